@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Describes the machine and the software of a run; names no host."""
+
+import os
+import pathlib
+import platform
+import re
+import subprocess
+
+
+def first_line(*argv):
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=30)
+    except OSError:
+        return "not found"
+    lines = (done.stdout or done.stderr).strip().splitlines()
+    return lines[0].strip() if lines else "unknown"
+
+
+def cpu_model():
+    text = pathlib.Path("/proc/cpuinfo").read_text()
+    match = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return match.group(1) if match else platform.machine()
+
+
+def distribution():
+    match = re.search(r'^PRETTY_NAME="?([^"\n]+)', pathlib.Path("/etc/os-release").read_text(), re.MULTILINE)
+    return match.group(1) if match else "unknown"
+
+
+def distinct_cores(wanted):
+    """Up to `wanted` allowed CPUs, no two of them on one core."""
+    chosen, taken = [], set()
+    for cpu in sorted(os.sched_getaffinity(0)):
+        siblings = pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        core = siblings.read_text() if siblings.exists() else str(cpu)
+        if core not in taken:
+            taken.add(core)
+            chosen.append(cpu)
+    return chosen[:wanted]
+
+
+def package_version(path):
+    """Version of the Debian package that owns a file, '' when none does."""
+    for name in (path, path.resolve()):
+        owner = first_line("dpkg-query", "-S", str(name))
+        if ": " in owner and "no path" not in owner:
+            package = owner.split(": ")[0]
+            return first_line("dpkg-query", "-W", "-f", "${Package} ${Version}", package)
+    return ""
+
+
+def describe(cpus, source, mpis):
+    facts = [
+        ("CPU", f"{cpu_model()}, {os.cpu_count()} CPUs, measured on {len(cpus)} cores"),
+        ("system", f"{distribution()}, Linux {platform.release()}"),
+        ("load average before", ", ".join(f"{load:.2f}" for load in os.getloadavg())),
+    ]
+    if "mpich" in mpis:
+        facts.append(("MPICH", " ".join(first_line("mpichversion").split())))
+    if "openmpi" in mpis:
+        facts.append(("Open MPI", first_line("mpiexec.openmpi", "--version")))
+    commit = first_line("git", "-C", str(source), "rev-parse", "--short", "HEAD")
+    if re.fullmatch(r"[0-9a-f]{7,40}", commit):
+        changed = first_line("git", "-C", str(source), "status", "--porcelain", "--untracked-files=no")
+        facts.append(("commit", commit + ("" if changed == "unknown" else ", with changes")))
+    return facts

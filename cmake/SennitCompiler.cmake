@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# sennit_options: what every target of ours is compiled with.
+add_library(sennit_options INTERFACE)
+target_compile_options(sennit_options INTERFACE -Wall -Wextra -Werror)
+target_include_directories(sennit_options INTERFACE ${CMAKE_SOURCE_DIR}/include)
+
+if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT SENNIT_SANITIZE)
+    target_compile_options(sennit_options INTERFACE -O3)
+endif()
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+    target_compile_definitions(sennit_options INTERFACE SENNIT_CHECKED=1)
+endif()
+
+if(SENNIT_SANITIZE STREQUAL "asan")
+    set(SENNIT_SANITIZE_FLAGS -fsanitize=address,undefined -fno-sanitize-recover=undefined
+                              -fno-omit-frame-pointer)
+elseif(SENNIT_SANITIZE STREQUAL "tsan")
+    set(SENNIT_SANITIZE_FLAGS -fsanitize=thread -fno-omit-frame-pointer -Wno-error=tsan)
+elseif(SENNIT_SANITIZE)
+    message(FATAL_ERROR "SENNIT_SANITIZE is '${SENNIT_SANITIZE}': use asan, tsan or nothing")
+endif()
+if(SENNIT_SANITIZE)
+    target_compile_options(sennit_options INTERFACE ${SENNIT_SANITIZE_FLAGS})
+    target_link_options(sennit_options INTERFACE ${SENNIT_SANITIZE_FLAGS})
+endif()

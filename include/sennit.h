@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sennit.h - the narrow door through which an asynchronous library (MPI, files, GPUs, io_uring)
+ * reaches the task runtime. Sennit's own MPI libraries use nothing else.
+ *
+ * The functions live in libsennit-omp.so. A library that must also work without the runtime looks
+ * each symbol up with dlsym(RTLD_DEFAULT, ...) and does without it when it is absent.
+ *
+ * Unless a function says otherwise: it returns SENNIT_SUCCESS or an error code of enum
+ * sennit_error, never sets errno, and may be called from any thread, inside or outside of a
+ * parallel region. A null pointer where an object is required gives SENNIT_ERR_PARAMETER.
+ */
+#ifndef SENNIT_H
+#define SENNIT_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SENNIT_VERSION_MAJOR 0
+#define SENNIT_VERSION_MINOR 1
+
+/* Result codes. */
+enum sennit_error {
+    SENNIT_SUCCESS = 0,
+    SENNIT_ERR_PARAMETER = 1,     /* a null or unknown argument */
+    SENNIT_ERR_OUTSIDE_TASK = 2,  /* the calling thread runs no task of Sennit */
+    SENNIT_ERR_OUT_OF_MEMORY = 3, /* no memory for a descriptor or a stack */
+    SENNIT_ERR_NOT_SELF = 4       /* the call is only for the task that runs on this thread */
+};
+
+/* An OpenMP task (initial, implicit or explicit) or one made by sennit_task_spawn. A handle is
+ * valid from the task's creation until the release of its dependences. */
+typedef struct sennit_task sennit_task;
+
+/* What kind of task a handle denotes. */
+enum sennit_task_kind {
+    SENNIT_TASK_INITIAL = 0,  /* the initial thread, or a thread that the user made */
+    SENNIT_TASK_IMPLICIT = 1, /* a member of a parallel region */
+    SENNIT_TASK_EXPLICIT = 2  /* `omp task`, `taskloop`, sennit_task_spawn */
+};
+
+/* Store the task that runs on the calling thread in *task.
+ * Errors: SENNIT_ERR_OUTSIDE_TASK on a thread that Sennit has never seen. */
+int sennit_task_self(sennit_task **task);
+
+/* Store the kind (enum sennit_task_kind) of `task` in *kind. */
+int sennit_task_get_kind(sennit_task *task, int *kind);
+
+/* 1 when a call that is about to block the calling thread should rather suspend the task that runs
+ * on it: inside an explicit task, or in an implicit or initial task whose team has unfinished
+ * explicit tasks. 0 otherwise, also on foreign threads and inside a polling service. */
+int sennit_should_suspend(void);
+
+/* Suspend the calling task until sennit_task_resume(task). `task` must be the caller itself. The
+ * worker goes on with other tasks meanwhile. A resume that came first is remembered (one token)
+ * and makes the call return at once. The task resumes on the worker where it was suspended. */
+int sennit_task_suspend(sennit_task *task);
+
+/* Make `task`, suspended or about to suspend, eligible to run. Any thread, also from inside a
+ * polling service. Never blocks. */
+int sennit_task_resume(sennit_task *task);
+
+/* Bind `increment` external events to the calling task: its dependences are not released before
+ * the body has ended *and* every event was fulfilled. `task` must be the caller itself. Source:
+ * task-aware MPI paper, section 4.3. */
+int sennit_task_events_increase(sennit_task *task, uint64_t increment);
+
+/* Fulfil `decrement` events of `task`. The call that fulfils the last one after the end of the body
+ * completes the task on the calling thread and invalidates the handle. Any thread. */
+int sennit_task_events_decrease(sennit_task *task, uint64_t decrement);
+
+/* Suspend the calling task for at least `ns` nanoseconds; `actual` (may be null) receives the time
+ * that passed. */
+int sennit_task_wait_ns(uint64_t ns, uint64_t *actual);
+
+/* Create an independent task: body(arg), then, once its events are fulfilled, done(done_arg) if
+ * `done` is not null. `label` (may be null) is copied. It runs on the workers of the runtime, or on
+ * a worker of its own, also when the program is in no parallel region. */
+int sennit_task_spawn(void (*body)(void *arg), void *arg, void (*done)(void *done_arg),
+                      void *done_arg, const char *label);
+
+/* A polling service: called by idle workers, at scheduling points, and by a 1 ms ticker while all
+ * workers are inside user code. At most one thread at a time runs a given service. It returns the
+ * number of operations that it completed; it must not block and must not suspend. */
+typedef int (*sennit_poll_function)(void *arg);
+typedef struct sennit_poll_service sennit_poll_service;
+
+/* Register `function(arg)` under `name` (copied). The service is called only while it has pending
+ * operations, see sennit_poll_pending. */
+int sennit_poll_register(const char *name, sennit_poll_function function, void *arg,
+                         sennit_poll_service **service);
+
+/* Remove a service. On return no thread runs it and none will. Not from inside the service. */
+int sennit_poll_unregister(sennit_poll_service *service);
+
+/* Add `delta` (positive or negative) to the number of operations that `service` watches. Workers
+ * neither poll nor keep awake for a service without pending operations. */
+int sennit_poll_pending(sennit_poll_service *service, int64_t delta);
+
+/* Run every service with pending operations once, if no other thread does so already. Stores in
+ * *completed (may be null) how many operations that completed. */
+int sennit_poll(int *completed);
+
+/* What a library tells the runtime of the task that calls. */
+enum sennit_notice {
+    SENNIT_NOTICE_SEND = 1,   /* about to send to another process: paper 1's send-task */
+    SENNIT_NOTICE_RECEIVE = 2 /* about to wait for another process */
+};
+
+/* Record `notice` for the calling task: policies learn from it. `peer` is the other process's rank
+ * in the library's world, or -1; `bytes` the size of the message. */
+int sennit_notify(enum sennit_notice notice, int peer, uint64_t bytes);
+
+/* Mark a span on the calling task's timeline, when tracing is on (SENNIT_TRACE); otherwise a few
+ * instructions. `name` must be a string literal or live as long as the process. */
+void sennit_trace_begin(const char *name, int peer, int tag, uint64_t bytes);
+void sennit_trace_end(void);
+
+/* Live numbers of this process, monotonic unless they say "now". */
+struct sennit_statistics {
+    uint64_t tasks_created;   /* explicit tasks, undeferred ones included */
+    uint64_t tasks_suspended; /* suspensions by sennit_task_suspend */
+    uint64_t suspended_now;   /* tasks suspended now by sennit_task_suspend */
+    uint64_t suspended_peak;  /* highest value of suspended_now */
+    uint64_t stacks_live;     /* fiber stacks mapped now */
+    uint64_t polls;           /* calls of polling services */
+};
+int sennit_get_statistics(struct sennit_statistics *statistics);
+
+/* "major.minor" of the library at run time. */
+const char *sennit_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sennit's own environment options, read once when the library is loaded. A bad value costs one
+// line on stderr and leaves the default.
+#pragma once
+
+#include <cstdint>
+
+namespace sennit {
+
+enum class Policy : int { automatic, fifo, lifo, ma1, ma2, ma3 };
+
+struct Config {
+    // choice: index of the word in options.def; number; text (never null, empty = off)
+    int policy;
+    long spin_us;
+    long throttle;
+    long window;
+    long stack_cache;
+    long poll_us;
+    long local_ranks;
+    const char *stats;
+    const char *trace;
+
+    Policy chosen_policy() const { return static_cast<Policy>(policy); }
+};
+
+// Valid after config_setup, constant from then on.
+const Config &config();
+void config_setup();
+
+} // namespace sennit

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Short critical sections. A SpinLock guards a handful of instructions, never a call into user code
+// and never a suspension.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <sched.h>
+
+namespace sennit {
+
+inline void cpu_relax() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+// Time stamp for rate limits: cheap, monotonic per core, unit unspecified (see ticks_per_us).
+inline std::uint64_t ticks() {
+#if defined(__x86_64__) || defined(__i386__)
+    return __builtin_ia32_rdtsc();
+#else
+    std::uint64_t value;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(value));
+    return value;
+#endif
+}
+
+class SpinLock {
+  public:
+    void lock() {
+        if (!try_lock())
+            lock_slow();
+    }
+    bool try_lock() {
+        return word_.load(std::memory_order_relaxed) == 0 &&
+               word_.exchange(1, std::memory_order_acquire) == 0;
+    }
+    void unlock() { word_.store(0, std::memory_order_release); }
+
+  private:
+    // The holder may have lost its processor (more workers than cores): give ours up after a while.
+    [[gnu::noinline]] void lock_slow() {
+        for (int round = 0;; ++round) {
+            if (try_lock())
+                return;
+            if (round < 64)
+                cpu_relax();
+            else
+                sched_yield();
+        }
+    }
+    std::atomic<std::uint8_t> word_{0};
+};
+
+} // namespace sennit

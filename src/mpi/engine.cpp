@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/engine.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+
+namespace sennit::mpi {
+
+thread_local int t_depth __attribute__((tls_model("initial-exec")));
+
+namespace {
+
+// The runtime's functions that we use, looked up by name: without them every call is bare.
+#define SENNIT_RUNTIME_FUNCTIONS(X)                                                                \
+    X(sennit_should_suspend)                                                                       \
+    X(sennit_task_self)                                                                            \
+    X(sennit_task_suspend)                                                                         \
+    X(sennit_task_resume)                                                                          \
+    X(sennit_task_events_increase)                                                                 \
+    X(sennit_task_events_decrease)                                                                 \
+    X(sennit_poll_register)                                                                        \
+    X(sennit_poll_pending)                                                                         \
+    X(sennit_notify)                                                                               \
+    X(sennit_trace_begin)                                                                          \
+    X(sennit_trace_end)
+
+struct Runtime {
+#define SENNIT_MEMBER(name) decltype(&::name) name = nullptr;
+    SENNIT_RUNTIME_FUNCTIONS(SENNIT_MEMBER)
+#undef SENNIT_MEMBER
+    sennit_poll_service *service = nullptr;
+    bool complete = false;
+
+    Runtime() {
+        complete = true;
+#define SENNIT_FIND(name)                                                                          \
+    name = reinterpret_cast<decltype(&::name)>(dlsym(RTLD_DEFAULT, #name));                        \
+    complete = complete && name != nullptr;
+        SENNIT_RUNTIME_FUNCTIONS(SENNIT_FIND)
+#undef SENNIT_FIND
+        if (complete)
+            sennit_poll_register(
+                "mpi", [](void *) { return progress(); }, nullptr, &service);
+    }
+};
+
+Runtime &runtime() {
+    static Runtime found;
+    return found;
+}
+
+std::atomic<bool> g_multiple{false};
+
+// ---- tickets --------------------------------------------------------------------------------
+// New tickets come through a stack that the polling thread takes whole; all else belongs to the thread
+// that holds g_token.
+
+std::atomic<Ticket *> g_inbox{nullptr};
+std::atomic<std::int64_t> g_pending{0};
+std::atomic<bool> g_token{false};
+
+constexpr int kBatch = 64; // requests a Testsome call gets at once
+
+// A growing array. Its memory is kept: the number of suspended tasks has peaks.
+template <class T>
+class Array {
+  public:
+    int size() const { return size_; }
+    T *data() { return items_; }
+    T &operator[](int i) { return items_[i]; }
+    void push(T item) {
+        if (size_ == capacity_) {
+            capacity_ = capacity_ ? 2 * capacity_ : 256;
+            void *grown = std::realloc(items_, static_cast<std::size_t>(capacity_) * sizeof(T));
+            if (!grown) {
+                std::fprintf(stderr, "sennit: no memory for %d pending MPI operations\n", capacity_);
+                std::abort();
+            }
+            items_ = static_cast<T *>(grown);
+        }
+        items_[size_++] = item;
+    }
+    void pop() { --size_; }
+
+  private:
+    T *items_ = nullptr;
+    int size_ = 0;
+    int capacity_ = 0;
+};
+
+Array<MPI_Request> g_requests; // parallel to g_waiting
+Array<Ticket *> g_waiting;
+Array<Ticket *> g_special; // tickets with a test of their own
+int g_position = 0;        // where the next round over g_requests begins
+
+// Single-completion calls leave MPI_ERROR alone; Testsome does not.
+void copy_status(MPI_Status *into, const MPI_Status &from) {
+    if (into == MPI_STATUS_IGNORE)
+        return;
+    const int error = into->MPI_ERROR;
+    *into = from;
+    into->MPI_ERROR = error;
+}
+
+// The last touch of a ticket: it lives in the frame of the task.
+void finish(Ticket &ticket) {
+    g_pending.fetch_sub(1, std::memory_order_relaxed);
+    if (runtime().complete)
+        runtime().sennit_poll_pending(runtime().service, -1);
+    if (ticket.finished)
+        ticket.finished(ticket);
+    else
+        runtime().sennit_task_resume(ticket.task);
+}
+
+void take_new() {
+    Ticket *newest = g_inbox.exchange(nullptr, std::memory_order_acquire);
+    Ticket *oldest = nullptr;
+    while (newest) {
+        Ticket *next = newest->next;
+        newest->next = oldest;
+        oldest = newest;
+        newest = next;
+    }
+    while (oldest) {
+        Ticket *next = oldest->next;
+        if (oldest->test) {
+            g_special.push(oldest);
+        } else {
+            g_requests.push(oldest->request);
+            g_waiting.push(oldest);
+        }
+        oldest = next;
+    }
+}
+
+void remove_request(int at) {
+    const int last = g_waiting.size() - 1;
+    g_requests[at] = g_requests[last];
+    g_waiting[at] = g_waiting[last];
+    g_requests.pop();
+    g_waiting.pop();
+}
+
+// One Testsome over [g_position, + kBatch); returns completions.
+int test_batch() {
+    static const auto testsome = SENNIT_BARE(Testsome);
+    if (g_position >= g_waiting.size())
+        g_position = 0;
+    const int rest = g_waiting.size() - g_position;
+    const int count = rest < kBatch ? rest : kBatch;
+    int indices[kBatch];
+    MPI_Status statuses[kBatch];
+    int done = 0;
+    const int error =
+        testsome(count, g_requests.data() + g_position, &done, indices, statuses);
+    if (done == MPI_UNDEFINED)
+        done = 0;
+    if (done == 0) {
+        g_position += count;
+        return 0;
+    }
+    for (int i = 0; i < done; ++i) {
+        const int at = g_position + indices[i];
+        Ticket &ticket = *g_waiting[at];
+        ticket.error = error == MPI_ERR_IN_STATUS ? statuses[i].MPI_ERROR : error;
+        copy_status(ticket.status, statuses[i]);
+        if (ticket.handle)
+            *ticket.handle = g_requests[at]; // null, or an inactive persistent request
+        g_waiting[at] = nullptr;
+        ticket.next = nullptr;
+        indices[i] = at;
+        finish(ticket);
+    }
+    // From the back, so that what moves into a hole has not to be removed itself.
+    for (int hole = g_position + count - 1; hole >= g_position; --hole)
+        if (hole < g_waiting.size() && g_waiting[hole] == nullptr)
+            remove_request(hole);
+    return done;
+}
+
+int test_special() {
+    int done = 0;
+    for (int i = g_special.size(); i-- > 0;) {
+        Ticket &ticket = *g_special[i];
+        if (!ticket.test(ticket))
+            continue;
+        g_special[i] = g_special[g_special.size() - 1];
+        g_special.pop();
+        finish(ticket);
+        ++done;
+    }
+    return done;
+}
+
+} // namespace
+
+void *find_bare(const char *name) {
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found) {
+        std::fprintf(stderr,
+                     "sennit: the MPI library has no %s: Sennit's library was built for another MPI "
+                     "(see 'sennit doctor')\n",
+                     name);
+        std::abort();
+    }
+    return found;
+}
+
+bool runtime_present() { return runtime().complete; }
+void set_multiple(bool multiple) { g_multiple.store(multiple, std::memory_order_release); }
+
+bool in_task() {
+    return t_depth == 0 && g_multiple.load(std::memory_order_relaxed) &&
+           runtime().sennit_should_suspend();
+}
+
+sennit_task *current_task() {
+    sennit_task *task = nullptr;
+    runtime().sennit_task_self(&task);
+    return task;
+}
+
+void bind_event(sennit_task *task) { runtime().sennit_task_events_increase(task, 1); }
+void fulfil_event(sennit_task *task) { runtime().sennit_task_events_decrease(task, 1); }
+
+void notify(Notice notice, int peer) {
+    if (notice == Notice::none || t_depth > 0 || !runtime().complete)
+        return;
+    runtime().sennit_notify(
+        notice == Notice::send ? SENNIT_NOTICE_SEND : SENNIT_NOTICE_RECEIVE, peer, 0);
+}
+
+std::int64_t pending() { return g_pending.load(std::memory_order_acquire); }
+
+void file(Ticket &ticket) {
+    Ticket *top = g_inbox.load(std::memory_order_relaxed);
+    do
+        ticket.next = top;
+    while (!g_inbox.compare_exchange_weak(top, &ticket, std::memory_order_release,
+                                          std::memory_order_relaxed));
+}
+
+bool test_once(Ticket &ticket) {
+    if (ticket.test) {
+        ++t_depth;
+        const bool over = ticket.test(ticket);
+        --t_depth;
+        return over;
+    }
+    static const auto test = SENNIT_BARE(Test);
+    int flag = 0;
+    MPI_Request *handle = ticket.handle ? ticket.handle : &ticket.request;
+    ticket.error =
+        outside_task([&] { return test(handle, &flag, ticket.status); });
+    return flag || ticket.error != MPI_SUCCESS;
+}
+
+int wait_for(const Operation &operation, Ticket &ticket) {
+    if (test_once(ticket))
+        return ticket.error;
+    if (ticket.handle)
+        ticket.request = *ticket.handle;
+    Runtime &r = runtime();
+    ticket.task = current_task();
+    r.sennit_trace_begin(operation.name, operation.peer, operation.tag, 0);
+    g_pending.fetch_add(1, std::memory_order_relaxed);
+    r.sennit_poll_pending(r.service, 1);
+    file(ticket);
+    r.sennit_task_suspend(ticket.task);
+    r.sennit_trace_end();
+    return ticket.error;
+}
+
+int progress() {
+    if (g_pending.load(std::memory_order_relaxed) == 0 ||
+        g_token.exchange(true, std::memory_order_acquire))
+        return 0;
+    ++t_depth;
+    take_new();
+    int done = test_special();
+    // Every request once a round, a batch at a time; a batch that yields something first gets its
+    // tasks going before more time is spent on testing.
+    const int rounds = (g_waiting.size() + kBatch - 1) / kBatch;
+    for (int round = 0; round < rounds && done == 0; ++round)
+        done += test_batch();
+    --t_depth;
+    g_token.store(false, std::memory_order_release);
+    return done;
+}
+
+void begin_pending() {
+    g_pending.fetch_add(1, std::memory_order_relaxed);
+    if (runtime().complete)
+        runtime().sennit_poll_pending(runtime().service, 1);
+}
+
+} // namespace sennit::mpi

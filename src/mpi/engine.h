@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine behind every wrapper: start the non-blocking twin, test once, else file a ticket and
+// suspend the task; a polling service tests the tickets (task-aware MPI paper, section 6).
+//
+// The library is put in front of MPI by preload and overrides MPI_X and PMPI_X, which is where every
+// language binding ends; the real functions are found behind us. MPI libraries call themselves through
+// those names too: t_depth tells such calls apart.
+#pragma once
+
+#include "sennit.h"
+
+#include <atomic>
+#include <cstdint>
+#include <mpi.h>
+
+#define SENNIT_MPI_EXPORT __attribute__((visibility("default")))
+
+namespace sennit::mpi {
+
+// The real PMPI_X.
+void *find_bare(const char *name);
+#define SENNIT_BARE(name) reinterpret_cast<decltype(&MPI_##name)>(find_bare("PMPI_" #name))
+
+// How deep this thread is inside the MPI library.
+extern thread_local int t_depth __attribute__((tls_model("initial-exec")));
+
+template <class Call>
+int outside_task(Call call) {
+    ++t_depth;
+    const int error = call();
+    --t_depth;
+    return error;
+}
+
+// Is the caller an OpenMP task (or in a like position) whose blocking calls should suspend it?
+bool in_task();
+
+enum class Notice { none, send, receive };
+void notify(Notice notice, int peer);
+
+// What a task is doing, for the runtime's policies and the timeline.
+struct Operation {
+    const char *name;
+    Notice notice = Notice::none;
+    int peer = -1;
+    int tag = -1;
+};
+
+// Something that MPI has to finish. Who waits is either a suspended task, in whose frame the ticket
+// lives, or a callback, which then owns the ticket.
+struct Ticket {
+    // True when it is over; `error` holds the code that the caller gets. Null: `request` is tested
+    // together with those of other tickets.
+    bool (*test)(Ticket &ticket) = nullptr;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Request *handle = nullptr; // the user's variable to write the request back to, or null
+    MPI_Status *status = MPI_STATUS_IGNORE;
+    int error = MPI_SUCCESS;
+    // When it is over:
+    sennit_task *task = nullptr;                // to resume, or
+    void (*finished)(Ticket &ticket) = nullptr; // to call; it frees the ticket
+    Ticket *next = nullptr;
+};
+
+// File a ticket; it will be tested until it is over.
+void file(Ticket &ticket);
+
+// Suspend the calling task until `ticket` is over, unless it is already; returns its error.
+int wait_for(const Operation &operation, Ticket &ticket);
+
+// Test the ticket here and now.
+bool test_once(Ticket &ticket);
+
+// start(&request), then wait_for it.
+template <class Start>
+int start_and_wait(const Operation &operation, MPI_Status *status, Start start) {
+    Ticket ticket;
+    ticket.status = status;
+    notify(operation.notice, operation.peer);
+    const int error = outside_task([&] { return start(&ticket.request); });
+    return error == MPI_SUCCESS ? wait_for(operation, ticket) : error;
+}
+
+// Test the pending tickets; returns how many are over. At most one thread at a time does so.
+int progress();
+// Tickets that are not over.
+std::int64_t pending();
+
+// The task runtime, when it is in the process.
+bool runtime_present();
+// MPI was initialized with MPI_THREAD_MULTIPLE: tasks may call from any thread.
+void set_multiple(bool multiple);
+sennit_task *current_task();
+void bind_event(sennit_task *task);
+void fulfil_event(sennit_task *task);
+
+} // namespace sennit::mpi

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// Preprocessed, this is the header that generate.py reads.
+#include <mpi.h>

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// omp_* routines about threads, teams, tasks, schedules, time (OpenMP 5.2, chapter 18), for C and, with
+// a trailing underscore and arguments by reference, for Fortran. libgomp also has variants for Fortran's
+// 8-byte integers (_8_). Locks are in api_locks.cpp, memory and devices in api_memory.cpp.
+#include "omp/api.h"
+
+#include "base/message.h"
+#include "omp/icv.h"
+#include "omp/team.h"
+#include "poll/poll.h"
+#include "task/task.h"
+
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+using namespace sennit;
+
+namespace {
+
+constexpr int kSupportedLevels = INT_MAX;
+
+omp::Team &team_here() { return *omp::member_of(omp::here()).team; }
+
+// The ancestor team at `level`, null when there is none.
+omp::Team *ancestor(int level) {
+    omp::Team *team = &team_here();
+    if (level < 0 || level > team->level)
+        return nullptr;
+    while (team && team->level > level)
+        team = team->outer;
+    return team;
+}
+
+int thread_at(int level) {
+    omp::Member *member = &omp::member_of(omp::here());
+    if (level < 0 || level > member->team->level)
+        return -1;
+    while (member->team->level > level)
+        member = member->team->encountering;
+    return member->index;
+}
+
+int size_at(int level) {
+    const omp::Team *team = ancestor(level);
+    return team ? team->size : -1;
+}
+
+int max_threads() {
+    sched::Worker &worker = omp::here();
+    const Icvs &icvs = *worker.task->icvs;
+    const int level = omp::member_of(worker).team->level;
+    return icvs.nthreads[level < icvs.nthreads_count ? level : icvs.nthreads_count - 1];
+}
+
+void set_num_threads(int threads) {
+    if (threads < 1) {
+        warn("omp_set_num_threads(%d): not a number of threads; ignored", threads);
+        return;
+    }
+    sched::Worker &worker = omp::here();
+    Icvs &icvs = icvs_for_update(worker);
+    const int level = omp::member_of(worker).team->level;
+    const int at = level < kMostNestedLists ? level : kMostNestedLists - 1;
+    for (int i = icvs.nthreads_count; i < at; ++i)
+        icvs.nthreads[i] = icvs.nthreads[icvs.nthreads_count - 1];
+    icvs.nthreads[at] = threads;
+    if (icvs.nthreads_count <= at)
+        icvs.nthreads_count = at + 1;
+}
+
+void set_max_active_levels(int levels) {
+    if (levels < 0)
+        warn("omp_set_max_active_levels(%d): not a number of levels; ignored", levels);
+    else
+        icvs_for_update(omp::here()).max_active_levels = levels;
+}
+
+void set_nested(int nested) {
+    icvs_for_update(omp::here()).max_active_levels = nested ? kSupportedLevels : 1;
+}
+
+// omp_sched_t: the kind, with bit 31 for monotonic.
+constexpr unsigned kMonotonic = 0x80000000u;
+
+void set_schedule(int kind, int chunk) {
+    const auto plain = static_cast<int>(static_cast<unsigned>(kind) & ~kMonotonic);
+    if (plain < 1 || plain > 4) {
+        warn("omp_set_schedule(%d, %d): no such schedule; ignored", kind, chunk);
+        return;
+    }
+    Icvs &icvs = icvs_for_update(omp::here());
+    icvs.schedule = static_cast<Sched>(plain);
+    icvs.schedule_monotonic = (static_cast<unsigned>(kind) & kMonotonic) != 0;
+    icvs.chunk = chunk > 0 ? chunk : 0;
+}
+
+void get_schedule(int *kind, int *chunk) {
+    const Icvs &icvs = *omp::here().task->icvs;
+    unsigned bits = static_cast<unsigned>(icvs.schedule);
+    if (icvs.schedule_monotonic)
+        bits |= kMonotonic;
+    *kind = static_cast<int>(bits);
+    *chunk = static_cast<int>(icvs.chunk);
+}
+
+int in_parallel() { return team_here().active_level > 0; }
+
+int g_num_teams;
+int g_teams_thread_limit;
+
+void fulfil(std::uintptr_t event) {
+    // A handle of either door is the task's address.
+    task::fulfil_events(*reinterpret_cast<Task *>(event), 1);
+}
+
+} // namespace
+
+// SENNIT_GET(type, name, value): type name(void) and its Fortran twin.
+#define SENNIT_GET(type, name, value)                                                              \
+    SENNIT_API type name(void) { return value; }                                                   \
+    SENNIT_API type name##_(void) { return value; }
+
+SENNIT_GET(int, omp_get_thread_num, omp::here().slot->index)
+SENNIT_GET(int, omp_get_num_threads, omp::here().slot->group->size)
+SENNIT_GET(int, omp_get_max_threads, max_threads())
+SENNIT_GET(int, omp_get_num_procs, sched::processors())
+SENNIT_GET(int, omp_in_parallel, in_parallel())
+SENNIT_GET(int, omp_get_dynamic, omp::here().task->icvs->dynamic)
+SENNIT_GET(int, omp_get_nested,
+           omp::here().task->icvs->max_active_levels > team_here().active_level &&
+               omp::here().task->icvs->max_active_levels > 1)
+SENNIT_GET(int, omp_get_level, team_here().level)
+SENNIT_GET(int, omp_get_active_level, team_here().active_level)
+SENNIT_GET(int, omp_get_max_active_levels, omp::here().task->icvs->max_active_levels)
+SENNIT_GET(int, omp_get_supported_active_levels, kSupportedLevels)
+SENNIT_GET(int, omp_get_thread_limit, omp::here().task->icvs->thread_limit)
+SENNIT_GET(int, omp_in_final, omp::here().task->is(Task::kFinal))
+SENNIT_GET(int, omp_in_explicit_task, omp::here().task->is_explicit())
+SENNIT_GET(int, omp_get_max_task_priority, global_icvs().max_task_priority)
+SENNIT_GET(int, omp_get_cancellation, global_icvs().cancellation)
+SENNIT_GET(int, omp_get_num_teams, 1)
+SENNIT_GET(int, omp_get_team_num, 0)
+SENNIT_GET(int, omp_get_max_teams, g_num_teams)
+SENNIT_GET(int, omp_get_teams_thread_limit, g_teams_thread_limit)
+SENNIT_GET(double, omp_get_wtime, static_cast<double>(poll::now_ns()) * 1e-9)
+SENNIT_GET(double, omp_get_wtick, 1e-9)
+SENNIT_GET(int, omp_get_proc_bind, global_icvs().bind ? 1 : 0)
+
+// SENNIT_SET(name, function): void name(int) with its Fortran twins.
+#define SENNIT_SET(name, function)                                                                 \
+    SENNIT_API void name(int value) { function(value); }                                           \
+    SENNIT_API void name##_(const int *value) { function(*value); }                                \
+    SENNIT_API void name##_8_(const std::int64_t *value) { function(static_cast<int>(*value)); }
+
+SENNIT_SET(omp_set_num_threads, set_num_threads)
+SENNIT_SET(omp_set_max_active_levels, set_max_active_levels)
+SENNIT_SET(omp_set_nested, set_nested)
+SENNIT_SET(omp_set_dynamic, [](int on) { icvs_for_update(omp::here()).dynamic = on != 0; })
+SENNIT_SET(omp_set_default_device,
+           [](int device) { icvs_for_update(omp::here()).default_device = device; })
+SENNIT_SET(omp_set_num_teams, [](int teams) { g_num_teams = teams > 0 ? teams : 0; })
+SENNIT_SET(omp_set_teams_thread_limit,
+           [](int limit) { g_teams_thread_limit = limit > 0 ? limit : 0; })
+
+// SENNIT_ASK(name, function): int name(int) with its Fortran twins.
+#define SENNIT_ASK(name, function)                                                                 \
+    SENNIT_API int name(int value) { return function(value); }                                     \
+    SENNIT_API int name##_(const int *value) { return function(*value); }                          \
+    SENNIT_API int name##_8_(const std::int64_t *value) {                                          \
+        return function(static_cast<int>(*value));                                                 \
+    }
+
+SENNIT_ASK(omp_get_ancestor_thread_num, thread_at)
+SENNIT_ASK(omp_get_team_size, size_at)
+
+// libomp's names for C, used by its omp.h on some systems.
+#define SENNIT_OMPC(type, name, call)                                                              \
+    SENNIT_API type ompc_##name(int value) { return call(value); }
+SENNIT_OMPC(int, get_ancestor_thread_num, thread_at)
+SENNIT_OMPC(int, get_team_size, size_at)
+SENNIT_OMPC(void, set_num_threads, set_num_threads)
+SENNIT_OMPC(void, set_nested, set_nested)
+SENNIT_OMPC(void, set_dynamic, omp_set_dynamic)
+SENNIT_OMPC(void, set_max_active_levels, set_max_active_levels)
+
+SENNIT_API void omp_set_schedule(int kind, int chunk) { set_schedule(kind, chunk); }
+SENNIT_API void ompc_set_schedule(int kind, int chunk) { set_schedule(kind, chunk); }
+SENNIT_API void omp_set_schedule_(const int *kind, const int *chunk) {
+    set_schedule(*kind, *chunk);
+}
+SENNIT_API void omp_set_schedule_8_(const int *kind, const std::int64_t *chunk) {
+    set_schedule(*kind, static_cast<int>(*chunk));
+}
+SENNIT_API void omp_get_schedule(int *kind, int *chunk) { get_schedule(kind, chunk); }
+SENNIT_API void omp_get_schedule_(int *kind, int *chunk) { get_schedule(kind, chunk); }
+SENNIT_API void omp_get_schedule_8_(int *kind, std::int64_t *chunk) {
+    int narrow = 0;
+    get_schedule(kind, &narrow);
+    *chunk = narrow;
+}
+
+SENNIT_API void omp_fulfill_event(std::uintptr_t event) { fulfil(event); }
+SENNIT_API void omp_fulfill_event_(const std::uintptr_t *event) { fulfil(*event); }
+
+SENNIT_API void omp_display_env(int) { display_environment(); }
+SENNIT_API void omp_display_env_(const int *) { display_environment(); }
+SENNIT_API void omp_display_env_8_(const std::int64_t *) { display_environment(); }
+
+// Resources are taken again on the next use; nothing that a program could notice is released.
+SENNIT_API int omp_pause_resource(int kind, int device) {
+    return (kind == 1 || kind == 2) && device == 0 && !in_parallel() ? 0 : -1;
+}
+SENNIT_API int omp_pause_resource_(const int *kind, const int *device) {
+    return omp_pause_resource(*kind, *device);
+}
+SENNIT_API int omp_pause_resource_all(int kind) { return omp_pause_resource(kind, 0); }
+SENNIT_API int omp_pause_resource_all_(const int *kind) { return omp_pause_resource(*kind, 0); }
+
+// No tool is attached in this version.
+SENNIT_API int omp_control_tool(int, int, void *) { return -2; } // omp_control_tool_notool
+SENNIT_API int omp_control_tool_(const int *, const int *, void *) { return -2; }
+
+// Places: none are defined, so every query says so (OpenMP 5.2, 18.3).
+SENNIT_GET(int, omp_get_num_places, 0)
+SENNIT_GET(int, omp_get_place_num, -1)
+SENNIT_GET(int, omp_get_partition_num_places, 0)
+SENNIT_ASK(omp_get_place_num_procs, [](int) { return 0; })
+SENNIT_API void omp_get_place_proc_ids(int, int *) {}
+SENNIT_API void omp_get_place_proc_ids_(const int *, int *) {}
+SENNIT_API void omp_get_place_proc_ids_8_(const std::int64_t *, std::int64_t *) {}
+SENNIT_API void omp_get_partition_place_nums(int *) {}
+SENNIT_API void omp_get_partition_place_nums_(int *) {}
+SENNIT_API void omp_get_partition_place_nums_8_(std::int64_t *) {}

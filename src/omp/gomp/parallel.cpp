@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// parallel, combined parallel loops and sections, teams on the host.
+#include "omp/gomp/gomp.h"
+
+#include "omp/icv.h"
+
+using namespace sennit;
+using gomp::Function;
+
+namespace {
+
+struct Region {
+    Function function;
+    void *data;
+    // Of a combined construct: the threads find themselves inside this loop.
+    bool is_loop = false;
+    std::uint64_t count = 0;
+    long start = 0;
+    long step = 1;
+    omp::LoopSchedule schedule{};
+};
+
+void region_body(omp::Member &member, void *argument) {
+    const auto &region = *static_cast<const Region *>(argument);
+    if (region.is_loop) {
+        member.work.door[0] = region.start;
+        member.work.door[1] = region.step;
+        omp::loop_begin(*sched::Worker::self(), region.count, region.schedule);
+    }
+    region.function(region.data);
+}
+
+int size_for(sched::Worker &worker, unsigned num_threads) {
+    // 1 also stands for if(false).
+    return omp::region_size(worker, static_cast<int>(num_threads), num_threads != 1);
+}
+
+void run(unsigned num_threads, Region region) {
+    sched::Worker &worker = omp::here();
+    omp::parallel(worker, size_for(worker, num_threads), region_body, &region);
+}
+
+// The GCC < 4.9 pair *_start ... GOMP_parallel_end: the region outlives the call.
+void plain_body(omp::Member &, void *argument) {
+    const auto &region = *static_cast<const Region *>(argument);
+    region.function(region.data);
+}
+
+Region *keep(const Region &region) {
+    sched::Worker &worker = omp::here();
+    return new (worker.heap.allocate(sizeof(Region))) Region(region);
+}
+
+void start(unsigned num_threads, const Region &region) {
+    sched::Worker &worker = omp::here();
+    Region *kept = keep(region);
+    omp::Team &team = omp::fork(worker, size_for(worker, num_threads),
+                                region.is_loop ? region_body : plain_body, kept);
+    omp::Member &first = team.member(0);
+    first.door_data = kept;
+    if (region.is_loop) {
+        first.work.door[0] = region.start;
+        first.work.door[1] = region.step;
+        omp::loop_begin(worker, region.count, region.schedule);
+    }
+}
+
+Region loop_region(Function function, void *data, long first, long end, long step, Sched kind,
+                   long chunk, bool monotonic) {
+    Region region{function, data};
+    region.is_loop = true;
+    region.start = first;
+    region.step = step;
+    // The end is exclusive in both directions.
+    const auto span = step > 0 ? static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(first)
+                               : static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(end);
+    const auto stride = step > 0 ? static_cast<std::uint64_t>(step)
+                                 : std::uint64_t{0} - static_cast<std::uint64_t>(step);
+    const bool empty = step > 0 ? first >= end : first <= end;
+    region.count = empty ? 0 : (span - 1) / stride + 1;
+    region.schedule = {kind, static_cast<std::uint64_t>(chunk), monotonic, false};
+    return region;
+}
+
+Region runtime_region(Function function, void *data, long first, long end, long step) {
+    Region region =
+        loop_region(function, data, first, end, step, Sched::static_, 0, true);
+    region.schedule = omp::runtime_schedule(omp::here());
+    return region;
+}
+
+Region sections_region(Function function, void *data, unsigned count) {
+    // Sections are numbered from 1; 0 means that none is left.
+    return loop_region(function, data, 1, static_cast<long>(count) + 1, 1, Sched::dynamic, 1, true);
+}
+
+} // namespace
+
+GOMP_API void GOMP_parallel(Function function, void *data, unsigned num_threads, unsigned) {
+    run(num_threads, {function, data});
+}
+
+GOMP_API void GOMP_parallel_start(Function function, void *data, unsigned num_threads) {
+    start(num_threads, {function, data});
+}
+
+GOMP_API void GOMP_parallel_end(void) {
+    sched::Worker &worker = omp::here();
+    void *kept = omp::member_of(worker).door_data;
+    omp::member_of(worker).door_data = nullptr;
+    omp::join(worker);
+    if (kept)
+        worker.heap.release(kept);
+}
+
+#define SENNIT_PARALLEL_LOOP(name, kind, monotonic)                                                \
+    GOMP_API void GOMP_parallel_loop_##name(Function function, void *data, unsigned num_threads,   \
+                                            long first, long end, long step, long chunk,           \
+                                            unsigned) {                                            \
+        run(num_threads,                                                                           \
+            loop_region(function, data, first, end, step, Sched::kind, chunk, monotonic));         \
+    }
+SENNIT_PARALLEL_LOOP(static, static_, true)
+SENNIT_PARALLEL_LOOP(dynamic, dynamic, true)
+SENNIT_PARALLEL_LOOP(guided, guided, true)
+SENNIT_PARALLEL_LOOP(nonmonotonic_dynamic, dynamic, false)
+SENNIT_PARALLEL_LOOP(nonmonotonic_guided, guided, false)
+#undef SENNIT_PARALLEL_LOOP
+
+#define SENNIT_PARALLEL_RUNTIME(name)                                                              \
+    GOMP_API void GOMP_parallel_loop_##name(Function function, void *data, unsigned num_threads,   \
+                                            long first, long end, long step, unsigned) {           \
+        run(num_threads, runtime_region(function, data, first, end, step));                        \
+    }
+SENNIT_PARALLEL_RUNTIME(runtime)
+SENNIT_PARALLEL_RUNTIME(nonmonotonic_runtime)
+SENNIT_PARALLEL_RUNTIME(maybe_nonmonotonic_runtime)
+#undef SENNIT_PARALLEL_RUNTIME
+
+#define SENNIT_PARALLEL_LOOP_START(name, kind)                                                     \
+    GOMP_API void GOMP_parallel_loop_##name##_start(Function function, void *data,                 \
+                                                    unsigned num_threads, long first, long end,    \
+                                                    long step, long chunk) {                       \
+        start(num_threads,                                                                         \
+              loop_region(function, data, first, end, step, Sched::kind, chunk, true));            \
+    }
+SENNIT_PARALLEL_LOOP_START(static, static_)
+SENNIT_PARALLEL_LOOP_START(dynamic, dynamic)
+SENNIT_PARALLEL_LOOP_START(guided, guided)
+#undef SENNIT_PARALLEL_LOOP_START
+
+GOMP_API void GOMP_parallel_loop_runtime_start(Function function, void *data, unsigned num_threads,
+                                               long first, long end, long step) {
+    start(num_threads, runtime_region(function, data, first, end, step));
+}
+
+GOMP_API void GOMP_parallel_sections(Function function, void *data, unsigned num_threads,
+                                     unsigned count, unsigned) {
+    run(num_threads, sections_region(function, data, count));
+}
+
+GOMP_API void GOMP_parallel_sections_start(Function function, void *data, unsigned num_threads,
+                                           unsigned count) {
+    start(num_threads, sections_region(function, data, count));
+}
+
+// On the host, a league of one team: num_teams is an upper bound.
+GOMP_API void GOMP_teams_reg(Function function, void *data, unsigned, unsigned thread_limit,
+                             unsigned) {
+    sched::Worker &worker = omp::here();
+    Icvs &icvs = icvs_for_update(worker);
+    const int before = icvs.thread_limit;
+    if (thread_limit > 0 && thread_limit < static_cast<unsigned>(before))
+        icvs.thread_limit = static_cast<int>(thread_limit);
+    function(data);
+    icvs_for_update(worker).thread_limit = before;
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// OMP_* variables (OpenMP 5.2, chapter 21). Each is read by one small function; a value that it does
+// not understand costs one line and leaves the default.
+#include "omp/icv.h"
+
+#include "base/config.h"
+#include "base/message.h"
+#include "fiber/stack.h"
+#include "omp/team.h"
+#include "sched/queue.h"
+
+#include <cctype>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <strings.h>
+#include <sys/resource.h>
+
+namespace sennit {
+namespace {
+
+GlobalIcvs g_icvs;
+
+constexpr int kMostThreads = 1 << 15;
+constexpr int kMostLevels = 256;
+
+void complain(const char *name, const char *value, const char *wanted, const char *instead) {
+    warn("%s='%s' is not %s; going on with %s", name, value, wanted, instead);
+}
+
+// The environment's value without blanks around it, in a buffer that the next call reuses.
+const char *read(const char *name) {
+    static char text[512];
+    const char *value = std::getenv(name);
+    if (!value)
+        return nullptr;
+    while (std::isspace(static_cast<unsigned char>(*value)))
+        ++value;
+    std::snprintf(text, sizeof text, "%s", value);
+    for (size_t end = std::strlen(text);
+         end > 0 && std::isspace(static_cast<unsigned char>(text[end - 1]));)
+        text[--end] = '\0';
+    return text;
+}
+
+bool parse_number(const char *text, long low, long high, long *number, const char **end) {
+    char *stop = nullptr;
+    errno = 0;
+    const long value = std::strtol(text, &stop, 10);
+    if (stop == text || errno != 0 || value < low || value > high)
+        return false;
+    while (std::isspace(static_cast<unsigned char>(*stop)))
+        ++stop;
+    *number = value;
+    *end = stop;
+    return true;
+}
+
+void read_int(const char *name, int low, int high, int *into) {
+    const char *text = read(name);
+    if (!text)
+        return;
+    long number = 0;
+    const char *end = nullptr;
+    if (parse_number(text, low, high, &number, &end) && *end == '\0') {
+        *into = static_cast<int>(number);
+        return;
+    }
+    char wanted[64];
+    char instead[32];
+    std::snprintf(wanted, sizeof wanted, "a number in %d..%d", low, high);
+    std::snprintf(instead, sizeof instead, "%d", *into);
+    complain(name, text, wanted, instead);
+}
+
+bool read_bool(const char *name, bool *into) {
+    const char *text = read(name);
+    if (!text)
+        return false;
+    const bool is_true = strcasecmp(text, "true") == 0 || std::strcmp(text, "1") == 0;
+    const bool is_false = strcasecmp(text, "false") == 0 || std::strcmp(text, "0") == 0;
+    if (is_true || is_false)
+        *into = is_true;
+    else
+        complain(name, text, "true or false", *into ? "true" : "false");
+    return is_true || is_false;
+}
+
+void read_num_threads(Icvs &icvs) {
+    const char *text = read("OMP_NUM_THREADS");
+    if (!text)
+        return;
+    int list[kMostNestedLists];
+    int count = 0;
+    for (const char *at = text; count < kMostNestedLists;) {
+        long number = 0;
+        if (!parse_number(at, 1, kMostThreads, &number, &at))
+            break;
+        list[count++] = static_cast<int>(number);
+        if (*at == '\0') {
+            std::memcpy(icvs.nthreads, list, sizeof list);
+            icvs.nthreads_count = count;
+            return;
+        }
+        if (*at++ != ',')
+            break;
+    }
+    char instead[64];
+    std::snprintf(instead, sizeof instead, "%d (the processors)", icvs.nthreads[0]);
+    complain("OMP_NUM_THREADS", text, "a list of numbers of threads, each 1..32768", instead);
+}
+
+void read_schedule(Icvs &icvs) {
+    const char *text = read("OMP_SCHEDULE");
+    if (!text)
+        return;
+    static const struct {
+        const char *name;
+        Sched kind;
+    } kinds[] = {{"static", Sched::static_},
+                 {"dynamic", Sched::dynamic},
+                 {"guided", Sched::guided},
+                 {"auto", Sched::automatic}};
+    const char *at = text;
+    bool monotonic = false;
+    if (strncasecmp(at, "monotonic:", 10) == 0) {
+        monotonic = true;
+        at += 10;
+    } else if (strncasecmp(at, "nonmonotonic:", 13) == 0) {
+        at += 13;
+    }
+    for (const auto &kind : kinds) {
+        const size_t length = std::strlen(kind.name);
+        if (strncasecmp(at, kind.name, length) != 0)
+            continue;
+        const char *rest = at + length;
+        while (std::isspace(static_cast<unsigned char>(*rest)))
+            ++rest;
+        long chunk = 0;
+        if (*rest == '\0' || (*rest == ',' && parse_number(rest + 1, 1, LONG_MAX, &chunk, &rest) &&
+                              *rest == '\0')) {
+            icvs.schedule = kind.kind;
+            icvs.schedule_monotonic = monotonic;
+            icvs.chunk = chunk;
+            return;
+        }
+    }
+    complain("OMP_SCHEDULE", text,
+             "[monotonic:|nonmonotonic:]static|dynamic|guided|auto[,chunk]", "static");
+}
+
+// "size", "sizeB", K (the default unit), M, G. False when it is none of these.
+bool parse_size(const char *text, size_t *bytes) {
+    char *end = nullptr;
+    errno = 0;
+    const unsigned long long number = std::strtoull(text, &end, 10);
+    if (end == text || errno != 0 || *text == '-')
+        return false;
+    while (std::isspace(static_cast<unsigned char>(*end)))
+        ++end;
+    int shift = 10;
+    if (*end != '\0') {
+        switch (std::toupper(static_cast<unsigned char>(*end++))) {
+        case 'B': shift = 0; break;
+        case 'K': shift = 10; break;
+        case 'M': shift = 20; break;
+        case 'G': shift = 30; break;
+        default: return false;
+        }
+    }
+    if (*end != '\0' || number == 0 || number > (ULLONG_MAX >> (shift + 8)))
+        return false;
+    *bytes = static_cast<size_t>(number << shift);
+    return true;
+}
+
+size_t default_stack_size() {
+    constexpr size_t kUsual = 8u << 20;
+    rlimit limit{};
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        limit.rlim_cur > (64u << 20))
+        return kUsual;
+    return limit.rlim_cur;
+}
+
+void read_stack_size() {
+    size_t bytes = default_stack_size();
+    for (const char *name : {"OMP_STACKSIZE", "GOMP_STACKSIZE", "KMP_STACKSIZE"}) {
+        const char *text = read(name);
+        if (!text)
+            continue;
+        size_t asked = 0;
+        if (!parse_size(text, &asked)) {
+            char instead[32];
+            std::snprintf(instead, sizeof instead, "%zuK", bytes >> 10);
+            complain(name, text, "a size such as 512K, 8M or 1G", instead);
+        } else if (asked < fiber::kMinimumStack) {
+            char instead[64];
+            std::snprintf(instead, sizeof instead, "the smallest, %zuK",
+                          fiber::kMinimumStack >> 10);
+            complain(name, text, "enough for a task", instead);
+            bytes = fiber::kMinimumStack;
+        } else {
+            bytes = asked;
+        }
+        break;
+    }
+    fiber::set_stack_size(bytes);
+    g_icvs.stack_size = fiber::stack_size();
+}
+
+void read_proc_bind(int *lists) {
+    const char *text = read("OMP_PROC_BIND");
+    if (!text) {
+        g_icvs.bind = std::getenv("OMP_PLACES") != nullptr;
+        return;
+    }
+    *lists = 1;
+    for (const char *at = text; (at = std::strchr(at, ',')); ++at)
+        ++*lists;
+    for (const char *word : {"true", "close", "spread", "master", "primary"}) {
+        const size_t length = std::strlen(word);
+        if (strncasecmp(text, word, length) == 0 && (text[length] == '\0' || text[length] == ',')) {
+            g_icvs.bind = true;
+            return;
+        }
+    }
+    if (strcasecmp(text, "false") != 0)
+        complain("OMP_PROC_BIND", text, "true, false, or a list of primary, close, spread", "false");
+}
+
+void read_wait_policy() {
+    const char *text = read("OMP_WAIT_POLICY");
+    if (!text)
+        return;
+    g_icvs.wait_active = strcasecmp(text, "active") == 0;
+    if (!g_icvs.wait_active && strcasecmp(text, "passive") != 0)
+        complain("OMP_WAIT_POLICY", text, "active or passive", "the default");
+}
+
+// Cancellation is not supported in this version, and says so by its ICV.
+void read_cancellation() {
+    bool wanted = false;
+    if (read_bool("OMP_CANCELLATION", &wanted) && wanted)
+        warn("OMP_CANCELLATION=true is not supported yet: cancel directives do nothing, and "
+             "omp_get_cancellation() says so");
+}
+
+void display() {
+    const Icvs &icvs = g_icvs.initial;
+    char threads[128];
+    int used = 0;
+    for (int i = 0; i < icvs.nthreads_count; ++i)
+        used += std::snprintf(threads + used, sizeof threads - static_cast<size_t>(used), "%s%d",
+                              i ? "," : "", icvs.nthreads[i]);
+    static const char *const kinds[] = {"", "STATIC", "DYNAMIC", "GUIDED", "AUTO"};
+    std::fprintf(stderr,
+                 "\nOPENMP DISPLAY ENVIRONMENT BEGIN\n"
+                 "  _OPENMP = '201511'\n"
+                 "  [host] OMP_DYNAMIC = '%s'\n"
+                 "  [host] OMP_NUM_THREADS = '%s'\n"
+                 "  [host] OMP_SCHEDULE = '%s%s,%ld'\n"
+                 "  [host] OMP_PROC_BIND = '%s'\n"
+                 "  [host] OMP_STACKSIZE = '%zuK'\n"
+                 "  [host] OMP_WAIT_POLICY = '%s'\n"
+                 "  [host] OMP_THREAD_LIMIT = '%d'\n"
+                 "  [host] OMP_MAX_ACTIVE_LEVELS = '%d'\n"
+                 "  [host] OMP_CANCELLATION = 'FALSE'\n"
+                 "  [host] OMP_MAX_TASK_PRIORITY = '%d'\n"
+                 "OPENMP DISPLAY ENVIRONMENT END\n",
+                 icvs.dynamic ? "TRUE" : "FALSE", threads,
+                 icvs.schedule_monotonic ? "MONOTONIC:" : "",
+                 kinds[static_cast<int>(icvs.schedule)], icvs.chunk, g_icvs.bind ? "TRUE" : "FALSE",
+                 g_icvs.stack_size >> 10, g_icvs.wait_active ? "ACTIVE" : "PASSIVE",
+                 icvs.thread_limit, icvs.max_active_levels, g_icvs.max_task_priority);
+}
+
+} // namespace
+
+const GlobalIcvs &global_icvs() { return g_icvs; }
+
+void display_environment() { display(); }
+
+void icv_setup() {
+    Icvs &icvs = g_icvs.initial;
+    icvs.nthreads[0] = sched::processors();
+    read_num_threads(icvs);
+    read_bool("OMP_DYNAMIC", &icvs.dynamic);
+    read_schedule(icvs);
+    read_stack_size();
+    int bind_lists = 0;
+    read_proc_bind(&bind_lists);
+    read_wait_policy();
+    read_cancellation();
+    // OpenMP 5.2, 2.2: more than one active level by default when a list asks for nested regions.
+    icvs.max_active_levels = icvs.nthreads_count > 1 || bind_lists > 1 ? kMostLevels : 1;
+    bool nested = false;
+    if (read_bool("OMP_NESTED", &nested))
+        icvs.max_active_levels = nested ? kMostLevels : 1;
+    read_int("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, &icvs.max_active_levels);
+    read_int("OMP_THREAD_LIMIT", 1, INT_MAX, &icvs.thread_limit);
+    read_int("OMP_DEFAULT_DEVICE", 0, INT_MAX, &icvs.default_device);
+    // The manual policies of communication-aware scheduling live on priority clauses.
+    if (config().chosen_policy() >= Policy::ma1)
+        g_icvs.max_task_priority = sched::kLevels - 1;
+    read_int("OMP_MAX_TASK_PRIORITY", 0, INT_MAX, &g_icvs.max_task_priority);
+    if (const char *text = read("OMP_DISPLAY_ENV")) {
+        g_icvs.display_env = strcasecmp(text, "true") == 0 || strcasecmp(text, "verbose") == 0 ||
+                             std::strcmp(text, "1") == 0;
+        if (g_icvs.display_env)
+            display();
+    }
+}
+
+Icvs &icvs_for_update(sched::Worker &worker) {
+    Task &task = *worker.task;
+    if (!task.is_explicit()) {
+        Icvs &own = omp::member_of(worker).own_icvs;
+        if (task.icvs != &own) {
+            own = *task.icvs;
+            task.icvs = &own;
+        }
+        return own;
+    }
+    if (!task.is(Task::kOwnsIcvs)) {
+        auto *own = static_cast<Icvs *>(std::malloc(sizeof(Icvs)));
+        if (!own)
+            fatal("no memory for a task's settings (%zu bytes)", sizeof(Icvs));
+        *own = *task.icvs;
+        task.icvs = own;
+        task.flags |= Task::kOwnsIcvs;
+    }
+    // Children share it by pointer and may outlive us: it stays for the life of the process. A
+    // program changes settings inside explicit tasks seldom, if ever.
+    return const_cast<Icvs &>(*task.icvs);
+}
+
+} // namespace sennit

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Internal control variables (OpenMP 5.2, chapter 2) and the OMP_* environment.
+//
+// Data-environment ICVs are inherited by pointer: a task points to the Icvs of its parent until it
+// changes one (icvs_for_update makes its own copy). Global ICVs are constant after icv_setup.
+#pragma once
+
+#include "sched/worker.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit {
+
+struct Task;
+
+// Values of omp_sched_t.
+enum class Sched : int { static_ = 1, dynamic = 2, guided = 3, automatic = 4 };
+
+inline constexpr int kMostNestedLists = 8;
+
+struct Icvs {
+    // nthreads-var: the list of OMP_NUM_THREADS; a level beyond its end uses the last entry.
+    int nthreads[kMostNestedLists] = {1};
+    int nthreads_count = 1;
+    bool dynamic = false;
+    int max_active_levels = 1;
+    int thread_limit = 1 << 15;
+    int default_device = 0;
+    // run-sched-var
+    Sched schedule = Sched::static_;
+    bool schedule_monotonic = false;
+    long chunk = 0; // 0: the kind's default
+};
+
+struct GlobalIcvs {
+    Icvs initial;                // of the initial tasks
+    std::size_t stack_size = 0;  // of tasks and threads, bytes
+    int max_task_priority = 0;   // omp_get_max_task_priority()
+    bool cancellation = false;   // cancel-var
+    bool wait_active = false;    // OMP_WAIT_POLICY=active
+    bool bind = false;           // OMP_PROC_BIND is not false
+    bool display_env = false;
+};
+
+const GlobalIcvs &global_icvs();
+// The value of a priority clause, in 0 .. max-task-priority-var.
+inline int clamp_priority(long value) {
+    const int most = global_icvs().max_task_priority;
+    return value < 0 ? 0 : value > most ? most : static_cast<int>(value);
+}
+void icv_setup(); // reads the environment; once, before any team exists
+
+// The current task's own, changeable copy.
+Icvs &icvs_for_update(sched::Worker &worker);
+// What OMP_DISPLAY_ENV and omp_display_env print.
+void display_environment();
+
+} // namespace sennit

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// parallel, teams on the host, and who and where the calling thread is.
+#include "omp/kmp/kmp.h"
+
+#include "base/message.h"
+#include "omp/icv.h"
+
+#include <alloca.h>
+#include <cstdarg>
+#include <cstddef>
+#include <utility>
+
+using namespace sennit;
+using kmp::Gtid;
+using kmp::Ident;
+using kmp::Microtask;
+
+namespace {
+
+constexpr int kMostArguments = 160;
+
+// What `num_threads` and the like announced for the next region of this thread.
+struct Announced {
+    int num_threads = 0;
+    int thread_limit = 0;
+};
+SENNIT_TLS Announced t_announced;
+
+// microtask(gtid, thread, arguments[0], ...): a table of calls with 0, 1, 2 ... arguments.
+using Call = void (*)(Microtask, Gtid *, Gtid *, void **);
+
+template <std::size_t>
+using Pointer = void *;
+
+template <std::size_t... I>
+void call_with(Microtask microtask, Gtid *gtid, Gtid *thread, [[maybe_unused]] void **arguments,
+               std::index_sequence<I...>) {
+    using Function = void (*)(Gtid *, Gtid *, Pointer<I>...);
+    reinterpret_cast<Function>(reinterpret_cast<void *>(microtask))(gtid, thread, arguments[I]...);
+}
+
+template <std::size_t N>
+void call_n(Microtask microtask, Gtid *gtid, Gtid *thread, void **arguments) {
+    call_with(microtask, gtid, thread, arguments, std::make_index_sequence<N>{});
+}
+
+template <std::size_t... N>
+constexpr auto make_calls(std::index_sequence<N...>) {
+    struct Table {
+        Call calls[sizeof...(N)];
+    };
+    return Table{{call_n<N>...}};
+}
+constexpr auto g_calls = make_calls(std::make_index_sequence<kMostArguments + 1>{});
+
+struct Region {
+    Microtask microtask;
+    void **arguments;
+    Call call;
+};
+
+void region_body(omp::Member &member, void *data) {
+    const auto &region = *static_cast<const Region *>(data);
+    Gtid gtid = sched::Worker::self()->id();
+    Gtid thread = member.index;
+    region.call(region.microtask, &gtid, &thread, region.arguments);
+}
+
+Region make_region(Microtask microtask, int count, void **arguments) {
+    if (count < 0 || count > kMostArguments)
+        fatal("a parallel region with %d shared variables: at most %d are supported; group some in a "
+              "structure",
+              count, kMostArguments);
+    return {microtask, arguments, g_calls.calls[count]};
+}
+
+void run(Region region, bool parallel) {
+    sched::Worker &worker = omp::here();
+    const int wanted = std::exchange(t_announced.num_threads, 0);
+    omp::parallel(worker, omp::region_size(worker, wanted, parallel), region_body, &region);
+}
+
+void call_here(const Region &region) {
+    Gtid gtid = omp::here().id();
+    Gtid thread = 0;
+    region.call(region.microtask, &gtid, &thread, region.arguments);
+}
+
+} // namespace
+
+#define SENNIT_COLLECT(array, count, last)                                                         \
+    auto **array = static_cast<void **>(                                                           \
+        alloca(static_cast<std::size_t>((count) + 1) * sizeof(void *)));                           \
+    {                                                                                              \
+        va_list list;                                                                              \
+        va_start(list, last);                                                                      \
+        for (int i = 0; i < (count); ++i)                                                          \
+            (array)[i] = va_arg(list, void *);                                                     \
+        va_end(list);                                                                              \
+    }
+
+KMP_API void __kmpc_fork_call(Ident *, std::int32_t count, Microtask microtask, ...) {
+    SENNIT_COLLECT(arguments, count, microtask)
+    run(make_region(microtask, count, arguments), true);
+}
+
+KMP_API void __kmpc_fork_call_if(Ident *, std::int32_t count, Microtask microtask,
+                                 std::int32_t condition, void *argument) {
+    run(make_region(microtask, argument ? count : 0, &argument), condition != 0);
+}
+
+KMP_API void __kmpc_serialized_parallel(Ident *, Gtid) {
+    t_announced.num_threads = 0;
+    omp::fork(omp::here(), 1, nullptr, nullptr);
+}
+KMP_API void __kmpc_end_serialized_parallel(Ident *, Gtid) { omp::join(omp::here()); }
+
+KMP_API void __kmpc_push_num_threads(Ident *, Gtid, std::int32_t threads) {
+    t_announced.num_threads = threads;
+}
+KMP_API void __kmpc_push_num_threads_strict(Ident *, Gtid, std::int32_t threads, int, const char *) {
+    t_announced.num_threads = threads;
+}
+KMP_API void __kmpc_pop_num_threads(Ident *, Gtid) {}
+KMP_API void __kmpc_push_proc_bind(Ident *, Gtid, int) {} // OMP_PROC_BIND binds once and for all
+
+// ---- teams: on the host, a league of one (num_teams is an upper bound) -----------------------
+
+KMP_API void __kmpc_push_num_teams(Ident *, Gtid, std::int32_t, std::int32_t limit) {
+    t_announced.thread_limit = limit;
+}
+KMP_API void __kmpc_push_num_teams_51(Ident *, Gtid, std::int32_t, std::int32_t,
+                                      std::int32_t limit) {
+    t_announced.thread_limit = limit;
+}
+KMP_API void __kmpc_set_thread_limit(Ident *, Gtid, std::int32_t limit) {
+    if (limit > 0)
+        icvs_for_update(omp::here()).thread_limit = limit;
+}
+
+KMP_API void __kmpc_fork_teams(Ident *, std::int32_t count, Microtask microtask, ...) {
+    SENNIT_COLLECT(arguments, count, microtask)
+    const Region region = make_region(microtask, count, arguments);
+    const int limit = std::exchange(t_announced.thread_limit, 0);
+    sched::Worker &worker = omp::here();
+    const int before = worker.task->icvs->thread_limit;
+    if (limit > 0 && limit < before)
+        icvs_for_update(worker).thread_limit = limit;
+    call_here(region);
+    if (limit > 0 && limit < before)
+        icvs_for_update(worker).thread_limit = before;
+}
+
+// ---- who is asking --------------------------------------------------------------------------
+
+KMP_API Gtid __kmpc_global_thread_num(Ident *) { return omp::here().id(); }
+KMP_API std::int32_t __kmpc_global_num_threads(Ident *) { return sched::Worker::count(); }
+KMP_API std::int32_t __kmpc_bound_thread_num(Ident *) { return omp::here().slot->index; }
+KMP_API std::int32_t __kmpc_bound_num_threads(Ident *) { return omp::here().slot->group->size; }
+KMP_API std::int32_t __kmpc_in_parallel(Ident *) {
+    return omp::member_of(omp::here()).team->active_level > 0;
+}
+KMP_API std::int32_t __kmpc_ok_to_fork(Ident *) { return 1; }
+KMP_API void __kmpc_begin(Ident *, std::int32_t) {}
+KMP_API void __kmpc_end(Ident *) {}

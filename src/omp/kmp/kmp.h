@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The LLVM front door: libomp's ABI as clang and flang 19 use it, translated into calls of omp/ and
+// task/. Nothing here decides anything; what both doors need lives in omp/. Arguments named `gtid` are
+// hints that compilers cache: the calling thread is asked anew.
+#pragma once
+
+#include "base/compiler.h"
+#include "omp/team.h"
+
+#include <cstdint>
+
+#define KMP_API extern "C" SENNIT_EXPORT
+
+namespace sennit::kmp {
+
+// Where the construct is; `source` is ";file;function;line;column;;".
+struct Ident {
+    std::int32_t reserved1;
+    std::int32_t flags;
+    std::int32_t reserved2;
+    std::int32_t reserved3;
+    const char *source;
+};
+inline constexpr std::int32_t kAtomicReduce = 0x10; // the compiler has an atomic variant
+
+using Gtid = std::int32_t;
+using Microtask = void (*)(Gtid *gtid, Gtid *thread, ...);
+
+// Values of a schedule argument, without its modifier bits.
+enum Schedule : std::int32_t {
+    kStaticChunked = 33,
+    kStatic = 34,
+    kDynamicChunked = 35,
+    kGuidedChunked = 36,
+    kRuntime = 37,
+    kAuto = 38,
+    kStaticBalancedChunked = 45,
+    kGuidedSimd = 46,
+    kRuntimeSimd = 47,
+    kOrderedOffset = 32, // ordered kinds 65 .. 70 are 33 .. 38 and this
+    kOrderedLower = 64,
+    kOrderedUpper = 72,
+    kDistributeChunked = 91,
+    kDistribute = 92,
+    kNoMergeOffset = 128, // kinds 161 .. : without merging of iterations
+    kNoMergeLower = 160,
+    kMonotonic = 1 << 29,
+    kNonmonotonic = 1 << 30,
+};
+
+} // namespace sennit::kmp

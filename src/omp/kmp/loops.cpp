@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Worksharing loops. The compiler passes inclusive bounds of four types; the arithmetic is modulo 2^64
+// on the distance, which suits them all.
+#include "omp/kmp/kmp.h"
+#include "omp/worksharing.h"
+
+#include <type_traits>
+
+using namespace sennit;
+using kmp::Gtid;
+using kmp::Ident;
+
+namespace {
+
+// Iterations of lower, lower + step .. upper.
+template <class T, class S>
+std::uint64_t trip_count(T lower, T upper, S step) {
+    if (step > 0 ? lower > upper : lower < upper)
+        return 0;
+    const auto low = static_cast<std::uint64_t>(lower);
+    const auto high = static_cast<std::uint64_t>(upper);
+    const std::uint64_t span = step > 0 ? high - low : low - high;
+    const std::uint64_t stride = step > 0 ? static_cast<std::uint64_t>(step)
+                                          : std::uint64_t{0} - static_cast<std::uint64_t>(step);
+    return span / stride + 1;
+}
+
+// OpenMP 5.2, 11.5.3, as the compiler wants it: this thread's first piece in *lower .. *upper.
+template <class T, class S>
+void static_init(std::int32_t schedule, std::int32_t *last, T *lower, T *upper, S *stride, S step,
+                 S chunk) {
+    const omp::Member &member = omp::member_of(omp::here());
+    schedule &= ~(kmp::kMonotonic | kmp::kNonmonotonic);
+    const bool distribute = schedule == kmp::kDistribute || schedule == kmp::kDistributeChunked;
+    const int threads = distribute ? 1 : member.group->size;
+    const int thread = distribute ? 0 : member.index;
+    const std::uint64_t count = trip_count(*lower, *upper, step);
+    if (count == 0) {
+        *last = 0;
+        *stride = step;
+        return;
+    }
+    const bool chunked = schedule == kmp::kStaticChunked ||
+                         schedule == kmp::kDistributeChunked ||
+                         schedule == kmp::kStaticBalancedChunked;
+    auto at = [&](std::uint64_t i) {
+        return static_cast<T>(static_cast<std::uint64_t>(*lower) +
+                              i * static_cast<std::uint64_t>(step));
+    };
+    if (chunked) {
+        const std::uint64_t size = chunk > 0 ? static_cast<std::uint64_t>(chunk) : 1;
+        const auto n = static_cast<std::uint64_t>(threads);
+        const auto i = static_cast<std::uint64_t>(thread);
+        *stride = static_cast<S>(size * n * static_cast<std::uint64_t>(step));
+        *last = (count - 1) / size % n == i;
+        const T first = at(i * size);
+        *upper = at(i * size + size - 1);
+        *lower = first;
+        return;
+    }
+    std::uint64_t first = 0;
+    std::uint64_t end = 0;
+    omp::static_share(count, threads, thread, &first, &end);
+    *last = end == count && first < end;
+    *stride = static_cast<S>(count * static_cast<std::uint64_t>(step));
+    const T begin = at(first);
+    *upper = at(end - 1); // first == end: one step before `begin`, so the loop is empty
+    if (first == end) {   // unless that would wrap around
+        *upper = at(count - 1);
+        *lower = at(count);
+        return;
+    }
+    *lower = begin;
+}
+
+omp::LoopSchedule decode(std::int32_t schedule, std::uint64_t chunk, sched::Worker &worker) {
+    const std::int32_t modifiers = schedule & (kmp::kMonotonic | kmp::kNonmonotonic);
+    std::int32_t kind = schedule & ~modifiers;
+    if (kind > kmp::kNoMergeLower)
+        kind -= kmp::kNoMergeOffset;
+    omp::LoopSchedule result;
+    result.ordered = kind > kmp::kOrderedLower && kind < kmp::kOrderedUpper;
+    if (result.ordered)
+        kind -= kmp::kOrderedOffset;
+    result.chunk = chunk;
+    result.monotonic = result.ordered || (modifiers & kmp::kNonmonotonic) == 0;
+    switch (kind) {
+    case kmp::kDynamicChunked: result.kind = Sched::dynamic; break;
+    case kmp::kGuidedChunked:
+    case kmp::kGuidedSimd: result.kind = Sched::guided; break;
+    case kmp::kStatic: result.chunk = 0; break;
+    case kmp::kRuntime:
+    case kmp::kRuntimeSimd: {
+        const bool ordered = result.ordered;
+        result = omp::runtime_schedule(worker);
+        result.ordered = ordered;
+        break;
+    }
+    default: break; // static with a chunk, auto
+    }
+    return result;
+}
+
+// What dispatch_next needs, in the member's words for doors.
+enum Door { kLower, kStep, kCount };
+
+template <class T, class S>
+void dispatch_init(std::int32_t schedule, T lower, T upper, S step, S chunk) {
+    sched::Worker &worker = omp::here();
+    auto &door = omp::member_of(worker).work.door;
+    const std::uint64_t count = trip_count(lower, upper, step);
+    door[kLower] = static_cast<std::int64_t>(lower);
+    door[kStep] = static_cast<std::int64_t>(step);
+    door[kCount] = static_cast<std::int64_t>(count);
+    const auto size = chunk > 0 ? static_cast<std::uint64_t>(chunk) : std::uint64_t{1};
+    omp::loop_begin(worker, count, decode(schedule, size, worker));
+}
+
+template <class T, class S>
+std::int32_t dispatch_next(std::int32_t *last, T *lower, T *upper, S *step) {
+    sched::Worker &worker = omp::here();
+    std::uint64_t first = 0;
+    std::uint64_t end = 0;
+    if (!omp::loop_next(worker, &first, &end)) {
+        omp::loop_end(worker);
+        return 0; // *last stays: it tells whether the thread's last piece was the loop's
+    }
+    const auto &door = omp::member_of(worker).work.door;
+    const auto base = static_cast<std::uint64_t>(door[kLower]);
+    const auto stride = static_cast<std::uint64_t>(door[kStep]);
+    *lower = static_cast<T>(base + first * stride);
+    *upper = static_cast<T>(base + (end - 1) * stride);
+    if (step)
+        *step = static_cast<S>(stride);
+    if (last)
+        *last = end == static_cast<std::uint64_t>(door[kCount]);
+    return 1;
+}
+
+} // namespace
+
+#define SENNIT_LOOPS(suffix, T, S)                                                                 \
+    KMP_API void __kmpc_for_static_init_##suffix(Ident *, Gtid, std::int32_t schedule,             \
+                                                 std::int32_t *last, T *lower, T *upper,           \
+                                                 S *stride, S step, S chunk) {                     \
+        static_init(schedule, last, lower, upper, stride, step, chunk);                            \
+    }                                                                                              \
+    /* distribute parallel for: the one team has all iterations */                                 \
+    KMP_API void __kmpc_dist_for_static_init_##suffix(                                             \
+        Ident *, Gtid, std::int32_t schedule, std::int32_t *last, T *lower, T *upper,              \
+        T *upper_of_team, S *stride, S step, S chunk) {                                            \
+        *upper_of_team = *upper;                                                                   \
+        static_init(schedule, last, lower, upper, stride, step, chunk);                            \
+    }                                                                                              \
+    KMP_API void __kmpc_dispatch_init_##suffix(Ident *, Gtid, std::int32_t schedule, T lower,      \
+                                               T upper, S step, S chunk) {                         \
+        dispatch_init(schedule, lower, upper, step, chunk);                                        \
+    }                                                                                              \
+    KMP_API void __kmpc_dist_dispatch_init_##suffix(Ident *, Gtid, std::int32_t schedule,          \
+                                                    std::int32_t *, T lower, T upper, S step,      \
+                                                    S chunk) {                                     \
+        dispatch_init(schedule, lower, upper, step, chunk);                                        \
+    }                                                                                              \
+    KMP_API std::int32_t __kmpc_dispatch_next_##suffix(Ident *, Gtid, std::int32_t *last,          \
+                                                       T *lower, T *upper, S *step) {              \
+        return dispatch_next(last, lower, upper, step);                                            \
+    }                                                                                              \
+    /* An ordered piece ends when the next one is asked for. */                                    \
+    KMP_API void __kmpc_dispatch_fini_##suffix(Ident *, Gtid) {}
+
+SENNIT_LOOPS(4, std::int32_t, std::int32_t)
+SENNIT_LOOPS(4u, std::uint32_t, std::int32_t)
+SENNIT_LOOPS(8, std::int64_t, std::int64_t)
+SENNIT_LOOPS(8u, std::uint64_t, std::int64_t)
+
+KMP_API void __kmpc_for_static_fini(Ident *, Gtid) {}
+KMP_API void __kmpc_dispatch_deinit(Ident *, Gtid) { omp::loop_end(omp::here()); }
+
+KMP_API void __kmpc_ordered(Ident *, Gtid) { omp::ordered_begin(omp::here()); }
+KMP_API void __kmpc_end_ordered(Ident *, Gtid) { omp::ordered_end(omp::here()); }
+
+KMP_API std::int32_t __kmpc_single(Ident *, Gtid) { return omp::single_begin(omp::here()); }
+KMP_API void __kmpc_end_single(Ident *, Gtid) {}
+
+KMP_API void __kmpc_copyprivate(Ident *, Gtid, std::size_t, void *data,
+                                void (*copy)(void *into, void *from), std::int32_t did_it) {
+    sched::Worker &worker = omp::here();
+    if (did_it) {
+        omp::copyprivate_publish(worker, data);
+    } else {
+        copy(data, omp::copyprivate_receive(worker));
+        omp::barrier(worker);
+    }
+}
+
+KMP_API void *__kmpc_copyprivate_light(Ident *, Gtid, void *data) {
+    // The single thread passes its data, the others null; all get the address and the caller's code
+    // ends with a barrier of its own.
+    sched::Worker &worker = omp::here();
+    omp::Team &team = *omp::member_of(worker).team;
+    if (data)
+        team.copyprivate = data;
+    omp::barrier(worker);
+    return team.copyprivate;
+}
+
+KMP_API std::int32_t __kmpc_master(Ident *, Gtid) { return omp::here().slot->index == 0; }
+KMP_API void __kmpc_end_master(Ident *, Gtid) {}
+KMP_API std::int32_t __kmpc_masked(Ident *, Gtid, std::int32_t filter) {
+    return omp::here().slot->index == filter;
+}
+KMP_API void __kmpc_end_masked(Ident *, Gtid) {}
+KMP_API void __kmpc_scope(Ident *, Gtid, void *) {}
+KMP_API void __kmpc_end_scope(Ident *, Gtid, void *) {}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// task, taskwait, taskgroup, detach. The compiler's kmp_task_t is the payload of our Task; the shareds
+// (addresses of shared variables) stand behind it.
+#include "omp/kmp/tasks.h"
+
+#include <alloca.h>
+#include <cstddef>
+
+using namespace sennit;
+using kmp::Gtid;
+using kmp::Ident;
+using kmp::KmpTask;
+
+namespace sennit::kmp {
+
+void invoke(Task &task) {
+    auto *self = static_cast<KmpTask *>(task.payload());
+    const Gtid gtid = sched::Worker::self()->id();
+    self->routine(gtid, self);
+    if (SENNIT_UNLIKELY(task.door_flags & kDestructorsThunk) && !task.is(Task::kRequeued))
+        self->data1.destructors(gtid, self);
+}
+
+void read_priority(Task &task) {
+    if (task.door_flags & kPrioritySpecified)
+        task.priority =
+            clamp_priority(static_cast<KmpTask *>(task.payload())->data2.priority);
+}
+
+void run_undeferred(sched::Worker &worker, Task &task) {
+    task.flags |= Task::kUndeferred;
+    task::begin_undeferred(worker, task);
+    invoke(task);
+    task::end_undeferred(worker, task);
+}
+
+} // namespace sennit::kmp
+
+namespace {
+
+// kmp_depend_info_t
+struct DependInfo {
+    std::intptr_t address;
+    std::size_t length;
+    std::uint8_t flags;
+};
+
+task::Depend translate(const DependInfo &info) {
+    void *address = reinterpret_cast<void *>(info.address);
+    switch (info.flags) {
+    case 0x01: return {address, task::DependKind::in};
+    case 0x04: return {address, task::DependKind::mutexinoutset};
+    case 0x08: return {address, task::DependKind::inoutset};
+    default: break;
+    }
+    if (info.flags & 0x80)
+        return task::all_memory();
+    return {address, task::DependKind::out}; // out, inout
+}
+
+// Two lists; the second is of items that the compiler knows not to overlap.
+class Dependences {
+  public:
+    Dependences(std::int32_t count, const DependInfo *list, std::int32_t more,
+                const DependInfo *rest)
+        : count_(count), more_(more), list_(list), rest_(rest) {}
+    int total() const { return count_ + more_; }
+    void fill(task::Depend *into) const {
+        for (int i = 0; i < count_; ++i)
+            *into++ = translate(list_[i]);
+        for (int i = 0; i < more_; ++i)
+            *into++ = translate(rest_[i]);
+    }
+
+  private:
+    std::int32_t count_;
+    std::int32_t more_;
+    const DependInfo *list_;
+    const DependInfo *rest_;
+};
+
+#define SENNIT_READ_DEPENDENCES(array, total, ...)                                                 \
+    const Dependences given(__VA_ARGS__);                                                          \
+    const int total = given.total();                                                               \
+    auto *array = static_cast<task::Depend *>(                                                     \
+        alloca(static_cast<std::size_t>(total + 1) * sizeof(task::Depend)));                       \
+    given.fill(array);
+
+void hand_over(sched::Worker &worker, Task &task, const task::Depend *depends, int count) {
+    kmp::read_priority(task);
+    if (SENNIT_UNLIKELY(task.is(Task::kFinal))) {
+        // final, or inside a final task: an included task.
+        task::wait_depends(worker, &task, depends, count);
+        kmp::run_undeferred(worker, task);
+    } else {
+        task::submit(worker, task, depends, count);
+    }
+}
+
+Taskgroup *new_group(sched::Worker &worker) {
+    return new (worker.heap.allocate(sizeof(Taskgroup))) Taskgroup;
+}
+
+} // namespace
+
+KMP_API KmpTask *__kmpc_omp_task_alloc(Ident *, Gtid, std::int32_t flags, std::size_t size,
+                                       std::size_t shareds_size, kmp::TaskEntry entry) {
+    sched::Worker &worker = omp::here();
+    const std::size_t shareds_at = (size + 15) & ~std::size_t{15};
+    const std::size_t payload = shareds_at + shareds_size;
+    Task &task = *task::allocate(worker, payload);
+    std::uint32_t ours = 0;
+    if (!(flags & kmp::kTied))
+        ours |= Task::kUntied;
+    if (flags & kmp::kFinal)
+        ours |= Task::kFinal;
+    task::set_up(worker, task, kmp::invoke, reinterpret_cast<void *>(entry), ours, 0);
+    task.door_flags = static_cast<std::uint32_t>(flags);
+    task.door_size = static_cast<std::uint32_t>(payload);
+    auto *made = static_cast<KmpTask *>(task.payload());
+    made->shareds = shareds_size ? reinterpret_cast<char *>(made) + shareds_at : nullptr;
+    made->routine = entry;
+    made->part = 0;
+    return made;
+}
+
+KMP_API std::int32_t __kmpc_omp_task(Ident *, Gtid gtid, KmpTask *kmp_task) {
+    sched::Worker &worker = omp::here();
+    Task &task = *Task::of_payload(kmp_task);
+    if (SENNIT_UNLIKELY(worker.task == &task)) {
+        // The running part of an untied task asks for the next part.
+        if (task.is(Task::kUndeferred))
+            return kmp_task->routine(gtid, kmp_task);
+        task::requeue(task);
+        return 0;
+    }
+    hand_over(worker, task, nullptr, 0);
+    return 0;
+}
+
+KMP_API std::int32_t __kmpc_omp_task_parts(Ident *location, Gtid gtid, KmpTask *task) {
+    return __kmpc_omp_task(location, gtid, task);
+}
+
+KMP_API std::int32_t __kmpc_omp_task_with_deps(Ident *, Gtid, KmpTask *kmp_task,
+                                               std::int32_t count, const DependInfo *list,
+                                               std::int32_t more, const DependInfo *rest) {
+    SENNIT_READ_DEPENDENCES(depends, total, count, list, more, rest)
+    hand_over(omp::here(), *Task::of_payload(kmp_task), depends, total);
+    return 0;
+}
+
+KMP_API void __kmpc_omp_wait_deps(Ident *, Gtid, std::int32_t count, const DependInfo *list,
+                                  std::int32_t more, const DependInfo *rest) {
+    SENNIT_READ_DEPENDENCES(depends, total, count, list, more, rest)
+    task::wait_depends(omp::here(), nullptr, depends, total);
+}
+
+KMP_API void __kmpc_omp_taskwait_deps_51(Ident *, Gtid, std::int32_t count, const DependInfo *list,
+                                         std::int32_t more, const DependInfo *rest, std::int32_t) {
+    SENNIT_READ_DEPENDENCES(depends, total, count, list, more, rest)
+    task::wait_depends(omp::here(), nullptr, depends, total);
+}
+
+// The compiler calls the body itself between these two.
+KMP_API void __kmpc_omp_task_begin_if0(Ident *, Gtid, KmpTask *kmp_task) {
+    Task &task = *Task::of_payload(kmp_task);
+    task.flags |= Task::kUndeferred;
+    task::begin_undeferred(omp::here(), task);
+}
+
+KMP_API void __kmpc_omp_task_complete_if0(Ident *, Gtid gtid, KmpTask *kmp_task) {
+    Task &task = *Task::of_payload(kmp_task);
+    if (task.door_flags & kmp::kDestructorsThunk)
+        kmp_task->data1.destructors(gtid, kmp_task);
+    task::end_undeferred(omp::here(), task);
+}
+
+KMP_API std::int32_t __kmpc_omp_taskwait(Ident *, Gtid) {
+    task::wait_children(omp::here());
+    return 0;
+}
+
+KMP_API std::int32_t __kmpc_omp_taskyield(Ident *, Gtid, std::int32_t) {
+    task::note_may_suspend();
+    omp::here().yield();
+    return 0;
+}
+
+KMP_API void __kmpc_taskgroup(Ident *, Gtid) {
+    sched::Worker &worker = omp::here();
+    task::begin_taskgroup(worker, *new_group(worker));
+}
+
+KMP_API void __kmpc_end_taskgroup(Ident *, Gtid) {
+    sched::Worker &worker = omp::here();
+    Taskgroup *group = worker.task->taskgroup;
+    task::end_taskgroup(worker);
+    if (group->reductions)
+        omp::reductions_end(worker, group->reductions);
+    worker.heap.release(group);
+}
+
+// The handle is the task itself; see omp_fulfill_event.
+KMP_API void *__kmpc_task_allow_completion_event(Ident *, Gtid, KmpTask *kmp_task) {
+    Task &task = *Task::of_payload(kmp_task);
+    task::note_may_suspend();
+    task::bind_events(task, 1);
+    return &task;
+}
+
+KMP_API std::int32_t __kmpc_omp_reg_task_with_affinity(Ident *, Gtid, KmpTask *, std::int32_t,
+                                                       void *) {
+    return 0; // a hint
+}
+
+// ---- task reductions ------------------------------------------------------------------------
+
+namespace {
+
+// kmp_taskred_input_t
+struct ReductionInput {
+    void *shared;
+    void *original;
+    std::size_t size;
+    void *init;
+    void *finish;
+    void *combine;
+    std::uint32_t flags;
+};
+
+TaskReductions *enclosing_reductions(const Taskgroup *group) {
+    for (; group; group = group->outer)
+        if (group->reductions)
+            return group->reductions;
+    return nullptr;
+}
+
+void *begin_reductions(int count, const ReductionInput *inputs) {
+    sched::Worker &worker = omp::here();
+    Taskgroup &group = *worker.task->taskgroup;
+    auto *items = static_cast<TaskReductionItem *>(
+        alloca(static_cast<std::size_t>(count) * sizeof(TaskReductionItem)));
+    for (int i = 0; i < count; ++i) {
+        const ReductionInput &from = inputs[i];
+        items[i].shared = from.shared;
+        items[i].size = from.size;
+        items[i].original = from.original ? from.original : from.shared;
+        items[i].init = reinterpret_cast<void (*)(void *, void *)>(from.init);
+        items[i].combine = reinterpret_cast<void (*)(void *, void *)>(from.combine);
+        items[i].finish = reinterpret_cast<void (*)(void *)>(from.finish);
+    }
+    TaskReductions *outer = enclosing_reductions(&group);
+    group.reductions = omp::reductions_begin(worker, items, count, outer);
+    return &group;
+}
+
+} // namespace
+
+KMP_API void *__kmpc_taskred_init(Gtid, int count, ReductionInput *inputs) {
+    return begin_reductions(count, inputs);
+}
+
+// reduction(task, ...) on parallel or worksharing constructs: each thread reduces the tasks that it
+// created into its own copy; the construct's ordinary reduction then combines the threads'.
+KMP_API void *__kmpc_taskred_modifier_init(Ident *location, Gtid gtid, int, int count,
+                                           ReductionInput *inputs) {
+    __kmpc_taskgroup(location, gtid);
+    return begin_reductions(count, inputs);
+}
+KMP_API void __kmpc_task_reduction_modifier_fini(Ident *location, Gtid gtid, int) {
+    __kmpc_end_taskgroup(location, gtid);
+}
+
+KMP_API void *__kmpc_task_reduction_get_th_data(Gtid, void *group, void *shared) {
+    sched::Worker &worker = omp::here();
+    const auto *start = group ? static_cast<Taskgroup *>(group) : worker.task->taskgroup;
+    void *mine = omp::reductions_private(worker, enclosing_reductions(start), shared);
+    return mine ? mine : shared; // not a reduction item of any enclosing scope
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiler's view of a task, shared by tasks.cpp and taskloop.cpp.
+#pragma once
+
+#include "omp/kmp/kmp.h"
+#include "omp/reduction.h"
+#include "task/task.h"
+
+namespace sennit::kmp {
+
+struct KmpTask;
+using TaskEntry = std::int32_t (*)(Gtid, KmpTask *);
+
+// kmp_task_t. Private copies of variables follow it.
+struct KmpTask {
+    void *shareds;
+    TaskEntry routine;
+    std::int32_t part; // of an untied task: where to go on
+    union {
+        std::int32_t priority;
+        TaskEntry destructors;
+    } data1;
+    union {
+        std::int32_t priority;
+        TaskEntry destructors;
+    } data2;
+};
+
+// Bits of the `flags` of __kmpc_omp_task_alloc.
+enum AllocFlag : std::uint32_t {
+    kTied = 1u << 0,
+    kFinal = 1u << 1,
+    kDestructorsThunk = 1u << 3,
+    kPrioritySpecified = 1u << 5,
+};
+
+void invoke(Task &task);           // Task::invoke of this door
+void read_priority(Task &task);    // from where the compiler put it
+void run_undeferred(sched::Worker &worker, Task &task);
+
+} // namespace sennit::kmp

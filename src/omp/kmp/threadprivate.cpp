@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// threadprivate variables of compilers that do not use thread-local storage for them (flang, and clang
+// with -fnoopenmp-use-tls): one copy for each thread, found by its number in a table per variable.
+#include "omp/kmp/kmp.h"
+
+#include "base/message.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+using namespace sennit;
+using kmp::Gtid;
+using kmp::Ident;
+
+namespace {
+
+using Construct = void *(*)(void *);
+using Copy = void *(*)(void *, void *);
+using Destroy = void (*)(void *);
+
+constexpr std::size_t kMostThreads = 1 << 16; // as sched/threads.cpp
+
+struct Variable {
+    void *original;
+    std::size_t size = 0;
+    Construct construct = nullptr;
+    Copy copy = nullptr;
+    void *initial = nullptr; // the value at the first use
+    void **copies = nullptr; // by thread number; pages come when touched
+    Variable *next = nullptr;
+};
+
+SpinLock g_lock;
+Variable *g_variables = nullptr;
+
+void *checked(void *memory, std::size_t size) {
+    if (!memory)
+        fatal("no memory for threadprivate variables (%zu bytes)", size);
+    return memory;
+}
+
+// Under g_lock.
+Variable &find(void *original) {
+    for (Variable *variable = g_variables; variable; variable = variable->next)
+        if (variable->original == original)
+            return *variable;
+    auto *made = new (checked(std::malloc(sizeof(Variable)), sizeof(Variable))) Variable{original};
+    made->next = g_variables;
+    g_variables = made;
+    return *made;
+}
+
+void *make_copy(const Variable &variable) {
+    void *fresh = checked(std::aligned_alloc(kCacheLine, (variable.size + 63) & ~std::size_t{63}),
+                          variable.size);
+    if (variable.construct)
+        return variable.construct(fresh);
+    if (variable.copy)
+        return variable.copy(fresh, variable.original);
+    std::memcpy(fresh, variable.initial, variable.size);
+    return fresh;
+}
+
+} // namespace
+
+KMP_API void *__kmpc_threadprivate_cached(Ident *, Gtid, void *data, std::size_t size,
+                                          void ***cache) {
+    const auto thread = static_cast<std::size_t>(omp::here().id());
+    void **copies = std::atomic_ref<void **>(*cache).load(std::memory_order_acquire);
+    if (copies && copies[thread])
+        return copies[thread];
+    g_lock.lock();
+    Variable &variable = find(data);
+    if (!variable.copies) {
+        variable.size = size;
+        variable.initial = checked(std::malloc(size), size);
+        std::memcpy(variable.initial, data, size);
+        variable.copies = static_cast<void **>(
+            checked(std::calloc(kMostThreads, sizeof(void *)), kMostThreads * sizeof(void *)));
+    }
+    copies = variable.copies;
+    std::atomic_ref<void **>(*cache).store(copies, std::memory_order_release);
+    g_lock.unlock();
+    // The initial thread's copy is the variable itself.
+    if (!copies[thread])
+        copies[thread] = omp::is_initial_thread() ? data : make_copy(variable);
+    return copies[thread];
+}
+
+KMP_API void *__kmpc_threadprivate(Ident *location, Gtid gtid, void *data, std::size_t size) {
+    void **none = nullptr; // no cache of the caller's: the variable is looked up each time
+    return __kmpc_threadprivate_cached(location, gtid, data, size, &none);
+}
+
+// Destructors would run at the end of the program; the copies live as long.
+KMP_API void __kmpc_threadprivate_register(Ident *, void *data, Construct construct, Copy copy,
+                                           Destroy) {
+    g_lock.lock();
+    Variable &variable = find(data);
+    variable.construct = construct;
+    variable.copy = copy;
+    g_lock.unlock();
+}

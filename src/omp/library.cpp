@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library's own life: set-up when it is loaded, what happens around fork().
+#include "base/config.h"
+#include "base/fence.h"
+#include "omp/icv.h"
+#include "omp/team.h"
+#include "sched/worker.h"
+#include "task/statistics.h"
+#include "task/task.h"
+#include "trace/trace.h"
+
+#include <pthread.h>
+
+namespace sennit {
+namespace {
+
+void after_fork_in_child() {
+    sched::Worker::after_fork_in_child();
+    omp::team_after_fork_in_child();
+    trace::after_fork_in_child();
+}
+
+// Before the constructors of the program and of libraries that use OpenMP in theirs.
+[[gnu::constructor(101)]] void load() {
+    config_setup();
+    fence_setup();
+    sched::setup();
+    icv_setup();
+    trace::setup();
+    task::setup();
+    task::statistics_setup();
+    omp::team_setup();
+    pthread_atfork(nullptr, nullptr, after_fork_in_child);
+}
+
+} // namespace
+} // namespace sennit

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// include/sennit.h over the task room. Statistics and trace marks are in task/statistics.cpp.
+#include "sennit.h"
+
+#include "base/compiler.h"
+#include "base/message.h"
+#include "omp/team.h"
+#include "poll/poll.h"
+#include "task/task.h"
+
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+using namespace sennit;
+
+namespace {
+
+Task &task_of(sennit_task *handle) { return *static_cast<Task *>(handle); }
+
+// The caller must be `handle` itself.
+int check_self(sennit_task *handle) {
+    if (!handle)
+        return SENNIT_ERR_PARAMETER;
+    sched::Worker *worker = sched::Worker::self();
+    if (!worker || !worker->task)
+        return SENNIT_ERR_OUTSIDE_TASK;
+    return worker->task == &task_of(handle) ? SENNIT_SUCCESS : SENNIT_ERR_NOT_SELF;
+}
+
+struct WakeTimer : poll::Timer {
+    sched::WaitCell cell;
+};
+
+} // namespace
+
+extern "C" {
+
+SENNIT_EXPORT int sennit_task_self(sennit_task **task) {
+    if (!task)
+        return SENNIT_ERR_PARAMETER;
+    task::note_may_suspend();
+    // The thread that loaded the program is a task from the start; others once they used OpenMP.
+    sched::Worker *worker = sched::Worker::self();
+    if (!worker && !omp::is_initial_thread())
+        return SENNIT_ERR_OUTSIDE_TASK;
+    worker = &omp::here();
+    *task = worker->task;
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_task_get_kind(sennit_task *task, int *kind) {
+    if (!task || !kind)
+        return SENNIT_ERR_PARAMETER;
+    const Task &self = task_of(task);
+    *kind = self.is(Task::kInitial)    ? SENNIT_TASK_INITIAL
+            : self.is(Task::kImplicit) ? SENNIT_TASK_IMPLICIT
+                                       : SENNIT_TASK_EXPLICIT;
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_should_suspend(void) {
+    sched::Worker *worker = sched::Worker::self();
+    if (!worker || !worker->task || poll::inside())
+        return 0;
+    if (worker->task->is_explicit())
+        return 1;
+    const sched::Group &team = *worker->slot->group;
+    return team.has_tasks.load(std::memory_order_relaxed) && !team.quiescent();
+}
+
+SENNIT_EXPORT int sennit_task_suspend(sennit_task *task) {
+    if (const int error = check_self(task))
+        return error;
+    task::suspend(*sched::Worker::self());
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_task_resume(sennit_task *task) {
+    if (!task)
+        return SENNIT_ERR_PARAMETER;
+    task::resume(task_of(task));
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_task_events_increase(sennit_task *task, uint64_t increment) {
+    if (const int error = check_self(task))
+        return error;
+    task::note_may_suspend();
+    if (increment)
+        task::bind_events(task_of(task), static_cast<std::int64_t>(increment));
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_task_events_decrease(sennit_task *task, uint64_t decrement) {
+    if (!task)
+        return SENNIT_ERR_PARAMETER;
+    if (decrement)
+        task::fulfil_events(task_of(task), static_cast<std::int64_t>(decrement));
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_task_wait_ns(uint64_t ns, uint64_t *actual) {
+    sched::Worker *worker = sched::Worker::self();
+    if (!worker && !omp::is_initial_thread())
+        return SENNIT_ERR_OUTSIDE_TASK;
+    worker = &omp::here();
+    task::note_may_suspend();
+    const std::uint64_t start = poll::now_ns();
+    WakeTimer timer;
+    timer.deadline_ns = start + ns;
+    timer.fire = [](poll::Timer &fired) { static_cast<WakeTimer &>(fired).cell.signal(); };
+    poll::start_timer(timer);
+    sched::CellCondition condition(timer.cell);
+    worker->wait(condition);
+    if (actual)
+        *actual = poll::now_ns() - start;
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_task_spawn(void (*body)(void *), void *arg, void (*done)(void *),
+                                    void *done_arg, const char *label) {
+    if (!body)
+        return SENNIT_ERR_PARAMETER;
+    task::note_may_suspend();
+    omp::Team *commons = omp::commons();
+    if (!commons)
+        return SENNIT_ERR_OUT_OF_MEMORY;
+    sched::Worker &worker = omp::here();
+    Task *task = task::allocate(worker, sizeof(task::SpawnPayload));
+    auto *payload = new (task->payload()) task::SpawnPayload{body, arg, done, done_arg, {}};
+    if (label)
+        std::snprintf(payload->label, sizeof payload->label, "%s", label);
+    task->invoke = [](Task &self) {
+        const auto &spawn = *static_cast<const task::SpawnPayload *>(self.payload());
+        spawn.body(spawn.arg);
+    };
+    task->entry = reinterpret_cast<void *>(body);
+    task->parent = &commons->member(0).implicit;
+    task->team = commons;
+    task->icvs = commons->icvs;
+    task->flags = Task::kSpawned;
+    worker.count_task();
+    task::submit_elsewhere(*task);
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_poll_register(const char *name, sennit_poll_function function, void *arg,
+                                       sennit_poll_service **service) {
+    task::note_may_suspend();
+    return poll::register_service(name, function, arg, service);
+}
+
+SENNIT_EXPORT int sennit_poll_unregister(sennit_poll_service *service) {
+    return poll::unregister_service(service);
+}
+
+SENNIT_EXPORT int sennit_poll_pending(sennit_poll_service *service, int64_t delta) {
+    return poll::add_pending(service, delta);
+}
+
+SENNIT_EXPORT int sennit_poll(int *completed) {
+    const int done = poll::run();
+    if (completed)
+        *completed = done;
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_notify(enum sennit_notice notice, int, uint64_t) {
+    if (notice != SENNIT_NOTICE_SEND && notice != SENNIT_NOTICE_RECEIVE)
+        return SENNIT_ERR_PARAMETER;
+    sched::Worker *worker = sched::Worker::self();
+    if (!worker || !worker->task)
+        return SENNIT_ERR_OUTSIDE_TASK;
+    if (notice == SENNIT_NOTICE_SEND && worker->task->is_explicit())
+        worker->task->flags |= Task::kSent;
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT const char *sennit_version(void) {
+#define SENNIT_TEXT2(x) #x
+#define SENNIT_TEXT(x) SENNIT_TEXT2(x)
+    return SENNIT_TEXT(SENNIT_VERSION_MAJOR) "." SENNIT_TEXT(SENNIT_VERSION_MINOR);
+}
+
+} // extern "C"

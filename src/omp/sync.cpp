@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "omp/sync.h"
+
+#include "omp/team.h"
+#include "sched/threads.h"
+
+#include <cstdlib>
+#include <new>
+
+namespace sennit::omp {
+namespace {
+
+enum : std::uint32_t { kFree, kHeld, kContended };
+constexpr int kSpins = 200;
+constexpr int kCrowdedSpins = 4;
+constexpr std::size_t kBuckets = 256;
+
+// Somebody who waits for a mutex. Lives in the waiter's frame.
+struct Waiter {
+    const void *mutex = nullptr;
+    Waiter *next = nullptr;
+    bool is_fiber = false;
+    sched::WaitCell cell; // a fiber
+    FutexWord woken{0};   // another thread
+};
+
+// Waiters of all mutexes whose addresses hash alike, oldest first.
+struct alignas(kCacheLine) Bucket {
+    SpinLock lock;
+    Waiter *first = nullptr;
+    Waiter *last = nullptr;
+
+    void append(Waiter &waiter) {
+        (last ? last->next : first) = &waiter;
+        last = &waiter;
+    }
+    Waiter *take(const void *mutex) {
+        Waiter *before = nullptr;
+        for (Waiter *at = first; at; before = at, at = at->next) {
+            if (at->mutex != mutex)
+                continue;
+            (before ? before->next : first) = at->next;
+            if (last == at)
+                last = before;
+            return at;
+        }
+        return nullptr;
+    }
+};
+
+Bucket g_lot[kBuckets];
+
+Bucket &bucket_of(const void *mutex) {
+    const auto bits = reinterpret_cast<std::uintptr_t>(mutex) * 0x9E3779B97F4A7C15ull;
+    return g_lot[bits >> 56];
+}
+
+} // namespace
+
+void Mutex::lock() {
+    if (SENNIT_LIKELY(try_lock()))
+        return;
+    for (int left = sched::spin_budget() > 0 ? kSpins : kCrowdedSpins; left > 0; --left) {
+        cpu_relax();
+        if (word_.load(std::memory_order_relaxed) == kFree && try_lock())
+            return;
+    }
+    Bucket &bucket = bucket_of(this);
+    for (;;) {
+        Waiter waiter;
+        waiter.mutex = this;
+        sched::Worker *worker = sched::Worker::self();
+        waiter.is_fiber = worker && worker->slot;
+        bucket.lock.lock();
+        // Under the bucket's lock: an unlock that misses this mark has not freed the word yet, and
+        // one that sees it finds us in the bucket.
+        if (word_.exchange(kContended, std::memory_order_acquire) == kFree) {
+            bucket.lock.unlock();
+            return;
+        }
+        bucket.append(waiter);
+        bucket.lock.unlock();
+        if (waiter.is_fiber) {
+            sched::CellCondition condition(waiter.cell);
+            worker->wait(condition);
+        } else {
+            while (waiter.woken.load(std::memory_order_acquire) == 0)
+                futex_wait(waiter.woken, 0);
+        }
+    }
+}
+
+void Mutex::unlock() {
+    if (SENNIT_LIKELY(word_.exchange(kFree, std::memory_order_release) != kContended))
+        return;
+    Bucket &bucket = bucket_of(this);
+    bucket.lock.lock();
+    Waiter *waiter = bucket.take(this);
+    bucket.lock.unlock();
+    if (!waiter)
+        return;
+    // The waiter's frame may go as soon as it is told.
+    if (waiter->is_fiber) {
+        waiter->cell.signal();
+    } else {
+        FutexWord &woken = waiter->woken;
+        woken.store(1, std::memory_order_release);
+        futex_wake(woken); // a stale address wakes nobody or somebody who looks again
+    }
+}
+
+namespace {
+
+// Who may own a nestable lock: the current task, or a thread that runs none.
+void *owner_here() {
+    static SENNIT_TLS char t_thread;
+    sched::Worker *worker = sched::Worker::self();
+    return worker && worker->task ? static_cast<void *>(worker->task) : &t_thread;
+}
+
+} // namespace
+
+void nest_lock(NestMutex &lock) {
+    void *const me = owner_here();
+    if (lock.owner.load(std::memory_order_relaxed) != me) {
+        lock.mutex.lock();
+        lock.owner.store(me, std::memory_order_relaxed);
+    }
+    ++lock.depth;
+}
+
+int nest_try_lock(NestMutex &lock) {
+    void *const me = owner_here();
+    if (lock.owner.load(std::memory_order_relaxed) != me) {
+        if (!lock.mutex.try_lock())
+            return 0;
+        lock.owner.store(me, std::memory_order_relaxed);
+    }
+    return ++lock.depth;
+}
+
+int nest_unlock(NestMutex &lock) {
+    const int left = --lock.depth;
+    if (left == 0) {
+        lock.owner.store(nullptr, std::memory_order_relaxed);
+        lock.mutex.unlock();
+    }
+    return left;
+}
+
+Mutex &default_critical() {
+    static Mutex mutex;
+    return mutex;
+}
+
+Mutex &atomic_mutex() {
+    static Mutex mutex;
+    return mutex;
+}
+
+Mutex &named_critical(void *word) { return *static_cast<Mutex *>(word); }
+
+} // namespace sennit::omp

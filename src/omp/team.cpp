@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "omp/team.h"
+
+#include "base/config.h"
+#include "base/message.h"
+#include "omp/worksharing.h"
+
+#include <cstdlib>
+#include <new>
+#include <sched.h>
+#include <unistd.h>
+
+namespace sennit::omp {
+
+// Waiting at a gate. Buries only tasks of the team: at a barrier, at the join and at the dock the
+// team cannot go on before all of them are finished.
+class GateCondition final : public sched::Condition {
+  public:
+    GateCondition(Team &team, Member &member, Gate &gate, std::uint32_t seen)
+        : team_(team), member_(member), gate_(gate), seen_(seen) {
+        bury = Bury::own_group;
+        patient = true;
+    }
+    bool done() override {
+        if (gate_.epoch() != seen_)
+            return true;
+        if (team_.can_settle())
+            team_.settle();
+        return gate_.epoch() != seen_;
+    }
+    bool arm(sched::Fiber *fiber) override {
+        member_.cell.reset();
+        member_.cell.arm(fiber);
+        armed_ = true;
+        // seq_cst: either open() sees us armed or we see its epoch.
+        gate_.armed_.fetch_add(1, std::memory_order_seq_cst);
+        if (gate_.epoch_.load(std::memory_order_seq_cst) == seen_)
+            return true;
+        return !disarm(fiber);
+    }
+    bool disarm(sched::Fiber *fiber) override {
+        if (!member_.cell.disarm(fiber))
+            return false;
+        finish();
+        return true;
+    }
+    void finish() {
+        if (armed_)
+            gate_.armed_.fetch_sub(1, std::memory_order_relaxed);
+        armed_ = false;
+    }
+
+  private:
+    Team &team_;
+    Member &member_;
+    Gate &gate_;
+    const std::uint32_t seen_;
+    bool armed_ = false;
+};
+
+void Gate::open(Team &team) {
+    epoch_.fetch_add(1, std::memory_order_seq_cst);
+    if (armed_.load(std::memory_order_seq_cst) == 0)
+        return;
+    for (int i = 0; i < team.size; ++i)
+        team.member(i).cell.signal_if_armed();
+}
+
+namespace {
+
+// Until the gate's epoch differs from `seen`. A wake-up may be meant for another gate: look again.
+void pass(sched::Worker &worker, Member &member, Gate &gate, std::uint32_t seen) {
+    Team &team = *member.team;
+    GateCondition condition(team, member, gate, seen);
+    while (gate.epoch() == seen) {
+        worker.wait(condition);
+        condition.finish();
+    }
+}
+
+// ---- hot teams ------------------------------------------------------------------------------
+
+constexpr int kMostCachedTeams = 4;
+
+// What we keep for a thread that forks.
+struct Home {
+    Team *initial = nullptr;
+    Team *cached = nullptr; // most recently used first
+};
+
+std::atomic<int> g_active{1}; // threads of active regions
+cpu_set_t g_cpus;
+
+void *checked_alloc(std::size_t align, std::size_t size) {
+    const std::size_t rounded = (size + align - 1) & ~(align - 1);
+    void *memory = std::aligned_alloc(align, rounded);
+    if (!memory)
+        fatal("no memory for a team of threads (%zu bytes): lower OMP_NUM_THREADS", size);
+    return memory;
+}
+
+Home &home_of(sched::Worker &worker) {
+    if (SENNIT_UNLIKELY(!worker.room))
+        worker.room = new (checked_alloc(alignof(Home), sizeof(Home))) Home;
+    return *static_cast<Home *>(worker.room);
+}
+
+Team *make_team(int size) {
+    auto *team = new (checked_alloc(alignof(Team), sizeof(Team))) Team;
+    const auto count = static_cast<std::size_t>(size);
+    team->size = size;
+    team->slots =
+        static_cast<sched::Slot **>(checked_alloc(kCacheLine, count * sizeof(sched::Slot *)));
+    for (int i = 0; i < size; ++i) {
+        auto *member = new (checked_alloc(alignof(Member), sizeof(Member))) Member;
+        member->team = team;
+        member->group = team;
+        member->index = i;
+        member->random = static_cast<std::uint32_t>(i) * 2654435761u + 1;
+        member->implicit.team = team;
+        team->slots[i] = member;
+    }
+    team->workshares = make_workshares(size);
+    return team;
+}
+
+void drop_team(Team *team) {
+    drop_workshares(team->workshares);
+    for (int i = 0; i < team->size; ++i) {
+        Member &member = team->member(i);
+        member.~Member();
+        std::free(&member);
+    }
+    std::free(team->slots);
+    team->~Team();
+    std::free(team);
+}
+
+void bind_thread(int index) {
+    if (!global_icvs().bind)
+        return;
+    int nth = index % CPU_COUNT(&g_cpus);
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        if (!CPU_ISSET(cpu, &g_cpus) || nth-- > 0)
+            continue;
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        sched_setaffinity(0, sizeof one, &one); // a refusal leaves the thread unbound
+        return;
+    }
+}
+
+void start_implicit(sched::Worker &worker, Member &member) {
+    Task &task = member.implicit;
+    const Team &team = *member.team;
+    task.parent = team.encountering_task;
+    task.icvs = team.icvs;
+    task.taskgroup = nullptr;
+    task.flags = Task::kImplicit;
+    task.spawned = 0;
+    task.folded.store(false, std::memory_order_relaxed);
+    task.pending.store(0, std::memory_order_relaxed);
+    task.home.store(&worker, std::memory_order_relaxed);
+    member.work.begun = 0;
+    member.work.singles = 0;
+    worker.task = &task;
+    worker.slot = &member;
+}
+
+// The end of an implicit task: count the thread in.
+void arrive(Team &team) {
+    const int arrived = team.arrived.fetch_add(1, std::memory_order_acq_rel) + 1;
+    if (arrived == team.size && team.can_settle())
+        team.settle();
+}
+
+void docked_thread(void *argument) {
+    auto &member = *static_cast<Member *>(argument);
+    Team &team = *member.team;
+    sched::Worker &worker = *sched::Worker::self();
+    bind_thread(member.index);
+    worker.enter(member);
+    worker.slot = &member;
+    for (;;) {
+        worker.task = &member.implicit;
+        pass(worker, member, team.fork, member.fork_seen);
+        ++member.fork_seen;
+        if (team.disband)
+            break;
+        start_implicit(worker, member);
+        team.body(member, team.data);
+        task::retire_implicit(worker, member.implicit);
+        arrive(team);
+    }
+    worker.leave(member);
+    worker.task = nullptr;
+    worker.slot = nullptr;
+    // Last: the team may be gone after this.
+    team.at_home.fetch_add(1, std::memory_order_release);
+    futex_wake(team.at_home);
+}
+
+void disband(Team *team) {
+    team->disband = true;
+    team->fork.open(*team);
+    const auto others = static_cast<std::uint32_t>(team->size - 1);
+    for (std::uint32_t home; (home = team->at_home.load(std::memory_order_acquire)) != others;)
+        futex_wait(team->at_home, home);
+    drop_team(team);
+}
+
+// A team of up to `size` threads, docked and ready to fork.
+Team *assemble(int size) {
+    Team *team = make_team(size);
+    for (int i = 1; i < size; ++i) {
+        if (sched::Worker::start(docked_thread, &team->member(i)))
+            continue;
+        // Not so many threads to be had. Those who came have seen the size: begin anew with less.
+        for (int missing = i; missing < size; ++missing)
+            team->at_home.fetch_add(1, std::memory_order_relaxed);
+        disband(team);
+        return assemble(i);
+    }
+    return team;
+}
+
+Team &take_team(sched::Worker &worker, int size) {
+    Home &home = home_of(worker);
+    int unused = 0;
+    Team **oldest = nullptr;
+    for (Team **at = &home.cached; *at; at = &(*at)->next_cached) {
+        Team *team = *at;
+        if (team->in_use)
+            continue;
+        if (team->size == size) {
+            *at = team->next_cached;
+            team->next_cached = home.cached;
+            home.cached = team;
+            return *team;
+        }
+        ++unused;
+        oldest = at;
+    }
+    if (unused >= kMostCachedTeams) {
+        Team *team = *oldest;
+        *oldest = team->next_cached;
+        disband(team);
+    }
+    Team *team = assemble(size);
+    team->next_cached = home.cached;
+    home.cached = team;
+    return *team;
+}
+
+void change_active(int threads) {
+    if (threads == 0)
+        return;
+    const int active = g_active.fetch_add(threads, std::memory_order_relaxed) + threads;
+    sched::set_active_workers(active);
+}
+
+} // namespace
+
+bool Team::can_settle() const {
+    return arrived.load(std::memory_order_acquire) == size &&
+           (!has_tasks.load(std::memory_order_acquire) || quiescent());
+}
+
+// Only a thread of the team (or a worker with a slot in it) comes here, so nobody can be so late as
+// to settle the barrier after this one.
+void Team::settle() {
+    int all = size;
+    if (!arrived.compare_exchange_strong(all, 0, std::memory_order_acq_rel))
+        return;
+    has_tasks.store(false, std::memory_order_relaxed);
+    barrier.open(*this);
+}
+
+Team &fork(sched::Worker &worker, int size, Body body, void *data) {
+    Member &encountering = member_of(worker);
+    Team &team = take_team(worker, size);
+    team.in_use = true;
+    team.outer = encountering.team;
+    team.encountering = &encountering;
+    team.encountering_task = worker.task;
+    team.level = encountering.team->level + 1;
+    team.active_level = encountering.team->active_level + (team.size > 1 ? 1 : 0);
+    team.icvs = worker.task->icvs;
+    team.body = body;
+    team.data = data;
+    team.cancelled.store(false, std::memory_order_relaxed);
+    team.reductions = nullptr;
+    reset_workshares(team);
+    if (team.size > 1) {
+        change_active(team.size - 1);
+        team.fork.open(team);
+    }
+    Member &first = team.member(0);
+    worker.enter(first);
+    start_implicit(worker, first);
+    return team;
+}
+
+void join(sched::Worker &worker) {
+    Member &first = member_of(worker);
+    Team &team = *first.team;
+    task::retire_implicit(worker, first.implicit);
+    if (team.size > 1 || team.has_tasks.load(std::memory_order_relaxed)) {
+        const std::uint32_t seen = team.barrier.epoch();
+        arrive(team);
+        pass(worker, first, team.barrier, seen);
+    }
+    worker.leave(first);
+    worker.task = team.encountering_task;
+    worker.slot = team.encountering;
+    if (team.size > 1)
+        change_active(1 - team.size);
+    team.in_use = false;
+}
+
+void parallel(sched::Worker &worker, int size, Body body, void *data) {
+    Team &team = fork(worker, size, body, data);
+    body(team.member(0), data);
+    join(worker);
+}
+
+void barrier(sched::Worker &worker) {
+    Member &member = member_of(worker);
+    Team &team = *member.team;
+    const std::uint32_t seen = team.barrier.epoch();
+    arrive(team);
+    pass(worker, member, team.barrier, seen);
+}
+
+int region_size(sched::Worker &worker, int wanted, bool parallel) {
+    const Icvs &icvs = *worker.task->icvs;
+    const Team &team = *member_of(worker).team;
+    if (!parallel || team.active_level >= icvs.max_active_levels)
+        return 1;
+    int size = wanted;
+    if (size <= 0) {
+        const int at = team.level < icvs.nthreads_count ? team.level : icvs.nthreads_count - 1;
+        size = icvs.nthreads[at];
+    }
+    if (icvs.dynamic && size > sched::processors())
+        size = sched::processors();
+    // thread_limit counts the threads of the whole contention group.
+    const int left = icvs.thread_limit - g_active.load(std::memory_order_relaxed) + 1;
+    if (size > left)
+        size = left;
+    return size > 0 ? size : 1;
+}
+
+sched::Worker &attach() {
+    sched::Worker &worker = sched::Worker::here();
+    if (worker.slot)
+        return worker;
+    Home &home = home_of(worker);
+    if (!home.initial) {
+        home.initial = make_team(1);
+        home.initial->icvs = &global_icvs().initial;
+    }
+    Member &member = home.initial->member(0);
+    worker.enter(member);
+    start_implicit(worker, member);
+    member.implicit.flags = Task::kInitial;
+    return worker;
+}
+
+bool is_initial_thread() { return gettid() == getpid(); }
+
+void team_setup() {
+    if (sched_getaffinity(0, sizeof g_cpus, &g_cpus) != 0) {
+        CPU_ZERO(&g_cpus);
+        CPU_SET(0, &g_cpus);
+    }
+    bind_thread(0);
+}
+
+void team_after_fork_in_child() {
+    sched::Worker *worker = sched::Worker::self();
+    g_active.store(1, std::memory_order_relaxed);
+    if (worker && worker->room)
+        home_of(*worker).cached = nullptr; // their threads stayed in the parent
+}
+
+// ---- the commons ----------------------------------------------------------------------------
+
+namespace {
+
+void commons_thread(void *argument) {
+    auto &member = *static_cast<Member *>(argument);
+    sched::Worker &worker = *sched::Worker::self();
+    worker.enter(member);
+    worker.slot = &member;
+    worker.task = &member.implicit;
+    for (;;) // nobody opens this gate: the thread serves the queue for good
+        pass(worker, member, member.team->fork, member.team->fork.epoch());
+}
+
+} // namespace
+
+Team *commons() {
+    static std::atomic<Team *> made{nullptr};
+    static SpinLock lock;
+    Team *team = made.load(std::memory_order_acquire);
+    if (team)
+        return team;
+    lock.lock();
+    team = made.load(std::memory_order_relaxed);
+    if (!team) {
+        team = make_team(1);
+        team->icvs = &global_icvs().initial;
+        team->has_tasks.store(true, std::memory_order_relaxed);
+        Task &parent = team->member(0).implicit;
+        parent.flags = Task::kInitial;
+        parent.icvs = team->icvs;
+        parent.folded.store(true, std::memory_order_relaxed);
+        if (sched::Worker::start(commons_thread, &team->member(0))) {
+            made.store(team, std::memory_order_release);
+        } else {
+            drop_team(team);
+            team = nullptr;
+        }
+    }
+    lock.unlock();
+    return team;
+}
+
+} // namespace sennit::omp

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Teams: parallel regions, their threads and barriers (OpenMP 5.2, 10.1, 15.3).
+//
+// A Member is a thread of a team: a slot of a worker and the implicit task that runs there. Teams
+// are "hot": the worker that forks keeps its last teams with their threads docked, so that the next
+// region of the same size costs one broadcast and one gather. Threads of a docked team spin for a
+// while, then sleep; they help with the team's left-over tasks first.
+//
+// A Gate is an epoch that members wait to see changed. Waiting is: poll the epoch (running tasks of
+// the team meanwhile), then arm the member's cell and park. Wake-up of an armed member: open().
+#pragma once
+
+#include "omp/icv.h"
+#include "sched/worker.h"
+#include "task/task.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace sennit::omp {
+
+struct Team;
+struct Member;
+
+class Gate {
+  public:
+    std::uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
+    // Let everybody through who waits for another epoch than the one before.
+    void open(Team &team);
+
+  private:
+    friend class GateCondition;
+    alignas(kCacheLine) std::atomic<std::uint32_t> epoch_{0};
+    std::atomic<int> armed_{0};
+};
+
+// Worksharing state; see worksharing.h.
+struct Workshares;
+struct MemberWorkshares {
+    std::uint32_t begun = 0;      // worksharing loops and sections begun in this region
+    std::uint32_t singles = 0;    // `single` constructs met in this region
+    void *loop = nullptr;         // the construct that this thread is in
+    std::uint64_t first = 0;      // private batch of iterations [first, last)
+    std::uint64_t last = 0;
+    std::uint64_t position = 0;   // pieces that a static schedule gave this thread
+    std::uint64_t ordered_first = 0; // the piece that it is at, in an ordered loop
+    std::uint64_t ordered_last = 0;
+    void *extra = nullptr;     // front door's: translation of normalized iterations
+    std::int64_t door[4] = {}; // likewise
+};
+
+// One thread of a team.
+struct Member : sched::Slot {
+    Team *team = nullptr;
+    Task implicit;
+    Icvs own_icvs; // when the implicit task changed one
+    sched::WaitCell cell;
+    MemberWorkshares work;
+    std::uint32_t fork_seen = 0;
+    void *door_data = nullptr; // GOMP's or kmp's, for this region
+};
+
+// What a region runs on each thread.
+using Body = void (*)(Member &member, void *data);
+
+struct Team final : sched::Group {
+    Team *outer = nullptr;    // team of the encountering task; null for an initial team
+    Member *encountering = nullptr; // its thread that forked us
+    Task *encountering_task = nullptr;
+    int level = 0;            // omp_get_level()
+    int active_level = 0;     // omp_get_active_level()
+    Body body = nullptr;
+    void *data = nullptr;
+    const Icvs *icvs = nullptr; // of the implicit tasks: the encountering task's
+    Team *next_cached = nullptr; // the forking thread's list of hot teams
+    bool in_use = false;
+    bool disband = false; // docked threads: go home
+    FutexWord at_home{0}; // how many did
+    alignas(kCacheLine) std::atomic<int> arrived{0};
+    Gate barrier;
+    Gate fork;
+    Workshares *workshares = nullptr;
+    void *copyprivate = nullptr;           // published by the `single` thread
+    std::atomic<bool> cancelled{false};
+    TaskReductions *reductions = nullptr;  // parallel reduction(task, ...)
+
+    Member &member(int index) { return *static_cast<Member *>(slots[index]); }
+    void settle() override;
+    bool can_settle() const override;
+};
+
+// The calling thread's worker, ready for use: an unknown thread becomes an initial thread.
+sched::Worker &attach();
+inline sched::Worker &here() {
+    sched::Worker *worker = sched::Worker::self();
+    return SENNIT_LIKELY(worker && worker->slot) ? *worker : attach();
+}
+// The thread that loaded the library.
+bool is_initial_thread();
+inline Member &member_of(sched::Worker &worker) { return *static_cast<Member *>(worker.slot); }
+
+// How many threads a region gets that asks for `wanted` (0: nthreads-var) with if(`parallel`).
+int region_size(sched::Worker &worker, int wanted, bool parallel);
+
+// Start a region of `size` threads: the others begin body(member, data) at once, the caller becomes
+// thread 0 and is expected to run the same and then join().
+Team &fork(sched::Worker &worker, int size, Body body, void *data);
+void join(sched::Worker &worker);
+
+// fork, body on the caller, join.
+void parallel(sched::Worker &worker, int size, Body body, void *data);
+
+// Barrier of the innermost team; all tasks of the team are finished when it opens.
+void barrier(sched::Worker &worker);
+
+// Set up the process: called once when the library is loaded.
+void team_setup();
+// In the child of fork(): only the calling thread is left.
+void team_after_fork_in_child();
+
+// A team of one thread with no region: parent of tasks spawned through sennit.h. Has a worker of its
+// own, started on first use; null when that is impossible.
+Team *commons();
+
+} // namespace sennit::omp

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poll/poll.h"
+
+#include "base/compiler.h"
+#include "base/futex.h"
+#include "base/message.h"
+#include "base/spin.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <new>
+#include <pthread.h>
+#include <sched.h>
+
+// Services are never freed, so that a thread may walk the list without a lock while another
+// unregisters; unregistering takes the token for good.
+struct sennit_poll_service {
+    sennit_poll_function function;
+    void *arg;
+    char *name;
+    std::atomic<std::int64_t> pending{0};
+    std::atomic<std::uint32_t> token{0}; // 1: a thread runs it, or it is gone
+    sennit_poll_service *next = nullptr;
+};
+
+namespace sennit::poll {
+namespace detail {
+std::atomic<std::int64_t> g_pending{0};
+}
+
+namespace {
+
+constexpr std::int64_t kTickNs = 1'000'000;
+
+std::atomic<sennit_poll_service *> g_services{nullptr};
+std::atomic<std::uint64_t> g_runs{0};
+SENNIT_TLS int t_inside;
+
+// Ticker state. `g_bell` is bumped whenever the ticker has to look again.
+SpinLock g_timer_lock;
+Timer *g_timers = nullptr; // sorted by deadline
+FutexWord g_bell{0};
+std::atomic<bool> g_ticker_started{false};
+// The ticker naps a tick at a time; otherwise it sleeps until the bell. It stays awake for some
+// ticks after the last operation, so that programs that wait often do not pay a wake-up each time.
+std::atomic<bool> g_ticker_awake{false};
+constexpr int kLingerTicks = 16;
+
+// Fire what is due; returns nanoseconds to the next deadline, or -1.
+std::int64_t fire_due_timers() {
+    for (;;) {
+        g_timer_lock.lock();
+        Timer *first = g_timers;
+        if (!first) {
+            g_timer_lock.unlock();
+            return -1;
+        }
+        const std::uint64_t now = now_ns();
+        if (first->deadline_ns > now) {
+            const auto left = static_cast<std::int64_t>(first->deadline_ns - now);
+            g_timer_lock.unlock();
+            return left;
+        }
+        g_timers = first->next;
+        g_timer_lock.unlock();
+        first->fire(*first); // the timer may be gone afterwards
+    }
+}
+
+void *ticker(void *) {
+    pthread_setname_np(pthread_self(), "sennit-ticker");
+    std::uint64_t seen = runs();
+    int quiet = 0;
+    for (;;) {
+        // Read before looking: a change after this makes the wait return at once.
+        const std::uint32_t bell = g_bell.load(std::memory_order_acquire);
+        std::int64_t nap = fire_due_timers();
+        quiet = pending() ? 0 : quiet + 1;
+        g_ticker_awake.store(quiet < kLingerTicks, std::memory_order_seq_cst);
+        if (quiet < kLingerTicks || detail::g_pending.load(std::memory_order_seq_cst) > 0)
+            nap = nap < 0 || nap > kTickNs ? kTickNs : nap;
+        futex_wait(g_bell, bell, nap);
+        if (pending() && runs() == seen)
+            run();
+        seen = runs();
+    }
+}
+
+void ring_ticker() {
+    if (!g_ticker_started.load(std::memory_order_acquire) &&
+        !g_ticker_started.exchange(true, std::memory_order_acq_rel)) {
+        sigset_t all;
+        sigset_t before;
+        sigfillset(&all);
+        // The program's signals belong to the program's threads.
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, 256 * 1024);
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        pthread_t thread;
+        if (const int error = pthread_create(&thread, &attributes, ticker, nullptr))
+            warn("no thread for timers and background progress (%s); progress only when workers idle",
+                 std::strerror(error));
+        pthread_attr_destroy(&attributes);
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
+    g_bell.fetch_add(1, std::memory_order_release);
+    futex_wake(g_bell);
+}
+
+} // namespace
+
+std::uint64_t now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::uint64_t runs() { return g_runs.load(std::memory_order_relaxed); }
+
+bool inside() { return t_inside != 0; }
+
+int run() {
+    if (inside())
+        return 0;
+    g_runs.fetch_add(1, std::memory_order_relaxed);
+    int completed = 0;
+    ++t_inside;
+    for (auto *service = g_services.load(std::memory_order_acquire); service;
+         service = service->next) {
+        if (service->pending.load(std::memory_order_acquire) <= 0)
+            continue;
+        // acquire/release on the token orders one run of the service before the next.
+        if (service->token.exchange(1, std::memory_order_acquire) != 0)
+            continue;
+        completed += service->function(service->arg);
+        service->token.store(0, std::memory_order_release);
+    }
+    --t_inside;
+    return completed;
+}
+
+int register_service(const char *name, sennit_poll_function function, void *arg,
+                     sennit_poll_service **service) {
+    if (!function || !service)
+        return SENNIT_ERR_PARAMETER;
+    auto *made = static_cast<sennit_poll_service *>(std::calloc(1, sizeof(sennit_poll_service)));
+    char *copy = strdup(name ? name : "unnamed");
+    if (!made || !copy) {
+        std::free(made);
+        std::free(copy);
+        return SENNIT_ERR_OUT_OF_MEMORY;
+    }
+    new (made) sennit_poll_service{.function = function, .arg = arg, .name = copy};
+    made->next = g_services.load(std::memory_order_relaxed);
+    while (!g_services.compare_exchange_weak(made->next, made, std::memory_order_release,
+                                             std::memory_order_relaxed)) {
+    }
+    *service = made;
+    return SENNIT_SUCCESS;
+}
+
+int unregister_service(sennit_poll_service *service) {
+    if (!service || inside())
+        return SENNIT_ERR_PARAMETER;
+    while (service->token.exchange(1, std::memory_order_acquire) != 0)
+        sched_yield(); // until the thread that runs it is out
+    detail::g_pending.fetch_sub(service->pending.exchange(0), std::memory_order_relaxed);
+    return SENNIT_SUCCESS;
+}
+
+int add_pending(sennit_poll_service *service, std::int64_t delta) {
+    if (!service)
+        return SENNIT_ERR_PARAMETER;
+    service->pending.fetch_add(delta, std::memory_order_acq_rel);
+    // seq_cst with the ticker's "I doze" and its second look: one of the two sees the other.
+    const std::int64_t before = detail::g_pending.fetch_add(delta, std::memory_order_seq_cst);
+    if (before <= 0 && delta > 0 && !g_ticker_awake.load(std::memory_order_seq_cst))
+        ring_ticker();
+    return SENNIT_SUCCESS;
+}
+
+void start_timer(Timer &timer) {
+    g_timer_lock.lock();
+    Timer **at = &g_timers;
+    while (*at && (*at)->deadline_ns <= timer.deadline_ns)
+        at = &(*at)->next;
+    timer.next = *at;
+    *at = &timer;
+    const bool first = g_timers == &timer;
+    g_timer_lock.unlock();
+    if (first)
+        ring_ticker();
+}
+
+void after_fork_in_child() {
+    g_ticker_started.store(false, std::memory_order_relaxed);
+    for (auto *service = g_services.load(std::memory_order_relaxed); service;
+         service = service->next)
+        service->pending.store(0, std::memory_order_relaxed);
+    detail::g_pending.store(0, std::memory_order_relaxed);
+    t_inside = 0;
+}
+
+} // namespace sennit::poll

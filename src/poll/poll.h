@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Polling services and timers: progress for whatever completes outside of the task graph.
+//
+// A service is run by at most one thread at a time (a token each) and only while it has pending
+// operations. Who polls: idle workers, workers at scheduling points (rate-limited), and a 1 ms
+// ticker thread that exists once something was pending (task-aware MPI paper, section 4.5).
+#pragma once
+
+#include "sennit.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace sennit::poll {
+
+namespace detail {
+extern std::atomic<std::int64_t> g_pending;
+}
+
+// Is there anything to poll for? One relaxed load: a worker may see a change late, the ticker never
+// sleeps through it.
+inline bool pending() { return detail::g_pending.load(std::memory_order_relaxed) > 0; }
+
+// Run every service that has pending operations and whose token is free. Returns completions.
+int run();
+
+// How often run() was called; to see from the ticker whether workers poll.
+std::uint64_t runs();
+
+// True on a thread that is inside a service: such code must not suspend.
+bool inside();
+
+int register_service(const char *name, sennit_poll_function function, void *arg,
+                     sennit_poll_service **service);
+int unregister_service(sennit_poll_service *service);
+int add_pending(sennit_poll_service *service, std::int64_t delta);
+
+// A point in time at which the ticker calls fire(timer). The timer belongs to the caller and must
+// live until it fired.
+struct Timer {
+    std::uint64_t deadline_ns; // CLOCK_MONOTONIC
+    void (*fire)(Timer &);
+    Timer *next;
+};
+void start_timer(Timer &timer);
+std::uint64_t now_ns();
+
+// In the child of fork(): the ticker thread is gone, start afresh.
+void after_fork_in_child();
+
+} // namespace sennit::poll

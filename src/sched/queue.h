@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ready tasks of one team member.
+//
+// Priority 0, which is what nearly every task has, is one intrusive list; higher priorities are 1024
+// lists under a two-level bitmap, made when the first such task comes: taking the highest is O(1)
+// (communication-aware scheduling, section 4.1, uses red-black trees).
+//
+// A spin lock guards it: an uncontended exchange costs what the fence of a lock-free deque costs,
+// and priorities, both ends and conditional takes need no further argument. count() may be read
+// without the lock, as a hint.
+#pragma once
+
+#include "base/spin.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace sennit::sched {
+
+// What a queue holds: the intrusive part of a task.
+struct Node {
+    Node *next;
+    Node *prev;
+    int priority; // 0 .. kLevels - 1
+};
+
+inline constexpr int kLevels = 1024;
+
+class ReadyQueue {
+  public:
+    enum class Place { front, back };
+
+    ReadyQueue() = default;
+    ReadyQueue(const ReadyQueue &) = delete;
+    ReadyQueue &operator=(const ReadyQueue &) = delete;
+    ~ReadyQueue();
+
+    std::uint32_t count() const { return count_.load(std::memory_order_relaxed); }
+
+    void push(Node *node, Place place) {
+        lock_.lock();
+        if (__builtin_expect(node->priority > 0, 0))
+            push_level(node, place);
+        else
+            normal_.push(node, place);
+        add(1);
+        lock_.unlock();
+    }
+
+    // The owner's next task: highest priority, then the front; null when empty.
+    Node *take_front() { return take(Place::front); }
+
+    // A thief's: highest priority, then the given end. A busy lock counts as empty.
+    Node *steal(Place end) {
+        if (!lock_.try_lock())
+            return nullptr;
+        Node *node = take_locked(end);
+        lock_.unlock();
+        return node;
+    }
+
+    // The front task if accept(node); only looks at the task that take_front would give.
+    template <class Accept>
+    Node *take_front_if(Accept accept) {
+        lock_.lock();
+        Node *node = __builtin_expect(levels_ != nullptr, 0) ? peek_level() : nullptr;
+        if (!node)
+            node = normal_.head;
+        if (node && accept(node))
+            take_locked(Place::front);
+        else
+            node = nullptr;
+        lock_.unlock();
+        return node;
+    }
+
+    // Move up to `most` tasks of priority 0 from the back of `victim` to the back of this queue,
+    // oldest first; returns how many.
+    int steal_batch(ReadyQueue &victim, int most);
+
+  private:
+    struct List {
+        Node *head = nullptr;
+        Node *tail = nullptr;
+
+        void push(Node *node, Place place) {
+            if (place == Place::front) {
+                node->prev = nullptr;
+                node->next = head;
+                (head ? head->prev : tail) = node;
+                head = node;
+            } else {
+                node->next = nullptr;
+                node->prev = tail;
+                (tail ? tail->next : head) = node;
+                tail = node;
+            }
+        }
+        Node *take(Place end) {
+            Node *node = end == Place::front ? head : tail;
+            if (node)
+                remove(node);
+            return node;
+        }
+        void remove(Node *node) {
+            (node->prev ? node->prev->next : head) = node->next;
+            (node->next ? node->next->prev : tail) = node->prev;
+        }
+    };
+    struct Levels; // the priorities above 0
+
+    Node *take(Place end) {
+        if (count() == 0)
+            return nullptr;
+        lock_.lock();
+        Node *node = take_locked(end);
+        lock_.unlock();
+        return node;
+    }
+    Node *take_locked(Place end) {
+        Node *node = nullptr;
+        if (__builtin_expect(levels_ != nullptr, 0))
+            node = take_level(end);
+        if (!node)
+            node = normal_.take(end);
+        if (node)
+            add(-1);
+        return node;
+    }
+    // Only under the lock, so a plain read-modify-write is enough.
+    void add(int change) {
+        count_.store(count_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(change),
+                     std::memory_order_relaxed);
+    }
+    void push_level(Node *node, Place place);
+    Node *take_level(Place end);
+    Node *peek_level();
+
+    SpinLock lock_;
+    std::atomic<std::uint32_t> count_{0};
+    List normal_;
+    Levels *levels_ = nullptr;
+};
+
+} // namespace sennit::sched

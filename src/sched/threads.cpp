@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/threads.h"
+
+#include "base/config.h"
+#include "base/message.h"
+#include "base/spin.h"
+#include "sched/worker.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <new>
+#include <sched.h>
+
+namespace sennit::sched {
+namespace {
+
+constexpr int kMostWorkers = 1 << 16;
+constexpr std::uint64_t kDefaultSpinUs = 100;
+
+std::atomic<Worker *> g_workers[kMostWorkers];
+std::atomic<int> g_count{0};
+SpinLock g_pool_lock;
+Worker *g_pool = nullptr;      // threads of ours without work
+Worker *g_abandoned = nullptr; // workers of user threads that have ended
+pthread_key_t g_exit_key;
+
+int g_processors = 1;
+std::uint64_t g_ticks_per_us = 1000;
+std::atomic<std::uint64_t> g_spin_budget{0};
+
+using ExceptionGlobals = void **(*)();
+ExceptionGlobals g_exception_globals = nullptr;
+
+void calibrate_ticks() {
+    const std::uint64_t ns0 = poll::now_ns();
+    const std::uint64_t t0 = ticks();
+    std::uint64_t ns1 = ns0;
+    while (ns1 - ns0 < 50'000)
+        ns1 = poll::now_ns();
+    g_ticks_per_us = (ticks() - t0) * 1000 / (ns1 - ns0);
+    if (g_ticks_per_us == 0)
+        g_ticks_per_us = 1;
+}
+
+} // namespace
+
+int processors() { return g_processors; }
+std::uint64_t ticks_per_us() { return g_ticks_per_us; }
+std::uint64_t spin_budget() { return g_spin_budget.load(std::memory_order_relaxed); }
+
+void set_active_workers(int workers) {
+    const long asked = config().spin_us;
+    std::uint64_t us = kDefaultSpinUs;
+    if (asked >= 0)
+        us = static_cast<std::uint64_t>(asked);
+    else if (static_cast<long>(workers) * config().local_ranks > g_processors)
+        us = 0;
+    g_spin_budget.store(us * g_ticks_per_us, std::memory_order_relaxed);
+}
+
+int Worker::count() { return g_count.load(std::memory_order_acquire); }
+Worker *Worker::by_id(int id) { return g_workers[id].load(std::memory_order_acquire); }
+
+// The parts of Worker that deal with kernel threads.
+struct WorkerThreads {
+    static void *thread_main(void *argument) {
+        auto &worker = *static_cast<Worker *>(argument);
+        settle(worker);
+        for (;;) {
+            while (worker.mail_.load(std::memory_order_acquire) == 0)
+                futex_wait(worker.mail_, 0);
+            worker.mail_.store(0, std::memory_order_relaxed);
+            worker.main_(worker.main_arg_);
+            g_pool_lock.lock();
+            worker.pool_next_ = g_pool;
+            g_pool = &worker;
+            g_pool_lock.unlock();
+        }
+        return nullptr;
+    }
+
+    // On the worker's own thread: everything that is per kernel thread.
+    static void settle(Worker &worker) {
+        worker.thread_ = pthread_self();
+        fiber::adopt_thread(worker.root_.context);
+        worker.root_.home = &worker;
+        worker.current_ = &worker.root_;
+        worker.exception_globals_ = g_exception_globals ? g_exception_globals() : nullptr;
+        Worker::t_self_ = &worker;
+    }
+
+    static void deliver(Worker &worker, void (*main)(void *), void *arg) {
+        worker.main_ = main;
+        worker.main_arg_ = arg;
+        worker.mail_.store(1, std::memory_order_release);
+        futex_wake(worker.mail_);
+    }
+
+    static bool create_thread(Worker &worker) {
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        const size_t size = fiber::stack_size();
+        pthread_attr_setstacksize(&attributes, size);
+        pthread_t thread;
+        const int error = pthread_create(&thread, &attributes, thread_main, &worker);
+        pthread_attr_destroy(&attributes);
+        if (error != 0) {
+            static std::atomic<bool> said{false};
+            if (!said.exchange(true, std::memory_order_relaxed))
+                warn("cannot make another thread (%s): parallel regions get fewer threads than they ask "
+                     "for; raise 'ulimit -u' or lower OMP_NUM_THREADS or OMP_STACKSIZE",
+                     std::strerror(error));
+        }
+        return error == 0;
+    }
+
+    // A user's thread ends: keep its worker for the next one.
+    static void thread_exit(void *argument) {
+        auto &worker = *static_cast<Worker *>(argument);
+        Worker::t_self_ = nullptr;
+        g_pool_lock.lock();
+        worker.pool_next_ = g_abandoned;
+        g_abandoned = &worker;
+        g_pool_lock.unlock();
+    }
+
+    static Worker *take(Worker *&list) {
+        g_pool_lock.lock();
+        Worker *worker = list;
+        if (worker)
+            list = worker->pool_next_;
+        g_pool_lock.unlock();
+        return worker;
+    }
+};
+
+Worker *Worker::make() {
+    void *memory = std::aligned_alloc(alignof(Worker), sizeof(Worker));
+    if (!memory)
+        fatal("no memory for a thread's descriptor (%zu bytes)", sizeof(Worker));
+    auto *worker = new (memory) Worker;
+    worker->id_ = g_count.fetch_add(1, std::memory_order_acq_rel);
+    if (worker->id_ >= kMostWorkers)
+        fatal("more than %d threads use OpenMP: lower OMP_NUM_THREADS", kMostWorkers);
+    g_workers[worker->id_].store(worker, std::memory_order_release);
+    return worker;
+}
+
+Worker &Worker::adopt() {
+    Worker *worker = WorkerThreads::take(g_abandoned);
+    if (!worker)
+        worker = make();
+    WorkerThreads::settle(*worker);
+    pthread_setspecific(g_exit_key, worker);
+    return *worker;
+}
+
+Worker *Worker::start(void (*main)(void *), void *arg) {
+    Worker *worker = WorkerThreads::take(g_pool);
+    if (!worker) {
+        worker = make();
+        if (!WorkerThreads::create_thread(*worker)) {
+            g_workers[worker->id_].store(nullptr, std::memory_order_release);
+            return nullptr; // its descriptor and number are lost; this is rare and bounded
+        }
+    }
+    WorkerThreads::deliver(*worker, main, arg);
+    return worker;
+}
+
+void Worker::after_fork_in_child() {
+    // Only the calling thread lives on; all pooled threads are gone.
+    g_pool = nullptr;
+    for (int i = 0, n = count(); i < n; ++i)
+        if (by_id(i) != t_self_)
+            g_workers[i].store(nullptr, std::memory_order_relaxed);
+    poll::after_fork_in_child();
+}
+
+void setup() {
+    cpu_set_t set;
+    g_processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    calibrate_ticks();
+    set_active_workers(1);
+    pthread_key_create(&g_exit_key, WorkerThreads::thread_exit);
+    // The C++ runtime of the *program*, when it has one; ours is linked statically.
+    g_exception_globals =
+        reinterpret_cast<ExceptionGlobals>(dlsym(RTLD_DEFAULT, "__cxa_get_globals"));
+}
+
+} // namespace sennit::sched

@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scheduling loop: wait, park, schedule, find, idle. Threads are made in threads.cpp.
+#include "sched/worker.h"
+
+#include "base/config.h"
+#include "base/message.h"
+#include "sched/threads.h"
+
+#include <new>
+#include <sched.h>
+
+namespace sennit::sched {
+
+SENNIT_TLS Worker *Worker::t_self_;
+
+namespace {
+
+// The idle worker that polls while others sleep; null when none does.
+alignas(kCacheLine) std::atomic<Worker *> g_idle_poller{nullptr};
+std::atomic<int> g_asleep{0};
+
+constexpr int kBriefSpins = 32;      // before parking, when nobody told us to be patient
+constexpr int kPollsBeforeYield = 64; // of the idle poller: first spin, then yield, then nap
+constexpr int kPollsBeforeNap = 4096;
+constexpr std::int64_t kNapNs = 50'000;
+constexpr std::uint32_t kManyToSteal = 32;
+constexpr int kStealBatch = 16;
+
+bool fifo_policy() {
+    const Policy policy = config().chosen_policy();
+    return policy != Policy::automatic && policy != Policy::lifo;
+}
+
+} // namespace
+
+bool Group::quiescent() const {
+    std::uint64_t finished = finished_elsewhere.load(std::memory_order_acquire);
+    for (int i = 0; i < size; ++i)
+        finished += slots[i]->finished.load(std::memory_order_acquire);
+    std::uint64_t created = 0;
+    for (int i = 0; i < size; ++i)
+        created += slots[i]->created.load(std::memory_order_acquire);
+    return finished == created;
+}
+
+// ---- queues ---------------------------------------------------------------------------------
+
+void Worker::push(Slot &where, Node *node) {
+    static const ReadyQueue::Place place =
+        fifo_policy() ? ReadyQueue::Place::back : ReadyQueue::Place::front;
+    where.queue.push(node, place);
+    announce_work(*where.group);
+}
+
+void Worker::push_next(Slot &where, Node *node) {
+    static const bool in_order = fifo_policy();
+    if (next_ || in_order || node->priority > 0) {
+        push(where, node);
+        return;
+    }
+    next_ = node;
+    next_slot_ = &where;
+}
+
+void wake_one(Group &group) {
+    for (int i = 0; i < group.size; ++i) {
+        Worker *worker = group.slots[i]->worker.load(std::memory_order_acquire);
+        if (worker && worker->asleep()) {
+            worker->wake();
+            return;
+        }
+    }
+}
+
+void Worker::enter(Slot &slot) {
+    slot.worker.store(this, std::memory_order_release);
+    slot.next_of_worker = slots_;
+    slots_ = &slot;
+}
+
+void Worker::leave(Slot &slot) {
+    Slot **at = &slots_;
+    while (*at != &slot)
+        at = &(*at)->next_of_worker;
+    *at = slot.next_of_worker;
+    slot.worker.store(nullptr, std::memory_order_relaxed);
+}
+
+// A ready task of one group: own queue, then the others' from a random start.
+Node *Worker::find_in(Slot &where) {
+    if (Node *node = where.queue.take_front())
+        return node;
+    Group &group = *where.group;
+    if (group.size == 1 || !group.has_tasks.load(std::memory_order_relaxed))
+        return nullptr;
+    static const bool in_order = fifo_policy();
+    const auto end = in_order ? ReadyQueue::Place::front : ReadyQueue::Place::back;
+    where.random = where.random * 1664525u + 1013904223u;
+    auto victim = static_cast<int>((std::uint64_t{where.random} *
+                                    static_cast<std::uint64_t>(group.size)) >> 32);
+    for (int i = 0; i < group.size; ++i, ++victim) {
+        if (victim >= group.size)
+            victim = 0;
+        Slot &other = *group.slots[victim];
+        const std::uint32_t count = other.queue.count();
+        if (count == 0 || &other == &where)
+            continue;
+        // A long queue is one of independent tasks from a single producer: take several at once, so
+        // that producer and consumers meet at its lock less often.
+        if (count > kManyToSteal && !in_order)
+            where.queue.steal_batch(other.queue, kStealBatch);
+        Node *node = where.queue.count() ? where.queue.take_front() : other.queue.steal(end);
+        if (node)
+            return node;
+    }
+    return nullptr;
+}
+
+Node *Worker::find(Slot *&where) {
+    if (Node *node = next_) {
+        where = next_slot_;
+        next_ = nullptr;
+        return node;
+    }
+    where = slot;
+    if (Node *node = find_in(*where))
+        return node;
+    for (Slot *other = slots_; other; other = other->next_of_worker) {
+        if (other == slot)
+            continue;
+        where = other;
+        if (Node *node = find_in(*other))
+            return node;
+    }
+    return nullptr;
+}
+
+void Worker::run(Slot &where, Node *node) {
+    idle_since_ = 0;
+    idle_rounds_ = 0;
+    if (SENNIT_UNLIKELY(poll::pending()))
+        give_up_polling();
+    run_node(*this, where, node);
+    poll_if_due();
+}
+
+// ---- waiting --------------------------------------------------------------------------------
+
+void Worker::wait(Condition &condition) {
+    Slot &mine = *slot;
+    Task *const self = task;
+    const auto bury = condition.bury;
+    std::uint64_t patience_end = 0;
+    for (int rounds = 0; !condition.done(); ++rounds) {
+        if (next_ && (bury != Condition::Bury::own_group || next_slot_ != &mine)) {
+            push(*next_slot_, next_);
+            next_ = nullptr;
+        }
+        if (ready_head_ || inbox_.load(std::memory_order_relaxed) || poll::pending())
+            return park(condition);
+        Node *node = nullptr;
+        if (bury == Condition::Bury::own_group) {
+            node = next_;
+            next_ = nullptr;
+            if (!node)
+                node = find_in(mine);
+        } else if (bury == Condition::Bury::accepted && mine.queue.count()) {
+            node = mine.queue.take_front_if([&](const Node *n) { return condition.accepts(n); });
+        }
+        if (node) {
+            run(mine, node);
+            task = self;
+            slot = &mine;
+            rounds = 0;
+            patience_end = 0;
+            continue;
+        }
+        if (bury != Condition::Bury::own_group && anything_to_do())
+            return park(condition);
+        cpu_relax();
+        if (rounds < kBriefSpins)
+            continue;
+        if (!condition.patient)
+            return park(condition);
+        const std::uint64_t now = ticks();
+        if (patience_end == 0)
+            patience_end = now + spin_ticks();
+        else if (now > patience_end || anything_to_do())
+            return park(condition);
+    }
+    if (next_) {
+        push(*next_slot_, next_);
+        next_ = nullptr;
+    }
+}
+
+// Wait for make_ready on an armed fiber. The loop runs on the waiting fiber's own stack as long as
+// there is only idling to do; whatever may suspend or outlast the wait gets another fiber.
+void Worker::park(Condition &condition) {
+    Fiber *me = current_;
+    if (!condition.arm(me))
+        return;
+    for (;;) {
+        if (Fiber *fiber = next_ready()) {
+            if (fiber != me)
+                switch_to(fiber); // returns when somebody popped us
+            return;
+        }
+        Slot *where = nullptr;
+        if (Node *node = find(where)) {
+            Fiber *fresh = take_fiber();
+            if (SENNIT_LIKELY(fresh != nullptr)) {
+                handoff_ = node;
+                handoff_slot_ = where;
+                switch_to(fresh);
+                return;
+            }
+            // No memory for a stack: bury this fiber, if it can still be withdrawn, rather than stop.
+            if (condition.disarm(me)) {
+                Slot *const home = slot;
+                Task *const self = task;
+                run(*where, node);
+                slot = home;
+                task = self;
+                if (condition.done() || !condition.arm(me))
+                    return;
+            } else {
+                push(*where, node);
+            }
+            continue;
+        }
+        idle();
+    }
+}
+
+// What a fresh fiber does: it never waits for anything itself, so any task may run on it.
+SENNIT_NO_ASAN void Worker::schedule() {
+    for (;;) {
+        if (Node *node = handoff_) {
+            handoff_ = nullptr;
+            run(*handoff_slot_, node);
+            continue;
+        }
+        if (Fiber *fiber = next_ready()) {
+            leaving_ = current_;
+            switch_to(fiber); // returns when we are taken from the cache
+            continue;
+        }
+        Slot *where = nullptr;
+        if (Node *node = find(where))
+            run(*where, node);
+        else
+            idle();
+    }
+}
+
+void Worker::yield() {
+    poll_if_due();
+    Slot *where = nullptr;
+    // A task before other fibers: fibers that yield in turns must not keep the tasks that they may
+    // be waiting for from starting.
+    Node *node = find(where);
+    Fiber *to = nullptr;
+    if (node) {
+        to = take_fiber();
+        if (!to) {
+            push(*where, node);
+            return;
+        }
+        handoff_ = node;
+        handoff_slot_ = where;
+    } else {
+        to = next_ready();
+        if (!to) {
+            if (poll::pending())
+                poll::run();
+            else
+                sched_yield(); // what we wait for may need our processor
+            return;
+        }
+    }
+    make_ready(current_);
+    switch_to(to);
+}
+
+bool Worker::run_on_own_fiber(Slot &where, Node *node) {
+    Fiber *fresh = take_fiber();
+    if (SENNIT_UNLIKELY(!fresh))
+        return false;
+    handoff_ = node;
+    handoff_slot_ = &where;
+    // In front of the others: the creator goes on as soon as the task ends or suspends.
+    Fiber *me = current_;
+    me->next = ready_head_;
+    ready_head_ = me;
+    if (!ready_tail_)
+        ready_tail_ = me;
+    switch_to(fresh);
+    return true;
+}
+
+// ---- fibers ---------------------------------------------------------------------------------
+
+void Worker::make_ready(Fiber *fiber) {
+    if (t_self_ == this) {
+        fiber->next = nullptr;
+        (ready_tail_ ? ready_tail_->next : ready_head_) = fiber;
+        ready_tail_ = fiber;
+        return;
+    }
+    Fiber *top = inbox_.load(std::memory_order_relaxed);
+    do
+        fiber->next = top;
+    while (!inbox_.compare_exchange_weak(top, fiber, std::memory_order_release,
+                                         std::memory_order_relaxed));
+    fence_light(); // pairs with fence_heavy in sleep()
+    if (asleep())
+        wake();
+}
+
+Fiber *Worker::next_ready() {
+    if (!ready_head_) {
+        if (!inbox_.load(std::memory_order_relaxed))
+            return nullptr;
+        // acquire pairs with make_ready's release: what the waker wrote is visible to the fiber.
+        Fiber *newest = inbox_.exchange(nullptr, std::memory_order_acquire);
+        ready_tail_ = newest;
+        while (newest) {
+            Fiber *older = newest->next;
+            newest->next = ready_head_;
+            ready_head_ = newest;
+            newest = older;
+        }
+    }
+    Fiber *fiber = ready_head_;
+    ready_head_ = fiber->next;
+    if (!ready_head_)
+        ready_tail_ = nullptr;
+    return fiber;
+}
+
+void Worker::switch_to(Fiber *to) {
+    Fiber *from = current_;
+    from->task = task;
+    from->slot = slot;
+    if (exception_globals_) {
+        from->exceptions[0] = exception_globals_[0];
+        from->exceptions[1] = exception_globals_[1];
+        exception_globals_[0] = to->exceptions[0];
+        exception_globals_[1] = to->exceptions[1];
+    }
+    if (to->slot) { // a parked fiber; a fresh one keeps the worker's slot and has no task
+        task = to->task;
+        slot = to->slot;
+    } else {
+        task = nullptr;
+    }
+    current_ = to;
+    idle_since_ = 0;
+    fiber::switch_to(from->context, to->context);
+    arrive();
+}
+
+// First thing on a stack that was switched to.
+void Worker::arrive() {
+    if (Fiber *left = leaving_) {
+        leaving_ = nullptr;
+        recycle(left);
+    }
+}
+
+SENNIT_NO_ASAN void Worker::fiber_main(fiber::Context &self) {
+    (void)self;
+    Worker &worker = *t_self_;
+    worker.arrive();
+    worker.schedule();
+}
+
+Fiber *Worker::take_fiber() {
+    if (Fiber *fiber = cache_) {
+        cache_ = fiber->next;
+        --cached_;
+        return fiber;
+    }
+    const fiber::Stack stack = fiber::map_stack();
+    if (!stack) {
+        static std::atomic<bool> said{false};
+        if (!said.exchange(true, std::memory_order_relaxed))
+            warn("no memory for another task stack (%zu bytes; %llu in use): from now on a task may run "
+                 "on top of a waiting one and delay it; lower OMP_STACKSIZE or raise 'ulimit -v' or "
+                 "vm.max_map_count",
+                 fiber::stack_size(), static_cast<unsigned long long>(fiber::live_stacks()));
+        return nullptr;
+    }
+    auto top = reinterpret_cast<std::uintptr_t>(stack.low) + stack.size - sizeof(Fiber);
+    top &= ~(kCacheLine - 1);
+    auto *fiber = new (reinterpret_cast<void *>(top)) Fiber;
+    fiber->stack = stack;
+    fiber->home = this;
+    fiber::make(fiber->context, stack.low, top - reinterpret_cast<std::uintptr_t>(stack.low),
+                fiber_main);
+    return fiber;
+}
+
+void Worker::recycle(Fiber *fiber) {
+    fiber->slot = nullptr;
+    fiber->task = nullptr;
+    if (cached_ < config().stack_cache) {
+        fiber->next = cache_;
+        cache_ = fiber;
+        ++cached_;
+        return;
+    }
+    const fiber::Stack stack = fiber->stack;
+    fiber::forget(fiber->context);
+    fiber::unmap_stack(stack);
+}
+
+// ---- idling ---------------------------------------------------------------------------------
+
+std::uint64_t Worker::spin_ticks() const { return spin_budget(); }
+
+void Worker::poll_slow() {
+    const std::uint64_t now = ticks();
+    if (now < next_poll_)
+        return;
+    poll::run();
+    next_poll_ = ticks() + static_cast<std::uint64_t>(config().poll_us) * ticks_per_us();
+}
+
+// This worker turns to work. If operations are pending and somebody sleeps, let him poll meanwhile.
+void Worker::give_up_polling() {
+    if (g_idle_poller.load(std::memory_order_relaxed) == this)
+        g_idle_poller.store(nullptr, std::memory_order_seq_cst);
+    if (g_asleep.load(std::memory_order_relaxed) == 0 ||
+        g_idle_poller.load(std::memory_order_relaxed) || spin_budget() == 0)
+        return;
+    for (int i = 0, n = count(); i < n; ++i)
+        if (Worker *worker = by_id(i); worker && worker->asleep())
+            return worker->wake();
+}
+
+void Worker::idle() {
+    for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
+        if (mine->group->can_settle())
+            mine->group->settle();
+    if (poll::pending()) {
+        Worker *poller = g_idle_poller.load(std::memory_order_relaxed);
+        if (poller == this ||
+            (!poller && g_idle_poller.compare_exchange_strong(poller, this))) {
+            if (poll::run() > 0) {
+                idle_rounds_ = 0;
+                return;
+            }
+            ++idle_rounds_;
+            const bool crowded = spin_budget() == 0;
+            if (idle_rounds_ > kPollsBeforeNap)
+                sleep();
+            else if (crowded || idle_rounds_ > kPollsBeforeYield)
+                sched_yield();
+            else
+                cpu_relax();
+            return;
+        }
+    } else if (g_idle_poller.load(std::memory_order_relaxed) == this) {
+        g_idle_poller.store(nullptr, std::memory_order_seq_cst);
+    }
+    const std::uint64_t now = ticks();
+    if (idle_since_ == 0)
+        idle_since_ = now;
+    if (now - idle_since_ < spin_ticks())
+        cpu_relax();
+    else
+        sleep();
+}
+
+// What a sleeper must not sleep through. Also a hint to waiters that there is other work.
+bool Worker::anything_to_do() const {
+    if (ready_head_ || next_ || inbox_.load(std::memory_order_relaxed))
+        return true;
+    for (Slot *mine = slots_; mine; mine = mine->next_of_worker) {
+        const Group &group = *mine->group;
+        if (!group.has_tasks.load(std::memory_order_relaxed))
+            continue;
+        if (group.can_settle())
+            return true;
+        for (int i = 0; i < group.size; ++i)
+            if (group.slots[i]->queue.count() > 0)
+                return true;
+    }
+    return poll::pending() && !g_idle_poller.load(std::memory_order_relaxed);
+}
+
+void Worker::sleep() {
+    heap.flush();
+    for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
+        mine->group->sleepers.fetch_add(1, std::memory_order_relaxed);
+    g_asleep.fetch_add(1, std::memory_order_relaxed);
+    state_.store(kAsleep, std::memory_order_relaxed);
+    // Pairs with fence_light in announce_work and make_ready: either they see us asleep or we see
+    // what they published.
+    fence_heavy();
+    if (!anything_to_do()) {
+        const bool poller = g_idle_poller.load(std::memory_order_relaxed) == this;
+        futex_wait(state_, kAsleep, poller ? kNapNs : -1);
+    }
+    state_.store(kAwake, std::memory_order_relaxed);
+    g_asleep.fetch_sub(1, std::memory_order_relaxed);
+    for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
+        mine->group->sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Worker::wake() {
+    if (state_.exchange(kAwake, std::memory_order_acq_rel) == kAsleep)
+        futex_wake(state_);
+}
+
+} // namespace sennit::sched

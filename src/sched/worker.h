@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers: kernel threads that run tasks on fibers.
+//
+// A worker runs its loop on a fiber and calls a task as a function on that fiber's stack, so a task
+// that never blocks pays no context switch. What has to wait parks its whole fiber; the worker goes
+// on with another fiber that became ready, or with a fresh one from its cache. A fiber never moves
+// to another kernel thread ("tied means tied"), which also makes parking simple: the only thread
+// that may resume a fiber is the one that parked it, so a wake-up can never come "too early".
+//
+// A Slot is a worker's membership in a Group (the threads of one team). A worker can have several
+// slots: it is a thread of an outer team whose task encountered a nested region. It takes tasks from
+// every group it has a slot in.
+//
+// Wake-ups, each one named: a parked fiber is resumed through its worker's inbox (make_ready); a
+// sleeping worker is woken by make_ready, by a push to a queue of one of its groups (announce_work),
+// or to take over polling (see idle_poller).
+#pragma once
+
+#include "base/compiler.h"
+#include "base/fence.h"
+#include "base/futex.h"
+#include "base/slab.h"
+#include "fiber/context.h"
+#include "fiber/stack.h"
+#include "poll/poll.h"
+#include "sched/queue.h"
+
+#include <atomic>
+#include <cstdint>
+#include <pthread.h>
+
+namespace sennit {
+struct Task;
+}
+
+namespace sennit::sched {
+
+class Worker;
+struct Slot;
+
+// A stack with a flow of control on it. Lives at the top of its own stack, but for a thread's root
+// fiber, which lives in its Worker. Touched only by its home worker, except `next` while the fiber
+// travels in an inbox.
+struct Fiber {
+    fiber::Context context;
+    fiber::Stack stack;
+    Worker *home = nullptr;
+    Fiber *next = nullptr;
+    // Saved while parked:
+    Task *task = nullptr;
+    Slot *slot = nullptr;
+    void *exceptions[2] = {nullptr, nullptr}; // __cxa_get_globals() of the C++ runtime
+};
+
+// The threads of a team as the scheduler sees them.
+struct Group {
+    int size = 0;
+    Slot **slots = nullptr;
+    // Set when the first task is created; cleared by the barrier. Spares barriers the counting.
+    std::atomic<bool> has_tasks{false};
+    // Completions by threads that have no slot here (omp_fulfill_event of a foreign thread).
+    std::atomic<std::uint64_t> finished_elsewhere{0};
+    alignas(kCacheLine) std::atomic<int> sleepers{0};
+
+    // Have all tasks ever created here finished? Every counter only grows and has one writer. All
+    // `finished` are read before all `created`: finished(t1) <= created(t1) <= created(t2), so
+    // equality means that nothing was unfinished at t1. It stays so if no thread of the group can
+    // create tasks (all wait at the barrier).
+    bool quiescent() const;
+
+    // A worker of the group has nothing to do: release who waits for all tasks to be finished, if
+    // they are. can_settle() is the cheap question whether settle() would do something.
+    virtual void settle() {}
+    virtual bool can_settle() const { return false; }
+
+  protected:
+    ~Group() = default;
+};
+
+struct alignas(kCacheLine) Slot {
+    ReadyQueue queue;
+    Group *group = nullptr;
+    int index = 0;
+    std::atomic<Worker *> worker{nullptr}; // null while nobody is the member
+    Slot *next_of_worker = nullptr; // list of the worker's slots
+    std::uint32_t random = 1;
+    // Written by the worker alone, read by quiescent().
+    alignas(kCacheLine) std::atomic<std::uint64_t> created{0};
+    std::atomic<std::uint64_t> finished{0};
+
+    void count_created() {
+        created.store(created.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
+    void count_finished() {
+        finished.store(finished.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
+};
+
+// One fiber waits for one signal. states: null -> (fiber | signalled); fiber -> signalled.
+class WaitCell {
+  public:
+    bool signalled() const { return waiter_.load(std::memory_order_acquire) == mark(); }
+    // False when the signal came first. After true, `fiber` leaves only by make_ready.
+    bool arm(Fiber *fiber) {
+        Fiber *expected = nullptr;
+        return waiter_.compare_exchange_strong(expected, fiber, std::memory_order_acq_rel,
+                                               std::memory_order_acquire);
+    }
+    // Take the arming back; false when the signal won and make_ready is under way.
+    bool disarm(Fiber *fiber) {
+        return waiter_.compare_exchange_strong(fiber, nullptr, std::memory_order_acq_rel,
+                                               std::memory_order_acquire);
+    }
+    // Once per arming. The cell may be gone when this returns.
+    inline void signal();
+    // For signallers that cannot know whether somebody is armed; he may wake for nothing.
+    inline void signal_if_armed();
+    void reset() { waiter_.store(nullptr, std::memory_order_relaxed); }
+
+  private:
+    static Fiber *mark() { return reinterpret_cast<Fiber *>(1); }
+    std::atomic<Fiber *> waiter_{nullptr};
+};
+
+// What a fiber waits for. done() is polled before the fiber arms; arm() registers the fiber for
+// make_ready or returns false because the condition holds by now; disarm() takes that back or
+// returns false because make_ready is under way.
+class Condition {
+  public:
+    virtual bool done() = 0;
+    virtual bool arm(Fiber *fiber) = 0;
+    virtual bool disarm(Fiber *fiber) = 0;
+
+    // Which ready tasks may run on top of the waiting fiber: only such that must end before the
+    // condition can hold, for they bury the waiter.
+    enum class Bury { nothing, accepted, own_group };
+    Bury bury = Bury::nothing;
+    virtual bool accepts(const Node *) { return false; }
+    // Worth spinning for before parking, in units of the worker's spin time (barriers, docks).
+    bool patient = false;
+
+  protected:
+    ~Condition() = default;
+};
+
+class CellCondition final : public Condition {
+  public:
+    explicit CellCondition(WaitCell &cell) : cell_(cell) {}
+    bool done() override { return cell_.signalled(); }
+    bool arm(Fiber *fiber) override { return cell_.arm(fiber); }
+    bool disarm(Fiber *fiber) override { return cell_.disarm(fiber); }
+
+  private:
+    WaitCell &cell_;
+};
+
+// The room above tells how a queued node is run: on the current stack, in the context of `slot`.
+void run_node(Worker &worker, Slot &slot, Node *node);
+
+class alignas(kCacheLine) Worker {
+  public:
+    // ---- the owner's side -----------------------------------------------------------------
+    Task *task = nullptr; // runs now
+    Slot *slot = nullptr; // in whose context
+    Heap heap;
+
+    int id() const { return id_; }
+    Fiber *current() const { return current_; }
+
+    // Wait until `condition` holds; runs other work meanwhile.
+    void wait(Condition &condition);
+
+    // Let other work run, then return (OpenMP's taskyield). One other task or fiber at most goes
+    // before the caller is eligible again.
+    void yield();
+
+    // Run `node` at once on a fiber of its own; the caller goes on when it ends or suspends.
+    // False when there is no stack: the caller calls it in place or queues it.
+    bool run_on_own_fiber(Slot &where, Node *node);
+
+    // Put a ready task on the queue of `where`, a slot of this worker, and wake a sleeper.
+    void push(Slot &where, Node *node);
+    // As push, but the task may run next on this worker, before anything queued: the first successor
+    // of a task that just ended. Only from code that returns to the scheduling loop.
+    void push_next(Slot &where, Node *node);
+
+    // For the statistics: explicit tasks created here. Only the owner writes.
+    void count_task() {
+        tasks_.store(tasks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+    std::uint64_t tasks() const { return tasks_.load(std::memory_order_relaxed); }
+
+    // At a scheduling point of a busy worker: poll if it is time.
+    void poll_if_due() {
+        if (SENNIT_UNLIKELY(poll::pending()))
+            poll_slow();
+    }
+
+    void enter(Slot &slot); // become a member: the slot is found by this worker's searches
+    void leave(Slot &slot);
+
+    void *room = nullptr; // what the room above keeps for this thread
+
+    // ---- anybody's side -------------------------------------------------------------------
+    // Resume a parked fiber of this worker.
+    void make_ready(Fiber *fiber);
+    void wake(); // if it sleeps
+    bool asleep() const { return state_.load(std::memory_order_relaxed) == kAsleep; }
+
+    static Worker *self() { return t_self_; }
+    // The worker of the calling thread, made on its first call.
+    static Worker &here() { return SENNIT_LIKELY(t_self_ != nullptr) ? *t_self_ : adopt(); }
+    static int count(); // workers in existence
+    static Worker *by_id(int id);
+
+    // Run main(arg) on a pooled or new worker thread; null when no thread can be made. When main
+    // returns the worker goes back to the pool.
+    static Worker *start(void (*main)(void *arg), void *arg);
+
+    static void after_fork_in_child();
+
+  private:
+    friend struct WorkerThreads;
+    friend class WaitCell;
+    enum : std::uint32_t { kAwake = 0, kAsleep = 1 };
+
+    static Worker &adopt();
+    static Worker *make();
+    static void fiber_main(fiber::Context &self);
+
+    void schedule();
+    void park(Condition &condition);
+    void switch_to(Fiber *to);
+    void arrive();
+    Fiber *next_ready();
+    Fiber *take_fiber();
+    void recycle(Fiber *fiber);
+    Node *find(Slot *&where);
+    Node *find_in(Slot &where);
+    void run(Slot &where, Node *node);
+    void idle();
+    void sleep();
+    bool anything_to_do() const;
+    void poll_slow();
+    void give_up_polling();
+    std::uint64_t spin_ticks() const;
+
+    static SENNIT_TLS Worker *t_self_;
+
+    Fiber *current_ = nullptr;
+    Fiber *ready_head_ = nullptr; // resumed fibers, oldest first
+    Fiber *ready_tail_ = nullptr;
+    Fiber *cache_ = nullptr; // fibers that wait in their loop for something to do
+    int cached_ = 0;
+    Fiber *leaving_ = nullptr; // to be cached once we are off its stack
+    Node *handoff_ = nullptr;  // what a fiber that was just taken runs first
+    Slot *handoff_slot_ = nullptr;
+    Node *next_ = nullptr; // see push_next
+    Slot *next_slot_ = nullptr;
+    Slot *slots_ = nullptr; // all memberships
+    std::uint64_t idle_since_ = 0;
+    std::uint64_t next_poll_ = 0;
+    int idle_rounds_ = 0;
+    void **exception_globals_ = nullptr;
+    int id_ = 0;
+    Fiber root_;
+    pthread_t thread_{};
+
+    alignas(kCacheLine) std::atomic<Fiber *> inbox_{nullptr}; // resumed by others, newest first
+    FutexWord state_{kAwake};
+    std::atomic<std::uint64_t> tasks_{0};
+
+    // Pool of threads without work (WorkerThreads).
+    FutexWord mail_{0};
+    void (*main_)(void *) = nullptr;
+    void *main_arg_ = nullptr;
+    Worker *pool_next_ = nullptr;
+};
+
+inline void WaitCell::signal() {
+    // acq_rel: what the signaller did is visible to the waiter; and we see the armed fiber's home.
+    if (Fiber *fiber = waiter_.exchange(mark(), std::memory_order_acq_rel))
+        if (fiber != mark())
+            fiber->home->make_ready(fiber);
+}
+
+inline void WaitCell::signal_if_armed() {
+    Fiber *fiber = waiter_.load(std::memory_order_acquire);
+    if (fiber && fiber != mark() &&
+        waiter_.compare_exchange_strong(fiber, mark(), std::memory_order_acq_rel,
+                                        std::memory_order_relaxed))
+        fiber->home->make_ready(fiber);
+}
+
+// Tell the sleepers of `group` that its queues hold work.
+void wake_one(Group &group);
+inline void announce_work(Group &group) {
+    fence_light(); // pairs with fence_heavy in Worker::sleep
+    if (SENNIT_UNLIKELY(group.sleepers.load(std::memory_order_relaxed) > 0))
+        wake_one(group);
+}
+
+// How many processors this process may use, and the number of workers that compute at once (set by
+// the room above); more workers than processors means: do not spin.
+int processors();
+void set_active_workers(int workers);
+
+void setup(); // once, when the library is loaded
+
+} // namespace sennit::sched

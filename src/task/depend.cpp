@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/depend.h"
+
+#include "base/message.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace sennit {
+namespace {
+
+// A generation: the nodes and what kind of access they make. One node is kept inline.
+struct Generation {
+    DependNode *one = nullptr;
+    DependNode **many = nullptr;
+    std::uint32_t size = 0;
+    std::uint32_t capacity = 0; // of `many`
+    task::DependKind kind = task::DependKind::out;
+    DependMutex *mutex = nullptr;
+
+    DependNode **begin() { return many ? many : &one; }
+    DependNode **end() { return begin() + size; }
+};
+
+struct Entry {
+    std::uintptr_t address = 0; // 0: free
+    Generation now;
+    Generation before;
+};
+
+void drop_mutex(DependMutex *mutex) {
+    if (mutex && mutex->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        mutex->~DependMutex();
+        std::free(mutex);
+    }
+}
+
+void *checked(void *memory, std::size_t size) {
+    if (!memory)
+        fatal("no memory for task dependences (%zu bytes)", size);
+    return memory;
+}
+
+} // namespace
+
+struct DependTable {
+    Entry *entries = nullptr;
+    std::size_t capacity = 0; // power of two
+    std::size_t used = 0;
+    DependNode *all = nullptr; // last omp_all_memory access: predecessor of every new address
+
+    Entry &find(std::uintptr_t address);
+    void grow();
+};
+
+namespace {
+
+std::size_t hash(std::uintptr_t address) {
+    return static_cast<std::size_t>((address * 0x9E3779B97F4A7C15ull) >> 20);
+}
+
+void clear(sched::Worker *worker, Generation &generation) {
+    for (DependNode *node : generation)
+        task::drop_node(worker, node);
+    std::free(generation.many);
+    drop_mutex(generation.mutex);
+    generation = Generation{};
+}
+
+void add(sched::Worker *worker, Generation &generation, DependNode *node) {
+    node->references.fetch_add(1, std::memory_order_relaxed);
+    if (generation.size == 0 && !generation.many) {
+        generation.one = node;
+        generation.size = 1;
+        return;
+    }
+    if (!generation.many || generation.size == generation.capacity) {
+        // Forget who has completed before asking for more room: a long run of readers stays small.
+        DependNode **first = generation.begin();
+        DependNode **kept = std::remove_if(first, generation.end(), [&](DependNode *old) {
+            if (!old->done())
+                return false;
+            task::drop_node(worker, old);
+            return true;
+        });
+        generation.size = static_cast<std::uint32_t>(kept - first);
+        if (generation.size == 0 && !generation.many) {
+            generation.one = node;
+            generation.size = 1;
+            return;
+        }
+        if (generation.size * 2 > generation.capacity) {
+            const std::uint32_t capacity = std::max(8u, generation.size * 4);
+            const std::size_t bytes = capacity * sizeof(DependNode *);
+            auto **many = static_cast<DependNode **>(checked(std::malloc(bytes), bytes));
+            std::memcpy(many, generation.begin(), generation.size * sizeof(DependNode *));
+            std::free(generation.many);
+            generation.many = many;
+            generation.capacity = capacity;
+        }
+    }
+    generation.many[generation.size++] = node;
+}
+
+// An edge predecessor -> node, unless the predecessor is done. Counts it in *edges.
+void connect(sched::Worker &worker, DependNode *predecessor, DependNode &node, int *edges) {
+    if (predecessor == &node || predecessor->done())
+        return;
+    auto *edge = static_cast<DependEdge *>(worker.heap.allocate(sizeof(DependEdge)));
+    edge->successor = &node;
+    DependEdge *top = predecessor->successors.load(std::memory_order_acquire);
+    do {
+        if (top == DependNode::closed()) {
+            worker.heap.release(edge);
+            return;
+        }
+        edge->next = top;
+    } while (!predecessor->successors.compare_exchange_weak(
+        top, edge, std::memory_order_release, std::memory_order_acquire));
+    ++*edges;
+}
+
+void add_mutex(DependNode &node, DependMutex *mutex) {
+    for (int i = 0; i < node.mutex_count; ++i)
+        if (node.mutexes[i] == mutex)
+            return;
+    const std::size_t bytes = static_cast<std::size_t>(node.mutex_count + 1) * sizeof(DependMutex *);
+    node.mutexes = static_cast<DependMutex **>(checked(std::realloc(node.mutexes, bytes), bytes));
+    node.mutexes[node.mutex_count++] = mutex;
+    mutex->references.fetch_add(1, std::memory_order_relaxed);
+    std::sort(node.mutexes, node.mutexes + node.mutex_count);
+}
+
+void add_access(sched::Worker &worker, Entry &entry, DependNode &node, task::DependKind kind,
+                int *edges) {
+    Generation &now = entry.now;
+    const bool joins = now.size > 0 && kind == now.kind && kind != task::DependKind::out;
+    if (!joins) {
+        clear(&worker, entry.before);
+        entry.before = now;
+        now = Generation{};
+        now.kind = kind;
+        if (kind == task::DependKind::mutexinoutset)
+            now.mutex = new (checked(std::malloc(sizeof(DependMutex)), sizeof(DependMutex)))
+                DependMutex;
+    }
+    for (DependNode *predecessor : entry.before)
+        connect(worker, predecessor, node, edges);
+    if (kind == task::DependKind::out)
+        clear(&worker, entry.before); // nobody joins a writer: not needed again
+    if (now.mutex)
+        add_mutex(node, now.mutex);
+    add(&worker, now, &node);
+}
+
+// omp_all_memory: behind everything so far, before everything to come.
+void add_all_memory(sched::Worker &worker, DependTable &table, DependNode &node, int *edges) {
+    for (std::size_t i = 0; i < table.capacity; ++i)
+        if (table.entries[i].address)
+            add_access(worker, table.entries[i], node, task::DependKind::out, edges);
+    if (table.all) {
+        connect(worker, table.all, node, edges);
+        task::drop_node(&worker, table.all);
+    }
+    node.references.fetch_add(1, std::memory_order_relaxed);
+    table.all = &node;
+}
+
+} // namespace
+
+Entry &DependTable::find(std::uintptr_t address) {
+    if ((used + 1) * 2 > capacity)
+        grow();
+    std::size_t at = hash(address) & (capacity - 1);
+    while (entries[at].address && entries[at].address != address)
+        at = (at + 1) & (capacity - 1);
+    Entry &entry = entries[at];
+    if (!entry.address) {
+        entry.address = address;
+        ++used;
+        if (all)
+            add(nullptr, entry.now, all);
+    }
+    return entry;
+}
+
+void DependTable::grow() {
+    // Forget addresses whose tasks are all done, when that makes enough room.
+    const std::size_t old_capacity = capacity;
+    Entry *old = entries;
+    std::size_t live = 0;
+    auto idle = [](Entry &entry) {
+        for (Generation *generation : {&entry.now, &entry.before})
+            for (DependNode *node : *generation)
+                if (!node->done())
+                    return false;
+        return true;
+    };
+    for (std::size_t i = 0; i < old_capacity; ++i) {
+        Entry &entry = old[i];
+        if (!entry.address)
+            continue;
+        if (idle(entry)) {
+            clear(nullptr, entry.now);
+            clear(nullptr, entry.before);
+            entry.address = 0;
+        } else {
+            ++live;
+        }
+    }
+    while (capacity < 16 || (live + 1) * 3 > capacity)
+        capacity = capacity ? capacity * 2 : 16;
+    const std::size_t bytes = capacity * sizeof(Entry);
+    entries = static_cast<Entry *>(checked(std::malloc(bytes), bytes));
+    for (std::size_t i = 0; i < capacity; ++i)
+        new (&entries[i]) Entry;
+    used = live;
+    for (std::size_t i = 0; i < old_capacity; ++i) {
+        if (!old[i].address)
+            continue;
+        std::size_t at = hash(old[i].address) & (capacity - 1);
+        while (entries[at].address)
+            at = (at + 1) & (capacity - 1);
+        entries[at] = old[i];
+    }
+    std::free(old);
+}
+
+namespace task {
+
+void release_block(sched::Worker *worker, void *block) {
+    if (worker)
+        worker->heap.release(block);
+    else
+        Heap::release_foreign(block);
+}
+
+DependNode *make_node(sched::Worker &worker, Task *task) {
+    auto *node = new (worker.heap.allocate(sizeof(DependNode))) DependNode;
+    node->task = task;
+    return node;
+}
+
+void drop_node(sched::Worker *worker, DependNode *node) {
+    if (node->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
+        return;
+    for (int i = 0; i < node->mutex_count; ++i)
+        drop_mutex(node->mutexes[i]);
+    std::free(node->mutexes);
+    release_block(worker ? worker : sched::Worker::self(), node);
+}
+
+void drop_table(sched::Worker *worker, DependTable *table) {
+    if (!table)
+        return;
+    for (std::size_t i = 0; i < table->capacity; ++i) {
+        clear(worker, table->entries[i].now);
+        clear(worker, table->entries[i].before);
+    }
+    if (table->all)
+        drop_node(worker, table->all);
+    std::free(table->entries);
+    std::free(table);
+}
+
+bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const Depend *depends,
+                 int count) {
+    if (!parent.children_depend)
+        parent.children_depend = new (checked(std::malloc(sizeof(DependTable)),
+                                              sizeof(DependTable))) DependTable;
+    DependTable &table = *parent.children_depend;
+    int edges = 0;
+    for (int i = 0; i < count; ++i) {
+        const auto address = reinterpret_cast<std::uintptr_t>(depends[i].address);
+        if (address == 0)
+            add_all_memory(worker, table, node, &edges);
+        else
+            add_access(worker, table.find(address), node, depends[i].kind, &edges);
+    }
+    // acq_rel: pairs with the decrements of predecessors that completed meanwhile.
+    const int taken = DependNode::kBias - edges;
+    return node.missing.fetch_sub(taken, std::memory_order_acq_rel) == taken;
+}
+
+static void release_first(DependMutex **mutexes, int count, void (*make_ready)(sched::Node *)) {
+    for (int i = count; i-- > 0;) {
+        DependMutex &mutex = *mutexes[i];
+        mutex.lock.lock();
+        mutex.held = false;
+        sched::Node *waiter = mutex.waiting;
+        if (waiter)
+            mutex.waiting = waiter->next;
+        mutex.lock.unlock();
+        if (waiter)
+            make_ready(waiter);
+    }
+}
+
+bool acquire_mutexes(DependNode &node, sched::Node *task, void (*make_ready)(sched::Node *)) {
+    for (int i = 0; i < node.mutex_count; ++i) {
+        DependMutex &mutex = *node.mutexes[i];
+        mutex.lock.lock();
+        const bool free = !mutex.held;
+        if (free) {
+            mutex.held = true;
+        } else {
+            task->next = mutex.waiting;
+            mutex.waiting = task;
+        }
+        mutex.lock.unlock();
+        if (!free) {
+            // The task waits there and may be tried elsewhere at any time. As long as we hold a mutex
+            // that it needs it cannot run, so its node lives; mutexes[0] is the last we let go.
+            if (i > 0)
+                release_first(node.mutexes, i, make_ready);
+            return false;
+        }
+    }
+    return true;
+}
+
+void release_mutexes(DependNode &node, void (*make_ready)(sched::Node *)) {
+    release_first(node.mutexes, node.mutex_count, make_ready);
+}
+
+} // namespace task
+} // namespace sennit

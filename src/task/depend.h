@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dependences between sibling tasks (OpenMP 5.2, 15.9).
+//
+// Each generating task has a table: address -> the last two generations of accesses. A generation
+// is one writer, or a set of tasks that may run in any order among each other (in; inoutset;
+// mutexinoutset). A new access joins the current generation when it is of the same shared kind, and
+// then depends on the one before; otherwise it opens a generation and depends on the current one.
+// Only the generating task touches its table, so there are no locks on it.
+//
+// Successor lists: a Treiber stack that a completing task closes with one exchange; who finds it
+// closed knows that the predecessor is done. `missing` starts at kBias, so that it cannot reach zero
+// while edges are still being added; the creator takes the bias away at the end.
+#pragma once
+
+#include "task/task.h"
+
+namespace sennit {
+
+struct DependEdge {
+    DependNode *successor;
+    DependEdge *next;
+};
+
+// Tasks that hold the same mutexinoutset item exclude each other.
+struct DependMutex {
+    SpinLock lock;
+    bool held = false;
+    sched::Node *waiting = nullptr; // ready tasks that found it held
+    std::atomic<int> references{1};
+};
+
+struct DependNode {
+    static constexpr int kBias = 1 << 30;
+    std::atomic<int> references{1}; // the task's, and one for each place in a table
+    std::atomic<int> missing{kBias};
+    std::atomic<DependEdge *> successors{nullptr};
+    Task *task = nullptr;           // null: a waiter without a task (taskwait depend)
+    sched::WaitCell *waiter = nullptr; // signalled instead of queueing the task
+    DependMutex **mutexes = nullptr;
+    int mutex_count = 0;
+
+    static DependEdge *closed() { return reinterpret_cast<DependEdge *>(1); }
+    bool done() const { return successors.load(std::memory_order_acquire) == closed(); }
+};
+
+namespace task {
+
+// Add `node` behind its predecessors in the table of `parent`. True when nothing is missing.
+bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const Depend *depends,
+                 int count);
+
+DependNode *make_node(sched::Worker &worker, Task *task);
+void drop_node(sched::Worker *worker, DependNode *node);
+void drop_table(sched::Worker *worker, DependTable *table);
+
+// Close the list of successors; release(worker-independent) calls ready(node) for each that is ready
+// now.
+template <class Ready>
+void release_successors(sched::Worker *worker, DependNode &node, Ready ready);
+
+// mutexinoutset: take all mutexes of a ready task, or queue it at the first that is held.
+bool acquire_mutexes(DependNode &node, sched::Node *task, void (*make_ready)(sched::Node *));
+void release_mutexes(DependNode &node, void (*make_ready)(sched::Node *));
+
+void release_block(sched::Worker *worker, void *block);
+
+template <class Ready>
+void release_successors(sched::Worker *worker, DependNode &node, Ready ready) {
+    // acq_rel: the body's writes are visible to successors; edges' contents are visible to us.
+    DependEdge *edge = node.successors.exchange(DependNode::closed(), std::memory_order_acq_rel);
+    while (edge) {
+        DependEdge *next = edge->next;
+        DependNode *successor = edge->successor;
+        release_block(worker, edge);
+        if (successor->missing.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            ready(*successor);
+        edge = next;
+    }
+}
+
+} // namespace task
+} // namespace sennit

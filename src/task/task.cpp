@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/task.h"
+
+#include "base/config.h"
+#include "base/message.h"
+#include "task/depend.h"
+#include "trace/trace.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <new>
+
+namespace sennit {
+namespace task {
+namespace detail {
+std::atomic<bool> g_may_suspend{false};
+std::uint32_t g_throttle = 256;
+} // namespace detail
+
+namespace {
+
+Counters g_counters;
+
+enum class Then { queue, next }; // where the first ready successor goes
+
+// This worker's slot in the task's team, or null.
+sched::Slot *slot_in(sched::Worker *worker, const sched::Group *team) {
+    return worker && worker->slot && worker->slot->group == team ? worker->slot : nullptr;
+}
+
+// From a thread that has no slot in the team: any queue of the team does.
+void push_foreign(Task &task) {
+    sched::Slot &slot = *task.team->slots[0];
+    slot.queue.push(&task, sched::ReadyQueue::Place::back);
+    sched::announce_work(*task.team);
+}
+
+void make_ready(sched::Worker *worker, Task &task, Then then) {
+    trace::task_ready(task.trace_id);
+    if (sched::Slot *slot = slot_in(worker, task.team)) {
+        if (then == Then::next)
+            worker->push_next(*slot, &task);
+        else
+            worker->push(*slot, &task);
+    } else {
+        push_foreign(task);
+    }
+}
+
+void queue_ready(sched::Node *node) {
+    make_ready(sched::Worker::self(), *static_cast<Task *>(node), Then::queue);
+}
+
+void node_ready(sched::Worker *worker, DependNode &node, Then then) {
+    if (node.waiter)
+        node.waiter->signal();
+    else
+        make_ready(worker, *node.task, then);
+}
+
+void free_task(sched::Worker *worker, Task *task) {
+    task->~Task();
+    release_block(worker, task);
+}
+
+// A child of `parent` has completed.
+void tell_parent(sched::Worker *worker, Task *parent) {
+    if (worker && parent->home.load(std::memory_order_relaxed) == worker &&
+        !parent->folded.load(std::memory_order_relaxed)) {
+        --parent->spawned;
+        return;
+    }
+    // acq_rel: the child's writes are visible after the taskwait; the last one may free the parent.
+    const std::int64_t left =
+        parent->pending.fetch_sub(Task::kChild, std::memory_order_acq_rel) - Task::kChild;
+    if (left == Task::kWaiting)
+        parent->children_cell.signal();
+    else if (left == Task::kEnded)
+        free_task(worker, parent);
+}
+
+void tell_group(Taskgroup *group) {
+    if (group && group->count.fetch_sub(2, std::memory_order_acq_rel) - 2 == 1)
+        group->cell.signal();
+}
+
+void fold_children(Task &task) {
+    task.folded.store(true, std::memory_order_relaxed);
+    if (task.spawned != 0)
+        task.pending.fetch_add(std::int64_t{task.spawned} * Task::kChild,
+                               std::memory_order_relaxed);
+    task.spawned = 0;
+}
+
+// Of a completed task: true when no child is left; otherwise the last child frees it.
+bool last_reference(Task &task) {
+    if (task.spawned == 0 && task.pending.load(std::memory_order_acquire) == 0)
+        return true; // no child that could still touch the task
+    const std::int64_t change = std::int64_t{task.spawned} * Task::kChild + Task::kEnded;
+    task.folded.store(true, std::memory_order_relaxed);
+    task.spawned = 0;
+    return task.pending.fetch_add(change, std::memory_order_acq_rel) + change == Task::kEnded;
+}
+
+void release_depends(sched::Worker *worker, Task &task, Then then) {
+    DependNode *node = task.depend;
+    if (!node)
+        return;
+    if (node->mutex_count)
+        release_mutexes(*node, queue_ready);
+    release_successors(worker, *node, [&](DependNode &ready) {
+        node_ready(worker, ready, then);
+        then = Then::queue;
+    });
+    task.depend = nullptr;
+    drop_node(worker, node);
+}
+
+// The body has returned and all events are fulfilled.
+void complete(sched::Worker *worker, Task &task, Then then) {
+    trace::task_complete(task.trace_id);
+    if (SENNIT_UNLIKELY(task.is(Task::kSpawned))) {
+        const auto &spawn = *static_cast<const SpawnPayload *>(task.payload());
+        if (spawn.done)
+            spawn.done(spawn.done_arg);
+    }
+    Task *parent = task.parent;
+    Taskgroup *group = task.taskgroup;
+    sched::Group *team = task.team;
+    if (task.children_depend) {
+        drop_table(worker, task.children_depend);
+        task.children_depend = nullptr;
+    }
+    release_depends(worker, task, then);
+    if (last_reference(task))
+        free_task(worker, &task);
+    if (parent)
+        tell_parent(worker, parent);
+    tell_group(group);
+    // Last: a barrier may end and the team may go as soon as this is counted.
+    if (sched::Slot *slot = slot_in(worker, team)) {
+        slot->count_finished();
+    } else {
+        team->finished_elsewhere.fetch_add(1, std::memory_order_acq_rel);
+        // Everybody may be asleep at a barrier that can end now.
+        sched::announce_work(*team);
+    }
+}
+
+struct AgainTimer : poll::Timer {
+    Task *task;
+    static void expire(poll::Timer &timer) {
+        auto &self = static_cast<AgainTimer &>(timer);
+        make_ready(nullptr, *self.task, Then::queue);
+        std::free(&self);
+    }
+};
+
+// The body has returned and asked to be called again.
+void run_again(sched::Worker &worker, sched::Slot &slot, Task &task) {
+    const auto when = static_cast<Again>(task.again);
+    if (when == Again::after_events) {
+        // kRequeued stays: it tells who fulfils the last event what to do.
+        fold_children(task);
+        if (task.events.fetch_sub(1, std::memory_order_acq_rel) != 1)
+            return;
+        task.events.store(1, std::memory_order_relaxed);
+    }
+    task.flags &= ~Task::kRequeued;
+    if (when == Again::after_time) {
+        if (void *memory = std::malloc(sizeof(AgainTimer))) {
+            auto *timer = new (memory) AgainTimer;
+            timer->deadline_ns = poll::now_ns() + task.again_after_ns;
+            timer->fire = AgainTimer::expire;
+            timer->task = &task;
+            poll::start_timer(*timer);
+            return;
+        }
+    }
+    worker.push(slot, &task);
+}
+
+// Run the body of a ready, deferred task on the current stack.
+void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
+    if (SENNIT_UNLIKELY(task.depend != nullptr) && task.depend->mutex_count &&
+        !acquire_mutexes(*task.depend, &task, queue_ready))
+        return;
+    worker.task = &task;
+    worker.slot = &slot;
+    task.home.store(&worker, std::memory_order_relaxed);
+    trace::task_start(task.trace_id, task.entry);
+    task.invoke(task);
+    trace::task_end(task.trace_id);
+    if (SENNIT_UNLIKELY(task.flags & (Task::kEvents | Task::kRequeued))) {
+        if (task.is(Task::kRequeued))
+            return run_again(worker, slot, task);
+        // Whoever fulfils the last event completes the task, maybe on another thread, which must not
+        // meet our unfolded count of children.
+        fold_children(task);
+        if (task.events.fetch_sub(1, std::memory_order_acq_rel) != 1)
+            return;
+    }
+    complete(&worker, task, then);
+}
+
+} // namespace
+
+Counters &counters() { return g_counters; }
+
+void note_may_suspend() {
+    if (!may_suspend())
+        detail::g_may_suspend.store(true, std::memory_order_relaxed);
+}
+
+Task *allocate(sched::Worker &worker, std::size_t payload_size) {
+    return new (worker.heap.allocate(sizeof(Task) + payload_size)) Task;
+}
+
+static void count_child(sched::Worker &worker, Task &task) {
+    Task *parent = task.parent;
+    if (SENNIT_LIKELY(!parent->folded.load(std::memory_order_relaxed)))
+        ++parent->spawned;
+    else
+        parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
+    if (task.taskgroup)
+        task.taskgroup->count.fetch_add(2, std::memory_order_relaxed);
+    sched::Group &team = *task.team;
+    worker.slot->count_created();
+    worker.count_task();
+    if (SENNIT_UNLIKELY(!team.has_tasks.load(std::memory_order_relaxed)))
+        team.has_tasks.store(true, std::memory_order_release);
+}
+
+namespace {
+
+// How many tasks a team may have unfinished before creators help: enough for a policy to see the
+// future, few enough to stay in the cache.
+std::int64_t window() {
+    const long asked = config().window;
+    return asked >= 0 ? asked : may_suspend() ? 32768 : 2048;
+}
+
+// A cheap first look: others may have finished what we created.
+std::int64_t unfinished_here(const sched::Slot &slot) {
+    return static_cast<std::int64_t>(slot.created.load(std::memory_order_relaxed) -
+                                     slot.finished.load(std::memory_order_relaxed));
+}
+
+std::int64_t unfinished(const sched::Group &team) {
+    auto total = -static_cast<std::int64_t>(team.finished_elsewhere.load(std::memory_order_relaxed));
+    for (int i = 0; i < team.size; ++i)
+        total += unfinished_here(*team.slots[i]);
+    return total;
+}
+
+} // namespace
+
+void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
+    count_child(worker, fresh);
+    trace::task_create(fresh.trace_id, fresh.entry, fresh.parent->trace_id);
+    if (count > 0) {
+        fresh.depend = make_node(worker, &fresh);
+        if (!add_depends(worker, *fresh.parent, *fresh.depend, depends, count)) {
+            if (SENNIT_UNLIKELY(unfinished_here(*worker.slot) > window()) &&
+                unfinished(*worker.slot->group) > window())
+                worker.yield();
+            return;
+        }
+    }
+    if (SENNIT_LIKELY(!throttled(worker))) {
+        worker.push(*worker.slot, &fresh);
+        return;
+    }
+    sched::Slot &slot = *worker.slot;
+    if (may_suspend()) {
+        // The creator must not be buried under a task that may wait for what it does next.
+        if (!worker.run_on_own_fiber(slot, &fresh))
+            worker.push(slot, &fresh);
+        return;
+    }
+    Task *const creator = worker.task;
+    execute(worker, slot, fresh, Then::queue);
+    worker.task = creator;
+    worker.slot = &slot;
+}
+
+void submit_elsewhere(Task &fresh) {
+    fresh.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
+    trace::task_create(fresh.trace_id, fresh.entry, 0);
+    push_foreign(fresh);
+}
+
+// ---- undeferred -----------------------------------------------------------------------------
+
+void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int count) {
+    if (count == 0)
+        return;
+    sched::WaitCell cell;
+    DependNode *node = make_node(worker, self);
+    node->waiter = &cell;
+    if (!add_depends(worker, *worker.task, *node, depends, count)) {
+        sched::CellCondition condition(cell);
+        worker.wait(condition);
+    }
+    if (self) {
+        self->depend = node;
+        // mutexinoutset: an undeferred task cannot be put aside; wait its turn.
+        while (node->mutex_count) {
+            bool free = true;
+            int taken = 0;
+            for (; taken < node->mutex_count && free; ++taken) {
+                DependMutex &mutex = *node->mutexes[taken];
+                mutex.lock.lock();
+                free = !mutex.held;
+                mutex.held = true;
+                mutex.lock.unlock();
+            }
+            if (free)
+                break;
+            const int whole = node->mutex_count;
+            node->mutex_count = taken - 1;
+            release_mutexes(*node, queue_ready);
+            node->mutex_count = whole;
+            worker.yield();
+        }
+    } else {
+        release_successors(&worker, *node, [&](DependNode &ready) {
+            node_ready(&worker, ready, Then::queue);
+        });
+        drop_node(&worker, node);
+    }
+}
+
+void detail::trace_undeferred_begin(Task &task) {
+    trace::task_create(task.trace_id, task.entry, task.parent->trace_id);
+    trace::task_start(task.trace_id, task.entry);
+}
+
+namespace {
+
+class ChildrenCondition final : public sched::Condition {
+  public:
+    explicit ChildrenCondition(Task &task) : task_(task) { bury = Bury::accepted; }
+
+    bool accepts(const sched::Node *node) override {
+        return static_cast<const Task *>(node)->parent == &task_;
+    }
+    bool done() override {
+        const std::int64_t elsewhere =
+            task_.pending.load(std::memory_order_acquire) / Task::kChild;
+        return elsewhere + task_.spawned == 0;
+    }
+    bool arm(sched::Fiber *fiber) override {
+        was_folded_ = task_.folded.load(std::memory_order_relaxed);
+        task_.children_cell.reset();
+        task_.children_cell.arm(fiber);
+        task_.folded.store(true, std::memory_order_relaxed);
+        const std::int64_t change = std::int64_t{task_.spawned} * Task::kChild + Task::kWaiting;
+        task_.spawned = 0;
+        armed_ = true;
+        // acq_rel: whoever brings the count to zero after this sees kWaiting and the armed cell.
+        if (task_.pending.fetch_add(change, std::memory_order_acq_rel) + change == Task::kWaiting) {
+            withdraw();
+            return false;
+        }
+        return true;
+    }
+    bool disarm(sched::Fiber *) override {
+        const std::int64_t before =
+            task_.pending.fetch_sub(Task::kWaiting, std::memory_order_acq_rel);
+        if (before == Task::kWaiting) { // the signal is under way
+            task_.pending.fetch_add(Task::kWaiting, std::memory_order_relaxed);
+            return false;
+        }
+        armed_ = false;
+        task_.folded.store(was_folded_, std::memory_order_relaxed);
+        return true;
+    }
+    void finish() {
+        if (armed_)
+            withdraw();
+    }
+
+  private:
+    void withdraw() {
+        task_.pending.fetch_sub(Task::kWaiting, std::memory_order_relaxed);
+        task_.folded.store(was_folded_, std::memory_order_relaxed);
+        armed_ = false;
+    }
+    Task &task_;
+    bool armed_ = false;
+    bool was_folded_ = false;
+};
+
+class GroupCondition final : public sched::Condition {
+  public:
+    explicit GroupCondition(Taskgroup &group) : group_(group) { bury = Bury::accepted; }
+
+    bool accepts(const sched::Node *node) override {
+        return static_cast<const Task *>(node)->taskgroup == &group_;
+    }
+    bool done() override { return group_.count.load(std::memory_order_acquire) == 0; }
+    bool arm(sched::Fiber *fiber) override {
+        group_.cell.reset();
+        group_.cell.arm(fiber);
+        armed_ = true;
+        if (group_.count.fetch_add(1, std::memory_order_acq_rel) == 0) {
+            finish();
+            return false;
+        }
+        return true;
+    }
+    bool disarm(sched::Fiber *) override {
+        if (group_.count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            group_.count.fetch_add(1, std::memory_order_relaxed);
+            return false;
+        }
+        armed_ = false;
+        return true;
+    }
+    void finish() {
+        if (armed_)
+            group_.count.fetch_sub(1, std::memory_order_relaxed);
+        armed_ = false;
+    }
+
+  private:
+    Taskgroup &group_;
+    bool armed_ = false;
+};
+
+} // namespace
+
+void detail::end_undeferred_slow(sched::Worker &worker, Task &task) {
+    trace::task_end(task.trace_id);
+    if (task.is(Task::kEvents) && task.events.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+        // The cell, not the count: fulfil_events touches the cell last.
+        sched::CellCondition condition(task.block_cell);
+        worker.wait(condition);
+    }
+    worker.task = task.parent;
+    if (task.children_depend) {
+        drop_table(&worker, task.children_depend);
+        task.children_depend = nullptr;
+    }
+    release_depends(&worker, task, Then::queue);
+    trace::task_complete(task.trace_id);
+    if (last_reference(task))
+        free_task(&worker, &task);
+}
+
+void wait_children(sched::Worker &worker) {
+    Task &task = *worker.task;
+    if (task.spawned == 0 && task.pending.load(std::memory_order_acquire) == 0)
+        return;
+    ChildrenCondition condition(task);
+    worker.wait(condition);
+    condition.finish();
+}
+
+void begin_taskgroup(sched::Worker &worker, Taskgroup &group) {
+    group.outer = worker.task->taskgroup;
+    worker.task->taskgroup = &group;
+}
+
+void end_taskgroup(sched::Worker &worker) {
+    Taskgroup &group = *worker.task->taskgroup;
+    if (group.count.load(std::memory_order_acquire) != 0) {
+        GroupCondition condition(group);
+        worker.wait(condition);
+        condition.finish();
+    }
+    worker.task->taskgroup = group.outer;
+}
+
+// ---- events, suspension ---------------------------------------------------------------------
+
+void requeue(Task &task, Again when, std::uint64_t ns) {
+    task.flags |= Task::kRequeued;
+    task.again = static_cast<std::uint8_t>(when);
+    task.again_after_ns = ns;
+}
+
+void bind_events(Task &task, std::int64_t count) {
+    task.flags |= Task::kEvents;
+    task.events.fetch_add(count, std::memory_order_relaxed);
+}
+
+void fulfil_events(Task &task, std::int64_t count) {
+    if (task.events.fetch_sub(count, std::memory_order_acq_rel) != count)
+        return;
+    if (task.is(Task::kUndeferred)) {
+        task.block_cell.signal();
+    } else if (task.is(Task::kRequeued)) {
+        task.flags &= ~Task::kRequeued;
+        task.events.store(1, std::memory_order_relaxed);
+        make_ready(sched::Worker::self(), task, Then::queue);
+    } else
+        complete(sched::Worker::self(), task, Then::queue);
+}
+
+void suspend(sched::Worker &worker) {
+    Task &task = *worker.task;
+    if (!task.block_cell.signalled()) {
+        g_counters.suspensions.fetch_add(1, std::memory_order_relaxed);
+        const std::int64_t now =
+            g_counters.suspended_now.fetch_add(1, std::memory_order_relaxed) + 1;
+        std::int64_t peak = g_counters.suspended_peak.load(std::memory_order_relaxed);
+        while (now > peak && !g_counters.suspended_peak.compare_exchange_weak(
+                                 peak, now, std::memory_order_relaxed)) {
+        }
+        trace::task_suspend(task.trace_id);
+        sched::CellCondition condition(task.block_cell);
+        worker.wait(condition);
+        trace::task_resume(task.trace_id);
+        g_counters.suspended_now.fetch_sub(1, std::memory_order_relaxed);
+    }
+    task.block_cell.reset();
+}
+
+void resume(Task &task) { task.block_cell.signal(); }
+
+void retire_implicit(sched::Worker &worker, Task &task) {
+    if (task.children_depend) {
+        drop_table(&worker, task.children_depend);
+        task.children_depend = nullptr;
+    }
+}
+
+void setup() {
+    detail::g_throttle = static_cast<std::uint32_t>(config().throttle);
+    if (dlsym(RTLD_DEFAULT, "MPI_Init"))
+        note_may_suspend();
+}
+
+} // namespace task
+
+namespace sched {
+void run_node(Worker &worker, Slot &slot, Node *node) {
+    task::execute(worker, slot, *static_cast<Task *>(node), task::Then::next);
+}
+} // namespace sched
+
+} // namespace sennit

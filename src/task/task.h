@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a task.
+//
+//     created -> (dependences missing) -> ready -> running <-> suspended -> ended -> completed
+//
+// ended: the body returned. completed: ended and every external event fulfilled; dependences are
+// released, the parent and the taskgroup are told. The memory goes when the task is completed and
+// none of its children is left (they still point to it).
+//
+// The parent alone creates children, so it counts them without atomics in `spawned`; children that
+// complete elsewhere subtract from `pending`. The two are added up ("folded") when the parent parks
+// in a taskwait or completes. A child that completes on its parent's worker takes from `spawned`:
+// fibers never leave their worker, so no two threads ever touch that word.
+#pragma once
+
+#include "base/compiler.h"
+#include "sched/worker.h"
+#include "trace/trace.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+struct sennit_task {}; // the public handle is a Task
+
+namespace sennit {
+
+struct Icvs;           // the room above's: internal control variables
+struct DependNode;     // depend.h
+struct DependTable;    // depend.h
+struct TaskReductions; // the room above's
+
+// The tasks created in a taskgroup region, their descendants included, wait for each other's end
+// here (OpenMP 5.2, 15.3). Lives in the frame of the encountering task's region.
+struct Taskgroup {
+    Taskgroup *outer = nullptr;
+    // Unfinished tasks * 2 + "somebody is parked in cell".
+    std::atomic<std::int64_t> count{0};
+    sched::WaitCell cell;
+    std::atomic<bool> cancelled{false};
+    TaskReductions *reductions = nullptr;
+};
+
+struct alignas(kCacheLine) Task : sched::Node, sennit_task {
+    enum Flag : std::uint32_t {
+        kImplicit = 1u << 0,
+        kInitial = 1u << 1,
+        kUntied = 1u << 2,
+        kFinal = 1u << 3,      // descendants are included tasks
+        kUndeferred = 1u << 4, // the creator waits for it, so it is counted nowhere
+        kMergeable = 1u << 5,
+        kEvents = 1u << 6,   // `events` is in use
+        kSpawned = 1u << 7,  // by sennit_task_spawn: the payload is a SpawnPayload
+        kRequeued = 1u << 8, // an untied task put itself back: the body has not ended yet
+        kSent = 1u << 9,     // notified a send (policies learn from it)
+        kOwnsIcvs = 1u << 10, // `icvs` is this task's own copy
+    };
+
+    void (*invoke)(Task &task) = nullptr; // runs the body; the front door's
+    void *entry = nullptr;                // the compiler's function: names, profiles
+    Task *parent = nullptr;
+    sched::Group *team = nullptr;
+    Taskgroup *taskgroup = nullptr;
+    const Icvs *icvs = nullptr;
+    std::atomic<sched::Worker *> home{nullptr}; // where it runs or is suspended
+    std::uint32_t flags = 0;
+    std::int32_t spawned = 0; // children not folded; may fall below zero after a fold
+    std::atomic<bool> folded{false}; // children are counted in `pending` alone
+    std::uint8_t again = 0;      // with kRequeued: task::Again
+    std::uint8_t again_mode = 0; // alpi_suspend_mode_t chosen by the task
+    // Unfinished children * 4 + kWaiting + kEnded, as far as folded.
+    std::atomic<std::int64_t> pending{0};
+    std::atomic<std::int64_t> events{1}; // 1 for the body itself
+    DependNode *depend = nullptr;        // this task among its siblings
+    DependTable *children_depend = nullptr;
+    sched::WaitCell children_cell; // taskwait
+    sched::WaitCell block_cell;    // sennit_task_suspend
+    std::uint64_t again_after_ns = 0;
+    std::uint32_t door_flags = 0; // the front door's own
+    std::uint32_t door_size = 0;  // of the payload
+    std::uint64_t trace_id = 0;
+
+    static constexpr std::int64_t kWaiting = 1;
+    static constexpr std::int64_t kEnded = 2;
+    static constexpr std::int64_t kChild = 4;
+
+    bool is(std::uint32_t flag) const { return (flags & flag) != 0; }
+    bool is_explicit() const { return !is(kImplicit | kInitial); }
+    // Where a front door keeps the compiler's data; aligned to 64.
+    void *payload() { return this + 1; }
+    static Task *of_payload(void *payload) { return static_cast<Task *>(payload) - 1; }
+};
+
+namespace task {
+
+struct SpawnPayload {
+    void (*body)(void *);
+    void *arg;
+    void (*done)(void *); // may be null; called at completion
+    void *done_arg;
+    char label[64];
+};
+
+enum class DependKind : std::uint8_t { in, out, mutexinoutset, inoutset };
+struct Depend {
+    void *address; // null with `out`: omp_all_memory
+    DependKind kind;
+};
+inline Depend all_memory() { return {nullptr, DependKind::out}; }
+
+// A task with `payload_size` bytes behind it, child of the caller's task, not yet known to anybody.
+Task *allocate(sched::Worker &worker, std::size_t payload_size);
+
+// Give `fresh`, in memory of the caller's choice, the caller's task as parent.
+inline void set_up(sched::Worker &worker, Task &fresh, void (*invoke)(Task &), void *entry,
+                   std::uint32_t flags, int priority) {
+    Task *parent = worker.task;
+    fresh.invoke = invoke;
+    fresh.entry = entry;
+    fresh.parent = parent;
+    fresh.team = worker.slot->group;
+    fresh.taskgroup = parent->taskgroup;
+    fresh.icvs = parent->icvs;
+    fresh.flags = flags | (parent->flags & Task::kFinal);
+    // An untied task may go on elsewhere, so its children are never counted without atomics.
+    if (flags & Task::kUntied)
+        fresh.folded.store(true, std::memory_order_relaxed);
+    fresh.priority = priority;
+}
+
+// Hand a task to the scheduler; it runs when its dependences are met, maybe at once on a fiber of
+// its own when the queue is long enough. `fresh` must come from allocate().
+void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count);
+
+// Would submit() of a task without dependences run it at once? Then a front door may skip making
+// one: see run_in_place.
+inline bool throttled(sched::Worker &worker);
+
+// Hand an independent task to a group that the caller is no thread of. `fresh.parent` must count
+// its children in `pending` (folded).
+void submit_elsewhere(Task &fresh);
+
+// Wait until the given dependences on the caller's earlier children are met ("if(0)" tasks,
+// `taskwait depend`); an undeferred task `self`, if given, takes part in the ordering of later
+// siblings until complete_undeferred.
+void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int count);
+
+// Make `task` (kUndeferred, from allocate()) the worker's current task, and back; end frees it.
+// Between the two the body runs on the caller's stack.
+inline void begin_undeferred(sched::Worker &worker, Task &task);
+inline void end_undeferred(sched::Worker &worker, Task &task);
+
+// Wait for the children of the current task / for the tasks of `group`.
+void wait_children(sched::Worker &worker);
+void begin_taskgroup(sched::Worker &worker, Taskgroup &group);
+void end_taskgroup(sched::Worker &worker);
+
+// The running task asks for its body to be called again once it has returned: an untied task that
+// the compiler cut in parts, or alpi_task_suspend.
+enum class Again : std::uint8_t { at_once, after_time, after_events };
+void requeue(Task &task, Again when = Again::at_once, std::uint64_t ns = 0);
+
+// External events; see sennit.h. fulfil may be called on any thread.
+void bind_events(Task &task, std::int64_t count);
+void fulfil_events(Task &task, std::int64_t count);
+
+// Suspend the current task until resume; one token is kept.
+void suspend(sched::Worker &worker);
+void resume(Task &task);
+
+// May anything in this process suspend on an outside event (MPI tasks, events, taskyield)? Then a
+// throttled task needs a fiber of its own.
+bool may_suspend();
+void note_may_suspend();
+
+// Release what a finished implicit task holds (dependence table). Its memory is the caller's.
+void retire_implicit(sched::Worker &worker, Task &task);
+
+struct Counters {
+    std::atomic<std::uint64_t> suspensions{0};
+    std::atomic<std::int64_t> suspended_now{0};
+    std::atomic<std::int64_t> suspended_peak{0};
+};
+Counters &counters();
+
+namespace detail {
+extern std::atomic<bool> g_may_suspend;
+extern std::uint32_t g_throttle;
+} // namespace detail
+
+inline bool may_suspend() { return detail::g_may_suspend.load(std::memory_order_relaxed); }
+inline bool throttled(sched::Worker &worker) {
+    return worker.slot->queue.count() >= detail::g_throttle;
+}
+void setup();
+
+namespace detail {
+void trace_undeferred_begin(Task &task);
+void end_undeferred_slow(sched::Worker &worker, Task &task);
+} // namespace detail
+
+inline void begin_undeferred(sched::Worker &worker, Task &task) {
+    worker.count_task();
+    task.home.store(&worker, std::memory_order_relaxed);
+    worker.task = &task;
+    if (trace::on())
+        detail::trace_undeferred_begin(task);
+}
+
+inline void end_undeferred(sched::Worker &worker, Task &task) {
+    if (SENNIT_UNLIKELY(task.is(Task::kEvents) || task.depend || task.children_depend ||
+                        task.spawned || task.pending.load(std::memory_order_relaxed)) ||
+        trace::on())
+        detail::end_undeferred_slow(worker, task);
+    else {
+        worker.task = task.parent;
+        worker.heap.release(&task);
+    }
+}
+
+} // namespace task
+} // namespace sennit

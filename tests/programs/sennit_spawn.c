@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * sennit.h: spawned tasks run without any parallel region, may suspend, wait and bind events; the
+ * completion callback comes after the body and its events. sennit_task_wait_ns frees the worker.
+ */
+#include "sennit_door.h"
+
+enum { spawned = 200 };
+static int bodies, completions;
+
+static int read_now(int *counter) {
+    return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
+}
+
+static void body(void *argument) {
+    const int id = (int)(intptr_t)argument;
+    uint64_t passed = 0;
+    int kind = -1;
+    CHECK_EQ(DOOR(sennit_task_get_kind)(door_self(), &kind), SENNIT_SUCCESS);
+    CHECK_EQ(kind, SENNIT_TASK_EXPLICIT);
+    if (id % 2 == 0) {
+        CHECK_EQ(DOOR(sennit_task_wait_ns)(2000000, &passed), SENNIT_SUCCESS);
+        CHECK(passed >= 2000000);
+    }
+    if (id % 5 == 0) {
+        CHECK_EQ(DOOR(sennit_task_events_increase)(door_self(), 1), SENNIT_SUCCESS);
+        CHECK_EQ(DOOR(sennit_task_events_decrease)(door_self(), 1), SENNIT_SUCCESS);
+    }
+    __atomic_add_fetch(&bodies, 1, __ATOMIC_ACQ_REL);
+}
+
+static void done(void *argument) {
+    CHECK(read_now(&bodies) > 0);
+    __atomic_add_fetch((int *)argument, 1, __ATOMIC_ACQ_REL);
+}
+
+static void spawn_and_wait(void) {
+    bodies = completions = 0;
+    for (intptr_t id = 0; id < spawned; ++id)
+        CHECK_EQ(DOOR(sennit_task_spawn)(body, (void *)id, done, &completions, "test"),
+                 SENNIT_SUCCESS);
+    while (read_now(&completions) < spawned)
+        DOOR(sennit_task_wait_ns)(100000, NULL);
+    CHECK_EQ(read_now(&bodies), spawned);
+}
+
+int main(void) {
+    CHECK_EQ(DOOR(sennit_task_spawn)(NULL, NULL, NULL, NULL, NULL), SENNIT_ERR_PARAMETER);
+    spawn_and_wait(); /* before the first region */
+#pragma omp parallel
+#pragma omp single
+    spawn_and_wait();
+    spawn_and_wait(); /* after it */
+    return 0;
+}

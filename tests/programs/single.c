@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * OpenMP 5.2, 11.1 (single): one thread runs the block, the others wait at its end; copyprivate
+ * broadcasts its values to every thread of the team.
+ */
+#include "check.h"
+
+int main(void) {
+    int total = 0;
+#pragma omp parallel reduction(+ : total)
+    {
+        for (int round = 0; round < 200; ++round) {
+            static int ran;
+            int value = -1;
+            double pair[2] = {0, 0};
+#pragma omp single
+            ran = round;
+            CHECK_EQ(ran, round);
+#pragma omp barrier
+#pragma omp single copyprivate(value, pair)
+            {
+                value = round * 3;
+                pair[1] = round + 0.5;
+            }
+            CHECK_EQ(value, round * 3);
+            CHECK(pair[1] == round + 0.5);
+#pragma omp single nowait
+            total += 1;
+        }
+    }
+    CHECK_EQ(total, 200);
+    return 0;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "environment.h"
+
+#include "run.h"
+#include "support.h"
+
+#include <optional>
+
+namespace sennit::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A complete installation whose libraries are empty ones.
+class Environment : public ::testing::Test {
+  protected:
+    Environment() {
+        fs::create_directories(folder_.path("lib/omp"));
+        for (const char *name : {"libsennit-omp.so", "libsennit-mpich.so", "libsennit-openmpi.so"})
+            fs::copy(program("libgomp.so.1"), folder_.path("lib/") + name);
+        for (const char *name : {"libgomp.so.1", "libomp.so.5", "libiomp5.so"})
+            fs::create_symlink("../libsennit-omp.so", folder_.path("lib/omp/") + name);
+        installation_.emplace(folder_.path());
+    }
+
+    Plan plan(const char *name, std::map<std::string, std::string> outer = {}) const {
+        Request request = request_;
+        request.command = {program(name)};
+        return make_plan(request, *installation_, reader(std::move(outer)));
+    }
+
+    static std::string value(const Plan &plan, const std::string &name) {
+        for (const Setting &setting : plan.settings)
+            if (setting.name == name)
+                return setting.value;
+        return "(not set)";
+    }
+
+    std::string lib(const std::string &name) const { return folder_.path("lib/" + name); }
+
+    TemporaryFolder folder_;
+    std::optional<Installation> installation_;
+    Request request_;
+};
+
+TEST_F(Environment, OfAnMpiProgramPreloadsTheLibraryOfItsMpi) {
+    const Plan made = plan("through-middle");
+    EXPECT_EQ(made.mpi, MpiKind::openmpi);
+    EXPECT_EQ(value(made, "LD_PRELOAD"), lib("libsennit-openmpi.so"));
+    EXPECT_EQ(value(made, "LD_LIBRARY_PATH"), lib("omp"));
+    EXPECT_EQ(value(made, "OMP_NUM_THREADS"), "(not set)");
+    EXPECT_EQ(value(made, "SENNIT_POLICY"), "(not set)");
+}
+
+TEST_F(Environment, CarriesWhatWasAskedFor) {
+    request_.threads = 3;
+    request_.policy = "lifo";
+    request_.trace = "/tmp/trace";
+    Plan made = plan("through-middle");
+    set_local_ranks(made, 4);
+    EXPECT_EQ(value(made, "OMP_NUM_THREADS"), "3");
+    EXPECT_EQ(value(made, "SENNIT_POLICY"), "lifo");
+    EXPECT_EQ(value(made, "SENNIT_TRACE"), "/tmp/trace");
+    EXPECT_EQ(value(made, "SENNIT_LOCAL_RANKS"), "4");
+}
+
+TEST_F(Environment, KeepsTheOuterListsBehindOursAndInFrontOfOurPreloads) {
+    const Plan made =
+        plan("through-middle", {{"LD_LIBRARY_PATH", "/a:/b"}, {"LD_PRELOAD", "x.so"}});
+    EXPECT_EQ(value(made, "LD_LIBRARY_PATH"), lib("omp") + ":/a:/b");
+    EXPECT_EQ(value(made, "LD_PRELOAD"), "x.so:" + lib("libsennit-openmpi.so"));
+}
+
+TEST_F(Environment, AppliedTwiceIsTheSame) {
+    const Plan once = plan("through-middle");
+    const Plan twice = plan("through-middle", {{"LD_LIBRARY_PATH", value(once, "LD_LIBRARY_PATH")},
+                                               {"LD_PRELOAD", value(once, "LD_PRELOAD")}});
+    EXPECT_EQ(value(twice, "LD_LIBRARY_PATH"), value(once, "LD_LIBRARY_PATH"));
+    EXPECT_EQ(value(twice, "LD_PRELOAD"), value(once, "LD_PRELOAD"));
+}
+
+TEST_F(Environment, AnOpenMpProgramWithoutMpiGetsOnlyTheRuntime) {
+    const Plan made = plan("openmp-by-runpath");
+    EXPECT_EQ(made.mpi, std::nullopt);
+    EXPECT_EQ(value(made, "LD_PRELOAD"), "(not set)");
+    EXPECT_EQ(value(made, "LD_LIBRARY_PATH"), lib("omp"));
+}
+
+TEST_F(Environment, RpathToAStockRuntimeIsOvercomeByAPreload) {
+    const Plan made = plan("openmp-by-rpath");
+    EXPECT_EQ(value(made, "LD_PRELOAD"), lib("libsennit-omp.so"));
+    ASSERT_FALSE(made.notes.empty());
+    EXPECT_TRUE(contains(made.notes[0], "DT_RPATH"));
+}
+
+TEST_F(Environment, AProgramWithoutMpiAndOpenMpIsRefusedUnlessItsMpiIsNamed) {
+    EXPECT_TRUE(contains(failure_of([&] { plan("plain"); }), "neither MPI nor OpenMP"));
+    request_.mpi = MpiKind::mpich;
+    EXPECT_EQ(value(plan("plain"), "LD_PRELOAD"), lib("libsennit-mpich.so"));
+}
+
+TEST_F(Environment, AnIncompleteInstallationIsRefusedByName) {
+    fs::remove(lib("libsennit-openmpi.so"));
+    EXPECT_TRUE(contains(failure_of([&] { plan("through-middle"); }), "libsennit-openmpi.so"));
+    EXPECT_EQ(failure_of([&] { plan("openmp-by-runpath"); }), ""); // needs none of it
+    fs::remove(lib("omp/libgomp.so.1"));
+    EXPECT_TRUE(contains(failure_of([&] { plan("openmp-by-runpath"); }), "lib/omp/libgomp.so.1"));
+}
+
+TEST(Installation, InAFolderThatTheLoaderCannotTakeIsRefused) {
+    EXPECT_TRUE(contains(failure_of([] { Installation("/opt/my sennit"); }), "move it"));
+    EXPECT_TRUE(contains(failure_of([] { Installation("/opt/a:b"); }), "move it"));
+}
+
+TEST(ShellWords, AreQuotedWhereAShellWouldChangeThem) {
+    EXPECT_EQ(shell_words({"./app", "-n", "a=b"}), "./app -n a=b");
+    EXPECT_EQ(shell_words({"", "a b", "$x", "it's"}), "'' 'a b' '$x' 'it'\\''s'");
+}
+
+} // namespace
+} // namespace sennit::tool

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the command share: run it, and find every process that it left behind.
+
+Each started command carries a token in its environment, which all of its processes inherit."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import uuid
+
+LIMIT = 60  # seconds that anything may take
+
+
+def processes_with(token):
+    """Processes, not zombies, whose environment has the token."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                if token.encode() in file.read():
+                    found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+def state_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
+def eventually(condition, limit=10.0):
+    end = time.monotonic() + limit
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+class Running:
+    """A started command; its output so far; nothing of it survives the `with` block."""
+
+    def __init__(self, command, stdin=subprocess.DEVNULL, environment=None, new_session=True):
+        self.token = f"SENNIT_TEST_{uuid.uuid4().hex}"
+        values = {**os.environ, **(environment or {}), self.token: "1"}
+        self.process = subprocess.Popen(
+            command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=values, start_new_session=new_session)
+        self.seen = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for pid in processes_with(self.token):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.process.wait()
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+    def rank_pids(self, count):
+        """Wait for the lines in which the ranks tell their process numbers."""
+        pids = {}
+        while len(pids) < count:
+            line = self.process.stdout.readline()
+            assert line, f"the job ended early: {self.seen}{self.process.stderr.read()}"
+            self.seen += line
+            for rank, pid in re.findall(r"rank (\d+) of \d+ pid (\d+)", line):
+                pids[int(rank)] = int(pid)
+        return pids
+
+    def finish(self, text=None):
+        """Wait for the end: exit code, output, error lines."""
+        out, err = self.process.communicate(text, timeout=LIMIT)
+        return self.process.returncode, self.seen + out, err.splitlines()
+
+    def left_behind(self):
+        return [] if eventually(lambda: not processes_with(self.token), 3) else processes_with(
+            self.token)
+
+
+def own_lines(errors):
+    """The lines that the command itself wrote."""
+    return [line for line in errors if line.startswith("sennit: ")]
+
+
+def run_tests(module):
+    """Run every function test_* in the order of the file; exit with 1 if one failed."""
+    failed = 0
+    for name, test in list(vars(module).items()):
+        if not name.startswith("test_"):
+            continue
+        start = time.monotonic()
+        try:
+            test()
+            verdict = "ok"
+        except (AssertionError, subprocess.TimeoutExpired) as error:
+            failed += 1
+            verdict = f"FAILED: {error}"
+        print(f"{name} ({time.monotonic() - start:.1f} s): {verdict}", flush=True)
+    sys.exit(1 if failed else 0)

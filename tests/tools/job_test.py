@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole jobs under one MPI: environment of the ranks, exit codes, signals, nothing left behind.
+
+Usage: job_test.py SENNIT mpich|openmpi MPIEXEC FOLDER-OF-PROGRAMS"""
+import os
+import pty
+import signal
+import subprocess
+import sys
+import tempfile
+
+import harness
+from harness import Running, eventually, own_lines
+
+SENNIT, MPI, MPIEXEC, PROGRAMS = sys.argv[1:5]
+RANKS = os.path.join(PROGRAMS, f"ranks.{MPI}")
+MPIEXEC_OPTIONS = []
+if MPI == "openmpi":
+    MPIEXEC_OPTIONS = ["--oversubscribe"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
+
+
+def run(*words, options=("-n", "2"), **how):
+    return Running([SENNIT, "run", *options, RANKS, *words], **how)
+
+
+def check(result, code, job):
+    got, out, errors = result
+    assert got == code, f"exit code {got}, wanted {code}; output {out!r}, errors {errors}"
+    assert not job.left_behind(), "processes were left behind"
+    return out, errors
+
+
+def printed(out):
+    """The variables that `ranks print` shows: {(rank, name): value}."""
+    found = {}
+    for line in out.splitlines():
+        head, equals, value = line.partition("=")
+        if equals:
+            found[tuple(head.split(" ", 1))] = value
+    return found
+
+
+NAMES = ["LD_PRELOAD", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "SENNIT_POLICY", "SENNIT_TRACE",
+         "SENNIT_LOCAL_RANKS"]
+
+
+def test_each_rank_gets_the_environment():
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "deep", "trace")
+        options = ["-n", "2", "--threads", "3", "--policy", "lifo", "--trace", trace]
+        with run("print", *NAMES, options=options) as job:
+            out, _ = check(job.finish(), 0, job)
+        assert os.path.isdir(trace)
+    seen = printed(out)
+    for rank in "01":
+        assert seen[rank, "LD_PRELOAD"].endswith(f"/lib/libsennit-{MPI}.so"), seen
+        assert seen[rank, "LD_LIBRARY_PATH"].split(":")[0].endswith("/lib/omp"), seen
+        assert seen[rank, "OMP_NUM_THREADS"] == "3", seen
+        assert seen[rank, "SENNIT_POLICY"] == "lifo", seen
+        assert seen[rank, "SENNIT_TRACE"] == trace, seen
+        assert seen[rank, "SENNIT_LOCAL_RANKS"] == "2", seen
+
+
+def test_without_n_it_is_one_rank():
+    with run(options=()) as job:
+        out, _ = check(job.finish(), 0, job)
+    assert "rank 0 of 1 " in out, out
+
+
+def test_input_reaches_rank_0():
+    with run("cat", stdin=subprocess.PIPE) as job:
+        out, _ = check(job.finish("strands\nof a rope\n"), 0, job)
+    assert "strands\nof a rope\n" in out, out
+
+
+def test_the_exit_code_is_that_of_the_rank_that_failed():
+    for code in (1, 9, 11, 77):
+        with run("exit", "1", str(code)) as job:
+            _, errors = check(job.finish(), code, job)
+        assert not own_lines(errors), errors
+
+
+def test_the_code_of_mpi_abort_is_the_exit_code():
+    with run("abort", "1", "5") as job:
+        check(job.finish(), 5, job)
+
+
+def test_a_rank_that_dies_of_a_signal_is_named_in_one_line():
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGFPE):
+        with run("raise", "1", str(int(number))) as job:
+            _, errors = check(job.finish(), 128 + number, job)
+        lines = own_lines(errors)
+        assert len(lines) == 1 and "rank 1 " in lines[0] and number.name in lines[0], errors
+
+
+def test_a_rank_killed_from_outside_ends_the_job():
+    with run("wait") as job:
+        os.kill(job.rank_pids(2)[1], signal.SIGKILL)
+        _, errors = check(job.finish(), 128 + signal.SIGKILL, job)
+    assert len(own_lines(errors)) == 1, errors
+
+
+def test_a_signal_to_sennit_ends_the_job():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        with run("wait") as job:
+            job.rank_pids(2)
+            job.process.send_signal(number)
+            check(job.finish(), 128 + number, job)
+
+
+def test_a_signal_to_the_whole_process_group_ends_the_job():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with run("wait") as job:
+            job.rank_pids(2)
+            os.killpg(job.process.pid, number)
+            check(job.finish(), 128 + number, job)
+
+
+def test_a_background_job_of_nohup_survives_hangup():
+    command = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", SENNIT, "run", "-n", "2", RANKS, "wait"]
+    with Running(command) as job:
+        job.rank_pids(2)
+        job.process.send_signal(signal.SIGHUP)
+        assert not eventually(lambda: job.process.poll() is not None, 1), "SIGHUP ended it"
+        job.process.send_signal(signal.SIGUSR1)
+        check(job.finish(), 0, job)
+
+
+def test_usr1_reaches_each_rank_once():
+    with run("wait") as job:
+        job.rank_pids(2)
+        job.process.send_signal(signal.SIGUSR1)
+        check(job.finish(), 0, job)
+
+
+def test_stop_and_continue_reach_the_ranks():
+    with run("wait") as job:
+        ranks = job.rank_pids(2).values()
+        job.process.send_signal(signal.SIGTSTP)
+        assert eventually(lambda: all(harness.state_of(pid) == "T" for pid in ranks)), "not stopped"
+        assert eventually(lambda: harness.state_of(job.process.pid) == "T"), "sennit not stopped"
+        job.process.send_signal(signal.SIGCONT)
+        assert eventually(lambda: all(harness.state_of(pid) != "T" for pid in ranks)), "not resumed"
+        job.process.send_signal(signal.SIGUSR1)
+        check(job.finish(), 0, job)
+
+
+def test_ctrl_c_at_a_terminal_leaves_nothing_behind():
+    token = f"SENNIT_TEST_TERMINAL_{os.getpid()}"
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ[token] = "1"
+        os.execv(SENNIT, [SENNIT, "run", "-n", "2", RANKS, "wait"])
+    seen = ""
+    while seen.count(" pid ") < 2:
+        seen += os.read(terminal, 4096).decode(errors="replace")
+    os.write(terminal, b"\x03")
+    try:  # the terminal has to be read, or the job cannot write its last words
+        while os.read(terminal, 4096):
+            pass
+    except OSError:
+        pass
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    code = os.waitstatus_to_exitcode(status)
+    assert code == 128 + signal.SIGINT, f"exit code {code}: {seen}"
+    assert eventually(lambda: not harness.processes_with(token), 3), "processes were left behind"
+
+
+def test_nothing_survives_when_sennit_is_killed():
+    with run("wait") as job:
+        job.rank_pids(2)
+        job.process.kill()
+        job.process.wait()
+        assert eventually(lambda: not harness.processes_with(job.token)), "processes survived"
+
+
+def test_nothing_survives_when_mpiexec_is_killed():
+    with run("wait") as job:
+        job.rank_pids(2)
+        with open(f"/proc/{job.process.pid}/task/{job.process.pid}/children",
+                  encoding="utf-8") as file:
+            os.kill(int(file.read().split()[0]), signal.SIGKILL)
+        code, _, errors = job.finish()
+        assert code >= 128, f"exit code {code}"
+        assert len(own_lines(errors)) == 1, errors
+        assert not job.left_behind(), "processes were left behind"
+
+
+def inside_mpiexec(*words):
+    return Running([MPIEXEC, *MPIEXEC_OPTIONS, "-n", "2", SENNIT, *words])
+
+
+def test_exec_and_run_inside_mpiexec_only_set_the_environment():
+    for words in (["exec"], ["run"], ["run", "-n", "2"]):
+        with inside_mpiexec(*words, "--threads", "2", RANKS, "print", *NAMES) as job:
+            out, _ = check(job.finish(), 0, job)
+        assert "rank 0 of 2 " in out and "rank 1 of 2 " in out, out
+        seen = printed(out)
+        for rank in "01":
+            assert seen[rank, "LD_PRELOAD"].endswith(f"/lib/libsennit-{MPI}.so"), seen
+            assert seen[rank, "OMP_NUM_THREADS"] == "2", seen
+            assert seen[rank, "SENNIT_LOCAL_RANKS"] == "2", seen
+
+
+def test_run_with_another_number_of_ranks_inside_mpiexec_is_refused():
+    with inside_mpiexec("run", "-n", "3", RANKS) as job:
+        code, _, errors = job.finish()
+    assert code == 2 and any("leave -n away" in line for line in errors), (code, errors)
+
+
+def test_a_rank_started_by_the_other_mpi_is_refused():
+    other = {"mpich": "openmpi", "openmpi": "mpich"}[MPI]
+    with inside_mpiexec("exec", os.path.join(PROGRAMS, f"ranks.{other}")) as job:
+        code, _, errors = job.finish()
+    assert code == 2 and any("its own" in line for line in errors), (code, errors)
+
+
+def test_doctor_says_what_would_happen():
+    with Running([SENNIT, "doctor", RANKS]) as job:
+        out, _ = check(job.finish(), 0, job)
+    for words in ("complete", f"libsennit-{MPI}.so", f"mpiexec.{MPI}", "would set", "and start"):
+        assert words in out, out
+
+
+if __name__ == "__main__":
+    harness.run_tests(sys.modules[__name__])

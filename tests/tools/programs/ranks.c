@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A rank that ends, waits or tells what it sees, as the first argument asks:
+ *   exit R C     rank R ends with code C after MPI_Finalize, the others with 0
+ *   raise R S    rank R raises signal S, the others wait
+ *   abort R C    rank R calls MPI_Abort with code C, the others wait
+ *   print V...   every rank prints the environment variables V
+ *   cat          rank 0 copies its input to its output
+ *   wait         every rank waits for SIGUSR1 a while, then ends: 0 if exactly one came
+ * Every rank first prints "rank R of N pid P". */
+#include <mpi.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t signals_seen;
+
+static void count_signal(int signal) {
+    (void)signal;
+    signals_seen = signals_seen + 1;
+}
+
+static int wait_for_signal(void) {
+    for (int i = 0; i < 600 && signals_seen == 0; ++i)
+        usleep(100000);
+    usleep(500000); /* a second one would be an error */
+    return signals_seen == 1 ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+    signal(SIGUSR1, count_signal);
+    MPI_Init(&argc, &argv);
+    int rank, size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    printf("rank %d of %d pid %d\n", rank, size, (int)getpid());
+    fflush(stdout);
+
+    const char *what = argc > 1 ? argv[1] : "";
+    const int chosen = argc > 2 && atoi(argv[2]) == rank;
+    const int number = argc > 3 ? atoi(argv[3]) : 0;
+    int code = 0;
+    if (strcmp(what, "exit") == 0 && chosen)
+        code = number;
+    if (strcmp(what, "raise") == 0) {
+        if (chosen) {
+            signal(number, SIG_DFL);
+            raise(number);
+        }
+        sleep(60);
+    }
+    if (strcmp(what, "abort") == 0) {
+        if (chosen)
+            MPI_Abort(MPI_COMM_WORLD, number);
+        sleep(60);
+    }
+    if (strcmp(what, "print") == 0)
+        for (int i = 2; i < argc; ++i)
+            printf("%d %s=%s\n", rank, argv[i], getenv(argv[i]) ? getenv(argv[i]) : "(unset)");
+    if (strcmp(what, "cat") == 0 && rank == 0)
+        for (int c; (c = getchar()) != EOF;)
+            putchar(c);
+    if (strcmp(what, "wait") == 0)
+        code = wait_for_signal();
+    MPI_Finalize();
+    return code;
+}

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the command refuses: exit code 2, one line that names the reason; and what it runs directly.
+
+Usage: refusal_test.py SENNIT FOLDER-OF-PROGRAMS"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import harness
+from harness import Running
+
+SENNIT, PROGRAMS = sys.argv[1:3]
+
+
+def at(name):
+    return os.path.join(PROGRAMS, name)
+
+
+def refused(words, reason, **environment):
+    with Running([SENNIT, *words], environment=environment) as command:
+        code, out, errors = command.finish()
+    assert code == 2, f"{words}: exit code {code}, output {out!r}, errors {errors}"
+    assert len(errors) == 1, f"{words}: not one line: {errors}"
+    assert errors[0].startswith("sennit: ") and reason in errors[0], f"{words}: {errors[0]}"
+
+
+def test_wrong_options_are_refused():
+    ranks = at("ranks.mpich")
+    for count in ("0", "-3", "x", "1.5", "99999999999"):
+        refused(["run", "-n", count, ranks], "is not a number from 1")
+        refused(["run", "--threads", count, ranks], "is not a number from 1")
+    refused(["run", "--policy", "nonsense", ranks], "unknown: use one of")
+    for policy in ("sa", "fa", "global"):
+        refused(["run", "--policy", policy, ranks], "not in this version yet")
+    refused(["run", "--mpi", "lam", ranks], "use auto, mpich or openmpi")
+    refused(["run", "--bogus", ranks], "unknown option '--bogus'")
+    refused(["run", "-n"], "sennit: ")
+    refused(["run"], "no program given")
+    refused(["exec", "--"], "no program given")
+    refused(["frobnicate", ranks], "sennit: ")
+    refused([], "sennit: ")
+
+
+def test_files_that_are_no_programs_are_refused():
+    refused(["run", "/nonexistent/app"], "No such file")
+    refused(["run", "no-such-command-anywhere"], "not in PATH")
+    refused(["run", PROGRAMS], "folder")
+    refused(["run", at("libmpi.so.40")], "shared library")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "file")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nexit 0\n")
+        refused(["run", path], "not executable")
+        os.chmod(path, 0o755)
+        refused(["run", path], "sennit exec")
+
+
+def test_programs_that_sennit_cannot_get_into_are_refused():
+    refused(["run", at("static-program")], "static binary")
+    refused(["run", "-n", "2", at("two-mpis")], "two MPIs")
+    refused(["run", at("old-mpi")], "libmpi.so.20")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "app")
+        shutil.copy(at("ranks.mpich"), path)
+        os.chmod(path, 0o4755)
+        refused(["run", path], "set-uid")
+        os.chmod(path, 0o2755)
+        refused(["run", path], "set-gid")
+        os.chmod(path, 0o755)
+        for offset, value, machine in ((4, 1, "32-bit"), (18, 183, "AArch64")):
+            with open(at("ranks.mpich"), "rb") as file:
+                image = bytearray(file.read())
+            image[offset] = value
+            with open(path, "wb") as file:
+                file.write(image)
+            refused(["run", path], machine)
+
+
+def test_programs_without_mpi_are_refused_as_ranks():
+    refused(["run", "-n", "2", at("openmp-by-runpath")], "no MPI in it")
+    refused(["run", at("plain")], "neither MPI nor OpenMP")
+
+
+def test_an_openmp_program_without_mpi_runs_directly():
+    with Running([SENNIT, "run", "--verbose", at("openmp-by-runpath"), "-n", "4"]) as command:
+        code, _, errors = command.finish()
+    assert code == 0, errors
+    assert any("uses no MPI" in line for line in errors), errors
+
+
+def test_an_incomplete_installation_is_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        refused(["run", at("ranks.mpich")], "libsennit-omp.so", SENNIT_HOME=folder)
+        refused(["run", at("ranks.mpich")], "SENNIT_HOME", SENNIT_HOME=folder + "/absent")
+
+
+def test_a_missing_or_wrong_mpiexec_is_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        refused(["run", at("ranks.mpich")], "mpiexec of MPICH is missing", PATH=folder)
+        os.symlink(shutil.which("mpiexec.openmpi"), os.path.join(folder, "mpiexec"))
+        refused(["run", at("ranks.mpich")], "belongs to another MPI", PATH=folder)
+
+
+def test_a_plain_mpiexec_of_the_right_mpi_is_taken():
+    with tempfile.TemporaryDirectory() as folder:
+        launcher = os.path.join(folder, "mpiexec")
+        os.symlink(shutil.which("mpiexec.mpich"), launcher)
+        environment = {**os.environ, "PATH": folder}
+        out = subprocess.run([SENNIT, "run", "--dry-run", at("ranks.mpich")], env=environment,
+                             check=True, text=True, capture_output=True).stdout
+    assert out.splitlines()[-1].startswith(launcher + " "), out
+
+
+def test_doctor_reports_and_refuses_alike():
+    with Running([SENNIT, "doctor", at("static-program")]) as command:
+        code, out, errors = command.finish()
+    assert code == 2 and "processors" in out and "static binary" in errors[-1], (out, errors)
+    with Running([SENNIT, "doctor", "--options"]) as command:
+        code, out, _ = command.finish()
+    assert code == 0 and "SENNIT_POLICY" in out and "SENNIT_TRACE" in out, out
+
+
+if __name__ == "__main__":
+    harness.run_tests(sys.modules[__name__])

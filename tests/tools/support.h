@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the command share: a folder of their own and a stand-in for getenv.
+#pragma once
+
+#include "failure.h"
+#include "job_context.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+namespace sennit::tool {
+
+inline std::string program(const std::string &name) {
+    return std::string(PROGRAMS "/") + name;
+}
+
+class TemporaryFolder {
+  public:
+    TemporaryFolder() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "sennit-XXXXXX").string();
+        path_ = mkdtemp(pattern.data());
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder &) = delete;
+    TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+
+    std::string path(const std::string &name) const { return path_ + "/" + name; }
+    const std::string &path() const { return path_; }
+
+    // An executable file.
+    std::string write(const std::string &name, const std::string &bytes) const {
+        std::ofstream(path(name), std::ios::binary) << bytes;
+        std::filesystem::permissions(path(name), std::filesystem::perms::owner_all);
+        return path(name);
+    }
+
+  private:
+    std::string path_;
+};
+
+inline EnvironmentReader reader(std::map<std::string, std::string> variables) {
+    return [variables = std::move(variables)](const char *name) -> const char * {
+        const auto at = variables.find(name);
+        return at == variables.end() ? nullptr : at->second.c_str();
+    };
+}
+
+// The text of the Failure that `call` throws; empty when it throws none.
+template <typename Call>
+std::string failure_of(Call &&call) {
+    try {
+        call();
+    } catch (const Failure &failure) {
+        return failure.what();
+    }
+    return "";
+}
+
+inline bool contains(const std::string &text, const std::string &part) {
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace sennit::tool

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// fiber/: contexts and stacks.
+#include "fiber/context.h"
+#include "fiber/stack.h"
+
+#include <cstdint>
+#include <gtest/gtest.h>
+
+using namespace sennit;
+
+namespace {
+
+struct PingPong {
+    fiber::Context main;
+    fiber::Context other;
+    int rounds = 0;
+};
+PingPong *g_pair;
+
+void bounce(fiber::Context &self) {
+    EXPECT_EQ(&self, &g_pair->other);
+    for (;;) {
+        ++g_pair->rounds;
+        fiber::switch_to(g_pair->other, g_pair->main);
+    }
+}
+
+} // namespace
+
+TEST(Fiber, SwitchesBackAndForthKeepingLocals) {
+    PingPong pair;
+    g_pair = &pair;
+    fiber::adopt_thread(pair.main);
+    const fiber::Stack stack = fiber::map_stack();
+    ASSERT_TRUE(stack);
+    fiber::make(pair.other, stack.low, stack.size, bounce);
+    double kept = 0.5;
+    for (int i = 1; i <= 1000; ++i) {
+        fiber::switch_to(pair.main, pair.other);
+        EXPECT_EQ(pair.rounds, i);
+        kept += 1;
+    }
+    EXPECT_EQ(kept, 1000.5);
+    fiber::forget(pair.other);
+    fiber::unmap_stack(stack);
+}
+
+TEST(Fiber, StackIsWritableAndCounted) {
+    const auto before = fiber::live_stacks();
+    const fiber::Stack stack = fiber::map_stack();
+    ASSERT_TRUE(stack);
+    EXPECT_EQ(fiber::live_stacks(), before + 1);
+    auto *low = static_cast<volatile char *>(stack.low);
+    low[0] = 1;
+    low[stack.size - 1] = 2;
+    EXPECT_EQ(low[0] + low[stack.size - 1], 3);
+    fiber::trim_stack(stack);
+    EXPECT_EQ(low[0], 0) << "trimmed pages are fresh";
+    EXPECT_EQ(low[stack.size - 1], 2) << "the top stays";
+    fiber::unmap_stack(stack);
+    EXPECT_EQ(fiber::live_stacks(), before);
+}
+
+TEST(FiberDeathTest, OverflowHitsTheGuardPage) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_DEATH(
+        {
+            const fiber::Stack stack = fiber::map_stack();
+            static_cast<volatile char *>(stack.low)[-1] = 1;
+        },
+        "");
+}
+
+TEST(Fiber, SizeIsRaisedToTheMinimum) {
+    const std::size_t before = fiber::stack_size();
+    fiber::set_stack_size(1);
+    EXPECT_EQ(fiber::stack_size(), fiber::kMinimumStack);
+    fiber::set_stack_size(100'001);
+    EXPECT_EQ(fiber::stack_size() % 4096, 0u);
+    EXPECT_GE(fiber::stack_size(), 100'001u);
+    fiber::set_stack_size(before);
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// poll/: services, the ticker, timers.
+#include "poll/poll.h"
+
+#include <atomic>
+#include <chrono>
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace sennit;
+
+namespace {
+
+struct Probe {
+    std::atomic<int> runs{0};
+    std::atomic<int> inside{0};
+    std::atomic<bool> overlapped{false};
+
+    static int poll(void *self) {
+        auto &probe = *static_cast<Probe *>(self);
+        if (probe.inside.fetch_add(1) != 0)
+            probe.overlapped = true;
+        ++probe.runs;
+        EXPECT_TRUE(poll::inside());
+        probe.inside.fetch_sub(1);
+        return 1;
+    }
+};
+
+template <class Predicate>
+bool eventually(Predicate predicate) {
+    for (int i = 0; i < 20000; ++i) {
+        if (predicate())
+            return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+}
+
+} // namespace
+
+TEST(Poll, RunsAServiceOnlyWhileItHasPendingOperations) {
+    Probe probe;
+    sennit_poll_service *service = nullptr;
+    ASSERT_EQ(poll::register_service("probe", Probe::poll, &probe, &service), SENNIT_SUCCESS);
+    poll::run();
+    EXPECT_EQ(probe.runs, 0);
+    poll::add_pending(service, 2);
+    EXPECT_TRUE(poll::pending());
+    poll::run();
+    EXPECT_GE(probe.runs, 1);
+    poll::add_pending(service, -2);
+    const int before = probe.runs;
+    poll::run();
+    EXPECT_EQ(probe.runs, before);
+    EXPECT_EQ(poll::unregister_service(service), SENNIT_SUCCESS);
+}
+
+// Task-aware MPI, section 4.5: progress also while no worker polls.
+TEST(Poll, TheTickerPollsWhenNobodyElseDoes) {
+    Probe probe;
+    sennit_poll_service *service = nullptr;
+    ASSERT_EQ(poll::register_service("ticked", Probe::poll, &probe, &service), SENNIT_SUCCESS);
+    poll::add_pending(service, 1);
+    EXPECT_TRUE(eventually([&] { return probe.runs >= 3; }));
+    poll::add_pending(service, -1);
+    poll::unregister_service(service);
+}
+
+TEST(Poll, AServiceIsRunByOneThreadAtATime) {
+    Probe probe;
+    sennit_poll_service *service = nullptr;
+    ASSERT_EQ(poll::register_service("single", Probe::poll, &probe, &service), SENNIT_SUCCESS);
+    poll::add_pending(service, 1);
+    std::thread threads[3];
+    for (auto &thread : threads)
+        thread = std::thread([] {
+            for (int i = 0; i < 20000; ++i)
+                poll::run();
+        });
+    for (auto &thread : threads)
+        thread.join();
+    poll::add_pending(service, -1);
+    poll::unregister_service(service);
+    const int after = probe.runs;
+    poll::run();
+    EXPECT_EQ(probe.runs, after) << "unregistered";
+    EXPECT_FALSE(probe.overlapped);
+}
+
+TEST(Poll, TimersFireInOrderAndNotEarly) {
+    struct Shot : poll::Timer {
+        std::atomic<std::uint64_t> fired_at{0};
+        static void note(poll::Timer &timer) { static_cast<Shot &>(timer).fired_at = poll::now_ns(); }
+    };
+    Shot late, early;
+    const std::uint64_t now = poll::now_ns();
+    late.deadline_ns = now + 20'000'000;
+    early.deadline_ns = now + 2'000'000;
+    late.fire = early.fire = Shot::note;
+    poll::start_timer(late);
+    poll::start_timer(early);
+    ASSERT_TRUE(eventually([&] { return late.fired_at != 0 && early.fired_at != 0; }));
+    EXPECT_GE(early.fired_at.load(), early.deadline_ns);
+    EXPECT_GE(late.fired_at.load(), late.deadline_ns);
+    EXPECT_LE(early.fired_at.load(), late.fired_at.load());
+}
+
+TEST(Poll, RefusesNonsense) {
+    sennit_poll_service *service = nullptr;
+    EXPECT_EQ(poll::register_service("x", nullptr, nullptr, &service), SENNIT_ERR_PARAMETER);
+    EXPECT_EQ(poll::register_service("x", Probe::poll, nullptr, nullptr), SENNIT_ERR_PARAMETER);
+    EXPECT_EQ(poll::add_pending(nullptr, 1), SENNIT_ERR_PARAMETER);
+    EXPECT_EQ(poll::unregister_service(nullptr), SENNIT_ERR_PARAMETER);
+}

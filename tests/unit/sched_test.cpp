@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// sched/: the ready queue (order, priorities, stealing) and the counting of groups.
+#include "sched/queue.h"
+#include "sched/worker.h"
+
+#include <gtest/gtest.h>
+#include <memory>
+#include <thread>
+#include <vector>
+
+using namespace sennit::sched;
+using Place = ReadyQueue::Place;
+
+namespace {
+struct Item : Node {
+    explicit Item(int value_, int priority_ = 0) : Node{nullptr, nullptr, priority_}, value(value_) {}
+    int value;
+};
+int value(Node *node) { return node ? static_cast<Item *>(node)->value : -1; }
+} // namespace
+
+TEST(ReadyQueue, FrontIsLastInFirstOutAndBackIsFirstInFirstOut) {
+    ReadyQueue queue;
+    Item a(1), b(2), c(3);
+    queue.push(&a, Place::front);
+    queue.push(&b, Place::front);
+    queue.push(&c, Place::back);
+    EXPECT_EQ(queue.count(), 3u);
+    EXPECT_EQ(value(queue.take_front()), 2);
+    EXPECT_EQ(value(queue.steal(Place::back)), 3);
+    EXPECT_EQ(value(queue.take_front()), 1);
+    EXPECT_EQ(queue.take_front(), nullptr);
+    EXPECT_EQ(queue.count(), 0u);
+}
+
+TEST(ReadyQueue, HighestPriorityFirstThenOrder) {
+    ReadyQueue queue;
+    Item items[] = {Item(0), Item(1, 5), Item(2, 1023), Item(3, 5), Item(4, 64), Item(5)};
+    for (Item &item : items)
+        queue.push(&item, Place::back);
+    for (int expected : {2, 4, 1, 3, 0, 5})
+        EXPECT_EQ(value(queue.take_front()), expected);
+}
+
+TEST(ReadyQueue, AThiefAlsoGetsTheHighestPriority) {
+    ReadyQueue queue;
+    Item low(1), high(2, 7);
+    queue.push(&high, Place::back);
+    queue.push(&low, Place::back);
+    EXPECT_EQ(value(queue.steal(Place::back)), 2);
+    EXPECT_EQ(value(queue.steal(Place::back)), 1);
+}
+
+TEST(ReadyQueue, ConditionalTakeLooksOnlyAtTheFront) {
+    ReadyQueue queue;
+    Item a(1), b(2);
+    queue.push(&a, Place::back);
+    queue.push(&b, Place::back);
+    EXPECT_EQ(queue.take_front_if([](const Node *n) { return static_cast<const Item *>(n)->value == 2; }),
+              nullptr);
+    EXPECT_EQ(value(queue.take_front_if([](const Node *) { return true; })), 1);
+}
+
+TEST(ReadyQueue, BatchKeepsOrder) {
+    ReadyQueue victim, thief;
+    std::vector<std::unique_ptr<Item>> items;
+    for (int i = 0; i < 10; ++i) {
+        items.push_back(std::make_unique<Item>(i));
+        victim.push(items.back().get(), Place::back);
+    }
+    EXPECT_EQ(thief.steal_batch(victim, 4), 4);
+    EXPECT_EQ(thief.count(), 4u);
+    EXPECT_EQ(victim.count(), 6u);
+    for (int expected : {6, 7, 8, 9})
+        EXPECT_EQ(value(thief.take_front()), expected);
+}
+
+// Every pushed node is taken exactly once, whoever takes it and from whichever end.
+TEST(ReadyQueue, StressOwnerAgainstThieves) {
+    constexpr int kItems = 100000;
+    ReadyQueue queue;
+    std::vector<std::unique_ptr<Item>> items;
+    for (int i = 0; i < kItems; ++i)
+        items.push_back(std::make_unique<Item>(i, i % 7 == 0 ? i % 50 : 0));
+    std::vector<std::atomic<int>> taken(kItems);
+    std::atomic<int> total{0};
+    auto count = [&](Node *node) {
+        if (!node)
+            return;
+        taken[static_cast<std::size_t>(value(node))].fetch_add(1);
+        total.fetch_add(1);
+    };
+    std::vector<std::thread> thieves;
+    for (int t = 0; t < 2; ++t)
+        thieves.emplace_back([&] {
+            while (total.load() < kItems)
+                count(queue.steal(Place::back));
+        });
+    for (int i = 0; i < kItems; ++i) {
+        queue.push(items[static_cast<std::size_t>(i)].get(), i % 2 ? Place::front : Place::back);
+        if (i % 3 == 0)
+            count(queue.take_front());
+    }
+    while (total.load() < kItems)
+        count(queue.take_front());
+    for (auto &thief : thieves)
+        thief.join();
+    for (auto &times : taken)
+        ASSERT_EQ(times.load(), 1);
+}
+
+TEST(Group, IsQuiescentWhenAsManyFinishedAsWereCreated) {
+    struct TestGroup final : Group {
+    } group;
+    Slot first, second;
+    Slot *slots[] = {&first, &second};
+    group.size = 2;
+    group.slots = slots;
+    EXPECT_TRUE(group.quiescent());
+    first.count_created();
+    first.count_created();
+    EXPECT_FALSE(group.quiescent());
+    second.count_finished();
+    EXPECT_FALSE(group.quiescent());
+    group.finished_elsewhere.fetch_add(1);
+    EXPECT_TRUE(group.quiescent());
+}

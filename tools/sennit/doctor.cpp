@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor.h"
+
+#include "failure.h"
+#include "mpiexec.h"
+#include "run.h"
+
+#include <fmt/ranges.h>
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace sennit::tool {
+namespace {
+
+constexpr std::size_t line_width = 96;
+
+const char *read_environment(const char *name) {
+    return std::getenv(name);
+}
+
+void say(std::string_view subject, const std::string &text) {
+    fmt::print("  {:<11} {}\n", subject, text);
+}
+
+// Words of `text` in lines behind `indent` spaces.
+void print_wrapped(std::string_view text, std::size_t indent) {
+    std::string line;
+    const auto flush = [&] {
+        fmt::print("{:{}}{}\n", "", indent, line);
+        line.clear();
+    };
+    while (!text.empty()) {
+        const std::string_view word = text.substr(0, text.find(' '));
+        if (!line.empty() && indent + line.size() + 1 + word.size() > line_width)
+            flush();
+        line.append(line.empty() ? "" : " ").append(word);
+        text.remove_prefix(std::min(text.size(), word.size() + 1));
+    }
+    flush();
+}
+
+std::string describe_processors() {
+    cpu_set_t usable;
+    const long all = sysconf(_SC_NPROCESSORS_ONLN);
+    if (sched_getaffinity(0, sizeof usable, &usable) != 0)
+        return fmt::format("{}", all);
+    return fmt::format("{} usable of {}", CPU_COUNT(&usable), all);
+}
+
+std::string describe_job() {
+    const auto job = find_job_context(read_environment);
+    if (!job)
+        return "this shell is not inside a job";
+    return fmt::format("this is rank {} of {}, started by {}: `run` only sets the environment",
+                       job->rank ? std::to_string(*job->rank) : "?",
+                       job->world_size ? std::to_string(*job->world_size) : "?", job->launcher);
+}
+
+bool report_installation(const Installation &installation) {
+    say("home", fmt::format("{} ({})", installation.home(),
+                            std::getenv("SENNIT_HOME") ? "SENNIT_HOME says so"
+                                                       : "this command lies in its bin/"));
+    std::vector<std::string> missing = installation.missing_files(nullptr);
+    for (const MpiKind kind : {MpiKind::mpich, MpiKind::openmpi})
+        if (access(installation.mpi_library(kind).c_str(), R_OK) != 0)
+            missing.push_back(installation.mpi_library(kind));
+    say("libraries",
+        missing.empty() ? "complete" : fmt::format("MISSING: {}", fmt::join(missing, ", ")));
+    say("processors", describe_processors());
+    for (const MpiKind kind : {MpiKind::mpich, MpiKind::openmpi}) {
+        std::string found;
+        try {
+            const Mpiexec launcher = find_mpiexec(kind, nullptr);
+            found = fmt::format("{}, {}", launcher.path, launcher.version);
+        } catch (const Failure &failure) {
+            found = failure.what(); // an MPI that nobody uses is nothing wrong
+        }
+        say(traits(kind).name, found);
+    }
+    say("job", describe_job());
+    return missing.empty();
+}
+
+// Nothing in it throws for a program that cannot be run: what can be told is told first.
+void report_program(const Program &program) {
+    say("file", program.path);
+    if (!program.elf)
+        say("kind", "a script: its libraries are known only when it runs");
+    for (const MpiUse &use : program.mpi_libraries)
+        say("MPI", fmt::format("{}: {} => {}", use.kind ? traits(*use.kind).name : "unsupported",
+                               use.library.name, use.library.path));
+    if (program.elf && program.mpi_libraries.empty())
+        say("MPI", "none");
+    for (const OpenMpUse &use : program.openmp_libraries)
+        say("OpenMP", fmt::format("{} => {}, called through {}", use.library.name, use.library.path,
+                                  use.runtime->door));
+    if (program.elf && program.openmp_libraries.empty())
+        say("OpenMP", "none");
+    for (const LoadedLibrary &library : program.libraries)
+        if (library.path.empty())
+            say("MISSING", fmt::format("{} (needed by {}): install it or add its folder to "
+                                       "LD_LIBRARY_PATH",
+                                       library.name, library.needed_by));
+}
+
+bool report_plan(const Request &request, const Installation &installation) {
+    Plan plan = make_plan(request, installation, read_environment);
+    fmt::print("{}\n", request.command[0]);
+    report_program(plan.program);
+    for (const std::string &note : plan.notes)
+        say("note", note);
+    set_local_ranks(plan, request.ranks.value_or(1));
+    const std::vector<std::string> command = launch_command(plan, request, "");
+    fmt::print("`sennit run` would set\n");
+    for (const Setting &setting : plan.settings)
+        fmt::print("  {}\n", shell_words({setting.name + "=" + setting.value}));
+    fmt::print("and start\n  {}\n", shell_words(command));
+    for (const LoadedLibrary &library : plan.program.libraries)
+        if (library.path.empty())
+            return false;
+    return true;
+}
+
+} // namespace
+
+int run_doctor(const Request &request) {
+    fmt::print("Sennit {}\n", SENNIT_VERSION);
+    const Installation installation = Installation::locate();
+    bool well = report_installation(installation);
+    if (!request.command.empty()) {
+        std::fflush(stdout);
+        well = report_plan(request, installation) && well;
+    }
+    return well ? 0 : refused;
+}
+
+int print_options() {
+    const auto row = [](std::string_view variable, std::string_view kind, std::string_view fallback,
+                        std::string_view range, std::string_view help) {
+        fmt::print("{}  ({}: {}; default: {})\n", variable, kind, range,
+                   fallback.empty() ? "off" : fallback);
+        print_wrapped(help, 4);
+    };
+#define SENNIT_OPTION(field, variable, kind, fallback, range, help)                                \
+    row(variable, #kind, fallback, range, help);
+#include "../../src/base/options.def"
+#undef SENNIT_OPTION
+    return 0;
+}
+
+} // namespace sennit::tool

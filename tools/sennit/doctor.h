@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sennit doctor`: in plain words, what was found, what would happen, what is missing.
+#pragma once
+
+#include "environment.h"
+
+namespace sennit::tool {
+
+// Report on this installation and machine and, when the request names one, on a program. Returns 0
+// when nothing is missing, else 2.
+int run_doctor(const Request &request);
+
+// `sennit doctor --options`: the table of the runtime's environment options.
+int print_options();
+
+} // namespace sennit::tool

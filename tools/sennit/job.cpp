@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job.h"
+
+#include "failure.h"
+#include "rank_report.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+namespace sennit::tool {
+namespace {
+
+constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+constexpr int other_signals[] = {SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
+
+// The signals that this process takes in hand. One that it was told to ignore (nohup, a shell's
+// background job) stays ignored, also by the job.
+sigset_t handled_signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    const auto add = [&](int signal) {
+        struct sigaction action = {};
+        sigaction(signal, nullptr, &action);
+        if (action.sa_handler != SIG_IGN || signal == SIGCHLD)
+            sigaddset(&set, signal);
+    };
+    for (const int signal : ending_signals)
+        add(signal);
+    for (const int signal : other_signals)
+        add(signal);
+    return set;
+}
+
+// pid -> parent of every process of the machine.
+std::map<pid_t, pid_t> read_process_table() {
+    std::map<pid_t, pid_t> parents;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at("/proc", error), end; !error && at != end;
+         at.increment(error)) {
+        const std::string name = at->path().filename().string();
+        if (name.find_first_not_of("0123456789") != std::string::npos)
+            continue;
+        std::ifstream file(at->path() / "stat");
+        std::string line;
+        if (!std::getline(file, line))
+            continue;
+        // "pid (name) state parent ...", where the name may hold anything, also ")"
+        const std::size_t close = line.rfind(')');
+        if (close != std::string::npos && close + 4 < line.size() && line[close + 2] != 'Z')
+            parents[std::atoi(name.c_str())] = std::atoi(line.c_str() + close + 4);
+    }
+    return parents;
+}
+
+std::vector<pid_t> find_descendants() {
+    const std::map<pid_t, pid_t> parents = read_process_table();
+    std::set<pid_t> family = {getpid()};
+    std::vector<pid_t> found;
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (const auto &[pid, parent] : parents) {
+            if (family.count(parent) != 0 && family.insert(pid).second) {
+                found.push_back(pid);
+                grown = true;
+            }
+        }
+    }
+    return found;
+}
+
+void signal_descendants(int signal) {
+    for (const pid_t pid : find_descendants())
+        kill(pid, signal);
+}
+
+void reap() {
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+}
+
+bool wait_until_alone(std::chrono::milliseconds limit) {
+    constexpr auto step = std::chrono::milliseconds(20);
+    for (auto waited = std::chrono::milliseconds(0);; waited += step) {
+        reap();
+        if (find_descendants().empty())
+            return true;
+        if (waited >= limit)
+            return false;
+        usleep(std::chrono::microseconds(step).count());
+    }
+}
+
+// After a job that did not end well: give its processes a moment to go by themselves, then end
+// them.
+void end_descendants() {
+    using std::chrono::milliseconds;
+    if (wait_until_alone(milliseconds(500)))
+        return;
+    signal_descendants(SIGTERM);
+    signal_descendants(SIGCONT);
+    if (wait_until_alone(milliseconds(1000)))
+        return;
+    signal_descendants(SIGKILL);
+    wait_until_alone(milliseconds(1000));
+}
+
+class Job {
+  public:
+    Job(const std::vector<std::string> &command, bool launcher_knows_usr2)
+        : signals_(handled_signals()), launcher_knows_usr2_(launcher_knows_usr2) {
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+        sigset_t before;
+        sigprocmask(SIG_BLOCK, &signals_, &before);
+        const pid_t parent = getpid();
+        launcher_ = fork();
+        if (launcher_ < 0)
+            fail("cannot start '{}': {}", command[0], std::strerror(errno));
+        if (launcher_ == 0) {
+            // Should this process be killed, the launcher ends the job.
+            prctl(PR_SET_PDEATHSIG, SIGTERM);
+            if (getppid() != parent)
+                _exit(128 + SIGTERM);
+            sigprocmask(SIG_SETMASK, &before, nullptr);
+            execute(command[0], command);
+        }
+    }
+
+    JobEnd wait() {
+        while (!ended_) {
+            siginfo_t info = {};
+            const int signal = sigwaitinfo(&signals_, &info);
+            if (signal == SIGCHLD)
+                reap_launcher();
+            else if (signal > 0)
+                handle(signal, info.si_code == SI_KERNEL);
+        }
+        if (end_.code != 0 || end_.interrupted != 0)
+            end_descendants();
+        return end_;
+    }
+
+  private:
+    void reap_launcher() {
+        int status = 0;
+        for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+            if (pid != launcher_)
+                continue;
+            ended_ = true;
+            end_.ended_by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+            end_.code = end_.ended_by ? 128 + end_.ended_by : WEXITSTATUS(status);
+        }
+    }
+
+    void handle(int signal, bool from_terminal) {
+        switch (signal) {
+        case SIGTSTP:
+            signal_descendants(SIGSTOP);
+            raise(SIGSTOP);
+            return;
+        case SIGCONT:
+            signal_descendants(SIGCONT);
+            return;
+        case SIGUSR2:
+            if (!launcher_knows_usr2_) {
+                fmt::print(stderr, "sennit: SIGUSR2 not handed on, MPICH's mpiexec would die of "
+                                   "it: send SIGUSR1, or signal the ranks themselves\n");
+                return;
+            }
+            break;
+        case SIGUSR1:
+            break;
+        default:
+            if (end_.interrupted == 0)
+                end_.interrupted = signal;
+        }
+        if (!from_terminal)
+            kill(launcher_, signal);
+    }
+
+    const sigset_t signals_;
+    const bool launcher_knows_usr2_;
+    pid_t launcher_ = -1;
+    bool ended_ = false;
+    JobEnd end_ = {};
+};
+
+} // namespace
+
+JobEnd run_job(const std::vector<std::string> &command, bool launcher_knows_usr2) {
+    return Job(command, launcher_knows_usr2).wait();
+}
+
+} // namespace sennit::tool

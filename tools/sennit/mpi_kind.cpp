@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi_kind.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace sennit::tool {
+namespace {
+
+constexpr MpiTraits all_traits[] = {
+    {MpiKind::mpich, "mpich", "MPICH", "12", "HYDRA|Intel(R) MPI|MVAPICH"},
+    {MpiKind::openmpi, "openmpi", "Open MPI", "40", "OpenRTE|Open MPI|PRRTE"},
+};
+
+// Names without ".so.N". The same base can belong to both: the ABI number decides. The standard
+// ABI of MPI 5 has a base of its own and no library of Sennit yet.
+constexpr std::string_view mpi_bases[] = {
+    "libmpi",
+    "libmpich",
+    "libmpicxx",
+    "libmpifort",
+    "libmpichcxx",
+    "libmpichfort",
+    "libmpi_cxx",
+    "libmpi_mpifh",
+    "libmpi_usempi",
+    "libmpi_usempif08",
+    "libmpi_abi",
+    "libmpifort_abi",
+    "libmpi_usempi_ignore_tkr",
+};
+constexpr std::string_view standard_abi_suffix = "_abi";
+
+constexpr OpenMpRuntime openmp_runtimes[] = {
+    {"libgomp.so.1", "GCC's (GOMP_*)"},
+    {"libomp.so.5", "LLVM's (__kmpc_*)"},
+    {"libomp.so", "LLVM's (__kmpc_*)"},
+    {"libiomp5.so", "LLVM's (__kmpc_*), by Intel's name"},
+};
+
+std::string_view file_name(std::string_view path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+} // namespace
+
+const MpiTraits &traits(MpiKind kind) {
+    return all_traits[static_cast<int>(kind)];
+}
+
+std::optional<MpiKind> mpi_kind_from_word(std::string_view word) {
+    for (const MpiTraits &row : all_traits)
+        if (word == row.word)
+            return row.kind;
+    return std::nullopt;
+}
+
+std::optional<MpiKind> mpi_kind_from_version(std::string_view text) {
+    for (const MpiTraits &row : all_traits) {
+        std::string_view words = row.version_words;
+        while (!words.empty()) {
+            const std::size_t bar = words.find('|');
+            if (text.find(words.substr(0, bar)) != std::string_view::npos)
+                return row.kind;
+            words = bar == std::string_view::npos ? "" : words.substr(bar + 1);
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<MpiLibrary> classify_mpi_library(std::string_view path) {
+    const std::string_view name = file_name(path);
+    const std::size_t suffix = name.find(".so");
+    if (suffix == std::string_view::npos)
+        return std::nullopt;
+    std::string_view base = name.substr(0, suffix);
+    // Debian gives Open MPI's Fortran libraries the compiler's name: libmpi_mpifh-gfortran.so.40.
+    base = base.substr(0, base.find('-'));
+    if (std::find(std::begin(mpi_bases), std::end(mpi_bases), base) == std::end(mpi_bases))
+        return std::nullopt;
+    MpiLibrary found;
+    if (base.ends_with(standard_abi_suffix))
+        return found;
+    std::string_view abi = name.substr(suffix + 3);
+    if (!abi.empty())
+        abi.remove_prefix(1);
+    abi = abi.substr(0, abi.find('.'));
+    for (const MpiTraits &row : all_traits)
+        if (abi == row.abi)
+            found.kind = row.kind;
+    return found;
+}
+
+const OpenMpRuntime *classify_openmp_library(std::string_view path) {
+    const std::string_view name = file_name(path);
+    for (const OpenMpRuntime &row : openmp_runtimes)
+        if (name == row.library)
+            return &row;
+    return nullptr;
+}
+
+} // namespace sennit::tool

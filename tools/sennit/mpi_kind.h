@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which MPI and which OpenMP runtime a shared library's name stands for. One table each; everything
+// else in this command speaks of MpiKind and of the table's rows.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sennit::tool {
+
+enum class MpiKind { mpich, openmpi };
+
+struct MpiTraits {
+    MpiKind kind;
+    const char *word;          // in options and in the name of Sennit's library
+    const char *name;          // for people
+    const char *abi;           // the number in its libraries' names
+    const char *version_words; // one of these is in what `mpiexec --version` prints, '|' between
+};
+
+const MpiTraits &traits(MpiKind kind);
+
+// The kind that an option's word names ("mpich", "openmpi").
+std::optional<MpiKind> mpi_kind_from_word(std::string_view word);
+
+// Whose launcher printed this `--version` text?
+std::optional<MpiKind> mpi_kind_from_version(std::string_view text);
+
+// What a library's name says about MPI.
+struct MpiLibrary {
+    std::optional<MpiKind> kind; // nullopt: an MPI, but of an ABI that Sennit has no library for
+};
+// nullopt: not a library of an MPI.
+std::optional<MpiLibrary> classify_mpi_library(std::string_view name);
+
+// What a library's name says about OpenMP.
+struct OpenMpRuntime {
+    const char *library;
+    const char *door; // the ABI it is called through, for people
+};
+// nullptr: not an OpenMP runtime.
+const OpenMpRuntime *classify_openmp_library(std::string_view name);
+
+} // namespace sennit::tool

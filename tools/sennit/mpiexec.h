@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher of an MPI: where it is, and the command line that starts a job with it.
+#pragma once
+
+#include "environment.h"
+
+#include <string>
+#include <vector>
+
+namespace sennit::tool {
+
+struct Mpiexec {
+    std::string path;
+    std::string version; // one line, for people
+};
+
+// The launcher of this MPI: beside the MPI library that the program gets, else in PATH;
+// mpiexec.<mpi>, else an mpiexec whose --version shows that it belongs to this MPI. `plan` may be
+// null (no program). Throws Failure when there is none.
+Mpiexec find_mpiexec(MpiKind kind, const Plan *plan);
+
+// `<mpiexec> <its options> command...`
+std::vector<std::string> compose_launch(MpiKind kind, const std::string &mpiexec, int ranks,
+                                        const std::vector<std::string> &command);
+
+} // namespace sennit::tool

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run.h"
+
+#include "failure.h"
+#include "job.h"
+#include "mpiexec.h"
+#include "rank_report.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+namespace sennit::tool {
+namespace {
+
+const char *read_environment(const char *name) {
+    return std::getenv(name);
+}
+
+void explain(const Plan &plan, const std::vector<std::string> &command, std::FILE *to) {
+    for (const std::string &note : plan.notes)
+        fmt::print(to, "# {}\n", note);
+    for (const Setting &setting : plan.settings)
+        fmt::print(to, "{}\n", shell_words({setting.name + "=" + setting.value}));
+    fmt::print(to, "{}\n", shell_words(command));
+}
+
+// `sennit exec` with everything that `sennit run` was asked for.
+std::vector<std::string> exec_command(const Request &request, const std::string &watch_address) {
+    std::vector<std::string> line = {own_executable(), "exec"};
+    if (!watch_address.empty())
+        line.insert(line.end(), {"--watch", watch_address});
+    if (request.mpi)
+        line.insert(line.end(), {"--mpi", traits(*request.mpi).word});
+    if (request.threads)
+        line.insert(line.end(), {"--threads", std::to_string(*request.threads)});
+    if (request.policy)
+        line.insert(line.end(), {"--policy", *request.policy});
+    if (request.trace)
+        line.insert(line.end(), {"--trace", *request.trace});
+    line.push_back("--");
+    line.insert(line.end(), request.command.begin(), request.command.end());
+    return line;
+}
+
+void make_trace_folder(const Request &request) {
+    if (!request.trace)
+        return;
+    std::error_code error;
+    std::filesystem::create_directories(*request.trace, error);
+    if (error)
+        fail("cannot make the folder '{}' of --trace: {}", *request.trace, error.message());
+}
+
+void apply(const Plan &plan) {
+    for (const Setting &setting : plan.settings)
+        setenv(setting.name.c_str(), setting.value.c_str(), 1);
+}
+
+int start_job(const Plan &plan, const Request &request) {
+    ReportBox box;
+    const std::vector<std::string> command = launch_command(plan, request, box.address());
+    if (request.verbose)
+        explain(plan, command, stderr);
+    make_trace_folder(request);
+    const JobEnd end = run_job(command, *plan.mpi == MpiKind::openmpi);
+
+    // The first report is the cause, the others are ranks that the launcher ended after it.
+    const std::optional<RankReport> first = box.next();
+    const int code = first ? first->code : end.code;
+    if (end.interrupted != 0)
+        return code != 0 ? 128 + end.interrupted : 0;
+    if (first && first->signal != 0)
+        fmt::print(stderr, "sennit: {}; the job has ended\n", describe(*first));
+    else if (!first && end.ended_by != 0)
+        fmt::print(stderr, "sennit: mpiexec was ended by signal {} (SIG{}); its ranks were ended\n",
+                   end.ended_by, sigabbrev_np(end.ended_by));
+    return code;
+}
+
+} // namespace
+
+std::string shell_words(const std::vector<std::string> &words) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "0123456789_-+=./:,@%^";
+    std::string line;
+    for (const std::string &word : words) {
+        if (!line.empty())
+            line += ' ';
+        if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
+            line += word;
+            continue;
+        }
+        line += '\'';
+        for (const char c : word)
+            line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        line += '\'';
+    }
+    return line;
+}
+
+std::vector<std::string> launch_command(const Plan &plan, const Request &request,
+                                        const std::string &watch_address) {
+    if (!plan.mpi)
+        return request.command;
+    const Mpiexec launcher = find_mpiexec(*plan.mpi, &plan);
+    return compose_launch(*plan.mpi, launcher.path, request.ranks.value_or(1),
+                          exec_command(request, watch_address));
+}
+
+int run_program(const Request &request, const Installation &installation) {
+    if (find_job_context(read_environment))
+        return exec_program(request, installation, "");
+    Plan plan = make_plan(request, installation, read_environment);
+    const int ranks = request.ranks.value_or(1);
+    if (!plan.mpi && ranks > 1)
+        fail("'{}' has no MPI in it, {} ranks of it would know nothing of each other: leave -n "
+             "away, "
+             "or name its MPI with --mpi if it loads one while it runs",
+             plan.program.path, ranks);
+    set_local_ranks(plan, ranks);
+    if (request.dry_run) {
+        explain(plan, launch_command(plan, request, ""), stdout);
+        return 0;
+    }
+    if (plan.mpi)
+        return start_job(plan, request);
+    if (request.verbose)
+        explain(plan, request.command, stderr);
+    make_trace_folder(request);
+    apply(plan);
+    execute(plan.program.path, request.command);
+}
+
+int exec_program(const Request &request, const Installation &installation,
+                 const std::string &watch_address) {
+    Plan plan = make_plan(request, installation, read_environment);
+    const std::optional<JobContext> job = find_job_context(read_environment);
+    if (job) {
+        check_job_context(*job, plan.mpi, request.ranks);
+        if (job->local_size)
+            set_local_ranks(plan, *job->local_size);
+    }
+    if (request.dry_run || request.verbose)
+        explain(plan, request.command, request.dry_run ? stdout : stderr);
+    if (request.dry_run)
+        return 0;
+    make_trace_folder(request);
+    apply(plan);
+    if (watch_address.empty())
+        execute(plan.program.path, request.command);
+    return run_watched(plan.program.path, request.command, job ? job->rank.value_or(-1) : -1,
+                       watch_address);
+}
+
+} // namespace sennit::tool
