@@ -4,6 +4,7 @@
 Usage: job_test.py SENNIT mpich|openmpi MPIEXEC FOLDER-OF-PROGRAMS"""
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -70,6 +71,8 @@ def test_without_n_it_is_one_rank():
 def test_input_reaches_rank_0():
     with run("cat", stdin=subprocess.PIPE) as job:
         out, _ = check(job.finish("strands\nof a rope\n"), 0, job)
+    # A launcher may put what rank 1 says between any two letters of rank 0.
+    out = re.sub(r"rank 1 of 2 pid \d+\n", "", out)
     assert "strands\nof a rope\n" in out, out
 
 
@@ -195,7 +198,7 @@ def test_exec_and_run_inside_mpiexec_only_set_the_environment():
     for words in (["exec"], ["run"], ["run", "-n", "2"]):
         with inside_mpiexec(*words, "--threads", "2", RANKS, "print", *NAMES) as job:
             out, _ = check(job.finish(), 0, job)
-        assert "rank 0 of 2 " in out and "rank 1 of 2 " in out, out
+        assert out.count(" of 2 pid ") == 2, out
         seen = printed(out)
         for rank in "01":
             assert seen[rank, "LD_PRELOAD"].endswith(f"/lib/libsennit-{MPI}.so"), seen

@@ -86,6 +86,7 @@ std::string expand_origin(std::string folder, const std::string &object) {
 std::vector<std::string> expand_origin(const std::vector<std::string> &folders,
                                        const std::string &object) {
     std::vector<std::string> expanded;
+    expanded.reserve(folders.size());
     for (const std::string &folder : folders)
         expanded.push_back(expand_origin(folder, object));
     return expanded;

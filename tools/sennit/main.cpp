@@ -159,7 +159,7 @@ int main(int count, char **arguments) {
         return run_command(count, arguments);
     } catch (const std::exception &error) {
         std::fflush(stdout);
-        fmt::print(stderr, "sennit: {}\n", error.what());
+        std::fprintf(stderr, "sennit: %s\n", error.what());
         return sennit::tool::refused;
     }
 }

@@ -15,8 +15,6 @@
 #include <filesystem>
 #include <string_view>
 
-extern char **environ;
-
 namespace sennit::tool {
 namespace {
 
@@ -85,7 +83,7 @@ Mpiexec find_mpiexec(MpiKind kind, const Plan *plan) {
     for (const std::string &folder : launcher_folders(kind, plan)) {
         for (const std::string &name :
              {fmt::format("mpiexec.{}", traits(kind).word), std::string("mpiexec")}) {
-            const std::string path = folder + "/" + name;
+            const std::string path = fmt::format("{}/{}", folder, name);
             if (access(path.c_str(), X_OK) != 0 ||
                 std::find(seen.begin(), seen.end(), path) != seen.end())
                 continue;

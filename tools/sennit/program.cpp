@@ -84,7 +84,7 @@ std::string resolve_command(const std::string &command) {
         return command;
     const char *path = std::getenv("PATH");
     for (const std::string &folder : split_path_list(path ? path : "/bin:/usr/bin")) {
-        const std::string candidate = folder + "/" + command;
+        const std::string candidate = fmt::format("{}/{}", folder, command);
         if (is_executable_file(candidate))
             return candidate;
     }

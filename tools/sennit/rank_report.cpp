@@ -43,6 +43,7 @@ bool send_report(const std::string &name, const RankReport &report) {
 
 std::vector<char *> argument_pointers(const std::vector<std::string> &command) {
     std::vector<char *> pointers;
+    pointers.reserve(command.size() + 1);
     for (const std::string &argument : command)
         pointers.push_back(const_cast<char *>(argument.c_str()));
     pointers.push_back(nullptr);

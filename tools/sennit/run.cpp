@@ -58,13 +58,13 @@ void apply(const Plan &plan) {
         setenv(setting.name.c_str(), setting.value.c_str(), 1);
 }
 
-int start_job(const Plan &plan, const Request &request) {
+int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
     ReportBox box;
     const std::vector<std::string> command = launch_command(plan, request, box.address());
     if (request.verbose)
         explain(plan, command, stderr);
     make_trace_folder(request);
-    const JobEnd end = run_job(command, *plan.mpi == MpiKind::openmpi);
+    const JobEnd end = run_job(command, mpi == MpiKind::openmpi);
 
     // The first report is the cause, the others are ranks that the launcher ended after it.
     const std::optional<RankReport> first = box.next();
@@ -125,7 +125,7 @@ int run_program(const Request &request, const Installation &installation) {
         return 0;
     }
     if (plan.mpi)
-        return start_job(plan, request);
+        return start_job(plan, *plan.mpi, request);
     if (request.verbose)
         explain(plan, request.command, stderr);
     make_trace_folder(request);
