@@ -10,11 +10,11 @@
 
 enum { tasks = 20 };
 static std::vector<sennit_task *> sleeper(tasks, nullptr);
-static int asleep;
+static volatile int asleep; // volatile: gcc thinks that taskyield changes no static variable
 
 static void sleep_as(int id) {
     sleeper[static_cast<size_t>(id)] = door_self();
-    ++asleep;
+    asleep = asleep + 1;
     CHECK_EQ(DOOR(sennit_task_suspend)(door_self()), SENNIT_SUCCESS);
 }
 

@@ -22,6 +22,7 @@ static int forbidden(struct dl_phdr_info *info, size_t size, void *found) {
 int main(void) {
     int found = 0;
     Dl_info info;
+    CHECK_EQ(omp_get_num_threads(), 1);
     char path[4096];
     CHECK(dladdr(dlsym(RTLD_DEFAULT, "omp_get_num_threads"), &info) != 0);
     CHECK(realpath(info.dli_fname, path) != NULL);

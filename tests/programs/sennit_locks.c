@@ -5,7 +5,8 @@
  */
 #include "sennit_door.h"
 
-static sennit_task *holder;
+/* volatile: gcc thinks that taskyield changes no static variable */
+static sennit_task *volatile holder;
 static int order;
 
 static void hold_and_suspend(void) {

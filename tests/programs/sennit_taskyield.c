@@ -4,7 +4,7 @@
  */
 #include "sennit_door.h"
 
-static volatile int turn;
+static volatile int turn, flag;
 
 static void take_turns(int me, int players) {
     for (int round = 0; round < 50; ++round) {
@@ -31,11 +31,10 @@ int main(void) {
         }
     }
     /* the creator itself waits for a flag that its child sets */
-    volatile int flag = 0;
 #pragma omp parallel
 #pragma omp single
     {
-#pragma omp task shared(flag)
+#pragma omp task
         flag = 1;
         while (!flag) {
 #pragma omp taskyield

@@ -9,7 +9,7 @@ enum { detached = 20000, suspended = 5000 };
 
 int main(void) {
     static omp_event_handle_t events[detached];
-    static sennit_task *sleeper[suspended];
+    static sennit_task *volatile sleeper[suspended];
     int completed = 0, woken = 0, x = 0;
 #pragma omp parallel num_threads(1)
     {

@@ -4,12 +4,13 @@
  */
 #include "sennit_door.h"
 
+static volatile int done;
+
 int main(void) {
-    volatile int done = 0;
 #pragma omp parallel num_threads(1)
     {
         for (int i = 0; i < 20; ++i) {
-#pragma omp task shared(done)
+#pragma omp task
             {
                 uint64_t passed;
                 CHECK_EQ(DOOR(sennit_task_wait_ns)(1000000, &passed), SENNIT_SUCCESS);
@@ -19,7 +20,7 @@ int main(void) {
             }
         }
         for (int i = 0; i < 100; ++i) {
-#pragma omp task shared(done)
+#pragma omp task
             done += 1;
         }
     }

@@ -3,10 +3,11 @@
  *   exit R C     rank R ends with code C after MPI_Finalize, the others with 0
  *   raise R S    rank R raises signal S, the others wait
  *   abort R C    rank R calls MPI_Abort with code C, the others wait
- *   print V...   every rank prints the environment variables V
+ *   print V...   prints the environment variables V of every rank
  *   cat          rank 0 copies its input to its output
  *   wait         every rank waits for SIGUSR1 a while, then ends: 0 if exactly one came
- * Every rank first prints "rank R of N pid P". */
+ * First "rank R of N pid P" is printed for every rank. Rank 0 does all the printing: a launcher may
+ * mix the output of several ranks within a line. */
 #include <mpi.h>
 
 #include <signal.h>
@@ -29,14 +30,26 @@ static int wait_for_signal(void) {
     return signals_seen == 1 ? 0 : 1;
 }
 
+enum { line_size = 4096 };
+
+static void print_of_all(const char line[line_size], int rank, int size) {
+    char *lines = rank == 0 ? malloc((size_t)size * line_size) : NULL;
+    MPI_Gather(line, line_size, MPI_CHAR, lines, line_size, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int i = 0; rank == 0 && i < size; ++i)
+        printf("%s\n", lines + (size_t)i * line_size);
+    fflush(stdout);
+    free(lines);
+}
+
 int main(int argc, char **argv) {
     signal(SIGUSR1, count_signal);
     MPI_Init(&argc, &argv);
     int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    printf("rank %d of %d pid %d\n", rank, size, (int)getpid());
-    fflush(stdout);
+    char line[line_size];
+    snprintf(line, sizeof line, "rank %d of %d pid %d", rank, size, (int)getpid());
+    print_of_all(line, rank, size);
 
     const char *what = argc > 1 ? argv[1] : "";
     const int chosen = argc > 2 && atoi(argv[2]) == rank;
@@ -57,8 +70,11 @@ int main(int argc, char **argv) {
         sleep(60);
     }
     if (strcmp(what, "print") == 0)
-        for (int i = 2; i < argc; ++i)
-            printf("%d %s=%s\n", rank, argv[i], getenv(argv[i]) ? getenv(argv[i]) : "(unset)");
+        for (int i = 2; i < argc; ++i) {
+            const char *value = getenv(argv[i]);
+            snprintf(line, sizeof line, "%d %s=%s", rank, argv[i], value ? value : "(unset)");
+            print_of_all(line, rank, size);
+        }
     if (strcmp(what, "cat") == 0 && rank == 0)
         for (int c; (c = getchar()) != EOF;)
             putchar(c);

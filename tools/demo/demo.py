@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The main job: a hybrid Cholesky on 2 ranks under stock OpenMP and under Sennit.
+
+Prints a table and writes a timeline. Run by `./dev demo`; standard library only.
+"""
+
+import argparse
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+RUNTIME = {"gcc": "libgomp", "clang": "libomp"}
+RANKS = 2
+
+
+def stock_command(mpi, program):
+    command = [f"mpiexec.{mpi}", "-n", str(RANKS)]
+    if mpi == "openmpi":
+        command += ["--oversubscribe", "--bind-to", "none"]
+        if os.geteuid() == 0:
+            command.append("--allow-run-as-root")
+    return command + program
+
+
+def run(command, environment, limit):
+    """(seconds to the end or None when it was stopped, output)"""
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
+                                   stdout=output, stderr=subprocess.STDOUT,
+                                   start_new_session=True)
+        try:
+            code = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            code = None
+            # mpiexec forwards a polite signal to its ranks; what is left gets the other one.
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                try:
+                    os.killpg(process.pid, number)
+                    process.wait(3)
+                except (ProcessLookupError, subprocess.TimeoutExpired):
+                    pass
+        output.seek(0)
+        return code, output.read()
+
+
+def clean_environment(threads):
+    dropped = ("LD_PRELOAD", "LD_LIBRARY_PATH", "OMP_", "KMP_", "GOMP_", "SENNIT_")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(dropped)}
+    environment["OMP_NUM_THREADS"] = str(threads)
+    return environment
+
+
+def read_statistics(prefix):
+    numbers = []
+    for path in glob.glob(glob.escape(prefix) + ".*.json"):
+        with open(path, encoding="utf-8") as file:
+            numbers.append(json.load(file))
+        os.unlink(path)
+    # mpiexec and helpers that load no OpenMP write none.
+    return max((n["suspended_peak"] for n in numbers), default=None)
+
+
+def measure(options, who, compiler, mpi, threads, trace=None):
+    program = os.path.join(options.build_dir, "apps", f"cholesky-{compiler}-{mpi}")
+    environment = clean_environment(threads)
+    with tempfile.TemporaryDirectory() as scratch:
+        result = os.path.join(scratch, "result.json")
+        work = [program, "--n", str(options.n), "--block", str(options.block), "--json", result]
+        if who == "stock":
+            command = stock_command(mpi, work)
+        else:
+            environment["SENNIT_STATS"] = os.path.join(scratch, "stats")
+            command = [os.path.join(options.build_dir, "bin", "sennit"), "run", "-n", str(RANKS),
+                       "--threads", str(threads)]
+            if trace:
+                command += ["--trace", trace]
+            command += work
+        code, output = run(command, environment, options.limit)
+        row = {"runtime": "Sennit" if who == "sennit" else RUNTIME[compiler], "compiler": compiler,
+               "mpi": mpi, "threads": threads, "code": code, "output": output, "peak": None}
+        if who == "sennit":
+            row["peak"] = read_statistics(os.path.join(scratch, "stats"))
+        if os.path.exists(result):
+            with open(result, encoding="utf-8") as file:
+                row.update(json.load(file))
+        return row
+
+
+def cells(row, limit):
+    if row["code"] is None:
+        verdict = f"hangs (stopped after {limit} s)"
+    elif row["code"] != 0:
+        verdict = f"fails (exit code {row['code']})"
+    else:
+        verdict = "done"
+    finished = row["code"] == 0 and "seconds" in row
+    tasks = sum(row[k] for k in ("potrf", "trsm", "syrk", "gemm", "send", "receive")) \
+        if finished else None
+    return [row["runtime"], row["compiler"], row["mpi"], f"{RANKS} x {row['threads']}",
+            f"{row['seconds']:.3f} s" if finished else "-", str(tasks) if finished else "-",
+            "-" if row["peak"] is None else str(row["peak"]),
+            f"{row['residual']:.1e}" if finished else "-", verdict]
+
+
+HEADINGS = ["runtime", "compiler", "MPI", "ranks x threads", "time", "tasks", "suspended at peak",
+            "residual", "verdict"]
+
+
+def print_table(rows):
+    widths = [max(len(row[i]) for row in rows + [HEADINGS]) for i in range(len(HEADINGS))]
+    line = "| " + " | ".join("{:<%d}" % width for width in widths) + " |"
+    print(line.format(*HEADINGS))
+    print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    for row in rows:
+        print(line.format(*row))
+
+
+def write_timeline(folder, out):
+    events = []
+    for path in sorted(glob.glob(os.path.join(folder, "rank-*.json"))):
+        with open(path, encoding="utf-8") as file:
+            events += json.load(file)["traceEvents"]
+    slices = [event for event in events if event["ph"] == "X"]
+    if not slices:
+        return None
+    start = min(event["ts"] for event in slices)
+    for event in slices:
+        event["ts"] = round(event["ts"] - start, 3)
+    os.makedirs(out, exist_ok=True)
+    with open(os.path.join(out, "timeline.json"), "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": events}, file, separators=(",", ":"))
+    page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "timeline.html")
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    data = json.dumps(events, separators=(",", ":")).replace("</", "<\\/")
+    with open(os.path.join(out, "timeline.html"), "w", encoding="utf-8") as file:
+        file.write(text.replace("/*EVENTS*/[]", data))
+    return len(slices)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build-dir", default="build/release")
+    parser.add_argument("--output", default="build/demo", help="folder of the timeline")
+    parser.add_argument("--n", type=int, default=4096)
+    parser.add_argument("--block", type=int, default=128)
+    parser.add_argument("--limit", type=int, default=10, help="seconds before a run counts as hung")
+    options = parser.parse_args()
+    options.build_dir = os.path.abspath(options.build_dir)
+
+    print(f"Blocked Cholesky of a {options.n} x {options.n} covariance matrix, blocks of "
+          f"{options.block}, on {RANKS} ranks: blocking MPI_Send and MPI_Recv inside OpenMP tasks.")
+    print("Stock runtimes give a thread to each blocked task; with as many blocked receives as "
+          f"threads nothing moves. A run is stopped after {options.limit} s.\n")
+    begun = time.monotonic()
+    rows, good = [], True
+    trace = tempfile.mkdtemp(prefix="sennit-trace-")
+    try:
+        for mpi in ("mpich", "openmpi"):
+            for threads in (1, 2):
+                for compiler in ("gcc", "clang"):
+                    for who in ("stock", "sennit"):
+                        row = measure(options, who, compiler, mpi, threads)
+                        rows.append(cells(row, options.limit))
+                        print(".", end="", flush=True)
+                        if who == "sennit" and row["code"] != 0:
+                            good = False
+                            sys.stderr.write(row["output"])
+        print("\n")
+        print_table(rows)
+        measure(options, "sennit", "gcc", "mpich", 2, trace)
+        slices = write_timeline(trace, options.output)
+    finally:
+        shutil.rmtree(trace)
+    if slices:
+        print(f"\nTimeline of a Sennit run ({slices} slices): {options.output}/timeline.html, and "
+              f"{options.output}/timeline.json for Perfetto.")
+    else:
+        print("\nNo timeline was recorded.", file=sys.stderr)
+        good = False
+    print(f"({time.monotonic() - begun:.0f} s)")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
