@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+// The parking lot behind Mutex. Invariant: while somebody is in a bucket for a mutex that is held,
+// the word is kContended, or a waiter that was woken is about to make it so; no wake-up is lost.
 #include "omp/sync.h"
 
-#include "omp/team.h"
 #include "sched/threads.h"
-
-#include <cstdlib>
-#include <new>
 
 namespace sennit::omp {
 namespace {
 
 enum : std::uint32_t { kFree, kHeld, kContended };
-constexpr int kSpins = 200;
-constexpr int kCrowdedSpins = 4;
+constexpr std::uint64_t kSpinUs = 2; // about what parking and waking cost
 constexpr std::size_t kBuckets = 256;
 
 // Somebody who waits for a mutex. Lives in the waiter's frame.
@@ -57,14 +54,13 @@ Bucket &bucket_of(const void *mutex) {
 
 } // namespace
 
-void Mutex::lock() {
-    if (SENNIT_LIKELY(try_lock()))
-        return;
-    for (int left = sched::spin_budget() > 0 ? kSpins : kCrowdedSpins; left > 0; --left) {
-        cpu_relax();
-        if (word_.load(std::memory_order_relaxed) == kFree && try_lock())
-            return;
-    }
+SENNIT_NOINLINE void Mutex::lock_slow() {
+    if (sched::spin_budget() > 0)
+        for (const std::uint64_t end = ticks() + kSpinUs * sched::ticks_per_us(); ticks() < end;) {
+            cpu_relax();
+            if (word_.load(std::memory_order_relaxed) == kFree && try_lock())
+                return;
+        }
     Bucket &bucket = bucket_of(this);
     for (;;) {
         Waiter waiter;
@@ -90,9 +86,8 @@ void Mutex::lock() {
     }
 }
 
-void Mutex::unlock() {
-    if (SENNIT_LIKELY(word_.exchange(kFree, std::memory_order_release) != kContended))
-        return;
+// The word is free already: whom we wake competes with newcomers, so the lock never idles.
+SENNIT_NOINLINE void Mutex::wake_one() {
     Bucket &bucket = bucket_of(this);
     bucket.lock.lock();
     Waiter *waiter = bucket.take(this);
@@ -158,6 +153,8 @@ Mutex &atomic_mutex() {
     return mutex;
 }
 
-Mutex &named_critical(void *word) { return *static_cast<Mutex *>(word); }
+Mutex &named_critical(void *word) {
+    return *static_cast<Mutex *>(word);
+}
 
 } // namespace sennit::omp

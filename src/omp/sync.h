@@ -16,27 +16,35 @@ namespace sennit::omp {
 // 0 free, 1 held, 2 held and somebody waits.
 class Mutex {
   public:
-    void lock();
+    void lock() {
+        if (SENNIT_UNLIKELY(!try_lock()))
+            lock_slow();
+    }
     bool try_lock() {
         std::uint32_t expected = 0;
         return word_.compare_exchange_strong(expected, 1, std::memory_order_acquire,
                                              std::memory_order_relaxed);
     }
-    void unlock();
+    void unlock() {
+        if (SENNIT_UNLIKELY(word_.exchange(0, std::memory_order_release) == 2))
+            wake_one();
+    }
 
   private:
+    void lock_slow();
+    void wake_one();
+
     std::atomic<std::uint32_t> word_{0};
 };
 static_assert(sizeof(Mutex) == 4);
 
-// In the memory of an omp_nest_lock_t. libgomp's is 16 bytes, libomp's 8 (then it points to one of
-// these). Owned by a task.
+// A nestable lock, owned by a task. An omp_nest_lock_t (GCC's has 16 bytes, Clang's 8) points to
+// one.
 struct NestMutex {
     Mutex mutex;
     std::int32_t depth = 0;
     std::atomic<void *> owner{nullptr};
 };
-static_assert(sizeof(NestMutex) == 16);
 void nest_lock(NestMutex &lock);
 // New nesting depth, 0 when somebody else holds it.
 int nest_try_lock(NestMutex &lock);
@@ -45,8 +53,8 @@ int nest_unlock(NestMutex &lock); // depth left
 // The unnamed critical section's lock, and the one for `atomic` constructs without an instruction.
 Mutex &default_critical();
 Mutex &atomic_mutex();
-// A named critical section: `word` is the compiler's pointer-sized, zero-initialized variable, which
-// holds the mutex itself.
+// A named critical section: `word` is the compiler's pointer-sized, zero-initialized variable,
+// which holds the mutex itself.
 Mutex &named_critical(void *word);
 
 } // namespace sennit::omp

@@ -40,10 +40,9 @@ struct MemberWorkshares {
     std::uint32_t begun = 0;      // worksharing loops and sections begun in this region
     std::uint32_t singles = 0;    // `single` constructs met in this region
     void *loop = nullptr;         // the construct that this thread is in
-    std::uint64_t first = 0;      // private batch of iterations [first, last)
-    std::uint64_t last = 0;
-    std::uint64_t position = 0;   // pieces that a static schedule gave this thread
-    std::uint64_t ordered_first = 0; // the piece that it is at, in an ordered loop
+    std::uint64_t position = 0;   // static: pieces that it had; dynamic: 1 after the final chunk
+    // The piece that it is at, in an ordered loop. The thread before it reads whom to wake.
+    std::atomic<std::uint64_t> ordered_first{0};
     std::uint64_t ordered_last = 0;
     void *extra = nullptr;     // front door's: translation of normalized iterations
     std::int64_t door[4] = {}; // likewise

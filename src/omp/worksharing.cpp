@@ -1,46 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ring of descriptors per team lets threads run ahead of each other by up to kRing nowait
-// constructs. A descriptor belongs to construct number `turn`: the first thread that comes sets it up,
-// the last one that leaves passes it on to construct turn + kRing.
+// constructs. A descriptor belongs to construct number `turn`: the first thread that comes sets it
+// up, the last one that leaves passes it on to construct turn + kRing.
+//
+// How a thread gets its pieces (Plan):
+//   share     static: computed, nothing is shared
+//   counter   monotonic dynamic: the next chunk is a shared counter
+//   ranges    nonmonotonic dynamic: each thread has a range of chunks and steals when it is empty,
+//   so
+//             that a chunk waits behind a long, or suspended, iteration only until somebody is idle
+//   guided    a shared iteration number
+//   whole     nonmonotonic dynamic for a team of one
+// In the plan `ranges` the loop's final chunk belongs to nobody: it goes to a thread that finds
+// nothing else, as its last piece, for compilers tell by a thread's last piece who has the value of
+// lastprivate.
 #include "omp/worksharing.h"
 
 #include "base/message.h"
+#include "omp/stealable_range.h"
 #include "sched/threads.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 
 namespace sennit::omp {
 namespace {
 
 constexpr std::uint32_t kRing = 8;
-// A thread takes several chunks with one atomic operation while plenty are left.
-constexpr std::uint64_t kMostChunks = 32;
-constexpr std::uint64_t kPlenty = 16; // that many batches per thread must be left
+constexpr int kTurnSpins = 1000; // for an ordered region's turn, before the worker looks around
 
 enum Setup : std::uint32_t { kFree, kBusy, kReady };
+enum class Plan : std::uint8_t { share, counter, ranges, guided, whole };
 
 struct alignas(kCacheLine) LoopState {
     std::atomic<std::uint32_t> turn{0};
     std::atomic<std::uint32_t> setup{kFree};
+    Plan plan = Plan::share;
+    bool ordered_loop = false;
+    bool chunked = false;
     std::uint64_t count = 0;
     std::uint64_t chunk = 1;
     std::uint64_t chunks = 0;
-    LoopSchedule schedule;
+    StealableRange *ranges = nullptr; // one a thread; none in a team of one
     std::atomic<std::uintptr_t> word{0};
     std::atomic<void *> memory{nullptr};
-    alignas(kCacheLine) std::atomic<std::uint64_t> next{0}; // chunk (dynamic) or iteration (guided)
+    // counter: next chunk; guided: next iteration; ranges: 1 once the final chunk is given away
+    alignas(kCacheLine) std::atomic<std::uint64_t> next{0};
     alignas(kCacheLine) std::atomic<std::uint64_t> ordered{0}; // first iteration that may go on
+    std::atomic<int> parked{0};                                // threads that wait for `ordered`
     std::atomic<int> left{0};
 };
 
-// Let others go first: what we wait for may need our processor, or even our worker.
+// For what another thread does within an instant or a construct: go on after others had the
+// processor.
 template <class Predicate>
 void wait_until(sched::Worker &worker, Predicate holds) {
     for (int round = 0; !holds(); ++round) {
-        if (round < 1000 && sched::spin_budget() > 0)
+        if (round < kTurnSpins && sched::spin_budget() > 0)
             cpu_relax();
         else
             worker.yield();
@@ -54,22 +71,33 @@ struct Workshares {
     LoopState ring[kRing];
 };
 
-Workshares *make_workshares(int) {
-    void *memory = std::aligned_alloc(alignof(Workshares), sizeof(Workshares));
+Workshares *make_workshares(int threads) {
+    const std::size_t each = threads > 1 ? static_cast<std::size_t>(threads) : 0;
+    const std::size_t size = sizeof(Workshares) + kRing * each * sizeof(StealableRange);
+    void *memory = std::aligned_alloc(alignof(Workshares), size);
     if (!memory)
-        fatal("no memory for a team's worksharing state (%zu bytes)", sizeof(Workshares));
-    return new (memory) Workshares;
+        fatal("no memory for a team's worksharing state (%zu bytes)", size);
+    auto *workshares = new (memory) Workshares;
+    auto *range = reinterpret_cast<StealableRange *>(workshares + 1);
+    for (std::uint32_t i = 0; i < kRing; ++i) {
+        workshares->ring[i].turn.store(i, std::memory_order_relaxed);
+        workshares->ring[i].ranges = each ? range : nullptr;
+        for (std::size_t thread = 0; thread < each; ++thread)
+            new (range++) StealableRange;
+    }
+    return workshares;
 }
 
 void drop_workshares(Workshares *workshares) {
-    workshares->~Workshares();
     std::free(workshares);
 }
 
 void reset_workshares(Team &team) {
     Workshares &state = *team.workshares;
     state.singles.store(0, std::memory_order_relaxed);
-    for (std::uint32_t i = 0; i < kRing; ++i) {
+    // Every thread of the region before met the same constructs, so thread 0 knows what was used.
+    const std::uint32_t used = std::min(team.member(0).work.begun, kRing);
+    for (std::uint32_t i = 0; i < used; ++i) {
         state.ring[i].turn.store(i, std::memory_order_relaxed);
         state.ring[i].setup.store(kFree, std::memory_order_relaxed);
     }
@@ -77,49 +105,95 @@ void reset_workshares(Team &team) {
 
 namespace {
 
-LoopState &state_of(Member &member) { return *static_cast<LoopState *>(member.work.loop); }
+LoopState &state_of(Member &member) {
+    return *static_cast<LoopState *>(member.work.loop);
+}
+
+// Chunk number `chunk` as iterations.
+void give_chunk(const LoopState &state, std::uint64_t chunk, std::uint64_t *first,
+                std::uint64_t *last) {
+    *first = chunk * state.chunk;
+    *last = chunk + 1 == state.chunks ? state.count : *first + state.chunk;
+}
 
 // OpenMP 5.2, 11.5.3: without a chunk the iterations are divided into one piece a thread.
-bool next_static(Member &member, const LoopState &state, std::uint64_t *first,
-                 std::uint64_t *last) {
-    const auto threads = static_cast<std::uint64_t>(member.group->size);
-    const auto thread = static_cast<std::uint64_t>(member.index);
-    if (state.schedule.chunk == 0) {
-        if (member.work.position++ != 0)
+bool next_share(Member &member, const LoopState &state, std::uint64_t *first, std::uint64_t *last) {
+    const std::uint64_t position = member.work.position++;
+    if (!state.chunked) {
+        if (position != 0)
             return false;
         static_share(state.count, member.group->size, member.index, first, last);
         return *first < *last;
     }
-    const std::uint64_t chunk = thread + threads * member.work.position;
+    const auto threads = static_cast<std::uint64_t>(member.group->size);
+    const std::uint64_t chunk = static_cast<std::uint64_t>(member.index) + threads * position;
     if (chunk >= state.chunks)
         return false;
-    ++member.work.position;
-    *first = chunk * state.chunk;
-    *last = state.count - *first > state.chunk ? *first + state.chunk : state.count;
+    give_chunk(state, chunk, first, last);
     return true;
 }
 
-bool next_dynamic(Member &member, LoopState &state, std::uint64_t *first, std::uint64_t *last) {
-    MemberWorkshares &mine = member.work;
-    if (mine.first == mine.last) {
-        const std::uint64_t seen = state.next.load(std::memory_order_relaxed);
-        if (seen >= state.chunks)
-            return false;
-        std::uint64_t batch = 1;
-        if (!state.schedule.ordered) {
-            const auto parts = kPlenty * static_cast<std::uint64_t>(member.group->size);
-            batch = std::clamp<std::uint64_t>((state.chunks - seen) / parts, 1, kMostChunks);
+bool next_of_counter(LoopState &state, std::uint64_t *first, std::uint64_t *last) {
+    // The load keeps the counter from running away, and its cache line shared, at the end.
+    if (state.next.load(std::memory_order_relaxed) >= state.chunks)
+        return false;
+    const std::uint64_t chunk = state.next.fetch_add(1, std::memory_order_relaxed);
+    if (chunk >= state.chunks)
+        return false;
+    give_chunk(state, chunk, first, last);
+    return true;
+}
+
+// Does the owner finish `range` within a microsecond? Then a theft would cost both more than it
+// gains.
+bool drains_at_once(const StealableRange &range) {
+    if (sched::spin_budget() > 0)
+        for (const std::uint64_t end = ticks() + sched::ticks_per_us(); ticks() < end;) {
+            if (range.left() == 0)
+                return true;
+            cpu_relax();
         }
-        const std::uint64_t chunk = state.next.fetch_add(batch, std::memory_order_relaxed);
-        if (chunk >= state.chunks)
+    return range.left() == 0;
+}
+
+// Half of the longest range becomes this thread's; false when all are empty.
+bool steal_chunks(const Member &member, const LoopState &state) {
+    for (;;) {
+        StealableRange *victim = nullptr;
+        std::uint64_t most = 0;
+        for (int i = 0; i < member.group->size; ++i) {
+            const std::uint64_t left = state.ranges[i].left();
+            if (i != member.index && left > most) {
+                most = left;
+                victim = &state.ranges[i];
+            }
+        }
+        if (!victim)
             return false;
-        mine.first = chunk * state.chunk;
-        const std::uint64_t rest = state.chunks - chunk;
-        mine.last = batch >= rest ? state.count : mine.first + batch * state.chunk;
+        std::uint64_t first = 0;
+        std::uint64_t last = 0;
+        if (drains_at_once(*victim) || !victim->steal_half(&first, &last))
+            continue;
+        state.ranges[member.index].refill(first, last);
+        return true;
     }
-    *first = mine.first;
-    *last = mine.last - mine.first > state.chunk ? mine.first + state.chunk : mine.last;
-    mine.first = *last;
+}
+
+bool next_of_ranges(Member &member, LoopState &state, std::uint64_t *first, std::uint64_t *last) {
+    std::uint64_t chunk = 0;
+    if (SENNIT_LIKELY(state.ranges[member.index].take(&chunk))) {
+        give_chunk(state, chunk, first, last);
+        return true;
+    }
+    if (member.work.position != 0) // had the final chunk
+        return false;
+    if (state.count != 0 && steal_chunks(member, state))
+        return next_of_ranges(member, state, first, last);
+    if (state.count == 0 || state.next.load(std::memory_order_relaxed) != 0 ||
+        state.next.exchange(1, std::memory_order_relaxed) != 0)
+        return false;
+    member.work.position = 1;
+    give_chunk(state, state.chunks - 1, first, last);
     return true;
 }
 
@@ -139,16 +213,117 @@ bool next_guided(Member &member, LoopState &state, std::uint64_t *first, std::ui
     return true;
 }
 
+bool next_whole(Member &member, const LoopState &state, std::uint64_t *first, std::uint64_t *last) {
+    *first = 0;
+    *last = state.count;
+    return member.work.position++ == 0 && state.count != 0;
+}
+
+Plan plan_of(const LoopSchedule &schedule, int threads) {
+    switch (schedule.kind) {
+    case Sched::dynamic:
+        if (schedule.monotonic || schedule.ordered)
+            return Plan::counter;
+        return threads > 1 ? Plan::ranges : Plan::whole;
+    case Sched::guided:
+        return Plan::guided;
+    default:
+        return Plan::share; // static, auto
+    }
+}
+
+void set_up(LoopState &state, std::uint64_t count, const LoopSchedule &schedule, int threads) {
+    state.plan = plan_of(schedule, threads);
+    state.ordered_loop = schedule.ordered;
+    state.chunked = schedule.chunk != 0;
+    state.count = count;
+    state.chunk = std::max<std::uint64_t>(schedule.chunk, 1);
+    state.chunks = count == 0 ? 0 : (count - 1) / state.chunk + 1;
+    state.next.store(0, std::memory_order_relaxed);
+    state.ordered.store(0, std::memory_order_relaxed);
+    state.left.store(0, std::memory_order_relaxed);
+    state.word.store(0, std::memory_order_relaxed);
+    if (state.plan != Plan::ranges)
+        return;
+    const std::uint64_t shared_out = count == 0 ? 0 : state.chunks - 1; // all but the final chunk
+    for (int thread = 0; thread < threads; ++thread) {
+        std::uint64_t first = 0;
+        std::uint64_t last = 0;
+        static_share(shared_out, threads, thread, &first, &last);
+        state.ranges[thread].assign(first, last);
+    }
+}
+
+// ---- ordered --------------------------------------------------------------------------------
+
+// The thread's turn in an ordered loop: all iterations before its piece have left the region.
+class OrderedTurn final : public sched::Condition {
+  public:
+    OrderedTurn(Member &member, LoopState &state)
+        : member_(member), state_(state),
+          first_(member.work.ordered_first.load(std::memory_order_relaxed)) {
+        patient = true;
+    }
+    bool done() override { return state_.ordered.load(std::memory_order_acquire) >= first_; }
+    bool arm(sched::Fiber *fiber) override {
+        member_.cell.reset();
+        member_.cell.arm(fiber);
+        armed_ = true;
+        // seq_cst: either advance() sees us parked or we see its store.
+        state_.parked.fetch_add(1, std::memory_order_seq_cst);
+        if (state_.ordered.load(std::memory_order_seq_cst) < first_)
+            return true;
+        return !disarm(fiber);
+    }
+    bool disarm(sched::Fiber *fiber) override {
+        if (!member_.cell.disarm(fiber))
+            return false;
+        finish();
+        return true;
+    }
+    void finish() {
+        if (armed_)
+            state_.parked.fetch_sub(1, std::memory_order_relaxed);
+        armed_ = false;
+    }
+
+  private:
+    Member &member_;
+    LoopState &state_;
+    const std::uint64_t first_;
+    bool armed_ = false;
+};
+
+void wait_for_turn(sched::Worker &worker, Member &member, LoopState &state) {
+    OrderedTurn turn(member, state);
+    for (int left = sched::spin_budget() > 0 ? kTurnSpins : 0; left > 0 && !turn.done(); --left)
+        cpu_relax();
+    while (!turn.done()) { // a wake-up may have been meant for a gate
+        worker.wait(turn);
+        turn.finish();
+    }
+}
+
+// The iterations before `to` are through; wake the thread that has `to`, if it sleeps.
+void advance(Member &member, LoopState &state, std::uint64_t to) {
+    state.ordered.store(to, std::memory_order_seq_cst);
+    if (state.parked.load(std::memory_order_seq_cst) == 0)
+        return;
+    for (int i = 0; i < member.group->size; ++i) {
+        Member &other = member.team->member(i);
+        if (other.work.ordered_first.load(std::memory_order_relaxed) == to)
+            other.cell.signal_if_armed();
+    }
+}
+
 // The thread's last piece is over: who comes next in an ordered loop may go on.
 void pass_ordered_on(sched::Worker &worker, Member &member, LoopState &state) {
     MemberWorkshares &mine = member.work;
-    if (mine.ordered_last == mine.ordered_first)
+    if (mine.ordered_last == mine.ordered_first.load(std::memory_order_relaxed))
         return;
-    wait_until(worker, [&] {
-        return state.ordered.load(std::memory_order_acquire) == mine.ordered_first;
-    });
-    state.ordered.store(mine.ordered_last, std::memory_order_release);
-    mine.ordered_first = mine.ordered_last;
+    wait_for_turn(worker, member, state);
+    mine.ordered_first.store(mine.ordered_last, std::memory_order_relaxed);
+    advance(member, state, mine.ordered_last);
 }
 
 } // namespace
@@ -177,25 +352,15 @@ void loop_begin(sched::Worker &worker, std::uint64_t count, const LoopSchedule &
     const std::uint32_t construct = member.work.begun++;
     LoopState &state = member.team->workshares->ring[construct % kRing];
     member.work.loop = &state;
-    member.work.first = member.work.last = 0;
     member.work.position = 0;
-    member.work.ordered_first = member.work.ordered_last = 0;
+    member.work.ordered_first.store(0, std::memory_order_relaxed);
+    member.work.ordered_last = 0;
     if (state.turn.load(std::memory_order_acquire) != construct)
-        wait_until(worker,
-                   [&] { return state.turn.load(std::memory_order_acquire) == construct; });
+        wait_until(worker, [&] { return state.turn.load(std::memory_order_acquire) == construct; });
     std::uint32_t expected = kFree;
     if (state.setup.load(std::memory_order_relaxed) == kFree &&
         state.setup.compare_exchange_strong(expected, kBusy, std::memory_order_relaxed)) {
-        state.schedule = schedule;
-        if (schedule.kind == Sched::automatic)
-            state.schedule.kind = Sched::static_;
-        state.count = count;
-        state.chunk = std::max<std::uint64_t>(schedule.chunk, 1);
-        state.chunks = count == 0 ? 0 : (count - 1) / state.chunk + 1;
-        state.next.store(0, std::memory_order_relaxed);
-        state.ordered.store(0, std::memory_order_relaxed);
-        state.left.store(0, std::memory_order_relaxed);
-        state.word.store(0, std::memory_order_relaxed);
+        set_up(state, count, schedule, member.group->size);
         // release pairs with the others' acquire below.
         state.setup.store(kReady, std::memory_order_release);
         return;
@@ -209,17 +374,28 @@ bool loop_next(sched::Worker &worker, std::uint64_t *first, std::uint64_t *last)
     if (!member.work.loop)
         return false;
     LoopState &state = state_of(member);
-    if (SENNIT_UNLIKELY(state.schedule.ordered))
+    if (SENNIT_UNLIKELY(state.ordered_loop))
         pass_ordered_on(worker, member, state);
     bool found = false;
-    switch (state.schedule.kind) {
-    case Sched::dynamic: found = next_dynamic(member, state, first, last); break;
-    case Sched::guided: found = next_guided(member, state, first, last); break;
-    default: found = next_static(member, state, first, last); break;
+    switch (state.plan) {
+    case Plan::share:
+        found = next_share(member, state, first, last);
+        break;
+    case Plan::counter:
+        found = next_of_counter(state, first, last);
+        break;
+    case Plan::ranges:
+        return next_of_ranges(member, state, first, last);
+    case Plan::guided:
+        found = next_guided(member, state, first, last);
+        break;
+    case Plan::whole:
+        found = next_whole(member, state, first, last);
+        break;
     }
-    if (SENNIT_UNLIKELY(state.schedule.ordered) && found) {
-        member.work.ordered_first = *first;
+    if (SENNIT_UNLIKELY(state.ordered_loop) && found) {
         member.work.ordered_last = *last;
+        member.work.ordered_first.store(*first, std::memory_order_relaxed);
     }
     return found;
 }
@@ -229,7 +405,7 @@ void loop_end(sched::Worker &worker) {
     if (!member.work.loop)
         return;
     LoopState &state = state_of(member);
-    if (state.schedule.ordered)
+    if (state.ordered_loop)
         pass_ordered_on(worker, member, state);
     member.work.loop = nullptr;
     // acq_rel: the last one's recycling comes after everybody's use.
@@ -237,8 +413,7 @@ void loop_end(sched::Worker &worker) {
         return;
     std::free(state.memory.exchange(nullptr, std::memory_order_relaxed));
     state.setup.store(kFree, std::memory_order_relaxed);
-    state.turn.store(state.turn.load(std::memory_order_relaxed) + kRing,
-                     std::memory_order_release);
+    state.turn.store(state.turn.load(std::memory_order_relaxed) + kRing, std::memory_order_release);
 }
 
 std::atomic<std::uintptr_t> &loop_shared_word(sched::Worker &worker) {
@@ -263,14 +438,17 @@ void ordered_begin(sched::Worker &worker) {
     Member &member = member_of(worker);
     if (!member.work.loop)
         return; // bound to no loop: a team of one thread in a serialized construct
-    LoopState &state = state_of(member);
-    wait_until(worker, [&] {
-        return state.ordered.load(std::memory_order_acquire) == member.work.ordered_first;
-    });
+    wait_for_turn(worker, member, state_of(member));
 }
 
-// The next thread goes on when this one is through with its piece; see pass_ordered_on.
-void ordered_end(sched::Worker &) {}
+// An iteration has one ordered region at most, so the end of it ends a piece of one iteration; the
+// next thread need not wait for the rest of the body. For longer pieces see pass_ordered_on.
+void ordered_end(sched::Worker &worker) {
+    Member &member = member_of(worker);
+    MemberWorkshares &mine = member.work;
+    if (mine.loop && mine.ordered_last - mine.ordered_first.load(std::memory_order_relaxed) == 1)
+        pass_ordered_on(worker, member, state_of(member));
+}
 
 bool single_begin(sched::Worker &worker) {
     Member &member = member_of(worker);
@@ -285,7 +463,6 @@ bool single_begin(sched::Worker &worker) {
 void copyprivate_publish(sched::Worker &worker, void *data) {
     member_of(worker).team->copyprivate = data;
     barrier(worker); // the others may read
-    barrier(worker); // they have read: `data` may go
 }
 
 void *copyprivate_receive(sched::Worker &worker) {

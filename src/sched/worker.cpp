@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "base/message.h"
 #include "sched/threads.h"
+#include "trace/trace.h"
 
 #include <new>
 #include <sched.h>
@@ -357,6 +358,7 @@ void Worker::switch_to(Fiber *to) {
     }
     current_ = to;
     idle_since_ = 0;
+    trace::fiber_switch(from, to);
     fiber::switch_to(from->context, to->context);
     arrive();
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/statistics.h"
 
+#include "sennit.h"
+
 #include "base/config.h"
 #include "base/message.h"
 #include "fiber/stack.h"
 #include "poll/poll.h"
-#include "sennit.h"
+#include "sched/worker.h"
 #include "task/task.h"
+#include "trace/json_file.h"
 #include "trace/trace.h"
 
 #include <cerrno>
@@ -15,6 +18,84 @@
 #include <cstring>
 #include <unistd.h>
 
+namespace sennit::task {
+namespace {
+
+char *g_prefix = nullptr;
+
+sennit_statistics read_statistics() {
+    sennit_statistics now{};
+    for (int i = 0, n = sched::Worker::count(); i < n; ++i)
+        if (const sched::Worker *worker = sched::Worker::by_id(i))
+            now.tasks_created += worker->tasks();
+    const Counters &suspended = counters();
+    now.tasks_suspended = suspended.suspensions.load(std::memory_order_relaxed);
+    now.suspended_now =
+        static_cast<std::uint64_t>(suspended.suspended_now.load(std::memory_order_relaxed));
+    now.suspended_peak =
+        static_cast<std::uint64_t>(suspended.suspended_peak.load(std::memory_order_relaxed));
+    now.stacks_live = fiber::live_stacks();
+    now.polls = poll::runs();
+    return now;
+}
+
+void write_at_exit() {
+    const sennit_statistics now = read_statistics();
+    const struct {
+        const char *name;
+        std::uint64_t value;
+    } fields[] = {
+        {"tasks_created", now.tasks_created},   {"tasks_suspended", now.tasks_suspended},
+        {"suspended_peak", now.suspended_peak}, {"suspended_now", now.suspended_now},
+        {"stacks_live", now.stacks_live},       {"polls", now.polls},
+    };
+    char *path = nullptr;
+    if (asprintf(&path, "%s.%d.json", g_prefix, static_cast<int>(getpid())) < 0)
+        return warn("SENNIT_STATS: no memory to write the statistics");
+    trace::JsonFile file(path);
+    const char *separator = "{";
+    for (const auto &field : fields) {
+        file.raw(separator).field(field.name, static_cast<std::int64_t>(field.value));
+        separator = ",";
+    }
+    file.raw("}\n");
+    if (!file.finish())
+        warn("SENNIT_STATS: cannot write '%s' (%s)", path, std::strerror(errno));
+    std::free(path);
+}
+
+int row_of_thread() {
+    const sched::Worker *worker = sched::Worker::self();
+    return worker ? worker->id() : -1;
+}
+
+// The calling thread's task on the timeline; 0 when it runs none. Implicit tasks get their id when
+// they first need one.
+std::uint64_t traced_task() {
+    const sched::Worker *worker = sched::Worker::self();
+    if (!worker || !worker->task)
+        return 0;
+    Task &task = *worker->task;
+    if (!task.trace_id)
+        task.trace_id = trace::next_id();
+    return task.trace_id;
+}
+
+} // namespace
+
+void statistics_setup() {
+    trace::set_row_of_thread(row_of_thread);
+    if (!*config().stats)
+        return;
+    g_prefix = trace::absolute_path(config().stats);
+    if (g_prefix)
+        std::atexit(write_at_exit);
+    else
+        warn("SENNIT_STATS: no memory to note the path: no statistics are written");
+}
+
+} // namespace sennit::task
+
 using namespace sennit;
 
 extern "C" {
@@ -22,76 +103,19 @@ extern "C" {
 SENNIT_EXPORT int sennit_get_statistics(struct sennit_statistics *statistics) {
     if (!statistics)
         return SENNIT_ERR_PARAMETER;
-    const task::Counters &counters = task::counters();
-    *statistics = {};
-    for (int i = 0, n = sched::Worker::count(); i < n; ++i)
-        if (const sched::Worker *worker = sched::Worker::by_id(i))
-            statistics->tasks_created += worker->tasks();
-    statistics->tasks_suspended = counters.suspensions.load(std::memory_order_relaxed);
-    statistics->suspended_now =
-        static_cast<std::uint64_t>(counters.suspended_now.load(std::memory_order_relaxed));
-    statistics->suspended_peak =
-        static_cast<std::uint64_t>(counters.suspended_peak.load(std::memory_order_relaxed));
-    statistics->stacks_live = fiber::live_stacks();
-    statistics->polls = poll::runs();
+    *statistics = task::read_statistics();
     return SENNIT_SUCCESS;
-}
-
-// A span belongs to the task, which may be suspended between begin and end.
-static std::uint64_t current_trace_id() {
-    const sched::Worker *worker = sched::Worker::self();
-    return worker && worker->task ? worker->task->trace_id : 0;
 }
 
 SENNIT_EXPORT void sennit_trace_begin(const char *name, int peer, int tag, uint64_t bytes) {
     if (trace::on())
-        trace::record(trace::Kind::span_begin, current_trace_id(),
-                      static_cast<std::uint64_t>(static_cast<std::uint32_t>(peer)) << 32 |
-                          static_cast<std::uint32_t>(tag),
+        trace::record(trace::Kind::span_begin, task::traced_task(), trace::pack_span(peer, tag),
                       bytes, name);
 }
 
 SENNIT_EXPORT void sennit_trace_end(void) {
     if (trace::on())
-        trace::record(trace::Kind::span_end, current_trace_id());
+        trace::record(trace::Kind::span_end, task::traced_task());
 }
 
 } // extern "C"
-
-namespace sennit::task {
-namespace {
-
-pid_t g_owner;
-
-void write_statistics() {
-    if (getpid() != g_owner)
-        return; // a child of fork() that did not exec
-    sennit_statistics now{};
-    sennit_get_statistics(&now);
-    char path[4096];
-    std::snprintf(path, sizeof path, "%s.%ld.json", config().stats, static_cast<long>(g_owner));
-    std::FILE *out = std::fopen(path, "we");
-    if (!out) {
-        warn("SENNIT_STATS: cannot write %s (%s)", path, std::strerror(errno));
-        return;
-    }
-    using Number = unsigned long long;
-    std::fprintf(out,
-                 "{\"tasks_created\":%llu,\"tasks_suspended\":%llu,\"suspended_now\":%llu,"
-                 "\"suspended_peak\":%llu,\"stacks_live\":%llu,\"polls\":%llu}\n",
-                 static_cast<Number>(now.tasks_created), static_cast<Number>(now.tasks_suspended),
-                 static_cast<Number>(now.suspended_now), static_cast<Number>(now.suspended_peak),
-                 static_cast<Number>(now.stacks_live), static_cast<Number>(now.polls));
-    std::fclose(out);
-}
-
-} // namespace
-
-void statistics_setup() {
-    if (config().stats[0] == '\0')
-        return;
-    g_owner = getpid();
-    std::atexit(write_statistics);
-}
-
-} // namespace sennit::task

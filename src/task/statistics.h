@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of sennit_get_statistics, and SENNIT_STATS.
+// The numbers of this process (sennit_get_statistics, SENNIT_STATS) and the marks that libraries
+// set on the timeline (sennit_trace_begin, _end).
 #pragma once
 
 namespace sennit::task {
-void statistics_setup(); // after config_setup
+
+// Once, when the library is loaded: reads the configuration, registers the writer at exit.
+void statistics_setup();
+
 } // namespace sennit::task

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The containers of the exit writer. They never throw: when memory ends they return
-// false and the writer gives up with a warning; the program may be exiting because of just that.
+// The containers of the exit writer. They never throw: when memory ends they return false and
+// the writer gives up with a warning; the program may be exiting because of just that.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,15 @@
 
 namespace sennit::trace {
 
-template <typename T> class Array {
+template <typename T>
+class Array {
     static_assert(std::is_trivially_copyable_v<T>);
 
   public:
     Array() = default;
     Array(const Array &) = delete;
     Array &operator=(const Array &) = delete;
-    ~Array() { std::free(items_); }
+    ~Array() { std::free(static_cast<void *>(items_)); }
 
     bool push(const T &item) {
         if (size_ == room_ && !grow())
@@ -50,7 +51,7 @@ template <typename T> class Array {
   private:
     bool grow() {
         const std::size_t room = room_ ? room_ * 2 : 64;
-        auto *items = static_cast<T *>(std::realloc(items_, room * sizeof(T)));
+        auto *items = static_cast<T *>(std::realloc(static_cast<void *>(items_), room * sizeof(T)));
         if (!items)
             return false;
         items_ = items;
@@ -63,7 +64,8 @@ template <typename T> class Array {
 };
 
 // From addresses to T; absent keys read as T{}. The key 0 is not allowed.
-template <typename T> class AddressMap {
+template <typename T>
+class AddressMap {
     struct Entry {
         std::uint64_t key;
         T value;

@@ -18,7 +18,7 @@ using Word = std::uint64_t;
 
 // Words of a record of each kind: stamp, task, then a, b, name as far as the kind uses them.
 inline constexpr std::uint8_t kWords[] = {0, 4, 2, 3, 2, 2, 2, 2, 4, 5, 2};
-inline constexpr std::size_t kMostWords = 5;
+inline constexpr std::ptrdiff_t kMostWords = 5;
 inline constexpr std::size_t kKinds = sizeof kWords;
 static_assert(kKinds == static_cast<std::size_t>(Kind::span_end) + 1);
 
@@ -34,7 +34,7 @@ struct Log {
 struct alignas(kCacheLine) Chunk {
     std::atomic<Chunk *> next;
     Log log; // of the first chunk
-    static constexpr std::size_t kCount =
+    static constexpr std::ptrdiff_t kCount =
         (kChunkBytes - sizeof(std::atomic<Chunk *>) - sizeof(Log)) / sizeof(Word);
     Word words[kCount];
 
@@ -46,7 +46,9 @@ struct alignas(kCacheLine) Chunk {
 static_assert(sizeof(Chunk) == kChunkBytes);
 
 // Time stamps are ticks; 56 bits of them are kept, which is enough to count from a process's start.
-inline Word stamp(std::uint64_t ticks, Kind kind) { return ticks << 8 | static_cast<Word>(kind); }
+inline Word stamp(std::uint64_t ticks, Kind kind) {
+    return ticks << 8 | static_cast<Word>(kind);
+}
 
 // The three clocks at one moment.
 struct Moment {
@@ -81,17 +83,18 @@ struct Record {
 };
 
 // visit(const Record &) for each event of one thread, oldest first.
-template <typename Visit> void for_each_record(const Log &log, Visit visit) {
+template <typename Visit>
+void for_each_record(const Log &log, Visit visit) {
     for (const Chunk *chunk = Chunk::of(log); chunk;
          chunk = chunk->next.load(std::memory_order_acquire)) {
-        for (std::size_t at = 0; at + kMostWords <= Chunk::kCount;) {
+        for (std::ptrdiff_t at = 0; at + kMostWords <= Chunk::kCount;) {
             const Word *words = &chunk->words[at];
             const Word first = __atomic_load_n(words, __ATOMIC_ACQUIRE);
             if (first == 0)
                 break;
-            const std::size_t size = kWords[first & 0xff];
-            visit(Record{static_cast<Kind>(first & 0xff), first, words[1],
-                         size > 2 ? words[2] : 0, size > 3 ? words[3] : 0,
+            const std::ptrdiff_t size = kWords[first & 0xff];
+            visit(Record{static_cast<Kind>(first & 0xff), first, words[1], size > 2 ? words[2] : 0,
+                         size > 3 ? words[3] : 0,
                          size > 4 ? reinterpret_cast<const char *>(words[4]) : nullptr});
             at += size;
         }

@@ -32,8 +32,8 @@ enum class Kind : std::uint8_t {
     span_end,
 };
 
-// The most that the buffers of a process may hold; later events are counted and dropped, so that the
-// timeline is complete up to then. A task that never suspends takes 104 bytes.
+// The most that the buffers of a process may hold; later events are counted and dropped, so that
+// the timeline is complete up to then. A task that never suspends takes 104 bytes.
 inline constexpr std::size_t kMostMemory = std::size_t{256} << 20;
 
 void setup();            // reads the configuration; registers the writer at exit
@@ -41,13 +41,15 @@ std::uint64_t next_id(); // a new task's id
 // `name` must outlive the process's other threads: a literal.
 void record(Kind kind, std::uint64_t task, std::uint64_t a = 0, std::uint64_t b = 0,
             const char *name = nullptr);
-void set_rank(int rank);    // by the MPI library, once known; else it is looked up in the environment
+void set_rank(int rank); // by the MPI library, once known; else it is looked up in the environment
 void after_fork_in_child(); // drops what the parent recorded
-// Tells which row of the timeline the calling thread is, -1 while it is none: the scheduler's worker
-// number, set by a room that knows workers.
+// Tells which row of the timeline the calling thread is, -1 while it is none: the scheduler's
+// worker number, set by a room that knows workers.
 void set_row_of_thread(int (*row)());
 
-inline bool on() { return SENNIT_UNLIKELY(g_on); }
+inline bool on() {
+    return SENNIT_UNLIKELY(g_on);
+}
 
 inline std::uint64_t pack_span(int peer, int tag) {
     return std::uint64_t{static_cast<std::uint32_t>(peer)} << 32 | static_cast<std::uint32_t>(tag);

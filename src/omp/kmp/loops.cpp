@@ -185,12 +185,11 @@ KMP_API void __kmpc_end_single(Ident *, Gtid) {}
 KMP_API void __kmpc_copyprivate(Ident *, Gtid, std::size_t, void *data,
                                 void (*copy)(void *into, void *from), std::int32_t did_it) {
     sched::Worker &worker = omp::here();
-    if (did_it) {
+    if (did_it)
         omp::copyprivate_publish(worker, data);
-    } else {
+    else
         copy(data, omp::copyprivate_receive(worker));
-        omp::barrier(worker);
-    }
+    omp::barrier(worker);
 }
 
 KMP_API void *__kmpc_copyprivate_light(Ident *, Gtid, void *data) {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chunks [low, high) that one thread of a loop has still to do, where idle threads can steal.
+//
+// After the protocol of Cilk-5 (Frigo, Leiserson, Randall, PLDI 1998, "THE"): the owner takes from
+// the low end with a store and a load, a thief takes from the high end under the lock, and each
+// publishes its move before it looks at the other's. The fence between the two is asymmetric
+// (base/fence.h): the owner, who comes once a chunk, pays nothing; the thief pays a membarrier.
+#pragma once
+
+#include "base/compiler.h"
+#include "base/fence.h"
+#include "base/spin.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace sennit::omp {
+
+class alignas(kCacheLine) StealableRange {
+  public:
+    // While no other thread can look.
+    void assign(std::uint64_t first, std::uint64_t last) {
+        low_.store(first, std::memory_order_relaxed);
+        high_.store(last, std::memory_order_relaxed);
+    }
+    // The owner's next chunk; false when none is left.
+    bool take(std::uint64_t *chunk) {
+        const std::uint64_t mine = low_.load(std::memory_order_relaxed);
+        low_.store(mine + 1, std::memory_order_relaxed);
+        fence_light(); // pairs with fence_heavy in steal_half
+        *chunk = mine;
+        return SENNIT_LIKELY(mine < high_.load(std::memory_order_relaxed)) || take_slow(mine);
+    }
+    // The owner puts what it stole into its empty range.
+    void refill(std::uint64_t first, std::uint64_t last);
+
+    // Anybody: the upper half of what is left. False when it is empty or the owner was faster.
+    bool steal_half(std::uint64_t *first, std::uint64_t *last);
+    // A hint.
+    std::uint64_t left() const {
+        const std::uint64_t low = low_.load(std::memory_order_relaxed);
+        const std::uint64_t high = high_.load(std::memory_order_relaxed);
+        return low < high ? high - low : 0;
+    }
+
+  private:
+    bool take_slow(std::uint64_t mine);
+
+    std::atomic<std::uint64_t> low_{0};
+    std::atomic<std::uint64_t> high_{0};
+    SpinLock lock_; // thieves, and the owner where it meets one
+};
+
+} // namespace sennit::omp
