@@ -4,10 +4,10 @@
 #include "base/config.h"
 #include "base/message.h"
 #include "task/depend.h"
+#include "task/imports.h"
 #include "trace/trace.h"
 
 #include <cstdlib>
-#include <dlfcn.h>
 #include <new>
 
 namespace sennit {
@@ -529,7 +529,7 @@ void retire_implicit(sched::Worker &worker, Task &task) {
 
 void setup() {
     detail::g_throttle = static_cast<std::uint32_t>(config().throttle);
-    if (dlsym(RTLD_DEFAULT, "MPI_Init"))
+    if (process_may_suspend())
         note_may_suspend();
 }
 

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * TAMPI_Iwait[all] (task-aware MPI paper, section 6.2), MPIX_Detach* (MPI detach paper,
+ * section 4.1) with OpenMP's detach: dependences are released when the communication is complete.
+ */
+#include "check.h"
+
+#include <TAMPI.h>
+#include <mpix_detach.h>
+#include <omp.h>
+
+enum { messages = 40 };
+
+static void iwait(void) {
+    int values[messages], sum = 0;
+    MPI_Status statuses[messages];
+    for (int i = 0; i < messages; ++i) {
+#pragma omp task firstprivate(i) shared(values, statuses) depend(out : values[i])
+        {
+            MPI_Request request;
+            MPI_Irecv(&values[i], 1, MPI_INT, previous(), i, MPI_COMM_WORLD, &request);
+            CHECK(TAMPI_Iwait(&request, &statuses[i]) == MPI_SUCCESS);
+            CHECK(request == MPI_REQUEST_NULL);
+        }
+#pragma omp task firstprivate(i) shared(values, statuses, sum) depend(in : values[i])              \
+    depend(inout : sum)
+        {
+            CHECK(values[i] == 100 + i && statuses[i].MPI_TAG == i);
+            sum += values[i];
+        }
+    }
+    for (int i = 0; i < messages; ++i) {
+#pragma omp task firstprivate(i)
+        {
+            const int value = 100 + i;
+            MPI_Ssend(&value, 1, MPI_INT, next(), i, MPI_COMM_WORLD);
+        }
+    }
+#pragma omp taskwait
+    CHECK(sum == 100 * messages + messages * (messages - 1) / 2);
+}
+
+static void iwaitall(void) {
+    int values[messages], after = 0;
+#pragma omp task shared(values) depend(out : values)
+    {
+        MPI_Request requests[messages];
+        for (int i = 0; i < messages; ++i)
+            MPI_Irecv(&values[i], 1, MPI_INT, previous(), i, MPI_COMM_WORLD, &requests[i]);
+        CHECK(TAMPI_Iwaitall(messages, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
+    }
+#pragma omp task shared(values, after) depend(in : values)
+    for (int i = 0; i < messages; ++i)
+        after += values[i] == i;
+#pragma omp task
+    for (int i = messages - 1; i >= 0; --i)
+        MPI_Ssend(&i, 1, MPI_INT, next(), i, MPI_COMM_WORLD);
+#pragma omp taskwait
+    CHECK(after == messages);
+}
+
+static void fulfil(void *data) {
+    omp_fulfill_event((omp_event_handle_t)data);
+}
+
+static void detach_clause(void) {
+    int values[messages], right = 0;
+    for (int i = 0; i < messages; ++i) {
+        omp_event_handle_t event = (omp_event_handle_t)0;
+#pragma omp task firstprivate(i) shared(values) detach(event) depend(out : values[i])
+        {
+            MPI_Request request;
+            MPI_Irecv(&values[i], 1, MPI_INT, previous(), i, MPI_COMM_WORLD, &request);
+            CHECK(MPIX_Detach(&request, fulfil, (void *)event) == MPI_SUCCESS);
+            CHECK(request == MPI_REQUEST_NULL);
+        }
+#pragma omp task firstprivate(i) shared(values, right) depend(in : values[i]) depend(inout : right)
+        right += values[i] == i;
+    }
+    for (int i = messages - 1; i >= 0; --i) {
+#pragma omp task firstprivate(i)
+        MPI_Ssend(&i, 1, MPI_INT, next(), i, MPI_COMM_WORLD);
+    }
+#pragma omp taskwait
+    CHECK(right == messages);
+}
+
+static int completed, statuses_right;
+static void count_one(void *data) {
+    *(int *)data += 1;
+}
+static void count_status(void *data, MPI_Status *status) {
+    statuses_right += status->MPI_TAG == *(int *)data;
+}
+static void count_all(void *data, int count, MPI_Status *statuses) {
+    for (int i = 0; i < count; ++i)
+        statuses_right += statuses[i].MPI_TAG == i;
+    *(int *)data += 1;
+}
+
+/* Outside of tasks, from one thread, driven by MPIX_Progress. */
+static void family(void) {
+    int values[5][messages], tags[messages], all = 0, all_status = 0;
+    void *ones[messages], *tag_data[messages];
+    MPI_Request requests[messages], sends[messages];
+    for (int i = 0; i < messages; ++i) {
+        tags[i] = i;
+        ones[i] = &completed;
+        tag_data[i] = &tags[i];
+    }
+    for (int kind = 0; kind < 5; ++kind) {
+        for (int i = 0; i < messages; ++i) {
+            MPI_Irecv(&values[kind][i], 1, MPI_INT, previous(), i, MPI_COMM_WORLD, &requests[i]);
+            MPI_Isend(&tags[i], 1, MPI_INT, next(), i, MPI_COMM_WORLD, &sends[i]);
+        }
+        switch (kind) {
+        case 0:
+            MPIX_Detach_each(messages, requests, count_one, ones);
+            break;
+        case 1:
+            MPIX_Detach_each_status(messages, requests, count_status, tag_data);
+            break;
+        case 2:
+            MPIX_Detach_all(messages, requests, count_one, &all);
+            break;
+        case 3:
+            MPIX_Detach_all_status(messages, requests, count_all, &all_status);
+            break;
+        default:
+            for (int i = 0; i < messages; ++i)
+                MPIX_Detach_status(&requests[i], count_status, &tags[i]);
+            break;
+        }
+        for (int i = 0; i < messages; ++i)
+            CHECK(requests[i] == MPI_REQUEST_NULL);
+        MPI_Waitall(messages, sends, MPI_STATUSES_IGNORE);
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int tries = 0; tries < 100000; ++tries)
+            MPIX_Progress(NULL);
+    }
+    CHECK(completed == messages && all == 1 && all_status == 1);
+    CHECK(statuses_right == 3 * messages);
+}
+
+int main(int argc, char **argv) {
+    begin(&argc, &argv);
+#pragma omp parallel
+#pragma omp single
+    {
+        iwait();
+        iwaitall();
+        detach_clause();
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    family();
+    MPI_Finalize();
+    return 0;
+}
