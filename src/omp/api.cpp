@@ -202,7 +202,8 @@ SENNIT_API void omp_get_schedule_8_(int *kind, std::int64_t *chunk) {
 }
 
 SENNIT_API void omp_fulfill_event(std::uintptr_t event) { fulfil(event); }
-SENNIT_API void omp_fulfill_event_(const std::uintptr_t *event) { fulfil(*event); }
+// By value: omp_lib declares it so.
+SENNIT_API void omp_fulfill_event_(std::uintptr_t event) { fulfil(event); }
 
 SENNIT_API void omp_display_env(int) { display_environment(); }
 SENNIT_API void omp_display_env_(const int *) { display_environment(); }

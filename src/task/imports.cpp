@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <elf.h>
+#include <initializer_list>
 #include <link.h>
 
 namespace sennit::task {

@@ -9,7 +9,8 @@ int main() {
 #pragma omp single
     for (int i = 0; i < 10; ++i) {
 #pragma omp task
-        throw std::runtime_error("out of the task");
+        if (i == 5)
+            throw std::runtime_error("out of the task");
     }
     return 0;
 }

@@ -125,6 +125,7 @@ static void nobody(void) {
 static void order(void) {
     enum { series = 200 };
     int got[series], token_send = 0, token_receive = 0;
+    (void)token_send, (void)token_receive;
     for (int i = 0; i < series; ++i) {
 #pragma omp task firstprivate(i) shared(got) depend(inout : token_receive)
         MPI_Recv(&got[i], 1, MPI_INT, previous(), 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

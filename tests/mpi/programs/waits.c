@@ -109,8 +109,9 @@ int main(int argc, char **argv) {
         for (int kind = 0; kind < 4; ++kind)
             for (int task = 0; task < tasks; ++task) {
                 const int base = (kind * tasks + task) * count;
-#pragma omp task
-                kinds[kind](base);
+                void (*const wait)(int) = kinds[kind];
+#pragma omp task firstprivate(wait, base)
+                wait(base);
             }
 #pragma omp task
         persistent(30000);
