@@ -114,7 +114,7 @@ int probe(const char *name, int source, int tag, MPI_Comm comm, MPI_Message *mes
 } // namespace
 
 SENNIT_DEFINE(Probe, int source, int tag, MPI_Comm comm, MPI_Status *status) {
-    if (in_task())
+    if (in_task(source == MPI_PROC_NULL))
         return probe("MPI_Probe", source, tag, comm, nullptr, status);
     static const auto bare = SENNIT_BARE(Probe);
     return outside_task([&] { return bare(source, tag, comm, status); });
@@ -122,7 +122,7 @@ SENNIT_DEFINE(Probe, int source, int tag, MPI_Comm comm, MPI_Status *status) {
 
 SENNIT_DEFINE(Mprobe, int source, int tag, MPI_Comm comm, MPI_Message *message,
               MPI_Status *status) {
-    if (in_task())
+    if (in_task(source == MPI_PROC_NULL))
         return probe("MPI_Mprobe", source, tag, comm, message, status);
     static const auto bare = SENNIT_BARE(Mprobe);
     return outside_task([&] { return bare(source, tag, comm, message, status); });
@@ -224,7 +224,11 @@ int send_and_receive(const void *send, int send_count, MPI_Datatype send_type, i
     Ticket receiving;
     receiving.status = status;
     Ticket sending;
+    static const auto recv = SENNIT_BARE(Recv);
     int error = outside_task([&] {
+        // From nobody: over at once, with the status that bare MPI gives.
+        if (source == MPI_PROC_NULL)
+            return recv(receive, receive_count, receive_type, source, receive_tag, comm, status);
         return irecv(receive, receive_count, receive_type, source, receive_tag, comm,
                      &receiving.request);
     });
@@ -239,6 +243,8 @@ int send_and_receive(const void *send, int send_count, MPI_Datatype send_type, i
         wait_for({"MPI_Sendrecv"}, receiving);
         return error;
     }
+    if (source == MPI_PROC_NULL)
+        receiving.status = MPI_STATUS_IGNORE; // written already; the null request must not
     error = wait_for({"MPI_Sendrecv", Notice::send, dest, send_tag}, sending);
     const int received =
         wait_for({"MPI_Sendrecv", Notice::receive, source, receive_tag}, receiving);

@@ -34,6 +34,8 @@ int outside_task(Call call) {
 
 // Is the caller an OpenMP task (or in a like position) whose blocking calls should suspend it?
 bool in_task();
+// The same for a call that is known not to block when `never_blocks`.
+inline bool in_task(bool never_blocks) { return !never_blocks && in_task(); }
 
 enum class Notice { none, send, receive };
 void notify(Notice notice, int peer);
