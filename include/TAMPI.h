@@ -19,7 +19,8 @@ extern "C" {
 
 /* Bind the calling task's completion to `request`: its dependences are released when the body has
  * returned and the request is complete; `status` (which must live until then) is written before.
- * *request becomes MPI_REQUEST_NULL. Never blocks. Outside a task: MPI_Wait. Returns an MPI error code. */
+ * *request becomes MPI_REQUEST_NULL. Never blocks. Outside a task: MPI_Wait. Returns an MPI error
+ * code. */
 int TAMPI_Iwait(MPI_Request *request, MPI_Status *status);
 
 /* The same for `count` requests at once. Outside a task: MPI_Waitall. */

@@ -62,7 +62,9 @@ const char *read_text(const char *variable, const char *fallback, const char *) 
 
 } // namespace
 
-const Config &config() { return g_config; }
+const Config &config() {
+    return g_config;
+}
 
 void config_setup() {
 #define SENNIT_OPTION(field, variable, kind, fallback, range, help)                                \

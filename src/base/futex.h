@@ -15,8 +15,8 @@ namespace sennit {
 
 using FutexWord = std::atomic<std::uint32_t>;
 
-// Sleep while word == expected; returns early on a wake, a signal or, with timeout_ns >= 0, when the
-// time is over. Callers re-check their condition. Keeps errno.
+// Sleep while word == expected; returns early on a wake, a signal or, with timeout_ns >= 0, when
+// the time is over. Callers re-check their condition. Keeps errno.
 inline void futex_wait(FutexWord &word, std::uint32_t expected, std::int64_t timeout_ns = -1) {
     const int saved = errno;
     timespec limit{};

@@ -12,14 +12,15 @@ namespace {
 void emit(const char *format, va_list args) {
     char line[1024];
     int used = std::snprintf(line, sizeof line, "sennit: ");
-    const int text = std::vsnprintf(line + used, sizeof line - static_cast<size_t>(used), format,
-                                    args);
+    const int text =
+        std::vsnprintf(line + used, sizeof line - static_cast<size_t>(used), format, args);
     used += text > 0 ? text : 0;
     if (used > static_cast<int>(sizeof line) - 2)
         used = static_cast<int>(sizeof line) - 2;
     line[used++] = '\n';
     // A closed or full stderr is nothing that we could report anywhere.
-    [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line, static_cast<size_t>(used));
+    [[maybe_unused]] const ssize_t ignored =
+        ::write(STDERR_FILENO, line, static_cast<size_t>(used));
 }
 
 } // namespace

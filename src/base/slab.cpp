@@ -17,9 +17,10 @@ std::byte *map_aligned(std::size_t size, std::size_t align) {
     const std::size_t span = size + align;
     void *raw = mmap(nullptr, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (raw == MAP_FAILED)
-        fatal("no memory for tasks (mmap of %zu bytes: %s); raise the limit (ulimit -v) or lower the "
-              "number of unfinished tasks",
-              span, std::strerror(errno));
+        fatal(
+            "no memory for tasks (mmap of %zu bytes: %s); raise the limit (ulimit -v) or lower the "
+            "number of unfinished tasks",
+            span, std::strerror(errno));
     const auto base = reinterpret_cast<std::uintptr_t>(raw);
     const std::uintptr_t start = (base + align - 1) & ~(align - 1);
     if (start > base)

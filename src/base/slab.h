@@ -5,8 +5,8 @@
 // and the class; only the owning worker touches the heap's free lists; another worker gives blocks
 // back through `returned_`, a stack that only ever grows by push and shrinks by take-all (so there
 // is no ABA). Memory is kept for reuse and never given back to the system.
-// Thread-safety: allocate() only by the owner; release() by any worker with its own heap, or, from a
-// foreign thread, release_foreign().
+// Thread-safety: allocate() only by the owner; release() by any worker with its own heap, or, from
+// a foreign thread, release_foreign().
 #pragma once
 
 #include "base/compiler.h"

@@ -21,7 +21,9 @@ void set_stack_size(std::size_t bytes) {
     g_stack_size = (bytes + kPage - 1) & ~(kPage - 1);
 }
 
-std::size_t stack_size() { return g_stack_size; }
+std::size_t stack_size() {
+    return g_stack_size;
+}
 
 Stack map_stack() {
     const int saved = errno;
@@ -58,6 +60,8 @@ void trim_stack(Stack stack) {
     errno = saved;
 }
 
-std::uint64_t live_stacks() { return g_live.load(std::memory_order_relaxed); }
+std::uint64_t live_stacks() {
+    return g_live.load(std::memory_order_relaxed);
+}
 
 } // namespace sennit::fiber

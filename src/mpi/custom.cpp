@@ -35,10 +35,12 @@ int init(int *argc, char ***argv, int required, int *provided) {
     if (error != MPI_SUCCESS)
         return error;
     if (tasks && got < MPI_THREAD_MULTIPLE)
-        std::fprintf(stderr, "sennit: this MPI does not provide MPI_THREAD_MULTIPLE: calls inside tasks "
-                             "block their thread as without Sennit\n");
+        std::fprintf(stderr,
+                     "sennit: this MPI does not provide MPI_THREAD_MULTIPLE: calls inside tasks "
+                     "block their thread as without Sennit\n");
     set_multiple(tasks && got >= MPI_THREAD_MULTIPLE);
-    const int level = task_multiple && tasks && got >= MPI_THREAD_MULTIPLE ? MPI_TASK_MULTIPLE : got;
+    const int level =
+        task_multiple && tasks && got >= MPI_THREAD_MULTIPLE ? MPI_TASK_MULTIPLE : got;
     g_level.store(level, std::memory_order_release);
     if (provided)
         *provided = level;
@@ -90,10 +92,9 @@ struct ProbeTicket : Ticket {
         static const auto improbe = SENNIT_BARE(Improbe);
         auto &self = static_cast<ProbeTicket &>(ticket);
         int flag = 0;
-        self.error = self.message
-                         ? improbe(self.source, self.tag, self.comm, &flag, self.message,
-                                   self.status)
-                         : iprobe(self.source, self.tag, self.comm, &flag, self.status);
+        self.error = self.message ? improbe(self.source, self.tag, self.comm, &flag, self.message,
+                                            self.status)
+                                  : iprobe(self.source, self.tag, self.comm, &flag, self.status);
         return flag || self.error != MPI_SUCCESS;
     }
 };
@@ -155,8 +156,7 @@ struct WaitTicket : Ticket {
     static bool some(Ticket &ticket) {
         static const auto testsome = SENNIT_BARE(Testsome);
         auto &self = static_cast<WaitTicket &>(ticket);
-        self.error =
-            testsome(self.count, self.requests, self.outcount, self.indices, self.status);
+        self.error = testsome(self.count, self.requests, self.outcount, self.indices, self.status);
         return *self.outcount != 0 || self.error != MPI_SUCCESS; // MPI_UNDEFINED: none active
     }
 };
@@ -254,11 +254,11 @@ int send_and_receive(const void *send, int send_count, MPI_Datatype send_type, i
 } // namespace
 
 SENNIT_DEFINE(Sendrecv, const void *send, int send_count, MPI_Datatype send_type, int dest,
-              int send_tag, void *receive, int receive_count, MPI_Datatype receive_type,
-              int source, int receive_tag, MPI_Comm comm, MPI_Status *status) {
+              int send_tag, void *receive, int receive_count, MPI_Datatype receive_type, int source,
+              int receive_tag, MPI_Comm comm, MPI_Status *status) {
     if (in_task())
-        return send_and_receive(send, send_count, send_type, dest, send_tag, receive,
-                                receive_count, receive_type, source, receive_tag, comm, status);
+        return send_and_receive(send, send_count, send_type, dest, send_tag, receive, receive_count,
+                                receive_type, source, receive_tag, comm, status);
     static const auto bare = SENNIT_BARE(Sendrecv);
     return outside_task([&] {
         return bare(send, send_count, send_type, dest, send_tag, receive, receive_count,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The non-blocking side: TAMPI_Iwait[all] (task-aware MPI paper, section 6.2) and MPIX_Detach* (MPI detach
-// paper, section 4). All are one thing: a batch of requests with something to do at the end.
+// The non-blocking side: TAMPI_Iwait[all] (task-aware MPI paper, section 6.2) and MPIX_Detach* (MPI
+// detach paper, section 4). All are one thing: a batch of requests with something to do at the end.
 #include "mpi/engine.h"
 
 #include "TAMPI.h"

@@ -40,8 +40,7 @@ struct Runtime {
         SENNIT_RUNTIME_FUNCTIONS(SENNIT_FIND)
 #undef SENNIT_FIND
         if (complete)
-            sennit_poll_register(
-                "mpi", [](void *) { return progress(); }, nullptr, &service);
+            sennit_poll_register("mpi", [](void *) { return progress(); }, nullptr, &service);
     }
 };
 
@@ -53,8 +52,8 @@ Runtime &runtime() {
 std::atomic<bool> g_multiple{false};
 
 // ---- tickets --------------------------------------------------------------------------------
-// New tickets come through a stack that the polling thread takes whole; all else belongs to the thread
-// that holds g_token.
+// New tickets come through a stack that the polling thread takes whole; all else belongs to the
+// thread that holds g_token.
 
 std::atomic<Ticket *> g_inbox{nullptr};
 std::atomic<std::int64_t> g_pending{0};
@@ -74,7 +73,8 @@ class Array {
             capacity_ = capacity_ ? 2 * capacity_ : 256;
             void *grown = std::realloc(items_, static_cast<std::size_t>(capacity_) * sizeof(T));
             if (!grown) {
-                std::fprintf(stderr, "sennit: no memory for %d pending MPI operations\n", capacity_);
+                std::fprintf(stderr, "sennit: no memory for %d pending MPI operations\n",
+                             capacity_);
                 std::abort();
             }
             items_ = static_cast<T *>(grown);
@@ -153,8 +153,7 @@ int test_batch() {
     int indices[kBatch];
     MPI_Status statuses[kBatch];
     int done = 0;
-    const int error =
-        testsome(count, g_requests.data() + g_position, &done, indices, statuses);
+    const int error = testsome(count, g_requests.data() + g_position, &done, indices, statuses);
     if (done == MPI_UNDEFINED)
         done = 0;
     if (done == 0) {
@@ -199,17 +198,22 @@ int test_special() {
 void *find_bare(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found) {
-        std::fprintf(stderr,
-                     "sennit: the MPI library has no %s: Sennit's library was built for another MPI "
-                     "(see 'sennit doctor')\n",
-                     name);
+        std::fprintf(
+            stderr,
+            "sennit: the MPI library has no %s: Sennit's library was built for another MPI "
+            "(see 'sennit doctor')\n",
+            name);
         std::abort();
     }
     return found;
 }
 
-bool runtime_present() { return runtime().complete; }
-void set_multiple(bool multiple) { g_multiple.store(multiple, std::memory_order_release); }
+bool runtime_present() {
+    return runtime().complete;
+}
+void set_multiple(bool multiple) {
+    g_multiple.store(multiple, std::memory_order_release);
+}
 
 bool in_task() {
     return t_depth == 0 && g_multiple.load(std::memory_order_relaxed) &&
@@ -222,17 +226,23 @@ sennit_task *current_task() {
     return task;
 }
 
-void bind_event(sennit_task *task) { runtime().sennit_task_events_increase(task, 1); }
-void fulfil_event(sennit_task *task) { runtime().sennit_task_events_decrease(task, 1); }
+void bind_event(sennit_task *task) {
+    runtime().sennit_task_events_increase(task, 1);
+}
+void fulfil_event(sennit_task *task) {
+    runtime().sennit_task_events_decrease(task, 1);
+}
 
 void notify(Notice notice, int peer) {
     if (notice == Notice::none || t_depth > 0 || !runtime().complete)
         return;
-    runtime().sennit_notify(
-        notice == Notice::send ? SENNIT_NOTICE_SEND : SENNIT_NOTICE_RECEIVE, peer, 0);
+    runtime().sennit_notify(notice == Notice::send ? SENNIT_NOTICE_SEND : SENNIT_NOTICE_RECEIVE,
+                            peer, 0);
 }
 
-std::int64_t pending() { return g_pending.load(std::memory_order_acquire); }
+std::int64_t pending() {
+    return g_pending.load(std::memory_order_acquire);
+}
 
 void file(Ticket &ticket) {
     Ticket *top = g_inbox.load(std::memory_order_relaxed);
@@ -252,8 +262,7 @@ bool test_once(Ticket &ticket) {
     static const auto test = SENNIT_BARE(Test);
     int flag = 0;
     MPI_Request *handle = ticket.handle ? ticket.handle : &ticket.request;
-    ticket.error =
-        outside_task([&] { return test(handle, &flag, ticket.status); });
+    ticket.error = outside_task([&] { return test(handle, &flag, ticket.status); });
     return flag || ticket.error != MPI_SUCCESS;
 }
 

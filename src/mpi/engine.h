@@ -2,9 +2,9 @@
 // The engine behind every wrapper: start the non-blocking twin, test once, else file a ticket and
 // suspend the task; a polling service tests the tickets (task-aware MPI paper, section 6).
 //
-// The library is put in front of MPI by preload and overrides MPI_X and PMPI_X, which is where every
-// language binding ends; the real functions are found behind us. MPI libraries call themselves through
-// those names too: t_depth tells such calls apart.
+// The library is put in front of MPI by preload and overrides MPI_X and PMPI_X, which is where
+// every language binding ends; the real functions are found behind us. MPI libraries call
+// themselves through those names too: t_depth tells such calls apart.
 #pragma once
 
 #include "sennit.h"
@@ -35,7 +35,9 @@ int outside_task(Call call) {
 // Is the caller an OpenMP task (or in a like position) whose blocking calls should suspend it?
 bool in_task();
 // The same for a call that is known not to block when `never_blocks`.
-inline bool in_task(bool never_blocks) { return !never_blocks && in_task(); }
+inline bool in_task(bool never_blocks) {
+    return !never_blocks && in_task();
+}
 
 enum class Notice { none, send, receive };
 void notify(Notice notice, int peer);

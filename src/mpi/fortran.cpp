@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fortran bindings of TAMPI_Iwait and TAMPI_Iwaitall. The standard's calls need none: the MPI library's own
-// bindings end in the C functions that we override.
+// Fortran bindings of TAMPI_Iwait and TAMPI_Iwaitall. The standard's calls need none: the MPI
+// library's own bindings end in the C functions that we override.
 #include "mpi/engine.h"
 
 #include "TAMPI.h"

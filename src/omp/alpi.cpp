@@ -19,23 +19,32 @@ struct alpi_attr {
 
 namespace {
 
-constexpr int kFeatures = ALPI_FEATURE_BLOCKING | ALPI_FEATURE_EVENTS | ALPI_FEATURE_RESOURCES |
-                          ALPI_FEATURE_SUSPEND;
+constexpr int kFeatures =
+    ALPI_FEATURE_BLOCKING | ALPI_FEATURE_EVENTS | ALPI_FEATURE_RESOURCES | ALPI_FEATURE_SUSPEND;
 // Worker numbers below this are logical CPUs: libraries size tables by alpi_cpu_count once, before
 // our threads exist.
 constexpr int kLogicalCpus = 256;
 
-sennit_task *handle(alpi_task *task) { return reinterpret_cast<sennit_task *>(task); }
-Task &task_of(alpi_task *task) { return *static_cast<Task *>(handle(task)); }
+sennit_task *handle(alpi_task *task) {
+    return reinterpret_cast<sennit_task *>(task);
+}
+Task &task_of(alpi_task *task) {
+    return *static_cast<Task *>(handle(task));
+}
 
 int from_sennit(int error) {
     switch (error) {
-    case SENNIT_SUCCESS: return ALPI_SUCCESS;
+    case SENNIT_SUCCESS:
+        return ALPI_SUCCESS;
     case SENNIT_ERR_PARAMETER:
-    case SENNIT_ERR_NOT_SELF: return ALPI_ERR_PARAMETER;
-    case SENNIT_ERR_OUTSIDE_TASK: return ALPI_ERR_OUTSIDE_TASK;
-    case SENNIT_ERR_OUT_OF_MEMORY: return ALPI_ERR_OUT_OF_MEMORY;
-    default: return ALPI_ERR_UNKNOWN;
+    case SENNIT_ERR_NOT_SELF:
+        return ALPI_ERR_PARAMETER;
+    case SENNIT_ERR_OUTSIDE_TASK:
+        return ALPI_ERR_OUTSIDE_TASK;
+    case SENNIT_ERR_OUT_OF_MEMORY:
+        return ALPI_ERR_OUT_OF_MEMORY;
+    default:
+        return ALPI_ERR_UNKNOWN;
     }
 }
 
@@ -45,9 +54,9 @@ extern "C" {
 
 SENNIT_EXPORT const char *alpi_error_string(alpi_error_t error) {
     static const char *const texts[] = {
-        "Operation succeeded",  "Version is incompatible", "Runtime system is not initialized",
-        "Invalid parameter",    "Out of memory",           "Must run within a task",
-        "Unknown error",        "Unknown feature",
+        "Operation succeeded", "Version is incompatible", "Runtime system is not initialized",
+        "Invalid parameter",   "Out of memory",           "Must run within a task",
+        "Unknown error",       "Unknown feature",
     };
     static_assert(sizeof texts / sizeof *texts == ALPI_ERR_MAX);
     return error < ALPI_ERR_MAX ? texts[error] : "Error code not recognized";
@@ -71,7 +80,9 @@ SENNIT_EXPORT int alpi_info_get(alpi_info_t query, char *buffer, size_t max_leng
     char text[128];
     switch (query) {
     case ALPI_INFO_RUNTIME_NAME:
-    case ALPI_INFO_RUNTIME_VENDOR: std::snprintf(text, sizeof text, "Sennit"); break;
+    case ALPI_INFO_RUNTIME_VENDOR:
+        std::snprintf(text, sizeof text, "Sennit");
+        break;
     case ALPI_INFO_VERSION:
         std::snprintf(text, sizeof text, "ALPI %d.%d", ALPI_VERSION_MAJOR, ALPI_VERSION_MINOR);
         break;
@@ -82,7 +93,8 @@ SENNIT_EXPORT int alpi_info_get(alpi_info_t query, char *buffer, size_t max_leng
         std::snprintf(text, sizeof text, "Sennit %s (ALPI %d.%d)", sennit_version(),
                       ALPI_VERSION_MAJOR, ALPI_VERSION_MINOR);
         break;
-    default: return ALPI_ERR_PARAMETER;
+    default:
+        return ALPI_ERR_PARAMETER;
     }
     if (!buffer || max_length == 0)
         return ALPI_ERR_PARAMETER;
@@ -214,14 +226,17 @@ SENNIT_EXPORT int alpi_task_suspend(alpi_task *task) {
     if (!self.is_explicit() || self.is(Task::kUndeferred))
         return ALPI_ERR_PARAMETER; // nobody would call such a body again
     switch (self.again_mode) {
-    case ALPI_SUSPEND_MODE_SUBMIT: task::requeue(self); break;
+    case ALPI_SUSPEND_MODE_SUBMIT:
+        task::requeue(self);
+        break;
     case ALPI_SUSPEND_MODE_TIMEOUT_SUBMIT:
         task::requeue(self, task::Again::after_time, self.again_after_ns);
         break;
     case ALPI_SUSPEND_MODE_EVENT_SUBMIT:
         task::requeue(self, task::Again::after_events);
         break;
-    default: return ALPI_ERR_PARAMETER;
+    default:
+        return ALPI_ERR_PARAMETER;
     }
     return ALPI_SUCCESS;
 }

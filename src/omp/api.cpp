@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// omp_* routines about threads, teams, tasks, schedules, time (OpenMP 5.2, chapter 18), for C and, with
-// a trailing underscore and arguments by reference, for Fortran. libgomp also has variants for Fortran's
-// 8-byte integers (_8_). Locks are in api_locks.cpp, memory and devices in api_memory.cpp.
+// omp_* routines about threads, teams, tasks, schedules, time (OpenMP 5.2, chapter 18), for C and,
+// with a trailing underscore and arguments by reference, for Fortran. libgomp also has variants for
+// Fortran's 8-byte integers (_8_). Locks are in api_locks.cpp, memory and devices in
+// api_memory.cpp.
 #include "omp/api.h"
 
 #include "base/message.h"
@@ -21,7 +22,9 @@ namespace {
 
 constexpr int kSupportedLevels = INT_MAX;
 
-omp::Team &team_here() { return *omp::member_of(omp::here()).team; }
+omp::Team &team_here() {
+    return *omp::member_of(omp::here()).team;
+}
 
 // The ancestor team at `level`, null when there is none.
 omp::Team *ancestor(int level) {
@@ -105,7 +108,9 @@ void get_schedule(int *kind, int *chunk) {
     *chunk = static_cast<int>(icvs.chunk);
 }
 
-int in_parallel() { return team_here().active_level > 0; }
+int in_parallel() {
+    return team_here().active_level > 0;
+}
 
 int g_num_teams;
 int g_teams_thread_limit;
@@ -119,8 +124,12 @@ void fulfil(std::uintptr_t event) {
 
 // SENNIT_GET(type, name, value): type name(void) and its Fortran twin.
 #define SENNIT_GET(type, name, value)                                                              \
-    SENNIT_API type name(void) { return value; }                                                   \
-    SENNIT_API type name##_(void) { return value; }
+    SENNIT_API type name(void) {                                                                   \
+        return value;                                                                              \
+    }                                                                                              \
+    SENNIT_API type name##_(void) {                                                                \
+        return value;                                                                              \
+    }
 
 SENNIT_GET(int, omp_get_thread_num, omp::here().slot->index)
 SENNIT_GET(int, omp_get_num_threads, omp::here().slot->group->size)
@@ -150,9 +159,15 @@ SENNIT_GET(int, omp_get_proc_bind, global_icvs().bind ? 1 : 0)
 
 // SENNIT_SET(name, function): void name(int) with its Fortran twins.
 #define SENNIT_SET(name, function)                                                                 \
-    SENNIT_API void name(int value) { function(value); }                                           \
-    SENNIT_API void name##_(const int *value) { function(*value); }                                \
-    SENNIT_API void name##_8_(const std::int64_t *value) { function(static_cast<int>(*value)); }
+    SENNIT_API void name(int value) {                                                              \
+        function(value);                                                                           \
+    }                                                                                              \
+    SENNIT_API void name##_(const int *value) {                                                    \
+        function(*value);                                                                          \
+    }                                                                                              \
+    SENNIT_API void name##_8_(const std::int64_t *value) {                                         \
+        function(static_cast<int>(*value));                                                        \
+    }
 
 SENNIT_SET(omp_set_num_threads, set_num_threads)
 SENNIT_SET(omp_set_max_active_levels, set_max_active_levels)
@@ -166,8 +181,12 @@ SENNIT_SET(omp_set_teams_thread_limit,
 
 // SENNIT_ASK(name, function): int name(int) with its Fortran twins.
 #define SENNIT_ASK(name, function)                                                                 \
-    SENNIT_API int name(int value) { return function(value); }                                     \
-    SENNIT_API int name##_(const int *value) { return function(*value); }                          \
+    SENNIT_API int name(int value) {                                                               \
+        return function(value);                                                                    \
+    }                                                                                              \
+    SENNIT_API int name##_(const int *value) {                                                     \
+        return function(*value);                                                                   \
+    }                                                                                              \
     SENNIT_API int name##_8_(const std::int64_t *value) {                                          \
         return function(static_cast<int>(*value));                                                 \
     }
@@ -177,7 +196,9 @@ SENNIT_ASK(omp_get_team_size, size_at)
 
 // libomp's names for C, used by its omp.h on some systems.
 #define SENNIT_OMPC(type, name, call)                                                              \
-    SENNIT_API type ompc_##name(int value) { return call(value); }
+    SENNIT_API type ompc_##name(int value) {                                                       \
+        return call(value);                                                                        \
+    }
 SENNIT_OMPC(int, get_ancestor_thread_num, thread_at)
 SENNIT_OMPC(int, get_team_size, size_at)
 SENNIT_OMPC(void, set_num_threads, set_num_threads)
@@ -185,29 +206,47 @@ SENNIT_OMPC(void, set_nested, set_nested)
 SENNIT_OMPC(void, set_dynamic, omp_set_dynamic)
 SENNIT_OMPC(void, set_max_active_levels, set_max_active_levels)
 
-SENNIT_API void omp_set_schedule(int kind, int chunk) { set_schedule(kind, chunk); }
-SENNIT_API void ompc_set_schedule(int kind, int chunk) { set_schedule(kind, chunk); }
+SENNIT_API void omp_set_schedule(int kind, int chunk) {
+    set_schedule(kind, chunk);
+}
+SENNIT_API void ompc_set_schedule(int kind, int chunk) {
+    set_schedule(kind, chunk);
+}
 SENNIT_API void omp_set_schedule_(const int *kind, const int *chunk) {
     set_schedule(*kind, *chunk);
 }
 SENNIT_API void omp_set_schedule_8_(const int *kind, const std::int64_t *chunk) {
     set_schedule(*kind, static_cast<int>(*chunk));
 }
-SENNIT_API void omp_get_schedule(int *kind, int *chunk) { get_schedule(kind, chunk); }
-SENNIT_API void omp_get_schedule_(int *kind, int *chunk) { get_schedule(kind, chunk); }
+SENNIT_API void omp_get_schedule(int *kind, int *chunk) {
+    get_schedule(kind, chunk);
+}
+SENNIT_API void omp_get_schedule_(int *kind, int *chunk) {
+    get_schedule(kind, chunk);
+}
 SENNIT_API void omp_get_schedule_8_(int *kind, std::int64_t *chunk) {
     int narrow = 0;
     get_schedule(kind, &narrow);
     *chunk = narrow;
 }
 
-SENNIT_API void omp_fulfill_event(std::uintptr_t event) { fulfil(event); }
+SENNIT_API void omp_fulfill_event(std::uintptr_t event) {
+    fulfil(event);
+}
 // By value: omp_lib declares it so.
-SENNIT_API void omp_fulfill_event_(std::uintptr_t event) { fulfil(event); }
+SENNIT_API void omp_fulfill_event_(std::uintptr_t event) {
+    fulfil(event);
+}
 
-SENNIT_API void omp_display_env(int) { display_environment(); }
-SENNIT_API void omp_display_env_(const int *) { display_environment(); }
-SENNIT_API void omp_display_env_8_(const std::int64_t *) { display_environment(); }
+SENNIT_API void omp_display_env(int) {
+    display_environment();
+}
+SENNIT_API void omp_display_env_(const int *) {
+    display_environment();
+}
+SENNIT_API void omp_display_env_8_(const std::int64_t *) {
+    display_environment();
+}
 
 // Resources are taken again on the next use; nothing that a program could notice is released.
 SENNIT_API int omp_pause_resource(int kind, int device) {
@@ -216,12 +255,20 @@ SENNIT_API int omp_pause_resource(int kind, int device) {
 SENNIT_API int omp_pause_resource_(const int *kind, const int *device) {
     return omp_pause_resource(*kind, *device);
 }
-SENNIT_API int omp_pause_resource_all(int kind) { return omp_pause_resource(kind, 0); }
-SENNIT_API int omp_pause_resource_all_(const int *kind) { return omp_pause_resource(*kind, 0); }
+SENNIT_API int omp_pause_resource_all(int kind) {
+    return omp_pause_resource(kind, 0);
+}
+SENNIT_API int omp_pause_resource_all_(const int *kind) {
+    return omp_pause_resource(*kind, 0);
+}
 
 // No tool is attached in this version.
-SENNIT_API int omp_control_tool(int, int, void *) { return -2; } // omp_control_tool_notool
-SENNIT_API int omp_control_tool_(const int *, const int *, void *) { return -2; }
+SENNIT_API int omp_control_tool(int, int, void *) {
+    return -2;
+} // omp_control_tool_notool
+SENNIT_API int omp_control_tool_(const int *, const int *, void *) {
+    return -2;
+}
 
 // Places: none are defined, so every query says so (OpenMP 5.2, 18.3).
 SENNIT_GET(int, omp_get_num_places, 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory and device routines (OpenMP 5.2, 18.8, 18.13). There are no devices: the host is device 0 and
-// initial, and device memory is host memory.
+// Memory and device routines (OpenMP 5.2, 18.8, 18.13). There are no devices: the host is device 0
+// and initial, and device memory is host memory.
 #include "omp/api.h"
 
 #include "omp/icv.h"
@@ -57,10 +57,15 @@ void *allocate(std::size_t alignment, std::size_t size, std::uintptr_t handle) {
     if (allocator && allocator->used.fetch_add(size) + size > allocator->pool) {
         allocator->used.fetch_sub(size);
         switch (allocator->fallback) {
-        case kNull: return nullptr;
-        case kAbort: std::abort();
-        case kAllocator: return allocate(alignment, size, allocator->fallback_data);
-        default: allocator = nullptr; break;
+        case kNull:
+            return nullptr;
+        case kAbort:
+            std::abort();
+        case kAllocator:
+            return allocate(alignment, size, allocator->fallback_data);
+        default:
+            allocator = nullptr;
+            break;
         }
     }
     const std::size_t whole = size + align + sizeof(Head);
@@ -73,7 +78,9 @@ void *allocate(std::size_t alignment, std::size_t size, std::uintptr_t handle) {
     return block;
 }
 
-Head &head_of(void *block) { return *(static_cast<Head *>(block) - 1); }
+Head &head_of(void *block) {
+    return *(static_cast<Head *>(block) - 1);
+}
 
 void release(void *block) {
     if (!block)
@@ -111,7 +118,9 @@ SENNIT_API void *omp_aligned_calloc(std::size_t align, std::size_t count, std::s
     std::size_t all = 0;
     return product(count, size, &all) ? zeroed(allocate(align, all, allocator), all) : nullptr;
 }
-SENNIT_API void omp_free(void *block, std::uintptr_t) { release(block); }
+SENNIT_API void omp_free(void *block, std::uintptr_t) {
+    release(block);
+}
 SENNIT_API void *omp_realloc(void *block, std::size_t size, std::uintptr_t allocator,
                              std::uintptr_t) {
     if (!block)
@@ -132,11 +141,20 @@ SENNIT_API std::uintptr_t omp_init_allocator(std::uintptr_t, int count, const Tr
     for (int i = 0; i < count; ++i) {
         const std::uintptr_t value = traits[i].value;
         switch (traits[i].key) {
-        case kAlignment: made->alignment = value; break;
-        case kPoolSize: made->pool = value; break;
-        case kFallback: made->fallback = value; break;
-        case kFallbackData: made->fallback_data = value; break;
-        default: break; // sync_hint, access, pinned, partition: nothing to do on the host
+        case kAlignment:
+            made->alignment = value;
+            break;
+        case kPoolSize:
+            made->pool = value;
+            break;
+        case kFallback:
+            made->fallback = value;
+            break;
+        case kFallbackData:
+            made->fallback_data = value;
+            break;
+        default:
+            break; // sync_hint, access, pinned, partition: nothing to do on the host
         }
     }
     return reinterpret_cast<std::uintptr_t>(made);
@@ -161,22 +179,34 @@ SENNIT_API void omp_set_default_allocator_(const std::uintptr_t *allocator) {
 SENNIT_API std::uintptr_t omp_get_default_allocator(void) {
     return g_default.load(std::memory_order_relaxed);
 }
-SENNIT_API std::uintptr_t omp_get_default_allocator_(void) { return omp_get_default_allocator(); }
+SENNIT_API std::uintptr_t omp_get_default_allocator_(void) {
+    return omp_get_default_allocator();
+}
 
 // ---- devices --------------------------------------------------------------------------------
 
 #define SENNIT_DEVICE(type, name, value)                                                           \
-    SENNIT_API type name(void) { return value; }                                                   \
-    SENNIT_API type name##_(void) { return value; }
+    SENNIT_API type name(void) {                                                                   \
+        return value;                                                                              \
+    }                                                                                              \
+    SENNIT_API type name##_(void) {                                                                \
+        return value;                                                                              \
+    }
 SENNIT_DEVICE(int, omp_get_num_devices, 0)
 SENNIT_DEVICE(int, omp_get_initial_device, 0)
 SENNIT_DEVICE(int, omp_is_initial_device, 1)
 SENNIT_DEVICE(int, omp_get_device_num, 0)
 SENNIT_DEVICE(int, omp_get_default_device, omp::here().task->icvs->default_device)
 
-SENNIT_API void *omp_target_alloc(std::size_t size, int) { return std::malloc(size); }
-SENNIT_API void omp_target_free(void *pointer, int) { std::free(pointer); }
-SENNIT_API int omp_target_is_present(const void *, int) { return 1; }
+SENNIT_API void *omp_target_alloc(std::size_t size, int) {
+    return std::malloc(size);
+}
+SENNIT_API void omp_target_free(void *pointer, int) {
+    std::free(pointer);
+}
+SENNIT_API int omp_target_is_present(const void *, int) {
+    return 1;
+}
 SENNIT_API int omp_target_memcpy(void *into, const void *from, std::size_t length,
                                  std::size_t into_offset, std::size_t from_offset, int, int) {
     if (length)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OMP_* variables (OpenMP 5.2, chapter 21). Each is read by one small function; a value that it does
-// not understand costs one line and leaves the default.
+// OMP_* variables (OpenMP 5.2, chapter 21). Each is read by one small function; a value that it
+// does not understand costs one line and leaves the default.
 #include "omp/icv.h"
 
 #include "base/config.h"
@@ -139,16 +139,16 @@ void read_schedule(Icvs &icvs) {
         while (std::isspace(static_cast<unsigned char>(*rest)))
             ++rest;
         long chunk = 0;
-        if (*rest == '\0' || (*rest == ',' && parse_number(rest + 1, 1, LONG_MAX, &chunk, &rest) &&
-                              *rest == '\0')) {
+        if (*rest == '\0' ||
+            (*rest == ',' && parse_number(rest + 1, 1, LONG_MAX, &chunk, &rest) && *rest == '\0')) {
             icvs.schedule = kind.kind;
             icvs.schedule_monotonic = monotonic;
             icvs.chunk = chunk;
             return;
         }
     }
-    complain("OMP_SCHEDULE", text,
-             "[monotonic:|nonmonotonic:]static|dynamic|guided|auto[,chunk]", "static");
+    complain("OMP_SCHEDULE", text, "[monotonic:|nonmonotonic:]static|dynamic|guided|auto[,chunk]",
+             "static");
 }
 
 // "size", "sizeB", K (the default unit), M, G. False when it is none of these.
@@ -163,11 +163,20 @@ bool parse_size(const char *text, size_t *bytes) {
     int shift = 10;
     if (*end != '\0') {
         switch (std::toupper(static_cast<unsigned char>(*end++))) {
-        case 'B': shift = 0; break;
-        case 'K': shift = 10; break;
-        case 'M': shift = 20; break;
-        case 'G': shift = 30; break;
-        default: return false;
+        case 'B':
+            shift = 0;
+            break;
+        case 'K':
+            shift = 10;
+            break;
+        case 'M':
+            shift = 20;
+            break;
+        case 'G':
+            shift = 30;
+            break;
+        default:
+            return false;
         }
     }
     if (*end != '\0' || number == 0 || number > (ULLONG_MAX >> (shift + 8)))
@@ -228,7 +237,8 @@ void read_proc_bind(int *lists) {
         }
     }
     if (strcasecmp(text, "false") != 0)
-        complain("OMP_PROC_BIND", text, "true, false, or a list of primary, close, spread", "false");
+        complain("OMP_PROC_BIND", text, "true, false, or a list of primary, close, spread",
+                 "false");
 }
 
 void read_wait_policy() {
@@ -279,9 +289,13 @@ void display() {
 
 } // namespace
 
-const GlobalIcvs &global_icvs() { return g_icvs; }
+const GlobalIcvs &global_icvs() {
+    return g_icvs;
+}
 
-void display_environment() { display(); }
+void display_environment() {
+    display();
+}
 
 void icv_setup() {
     Icvs &icvs = g_icvs.initial;

@@ -34,12 +34,12 @@ struct Icvs {
 };
 
 struct GlobalIcvs {
-    Icvs initial;                // of the initial tasks
-    std::size_t stack_size = 0;  // of tasks and threads, bytes
-    int max_task_priority = 0;   // omp_get_max_task_priority()
-    bool cancellation = false;   // cancel-var
-    bool wait_active = false;    // OMP_WAIT_POLICY=active
-    bool bind = false;           // OMP_PROC_BIND is not false
+    Icvs initial;               // of the initial tasks
+    std::size_t stack_size = 0; // of tasks and threads, bytes
+    int max_task_priority = 0;  // omp_get_max_task_priority()
+    bool cancellation = false;  // cancel-var
+    bool wait_active = false;   // OMP_WAIT_POLICY=active
+    bool bind = false;          // OMP_PROC_BIND is not false
     bool display_env = false;
 };
 

@@ -16,7 +16,9 @@ using namespace sennit;
 
 namespace {
 
-Task &task_of(sennit_task *handle) { return *static_cast<Task *>(handle); }
+Task &task_of(sennit_task *handle) {
+    return *static_cast<Task *>(handle);
+}
 
 // The caller must be `handle` itself.
 int check_self(sennit_task *handle) {

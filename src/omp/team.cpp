@@ -368,7 +368,9 @@ sched::Worker &attach() {
     return worker;
 }
 
-bool is_initial_thread() { return gettid() == getpid(); }
+bool is_initial_thread() {
+    return gettid() == getpid();
+}
 
 void team_setup() {
     if (sched_getaffinity(0, sizeof g_cpus, &g_cpus) != 0) {

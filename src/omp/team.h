@@ -37,10 +37,10 @@ class Gate {
 // Worksharing state; see worksharing.h.
 struct Workshares;
 struct MemberWorkshares {
-    std::uint32_t begun = 0;      // worksharing loops and sections begun in this region
-    std::uint32_t singles = 0;    // `single` constructs met in this region
-    void *loop = nullptr;         // the construct that this thread is in
-    std::uint64_t position = 0;   // static: pieces that it had; dynamic: 1 after the final chunk
+    std::uint32_t begun = 0;    // worksharing loops and sections begun in this region
+    std::uint32_t singles = 0;  // `single` constructs met in this region
+    void *loop = nullptr;       // the construct that this thread is in
+    std::uint64_t position = 0; // static: pieces that it had; dynamic: 1 after the final chunk
     // The piece that it is at, in an ordered loop. The thread before it reads whom to wake.
     std::atomic<std::uint64_t> ordered_first{0};
     std::uint64_t ordered_last = 0;
@@ -63,14 +63,14 @@ struct Member : sched::Slot {
 using Body = void (*)(Member &member, void *data);
 
 struct Team final : sched::Group {
-    Team *outer = nullptr;    // team of the encountering task; null for an initial team
+    Team *outer = nullptr;          // team of the encountering task; null for an initial team
     Member *encountering = nullptr; // its thread that forked us
     Task *encountering_task = nullptr;
-    int level = 0;            // omp_get_level()
-    int active_level = 0;     // omp_get_active_level()
+    int level = 0;        // omp_get_level()
+    int active_level = 0; // omp_get_active_level()
     Body body = nullptr;
     void *data = nullptr;
-    const Icvs *icvs = nullptr; // of the implicit tasks: the encountering task's
+    const Icvs *icvs = nullptr;  // of the implicit tasks: the encountering task's
     Team *next_cached = nullptr; // the forking thread's list of hot teams
     bool in_use = false;
     bool disband = false; // docked threads: go home
@@ -79,9 +79,9 @@ struct Team final : sched::Group {
     Gate barrier;
     Gate fork;
     Workshares *workshares = nullptr;
-    void *copyprivate = nullptr;           // published by the `single` thread
+    void *copyprivate = nullptr; // published by the `single` thread
     std::atomic<bool> cancelled{false};
-    TaskReductions *reductions = nullptr;  // parallel reduction(task, ...)
+    TaskReductions *reductions = nullptr; // parallel reduction(task, ...)
 
     Member &member(int index) { return *static_cast<Member *>(slots[index]); }
     void settle() override;
@@ -96,7 +96,9 @@ inline sched::Worker &here() {
 }
 // The thread that loaded the library.
 bool is_initial_thread();
-inline Member &member_of(sched::Worker &worker) { return *static_cast<Member *>(worker.slot); }
+inline Member &member_of(sched::Worker &worker) {
+    return *static_cast<Member *>(worker.slot);
+}
 
 // How many threads a region gets that asks for `wanted` (0: nthreads-var) with if(`parallel`).
 int region_size(sched::Worker &worker, int wanted, bool parallel);
@@ -117,8 +119,8 @@ void team_setup();
 // In the child of fork(): only the calling thread is left.
 void team_after_fork_in_child();
 
-// A team of one thread with no region: parent of tasks spawned through sennit.h. Has a worker of its
-// own, started on first use; null when that is impossible.
+// A team of one thread with no region: parent of tasks spawned through sennit.h. Has a worker of
+// its own, started on first use; null when that is impossible.
 Team *commons();
 
 } // namespace sennit::omp

@@ -39,8 +39,8 @@ void static_share(std::uint64_t count, int threads, int thread, std::uint64_t *f
 
 // True for the one thread that executes this `single`.
 bool single_begin(sched::Worker &worker);
-// copyprivate: the single thread publishes `data`; the others get it after a barrier. All of them owe
-// another barrier, behind which everybody has read (GCC's code has it, kmp's door adds it).
+// copyprivate: the single thread publishes `data`; the others get it after a barrier. All of them
+// owe another barrier, behind which everybody has read (GCC's code has it, kmp's door adds it).
 void copyprivate_publish(sched::Worker &worker, void *data);
 void *copyprivate_receive(sched::Worker &worker);
 

@@ -102,7 +102,8 @@ void ring_ticker() {
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
         pthread_t thread;
         if (const int error = pthread_create(&thread, &attributes, ticker, nullptr))
-            warn("no thread for timers and background progress (%s); progress only when workers idle",
+            warn("no thread for timers and background progress (%s); progress only when workers "
+                 "idle",
                  std::strerror(error));
         pthread_attr_destroy(&attributes);
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -120,9 +121,13 @@ std::uint64_t now_ns() {
            static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-std::uint64_t runs() { return g_runs.load(std::memory_order_relaxed); }
+std::uint64_t runs() {
+    return g_runs.load(std::memory_order_relaxed);
+}
 
-bool inside() { return t_inside != 0; }
+bool inside() {
+    return t_inside != 0;
+}
 
 int run() {
     if (inside())

@@ -19,7 +19,9 @@ extern std::atomic<std::int64_t> g_pending;
 
 // Is there anything to poll for? One relaxed load: a worker may see a change late, the ticker never
 // sleeps through it.
-inline bool pending() { return detail::g_pending.load(std::memory_order_relaxed) > 0; }
+inline bool pending() {
+    return detail::g_pending.load(std::memory_order_relaxed) > 0;
+}
 
 // Run every service that has pending operations and whose token is free. Returns completions.
 int run();

@@ -9,8 +9,8 @@
 namespace sennit::sched {
 
 struct ReadyQueue::Levels {
-    std::uint64_t groups = 0;                  // bit g: words[g] != 0
-    std::uint64_t words[kLevels / 64] = {};    // bit b of words[g]: lists[64 g + b] is not empty
+    std::uint64_t groups = 0;               // bit g: words[g] != 0
+    std::uint64_t words[kLevels / 64] = {}; // bit b of words[g]: lists[64 g + b] is not empty
     List lists[kLevels];
 
     int highest() const {
@@ -30,7 +30,9 @@ struct ReadyQueue::Levels {
     }
 };
 
-ReadyQueue::~ReadyQueue() { std::free(levels_); }
+ReadyQueue::~ReadyQueue() {
+    std::free(levels_);
+}
 
 void ReadyQueue::push_level(Node *node, Place place) {
     if (!levels_) {

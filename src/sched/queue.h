@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ready tasks of one team member.
 //
-// Priority 0, which is what nearly every task has, is one intrusive list; higher priorities are 1024
-// lists under a two-level bitmap, made when the first such task comes: taking the highest is O(1)
-// (communication-aware scheduling, section 4.1, uses red-black trees).
+// Priority 0, which is what nearly every task has, is one intrusive list; higher priorities are
+// 1024 lists under a two-level bitmap, made when the first such task comes: taking the highest is
+// O(1) (communication-aware scheduling, section 4.1, uses red-black trees).
 //
 // A spin lock guards it: an uncontended exchange costs what the fence of a lock-free deque costs,
 // and priorities, both ends and conditional takes need no further argument. count() may be read

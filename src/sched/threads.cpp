@@ -47,9 +47,15 @@ void calibrate_ticks() {
 
 } // namespace
 
-int processors() { return g_processors; }
-std::uint64_t ticks_per_us() { return g_ticks_per_us; }
-std::uint64_t spin_budget() { return g_spin_budget.load(std::memory_order_relaxed); }
+int processors() {
+    return g_processors;
+}
+std::uint64_t ticks_per_us() {
+    return g_ticks_per_us;
+}
+std::uint64_t spin_budget() {
+    return g_spin_budget.load(std::memory_order_relaxed);
+}
 
 void set_active_workers(int workers) {
     const long asked = config().spin_us;
@@ -61,8 +67,12 @@ void set_active_workers(int workers) {
     g_spin_budget.store(us * g_ticks_per_us, std::memory_order_relaxed);
 }
 
-int Worker::count() { return g_count.load(std::memory_order_acquire); }
-Worker *Worker::by_id(int id) { return g_workers[id].load(std::memory_order_acquire); }
+int Worker::count() {
+    return g_count.load(std::memory_order_acquire);
+}
+Worker *Worker::by_id(int id) {
+    return g_workers[id].load(std::memory_order_acquire);
+}
 
 // The parts of Worker that deal with kernel threads.
 struct WorkerThreads {
@@ -111,7 +121,8 @@ struct WorkerThreads {
         if (error != 0) {
             static std::atomic<bool> said{false};
             if (!said.exchange(true, std::memory_order_relaxed))
-                warn("cannot make another thread (%s): parallel regions get fewer threads than they ask "
+                warn("cannot make another thread (%s): parallel regions get fewer threads than "
+                     "they ask "
                      "for; raise 'ulimit -u' or lower OMP_NUM_THREADS or OMP_STACKSIZE",
                      std::strerror(error));
         }

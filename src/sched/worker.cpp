@@ -20,7 +20,7 @@ namespace {
 alignas(kCacheLine) std::atomic<Worker *> g_idle_poller{nullptr};
 std::atomic<int> g_asleep{0};
 
-constexpr int kBriefSpins = 32;      // before parking, when nobody told us to be patient
+constexpr int kBriefSpins = 32;       // before parking, when nobody told us to be patient
 constexpr int kPollsBeforeYield = 64; // of the idle poller: first spin, then yield, then nap
 constexpr int kPollsBeforeNap = 4096;
 constexpr std::int64_t kNapNs = 50'000;
@@ -97,8 +97,8 @@ Node *Worker::find_in(Slot &where) {
     static const bool in_order = fifo_policy();
     const auto end = in_order ? ReadyQueue::Place::front : ReadyQueue::Place::back;
     where.random = where.random * 1664525u + 1013904223u;
-    auto victim = static_cast<int>((std::uint64_t{where.random} *
-                                    static_cast<std::uint64_t>(group.size)) >> 32);
+    auto victim = static_cast<int>(
+        (std::uint64_t{where.random} * static_cast<std::uint64_t>(group.size)) >> 32);
     for (int i = 0; i < group.size; ++i, ++victim) {
         if (victim >= group.size)
             victim = 0;
@@ -216,7 +216,8 @@ void Worker::park(Condition &condition) {
                 switch_to(fresh);
                 return;
             }
-            // No memory for a stack: bury this fiber, if it can still be withdrawn, rather than stop.
+            // No memory for a stack: bury this fiber, if it can still be withdrawn, rather than
+            // stop.
             if (condition.disarm(me)) {
                 Slot *const home = slot;
                 Task *const self = task;
@@ -388,10 +389,12 @@ Fiber *Worker::take_fiber() {
     if (!stack) {
         static std::atomic<bool> said{false};
         if (!said.exchange(true, std::memory_order_relaxed))
-            warn("no memory for another task stack (%zu bytes; %llu in use): from now on a task may run "
-                 "on top of a waiting one and delay it; lower OMP_STACKSIZE or raise 'ulimit -v' or "
-                 "vm.max_map_count",
-                 fiber::stack_size(), static_cast<unsigned long long>(fiber::live_stacks()));
+            warn(
+                "no memory for another task stack (%zu bytes; %llu in use): from now on a task may "
+                "run "
+                "on top of a waiting one and delay it; lower OMP_STACKSIZE or raise 'ulimit -v' or "
+                "vm.max_map_count",
+                fiber::stack_size(), static_cast<unsigned long long>(fiber::live_stacks()));
         return nullptr;
     }
     auto top = reinterpret_cast<std::uintptr_t>(stack.low) + stack.size - sizeof(Fiber);
@@ -420,7 +423,9 @@ void Worker::recycle(Fiber *fiber) {
 
 // ---- idling ---------------------------------------------------------------------------------
 
-std::uint64_t Worker::spin_ticks() const { return spin_budget(); }
+std::uint64_t Worker::spin_ticks() const {
+    return spin_budget();
+}
 
 void Worker::poll_slow() {
     const std::uint64_t now = ticks();
@@ -448,8 +453,7 @@ void Worker::idle() {
             mine->group->settle();
     if (poll::pending()) {
         Worker *poller = g_idle_poller.load(std::memory_order_relaxed);
-        if (poller == this ||
-            (!poller && g_idle_poller.compare_exchange_strong(poller, this))) {
+        if (poller == this || (!poller && g_idle_poller.compare_exchange_strong(poller, this))) {
             if (poll::run() > 0) {
                 idle_rounds_ = 0;
                 return;

@@ -8,12 +8,12 @@
 // that may resume a fiber is the one that parked it, so a wake-up can never come "too early".
 //
 // A Slot is a worker's membership in a Group (the threads of one team). A worker can have several
-// slots: it is a thread of an outer team whose task encountered a nested region. It takes tasks from
-// every group it has a slot in.
+// slots: it is a thread of an outer team whose task encountered a nested region. It takes tasks
+// from every group it has a slot in.
 //
 // Wake-ups, each one named: a parked fiber is resumed through its worker's inbox (make_ready); a
-// sleeping worker is woken by make_ready, by a push to a queue of one of its groups (announce_work),
-// or to take over polling (see idle_poller).
+// sleeping worker is woken by make_ready, by a push to a queue of one of its groups
+// (announce_work), or to take over polling (see idle_poller).
 #pragma once
 
 #include "base/compiler.h"
@@ -82,7 +82,7 @@ struct alignas(kCacheLine) Slot {
     Group *group = nullptr;
     int index = 0;
     std::atomic<Worker *> worker{nullptr}; // null while nobody is the member
-    Slot *next_of_worker = nullptr; // list of the worker's slots
+    Slot *next_of_worker = nullptr;        // list of the worker's slots
     std::uint32_t random = 1;
     // Written by the worker alone, read by quiescent().
     alignas(kCacheLine) std::atomic<std::uint64_t> created{0};
@@ -180,8 +180,8 @@ class alignas(kCacheLine) Worker {
 
     // Put a ready task on the queue of `where`, a slot of this worker, and wake a sleeper.
     void push(Slot &where, Node *node);
-    // As push, but the task may run next on this worker, before anything queued: the first successor
-    // of a task that just ended. Only from code that returns to the scheduling loop.
+    // As push, but the task may run next on this worker, before anything queued: the first
+    // successor of a task that just ended. Only from code that returns to the scheduling loop.
     void push_next(Slot &where, Node *node);
 
     // For the statistics: explicit tasks created here. Only the owner writes.

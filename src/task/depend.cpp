@@ -117,8 +117,8 @@ void connect(sched::Worker &worker, DependNode *predecessor, DependNode &node, i
             return;
         }
         edge->next = top;
-    } while (!predecessor->successors.compare_exchange_weak(
-        top, edge, std::memory_order_release, std::memory_order_acquire));
+    } while (!predecessor->successors.compare_exchange_weak(top, edge, std::memory_order_release,
+                                                            std::memory_order_acquire));
     ++*edges;
 }
 
@@ -126,7 +126,8 @@ void add_mutex(DependNode &node, DependMutex *mutex) {
     for (int i = 0; i < node.mutex_count; ++i)
         if (node.mutexes[i] == mutex)
             return;
-    const std::size_t bytes = static_cast<std::size_t>(node.mutex_count + 1) * sizeof(DependMutex *);
+    const std::size_t bytes =
+        static_cast<std::size_t>(node.mutex_count + 1) * sizeof(DependMutex *);
     node.mutexes = static_cast<DependMutex **>(checked(std::realloc(node.mutexes, bytes), bytes));
     node.mutexes[node.mutex_count++] = mutex;
     mutex->references.fetch_add(1, std::memory_order_relaxed);
@@ -143,8 +144,8 @@ void add_access(sched::Worker &worker, Entry &entry, DependNode &node, task::Dep
         now = Generation{};
         now.kind = kind;
         if (kind == task::DependKind::mutexinoutset)
-            now.mutex = new (checked(std::malloc(sizeof(DependMutex)), sizeof(DependMutex)))
-                DependMutex;
+            now.mutex =
+                new (checked(std::malloc(sizeof(DependMutex)), sizeof(DependMutex))) DependMutex;
     }
     for (DependNode *predecessor : entry.before)
         connect(worker, predecessor, node, edges);
@@ -268,8 +269,8 @@ void drop_table(sched::Worker *worker, DependTable *table) {
 bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const Depend *depends,
                  int count) {
     if (!parent.children_depend)
-        parent.children_depend = new (checked(std::malloc(sizeof(DependTable)),
-                                              sizeof(DependTable))) DependTable;
+        parent.children_depend =
+            new (checked(std::malloc(sizeof(DependTable)), sizeof(DependTable))) DependTable;
     DependTable &table = *parent.children_depend;
     int edges = 0;
     for (int i = 0; i < count; ++i) {
@@ -311,8 +312,9 @@ bool acquire_mutexes(DependNode &node, sched::Node *task, void (*make_ready)(sch
         }
         mutex.lock.unlock();
         if (!free) {
-            // The task waits there and may be tried elsewhere at any time. As long as we hold a mutex
-            // that it needs it cannot run, so its node lives; mutexes[0] is the last we let go.
+            // The task waits there and may be tried elsewhere at any time. As long as we hold a
+            // mutex that it needs it cannot run, so its node lives; mutexes[0] is the last we let
+            // go.
             if (i > 0)
                 release_first(node.mutexes, i, make_ready);
             return false;

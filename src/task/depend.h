@@ -8,8 +8,8 @@
 // Only the generating task touches its table, so there are no locks on it.
 //
 // Successor lists: a Treiber stack that a completing task closes with one exchange; who finds it
-// closed knows that the predecessor is done. `missing` starts at kBias, so that it cannot reach zero
-// while edges are still being added; the creator takes the bias away at the end.
+// closed knows that the predecessor is done. `missing` starts at kBias, so that it cannot reach
+// zero while edges are still being added; the creator takes the bias away at the end.
 #pragma once
 
 #include "task/task.h"
@@ -34,7 +34,7 @@ struct DependNode {
     std::atomic<int> references{1}; // the task's, and one for each place in a table
     std::atomic<int> missing{kBias};
     std::atomic<DependEdge *> successors{nullptr};
-    Task *task = nullptr;           // null: a waiter without a task (taskwait depend)
+    Task *task = nullptr;              // null: a waiter without a task (taskwait depend)
     sched::WaitCell *waiter = nullptr; // signalled instead of queueing the task
     DependMutex **mutexes = nullptr;
     int mutex_count = 0;
@@ -53,8 +53,8 @@ DependNode *make_node(sched::Worker &worker, Task *task);
 void drop_node(sched::Worker *worker, DependNode *node);
 void drop_table(sched::Worker *worker, DependTable *table);
 
-// Close the list of successors; release(worker-independent) calls ready(node) for each that is ready
-// now.
+// Close the list of successors; release(worker-independent) calls ready(node) for each that is
+// ready now.
 template <class Ready>
 void release_successors(sched::Worker *worker, DependNode &node, Ready ready);
 

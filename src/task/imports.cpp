@@ -39,8 +39,8 @@ bool object_suspends(const dl_phdr_info &object) {
     const ElfW(Dyn) *dynamic = nullptr;
     for (int i = 0; i < object.dlpi_phnum; ++i)
         if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
-            dynamic = reinterpret_cast<const ElfW(Dyn) *>(object.dlpi_addr +
-                                                          object.dlpi_phdr[i].p_vaddr);
+            dynamic =
+                reinterpret_cast<const ElfW(Dyn) *>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
     const ElfW(Sym) *symbols = nullptr;
     const char *strings = nullptr;
     const std::uint32_t *gnu_hash = nullptr;
@@ -48,11 +48,20 @@ bool object_suspends(const dl_phdr_info &object) {
     for (; dynamic && dynamic->d_tag != DT_NULL; ++dynamic) {
         const auto *target = reinterpret_cast<const void *>(dynamic->d_un.d_ptr);
         switch (dynamic->d_tag) {
-        case DT_SYMTAB: symbols = static_cast<const ElfW(Sym) *>(target); break;
-        case DT_STRTAB: strings = static_cast<const char *>(target); break;
-        case DT_GNU_HASH: gnu_hash = static_cast<const std::uint32_t *>(target); break;
-        case DT_HASH: hash = static_cast<const std::uint32_t *>(target); break;
-        default: break;
+        case DT_SYMTAB:
+            symbols = static_cast<const ElfW(Sym) *>(target);
+            break;
+        case DT_STRTAB:
+            strings = static_cast<const char *>(target);
+            break;
+        case DT_GNU_HASH:
+            gnu_hash = static_cast<const std::uint32_t *>(target);
+            break;
+        case DT_HASH:
+            hash = static_cast<const std::uint32_t *>(target);
+            break;
+        default:
+            break;
         }
     }
     if (!symbols || !strings || (!gnu_hash && !hash))
@@ -73,6 +82,8 @@ int visit(dl_phdr_info *object, std::size_t, void *) {
 
 } // namespace
 
-bool process_may_suspend() { return dl_iterate_phdr(visit, nullptr) != 0; }
+bool process_may_suspend() {
+    return dl_iterate_phdr(visit, nullptr) != 0;
+}
 
 } // namespace sennit::task

@@ -194,8 +194,8 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
     if (SENNIT_UNLIKELY(task.flags & (Task::kEvents | Task::kRequeued))) {
         if (task.is(Task::kRequeued))
             return run_again(worker, slot, task);
-        // Whoever fulfils the last event completes the task, maybe on another thread, which must not
-        // meet our unfolded count of children.
+        // Whoever fulfils the last event completes the task, maybe on another thread, which must
+        // not meet our unfolded count of children.
         fold_children(task);
         if (task.events.fetch_sub(1, std::memory_order_acq_rel) != 1)
             return;
@@ -205,7 +205,9 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
 
 } // namespace
 
-Counters &counters() { return g_counters; }
+Counters &counters() {
+    return g_counters;
+}
 
 void note_may_suspend() {
     if (!may_suspend())
@@ -247,7 +249,8 @@ std::int64_t unfinished_here(const sched::Slot &slot) {
 }
 
 std::int64_t unfinished(const sched::Group &team) {
-    auto total = -static_cast<std::int64_t>(team.finished_elsewhere.load(std::memory_order_relaxed));
+    auto total =
+        -static_cast<std::int64_t>(team.finished_elsewhere.load(std::memory_order_relaxed));
     for (int i = 0; i < team.size; ++i)
         total += unfinished_here(*team.slots[i]);
     return total;
@@ -324,9 +327,8 @@ void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int 
             worker.yield();
         }
     } else {
-        release_successors(&worker, *node, [&](DependNode &ready) {
-            node_ready(&worker, ready, Then::queue);
-        });
+        release_successors(&worker, *node,
+                           [&](DependNode &ready) { node_ready(&worker, ready, Then::queue); });
         drop_node(&worker, node);
     }
 }
@@ -346,8 +348,7 @@ class ChildrenCondition final : public sched::Condition {
         return static_cast<const Task *>(node)->parent == &task_;
     }
     bool done() override {
-        const std::int64_t elsewhere =
-            task_.pending.load(std::memory_order_acquire) / Task::kChild;
+        const std::int64_t elsewhere = task_.pending.load(std::memory_order_acquire) / Task::kChild;
         return elsewhere + task_.spawned == 0;
     }
     bool arm(sched::Fiber *fiber) override {
@@ -518,7 +519,9 @@ void suspend(sched::Worker &worker) {
     task.block_cell.reset();
 }
 
-void resume(Task &task) { task.block_cell.signal(); }
+void resume(Task &task) {
+    task.block_cell.signal();
+}
 
 void retire_implicit(sched::Worker &worker, Task &task) {
     if (task.children_depend) {

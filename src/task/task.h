@@ -49,10 +49,10 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kFinal = 1u << 3,      // descendants are included tasks
         kUndeferred = 1u << 4, // the creator waits for it, so it is counted nowhere
         kMergeable = 1u << 5,
-        kEvents = 1u << 6,   // `events` is in use
-        kSpawned = 1u << 7,  // by sennit_task_spawn: the payload is a SpawnPayload
-        kRequeued = 1u << 8, // an untied task put itself back: the body has not ended yet
-        kSent = 1u << 9,     // notified a send (policies learn from it)
+        kEvents = 1u << 6,    // `events` is in use
+        kSpawned = 1u << 7,   // by sennit_task_spawn: the payload is a SpawnPayload
+        kRequeued = 1u << 8,  // an untied task put itself back: the body has not ended yet
+        kSent = 1u << 9,      // notified a send (policies learn from it)
         kOwnsIcvs = 1u << 10, // `icvs` is this task's own copy
     };
 
@@ -64,10 +64,10 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
     const Icvs *icvs = nullptr;
     std::atomic<sched::Worker *> home{nullptr}; // where it runs or is suspended
     std::uint32_t flags = 0;
-    std::int32_t spawned = 0; // children not folded; may fall below zero after a fold
+    std::int32_t spawned = 0;        // children not folded; may fall below zero after a fold
     std::atomic<bool> folded{false}; // children are counted in `pending` alone
-    std::uint8_t again = 0;      // with kRequeued: task::Again
-    std::uint8_t again_mode = 0; // alpi_suspend_mode_t chosen by the task
+    std::uint8_t again = 0;          // with kRequeued: task::Again
+    std::uint8_t again_mode = 0;     // alpi_suspend_mode_t chosen by the task
     // Unfinished children * 4 + kWaiting + kEnded, as far as folded.
     std::atomic<std::int64_t> pending{0};
     std::atomic<std::int64_t> events{1}; // 1 for the body itself
@@ -106,7 +106,9 @@ struct Depend {
     void *address; // null with `out`: omp_all_memory
     DependKind kind;
 };
-inline Depend all_memory() { return {nullptr, DependKind::out}; }
+inline Depend all_memory() {
+    return {nullptr, DependKind::out};
+}
 
 // A task with `payload_size` bytes behind it, child of the caller's task, not yet known to anybody.
 Task *allocate(sched::Worker &worker, std::size_t payload_size);
@@ -188,7 +190,9 @@ extern std::atomic<bool> g_may_suspend;
 extern std::uint32_t g_throttle;
 } // namespace detail
 
-inline bool may_suspend() { return detail::g_may_suspend.load(std::memory_order_relaxed); }
+inline bool may_suspend() {
+    return detail::g_may_suspend.load(std::memory_order_relaxed);
+}
 inline bool throttled(sched::Worker &worker) {
     return worker.slot->queue.count() >= detail::g_throttle;
 }

@@ -91,7 +91,9 @@ TEST(Poll, AServiceIsRunByOneThreadAtATime) {
 TEST(Poll, TimersFireInOrderAndNotEarly) {
     struct Shot : poll::Timer {
         std::atomic<std::uint64_t> fired_at{0};
-        static void note(poll::Timer &timer) { static_cast<Shot &>(timer).fired_at = poll::now_ns(); }
+        static void note(poll::Timer &timer) {
+            static_cast<Shot &>(timer).fired_at = poll::now_ns();
+        }
     };
     Shot late, early;
     const std::uint64_t now = poll::now_ns();

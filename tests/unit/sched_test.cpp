@@ -13,10 +13,13 @@ using Place = ReadyQueue::Place;
 
 namespace {
 struct Item : Node {
-    explicit Item(int value_, int priority_ = 0) : Node{nullptr, nullptr, priority_}, value(value_) {}
+    explicit Item(int value_, int priority_ = 0)
+        : Node{nullptr, nullptr, priority_}, value(value_) {}
     int value;
 };
-int value(Node *node) { return node ? static_cast<Item *>(node)->value : -1; }
+int value(Node *node) {
+    return node ? static_cast<Item *>(node)->value : -1;
+}
 } // namespace
 
 TEST(ReadyQueue, FrontIsLastInFirstOutAndBackIsFirstInFirstOut) {
@@ -56,8 +59,9 @@ TEST(ReadyQueue, ConditionalTakeLooksOnlyAtTheFront) {
     Item a(1), b(2);
     queue.push(&a, Place::back);
     queue.push(&b, Place::back);
-    EXPECT_EQ(queue.take_front_if([](const Node *n) { return static_cast<const Item *>(n)->value == 2; }),
-              nullptr);
+    EXPECT_EQ(
+        queue.take_front_if([](const Node *n) { return static_cast<const Item *>(n)->value == 2; }),
+        nullptr);
     EXPECT_EQ(value(queue.take_front_if([](const Node *) { return true; })), 1);
 }
 

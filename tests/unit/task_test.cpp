@@ -32,8 +32,7 @@ Task *make(std::function<void()> body, std::uint32_t flags = 0, int priority = 0
     return made;
 }
 
-void create(std::function<void()> body, std::vector<Depend> depends = {},
-            std::uint32_t flags = 0) {
+void create(std::function<void()> body, std::vector<Depend> depends = {}, std::uint32_t flags = 0) {
     Task *made = make(std::move(body), flags);
     task::submit(omp::here(), *made, depends.data(), static_cast<int>(depends.size()));
 }
@@ -50,7 +49,9 @@ void in_region(int threads, std::function<void()> body) {
 }
 
 int v; // something to depend on
-Depend on(void *address, DependKind kind) { return {address, kind}; }
+Depend on(void *address, DependKind kind) {
+    return {address, kind};
+}
 
 } // namespace
 

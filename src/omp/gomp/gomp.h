@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GCC front door: libgomp's ABI (GOMP_1.0 .. GOMP_5.1), translated into calls of omp/ and task/.
-// Nothing here decides anything; what both doors need lives in omp/.
+// The GCC front door: libgomp's ABI (GOMP_1.0 .. GOMP_5.1), translated into calls of omp/ and
+// task/. Nothing here decides anything; what both doors need lives in omp/.
 #pragma once
 
 #include "base/compiler.h"
@@ -31,8 +31,8 @@ enum TaskFlag : unsigned {
     kStrict = 1u << 14,
 };
 
-// Reductions over a worksharing construct: every thread opens a taskgroup over copies that the first
-// one allocates; see reductions.cpp.
+// Reductions over a worksharing construct: every thread opens a taskgroup over copies that the
+// first one allocates; see reductions.cpp.
 void workshare_reductions_begin(sched::Worker &worker, std::uintptr_t *reductions);
 
 // Memory of `*mem` bytes, zeroed, that the threads of the current worksharing construct share.

@@ -8,8 +8,8 @@ namespace {
 
 using Ull = unsigned long long;
 
-// How a loop variable of type T maps to iterations 0 .. count-1. The member remembers start and step
-// as bits; arithmetic is modulo 2^64, which suits both types.
+// How a loop variable of type T maps to iterations 0 .. count-1. The member remembers start and
+// step as bits; arithmetic is modulo 2^64, which suits both types.
 void remember(omp::Member &member, std::uint64_t first, std::uint64_t step) {
     member.work.door[0] = static_cast<std::int64_t>(first);
     member.work.door[1] = static_cast<std::int64_t>(step);
@@ -35,7 +35,9 @@ std::uint64_t trip_count(bool up, std::uint64_t span, std::uint64_t step) {
     return (span - 1) / stride + 1;
 }
 
-bool is_up(long step) { return step > 0; }
+bool is_up(long step) {
+    return step > 0;
+}
 
 std::uint64_t count_of(long first, long end, long step) {
     const bool up = is_up(step);
@@ -137,8 +139,12 @@ void begin_sections(unsigned count) {
     }                                                                                              \
     SENNIT_LOOP_NEXT(name)
 #define SENNIT_LOOP_NEXT(name)                                                                     \
-    GOMP_API bool GOMP_loop_##name##_next(long *istart, long *iend) { return next(istart, iend); } \
-    GOMP_API bool GOMP_loop_ull_##name##_next(Ull *istart, Ull *iend) { return next(istart, iend); }
+    GOMP_API bool GOMP_loop_##name##_next(long *istart, long *iend) {                              \
+        return next(istart, iend);                                                                 \
+    }                                                                                              \
+    GOMP_API bool GOMP_loop_ull_##name##_next(Ull *istart, Ull *iend) {                            \
+        return next(istart, iend);                                                                 \
+    }
 #define SENNIT_RUNTIME_LOOP(name, ordered)                                                         \
     GOMP_API bool GOMP_loop_##name##_start(long first, long end, long step, long *istart,          \
                                            long *iend) {                                           \
@@ -181,7 +187,9 @@ SENNIT_RUNTIME_LOOP(ordered_runtime, true)
 SENNIT_LOOP_START(start, false)
 SENNIT_LOOP_START(ordered_start, true)
 
-GOMP_API void GOMP_loop_end_nowait(void) { omp::loop_end(omp::here()); }
+GOMP_API void GOMP_loop_end_nowait(void) {
+    omp::loop_end(omp::here());
+}
 
 GOMP_API void GOMP_loop_end(void) {
     sched::Worker &worker = omp::here();
@@ -205,10 +213,18 @@ GOMP_API unsigned GOMP_sections2_start(unsigned count, std::uintptr_t *reduction
     return next_section();
 }
 
-GOMP_API unsigned GOMP_sections_next(void) { return next_section(); }
-GOMP_API void GOMP_sections_end_nowait(void) { GOMP_loop_end_nowait(); }
-GOMP_API void GOMP_sections_end(void) { GOMP_loop_end(); }
-GOMP_API bool GOMP_sections_end_cancel(void) { return GOMP_loop_end_cancel(); }
+GOMP_API unsigned GOMP_sections_next(void) {
+    return next_section();
+}
+GOMP_API void GOMP_sections_end_nowait(void) {
+    GOMP_loop_end_nowait();
+}
+GOMP_API void GOMP_sections_end(void) {
+    GOMP_loop_end();
+}
+GOMP_API bool GOMP_sections_end_cancel(void) {
+    return GOMP_loop_end_cancel();
+}
 
 GOMP_API void GOMP_scope_start(std::uintptr_t *reductions) {
     sched::Worker &worker = omp::here();
@@ -220,14 +236,22 @@ GOMP_API void GOMP_scope_start(std::uintptr_t *reductions) {
     omp::loop_end(worker);
 }
 
-GOMP_API void GOMP_ordered_start(void) { omp::ordered_begin(omp::here()); }
-GOMP_API void GOMP_ordered_end(void) { omp::ordered_end(omp::here()); }
+GOMP_API void GOMP_ordered_start(void) {
+    omp::ordered_begin(omp::here());
+}
+GOMP_API void GOMP_ordered_end(void) {
+    omp::ordered_end(omp::here());
+}
 
-GOMP_API bool GOMP_single_start(void) { return omp::single_begin(omp::here()); }
+GOMP_API bool GOMP_single_start(void) {
+    return omp::single_begin(omp::here());
+}
 
 GOMP_API void *GOMP_single_copy_start(void) {
     sched::Worker &worker = omp::here();
     return omp::single_begin(worker) ? nullptr : omp::copyprivate_receive(worker);
 }
 
-GOMP_API void GOMP_single_copy_end(void *data) { omp::copyprivate_publish(omp::here(), data); }
+GOMP_API void GOMP_single_copy_end(void *data) {
+    omp::copyprivate_publish(omp::here(), data);
+}

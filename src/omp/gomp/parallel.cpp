@@ -72,8 +72,9 @@ Region loop_region(Function function, void *data, long first, long end, long ste
     region.start = first;
     region.step = step;
     // The end is exclusive in both directions.
-    const auto span = step > 0 ? static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(first)
-                               : static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(end);
+    const auto span = step > 0
+                          ? static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(first)
+                          : static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(end);
     const auto stride = step > 0 ? static_cast<std::uint64_t>(step)
                                  : std::uint64_t{0} - static_cast<std::uint64_t>(step);
     const bool empty = step > 0 ? first >= end : first <= end;
@@ -83,8 +84,7 @@ Region loop_region(Function function, void *data, long first, long end, long ste
 }
 
 Region runtime_region(Function function, void *data, long first, long end, long step) {
-    Region region =
-        loop_region(function, data, first, end, step, Sched::static_, 0, true);
+    Region region = loop_region(function, data, first, end, step, Sched::static_, 0, true);
     region.schedule = omp::runtime_schedule(omp::here());
     return region;
 }

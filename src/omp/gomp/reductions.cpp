@@ -2,10 +2,10 @@
 // Task reductions of GCC's making: the compiler lays out, initializes and combines the private
 // copies; the runtime only provides their memory and finds them.
 //
-// The compiler's array: [0] number of items, [1] bytes of a thread's chunk, [2] alignment, then (from
-// us) the address of thread 0's chunk, [3] allocator or -1, [4] next array of the same construct,
-// then (from us) the enclosing scope's, [5] ours, [6] (from us) end of the chunks, and from [7] on
-// three words an item: address of the original, offset in the chunk, ours.
+// The compiler's array: [0] number of items, [1] bytes of a thread's chunk, [2] alignment, then
+// (from us) the address of thread 0's chunk, [3] allocator or -1, [4] next array of the same
+// construct, then (from us) the enclosing scope's, [5] ours, [6] (from us) end of the chunks, and
+// from [7] on three words an item: address of the original, offset in the chunk, ours.
 #include "omp/gomp/gomp.h"
 
 #include "base/message.h"
@@ -128,7 +128,8 @@ GOMP_API void GOMP_taskgroup_reduction_unregister(std::uintptr_t *data) {
     }
 }
 
-GOMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t with_original, void **items) {
+GOMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t with_original,
+                                        void **items) {
     sched::Worker &worker = omp::here();
     std::uintptr_t *scope = nullptr;
     for (Taskgroup *group = worker.task->taskgroup; group && !scope; group = group->outer)
@@ -148,8 +149,7 @@ GOMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t with_orig
 GOMP_API unsigned GOMP_parallel_reductions(Function function, void *data, unsigned num_threads,
                                            unsigned) {
     sched::Worker &worker = omp::here();
-    const int size =
-        omp::region_size(worker, static_cast<int>(num_threads), num_threads != 1);
+    const int size = omp::region_size(worker, static_cast<int>(num_threads), num_threads != 1);
     ReductionRegion region{function, data, *static_cast<std::uintptr_t **>(data)};
     provide(region.reductions, nullptr, nullptr, static_cast<std::size_t>(size));
     omp::parallel(worker, size, reduction_body, &region);

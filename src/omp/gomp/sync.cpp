@@ -15,27 +15,47 @@ void *omp_aligned_alloc(std::size_t alignment, std::size_t size, std::uintptr_t 
 void omp_free(void *pointer, std::uintptr_t allocator);
 }
 
-GOMP_API void GOMP_barrier(void) { omp::barrier(omp::here()); }
+GOMP_API void GOMP_barrier(void) {
+    omp::barrier(omp::here());
+}
 
 // cancel-var is never true in this version (see icv.cpp), so nothing was ever cancelled.
 GOMP_API bool GOMP_barrier_cancel(void) {
     omp::barrier(omp::here());
     return false;
 }
-GOMP_API bool GOMP_cancel(int, bool) { return false; }
-GOMP_API bool GOMP_cancellation_point(int) { return false; }
+GOMP_API bool GOMP_cancel(int, bool) {
+    return false;
+}
+GOMP_API bool GOMP_cancellation_point(int) {
+    return false;
+}
 
-GOMP_API void GOMP_critical_start(void) { omp::default_critical().lock(); }
-GOMP_API void GOMP_critical_end(void) { omp::default_critical().unlock(); }
-GOMP_API void GOMP_critical_name_start(void **word) { omp::named_critical(word).lock(); }
-GOMP_API void GOMP_critical_name_end(void **word) { omp::named_critical(word).unlock(); }
-GOMP_API void GOMP_atomic_start(void) { omp::atomic_mutex().lock(); }
-GOMP_API void GOMP_atomic_end(void) { omp::atomic_mutex().unlock(); }
+GOMP_API void GOMP_critical_start(void) {
+    omp::default_critical().lock();
+}
+GOMP_API void GOMP_critical_end(void) {
+    omp::default_critical().unlock();
+}
+GOMP_API void GOMP_critical_name_start(void **word) {
+    omp::named_critical(word).lock();
+}
+GOMP_API void GOMP_critical_name_end(void **word) {
+    omp::named_critical(word).unlock();
+}
+GOMP_API void GOMP_atomic_start(void) {
+    omp::atomic_mutex().lock();
+}
+GOMP_API void GOMP_atomic_end(void) {
+    omp::atomic_mutex().unlock();
+}
 
 GOMP_API void *GOMP_alloc(std::size_t alignment, std::size_t size, std::uintptr_t allocator) {
     return omp_aligned_alloc(alignment, size, allocator);
 }
-GOMP_API void GOMP_free(void *pointer, std::uintptr_t allocator) { omp_free(pointer, allocator); }
+GOMP_API void GOMP_free(void *pointer, std::uintptr_t allocator) {
+    omp_free(pointer, allocator);
+}
 
 // `#pragma omp error at(execution)`; the text is not terminated.
 GOMP_API void GOMP_warning(const char *text, std::size_t length) {

@@ -81,10 +81,14 @@ class Dependences {
     }
     static task::DependKind kind_of(std::uintptr_t kind) {
         switch (kind) {
-        case 1: return task::DependKind::in;
-        case 4: return task::DependKind::mutexinoutset;
-        case 5: return task::DependKind::inoutset;
-        default: return task::DependKind::out; // out, inout
+        case 1:
+            return task::DependKind::in;
+        case 4:
+            return task::DependKind::mutexinoutset;
+        case 5:
+            return task::DependKind::inoutset;
+        default:
+            return task::DependKind::out; // out, inout
         }
     }
     void **depend_;
@@ -154,8 +158,8 @@ inline void run_undeferred(sched::Worker &worker, Function function, const Argum
 }
 
 void run_undeferred_fully(sched::Worker &worker, Function function, const Arguments &arguments,
-                          std::uint32_t flags, int priority, const task::Depend *depends,
-                          int count, void *detach) {
+                          std::uint32_t flags, int priority, const task::Depend *depends, int count,
+                          void *detach) {
     Task &task = *task::allocate(worker, 0);
     task::set_up(worker, task, invoke, reinterpret_cast<void *>(function),
                  flags | Task::kUndeferred, priority);
@@ -187,8 +191,7 @@ Task *make_deferred(sched::Worker &worker, Function function, const Arguments &a
 } // namespace
 
 GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long size, long align,
-                        bool if_clause, unsigned flags, void **depend, int priority,
-                        void *detach) {
+                        bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
     sched::Worker &worker = omp::here();
     const Arguments arguments{data, copy, size, align};
     // The plainest task where nothing in the process suspends on outside events, with a long queue:
@@ -265,8 +268,8 @@ void taskloop(Function function, void *data, CopyFunction copy, long size, long 
     if (count > 0) {
         const Cut pieces = cut(count, wanted, flags, worker.slot->group->size);
         const int level = (flags & gomp::kPriority) ? clamp_priority(priority) : 0;
-        const bool undeferred = !(flags & gomp::kIf) || (flags & gomp::kFinal) ||
-                                worker.task->is(Task::kFinal);
+        const bool undeferred =
+            !(flags & gomp::kIf) || (flags & gomp::kFinal) || worker.task->is(Task::kFinal);
         const std::uint32_t ours = translate(flags) & ~Task::kUntied;
         const Arguments arguments{data, copy, size, align};
         T first = start;
@@ -275,8 +278,7 @@ void taskloop(Function function, void *data, CopyFunction copy, long size, long 
             if (pieces.last && i + 1 == pieces.tasks)
                 length = pieces.last;
             const T last = first + static_cast<T>(length) * step;
-            const bool in_place =
-                undeferred || (task::throttled(worker) && !task::may_suspend());
+            const bool in_place = undeferred || (task::throttled(worker) && !task::may_suspend());
             if (in_place) {
                 // The bounds are the first two words of the block that the body gets.
                 auto bounds = static_cast<T *>(data);
@@ -306,10 +308,12 @@ GOMP_API void GOMP_taskloop(Function function, void *data, CopyFunction copy, lo
     std::uint64_t count = 0;
     if (step > 0 && start < end)
         count = (static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start) - 1) /
-                    static_cast<std::uint64_t>(step) + 1;
+                    static_cast<std::uint64_t>(step) +
+                1;
     else if (step < 0 && start > end)
         count = (static_cast<std::uint64_t>(start) - static_cast<std::uint64_t>(end) - 1) /
-                    (std::uint64_t{0} - static_cast<std::uint64_t>(step)) + 1;
+                    (std::uint64_t{0} - static_cast<std::uint64_t>(step)) +
+                1;
     taskloop<long>(function, data, copy, size, align, flags, wanted, priority, start, step, count);
 }
 
@@ -326,7 +330,9 @@ GOMP_API void GOMP_taskloop_ull(Function function, void *data, CopyFunction copy
                                  step, count);
 }
 
-GOMP_API void GOMP_taskwait(void) { task::wait_children(omp::here()); }
+GOMP_API void GOMP_taskwait(void) {
+    task::wait_children(omp::here());
+}
 
 GOMP_API void GOMP_taskwait_depend(void **depend) {
     SENNIT_READ_DEPENDENCES(depends, count, depend)

@@ -68,9 +68,10 @@ void region_body(omp::Member &member, void *data) {
 
 Region make_region(Microtask microtask, int count, void **arguments) {
     if (count < 0 || count > kMostArguments)
-        fatal("a parallel region with %d shared variables: at most %d are supported; group some in a "
-              "structure",
-              count, kMostArguments);
+        fatal(
+            "a parallel region with %d shared variables: at most %d are supported; group some in a "
+            "structure",
+            count, kMostArguments);
     return {microtask, arguments, g_calls.calls[count]};
 }
 
@@ -89,8 +90,8 @@ void call_here(const Region &region) {
 } // namespace
 
 #define SENNIT_COLLECT(array, count, last)                                                         \
-    auto **array = static_cast<void **>(                                                           \
-        alloca(static_cast<std::size_t>((count) + 1) * sizeof(void *)));                           \
+    auto **array =                                                                                 \
+        static_cast<void **>(alloca(static_cast<std::size_t>((count) + 1) * sizeof(void *)));      \
     {                                                                                              \
         va_list list;                                                                              \
         va_start(list, last);                                                                      \
@@ -113,12 +114,15 @@ KMP_API void __kmpc_serialized_parallel(Ident *, Gtid) {
     t_announced.num_threads = 0;
     omp::fork(omp::here(), 1, nullptr, nullptr);
 }
-KMP_API void __kmpc_end_serialized_parallel(Ident *, Gtid) { omp::join(omp::here()); }
+KMP_API void __kmpc_end_serialized_parallel(Ident *, Gtid) {
+    omp::join(omp::here());
+}
 
 KMP_API void __kmpc_push_num_threads(Ident *, Gtid, std::int32_t threads) {
     t_announced.num_threads = threads;
 }
-KMP_API void __kmpc_push_num_threads_strict(Ident *, Gtid, std::int32_t threads, int, const char *) {
+KMP_API void __kmpc_push_num_threads_strict(Ident *, Gtid, std::int32_t threads, int,
+                                            const char *) {
     t_announced.num_threads = threads;
 }
 KMP_API void __kmpc_pop_num_threads(Ident *, Gtid) {}
@@ -153,13 +157,23 @@ KMP_API void __kmpc_fork_teams(Ident *, std::int32_t count, Microtask microtask,
 
 // ---- who is asking --------------------------------------------------------------------------
 
-KMP_API Gtid __kmpc_global_thread_num(Ident *) { return omp::here().id(); }
-KMP_API std::int32_t __kmpc_global_num_threads(Ident *) { return sched::Worker::count(); }
-KMP_API std::int32_t __kmpc_bound_thread_num(Ident *) { return omp::here().slot->index; }
-KMP_API std::int32_t __kmpc_bound_num_threads(Ident *) { return omp::here().slot->group->size; }
+KMP_API Gtid __kmpc_global_thread_num(Ident *) {
+    return omp::here().id();
+}
+KMP_API std::int32_t __kmpc_global_num_threads(Ident *) {
+    return sched::Worker::count();
+}
+KMP_API std::int32_t __kmpc_bound_thread_num(Ident *) {
+    return omp::here().slot->index;
+}
+KMP_API std::int32_t __kmpc_bound_num_threads(Ident *) {
+    return omp::here().slot->group->size;
+}
 KMP_API std::int32_t __kmpc_in_parallel(Ident *) {
     return omp::member_of(omp::here()).team->active_level > 0;
 }
-KMP_API std::int32_t __kmpc_ok_to_fork(Ident *) { return 1; }
+KMP_API std::int32_t __kmpc_ok_to_fork(Ident *) {
+    return 1;
+}
 KMP_API void __kmpc_begin(Ident *, std::int32_t) {}
 KMP_API void __kmpc_end(Ident *) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The LLVM front door: libomp's ABI as clang and flang 19 use it, translated into calls of omp/ and
-// task/. Nothing here decides anything; what both doors need lives in omp/. Arguments named `gtid` are
-// hints that compilers cache: the calling thread is asked anew.
+// task/. Nothing here decides anything; what both doors need lives in omp/. Arguments named `gtid`
+// are hints that compilers cache: the calling thread is asked anew.
 #pragma once
 
 #include "base/compiler.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worksharing loops. The compiler passes inclusive bounds of four types; the arithmetic is modulo 2^64
-// on the distance, which suits them all.
+// Worksharing loops. The compiler passes inclusive bounds of four types; the arithmetic is modulo
+// 2^64 on the distance, which suits them all.
 #include "omp/kmp/kmp.h"
 #include "omp/worksharing.h"
 
@@ -40,8 +40,7 @@ void static_init(std::int32_t schedule, std::int32_t *last, T *lower, T *upper, 
         *stride = step;
         return;
     }
-    const bool chunked = schedule == kmp::kStaticChunked ||
-                         schedule == kmp::kDistributeChunked ||
+    const bool chunked = schedule == kmp::kStaticChunked || schedule == kmp::kDistributeChunked ||
                          schedule == kmp::kStaticBalancedChunked;
     auto at = [&](std::uint64_t i) {
         return static_cast<T>(static_cast<std::uint64_t>(*lower) +
@@ -85,10 +84,16 @@ omp::LoopSchedule decode(std::int32_t schedule, std::uint64_t chunk, sched::Work
     result.chunk = chunk;
     result.monotonic = result.ordered || (modifiers & kmp::kNonmonotonic) == 0;
     switch (kind) {
-    case kmp::kDynamicChunked: result.kind = Sched::dynamic; break;
+    case kmp::kDynamicChunked:
+        result.kind = Sched::dynamic;
+        break;
     case kmp::kGuidedChunked:
-    case kmp::kGuidedSimd: result.kind = Sched::guided; break;
-    case kmp::kStatic: result.chunk = 0; break;
+    case kmp::kGuidedSimd:
+        result.kind = Sched::guided;
+        break;
+    case kmp::kStatic:
+        result.chunk = 0;
+        break;
     case kmp::kRuntime:
     case kmp::kRuntimeSimd: {
         const bool ordered = result.ordered;
@@ -96,7 +101,8 @@ omp::LoopSchedule decode(std::int32_t schedule, std::uint64_t chunk, sched::Work
         result.ordered = ordered;
         break;
     }
-    default: break; // static with a chunk, auto
+    default:
+        break; // static with a chunk, auto
     }
     return result;
 }
@@ -156,9 +162,8 @@ std::int32_t dispatch_next(std::int32_t *last, T *lower, T *upper, S *step) {
                                                T upper, S step, S chunk) {                         \
         dispatch_init(schedule, lower, upper, step, chunk);                                        \
     }                                                                                              \
-    KMP_API void __kmpc_dist_dispatch_init_##suffix(Ident *, Gtid, std::int32_t schedule,          \
-                                                    std::int32_t *, T lower, T upper, S step,      \
-                                                    S chunk) {                                     \
+    KMP_API void __kmpc_dist_dispatch_init_##suffix(                                               \
+        Ident *, Gtid, std::int32_t schedule, std::int32_t *, T lower, T upper, S step, S chunk) { \
         dispatch_init(schedule, lower, upper, step, chunk);                                        \
     }                                                                                              \
     KMP_API std::int32_t __kmpc_dispatch_next_##suffix(Ident *, Gtid, std::int32_t *last,          \
@@ -174,12 +179,20 @@ SENNIT_LOOPS(8, std::int64_t, std::int64_t)
 SENNIT_LOOPS(8u, std::uint64_t, std::int64_t)
 
 KMP_API void __kmpc_for_static_fini(Ident *, Gtid) {}
-KMP_API void __kmpc_dispatch_deinit(Ident *, Gtid) { omp::loop_end(omp::here()); }
+KMP_API void __kmpc_dispatch_deinit(Ident *, Gtid) {
+    omp::loop_end(omp::here());
+}
 
-KMP_API void __kmpc_ordered(Ident *, Gtid) { omp::ordered_begin(omp::here()); }
-KMP_API void __kmpc_end_ordered(Ident *, Gtid) { omp::ordered_end(omp::here()); }
+KMP_API void __kmpc_ordered(Ident *, Gtid) {
+    omp::ordered_begin(omp::here());
+}
+KMP_API void __kmpc_end_ordered(Ident *, Gtid) {
+    omp::ordered_end(omp::here());
+}
 
-KMP_API std::int32_t __kmpc_single(Ident *, Gtid) { return omp::single_begin(omp::here()); }
+KMP_API std::int32_t __kmpc_single(Ident *, Gtid) {
+    return omp::single_begin(omp::here());
+}
 KMP_API void __kmpc_end_single(Ident *, Gtid) {}
 
 KMP_API void __kmpc_copyprivate(Ident *, Gtid, std::size_t, void *data,
@@ -203,7 +216,9 @@ KMP_API void *__kmpc_copyprivate_light(Ident *, Gtid, void *data) {
     return team.copyprivate;
 }
 
-KMP_API std::int32_t __kmpc_master(Ident *, Gtid) { return omp::here().slot->index == 0; }
+KMP_API std::int32_t __kmpc_master(Ident *, Gtid) {
+    return omp::here().slot->index == 0;
+}
 KMP_API void __kmpc_end_master(Ident *, Gtid) {}
 KMP_API std::int32_t __kmpc_masked(Ident *, Gtid, std::int32_t filter) {
     return omp::here().slot->index == filter;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Barriers, critical sections, reductions, locks, memory, threadprivate variables, messages.
-#include "omp/kmp/kmp.h"
 #include "omp/sync.h"
+#include "omp/kmp/kmp.h"
 
 #include "base/message.h"
 
@@ -13,7 +13,9 @@ using namespace sennit;
 using kmp::Gtid;
 using kmp::Ident;
 
-KMP_API void __kmpc_barrier(Ident *, Gtid) { omp::barrier(omp::here()); }
+KMP_API void __kmpc_barrier(Ident *, Gtid) {
+    omp::barrier(omp::here());
+}
 KMP_API std::int32_t __kmpc_barrier_master(Ident *, Gtid) {
     sched::Worker &worker = omp::here();
     omp::barrier(worker);
@@ -24,23 +26,37 @@ KMP_API void __kmpc_end_barrier_master(Ident *, Gtid) {}
 KMP_API std::int32_t __kmpc_barrier_master_nowait(Ident *location, Gtid gtid) {
     return __kmpc_barrier_master(location, gtid);
 }
-KMP_API void __kmpc_flush(Ident *) { std::atomic_thread_fence(std::memory_order_seq_cst); }
+KMP_API void __kmpc_flush(Ident *) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
 
 // cancel-var is never true in this version (see icv.cpp), so nothing was ever cancelled.
 KMP_API std::int32_t __kmpc_cancel_barrier(Ident *, Gtid) {
     omp::barrier(omp::here());
     return 0;
 }
-KMP_API std::int32_t __kmpc_cancel(Ident *, Gtid, std::int32_t) { return 0; }
-KMP_API std::int32_t __kmpc_cancellationpoint(Ident *, Gtid, std::int32_t) { return 0; }
+KMP_API std::int32_t __kmpc_cancel(Ident *, Gtid, std::int32_t) {
+    return 0;
+}
+KMP_API std::int32_t __kmpc_cancellationpoint(Ident *, Gtid, std::int32_t) {
+    return 0;
+}
 
-KMP_API void __kmpc_critical(Ident *, Gtid, void *name) { omp::named_critical(name).lock(); }
+KMP_API void __kmpc_critical(Ident *, Gtid, void *name) {
+    omp::named_critical(name).lock();
+}
 KMP_API void __kmpc_critical_with_hint(Ident *, Gtid, void *name, std::uint32_t) {
     omp::named_critical(name).lock();
 }
-KMP_API void __kmpc_end_critical(Ident *, Gtid, void *name) { omp::named_critical(name).unlock(); }
-KMP_API void __kmpc_atomic_start(void) { omp::atomic_mutex().lock(); }
-KMP_API void __kmpc_atomic_end(void) { omp::atomic_mutex().unlock(); }
+KMP_API void __kmpc_end_critical(Ident *, Gtid, void *name) {
+    omp::named_critical(name).unlock();
+}
+KMP_API void __kmpc_atomic_start(void) {
+    omp::atomic_mutex().lock();
+}
+KMP_API void __kmpc_atomic_end(void) {
+    omp::atomic_mutex().unlock();
+}
 
 // ---- reductions -----------------------------------------------------------------------------
 // 1: combine under the critical section's lock; 2: combine with atomics.
@@ -73,7 +89,9 @@ KMP_API std::int32_t __kmpc_reduce_nowait(Ident *location, Gtid, std::int32_t, s
                                           void (*)(void *, void *), void *name) {
     return begin_reduce(location, name);
 }
-KMP_API void __kmpc_end_reduce_nowait(Ident *, Gtid, void *name) { end_reduce(name); }
+KMP_API void __kmpc_end_reduce_nowait(Ident *, Gtid, void *name) {
+    end_reduce(name);
+}
 KMP_API std::int32_t __kmpc_reduce(Ident *location, Gtid, std::int32_t, std::size_t, void *,
                                    void (*)(void *, void *), void *name) {
     return begin_reduce(location, name);
@@ -87,7 +105,9 @@ KMP_API void __kmpc_end_reduce(Ident *, Gtid, void *name) {
 
 #define SENNIT_LOCK(type, operation)                                                               \
     extern "C" type omp_##operation(void *lock);                                                   \
-    KMP_API type __kmpc_##operation(Ident *, Gtid, void *lock) { return omp_##operation(lock); }
+    KMP_API type __kmpc_##operation(Ident *, Gtid, void *lock) {                                   \
+        return omp_##operation(lock);                                                              \
+    }
 SENNIT_LOCK(void, init_lock)
 SENNIT_LOCK(void, destroy_lock)
 SENNIT_LOCK(void, set_lock)
@@ -133,7 +153,9 @@ KMP_API void *__kmpc_realloc(Gtid, void *block, std::size_t size, std::uintptr_t
                              std::uintptr_t from) {
     return omp_realloc(block, size, to, from);
 }
-KMP_API void __kmpc_free(Gtid, void *block, std::uintptr_t allocator) { omp_free(block, allocator); }
+KMP_API void __kmpc_free(Gtid, void *block, std::uintptr_t allocator) {
+    omp_free(block, allocator);
+}
 KMP_API std::uintptr_t __kmpc_init_allocator(Gtid, std::uintptr_t space, int count,
                                              const void *traits) {
     return omp_init_allocator(space, count, traits);
@@ -144,7 +166,9 @@ KMP_API void __kmpc_destroy_allocator(Gtid, std::uintptr_t allocator) {
 KMP_API void __kmpc_set_default_allocator(Gtid, std::uintptr_t allocator) {
     omp_set_default_allocator(allocator);
 }
-KMP_API std::uintptr_t __kmpc_get_default_allocator(Gtid) { return omp_get_default_allocator(); }
+KMP_API std::uintptr_t __kmpc_get_default_allocator(Gtid) {
+    return omp_get_default_allocator();
+}
 
 // ---- messages -------------------------------------------------------------------------------
 
@@ -155,4 +179,6 @@ KMP_API void __kmpc_error(Ident *location, int severity, const char *message) {
     if (severity == kFatal)
         std::exit(1);
 }
-KMP_API int __kmpc_get_target_offload(void) { return 0; } // disabled: there are no devices
+KMP_API int __kmpc_get_target_offload(void) {
+    return 0;
+} // disabled: there are no devices

@@ -30,8 +30,7 @@ struct Pieces {
     std::uint64_t last;   // strict grainsize: iterations of the last piece; 0: as the others
 };
 
-Pieces cut(std::uint64_t trip, std::int32_t sizing, std::uint64_t value, bool strict,
-           int threads) {
+Pieces cut(std::uint64_t trip, std::int32_t sizing, std::uint64_t value, bool strict, int threads) {
     if (value == 0)
         value = 1;
     if (sizing == kGrainsize) {
@@ -64,9 +63,9 @@ Task &copy_of(sched::Worker &worker, Task &pattern, Duplicate duplicate, bool is
     return task;
 }
 
-void taskloop(Ident *location, Gtid gtid, KmpTask *kmp_pattern, bool deferred,
-              std::uint64_t *lower, std::uint64_t *upper, std::int64_t step, bool grouped,
-              std::int32_t sizing, std::uint64_t value, bool strict, Duplicate duplicate) {
+void taskloop(Ident *location, Gtid gtid, KmpTask *kmp_pattern, bool deferred, std::uint64_t *lower,
+              std::uint64_t *upper, std::int64_t step, bool grouped, std::int32_t sizing,
+              std::uint64_t value, bool strict, Duplicate duplicate) {
     sched::Worker &worker = omp::here();
     if (grouped)
         __kmpc_taskgroup(location, gtid);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// task, taskwait, taskgroup, detach. The compiler's kmp_task_t is the payload of our Task; the shareds
-// (addresses of shared variables) stand behind it.
+// task, taskwait, taskgroup, detach. The compiler's kmp_task_t is the payload of our Task; the
+// shareds (addresses of shared variables) stand behind it.
 #include "omp/kmp/tasks.h"
 
 #include <alloca.h>
@@ -23,8 +23,7 @@ void invoke(Task &task) {
 
 void read_priority(Task &task) {
     if (task.door_flags & kPrioritySpecified)
-        task.priority =
-            clamp_priority(static_cast<KmpTask *>(task.payload())->data2.priority);
+        task.priority = clamp_priority(static_cast<KmpTask *>(task.payload())->data2.priority);
 }
 
 void run_undeferred(sched::Worker &worker, Task &task) {
@@ -48,10 +47,14 @@ struct DependInfo {
 task::Depend translate(const DependInfo &info) {
     void *address = reinterpret_cast<void *>(info.address);
     switch (info.flags) {
-    case 0x01: return {address, task::DependKind::in};
-    case 0x04: return {address, task::DependKind::mutexinoutset};
-    case 0x08: return {address, task::DependKind::inoutset};
-    default: break;
+    case 0x01:
+        return {address, task::DependKind::in};
+    case 0x04:
+        return {address, task::DependKind::mutexinoutset};
+    case 0x08:
+        return {address, task::DependKind::inoutset};
+    default:
+        break;
     }
     if (info.flags & 0x80)
         return task::all_memory();
@@ -142,9 +145,9 @@ KMP_API std::int32_t __kmpc_omp_task_parts(Ident *location, Gtid gtid, KmpTask *
     return __kmpc_omp_task(location, gtid, task);
 }
 
-KMP_API std::int32_t __kmpc_omp_task_with_deps(Ident *, Gtid, KmpTask *kmp_task,
-                                               std::int32_t count, const DependInfo *list,
-                                               std::int32_t more, const DependInfo *rest) {
+KMP_API std::int32_t __kmpc_omp_task_with_deps(Ident *, Gtid, KmpTask *kmp_task, std::int32_t count,
+                                               const DependInfo *list, std::int32_t more,
+                                               const DependInfo *rest) {
     SENNIT_READ_DEPENDENCES(depends, total, count, list, more, rest)
     hand_over(omp::here(), *Task::of_payload(kmp_task), depends, total);
     return 0;

@@ -34,8 +34,8 @@ enum AllocFlag : std::uint32_t {
     kPrioritySpecified = 1u << 5,
 };
 
-void invoke(Task &task);           // Task::invoke of this door
-void read_priority(Task &task);    // from where the compiler put it
+void invoke(Task &task);        // Task::invoke of this door
+void read_priority(Task &task); // from where the compiler put it
 void run_undeferred(sched::Worker &worker, Task &task);
 
 } // namespace sennit::kmp

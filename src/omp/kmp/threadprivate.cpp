@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// threadprivate variables of compilers that do not use thread-local storage for them (flang, and clang
-// with -fnoopenmp-use-tls): one copy for each thread, found by its number in a table per variable.
+// threadprivate variables of compilers that do not use thread-local storage for them (flang, and
+// clang with -fnoopenmp-use-tls): one copy for each thread, found by its number in a table per
+// variable.
 #include "omp/kmp/kmp.h"
 
 #include "base/message.h"
