@@ -25,6 +25,9 @@ struct options {
     long calls;     /* > 0: exactly that many calls, no timing */
 };
 
+/* sennit.h; null under another runtime. */
+const char *sennit_version(void) __attribute__((weak));
+
 static const struct bench_program *the_program;
 
 void bench_check(bool correct, const char *what) {
@@ -115,16 +118,16 @@ static int run_row(const struct bench_row *row, const struct options *options) {
     return EXIT_SUCCESS;
 }
 
-/* Which library the loader really took: the path of the object that defines an omp_ function. */
+/* Which library the loader really took: the path of the object that defines an omp_ function. No
+ * dlsym: a program that imports it might suspend tasks for all that Sennit knows, and would not run
+ * as an ordinary OpenMP program does. */
 static void print_info(void) {
     Dl_info info = {0};
-    void *function = dlsym(RTLD_DEFAULT, "omp_get_thread_num");
-    if (!function || !dladdr(function, &info) || !info.dli_fname)
+    int (*thread_num)(void) = omp_get_thread_num;
+    if (!dladdr(*(void **)&thread_num, &info) || !info.dli_fname)
         info.dli_fname = "unknown";
-    const char *(*version)(void);
-    *(void **)&version = dlsym(RTLD_DEFAULT, "sennit_version");
     printf("runtime=%s\nsennit=%s\nopenmp=%d\ncompiler=" __VERSION__ "\n", info.dli_fname,
-           version ? version() : "", _OPENMP);
+           sennit_version ? sennit_version() : "", _OPENMP);
 }
 
 static void print_rows(void) {

@@ -11,7 +11,7 @@
 #define SENNIT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 // The runtime is loaded with the program, so its few thread-local words fit the static TLS block:
 // one instruction instead of a call of __tls_get_addr.
-#define SENNIT_TLS thread_local __attribute__((tls_model("initial-exec")))
+#define SENNIT_TLS constinit thread_local __attribute__((tls_model("initial-exec")))
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SENNIT_ASAN 1

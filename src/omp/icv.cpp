@@ -8,6 +8,7 @@
 #include "fiber/stack.h"
 #include "omp/team.h"
 #include "sched/queue.h"
+#include "sched/threads.h"
 
 #include <cctype>
 #include <cerrno>
@@ -247,7 +248,9 @@ void read_wait_policy() {
         return;
     g_icvs.wait_active = strcasecmp(text, "active") == 0;
     if (!g_icvs.wait_active && strcasecmp(text, "passive") != 0)
-        complain("OMP_WAIT_POLICY", text, "active or passive", "the default");
+        return complain("OMP_WAIT_POLICY", text, "active or passive", "the default");
+    sched::set_wait_policy(g_icvs.wait_active ? sched::WaitPolicy::active
+                                              : sched::WaitPolicy::passive);
 }
 
 // Cancellation is not supported in this version, and says so by its ICV.

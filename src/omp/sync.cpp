@@ -55,7 +55,7 @@ Bucket &bucket_of(const void *mutex) {
 } // namespace
 
 SENNIT_NOINLINE void Mutex::lock_slow() {
-    if (sched::spin_budget() > 0)
+    if (!sched::crowded())
         for (const std::uint64_t end = ticks() + kSpinUs * sched::ticks_per_us(); ticks() < end;) {
             cpu_relax();
             if (word_.load(std::memory_order_relaxed) == kFree && try_lock())

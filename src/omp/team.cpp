@@ -24,7 +24,8 @@ class GateCondition final : public sched::Condition {
     bool done() override {
         if (gate_.epoch() != seen_)
             return true;
-        if (team_.can_settle())
+        // Without tasks the last to arrive settles, and a look at `arrived` would only slow him.
+        if (team_.has_tasks.load(std::memory_order_relaxed) && team_.can_settle())
             team_.settle();
         return gate_.epoch() != seen_;
     }
@@ -253,11 +254,14 @@ Team &take_team(sched::Worker &worker, int size) {
     return *team;
 }
 
-void change_active(int threads) {
-    if (threads == 0)
-        return;
+// Threads of active regions. How crowded the machine is was decided by the last region that began:
+// after the join its threads still wait awake for a while.
+void begin_active(int threads) {
     const int active = g_active.fetch_add(threads, std::memory_order_relaxed) + threads;
     sched::set_active_workers(active);
+}
+void end_active(int threads) {
+    g_active.fetch_sub(threads, std::memory_order_relaxed);
 }
 
 } // namespace
@@ -273,7 +277,8 @@ void Team::settle() {
     int all = size;
     if (!arrived.compare_exchange_strong(all, 0, std::memory_order_acq_rel))
         return;
-    has_tasks.store(false, std::memory_order_relaxed);
+    if (has_tasks.load(std::memory_order_relaxed)) // everybody reads its line
+        has_tasks.store(false, std::memory_order_relaxed);
     barrier.open(*this);
 }
 
@@ -293,7 +298,7 @@ Team &fork(sched::Worker &worker, int size, Body body, void *data) {
     team.reductions = nullptr;
     reset_workshares(team);
     if (team.size > 1) {
-        change_active(team.size - 1);
+        begin_active(team.size - 1);
         team.fork.open(team);
     }
     Member &first = team.member(0);
@@ -315,7 +320,7 @@ void join(sched::Worker &worker) {
     worker.task = team.encountering_task;
     worker.slot = team.encountering;
     if (team.size > 1)
-        change_active(1 - team.size);
+        end_active(team.size - 1);
     team.in_use = false;
 }
 

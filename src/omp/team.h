@@ -30,7 +30,7 @@ class Gate {
 
   private:
     friend class GateCondition;
-    alignas(kCacheLine) std::atomic<std::uint32_t> epoch_{0};
+    std::atomic<std::uint32_t> epoch_{0};
     std::atomic<int> armed_{0};
 };
 
@@ -65,20 +65,21 @@ using Body = void (*)(Member &member, void *data);
 struct Team final : sched::Group {
     Team *outer = nullptr;          // team of the encountering task; null for an initial team
     Member *encountering = nullptr; // its thread that forked us
-    Task *encountering_task = nullptr;
     int level = 0;        // omp_get_level()
     int active_level = 0; // omp_get_active_level()
-    Body body = nullptr;
-    void *data = nullptr;
-    const Icvs *icvs = nullptr;  // of the implicit tasks: the encountering task's
     Team *next_cached = nullptr; // the forking thread's list of hot teams
     bool in_use = false;
     bool disband = false; // docked threads: go home
     FutexWord at_home{0}; // how many did
     alignas(kCacheLine) std::atomic<int> arrived{0};
-    Gate barrier;
-    Gate fork;
-    Workshares *workshares = nullptr;
+    alignas(kCacheLine) Gate barrier;
+    // One cache line tells a docked thread all that it needs to begin.
+    alignas(kCacheLine) Gate fork;
+    Body body = nullptr;
+    void *data = nullptr;
+    const Icvs *icvs = nullptr; // of the implicit tasks: the encountering task's
+    Task *encountering_task = nullptr;
+    alignas(kCacheLine) Workshares *workshares = nullptr;
     void *copyprivate = nullptr; // published by the `single` thread
     std::atomic<bool> cancelled{false};
     TaskReductions *reductions = nullptr; // parallel reduction(task, ...)

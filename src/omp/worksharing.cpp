@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <sched.h>
 
 namespace sennit::omp {
 namespace {
@@ -57,7 +58,7 @@ struct alignas(kCacheLine) LoopState {
 template <class Predicate>
 void wait_until(sched::Worker &worker, Predicate holds) {
     for (int round = 0; !holds(); ++round) {
-        if (round < kTurnSpins && sched::spin_budget() > 0)
+        if (round < kTurnSpins && !sched::crowded())
             cpu_relax();
         else
             worker.yield();
@@ -144,10 +145,12 @@ bool next_of_counter(LoopState &state, std::uint64_t *first, std::uint64_t *last
     return true;
 }
 
-// Does the owner finish `range` within a microsecond? Then a theft would cost both more than it
-// gains.
+// Does the owner finish `range` within a microsecond, or when it gets the processor? Then a theft
+// would cost both more than it gains.
 bool drains_at_once(const StealableRange &range) {
-    if (sched::spin_budget() > 0)
+    if (sched::crowded())
+        sched_yield();
+    else
         for (const std::uint64_t end = ticks() + sched::ticks_per_us(); ticks() < end;) {
             if (range.left() == 0)
                 return true;
@@ -296,7 +299,7 @@ class OrderedTurn final : public sched::Condition {
 
 void wait_for_turn(sched::Worker &worker, Member &member, LoopState &state) {
     OrderedTurn turn(member, state);
-    for (int left = sched::spin_budget() > 0 ? kTurnSpins : 0; left > 0 && !turn.done(); --left)
+    for (int left = sched::crowded() ? 0 : kTurnSpins; left > 0 && !turn.done(); --left)
         cpu_relax();
     while (!turn.done()) { // a wake-up may have been meant for a gate
         worker.wait(turn);

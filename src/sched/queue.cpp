@@ -8,6 +8,41 @@
 
 namespace sennit::sched {
 
+namespace {
+
+constexpr std::uint32_t kFirstCapacity = 512;
+
+struct List {
+    Node *head = nullptr;
+    Node *tail = nullptr;
+
+    void push(Node *node, ReadyQueue::Place place) {
+        if (place == ReadyQueue::Place::front) {
+            node->prev = nullptr;
+            node->next = head;
+            (head ? head->prev : tail) = node;
+            head = node;
+        } else {
+            node->next = nullptr;
+            node->prev = tail;
+            (tail ? tail->next : head) = node;
+            tail = node;
+        }
+    }
+    Node *take(ReadyQueue::Place end) {
+        Node *node = end == ReadyQueue::Place::front ? head : tail;
+        if (node)
+            remove(node);
+        return node;
+    }
+    void remove(Node *node) {
+        (node->prev ? node->prev->next : head) = node->next;
+        (node->next ? node->next->prev : tail) = node->prev;
+    }
+};
+
+} // namespace
+
 struct ReadyQueue::Levels {
     std::uint64_t groups = 0;               // bit g: words[g] != 0
     std::uint64_t words[kLevels / 64] = {}; // bit b of words[g]: lists[64 g + b] is not empty
@@ -32,6 +67,7 @@ struct ReadyQueue::Levels {
 
 ReadyQueue::~ReadyQueue() {
     std::free(levels_);
+    std::free(ring_);
 }
 
 void ReadyQueue::push_level(Node *node, Place place) {
@@ -61,29 +97,33 @@ Node *ReadyQueue::peek_level() {
     return level < 0 ? nullptr : levels_->lists[level].head;
 }
 
+void ReadyQueue::grow() {
+    const std::uint32_t capacity = capacity_ ? capacity_ * 2 : kFirstCapacity;
+    auto **ring = static_cast<Node **>(std::malloc(capacity * sizeof(Node *)));
+    if (!ring)
+        fatal("no memory for a queue of %u ready tasks", capacity);
+    for (std::uint32_t i = 0; i < size_; ++i)
+        ring[i] = ring_[(head_ + i) & (capacity_ - 1)];
+    std::free(ring_);
+    ring_ = ring;
+    capacity_ = capacity;
+    head_ = 0;
+}
+
 int ReadyQueue::steal_batch(ReadyQueue &victim, int most) {
-    Node *chain = nullptr; // newest of the stolen first
-    int taken = 0;
+    Node *stolen[kMostStolen];
     if (!victim.lock_.try_lock())
         return 0;
-    while (taken < most) {
-        Node *node = victim.normal_.take(Place::back);
-        if (!node)
-            break;
-        node->prev = chain;
-        chain = node;
-        ++taken;
-    }
+    int taken = 0;
+    while (taken < most && victim.size_ > 0)
+        stolen[taken++] = victim.take_normal(Place::back);
     victim.add(-taken);
     victim.lock_.unlock();
     if (taken == 0)
         return 0;
     lock_.lock();
-    while (chain) {
-        Node *before = chain->prev;
-        normal_.push(chain, Place::back);
-        chain = before;
-    }
+    for (int i = taken; i-- > 0;)
+        push_normal(stolen[i], Place::back);
     add(taken);
     lock_.unlock();
     return taken;

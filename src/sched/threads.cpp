@@ -19,6 +19,9 @@ namespace {
 
 constexpr int kMostWorkers = 1 << 16;
 constexpr std::uint64_t kDefaultSpinUs = 100;
+// Yields let others work, and a thread that has not slept needs no system call to be woken.
+constexpr std::uint64_t kCrowdedSpinUs = 1000;
+constexpr std::uint64_t kActiveSpinUs = 1'000'000;
 
 std::atomic<Worker *> g_workers[kMostWorkers];
 std::atomic<int> g_count{0};
@@ -30,6 +33,8 @@ pthread_key_t g_exit_key;
 int g_processors = 1;
 std::uint64_t g_ticks_per_us = 1000;
 std::atomic<std::uint64_t> g_spin_budget{0};
+std::atomic<bool> g_crowded{false};
+WaitPolicy g_wait_policy = WaitPolicy::unset;
 
 using ExceptionGlobals = void **(*)();
 ExceptionGlobals g_exception_globals = nullptr;
@@ -57,14 +62,41 @@ std::uint64_t spin_budget() {
     return g_spin_budget.load(std::memory_order_relaxed);
 }
 
+bool crowded() {
+    return g_crowded.load(std::memory_order_relaxed);
+}
+
+namespace {
+
+std::uint64_t spin_us(bool crowded) {
+    if (config().spin_us >= 0)
+        return static_cast<std::uint64_t>(config().spin_us);
+    switch (g_wait_policy) {
+    case WaitPolicy::active:
+        return kActiveSpinUs;
+    case WaitPolicy::passive:
+        return 0;
+    case WaitPolicy::unset:
+        break;
+    }
+    return crowded ? kCrowdedSpinUs : kDefaultSpinUs;
+}
+
+} // namespace
+
 void set_active_workers(int workers) {
-    const long asked = config().spin_us;
-    std::uint64_t us = kDefaultSpinUs;
-    if (asked >= 0)
-        us = static_cast<std::uint64_t>(asked);
-    else if (static_cast<long>(workers) * config().local_ranks > g_processors)
-        us = 0;
-    g_spin_budget.store(us * g_ticks_per_us, std::memory_order_relaxed);
+    const bool crowd = static_cast<long>(workers) * config().local_ranks > g_processors;
+    const std::uint64_t budget = spin_us(crowd) * g_ticks_per_us;
+    // Every waiting thread reads these: write only what is new.
+    if (crowd != g_crowded.load(std::memory_order_relaxed))
+        g_crowded.store(crowd, std::memory_order_relaxed);
+    if (budget != g_spin_budget.load(std::memory_order_relaxed))
+        g_spin_budget.store(budget, std::memory_order_relaxed);
+}
+
+void set_wait_policy(WaitPolicy policy) {
+    g_wait_policy = policy;
+    set_active_workers(1);
 }
 
 int Worker::count() {

@@ -6,8 +6,14 @@
 
 namespace sennit::sched {
 
-// How long an idle worker spins, in ticks(); 0 when workers outnumber processors.
+// How long an idle worker spins before it sleeps, in ticks().
 std::uint64_t spin_budget();
+// Do workers outnumber processors? Then who waits yields the processor rather than spin on it, and
+// what others do within an instant may take long.
+bool crowded();
+// OMP_WAIT_POLICY, unless SENNIT_SPIN_US says otherwise.
+enum class WaitPolicy { unset, active, passive };
+void set_wait_policy(WaitPolicy policy);
 std::uint64_t ticks_per_us();
 
 } // namespace sennit::sched

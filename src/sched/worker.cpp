@@ -24,8 +24,12 @@ constexpr int kBriefSpins = 32;       // before parking, when nobody told us to 
 constexpr int kPollsBeforeYield = 64; // of the idle poller: first spin, then yield, then nap
 constexpr int kPollsBeforeNap = 4096;
 constexpr std::int64_t kNapNs = 50'000;
-constexpr std::uint32_t kManyToSteal = 32;
-constexpr int kStealBatch = 16;
+constexpr std::uint32_t kManyToSteal = 8;
+constexpr int kLongestPause = 32; // between two looks at the others' queues, in cpu_relax()
+
+int longer(int pause) {
+    return pause * 2 < kLongestPause ? pause * 2 : kLongestPause;
+}
 
 bool fifo_policy() {
     const Policy policy = config().chosen_policy();
@@ -106,10 +110,12 @@ Node *Worker::find_in(Slot &where) {
         const std::uint32_t count = other.queue.count();
         if (count == 0 || &other == &where)
             continue;
-        // A long queue is one of independent tasks from a single producer: take several at once, so
-        // that producer and consumers meet at its lock less often.
-        if (count > kManyToSteal && !in_order)
-            where.queue.steal_batch(other.queue, kStealBatch);
+        // A longer queue is one of independent tasks from a single producer: take several at once,
+        // so that producer and consumers meet at its lock less often.
+        if (count >= kManyToSteal && !in_order)
+            where.queue.steal_batch(other.queue,
+                                    count < 2 * ReadyQueue::kMostStolen ? static_cast<int>(count / 2)
+                                                                        : ReadyQueue::kMostStolen);
         Node *node = where.queue.count() ? where.queue.take_front() : other.queue.steal(end);
         if (node)
             return node;
@@ -139,6 +145,7 @@ Node *Worker::find(Slot *&where) {
 void Worker::run(Slot &where, Node *node) {
     idle_since_ = 0;
     idle_rounds_ = 0;
+    pause_ = 1;
     if (SENNIT_UNLIKELY(poll::pending()))
         give_up_polling();
     run_node(*this, where, node);
@@ -152,6 +159,7 @@ void Worker::wait(Condition &condition) {
     Task *const self = task;
     const auto bury = condition.bury;
     std::uint64_t patience_end = 0;
+    int look_at = 0; // the round of the next look at the others' queues
     for (int rounds = 0; !condition.done(); ++rounds) {
         if (next_ && (bury != Condition::Bury::own_group || next_slot_ != &mine)) {
             push(*next_slot_, next_);
@@ -163,8 +171,11 @@ void Worker::wait(Condition &condition) {
         if (bury == Condition::Bury::own_group) {
             node = next_;
             next_ = nullptr;
-            if (!node)
+            if (!node && rounds >= look_at) {
                 node = find_in(mine);
+                look_at = rounds + pause_;
+                pause_ = longer(pause_);
+            }
         } else if (bury == Condition::Bury::accepted && mine.queue.count()) {
             node = mine.queue.take_front_if([&](const Node *n) { return condition.accepts(n); });
         }
@@ -173,20 +184,26 @@ void Worker::wait(Condition &condition) {
             task = self;
             slot = &mine;
             rounds = 0;
+            look_at = 0;
             patience_end = 0;
             continue;
         }
         if (bury != Condition::Bury::own_group && anything_to_do())
             return park(condition);
-        cpu_relax();
-        if (rounds < kBriefSpins)
-            continue;
+        if (crowded()) {
+            if (condition.patient)
+                sched_yield();
+        } else {
+            cpu_relax();
+            if (rounds < kBriefSpins)
+                continue;
+        }
         if (!condition.patient)
             return park(condition);
         const std::uint64_t now = ticks();
         if (patience_end == 0)
-            patience_end = now + spin_ticks();
-        else if (now > patience_end || anything_to_do())
+            patience_end = now + spin_budget();
+        else if (now > patience_end || anything_to_do(&mine))
             return park(condition);
     }
     if (next_) {
@@ -423,10 +440,6 @@ void Worker::recycle(Fiber *fiber) {
 
 // ---- idling ---------------------------------------------------------------------------------
 
-std::uint64_t Worker::spin_ticks() const {
-    return spin_budget();
-}
-
 void Worker::poll_slow() {
     const std::uint64_t now = ticks();
     if (now < next_poll_)
@@ -440,7 +453,7 @@ void Worker::give_up_polling() {
     if (g_idle_poller.load(std::memory_order_relaxed) == this)
         g_idle_poller.store(nullptr, std::memory_order_seq_cst);
     if (g_asleep.load(std::memory_order_relaxed) == 0 ||
-        g_idle_poller.load(std::memory_order_relaxed) || spin_budget() == 0)
+        g_idle_poller.load(std::memory_order_relaxed) || crowded())
         return;
     for (int i = 0, n = count(); i < n; ++i)
         if (Worker *worker = by_id(i); worker && worker->asleep())
@@ -459,10 +472,9 @@ void Worker::idle() {
                 return;
             }
             ++idle_rounds_;
-            const bool crowded = spin_budget() == 0;
             if (idle_rounds_ > kPollsBeforeNap)
                 sleep();
-            else if (crowded || idle_rounds_ > kPollsBeforeYield)
+            else if (crowded() || idle_rounds_ > kPollsBeforeYield)
                 sched_yield();
             else
                 cpu_relax();
@@ -474,17 +486,30 @@ void Worker::idle() {
     const std::uint64_t now = ticks();
     if (idle_since_ == 0)
         idle_since_ = now;
-    if (now - idle_since_ < spin_ticks())
-        cpu_relax();
-    else
+    if (now - idle_since_ >= spin_budget())
         sleep();
+    else if (crowded())
+        sched_yield();
+    else
+        pause();
 }
 
-// What a sleeper must not sleep through. Also a hint to waiters that there is other work.
-bool Worker::anything_to_do() const {
+// Between two looks at the others' queues: each look takes a cache line from a producer, and after
+// a while there is more to take at once.
+void Worker::pause() {
+    for (int i = 0; i < pause_ && !inbox_.load(std::memory_order_relaxed); ++i)
+        cpu_relax();
+    pause_ = longer(pause_);
+}
+
+// What a sleeper must not sleep through. Also a hint to waiters that there is work that they do not
+// look for themselves, in the group of `but_for`.
+bool Worker::anything_to_do(const Slot *but_for) const {
     if (ready_head_ || next_ || inbox_.load(std::memory_order_relaxed))
         return true;
     for (Slot *mine = slots_; mine; mine = mine->next_of_worker) {
+        if (mine == but_for)
+            continue;
         const Group &group = *mine->group;
         if (!group.has_tasks.load(std::memory_order_relaxed))
             continue;

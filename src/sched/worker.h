@@ -84,9 +84,20 @@ struct alignas(kCacheLine) Slot {
     std::atomic<Worker *> worker{nullptr}; // null while nobody is the member
     Slot *next_of_worker = nullptr;        // list of the worker's slots
     std::uint32_t random = 1;
+    bool full = false; // the owner's: the queue was found long enough, see crowded()
     // Written by the worker alone, read by quiescent().
     alignas(kCacheLine) std::atomic<std::uint64_t> created{0};
     std::atomic<std::uint64_t> finished{0};
+
+    // Are enough tasks queued here, so that the creator had better run its next ones itself? With
+    // hysteresis: a creator that refilled the queue for each task that is stolen would spend its
+    // time on moving tasks between caches.
+    bool crowded(std::uint32_t limit) {
+        const std::uint32_t count = queue.count();
+        if (full != (count >= (full ? limit / 2 : limit)))
+            full = !full;
+        return full;
+    }
 
     void count_created() {
         created.store(created.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -160,8 +171,9 @@ void run_node(Worker &worker, Slot &slot, Node *node);
 class alignas(kCacheLine) Worker {
   public:
     // ---- the owner's side -----------------------------------------------------------------
-    Task *task = nullptr; // runs now
-    Slot *slot = nullptr; // in whose context
+    Task *task = nullptr;        // runs now
+    Slot *slot = nullptr;        // in whose context
+    Task *spare_tasks = nullptr; // for included tasks, linked by `parent`; task.h
     Heap heap;
 
     int id() const { return id_; }
@@ -239,11 +251,11 @@ class alignas(kCacheLine) Worker {
     Node *find_in(Slot &where);
     void run(Slot &where, Node *node);
     void idle();
+    void pause();
     void sleep();
-    bool anything_to_do() const;
+    bool anything_to_do(const Slot *but_for = nullptr) const;
     void poll_slow();
     void give_up_polling();
-    std::uint64_t spin_ticks() const;
 
     static SENNIT_TLS Worker *t_self_;
 
@@ -261,6 +273,7 @@ class alignas(kCacheLine) Worker {
     std::uint64_t idle_since_ = 0;
     std::uint64_t next_poll_ = 0;
     int idle_rounds_ = 0;
+    int pause_ = 1;
     void **exception_globals_ = nullptr;
     int id_ = 0;
     Fiber root_;
@@ -301,7 +314,7 @@ inline void announce_work(Group &group) {
 }
 
 // How many processors this process may use, and the number of workers that compute at once (set by
-// the room above); more workers than processors means: do not spin.
+// the room above); see crowded() in threads.h.
 int processors();
 void set_active_workers(int workers);
 

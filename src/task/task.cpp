@@ -333,6 +333,12 @@ void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int 
     }
 }
 
+Task *detail::make_spare(sched::Worker &worker) {
+    Task *task = allocate(worker, 0);
+    task->home.store(&worker, std::memory_order_relaxed);
+    return task;
+}
+
 void detail::trace_undeferred_begin(Task &task) {
     trace::task_create(task.trace_id, task.entry, task.parent->trace_id);
     trace::task_start(task.trace_id, task.entry);

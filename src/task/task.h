@@ -152,6 +152,21 @@ void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int 
 inline void begin_undeferred(sched::Worker &worker, Task &task);
 inline void end_undeferred(sched::Worker &worker, Task &task);
 
+// The same for a task without a payload, taken ready-made from the worker's spare ones and given
+// back at the end. Its `invoke` stays unset: nobody queues it. As one object in the caller's frame, which keeps what the end needs in registers.
+class Included {
+  public:
+    inline Included(sched::Worker &worker, void *entry, std::uint32_t flags);
+    inline ~Included();
+    Included(const Included &) = delete;
+    Included &operator=(const Included &) = delete;
+
+  private:
+    sched::Worker &worker_;
+    Task *const parent_;
+    Task *task_;
+};
+
 // Wait for the children of the current task / for the tasks of `group`.
 void wait_children(sched::Worker &worker);
 void begin_taskgroup(sched::Worker &worker, Taskgroup &group);
@@ -194,13 +209,21 @@ inline bool may_suspend() {
     return detail::g_may_suspend.load(std::memory_order_relaxed);
 }
 inline bool throttled(sched::Worker &worker) {
-    return worker.slot->queue.count() >= detail::g_throttle;
+    return worker.slot->crowded(detail::g_throttle);
 }
 void setup();
 
 namespace detail {
+Task *make_spare(sched::Worker &worker);
 void trace_undeferred_begin(Task &task);
 void end_undeferred_slow(sched::Worker &worker, Task &task);
+
+// Has the undeferred task left something to clear up, or to wait for?
+inline bool left_something(const Task &task) {
+    return SENNIT_UNLIKELY(task.is(Task::kEvents) || task.depend || task.children_depend ||
+                           task.spawned || task.pending.load(std::memory_order_relaxed)) ||
+           trace::on();
+}
 } // namespace detail
 
 inline void begin_undeferred(sched::Worker &worker, Task &task) {
@@ -212,14 +235,39 @@ inline void begin_undeferred(sched::Worker &worker, Task &task) {
 }
 
 inline void end_undeferred(sched::Worker &worker, Task &task) {
-    if (SENNIT_UNLIKELY(task.is(Task::kEvents) || task.depend || task.children_depend ||
-                        task.spawned || task.pending.load(std::memory_order_relaxed)) ||
-        trace::on())
+    if (detail::left_something(task)) {
         detail::end_undeferred_slow(worker, task);
-    else {
+    } else {
         worker.task = task.parent;
         worker.heap.release(&task);
     }
+}
+
+inline Included::Included(sched::Worker &worker, void *entry, std::uint32_t flags)
+    : worker_(worker), parent_(worker.task), task_(worker.spare_tasks) {
+    if (SENNIT_UNLIKELY(!task_))
+        task_ = detail::make_spare(worker);
+    worker.spare_tasks = task_->parent;
+    task_->entry = entry;
+    task_->parent = parent_;
+    task_->team = parent_->team;
+    task_->taskgroup = parent_->taskgroup;
+    task_->icvs = parent_->icvs;
+    task_->flags = flags | Task::kUndeferred | (parent_->flags & Task::kFinal);
+    worker.count_task();
+    worker.task = task_;
+    if (trace::on())
+        detail::trace_undeferred_begin(*task_);
+}
+
+inline Included::~Included() {
+    if (detail::left_something(*task_)) {
+        detail::end_undeferred_slow(worker_, *task_); // not spare again: its children point to it
+        return;
+    }
+    worker_.task = parent_;
+    task_->parent = worker_.spare_tasks;
+    worker_.spare_tasks = task_;
 }
 
 } // namespace task

@@ -121,8 +121,6 @@ std::uint32_t translate(unsigned flags) {
     return ours;
 }
 
-// GCC never cuts a task in parts, so an untied one stays on its fiber: only its children counting
-// would pay for the flag.
 struct Arguments {
     void *data;
     CopyFunction copy;
@@ -137,24 +135,18 @@ SENNIT_NOINLINE void call_with_copy(Function function, const Arguments &argument
     function(block);
 }
 
-// The body on the caller's stack, between begin and end of `task`.
-inline void call_undeferred(sched::Worker &worker, Task &task, Function function,
-                            const Arguments &arguments) {
-    task::begin_undeferred(worker, task);
+// The body on the caller's stack.
+inline void call(Function function, const Arguments &arguments) {
     if (SENNIT_UNLIKELY(arguments.copy != nullptr))
         call_with_copy(function, arguments);
     else
         function(arguments.data);
-    task::end_undeferred(worker, task);
 }
 
-inline void run_undeferred(sched::Worker &worker, Function function, const Arguments &arguments,
-                           std::uint32_t flags, int priority) {
-    // Not on our stack: its children may outlive it.
-    Task &task = *task::allocate(worker, 0);
-    task::set_up(worker, task, invoke, reinterpret_cast<void *>(function),
-                 flags | Task::kUndeferred, priority);
-    call_undeferred(worker, task, function, arguments);
+inline void run_included(sched::Worker &worker, Function function, const Arguments &arguments,
+                         std::uint32_t flags) {
+    const task::Included task(worker, reinterpret_cast<void *>(function), flags);
+    call(function, arguments);
 }
 
 void run_undeferred_fully(sched::Worker &worker, Function function, const Arguments &arguments,
@@ -172,7 +164,9 @@ void run_undeferred_fully(sched::Worker &worker, Function function, const Argume
         if (arguments.data)
             *static_cast<void **>(arguments.data) = &task;
     }
-    call_undeferred(worker, task, function, arguments);
+    task::begin_undeferred(worker, task);
+    call(function, arguments);
+    task::end_undeferred(worker, task);
 }
 
 // A deferred task with its copy of the arguments, not yet submitted; *block is the copy.
@@ -188,21 +182,16 @@ Task *make_deferred(sched::Worker &worker, Function function, const Arguments &a
     return task;
 }
 
-} // namespace
-
-GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long size, long align,
-                        bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
-    sched::Worker &worker = omp::here();
-    const Arguments arguments{data, copy, size, align};
-    // The plainest task where nothing in the process suspends on outside events, with a long queue:
-    // a call.
-    if (if_clause && (flags & ~gomp::kMergeable) == 0 && task::throttled(worker) &&
-        !task::may_suspend())
-        return run_undeferred(worker, function, arguments, 0, 0);
+// Everything but the plainest tasks.
+SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const Arguments &arguments,
+                               bool if_clause, unsigned flags, void **depend, int priority,
+                               void *detach) {
     SENNIT_READ_DEPENDENCES(depends, count, (flags & gomp::kDepend) ? depend : nullptr)
     if (!(flags & gomp::kDetach))
         detach = nullptr;
     const int level = (flags & gomp::kPriority) ? clamp_priority(priority) : 0;
+    // GCC never cuts a task in parts, so an untied one stays on its fiber: only the counting of its
+    // children would pay for the flag.
     const std::uint32_t ours = translate(flags) & ~Task::kUntied;
     if (detach)
         task::note_may_suspend();
@@ -211,18 +200,33 @@ GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long s
         return;
     }
     if (count == 0 && !detach && task::throttled(worker) && !task::may_suspend())
-        return run_undeferred(worker, function, arguments, ours, level);
+        return run_included(worker, function, arguments, ours);
     void *block = nullptr;
     Task *task = make_deferred(worker, function, arguments, ours, level, &block);
     if (detach) {
         task->events.store(2, std::memory_order_relaxed);
         task->flags |= Task::kEvents;
         *static_cast<void **>(detach) = task;
-        if (data)
-            *static_cast<void **>(data) = task;
+        if (arguments.data)
+            *static_cast<void **>(arguments.data) = task;
     }
-    copy_arguments(block, data, copy, size);
+    copy_arguments(block, arguments.data, arguments.copy, arguments.size);
     task::submit(worker, *task, depends, count);
+}
+
+} // namespace
+
+GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long size, long align,
+                        bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
+    sched::Worker &worker = omp::here();
+    const Arguments arguments{data, copy, size, align};
+    // A call: the plainest task with if(0), or with a long queue where nothing in the process
+    // suspends on outside events.
+    constexpr unsigned kPlain = gomp::kMergeable | gomp::kUntied;
+    if ((flags & ~kPlain) == 0 && (!if_clause || (task::throttled(worker) && !task::may_suspend())))
+        run_included(worker, function, arguments, 0);
+    else
+        make_task(worker, function, arguments, if_clause, flags, depend, priority, detach);
 }
 
 namespace {
@@ -284,7 +288,7 @@ void taskloop(Function function, void *data, CopyFunction copy, long size, long 
                 auto bounds = static_cast<T *>(data);
                 bounds[0] = first;
                 bounds[1] = last;
-                run_undeferred(worker, function, arguments, ours, level);
+                run_included(worker, function, arguments, ours);
             } else {
                 void *block = nullptr;
                 Task *task = make_deferred(worker, function, arguments, ours, level, &block);
