@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
@@ -34,14 +35,14 @@ std::byte *map_aligned(std::size_t size, std::size_t align) {
 } // namespace
 
 void *Heap::allocate_slow(int size_class) {
-    // First what other workers gave back; acquire pairs with the release in return_chain.
-    if (Block *block = returned_.exchange(nullptr, std::memory_order_acquire)) {
-        while (block) {
-            Block *next = block->next;
-            const int c = head_of(block)->size_class;
-            block->next = free_[c];
-            free_[c] = block;
-            block = next;
+    // First what other workers gave back; acquire pairs with the release in send().
+    if (Parcel *parcel = returned_.exchange(nullptr, std::memory_order_acquire)) {
+        while (parcel) {
+            Parcel *next = parcel->next;
+            for (std::size_t i = 0; i < parcel->count; ++i)
+                take_back(parcel->blocks()[i]);
+            take_back(reinterpret_cast<Block *>(parcel));
+            parcel = next;
         }
         if (Block *mine = free_[size_class]) {
             free_[size_class] = mine->next;
@@ -79,12 +80,25 @@ void *Heap::allocate_large(std::size_t size) {
     return chunk + sizeof(ChunkHead);
 }
 
-void Heap::return_chain(Heap *owner, Block *first, Block *last) {
-    Block *top = owner->returned_.load(std::memory_order_relaxed);
+void Heap::take_back(Block *block) {
+    const int c = head_of(block)->size_class;
+    block->next = free_[c];
+    free_[c] = block;
+}
+
+// How many other blocks can `parcel` list?
+std::size_t Heap::room_in(const Block *parcel) {
+    const std::size_t size = size_of(head_of(const_cast<Block *>(parcel))->size_class);
+    return (size - sizeof(Parcel)) / sizeof(Block *);
+}
+
+void Heap::send(Parcel *parcel) {
+    std::atomic<Parcel *> &returned = head_of(parcel)->owner->returned_;
+    Parcel *top = returned.load(std::memory_order_relaxed);
     do
-        last->next = top;
-    while (!owner->returned_.compare_exchange_weak(top, first, std::memory_order_release,
-                                                   std::memory_order_relaxed));
+        parcel->next = top;
+    while (!returned.compare_exchange_weak(top, parcel, std::memory_order_release,
+                                           std::memory_order_relaxed));
 }
 
 void Heap::release_remote(ChunkHead *head, Block *block) {
@@ -92,32 +106,33 @@ void Heap::release_remote(ChunkHead *head, Block *block) {
         munmap(head, head->mapped);
         return;
     }
-    if (batch_owner_ != head->owner)
+    if (batch_owner_ != head->owner || batch_size_ == kBatch)
         flush();
     batch_owner_ = head->owner;
-    block->next = batch_first_;
-    batch_first_ = block;
-    if (!batch_last_)
-        batch_last_ = block;
-    if (++batch_size_ == kBatch)
-        flush();
+    batch_[batch_size_++] = block;
 }
 
 void Heap::flush() {
-    if (!batch_first_)
-        return;
-    return_chain(batch_owner_, batch_first_, batch_last_);
-    batch_first_ = batch_last_ = nullptr;
-    batch_size_ = 0;
+    while (batch_size_ > 0) {
+        Block *block = batch_[--batch_size_];
+        const std::size_t count = std::min(room_in(block), static_cast<std::size_t>(batch_size_));
+        auto *parcel = reinterpret_cast<Parcel *>(block);
+        parcel->count = count;
+        batch_size_ -= static_cast<int>(count);
+        std::memcpy(parcel->blocks(), batch_ + batch_size_, count * sizeof(Block *));
+        send(parcel);
+    }
 }
 
 void Heap::release_foreign(void *pointer) {
     ChunkHead *head = head_of(pointer);
-    auto *block = static_cast<Block *>(pointer);
-    if (head->size_class == kLarge)
+    if (head->size_class == kLarge) {
         munmap(head, head->mapped);
-    else
-        return_chain(head->owner, block, block);
+        return;
+    }
+    auto *parcel = static_cast<Parcel *>(pointer);
+    parcel->count = 0;
+    send(parcel);
 }
 
 } // namespace sennit

@@ -4,7 +4,8 @@
 // Invariants: a block is carved from a 64 KiB chunk, aligned to its size, whose head names the heap
 // and the class; only the owning worker touches the heap's free lists; another worker gives blocks
 // back through `returned_`, a stack that only ever grows by push and shrinks by take-all (so there
-// is no ABA). Memory is kept for reuse and never given back to the system.
+// is no ABA). What is pushed are parcels: a returned block whose memory lists others, so that the
+// owner, in whose cache none of them is, meets one miss a parcel and not one a block. Memory is kept for reuse and never given back to the system.
 // Thread-safety: allocate() only by the owner; release() by any worker with its own heap, or, from
 // a foreign thread, release_foreign().
 #pragma once
@@ -63,6 +64,11 @@ class Heap {
     struct Block {
         Block *next;
     };
+    struct Parcel {
+        Parcel *next;
+        std::size_t count;
+        Block **blocks() { return reinterpret_cast<Block **>(this + 1); } // see room_in
+    };
     struct alignas(kCacheLine) ChunkHead {
         Heap *owner;
         int size_class; // kLarge: an allocation of its own
@@ -89,17 +95,18 @@ class Heap {
     void *allocate_slow(int size_class);
     void *allocate_large(std::size_t size);
     void release_remote(ChunkHead *head, Block *block);
-    static void return_chain(Heap *owner, Block *first, Block *last);
+    void take_back(Block *block);
+    static std::size_t room_in(const Block *parcel);
+    static void send(Parcel *parcel);
 
     Block *free_[kClasses] = {};
     std::byte *arena_ = nullptr; // unused rest of the last mapping
     std::byte *arena_end_ = nullptr;
-    // Blocks of one other heap, collected to be returned by a single exchange.
+    // Blocks of one other heap, collected to be returned together.
     Heap *batch_owner_ = nullptr;
-    Block *batch_first_ = nullptr;
-    Block *batch_last_ = nullptr;
+    Block *batch_[kBatch];
     int batch_size_ = 0;
-    alignas(kCacheLine) std::atomic<Block *> returned_{nullptr};
+    alignas(kCacheLine) std::atomic<Parcel *> returned_{nullptr};
 };
 
 } // namespace sennit

@@ -88,6 +88,7 @@ struct alignas(kCacheLine) Slot {
     // Written by the worker alone, read by quiescent().
     alignas(kCacheLine) std::atomic<std::uint64_t> created{0};
     std::atomic<std::uint64_t> finished{0};
+    std::uint64_t next_look = 0; // the owner's: value of `created` at which task.cpp looks around
 
     // Are enough tasks queued here, so that the creator had better run its next ones itself? With
     // hysteresis: a creator that refilled the queue for each task that is stolen would spend its

@@ -108,12 +108,17 @@ void add(sched::Worker *worker, Generation &generation, DependNode *node) {
 void connect(sched::Worker &worker, DependNode *predecessor, DependNode &node, int *edges) {
     if (predecessor == &node || predecessor->done())
         return;
-    auto *edge = static_cast<DependEdge *>(worker.heap.allocate(sizeof(DependEdge)));
+    DependEdge *edge = &node.own_edge;
+    if (edge->successor)
+        edge = static_cast<DependEdge *>(worker.heap.allocate(sizeof(DependEdge)));
     edge->successor = &node;
     DependEdge *top = predecessor->successors.load(std::memory_order_acquire);
     do {
         if (top == DependNode::closed()) {
-            worker.heap.release(edge);
+            if (edge == &node.own_edge)
+                edge->successor = nullptr;
+            else
+                worker.heap.release(edge);
             return;
         }
         edge->next = top;
@@ -239,7 +244,8 @@ void release_block(sched::Worker *worker, void *block) {
 }
 
 DependNode *make_node(sched::Worker &worker, Task *task) {
-    auto *node = new (worker.heap.allocate(sizeof(DependNode))) DependNode;
+    void *memory = task ? task->node : worker.heap.allocate(sizeof(DependNode));
+    auto *node = new (memory) DependNode;
     node->task = task;
     return node;
 }
@@ -250,7 +256,8 @@ void drop_node(sched::Worker *worker, DependNode *node) {
     for (int i = 0; i < node->mutex_count; ++i)
         drop_mutex(node->mutexes[i]);
     std::free(node->mutexes);
-    release_block(worker ? worker : sched::Worker::self(), node);
+    release_block(worker ? worker : sched::Worker::self(),
+                  node->task ? static_cast<void *>(node->task) : node);
 }
 
 void drop_table(sched::Worker *worker, DependTable *table) {

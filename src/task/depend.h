@@ -7,6 +7,9 @@
 // then depends on the one before; otherwise it opens a generation and depends on the current one.
 // Only the generating task touches its table, so there are no locks on it.
 //
+// A task's node is in the task's own memory, so a release that finds a successor finds its task at
+// a known place; the memory stays until the tables have forgotten the node (references).
+//
 // Successor lists: a Treiber stack that a completing task closes with one exchange; who finds it
 // closed knows that the predecessor is done. `missing` starts at kBias, so that it cannot reach
 // zero while edges are still being added; the creator takes the bias away at the end.
@@ -14,12 +17,9 @@
 
 #include "task/task.h"
 
-namespace sennit {
+#include <cstddef>
 
-struct DependEdge {
-    DependNode *successor;
-    DependEdge *next;
-};
+namespace sennit {
 
 // Tasks that hold the same mutexinoutset item exclude each other.
 struct DependMutex {
@@ -29,26 +29,14 @@ struct DependMutex {
     std::atomic<int> references{1};
 };
 
-struct DependNode {
-    static constexpr int kBias = 1 << 30;
-    std::atomic<int> references{1}; // the task's, and one for each place in a table
-    std::atomic<int> missing{kBias};
-    std::atomic<DependEdge *> successors{nullptr};
-    Task *task = nullptr;              // null: a waiter without a task (taskwait depend)
-    sched::WaitCell *waiter = nullptr; // signalled instead of queueing the task
-    DependMutex **mutexes = nullptr;
-    int mutex_count = 0;
-
-    static DependEdge *closed() { return reinterpret_cast<DependEdge *>(1); }
-    bool done() const { return successors.load(std::memory_order_acquire) == closed(); }
-};
-
 namespace task {
 
 // Add `node` behind its predecessors in the table of `parent`. True when nothing is missing.
 bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const Depend *depends,
                  int count);
 
+// The node of `task`, or one on its own for a waiter without a task. drop_node takes a reference
+// away; the last one frees the memory, the task's with it.
 DependNode *make_node(sched::Worker &worker, Task *task);
 void drop_node(sched::Worker *worker, DependNode *node);
 void drop_table(sched::Worker *worker, DependTable *table);
@@ -71,7 +59,13 @@ void release_successors(sched::Worker *worker, DependNode &node, Ready ready) {
     while (edge) {
         DependEdge *next = edge->next;
         DependNode *successor = edge->successor;
-        release_block(worker, edge);
+        // It was written elsewhere, and its task may be run next.
+        constexpr std::size_t kBefore = sizeof(Task) - sizeof(DependNode); // it stands last
+        const auto *task = reinterpret_cast<const std::byte *>(successor) - kBefore;
+        for (std::size_t line = 0; line <= sizeof(Task); line += kCacheLine)
+            __builtin_prefetch(task + line, 1);
+        if (edge != &successor->own_edge)
+            release_block(worker, edge);
         if (successor->missing.fetch_sub(1, std::memory_order_acq_rel) == 1)
             ready(*successor);
         edge = next;

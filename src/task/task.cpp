@@ -7,6 +7,7 @@
 #include "task/imports.h"
 #include "trace/trace.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -59,8 +60,10 @@ void node_ready(sched::Worker *worker, DependNode &node, Then then) {
 }
 
 void free_task(sched::Worker *worker, Task *task) {
-    task->~Task();
-    release_block(worker, task);
+    if (task->depend)
+        drop_node(worker, task->depend);
+    else
+        release_block(worker, task);
 }
 
 // A child of `parent` has completed.
@@ -112,8 +115,6 @@ void release_depends(sched::Worker *worker, Task &task, Then then) {
         node_ready(worker, ready, then);
         then = Then::queue;
     });
-    task.depend = nullptr;
-    drop_node(worker, node);
 }
 
 // The body has returned and all events are fulfilled.
@@ -242,18 +243,26 @@ std::int64_t window() {
     return asked >= 0 ? asked : may_suspend() ? 32768 : 2048;
 }
 
-// A cheap first look: others may have finished what we created.
-std::int64_t unfinished_here(const sched::Slot &slot) {
-    return static_cast<std::int64_t>(slot.created.load(std::memory_order_relaxed) -
-                                     slot.finished.load(std::memory_order_relaxed));
-}
-
 std::int64_t unfinished(const sched::Group &team) {
     auto total =
         -static_cast<std::int64_t>(team.finished_elsewhere.load(std::memory_order_relaxed));
     for (int i = 0; i < team.size; ++i)
-        total += unfinished_here(*team.slots[i]);
+        total += static_cast<std::int64_t>(team.slots[i]->created.load(std::memory_order_relaxed) -
+                                           team.slots[i]->finished.load(std::memory_order_relaxed));
     return total;
+}
+
+// Are too many tasks unfinished for one who has just created another? The others' counters are in
+// their caches: look again only when the window may be full.
+bool beyond_window(sched::Slot &slot) {
+    const std::uint64_t created = slot.created.load(std::memory_order_relaxed);
+    if (created < slot.next_look)
+        return false;
+    constexpr std::int64_t kBetweenLooks = 16;
+    const std::int64_t room = window() - unfinished(*slot.group);
+    slot.next_look =
+        created + static_cast<std::uint64_t>(std::max(room / slot.group->size, kBetweenLooks));
+    return room < 0;
 }
 
 } // namespace
@@ -264,8 +273,7 @@ void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count
     if (count > 0) {
         fresh.depend = make_node(worker, &fresh);
         if (!add_depends(worker, *fresh.parent, *fresh.depend, depends, count)) {
-            if (SENNIT_UNLIKELY(unfinished_here(*worker.slot) > window()) &&
-                unfinished(*worker.slot->group) > window())
+            if (SENNIT_UNLIKELY(beyond_window(*worker.slot)))
                 worker.yield();
             return;
         }

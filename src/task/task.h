@@ -25,10 +25,33 @@ struct sennit_task {}; // the public handle is a Task
 
 namespace sennit {
 
-struct Icvs;           // the room above's: internal control variables
-struct DependNode;     // depend.h
+struct Icvs;        // the room above's: internal control variables
+struct DependMutex; // depend.h
+struct DependNode;
 struct DependTable;    // depend.h
 struct TaskReductions; // the room above's
+
+struct DependEdge {
+    DependNode *successor;
+    DependEdge *next;
+};
+
+// A task, or another waiter, among those that are ordered by dependences: see depend.h.
+struct DependNode {
+    static constexpr int kBias = 1 << 30;
+    std::atomic<int> references{1}; // the task's, and one for each place in a table
+    std::atomic<int> missing{kBias};
+    std::atomic<DependEdge *> successors{nullptr};
+    Task *task = nullptr;              // null: a waiter without a task (taskwait depend)
+    sched::WaitCell *waiter = nullptr; // signalled instead of queueing the task
+    DependMutex **mutexes = nullptr;
+    int mutex_count = 0;
+    DependEdge own_edge{nullptr, nullptr}; // to the first predecessor; most tasks have no other
+
+    static DependEdge *closed() { return reinterpret_cast<DependEdge *>(1); }
+    bool done() const { return successors.load(std::memory_order_acquire) == closed(); }
+};
+static_assert(sizeof(DependNode) == kCacheLine);
 
 // The tasks created in a taskgroup region, their descendants included, wait for each other's end
 // here (OpenMP 5.2, 15.3). Lives in the frame of the encountering task's region.
@@ -56,29 +79,36 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kOwnsIcvs = 1u << 10, // `icvs` is this task's own copy
     };
 
+    // What the creator of many children writes, what those who complete them elsewhere read, and
+    // what they write are three cache lines.
     void (*invoke)(Task &task) = nullptr; // runs the body; the front door's
-    void *entry = nullptr;                // the compiler's function: names, profiles
     Task *parent = nullptr;
     sched::Group *team = nullptr;
     Taskgroup *taskgroup = nullptr;
-    const Icvs *icvs = nullptr;
-    std::atomic<sched::Worker *> home{nullptr}; // where it runs or is suspended
     std::uint32_t flags = 0;
-    std::int32_t spawned = 0;        // children not folded; may fall below zero after a fold
+    std::int32_t spawned = 0; // children not folded; may fall below zero after a fold
+
+    alignas(kCacheLine) std::atomic<sched::Worker *> home{nullptr}; // where it runs or is suspended
     std::atomic<bool> folded{false}; // children are counted in `pending` alone
     std::uint8_t again = 0;          // with kRequeued: task::Again
     std::uint8_t again_mode = 0;     // alpi_suspend_mode_t chosen by the task
-    // Unfinished children * 4 + kWaiting + kEnded, as far as folded.
-    std::atomic<std::int64_t> pending{0};
-    std::atomic<std::int64_t> events{1}; // 1 for the body itself
-    DependNode *depend = nullptr;        // this task among its siblings
+    std::uint32_t door_flags = 0;    // the front door's own
+    std::uint32_t door_size = 0;     // of the payload
+    const Icvs *icvs = nullptr;
+    DependNode *depend = nullptr; // `node` once it is made: this task among its siblings
     DependTable *children_depend = nullptr;
+    void *entry = nullptr;               // the compiler's function: names, profiles
+    std::atomic<std::int64_t> events{1}; // 1 for the body itself
+
+    // Unfinished children * 4 + kWaiting + kEnded, as far as folded.
+    alignas(kCacheLine) std::atomic<std::int64_t> pending{0};
     sched::WaitCell children_cell; // taskwait
     sched::WaitCell block_cell;    // sennit_task_suspend
     std::uint64_t again_after_ns = 0;
-    std::uint32_t door_flags = 0; // the front door's own
-    std::uint32_t door_size = 0;  // of the payload
     std::uint64_t trace_id = 0;
+
+    // A DependNode when the task has dependences; not touched otherwise.
+    alignas(kCacheLine) std::byte node[sizeof(DependNode)];
 
     static constexpr std::int64_t kWaiting = 1;
     static constexpr std::int64_t kEnded = 2;
@@ -153,7 +183,8 @@ inline void begin_undeferred(sched::Worker &worker, Task &task);
 inline void end_undeferred(sched::Worker &worker, Task &task);
 
 // The same for a task without a payload, taken ready-made from the worker's spare ones and given
-// back at the end. Its `invoke` stays unset: nobody queues it. As one object in the caller's frame, which keeps what the end needs in registers.
+// back at the end. Its `invoke` stays unset: nobody queues it. As one object in the caller's frame,
+// which keeps what the end needs in registers.
 class Included {
   public:
     inline Included(sched::Worker &worker, void *entry, std::uint32_t flags);
