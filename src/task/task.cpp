@@ -219,12 +219,7 @@ Task *allocate(sched::Worker &worker, std::size_t payload_size) {
     return new (worker.heap.allocate(sizeof(Task) + payload_size)) Task;
 }
 
-static void count_child(sched::Worker &worker, Task &task) {
-    Task *parent = task.parent;
-    if (SENNIT_LIKELY(!parent->folded.load(std::memory_order_relaxed)))
-        ++parent->spawned;
-    else
-        parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
+static void count_in_team(sched::Worker &worker, Task &task) {
     if (task.taskgroup)
         task.taskgroup->count.fetch_add(2, std::memory_order_relaxed);
     sched::Group &team = *task.team;
@@ -232,6 +227,15 @@ static void count_child(sched::Worker &worker, Task &task) {
     worker.count_task();
     if (SENNIT_UNLIKELY(!team.has_tasks.load(std::memory_order_relaxed)))
         team.has_tasks.store(true, std::memory_order_release);
+}
+
+static void count_child(sched::Worker &worker, Task &task) {
+    Task *parent = task.parent;
+    if (SENNIT_LIKELY(!parent->folded.load(std::memory_order_relaxed)))
+        ++parent->spawned;
+    else
+        parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
+    count_in_team(worker, task);
 }
 
 namespace {
@@ -293,6 +297,17 @@ void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count
     execute(worker, slot, fresh, Then::queue);
     worker.task = creator;
     worker.slot = &slot;
+}
+
+void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh) {
+    fresh.parent = self.parent;
+    fresh.taskgroup = self.taskgroup;
+    fresh.icvs = self.icvs;
+    // Whoever runs the parent, and whether it is folded: `self` still counts, so it is not done.
+    fresh.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
+    count_in_team(worker, fresh);
+    trace::task_create(fresh.trace_id, fresh.entry, fresh.parent->trace_id);
+    worker.push(*worker.slot, &fresh);
 }
 
 void submit_elsewhere(Task &fresh) {

@@ -164,6 +164,9 @@ inline void set_up(sched::Worker &worker, Task &fresh, void (*invoke)(Task &), v
 // its own when the queue is long enough. `fresh` must come from allocate().
 void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count);
 
+// Hand over a task without dependences as a sibling of the running task `self`: part of its work.
+void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh);
+
 // Would submit() of a task without dependences run it at once? Then a front door may skip making
 // one: see run_in_place.
 inline bool throttled(sched::Worker &worker);

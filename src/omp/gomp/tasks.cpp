@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// task, taskloop, taskwait, taskgroup.
-#include "omp/gomp/gomp.h"
+// task, taskwait, taskgroup.
+#include "omp/gomp/tasks.h"
 
-#include "task/task.h"
-
-#include <alloca.h>
-#include <cstring>
 #include <new>
 
 using namespace sennit;
+using gomp::Arguments;
+using gomp::CopyFunction;
 using gomp::Function;
 
-extern "C" void GOMP_taskgroup_reduction_register(std::uintptr_t *data);
-
 namespace {
-
-using CopyFunction = void (*)(void *into, void *from);
 
 // What stands behind a deferred task: GCC's argument block follows, aligned.
 struct Call {
@@ -26,18 +20,6 @@ struct Call {
 void invoke(Task &task) {
     const Call &call = *static_cast<const Call *>(task.payload());
     call.function(call.argument);
-}
-
-char *align_up(void *pointer, long align) {
-    const auto mask = static_cast<std::uintptr_t>(align > 1 ? align - 1 : 0);
-    return reinterpret_cast<char *>((reinterpret_cast<std::uintptr_t>(pointer) + mask) & ~mask);
-}
-
-void copy_arguments(void *into, void *from, CopyFunction copy, long size) {
-    if (copy)
-        copy(into, from);
-    else
-        std::memcpy(into, from, static_cast<std::size_t>(size));
 }
 
 // GCC's dependence array in either layout.
@@ -110,43 +92,10 @@ class Dependences {
         given.fill(array);                                                                         \
     }
 
-std::uint32_t translate(unsigned flags) {
-    std::uint32_t ours = 0;
-    if (flags & gomp::kUntied)
-        ours |= Task::kUntied;
-    if (flags & gomp::kFinal)
-        ours |= Task::kFinal;
-    if (flags & gomp::kMergeable)
-        ours |= Task::kMergeable;
-    return ours;
-}
-
-struct Arguments {
-    void *data;
-    CopyFunction copy;
-    long size;
-    long align;
-};
-
-SENNIT_NOINLINE void call_with_copy(Function function, const Arguments &arguments) {
-    void *raw = alloca(static_cast<std::size_t>(arguments.size + arguments.align - 1));
-    void *block = align_up(raw, arguments.align);
-    arguments.copy(block, arguments.data);
-    function(block);
-}
-
-// The body on the caller's stack.
-inline void call(Function function, const Arguments &arguments) {
-    if (SENNIT_UNLIKELY(arguments.copy != nullptr))
-        call_with_copy(function, arguments);
-    else
-        function(arguments.data);
-}
-
 inline void run_included(sched::Worker &worker, Function function, const Arguments &arguments,
                          std::uint32_t flags) {
     const task::Included task(worker, reinterpret_cast<void *>(function), flags);
-    call(function, arguments);
+    gomp::call(function, arguments);
 }
 
 void run_undeferred_fully(sched::Worker &worker, Function function, const Arguments &arguments,
@@ -165,7 +114,7 @@ void run_undeferred_fully(sched::Worker &worker, Function function, const Argume
             *static_cast<void **>(arguments.data) = &task;
     }
     task::begin_undeferred(worker, task);
-    call(function, arguments);
+    gomp::call(function, arguments);
     task::end_undeferred(worker, task);
 }
 
@@ -177,7 +126,7 @@ Task *make_deferred(sched::Worker &worker, Function function, const Arguments &a
     task::set_up(worker, *task, invoke, reinterpret_cast<void *>(function), flags, priority);
     auto *call = new (task->payload()) Call;
     call->function = function;
-    call->argument = align_up(call + 1, arguments.align);
+    call->argument = gomp::align_up(call + 1, arguments.align);
     *block = call->argument;
     return task;
 }
@@ -192,7 +141,7 @@ SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const A
     const int level = (flags & gomp::kPriority) ? clamp_priority(priority) : 0;
     // GCC never cuts a task in parts, so an untied one stays on its fiber: only the counting of its
     // children would pay for the flag.
-    const std::uint32_t ours = translate(flags) & ~Task::kUntied;
+    const std::uint32_t ours = gomp::translate(flags) & ~Task::kUntied;
     if (detach)
         task::note_may_suspend();
     if (!if_clause || (flags & gomp::kFinal) || worker.task->is(Task::kFinal)) {
@@ -210,7 +159,7 @@ SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const A
         if (arguments.data)
             *static_cast<void **>(arguments.data) = task;
     }
-    copy_arguments(block, arguments.data, arguments.copy, arguments.size);
+    gomp::copy_arguments(block, arguments.data, arguments.copy, arguments.size);
     task::submit(worker, *task, depends, count);
 }
 
@@ -227,111 +176,6 @@ GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long s
         run_included(worker, function, arguments, 0);
     else
         make_task(worker, function, arguments, if_clause, flags, depend, priority, detach);
-}
-
-namespace {
-
-// How `count` iterations are cut: the first `longer` tasks have one iteration more.
-struct Cut {
-    std::uint64_t tasks;
-    std::uint64_t each;
-    std::uint64_t longer;
-    std::uint64_t last; // strict grainsize: the last task's iterations, 0 = like the others
-};
-
-Cut cut(std::uint64_t count, std::uint64_t wanted, unsigned flags, int threads) {
-    if (flags & gomp::kGrainsize) {
-        const std::uint64_t grain = wanted ? wanted : 1;
-        if (flags & gomp::kStrict)
-            return {(count - 1) / grain + 1, grain, 0, count % grain};
-        const std::uint64_t tasks = count / grain ? count / grain : 1;
-        return {tasks, count / tasks, count % tasks, 0};
-    }
-    std::uint64_t tasks = wanted ? wanted : static_cast<std::uint64_t>(threads);
-    if (tasks > count)
-        tasks = count;
-    return {tasks, count / tasks, count % tasks, 0};
-}
-
-template <class T>
-void taskloop(Function function, void *data, CopyFunction copy, long size, long align,
-              unsigned flags, unsigned long wanted, int priority, T start, T step,
-              std::uint64_t count) {
-    sched::Worker &worker = omp::here();
-    Taskgroup group;
-    const bool grouped = !(flags & gomp::kNogroup);
-    if (grouped)
-        task::begin_taskgroup(worker, group);
-    if (flags & gomp::kReduction) {
-        struct Head {
-            T first, last;
-            std::uintptr_t *reductions;
-        };
-        GOMP_taskgroup_reduction_register(static_cast<Head *>(data)->reductions);
-    }
-    if (count > 0) {
-        const Cut pieces = cut(count, wanted, flags, worker.slot->group->size);
-        const int level = (flags & gomp::kPriority) ? clamp_priority(priority) : 0;
-        const bool undeferred =
-            !(flags & gomp::kIf) || (flags & gomp::kFinal) || worker.task->is(Task::kFinal);
-        const std::uint32_t ours = translate(flags) & ~Task::kUntied;
-        const Arguments arguments{data, copy, size, align};
-        T first = start;
-        for (std::uint64_t i = 0; i < pieces.tasks; ++i) {
-            std::uint64_t length = pieces.each + (i < pieces.longer ? 1 : 0);
-            if (pieces.last && i + 1 == pieces.tasks)
-                length = pieces.last;
-            const T last = first + static_cast<T>(length) * step;
-            const bool in_place = undeferred || (task::throttled(worker) && !task::may_suspend());
-            if (in_place) {
-                // The bounds are the first two words of the block that the body gets.
-                auto bounds = static_cast<T *>(data);
-                bounds[0] = first;
-                bounds[1] = last;
-                run_included(worker, function, arguments, ours);
-            } else {
-                void *block = nullptr;
-                Task *task = make_deferred(worker, function, arguments, ours, level, &block);
-                copy_arguments(block, data, copy, size);
-                static_cast<T *>(block)[0] = first;
-                static_cast<T *>(block)[1] = last;
-                task::submit(worker, *task, nullptr, 0);
-            }
-            first = last;
-        }
-    }
-    if (grouped)
-        task::end_taskgroup(worker);
-}
-
-} // namespace
-
-GOMP_API void GOMP_taskloop(Function function, void *data, CopyFunction copy, long size, long align,
-                            unsigned flags, unsigned long wanted, int priority, long start,
-                            long end, long step) {
-    std::uint64_t count = 0;
-    if (step > 0 && start < end)
-        count = (static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start) - 1) /
-                    static_cast<std::uint64_t>(step) +
-                1;
-    else if (step < 0 && start > end)
-        count = (static_cast<std::uint64_t>(start) - static_cast<std::uint64_t>(end) - 1) /
-                    (std::uint64_t{0} - static_cast<std::uint64_t>(step)) +
-                1;
-    taskloop<long>(function, data, copy, size, align, flags, wanted, priority, start, step, count);
-}
-
-GOMP_API void GOMP_taskloop_ull(Function function, void *data, CopyFunction copy, long size,
-                                long align, unsigned flags, unsigned long wanted, int priority,
-                                unsigned long long start, unsigned long long end,
-                                unsigned long long step) {
-    std::uint64_t count = 0;
-    if ((flags & gomp::kUp) != 0 && start < end)
-        count = (end - start - 1) / step + 1;
-    else if ((flags & gomp::kUp) == 0 && start > end)
-        count = (start - end - 1) / (0ull - step) + 1;
-    taskloop<unsigned long long>(function, data, copy, size, align, flags, wanted, priority, start,
-                                 step, count);
 }
 
 GOMP_API void GOMP_taskwait(void) {

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// taskloop (OpenMP 5.2, 12.6).
+//
+// The generated tasks wait in the queue as ranges of tasks. Who runs a range cuts it when nothing
+// else is queued on his thread, so that there is something to steal as long as there is something
+// to do, and runs the rest as included tasks, one after the other: n tasks cost a few times log(n)
+// entries of a queue. Where tasks may suspend, the rest of the range is handed over before each
+// one, for a task that waits must not bury its siblings. Blocks that constructors fill can be made
+// from the creator's alone, so such tasks are ranges of one.
+#include "omp/gomp/tasks.h"
+
+#include <new>
+
+using namespace sennit;
+using gomp::Arguments;
+using gomp::CopyFunction;
+using gomp::Function;
+
+extern "C" void GOMP_taskgroup_reduction_register(std::uintptr_t *data);
+
+namespace {
+
+// How the iterations are cut. Bounds are computed modulo 2^64, for either kind of loop variable.
+struct Cut {
+    std::uint64_t start;
+    std::uint64_t step;
+    std::uint64_t tasks;  // how many
+    std::uint64_t each;   // iterations of a task
+    std::uint64_t longer; // the first so many have one more
+    std::uint64_t last;   // strict grainsize: the final task's iterations, 0 = like the others
+
+    // The first two words of a block tell the body its bounds.
+    void write_bounds(std::uint64_t task, void *block) const {
+        const std::uint64_t before = task * each + (task < longer ? task : longer);
+        std::uint64_t length = each + (task < longer ? 1 : 0);
+        if (last && task + 1 == tasks)
+            length = last;
+        auto *bounds = static_cast<std::uint64_t *>(block);
+        bounds[0] = start + before * step;
+        bounds[1] = bounds[0] + length * step;
+    }
+};
+
+Cut cut(std::uint64_t count, std::uint64_t wanted, unsigned flags, int threads) {
+    Cut result{};
+    if ((flags & gomp::kGrainsize) && (flags & gomp::kStrict)) {
+        const std::uint64_t grain = wanted ? wanted : 1;
+        result.tasks = (count - 1) / grain + 1;
+        result.each = grain;
+        result.last = count % grain;
+        return result;
+    }
+    if (flags & gomp::kGrainsize)
+        result.tasks = count / (wanted ? wanted : 1);
+    else
+        result.tasks = wanted ? wanted : static_cast<std::uint64_t>(threads);
+    if (result.tasks > count)
+        result.tasks = count;
+    if (result.tasks == 0)
+        result.tasks = 1;
+    result.each = count / result.tasks;
+    result.longer = count % result.tasks;
+    return result;
+}
+
+// Payload of a task that stands for the tasks first .. last - 1.
+struct Range {
+    Function function;
+    Arguments arguments; // data: this range's block, behind it in memory
+    Cut cut;
+    std::uint64_t first;
+    std::uint64_t last;
+    std::uint32_t flags; // of the tasks
+};
+
+// The body destroys what constructors made.
+SENNIT_NOINLINE void run_on_copy(const Range &range, std::uint64_t number) {
+    const Arguments &arguments = range.arguments;
+    void *block = gomp::align_up(
+        alloca(static_cast<std::size_t>(arguments.size + arguments.align - 1)), arguments.align);
+    arguments.copy(block, arguments.data);
+    range.cut.write_bounds(number, block);
+    range.function(block);
+}
+
+void run_task(sched::Worker &worker, const Range &range, std::uint64_t number) {
+    const task::Included task(worker, reinterpret_cast<void *>(range.function), range.flags);
+    if (SENNIT_UNLIKELY(range.arguments.copy != nullptr))
+        return run_on_copy(range, number);
+    range.cut.write_bounds(number, range.arguments.data);
+    range.function(range.arguments.data);
+}
+
+void run_range(Task &self);
+
+Task &make_range(sched::Worker &worker, const Range &like, int priority) {
+    const Arguments &given = like.arguments;
+    const auto room = sizeof(Range) + static_cast<std::size_t>(given.size + given.align - 1);
+    Task &task = *task::allocate(worker, room);
+    task::set_up(worker, task, run_range, reinterpret_cast<void *>(like.function), 0, priority);
+    auto *range = new (task.payload()) Range(like);
+    range->arguments.data = gomp::align_up(range + 1, given.align);
+    gomp::copy_arguments(range->arguments.data, given.data, given.copy, given.size);
+    range->arguments.copy = nullptr; // the block is a task's now
+    return task;
+}
+
+// Hand over the tasks from `middle` on.
+void split(sched::Worker &worker, Task &self, Range &range, std::uint64_t middle) {
+    Task &rest = make_range(worker, range, self.priority);
+    static_cast<Range *>(rest.payload())->first = middle;
+    range.last = middle;
+    task::submit_sibling(worker, self, rest);
+}
+
+void run_range(Task &self) {
+    sched::Worker &worker = *sched::Worker::self();
+    Range &range = *static_cast<Range *>(self.payload());
+    for (std::uint64_t number = range.first; number < range.last; ++number) {
+        const std::uint64_t left = range.last - number;
+        if (left > 1 && task::may_suspend())
+            split(worker, self, range, number + 1);
+        else if (left > 1 && worker.slot->queue.count() == 0)
+            split(worker, self, range, number + left / 2);
+        run_task(worker, range, number);
+    }
+}
+
+void taskloop(unsigned flags, unsigned long wanted, int priority, std::uint64_t count,
+              std::uint64_t start, std::uint64_t step, Function function,
+              const Arguments &arguments) {
+    sched::Worker &worker = omp::here();
+    Taskgroup group;
+    const bool grouped = !(flags & gomp::kNogroup);
+    if (grouped)
+        task::begin_taskgroup(worker, group);
+    if (flags & gomp::kReduction) {
+        struct Head {
+            std::uint64_t bounds[2];
+            std::uintptr_t *reductions;
+        };
+        GOMP_taskgroup_reduction_register(static_cast<Head *>(arguments.data)->reductions);
+    }
+    if (count > 0) {
+        const int level = (flags & gomp::kPriority) ? clamp_priority(priority) : 0;
+        Range range{};
+        range.function = function;
+        range.arguments = arguments;
+        range.cut = cut(count, wanted, flags, worker.slot->group->size);
+        range.cut.start = start;
+        range.cut.step = step;
+        range.last = range.cut.tasks;
+        range.flags = gomp::translate(flags) & ~Task::kUntied;
+        if (!(flags & gomp::kIf) || (flags & gomp::kFinal) || worker.task->is(Task::kFinal))
+            for (; range.first < range.cut.tasks; ++range.first)
+                run_task(worker, range, range.first);
+        else if (!arguments.copy)
+            task::submit(worker, make_range(worker, range, level), nullptr, 0);
+        else
+            for (; range.first < range.cut.tasks; ++range.first) {
+                range.last = range.first + 1;
+                task::submit(worker, make_range(worker, range, level), nullptr, 0);
+            }
+    }
+    if (grouped)
+        task::end_taskgroup(worker);
+}
+
+} // namespace
+
+GOMP_API void GOMP_taskloop(Function function, void *data, CopyFunction copy, long size, long align,
+                            unsigned flags, unsigned long wanted, int priority, long start,
+                            long end, long step) {
+    const auto first = static_cast<std::uint64_t>(start);
+    const auto bound = static_cast<std::uint64_t>(end);
+    const auto stride = static_cast<std::uint64_t>(step);
+    std::uint64_t count = 0;
+    if (step > 0 && start < end)
+        count = (bound - first - 1) / stride + 1;
+    else if (step < 0 && start > end)
+        count = (first - bound - 1) / (std::uint64_t{0} - stride) + 1;
+    taskloop(flags, wanted, priority, count, first, stride, function, {data, copy, size, align});
+}
+
+GOMP_API void GOMP_taskloop_ull(Function function, void *data, CopyFunction copy, long size,
+                                long align, unsigned flags, unsigned long wanted, int priority,
+                                unsigned long long start, unsigned long long end,
+                                unsigned long long step) {
+    std::uint64_t count = 0;
+    if ((flags & gomp::kUp) != 0 && start < end)
+        count = (end - start - 1) / step + 1;
+    else if ((flags & gomp::kUp) == 0 && start > end)
+        count = (start - end - 1) / (0ull - step) + 1;
+    taskloop(flags, wanted, priority, count, start, step, function, {data, copy, size, align});
+}
