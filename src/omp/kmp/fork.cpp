@@ -126,7 +126,9 @@ KMP_API void __kmpc_push_num_threads_strict(Ident *, Gtid, std::int32_t threads,
     t_announced.num_threads = threads;
 }
 KMP_API void __kmpc_pop_num_threads(Ident *, Gtid) {}
-KMP_API void __kmpc_push_proc_bind(Ident *, Gtid, int) {} // OMP_PROC_BIND binds once and for all
+KMP_API void __kmpc_push_proc_bind(Ident *, Gtid, int policy) {
+    omp::announce_proc_bind(policy);
+}
 
 // ---- teams: on the host, a league of one (num_teams is an upper bound) -----------------------
 
