@@ -71,11 +71,11 @@ void add_level(const char *name, Level level, PlaceList &list) {
 // A list that a person wrote: what we may not use goes, and is told.
 void finish_explicit(const char *name, const char *text, const char *wrong, PlaceList &list) {
     if (wrong) {
-        warn("%s='%s' makes no sense at '%s'; going on with a place for each processor", name, text,
-             wrong);
+        warn("%s='%.200s' makes no sense at '%.100s'; going on with a place for each processor",
+             name, text, wrong);
         list.clear();
     } else if (list.keep(g_allowed)) {
-        warn("%s='%s' names processors that this process may not use: %s", name, text,
+        warn("%s='%.200s' names processors that this process may not use: %s", name, text,
              list.count() > 0 ? "they are left out"
                               : "none is left; going on with a place for each processor");
     }
@@ -95,7 +95,7 @@ void read_omp_places(const char *text, PlaceList &list) {
 void read_kmp_affinity(const char *text, PlaceList &list, BindList &bind) {
     const KmpAffinity asked = parse_kmp_affinity(text);
     if (*asked.unknown)
-        warn("KMP_AFFINITY='%s': '%s' is not supported and ignored; see OMP_PLACES and "
+        warn("KMP_AFFINITY='%.200s': '%s' is not supported and ignored; see OMP_PLACES and "
              "OMP_PROC_BIND",
              text, asked.unknown);
     if (!asked.bind)
@@ -120,9 +120,10 @@ void read_kmp_affinity(const char *text, PlaceList &list, BindList &bind) {
 void read_places(PlaceList &list) {
     bool decided = false; // OMP_PROC_BIND says something
     if (const char *text = variable("OMP_PROC_BIND")) {
-        decided = parse_proc_bind(text, g_bind);
-        if (!decided)
-            warn("OMP_PROC_BIND='%s' is not true, false, or a list of at most %d policies out of "
+        decided = true;
+        if (!parse_proc_bind(text, g_bind))
+            warn("OMP_PROC_BIND='%.200s' is not true, false, or a list of at most %d policies out "
+                 "of "
                  "primary, close, spread; going on with false",
                  text, BindList::kMost);
     }
