@@ -154,8 +154,13 @@ void affinity_setup() {
     if (const char *format = variable("OMP_AFFINITY_FORMAT"))
         set_affinity_format(format, std::strlen(format));
     g_affinity_on = g_bind.on() || g_display;
-    if (g_bind.on())
-        bind_caller((*g_places)[0], 0);
+    if (!g_bind.on())
+        return;
+    CpuSet used;
+    for (int place = 0; place < g_places->count(); ++place)
+        used.add((*g_places)[place]);
+    sched::set_usable_processors(used.count());
+    bind_caller((*g_places)[0], 0);
 }
 
 const BindList &bind_list() {
@@ -199,16 +204,17 @@ void enter_place_slow(Member &member) {
         member.placement = {t_place, 0, g_places->count()};
         return;
     }
-    if (!team.placement.changed)
-        return;
+    const bool changed = team.placement.changed;
     if (g_bind.on()) {
-        member.placement =
-            assign_place(team.placement.policy, team.placement.parent, team.size, member.index);
+        if (changed)
+            member.placement =
+                assign_place(team.placement.policy, team.placement.parent, team.size, member.index);
+        // A team may outlive a thread of the program's own that started it: look at this one.
         const int place = member.placement.place;
         if (place != t_place)
             bind_caller((*g_places)[place], place);
     }
-    if (g_display)
+    if (changed && g_display)
         print_affinity(nullptr);
 }
 

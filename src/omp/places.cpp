@@ -39,6 +39,11 @@ bool CpuSet::intersects(const CpuSet &other) const {
     return false;
 }
 
+void CpuSet::add(const CpuSet &other) {
+    for (std::size_t i = 0; i < std::size(words_); ++i)
+        words_[i] |= other.words_[i];
+}
+
 void CpuSet::keep(const CpuSet &other) {
     for (std::size_t i = 0; i < std::size(words_); ++i)
         words_[i] &= other.words_[i];

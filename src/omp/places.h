@@ -15,6 +15,7 @@ class CpuSet {
     static constexpr int kMost = 8192; // what Linux can be configured for
 
     void add(int cpu) { words_[word(cpu)] |= bit(cpu); }
+    void add(const CpuSet &other);
     void remove(int cpu) { words_[word(cpu)] &= ~bit(cpu); }
     bool has(int cpu) const { return (words_[word(cpu)] & bit(cpu)) != 0; }
     int count() const;
