@@ -122,15 +122,6 @@ void fulfil(std::uintptr_t event) {
 
 } // namespace
 
-// SENNIT_GET(type, name, value): type name(void) and its Fortran twin.
-#define SENNIT_GET(type, name, value)                                                              \
-    SENNIT_API type name(void) {                                                                   \
-        return value;                                                                              \
-    }                                                                                              \
-    SENNIT_API type name##_(void) {                                                                \
-        return value;                                                                              \
-    }
-
 SENNIT_GET(int, omp_get_thread_num, omp::here().slot->index)
 SENNIT_GET(int, omp_get_num_threads, omp::here().slot->group->size)
 SENNIT_GET(int, omp_get_max_threads, max_threads())
@@ -155,19 +146,6 @@ SENNIT_GET(int, omp_get_max_teams, g_num_teams)
 SENNIT_GET(int, omp_get_teams_thread_limit, g_teams_thread_limit)
 SENNIT_GET(double, omp_get_wtime, static_cast<double>(poll::now_ns()) * 1e-9)
 SENNIT_GET(double, omp_get_wtick, 1e-9)
-SENNIT_GET(int, omp_get_proc_bind, global_icvs().bind ? 1 : 0)
-
-// SENNIT_SET(name, function): void name(int) with its Fortran twins.
-#define SENNIT_SET(name, function)                                                                 \
-    SENNIT_API void name(int value) {                                                              \
-        function(value);                                                                           \
-    }                                                                                              \
-    SENNIT_API void name##_(const int *value) {                                                    \
-        function(*value);                                                                          \
-    }                                                                                              \
-    SENNIT_API void name##_8_(const std::int64_t *value) {                                         \
-        function(static_cast<int>(*value));                                                        \
-    }
 
 SENNIT_SET(omp_set_num_threads, set_num_threads)
 SENNIT_SET(omp_set_max_active_levels, set_max_active_levels)
@@ -178,18 +156,6 @@ SENNIT_SET(omp_set_default_device,
 SENNIT_SET(omp_set_num_teams, [](int teams) { g_num_teams = teams > 0 ? teams : 0; })
 SENNIT_SET(omp_set_teams_thread_limit,
            [](int limit) { g_teams_thread_limit = limit > 0 ? limit : 0; })
-
-// SENNIT_ASK(name, function): int name(int) with its Fortran twins.
-#define SENNIT_ASK(name, function)                                                                 \
-    SENNIT_API int name(int value) {                                                               \
-        return function(value);                                                                    \
-    }                                                                                              \
-    SENNIT_API int name##_(const int *value) {                                                     \
-        return function(*value);                                                                   \
-    }                                                                                              \
-    SENNIT_API int name##_8_(const std::int64_t *value) {                                          \
-        return function(static_cast<int>(*value));                                                 \
-    }
 
 SENNIT_ASK(omp_get_ancestor_thread_num, thread_at)
 SENNIT_ASK(omp_get_team_size, size_at)
@@ -238,16 +204,6 @@ SENNIT_API void omp_fulfill_event_(std::uintptr_t event) {
     fulfil(event);
 }
 
-SENNIT_API void omp_display_env(int) {
-    display_environment();
-}
-SENNIT_API void omp_display_env_(const int *) {
-    display_environment();
-}
-SENNIT_API void omp_display_env_8_(const std::int64_t *) {
-    display_environment();
-}
-
 // Resources are taken again on the next use; nothing that a program could notice is released.
 SENNIT_API int omp_pause_resource(int kind, int device) {
     return (kind == 1 || kind == 2) && device == 0 && !in_parallel() ? 0 : -1;
@@ -269,15 +225,3 @@ SENNIT_API int omp_control_tool(int, int, void *) {
 SENNIT_API int omp_control_tool_(const int *, const int *, void *) {
     return -2;
 }
-
-// Places: none are defined, so every query says so (OpenMP 5.2, 18.3).
-SENNIT_GET(int, omp_get_num_places, 0)
-SENNIT_GET(int, omp_get_place_num, -1)
-SENNIT_GET(int, omp_get_partition_num_places, 0)
-SENNIT_ASK(omp_get_place_num_procs, [](int) { return 0; })
-SENNIT_API void omp_get_place_proc_ids(int, int *) {}
-SENNIT_API void omp_get_place_proc_ids_(const int *, int *) {}
-SENNIT_API void omp_get_place_proc_ids_8_(const std::int64_t *, std::int64_t *) {}
-SENNIT_API void omp_get_partition_place_nums(int *) {}
-SENNIT_API void omp_get_partition_place_nums_(int *) {}
-SENNIT_API void omp_get_partition_place_nums_8_(std::int64_t *) {}

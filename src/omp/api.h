@@ -7,3 +7,36 @@
 #include <cstdint>
 
 #define SENNIT_API extern "C" SENNIT_EXPORT
+
+// SENNIT_GET(type, name, value): type name(void) and its Fortran twin.
+#define SENNIT_GET(type, name, value)                                                              \
+    SENNIT_API type name(void) {                                                                   \
+        return value;                                                                              \
+    }                                                                                              \
+    SENNIT_API type name##_(void) {                                                                \
+        return value;                                                                              \
+    }
+
+// SENNIT_SET(name, function): void name(int) with its Fortran twins.
+#define SENNIT_SET(name, function)                                                                 \
+    SENNIT_API void name(int value) {                                                              \
+        function(value);                                                                           \
+    }                                                                                              \
+    SENNIT_API void name##_(const int *value) {                                                    \
+        function(*value);                                                                          \
+    }                                                                                              \
+    SENNIT_API void name##_8_(const std::int64_t *value) {                                         \
+        function(static_cast<int>(*value));                                                        \
+    }
+
+// SENNIT_ASK(name, function): int name(int) with its Fortran twins.
+#define SENNIT_ASK(name, function)                                                                 \
+    SENNIT_API int name(int value) {                                                               \
+        return function(value);                                                                    \
+    }                                                                                              \
+    SENNIT_API int name##_(const int *value) {                                                     \
+        return function(*value);                                                                   \
+    }                                                                                              \
+    SENNIT_API int name##_8_(const std::int64_t *value) {                                          \
+        return function(static_cast<int>(*value));                                                 \
+    }

@@ -6,6 +6,8 @@
 #include "base/config.h"
 #include "base/message.h"
 #include "fiber/stack.h"
+#include "omp/affinity.h"
+#include "omp/display.h"
 #include "omp/team.h"
 #include "sched/queue.h"
 #include "sched/threads.h"
@@ -74,19 +76,6 @@ void read_int(const char *name, int low, int high, int *into) {
     std::snprintf(wanted, sizeof wanted, "a number in %d..%d", low, high);
     std::snprintf(instead, sizeof instead, "%d", *into);
     complain(name, text, wanted, instead);
-}
-
-bool read_bool(const char *name, bool *into) {
-    const char *text = read(name);
-    if (!text)
-        return false;
-    const bool is_true = strcasecmp(text, "true") == 0 || std::strcmp(text, "1") == 0;
-    const bool is_false = strcasecmp(text, "false") == 0 || std::strcmp(text, "0") == 0;
-    if (is_true || is_false)
-        *into = is_true;
-    else
-        complain(name, text, "true or false", *into ? "true" : "false");
-    return is_true || is_false;
 }
 
 void read_num_threads(Icvs &icvs) {
@@ -221,27 +210,6 @@ void read_stack_size() {
     g_icvs.stack_size = fiber::stack_size();
 }
 
-void read_proc_bind(int *lists) {
-    const char *text = read("OMP_PROC_BIND");
-    if (!text) {
-        g_icvs.bind = std::getenv("OMP_PLACES") != nullptr;
-        return;
-    }
-    *lists = 1;
-    for (const char *at = text; (at = std::strchr(at, ',')); ++at)
-        ++*lists;
-    for (const char *word : {"true", "close", "spread", "master", "primary"}) {
-        const size_t length = std::strlen(word);
-        if (strncasecmp(text, word, length) == 0 && (text[length] == '\0' || text[length] == ',')) {
-            g_icvs.bind = true;
-            return;
-        }
-    }
-    if (strcasecmp(text, "false") != 0)
-        complain("OMP_PROC_BIND", text, "true, false, or a list of primary, close, spread",
-                 "false");
-}
-
 void read_wait_policy() {
     const char *text = read("OMP_WAIT_POLICY");
     if (!text)
@@ -261,33 +229,15 @@ void read_cancellation() {
              "omp_get_cancellation() says so");
 }
 
-void display() {
-    const Icvs &icvs = g_icvs.initial;
-    char threads[128];
-    int used = 0;
-    for (int i = 0; i < icvs.nthreads_count; ++i)
-        used += std::snprintf(threads + used, sizeof threads - static_cast<size_t>(used), "%s%d",
-                              i ? "," : "", icvs.nthreads[i]);
-    static const char *const kinds[] = {"", "STATIC", "DYNAMIC", "GUIDED", "AUTO"};
-    std::fprintf(stderr,
-                 "\nOPENMP DISPLAY ENVIRONMENT BEGIN\n"
-                 "  _OPENMP = '201511'\n"
-                 "  [host] OMP_DYNAMIC = '%s'\n"
-                 "  [host] OMP_NUM_THREADS = '%s'\n"
-                 "  [host] OMP_SCHEDULE = '%s%s,%ld'\n"
-                 "  [host] OMP_PROC_BIND = '%s'\n"
-                 "  [host] OMP_STACKSIZE = '%zuK'\n"
-                 "  [host] OMP_WAIT_POLICY = '%s'\n"
-                 "  [host] OMP_THREAD_LIMIT = '%d'\n"
-                 "  [host] OMP_MAX_ACTIVE_LEVELS = '%d'\n"
-                 "  [host] OMP_CANCELLATION = 'FALSE'\n"
-                 "  [host] OMP_MAX_TASK_PRIORITY = '%d'\n"
-                 "OPENMP DISPLAY ENVIRONMENT END\n",
-                 icvs.dynamic ? "TRUE" : "FALSE", threads,
-                 icvs.schedule_monotonic ? "MONOTONIC:" : "",
-                 kinds[static_cast<int>(icvs.schedule)], icvs.chunk, g_icvs.bind ? "TRUE" : "FALSE",
-                 g_icvs.stack_size >> 10, g_icvs.wait_active ? "ACTIVE" : "PASSIVE",
-                 icvs.thread_limit, icvs.max_active_levels, g_icvs.max_task_priority);
+void read_display_env() {
+    const char *text = read("OMP_DISPLAY_ENV");
+    if (!text)
+        return;
+    const bool verbose = strcasecmp(text, "verbose") == 0;
+    if (verbose || strcasecmp(text, "true") == 0 || std::strcmp(text, "1") == 0)
+        omp::display_environment(verbose);
+    else if (strcasecmp(text, "false") != 0 && std::strcmp(text, "0") != 0)
+        complain("OMP_DISPLAY_ENV", text, "true, false or verbose", "false");
 }
 
 } // namespace
@@ -296,8 +246,17 @@ const GlobalIcvs &global_icvs() {
     return g_icvs;
 }
 
-void display_environment() {
-    display();
+bool read_bool(const char *name, bool *into) {
+    const char *text = read(name);
+    if (!text)
+        return false;
+    const bool is_true = strcasecmp(text, "true") == 0 || std::strcmp(text, "1") == 0;
+    const bool is_false = strcasecmp(text, "false") == 0 || std::strcmp(text, "0") == 0;
+    if (is_true || is_false)
+        *into = is_true;
+    else
+        complain(name, text, "true or false", *into ? "true" : "false");
+    return is_true || is_false;
 }
 
 void icv_setup() {
@@ -307,12 +266,12 @@ void icv_setup() {
     read_bool("OMP_DYNAMIC", &icvs.dynamic);
     read_schedule(icvs);
     read_stack_size();
-    int bind_lists = 0;
-    read_proc_bind(&bind_lists);
+    omp::affinity_setup();
     read_wait_policy();
     read_cancellation();
     // OpenMP 5.2, 2.2: more than one active level by default when a list asks for nested regions.
-    icvs.max_active_levels = icvs.nthreads_count > 1 || bind_lists > 1 ? kMostLevels : 1;
+    icvs.max_active_levels =
+        icvs.nthreads_count > 1 || omp::bind_list().count > 1 ? kMostLevels : 1;
     bool nested = false;
     if (read_bool("OMP_NESTED", &nested))
         icvs.max_active_levels = nested ? kMostLevels : 1;
@@ -323,12 +282,7 @@ void icv_setup() {
     if (config().chosen_policy() >= Policy::ma1)
         g_icvs.max_task_priority = sched::kLevels - 1;
     read_int("OMP_MAX_TASK_PRIORITY", 0, INT_MAX, &g_icvs.max_task_priority);
-    if (const char *text = read("OMP_DISPLAY_ENV")) {
-        g_icvs.display_env = strcasecmp(text, "true") == 0 || strcasecmp(text, "verbose") == 0 ||
-                             std::strcmp(text, "1") == 0;
-        if (g_icvs.display_env)
-            display();
-    }
+    read_display_env();
 }
 
 Icvs &icvs_for_update(sched::Worker &worker) {

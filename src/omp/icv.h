@@ -39,8 +39,6 @@ struct GlobalIcvs {
     int max_task_priority = 0;  // omp_get_max_task_priority()
     bool cancellation = false;  // cancel-var
     bool wait_active = false;   // OMP_WAIT_POLICY=active
-    bool bind = false;          // OMP_PROC_BIND is not false
-    bool display_env = false;
 };
 
 const GlobalIcvs &global_icvs();
@@ -53,7 +51,7 @@ void icv_setup(); // reads the environment; once, before any team exists
 
 // The current task's own, changeable copy.
 Icvs &icvs_for_update(sched::Worker &worker);
-// What OMP_DISPLAY_ENV and omp_display_env print.
-void display_environment();
+// The environment variable `name`, true or false. False when it is neither; `into` stays as it is.
+bool read_bool(const char *name, bool *into);
 
 } // namespace sennit

@@ -29,7 +29,6 @@ void after_fork_in_child() {
     trace::setup();
     task::setup();
     task::statistics_setup();
-    omp::team_setup();
     pthread_atfork(nullptr, nullptr, after_fork_in_child);
 }
 

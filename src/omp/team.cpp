@@ -7,7 +7,6 @@
 
 #include <cstdlib>
 #include <new>
-#include <sched.h>
 #include <unistd.h>
 
 namespace sennit::omp {
@@ -90,7 +89,6 @@ struct Home {
 };
 
 std::atomic<int> g_active{1}; // threads of active regions
-cpu_set_t g_cpus;
 
 void *checked_alloc(std::size_t align, std::size_t size) {
     const std::size_t rounded = (size + align - 1) & ~(align - 1);
@@ -137,21 +135,6 @@ void drop_team(Team *team) {
     std::free(team);
 }
 
-void bind_thread(int index) {
-    if (!global_icvs().bind)
-        return;
-    int nth = index % CPU_COUNT(&g_cpus);
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-        if (!CPU_ISSET(cpu, &g_cpus) || nth-- > 0)
-            continue;
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        sched_setaffinity(0, sizeof one, &one); // a refusal leaves the thread unbound
-        return;
-    }
-}
-
 void start_implicit(sched::Worker &worker, Member &member) {
     Task &task = member.implicit;
     const Team &team = *member.team;
@@ -167,6 +150,7 @@ void start_implicit(sched::Worker &worker, Member &member) {
     member.work.singles = 0;
     worker.task = &task;
     worker.slot = &member;
+    enter_place(member);
 }
 
 // The end of an implicit task: count the thread in.
@@ -180,7 +164,6 @@ void docked_thread(void *argument) {
     auto &member = *static_cast<Member *>(argument);
     Team &team = *member.team;
     sched::Worker &worker = *sched::Worker::self();
-    bind_thread(member.index);
     worker.enter(member);
     worker.slot = &member;
     for (;;) {
@@ -296,6 +279,7 @@ Team &fork(sched::Worker &worker, int size, Body body, void *data) {
     team.data = data;
     team.cancelled.store(false, std::memory_order_relaxed);
     team.reductions = nullptr;
+    place_team(team, encountering);
     reset_workshares(team);
     if (team.size > 1) {
         begin_active(team.size - 1);
@@ -377,14 +361,6 @@ bool is_initial_thread() {
     return gettid() == getpid();
 }
 
-void team_setup() {
-    if (sched_getaffinity(0, sizeof g_cpus, &g_cpus) != 0) {
-        CPU_ZERO(&g_cpus);
-        CPU_SET(0, &g_cpus);
-    }
-    bind_thread(0);
-}
-
 void team_after_fork_in_child() {
     sched::Worker *worker = sched::Worker::self();
     g_active.store(1, std::memory_order_relaxed);
@@ -399,6 +375,7 @@ namespace {
 void commons_thread(void *argument) {
     auto &member = *static_cast<Member *>(argument);
     sched::Worker &worker = *sched::Worker::self();
+    leave_places();
     worker.enter(member);
     worker.slot = &member;
     worker.task = &member.implicit;

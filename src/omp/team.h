@@ -10,6 +10,7 @@
 // the team meanwhile), then arm the member's cell and park. Wake-up of an armed member: open().
 #pragma once
 
+#include "omp/affinity.h"
 #include "omp/icv.h"
 #include "sched/worker.h"
 #include "task/task.h"
@@ -56,6 +57,7 @@ struct Member : sched::Slot {
     sched::WaitCell cell;
     MemberWorkshares work;
     std::uint32_t fork_seen = 0;
+    Placement placement;
     void *door_data = nullptr; // GOMP's or kmp's, for this region
 };
 
@@ -83,6 +85,7 @@ struct Team final : sched::Group {
     void *copyprivate = nullptr; // published by the `single` thread
     std::atomic<bool> cancelled{false};
     TaskReductions *reductions = nullptr; // parallel reduction(task, ...)
+    TeamPlacement placement;
 
     Member &member(int index) { return *static_cast<Member *>(slots[index]); }
     void settle() override;
@@ -115,8 +118,6 @@ void parallel(sched::Worker &worker, int size, Body body, void *data);
 // Barrier of the innermost team; all tasks of the team are finished when it opens.
 void barrier(sched::Worker &worker);
 
-// Set up the process: called once when the library is loaded.
-void team_setup();
 // In the child of fork(): only the calling thread is left.
 void team_after_fork_in_child();
 

@@ -31,6 +31,7 @@ Worker *g_abandoned = nullptr; // workers of user threads that have ended
 pthread_key_t g_exit_key;
 
 int g_processors = 1;
+int g_usable = 1; // of them, by workers
 std::uint64_t g_ticks_per_us = 1000;
 std::atomic<std::uint64_t> g_spin_budget{0};
 std::atomic<bool> g_crowded{false};
@@ -85,7 +86,7 @@ std::uint64_t spin_us(bool crowded) {
 } // namespace
 
 void set_active_workers(int workers) {
-    const bool crowd = static_cast<long>(workers) * config().local_ranks > g_processors;
+    const bool crowd = static_cast<long>(workers) * config().local_ranks > g_usable;
     const std::uint64_t budget = spin_us(crowd) * g_ticks_per_us;
     // Every waiting thread reads these: write only what is new.
     if (crowd != g_crowded.load(std::memory_order_relaxed))
@@ -96,6 +97,11 @@ void set_active_workers(int workers) {
 
 void set_wait_policy(WaitPolicy policy) {
     g_wait_policy = policy;
+    set_active_workers(1);
+}
+
+void set_usable_processors(int usable) {
+    g_usable = usable;
     set_active_workers(1);
 }
 
@@ -227,6 +233,7 @@ void Worker::after_fork_in_child() {
 void setup() {
     cpu_set_t set;
     g_processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    g_usable = g_processors;
     calibrate_ticks();
     set_active_workers(1);
     pthread_key_create(&g_exit_key, WorkerThreads::thread_exit);

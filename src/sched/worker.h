@@ -318,6 +318,8 @@ inline void announce_work(Group &group) {
 // the room above); see crowded() in threads.h.
 int processors();
 void set_active_workers(int workers);
+// Threads are bound to this many of the processors.
+void set_usable_processors(int usable);
 
 void setup(); // once, when the library is loaded
 

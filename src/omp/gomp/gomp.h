@@ -31,6 +31,11 @@ enum TaskFlag : unsigned {
     kStrict = 1u << 14,
 };
 
+// The `flags` argument of parallel constructs: the low bits are the proc_bind clause.
+inline void announce_proc_bind(unsigned flags) {
+    omp::announce_proc_bind(static_cast<int>(flags & 7u));
+}
+
 // Reductions over a worksharing construct: every thread opens a taskgroup over copies that the
 // first one allocates; see reductions.cpp.
 void workshare_reductions_begin(sched::Worker &worker, std::uintptr_t *reductions);

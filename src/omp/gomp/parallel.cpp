@@ -35,8 +35,9 @@ int size_for(sched::Worker &worker, unsigned num_threads) {
     return omp::region_size(worker, static_cast<int>(num_threads), num_threads != 1);
 }
 
-void run(unsigned num_threads, Region region) {
+void run(unsigned num_threads, Region region, unsigned flags) {
     sched::Worker &worker = omp::here();
+    gomp::announce_proc_bind(flags);
     omp::parallel(worker, size_for(worker, num_threads), region_body, &region);
 }
 
@@ -96,8 +97,8 @@ Region sections_region(Function function, void *data, unsigned count) {
 
 } // namespace
 
-GOMP_API void GOMP_parallel(Function function, void *data, unsigned num_threads, unsigned) {
-    run(num_threads, {function, data});
+GOMP_API void GOMP_parallel(Function function, void *data, unsigned num_threads, unsigned flags) {
+    run(num_threads, {function, data}, flags);
 }
 
 GOMP_API void GOMP_parallel_start(Function function, void *data, unsigned num_threads) {
@@ -116,9 +117,9 @@ GOMP_API void GOMP_parallel_end(void) {
 #define SENNIT_PARALLEL_LOOP(name, kind, monotonic)                                                \
     GOMP_API void GOMP_parallel_loop_##name(Function function, void *data, unsigned num_threads,   \
                                             long first, long end, long step, long chunk,           \
-                                            unsigned) {                                            \
+                                            unsigned flags) {                                      \
         run(num_threads,                                                                           \
-            loop_region(function, data, first, end, step, Sched::kind, chunk, monotonic));         \
+            loop_region(function, data, first, end, step, Sched::kind, chunk, monotonic), flags);  \
     }
 SENNIT_PARALLEL_LOOP(static, static_, true)
 SENNIT_PARALLEL_LOOP(dynamic, dynamic, true)
@@ -129,8 +130,8 @@ SENNIT_PARALLEL_LOOP(nonmonotonic_guided, guided, false)
 
 #define SENNIT_PARALLEL_RUNTIME(name)                                                              \
     GOMP_API void GOMP_parallel_loop_##name(Function function, void *data, unsigned num_threads,   \
-                                            long first, long end, long step, unsigned) {           \
-        run(num_threads, runtime_region(function, data, first, end, step));                        \
+                                            long first, long end, long step, unsigned flags) {     \
+        run(num_threads, runtime_region(function, data, first, end, step), flags);                 \
     }
 SENNIT_PARALLEL_RUNTIME(runtime)
 SENNIT_PARALLEL_RUNTIME(nonmonotonic_runtime)
@@ -155,8 +156,8 @@ GOMP_API void GOMP_parallel_loop_runtime_start(Function function, void *data, un
 }
 
 GOMP_API void GOMP_parallel_sections(Function function, void *data, unsigned num_threads,
-                                     unsigned count, unsigned) {
-    run(num_threads, sections_region(function, data, count));
+                                     unsigned count, unsigned flags) {
+    run(num_threads, sections_region(function, data, count), flags);
 }
 
 GOMP_API void GOMP_parallel_sections_start(Function function, void *data, unsigned num_threads,

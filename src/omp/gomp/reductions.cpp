@@ -147,8 +147,9 @@ GOMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t with_orig
 }
 
 GOMP_API unsigned GOMP_parallel_reductions(Function function, void *data, unsigned num_threads,
-                                           unsigned) {
+                                           unsigned flags) {
     sched::Worker &worker = omp::here();
+    gomp::announce_proc_bind(flags);
     const int size = omp::region_size(worker, static_cast<int>(num_threads), num_threads != 1);
     ReductionRegion region{function, data, *static_cast<std::uintptr_t **>(data)};
     provide(region.reductions, nullptr, nullptr, static_cast<std::size_t>(size));

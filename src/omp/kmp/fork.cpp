@@ -126,7 +126,14 @@ KMP_API void __kmpc_push_num_threads_strict(Ident *, Gtid, std::int32_t threads,
     t_announced.num_threads = threads;
 }
 KMP_API void __kmpc_pop_num_threads(Ident *, Gtid) {}
-KMP_API void __kmpc_push_proc_bind(Ident *, Gtid, int) {} // OMP_PROC_BIND binds once and for all
+// The values of omp_proc_bind_t, but Clang says 5 for `primary` and 2 for the older `master`.
+KMP_API void __kmpc_push_proc_bind(Ident *, Gtid, int policy) {
+    constexpr int kClangsPrimary = 5;
+    if (policy == kClangsPrimary)
+        policy = static_cast<int>(omp::ProcBind::primary);
+    if (policy <= static_cast<int>(omp::ProcBind::spread))
+        omp::announce_proc_bind(policy);
+}
 
 // ---- teams: on the host, a league of one (num_teams is an upper bound) -----------------------
 

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "omp/affinity.h"
+
+#include "base/message.h"
+#include "omp/affinity_format.h"
+#include "omp/api.h"
+#include "omp/icv.h"
+#include "omp/team.h"
+#include "omp/topology.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <sched.h>
+#include <utility>
+
+namespace sennit::omp {
+
+bool g_affinity_on = false;
+
+namespace {
+
+BindList g_bind;
+PlaceList *g_places; // lives as long as the process: threads look at it while it exits
+CpuSet g_allowed;    // processors that this process had when it started
+bool g_display = false;
+
+SENNIT_TLS int t_place = -1;                     // this thread is bound to, -1: to none
+SENNIT_TLS ProcBind t_clause = ProcBind::false_; // of the next region, false_: none
+
+CpuSet processors_of_caller() {
+    CpuSet set;
+    // The system call, for its set may be longer than cpu_set_t.
+    if (sched_getaffinity(0, CpuSet::kBytes, reinterpret_cast<cpu_set_t *>(set.data())) != 0)
+        set.add(0);
+    return set;
+}
+
+void bind_caller(const CpuSet &processors, int place) {
+    t_place = place;
+    if (sched_setaffinity(0, CpuSet::kBytes,
+                          reinterpret_cast<const cpu_set_t *>(processors.data())) == 0)
+        return;
+    static std::atomic<bool> said{false};
+    if (!said.exchange(true, std::memory_order_relaxed))
+        warn("the system refuses to bind threads to their places (%s): they stay where they are",
+             std::strerror(errno));
+}
+
+// ---- environment -------------------------------------------------------------------------------
+
+// Null when it is unset or empty.
+const char *variable(const char *name) {
+    const char *text = std::getenv(name);
+    return text && *text ? text : nullptr;
+}
+
+// Places of the machine, or single processors when it cannot be looked at.
+void add_level(const char *name, Level level, PlaceList &list) {
+    const char *obstacle = nullptr;
+    if (level != Level::threads)
+        obstacle = add_machine_places(level, g_allowed, list);
+    if (obstacle)
+        warn("%s: %s; going on with a place for each processor", name, obstacle);
+    if (level == Level::threads || obstacle)
+        list.add_singles(g_allowed);
+}
+
+// A list that a person wrote: what we may not use goes, and is told.
+void finish_explicit(const char *name, const char *text, const char *wrong, PlaceList &list) {
+    if (wrong) {
+        warn("%s='%.200s' makes no sense at '%.100s'; going on with a place for each processor",
+             name, text, wrong);
+        list.clear();
+    } else if (list.keep(g_allowed)) {
+        warn("%s='%.200s' names processors that this process may not use: %s", name, text,
+             list.count() > 0 ? "they are left out"
+                              : "none is left; going on with a place for each processor");
+    }
+    if (list.count() == 0)
+        list.add_singles(g_allowed);
+}
+
+void read_omp_places(const char *text, PlaceList &list) {
+    AbstractPlaces abstract;
+    const char *wrong = parse_places(text, abstract, list);
+    if (wrong || !abstract.asked)
+        return finish_explicit("OMP_PLACES", text, wrong, list);
+    add_level("OMP_PLACES", abstract.level, list);
+    list.shorten(abstract.most);
+}
+
+void read_kmp_affinity(const char *text, PlaceList &list, BindList &bind) {
+    const KmpAffinity asked = parse_kmp_affinity(text);
+    if (*asked.unknown)
+        warn("KMP_AFFINITY='%.200s': '%s' is not supported and ignored; see OMP_PLACES and "
+             "OMP_PROC_BIND",
+             text, asked.unknown);
+    if (!asked.bind)
+        return;
+    bind.policies[0] = asked.spread ? ProcBind::spread : ProcBind::close;
+    // In the machine's order, not that of the system's numbers.
+    if (const char *obstacle = add_machine_places(asked.granularity, g_allowed, list)) {
+        warn("KMP_AFFINITY: %s; going on with a place for each processor", obstacle);
+        list.add_singles(g_allowed);
+        return;
+    }
+    const Level turns[] = {Level::cores, Level::sockets};
+    for (int i = 0; i < 2 && i < asked.permute; ++i) {
+        PlaceList groups;
+        if (!add_machine_places(turns[i], g_allowed, groups))
+            list.take_turns(groups);
+    }
+    list.rotate(asked.offset);
+}
+
+// OMP_PROC_BIND and OMP_PLACES come before GOMP_CPU_AFFINITY, and that before KMP_AFFINITY.
+void read_places(PlaceList &list) {
+    bool decided = false; // OMP_PROC_BIND says something
+    if (const char *text = variable("OMP_PROC_BIND")) {
+        decided = true;
+        if (!parse_proc_bind(text, g_bind))
+            warn("OMP_PROC_BIND='%.200s' is not true, false, or a list of at most %d policies out "
+                 "of "
+                 "primary, close, spread; going on with false",
+                 text, BindList::kMost);
+    }
+    if (const char *places = variable("OMP_PLACES")) {
+        read_omp_places(places, list);
+    } else if (const char *cpus = variable("GOMP_CPU_AFFINITY");
+               cpus && (!decided || g_bind.on())) {
+        const char *wrong = parse_cpu_list(cpus, list);
+        finish_explicit("GOMP_CPU_AFFINITY", cpus, wrong, list);
+    } else if (const char *kmp = variable("KMP_AFFINITY"); kmp && !decided) {
+        read_kmp_affinity(kmp, list, g_bind);
+        decided = true;
+    }
+    if (!decided && list.count() > 0)
+        g_bind.policies[0] = ProcBind::true_;
+    if (g_bind.on() && list.count() == 0)
+        list.add_singles(g_allowed);
+}
+
+} // namespace
+
+void affinity_setup() {
+    alignas(PlaceList) static unsigned char memory[sizeof(PlaceList)];
+    g_places = new (memory) PlaceList;
+    g_allowed = processors_of_caller();
+    read_places(*g_places);
+    read_bool("OMP_DISPLAY_AFFINITY", &g_display);
+    if (const char *format = variable("OMP_AFFINITY_FORMAT"))
+        set_affinity_format(format, std::strlen(format));
+    g_affinity_on = g_bind.on() || g_display;
+    if (!g_bind.on())
+        return;
+    CpuSet used;
+    for (int place = 0; place < g_places->count(); ++place)
+        used.add((*g_places)[place]);
+    sched::set_usable_processors(used.count());
+    bind_caller((*g_places)[0], 0);
+}
+
+const BindList &bind_list() {
+    return g_bind;
+}
+const PlaceList &place_list() {
+    return *g_places;
+}
+bool display_affinity() {
+    return g_display;
+}
+
+// ---- regions -----------------------------------------------------------------------------------
+
+void announce_proc_bind_slow(int policy) {
+    t_clause = static_cast<ProcBind>(policy);
+}
+
+void place_team_slow(Team &team, Member &encountering) {
+    const ProcBind clause = std::exchange(t_clause, ProcBind::false_);
+    TeamPlacement next;
+    if (g_bind.on()) {
+        // A thread of the program's own making takes its place when it first needs one.
+        if (encountering.placement.place < 0)
+            encountering.placement = {0, 0, g_places->count()};
+        next.policy = clause != ProcBind::false_ ? clause : g_bind.at(encountering.team->level);
+        next.parent = encountering.placement;
+    }
+    next.level = team.level;
+    next.parent_thread = encountering.index;
+    team.placement.changed = false;
+    if (team.placement == next)
+        return;
+    team.placement = next;
+    team.placement.changed = true;
+}
+
+void enter_place_slow(Member &member) {
+    const Team &team = *member.team;
+    if (!team.outer) {
+        member.placement = {t_place, 0, g_places->count()};
+        return;
+    }
+    const bool changed = team.placement.changed;
+    if (g_bind.on()) {
+        if (changed)
+            member.placement =
+                assign_place(team.placement.policy, team.placement.parent, team.size, member.index);
+        // A team may outlive a thread of the program's own that started it: look at this one.
+        const int place = member.placement.place;
+        if (place != t_place)
+            bind_caller((*g_places)[place], place);
+    }
+    if (changed && g_display)
+        print_affinity(nullptr);
+}
+
+void leave_places() {
+    if (g_bind.on())
+        bind_caller(g_allowed, -1);
+}
+
+CpuSet processors_of_thread(const Member &member) {
+    const int place = member.placement.place;
+    return place >= 0 ? (*g_places)[place] : processors_of_caller();
+}
+
+} // namespace sennit::omp
+
+// ---- routines (OpenMP 5.2, 18.3) -------------------------------------------------------------
+
+using namespace sennit;
+
+namespace {
+
+const omp::CpuSet *place_numbered(long place) {
+    const omp::PlaceList &list = omp::place_list();
+    return place >= 0 && place < list.count() ? &list[static_cast<int>(place)] : nullptr;
+}
+
+int place_size(int number) {
+    const omp::CpuSet *place = place_numbered(number);
+    return place ? place->count() : 0;
+}
+
+template <class Integer>
+void copy_place(long number, Integer *ids) {
+    const omp::CpuSet *place = place_numbered(number);
+    for (int cpu = -1; place && (cpu = place->next(cpu)) >= 0;)
+        *ids++ = cpu;
+}
+
+// The caller's; without binding, the partition is the whole list.
+omp::Placement placement() {
+    if (!omp::bind_list().on())
+        return {-1, 0, omp::place_list().count()};
+    return omp::member_of(omp::here()).placement;
+}
+
+template <class Integer>
+void copy_partition(Integer *numbers) {
+    const omp::Placement own = placement();
+    for (int i = 0; i < own.count; ++i)
+        *numbers++ = own.first + i;
+}
+
+// bind-var of the current task: its policy for a region that it would start.
+int proc_bind() {
+    return static_cast<int>(omp::bind_list().at(omp::member_of(omp::here()).team->level));
+}
+
+} // namespace
+
+SENNIT_GET(int, omp_get_proc_bind, proc_bind())
+SENNIT_GET(int, omp_get_num_places, omp::place_list().count())
+SENNIT_GET(int, omp_get_place_num, placement().place)
+SENNIT_GET(int, omp_get_partition_num_places, placement().count)
+SENNIT_ASK(omp_get_place_num_procs, place_size)
+
+SENNIT_API void omp_get_place_proc_ids(int place, int *ids) {
+    copy_place(place, ids);
+}
+SENNIT_API void omp_get_place_proc_ids_(const int *place, int *ids) {
+    copy_place(*place, ids);
+}
+SENNIT_API void omp_get_place_proc_ids_8_(const std::int64_t *place, std::int64_t *ids) {
+    copy_place(*place, ids);
+}
+SENNIT_API void omp_get_partition_place_nums(int *numbers) {
+    copy_partition(numbers);
+}
+SENNIT_API void omp_get_partition_place_nums_(int *numbers) {
+    copy_partition(numbers);
+}
+SENNIT_API void omp_get_partition_place_nums_8_(std::int64_t *numbers) {
+    copy_partition(numbers);
+}

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The variables about places, binding and their display (OpenMP 5.2, 21.1.5, 21.1.6, 21.2, 21.7, and
+those of libgomp and libomp), read by a program under Sennit.
+
+    affinity_environment.py --programs build/tests/programs/gcc --lib build/lib/omp
+"""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+OPTIONS = argparse.Namespace()
+SECONDS = 30
+CPUS = sorted(os.sched_getaffinity(0))
+PAIR = set(CPUS) >= {0, 1}  # some tests name these two
+
+
+def run(library_path=None, **environment):
+    clean = {name: value for name, value in os.environ.items()
+             if not name.startswith(("OMP_", "GOMP_", "KMP_", "SENNIT_", "HWLOC_"))}
+    path = os.pathsep.join(filter(None, (library_path, str(OPTIONS.lib))))
+    return subprocess.run([OPTIONS.programs / "affinity_victim"], timeout=SECONDS,
+                          env={**clean, "LD_LIBRARY_PATH": path, **environment},
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+
+
+def where(result):
+    """(place, processors) of the threads of each region, in the order of their lines."""
+    return [(int(place), [int(cpu) for cpu in cpus.split()])
+            for place, cpus in re.findall(r"^thread \d+ place (-?\d+) cpus((?: \d+)*)$",
+                                          result.stdout, re.M)]
+
+
+def shown(result):
+    """The variables that the display names."""
+    return dict(re.findall(r"^  (?:\[host\] )?(\w+) = '(.*)'$", result.stderr, re.M))
+
+
+class Environment(unittest.TestCase):
+    def warns(self, result, *words):
+        lines = result.stderr.splitlines()
+        self.assertEqual(len(lines), 1, result.stderr)
+        self.assertTrue(lines[0].startswith("sennit: "), lines[0])
+        for word in words:
+            self.assertIn(word, lines[0])
+
+    def test_nothing_asked_nothing_bound(self):
+        result = run()
+        self.assertEqual(where(result), [(-1, CPUS)] * 7)
+        self.assertEqual(result.stderr, "")
+
+    def test_places_alone_bind(self):
+        result = run(OMP_PLACES=f"{{{CPUS[-1]}}}")
+        self.assertEqual(where(result), [(0, CPUS[-1:])] * 7)
+        self.assertEqual(shown(run(OMP_PLACES="threads", OMP_DISPLAY_ENV="true"))["OMP_PROC_BIND"],
+                         "TRUE")
+
+    def test_proc_bind_alone_has_a_place_for_each_processor(self):
+        result = run(OMP_PROC_BIND="close")
+        self.assertEqual(where(result)[:2],
+                         [(i % len(CPUS), [CPUS[i % len(CPUS)]]) for i in range(2)])
+
+    def test_false_wins(self):
+        for name in ("OMP_PLACES", "GOMP_CPU_AFFINITY"):
+            result = run(OMP_PROC_BIND="false", **{name: str(CPUS[0])})
+            self.assertEqual(where(result), [(-1, CPUS)] * 7)
+        result = run(OMP_PROC_BIND="false", KMP_AFFINITY="compact")
+        self.assertEqual(where(result), [(-1, CPUS)] * 7)
+
+    def test_gomp_cpu_affinity(self):
+        backwards = " ".join(str(cpu) for cpu in reversed(CPUS))
+        result = run(GOMP_CPU_AFFINITY=backwards, OMP_DISPLAY_ENV="true")
+        self.assertEqual(where(result)[0], (0, [CPUS[-1]]))
+        self.assertEqual(shown(result)["OMP_PLACES"],
+                         ",".join(f"{{{cpu}}}" for cpu in reversed(CPUS)))
+
+    def test_kmp_affinity(self):
+        for text, bind in (("compact", "CLOSE"), ("granularity=fine,scatter", "CLOSE"),
+                           ("nowarnings,balanced", "SPREAD"), ("none", "FALSE"),
+                           ("disabled", "FALSE"), ("granularity=fine,compact,1,0", "CLOSE")):
+            with self.subTest(KMP_AFFINITY=text):
+                result = run(KMP_AFFINITY=text, OMP_DISPLAY_ENV="true")
+                self.assertEqual(shown(result)["OMP_PROC_BIND"], bind)
+                self.assertEqual(result.stderr.count("sennit:"), 0)
+        self.warns(run(KMP_AFFINITY="warp,compact"), "KMP_AFFINITY", "'warp'")
+
+    def test_senseless_settings_cost_one_line(self):
+        for name, value, word in (("OMP_PLACES", "{0:4", "''"), ("OMP_PLACES", "planets", "planets"),
+                                  ("OMP_PROC_BIND", "often", "often"),
+                                  ("OMP_PROC_BIND", "close,,spread", "close,,spread"),
+                                  ("GOMP_CPU_AFFINITY", "0-", "0-"),
+                                  ("OMP_DISPLAY_AFFINITY", "perhaps", "perhaps"),
+                                  ("OMP_DISPLAY_ENV", "loud", "loud")):
+            with self.subTest(name=name, value=value):
+                self.warns(run(**{name: value}), name, word)
+
+    def test_processors_that_are_not_ours_are_left_out(self):
+        result = run(OMP_PLACES=f"{{{CPUS[0]}}},{{8191}}")
+        self.warns(result, "OMP_PLACES", "left out")
+        self.assertEqual(where(result), [(0, CPUS[:1])] * 7)
+        result = run(OMP_PLACES="{8190:2}", OMP_PROC_BIND="close")
+        self.warns(result, "none is left")
+        self.assertEqual(where(result)[0], (0, CPUS[:1]))
+
+    @unittest.skipUnless(PAIR, "needs processors 0 and 1")
+    def test_places_of_a_machine(self):
+        machine = "package:2 l3:1 core:1 pu:1" if len(CPUS) == 2 else None
+        if not machine:
+            self.skipTest("the machine that we make up has two processors")
+        for name, places in (("cores", "{0},{1}"), ("sockets", "{0},{1}"),
+                             ("ll_caches", "{0},{1}"), ("numa_domains", "{0:2}"),
+                             ("threads", "{0},{1}"), ("sockets(1)", "{0}")):
+            with self.subTest(OMP_PLACES=name):
+                result = run(OMP_PLACES=name, OMP_DISPLAY_ENV="true", HWLOC_SYNTHETIC=machine,
+                             HWLOC_THISSYSTEM="1")
+                self.assertEqual(shown(result)["OMP_PLACES"], places)
+
+    def test_without_hwloc(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "libhwloc.so.15").write_bytes(b"not a library")
+            result = run(library_path=folder, OMP_PLACES="cores(1)")
+            self.warns(result, "OMP_PLACES", "libhwloc")
+            self.assertEqual(where(result), [(0, CPUS[:1])] * 7)
+            # Who does not ask for it does not miss it.
+            self.assertEqual(run(library_path=folder, OMP_PLACES="threads").stderr, "")
+
+    def test_display_affinity(self):
+        lines = run(OMP_DISPLAY_AFFINITY="true", OMP_NUM_THREADS="2",
+                    OMP_AFFINITY_FORMAT="show %L %0.2n/%N").stdout.splitlines()
+        lines = [line for line in lines if line.startswith("show")]
+        # The second region is as the first one; the third has more threads.
+        self.assertEqual(sorted(lines[:2]), ["show 1 00/2", "show 1 01/2"])
+        self.assertEqual(sorted(lines[2:]), [f"show 1 0{i}/3" for i in range(3)])
+        self.assertEqual([line for line in run(OMP_DISPLAY_AFFINITY="false").stdout.splitlines()
+                          if not line.startswith("thread")], [])
+
+    def test_display_env(self):
+        result = run(OMP_DISPLAY_ENV="true", OMP_NUM_THREADS="4,2", OMP_PROC_BIND="spread,close",
+                     OMP_PLACES=f"{{{CPUS[0]}}}", OMP_SCHEDULE="dynamic,3")
+        lines = result.stderr.splitlines()
+        self.assertEqual((lines[1], lines[-1]), ("OPENMP DISPLAY ENVIRONMENT BEGIN",
+                                                 "OPENMP DISPLAY ENVIRONMENT END"))
+        values = shown(result)
+        for name, value in (("_OPENMP", "202111"), ("OMP_NUM_THREADS", "4,2"),
+                            ("OMP_PROC_BIND", "SPREAD,CLOSE"), ("OMP_PLACES", f"{{{CPUS[0]}}}"),
+                            ("OMP_SCHEDULE", "DYNAMIC,3"), ("OMP_DISPLAY_AFFINITY", "FALSE"),
+                            ("OMP_AFFINITY_FORMAT", "level %L thread %i affinity %A")):
+            self.assertEqual(values[name], value)
+        self.assertNotIn("SENNIT_POLICY", values)
+        self.assertEqual(shown(run(OMP_DISPLAY_ENV="verbose"))["SENNIT_POLICY"], "auto")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--programs", type=pathlib.Path, required=True)
+    parser.add_argument("--lib", type=pathlib.Path, required=True)
+    OPTIONS, rest = parser.parse_known_args()
+    OPTIONS.programs = OPTIONS.programs.resolve()
+    OPTIONS.lib = OPTIONS.lib.resolve()
+    unittest.main(argv=[sys.argv[0], *rest])

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places (OpenMP 5.2, 21.1.6), policies (21.1.5) and the assignment of threads to places (10.1.3).
+#include "omp/affinity_format.h"
+#include "omp/places.h"
+#include "omp/topology.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace sennit::omp {
+namespace {
+
+std::string text_of(const CpuSet &set) {
+    char buffer[512];
+    Text text(buffer, sizeof buffer);
+    put_place(text, set);
+    return buffer;
+}
+
+std::string text_of(const PlaceList &list) {
+    std::string all;
+    for (int i = 0; i < list.count(); ++i)
+        all.append(i ? "," : "").append(text_of(list[i]));
+    return all;
+}
+
+// The places of an explicit list, or "wrong at <rest>".
+std::string places(const char *text) {
+    AbstractPlaces abstract;
+    PlaceList list;
+    if (const char *wrong = parse_places(text, abstract, list))
+        return std::string("wrong at ") + wrong;
+    EXPECT_FALSE(abstract.asked);
+    return text_of(list);
+}
+
+TEST(Places, ExplicitLists) {
+    EXPECT_EQ(places("{0},{1}"), "{0},{1}");
+    EXPECT_EQ(places("{0:4},{4:4}"), "{0:4},{4:4}");
+    EXPECT_EQ(places("{0,1,2,3},{4,5,6,7}"), "{0:4},{4:4}");
+    EXPECT_EQ(places("  { 3 , 1 } , { 7 }  "), "{1,3},{7}");
+    EXPECT_EQ(places("2,5"), "{2},{5}"); // a place may be a single resource
+}
+
+TEST(Places, IntervalsOfResources) {
+    EXPECT_EQ(places("{0:3:2}"), "{0,2,4}");
+    EXPECT_EQ(places("{7:4:-2}"), "{1,3,5,7}");
+    EXPECT_EQ(places("{0:2,8:2}"), "{0:2,8:2}");
+}
+
+TEST(Places, IntervalsOfPlaces) {
+    EXPECT_EQ(places("{0:4}:4:4"), "{0:4},{4:4},{8:4},{12:4}");
+    EXPECT_EQ(places("{0,1}:3"), "{0:2},{1:2},{2:2}");
+    EXPECT_EQ(places("{6,7}:4:-2"), "{6:2},{4:2},{2:2},{0:2}");
+    EXPECT_EQ(places("0:4:2"), "{0},{2},{4},{6}");
+    EXPECT_EQ(places("{0}:2,{8}:2:4"), "{0},{1},{8},{12}");
+}
+
+TEST(Places, Exclusion) {
+    EXPECT_EQ(places("{0,1,!1}"), "{0}");
+    EXPECT_EQ(places("{0:4,!2}"), "{0:2,3}");
+    EXPECT_EQ(places("{6,7}:4:-2,!{2,3}"), "{6:2},{4:2},{0:2}");
+    EXPECT_EQ(places("{0}:4,!2"), "{0},{1},{3}");
+    EXPECT_EQ(places("{0,1},!{0}"), "{0:2}"); // only an equal place goes
+    EXPECT_EQ(places("{0,1},{3,2,4},{6,5,!6},{6},{7:2:-1,!6}"), "{0:2},{2:3},{5},{6},{7}");
+}
+
+TEST(Places, ErrorsNameTheirPosition) {
+    EXPECT_EQ(places("{0:4"), "wrong at ");
+    EXPECT_EQ(places("{0,}"), "wrong at }");
+    EXPECT_EQ(places("{}"), "wrong at }");
+    EXPECT_EQ(places("{0},x"), "wrong at x");
+    EXPECT_EQ(places("{-1}"), "wrong at -1}");
+    EXPECT_EQ(places("{0:0}"), "wrong at 0}");
+    EXPECT_EQ(places("{0}:2:1:1"), "wrong at :1");
+    EXPECT_EQ(places("!{0}:2"), "wrong at :2");
+    EXPECT_EQ(places("!{0}"), "wrong at ");
+    EXPECT_EQ(places("{0,!0}"), "wrong at }");
+    EXPECT_EQ(places("{1}:3:-1"), "wrong at "); // there is no processor -1
+    EXPECT_EQ(places("{99999999999999999999}"), "wrong at 99999999999999999999}");
+    EXPECT_EQ(places("cores(0)"), "wrong at 0)");
+    EXPECT_EQ(places("cores(4"), "wrong at ");
+    EXPECT_EQ(places("cores,{0}"), "wrong at ,{0}");
+    EXPECT_EQ(places("coresx"), "wrong at coresx");
+}
+
+TEST(Places, AbstractNames) {
+    const struct {
+        const char *text;
+        Level level;
+        int most;
+    } rows[] = {{"threads", Level::threads, CpuSet::kMost},
+                {"cores(3)", Level::cores, 3},
+                {" LL_Caches ( 2 ) ", Level::ll_caches, 2},
+                {"numa_domains", Level::numa_domains, CpuSet::kMost},
+                {"SOCKETS(1)", Level::sockets, 1}};
+    for (const auto &row : rows) {
+        AbstractPlaces abstract;
+        PlaceList list;
+        EXPECT_EQ(parse_places(row.text, abstract, list), nullptr) << row.text;
+        EXPECT_TRUE(abstract.asked);
+        EXPECT_EQ(abstract.level, row.level);
+        EXPECT_EQ(abstract.most, row.most);
+    }
+}
+
+TEST(Places, OnlyAllowedProcessorsStay) {
+    AbstractPlaces abstract;
+    PlaceList list;
+    ASSERT_EQ(parse_places("{0:4}:3:4", abstract, list), nullptr);
+    CpuSet allowed;
+    for (const int cpu : {0, 1, 2, 3, 9})
+        allowed.add(cpu);
+    EXPECT_TRUE(list.keep(allowed));
+    EXPECT_EQ(text_of(list), "{0:4},{9}");
+    EXPECT_FALSE(list.keep(allowed));
+}
+
+TEST(Places, SetsUpToTheLastProcessor) {
+    CpuSet set;
+    for (const int cpu : {0, 63, 64, CpuSet::kMost - 1})
+        set.add(cpu);
+    EXPECT_EQ(set.count(), 4);
+    EXPECT_EQ(set.next(-1), 0);
+    EXPECT_EQ(set.next(0), 63);
+    EXPECT_EQ(set.next(63), 64);
+    EXPECT_EQ(set.next(64), CpuSet::kMost - 1);
+    EXPECT_EQ(set.next(CpuSet::kMost - 1), -1);
+    EXPECT_EQ(CpuSet().next(-1), -1);
+}
+
+TEST(Places, GompCpuAffinity) {
+    const auto cpus = [](const char *text) {
+        PlaceList list;
+        const char *wrong = parse_cpu_list(text, list);
+        return wrong ? std::string("wrong at ") + wrong : text_of(list);
+    };
+    EXPECT_EQ(cpus("0 3 1-2 4-15:2"), "{0},{3},{1},{2},{4},{6},{8},{10},{12},{14}");
+    EXPECT_EQ(cpus("2,0,1"), "{2},{0},{1}");
+    EXPECT_EQ(cpus("3-1"), "wrong at 1");
+    EXPECT_EQ(cpus("0 a"), "wrong at a");
+    EXPECT_EQ(cpus("0-3:0"), "wrong at 0");
+}
+
+TEST(Places, ProcBindLists) {
+    const auto policies = [](const char *text) {
+        BindList list;
+        std::vector<int> result;
+        if (parse_proc_bind(text, list))
+            for (int i = 0; i < list.count; ++i)
+                result.push_back(static_cast<int>(list.policies[i]));
+        return result;
+    };
+    using List = std::vector<int>;
+    EXPECT_EQ(policies("false"), List{0});
+    EXPECT_EQ(policies(" TRUE "), List{1});
+    EXPECT_EQ(policies("spread, Close ,master,primary"), (List{4, 3, 2, 2}));
+    for (const char *wrong : {"", "yes", "true,close", "close,true", "close,", "close spread",
+                              "close,close,close,close,close,close,close,close,close"})
+        EXPECT_EQ(policies(wrong), List{}) << wrong;
+
+    BindList list;
+    ASSERT_TRUE(parse_proc_bind("spread,close", list));
+    EXPECT_EQ(list.at(0), ProcBind::spread);
+    EXPECT_EQ(list.at(1), ProcBind::close);
+    EXPECT_EQ(list.at(7), ProcBind::close); // the last one holds for deeper levels
+}
+
+TEST(Places, KmpAffinity) {
+    KmpAffinity asked = parse_kmp_affinity("granularity=fine,compact,1,0");
+    EXPECT_TRUE(asked.bind);
+    EXPECT_FALSE(asked.spread);
+    EXPECT_EQ(asked.granularity, Level::threads);
+    EXPECT_EQ(asked.permute, 1);
+    EXPECT_STREQ(asked.unknown, "");
+
+    asked = parse_kmp_affinity("verbose,scatter");
+    EXPECT_EQ(asked.permute, 2);
+    EXPECT_EQ(asked.granularity, Level::cores);
+    EXPECT_STREQ(asked.unknown, "verbose");
+
+    asked = parse_kmp_affinity("nowarnings,balanced");
+    EXPECT_TRUE(asked.bind && asked.spread);
+    EXPECT_FALSE(parse_kmp_affinity("none").bind);
+    EXPECT_FALSE(parse_kmp_affinity("disabled").bind);
+    EXPECT_STREQ(parse_kmp_affinity("fast,compact,granularity=galaxy").unknown,
+                 "fast,granularity=galaxy");
+}
+
+// ---- machines that do not exist ----------------------------------------------------------------
+
+// Two sockets of two NUMA domains, a cache for four cores with two hardware threads: 64 processors.
+// The second hardware threads have numbers of their own, as usual: core c has c and c + 32.
+constexpr char kSmt[] = "package:2 numa:2 l3:2 core:4 pu:2(indexes=2*32:32*1)";
+constexpr char kPlain[] = "package:2 numa:2 core:12 pu:1"; // 2 x 24 cores, 4 NUMA domains
+
+CpuSet processors(int count) {
+    CpuSet all;
+    for (int cpu = 0; cpu < count; ++cpu)
+        all.add(cpu);
+    return all;
+}
+
+std::string machine(const char *description, Level level, const CpuSet &allowed) {
+    PlaceList list;
+    const char *obstacle = add_machine_places(level, allowed, list, description);
+    return obstacle ? obstacle : text_of(list);
+}
+
+TEST(Topology, SocketsOfFortyEightCores) {
+    EXPECT_EQ(machine(kPlain, Level::sockets, processors(48)), "{0:24},{24:24}");
+    EXPECT_EQ(machine(kPlain, Level::numa_domains, processors(48)),
+              "{0:12},{12:12},{24:12},{36:12}");
+    // No cache that anybody knows of: the socket.
+    EXPECT_EQ(machine(kPlain, Level::ll_caches, processors(48)), "{0:24},{24:24}");
+    PlaceList cores;
+    ASSERT_EQ(add_machine_places(Level::cores, processors(48), cores, kPlain), nullptr);
+    EXPECT_EQ(cores.count(), 48);
+    EXPECT_EQ(text_of(cores[47]), "{47}");
+}
+
+TEST(Topology, HardwareThreadsOfACore) {
+    const CpuSet all = processors(64);
+    EXPECT_EQ(machine(kSmt, Level::sockets, all), "{0:16,32:16},{16:16,48:16}");
+    EXPECT_EQ(machine(kSmt, Level::ll_caches, all),
+              "{0:4,32:4},{4:4,36:4},{8:4,40:4},{12:4,44:4},"
+              "{16:4,48:4},{20:4,52:4},{24:4,56:4},{28:4,60:4}");
+    PlaceList cores;
+    ASSERT_EQ(add_machine_places(Level::cores, all, cores, kSmt), nullptr);
+    ASSERT_EQ(cores.count(), 32);
+    EXPECT_EQ(text_of(cores[5]), "{5,37}");
+}
+
+TEST(Topology, OnlyProcessorsOfThisProcess) {
+    CpuSet allowed;
+    for (const int cpu : {1, 2, 33, 17})
+        allowed.add(cpu);
+    EXPECT_EQ(machine(kSmt, Level::cores, allowed), "{1,33},{2},{17}");
+    EXPECT_EQ(machine(kSmt, Level::sockets, allowed), "{1:2,33},{17}");
+    EXPECT_EQ(machine(kSmt, Level::cores, CpuSet()), "hwloc knows none of our processors");
+}
+
+TEST(Topology, TurnsScatterOverCoresAndSockets) {
+    constexpr char small[] = "package:2 core:2 pu:2"; // {0,1},{2,3} and {4,5},{6,7}
+    const CpuSet all = processors(8);
+    PlaceList threads;
+    PlaceList cores;
+    PlaceList sockets;
+    ASSERT_EQ(add_machine_places(Level::threads, all, threads, small), nullptr);
+    ASSERT_EQ(add_machine_places(Level::cores, all, cores, small), nullptr);
+    ASSERT_EQ(add_machine_places(Level::sockets, all, sockets, small), nullptr);
+    threads.take_turns(cores);
+    EXPECT_EQ(text_of(threads), "{0},{2},{4},{6},{1},{3},{5},{7}");
+    threads.take_turns(sockets);
+    EXPECT_EQ(text_of(threads), "{0},{4},{2},{6},{1},{5},{3},{7}");
+    threads.rotate(3);
+    EXPECT_EQ(text_of(threads), "{6},{1},{5},{3},{7},{0},{4},{2}");
+}
+
+// ---- assignment --------------------------------------------------------------------------------
+
+using Places = std::vector<int>;
+
+Places assigned(ProcBind policy, const Placement &parent, int threads) {
+    Places result;
+    for (int thread = 0; thread < threads; ++thread)
+        result.push_back(assign_place(policy, parent, threads, thread).place);
+    return result;
+}
+
+TEST(Assignment, PrimaryStaysTogether) {
+    const Placement parent{5, 2, 6};
+    EXPECT_EQ(assigned(ProcBind::primary, parent, 4), (Places{5, 5, 5, 5}));
+    EXPECT_EQ(assign_place(ProcBind::primary, parent, 4, 3), parent);
+}
+
+TEST(Assignment, CloseGoesRoundThePartition) {
+    EXPECT_EQ(assigned(ProcBind::close, {0, 0, 8}, 4), (Places{0, 1, 2, 3}));
+    EXPECT_EQ(assigned(ProcBind::close, {6, 0, 8}, 4), (Places{6, 7, 0, 1}));
+    EXPECT_EQ(assigned(ProcBind::close, {5, 4, 3}, 3), (Places{5, 6, 4}));
+    EXPECT_EQ(assign_place(ProcBind::close, {6, 0, 8}, 4, 2), (Placement{0, 0, 8}));
+}
+
+TEST(Assignment, CloseSharesPlacesAmongNeighbours) {
+    EXPECT_EQ(assigned(ProcBind::close, {0, 0, 2}, 4), (Places{0, 0, 1, 1}));
+    EXPECT_EQ(assigned(ProcBind::close, {1, 0, 4}, 8), (Places{1, 1, 2, 2, 3, 3, 0, 0}));
+    EXPECT_EQ(assigned(ProcBind::close, {0, 0, 3}, 5), (Places{0, 0, 1, 1, 2}));
+    EXPECT_EQ(assigned(ProcBind::true_, {0, 0, 3}, 5), (Places{0, 0, 1, 1, 2}));
+}
+
+TEST(Assignment, SpreadCutsThePartition) {
+    EXPECT_EQ(assigned(ProcBind::spread, {0, 0, 8}, 4), (Places{0, 2, 4, 6}));
+    EXPECT_EQ(assign_place(ProcBind::spread, {0, 0, 8}, 4, 1), (Placement{2, 2, 2}));
+    EXPECT_EQ(assigned(ProcBind::spread, {0, 0, 5}, 4), (Places{0, 2, 3, 4}));
+    EXPECT_EQ(assigned(ProcBind::spread, {0, 0, 8}, 5), (Places{0, 2, 4, 6, 7}));
+    // The primary keeps its place; its part is the one that holds it.
+    EXPECT_EQ(assigned(ProcBind::spread, {5, 0, 8}, 4), (Places{5, 6, 0, 2}));
+    EXPECT_EQ(assign_place(ProcBind::spread, {5, 0, 8}, 4, 0), (Placement{5, 4, 2}));
+    // One thread: the whole partition.
+    EXPECT_EQ(assign_place(ProcBind::spread, {5, 2, 6}, 1, 0), (Placement{5, 2, 6}));
+}
+
+TEST(Assignment, SpreadOfMoreThreadsThanPlaces) {
+    EXPECT_EQ(assigned(ProcBind::spread, {1, 0, 2}, 4), (Places{1, 1, 0, 0}));
+    EXPECT_EQ(assign_place(ProcBind::spread, {1, 0, 2}, 4, 3), (Placement{0, 0, 1}));
+}
+
+TEST(Assignment, NestedSpreadThenClose) {
+    // 48 cores: 4 threads, each with 12 places; inner teams stay in them.
+    for (int outer = 0; outer < 4; ++outer) {
+        const Placement mine = assign_place(ProcBind::spread, {0, 0, 48}, 4, outer);
+        EXPECT_EQ(mine, (Placement{outer * 12, outer * 12, 12}));
+        for (int inner = 0; inner < 12; ++inner)
+            EXPECT_EQ(assign_place(ProcBind::close, mine, 12, inner).place, outer * 12 + inner);
+    }
+}
+
+// What the standard says of every assignment, for all small cases.
+TEST(Assignment, KeepsTheRulesEverywhere) {
+    for (int count = 1; count <= 9; ++count) {
+        for (int own = 0; own < count; ++own) {
+            for (int threads = 1; threads <= 20; ++threads) {
+                const Placement parent{3 + own, 3, count};
+                for (const ProcBind policy : {ProcBind::close, ProcBind::spread}) {
+                    std::vector<int> on(static_cast<std::size_t>(count), 0);
+                    int last = own;
+                    for (int t = 0; t < threads; ++t) {
+                        const Placement p = assign_place(policy, parent, threads, t);
+                        const int place = p.place - 3;
+                        ASSERT_TRUE(place >= 0 && place < count);
+                        ASSERT_TRUE(p.first >= 3 && p.first + p.count <= 3 + count);
+                        ASSERT_TRUE(p.place >= p.first && p.place < p.first + p.count);
+                        if (t == 0) {
+                            ASSERT_EQ(p.place, parent.place);
+                        }
+                        // Neighbours are on the same place or go round in order.
+                        if (policy == ProcBind::close) {
+                            ASSERT_EQ(p.count, count);
+                            ASSERT_TRUE(place == last || place == (last + 1) % count);
+                        }
+                        last = place;
+                        ++on[static_cast<std::size_t>(place)];
+                    }
+                    for (const int n : on) {
+                        ASSERT_GE(n, threads / count);
+                        ASSERT_LE(n, (threads + count - 1) / count);
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(Assignment, SpreadPartsCoverThePartitionOnce) {
+    for (int count = 1; count <= 12; ++count) {
+        for (int threads = 1; threads <= count; ++threads) {
+            for (int own = 0; own < count; ++own) {
+                std::vector<int> covered(static_cast<std::size_t>(count), 0);
+                for (int t = 0; t < threads; ++t) {
+                    const Placement p = assign_place(ProcBind::spread, {own, 0, count}, threads, t);
+                    ASSERT_TRUE(p.count == count / threads ||
+                                p.count == (count + threads - 1) / threads);
+                    for (int i = 0; i < p.count; ++i)
+                        ++covered[static_cast<std::size_t>(p.first + i)];
+                }
+                for (const int n : covered)
+                    ASSERT_EQ(n, 1);
+            }
+        }
+    }
+}
+
+// ---- affinity format ---------------------------------------------------------------------------
+
+std::string formatted(const char *format, std::size_t size = 256) {
+    CpuSet cpus;
+    for (const int cpu : {0, 2, 3, 4})
+        cpus.add(cpu);
+    const AffinityFields fields{1, 2, 3, 42, 64, -1, "node7", 1234, 5678, &cpus};
+    std::vector<char> buffer(size + 1, '#');
+    Text text(buffer.data(), size);
+    put_affinity(text, format, fields);
+    EXPECT_EQ(buffer[size], '#');
+    return std::string(buffer.data()) + "/" + std::to_string(text.length());
+}
+
+TEST(AffinityFormat, ShortAndLongNames) {
+    EXPECT_EQ(formatted("%t %T %L %n %N %a %H %P %i %A"),
+              "1 2 3 42 64 -1 node7 1234 5678 0,2-4/36");
+    EXPECT_EQ(formatted("%{team_num} %{num_teams} %{nesting_level} %{thread_num} %{num_threads} "
+                        "%{ancestor_tnum} %{host} %{process_id} %{native_thread_id} "
+                        "%{thread_affinity}"),
+              "1 2 3 42 64 -1 node7 1234 5678 0,2-4/36");
+    EXPECT_EQ(formatted("100%% of %x, %{what}, %{open"),
+              "100% of undefined, undefined, undefined/39");
+    EXPECT_EQ(formatted("%"), "undefined/9");
+}
+
+TEST(AffinityFormat, WidthAndSides) {
+    EXPECT_EQ(formatted("[%5n]"), "[42   ]/7");
+    EXPECT_EQ(formatted("[%.5n]"), "[   42]/7");
+    EXPECT_EQ(formatted("[%0.5n]"), "[00042]/7");
+    EXPECT_EQ(formatted("[%0.5a]"), "[-0001]/7");
+    EXPECT_EQ(formatted("[%1P]"), "[1234]/6"); // never cut
+    EXPECT_EQ(formatted("[%0.10H|%10A|%.8{host}]"), "[     node7|0,2-4     |   node7]/32");
+}
+
+TEST(AffinityFormat, CutAtTheEndOfTheBuffer) {
+    EXPECT_EQ(formatted("%P-%i", 6), "1234-/9");
+    EXPECT_EQ(formatted("%P", 1), "/4");
+}
+
+} // namespace
+} // namespace sennit::omp
