@@ -67,9 +67,9 @@ using Body = void (*)(Member &member, void *data);
 struct Team final : sched::Group {
     Team *outer = nullptr;          // team of the encountering task; null for an initial team
     Member *encountering = nullptr; // its thread that forked us
-    int level = 0;        // omp_get_level()
-    int active_level = 0; // omp_get_active_level()
-    Team *next_cached = nullptr; // the forking thread's list of hot teams
+    int level = 0;                  // omp_get_level()
+    int active_level = 0;           // omp_get_active_level()
+    Team *next_cached = nullptr;    // the forking thread's list of hot teams
     bool in_use = false;
     bool disband = false; // docked threads: go home
     FutexWord at_home{0}; // how many did
