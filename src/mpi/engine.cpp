@@ -7,7 +7,7 @@
 
 namespace sennit::mpi {
 
-thread_local int t_depth __attribute__((tls_model("initial-exec")));
+constinit thread_local int t_depth __attribute__((tls_model("initial-exec")));
 
 namespace {
 

@@ -15,6 +15,17 @@
 
 #define SENNIT_MPI_EXPORT __attribute__((visibility("default")))
 
+// What we use of the MPI library by name, functions of its own and objects behind its constants.
+// Weak: the preload reaches every program that a rank starts, and most of those know no MPI.
+#pragma weak MPI_F_STATUS_IGNORE
+#pragma weak MPI_F_STATUSES_IGNORE
+#ifdef OPEN_MPI
+#pragma weak MPI_Request_c2f
+#pragma weak MPI_Request_f2c
+#pragma weak ompi_mpi_packed
+#pragma weak ompi_request_null
+#endif
+
 namespace sennit::mpi {
 
 // The real PMPI_X.
@@ -22,7 +33,7 @@ void *find_bare(const char *name);
 #define SENNIT_BARE(name) reinterpret_cast<decltype(&MPI_##name)>(find_bare("PMPI_" #name))
 
 // How deep this thread is inside the MPI library.
-extern thread_local int t_depth __attribute__((tls_model("initial-exec")));
+extern constinit thread_local int t_depth __attribute__((tls_model("initial-exec")));
 
 template <class Call>
 int outside_task(Call call) {
