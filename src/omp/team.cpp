@@ -120,6 +120,8 @@ Team *make_team(int size) {
         team->slots[i] = member;
     }
     team->workshares = make_workshares(size);
+    for (std::uint32_t i = 0; i < kDoacrossRing; ++i)
+        team->doacross[i].turn.store(i, std::memory_order_relaxed);
     return team;
 }
 
@@ -148,6 +150,7 @@ void start_implicit(sched::Worker &worker, Member &member) {
     task.home.store(&worker, std::memory_order_relaxed);
     member.work.begun = 0;
     member.work.singles = 0;
+    member.work.doacross_begun = 0;
     worker.task = &task;
     worker.slot = &member;
     enter_place(member);

@@ -37,10 +37,22 @@ class Gate {
 
 // Worksharing state; see worksharing.h.
 struct Workshares;
+struct Doacross; // doacross.cpp
+inline constexpr std::uint32_t kDoacrossRing = 4;
+// What the threads of a loop with ordered(n) share; see doacross.h.
+struct DoacrossShare {
+    enum : int { kFree, kBusy, kReady };
+    std::atomic<std::uint32_t> turn{0};
+    std::atomic<int> setup{kFree};
+    std::atomic<int> left{0};
+    Doacross *shared = nullptr;
+};
 struct MemberWorkshares {
-    std::uint32_t begun = 0;    // worksharing loops and sections begun in this region
-    std::uint32_t singles = 0;  // `single` constructs met in this region
-    void *loop = nullptr;       // the construct that this thread is in
+    std::uint32_t begun = 0;           // worksharing loops and sections begun in this region
+    std::uint32_t singles = 0;         // `single` constructs met in this region
+    std::uint32_t doacross_begun = 0;  // likewise, loops with ordered(n)
+    DoacrossShare *doacross = nullptr; // the one that the thread is in
+    void *loop = nullptr;              // the construct that this thread is in
     std::uint64_t position = 0; // static: pieces that it had; dynamic: 1 after the final chunk
     // The piece that it is at, in an ordered loop. The thread before it reads whom to wake.
     std::atomic<std::uint64_t> ordered_first{0};
@@ -82,6 +94,7 @@ struct Team final : sched::Group {
     const Icvs *icvs = nullptr; // of the implicit tasks: the encountering task's
     Task *encountering_task = nullptr;
     alignas(kCacheLine) Workshares *workshares = nullptr;
+    DoacrossShare doacross[kDoacrossRing];
     void *copyprivate = nullptr; // published by the `single` thread
     std::atomic<bool> cancelled{false};
     TaskReductions *reductions = nullptr; // parallel reduction(task, ...)

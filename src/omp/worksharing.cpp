@@ -18,7 +18,7 @@
 
 #include "base/message.h"
 #include "omp/stealable_range.h"
-#include "sched/threads.h"
+#include "omp/wait_until.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -29,7 +29,6 @@ namespace sennit::omp {
 namespace {
 
 constexpr std::uint32_t kRing = 8;
-constexpr int kTurnSpins = 1000; // for an ordered region's turn, before the worker looks around
 
 enum Setup : std::uint32_t { kFree, kBusy, kReady };
 enum class Plan : std::uint8_t { share, counter, ranges, guided, whole };
@@ -52,18 +51,6 @@ struct alignas(kCacheLine) LoopState {
     std::atomic<int> parked{0};                                // threads that wait for `ordered`
     std::atomic<int> left{0};
 };
-
-// For what another thread does within an instant or a construct: go on after others had the
-// processor.
-template <class Predicate>
-void wait_until(sched::Worker &worker, Predicate holds) {
-    for (int round = 0; !holds(); ++round) {
-        if (round < kTurnSpins && !sched::crowded())
-            cpu_relax();
-        else
-            worker.yield();
-    }
-}
 
 } // namespace
 
@@ -96,6 +83,9 @@ void drop_workshares(Workshares *workshares) {
 void reset_workshares(Team &team) {
     Workshares &state = *team.workshares;
     state.singles.store(0, std::memory_order_relaxed);
+    const std::uint32_t nests = std::min(team.member(0).work.doacross_begun, kDoacrossRing);
+    for (std::uint32_t i = 0; i < nests; ++i)
+        team.doacross[i].turn.store(i, std::memory_order_relaxed);
     // Every thread of the region before met the same constructs, so thread 0 knows what was used.
     const std::uint32_t used = std::min(team.member(0).work.begun, kRing);
     for (std::uint32_t i = 0; i < used; ++i) {

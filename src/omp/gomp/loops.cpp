@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Worksharing loops and sections: GCC's names spell the schedule out, so they are a table.
+#include "omp/doacross.h"
 #include "omp/gomp/gomp.h"
+
+#include <alloca.h>
+#include <cstdarg>
+#include <cstddef>
 
 using namespace sennit;
 
@@ -91,6 +96,13 @@ bool start_ull(bool up, Ull first, Ull end, Ull step, const omp::LoopSchedule &s
     return next(istart, iend);
 }
 
+// A thread must get its iterations in order, or it could wait for one that comes after in its own
+// share.
+omp::LoopSchedule in_order(omp::LoopSchedule schedule) {
+    schedule.monotonic = true;
+    return schedule;
+}
+
 // The `sched` argument of the OpenMP 5.0 entry points.
 constexpr long kMonotonicBit = 0x80000000L;
 omp::LoopSchedule decode(long sched, long chunk, bool ordered) {
@@ -123,6 +135,73 @@ void begin_sections(unsigned count) {
 }
 
 } // namespace
+
+// ---- ordered(n): the loops of the nest come normalized to 0 .. count-1 ------------------------
+
+namespace {
+
+// Enter the nest, and its outermost loop as a worksharing loop.
+template <class T>
+void begin_doacross(unsigned loops, const T *counts, const omp::LoopSchedule &schedule) {
+    sched::Worker &worker = omp::here();
+    auto *nest =
+        static_cast<omp::DoacrossLoop *>(alloca(std::size_t{loops} * sizeof(omp::DoacrossLoop)));
+    for (unsigned i = 0; i < loops; ++i)
+        nest[i] = {0, 1, static_cast<std::uint64_t>(counts[i])};
+    omp::doacross_begin(worker, static_cast<int>(loops), nest);
+    begin(0, 1, static_cast<std::uint64_t>(counts[0]), schedule);
+}
+
+// The values of a vector that comes as one named argument and a list.
+#define SENNIT_READ_VECTOR(T, vector, first)                                                       \
+    std::int64_t vector[kMostLoops];                                                               \
+    vector[0] = static_cast<std::int64_t>(first);                                                  \
+    {                                                                                              \
+        va_list list;                                                                              \
+        va_start(list, first);                                                                     \
+        const int loops = omp::doacross_loops(omp::here());                                        \
+        for (int i = 1; i < loops && i < kMostLoops; ++i)                                          \
+            vector[i] = static_cast<std::int64_t>(va_arg(list, T));                                \
+        va_end(list);                                                                              \
+    }
+constexpr int kMostLoops = 64;
+
+} // namespace
+
+#define SENNIT_DOACROSS_LOOP(door, T, name, kind)                                                  \
+    GOMP_API bool GOMP_##door##_doacross_##name##_start(unsigned loops, T *counts, T chunk,        \
+                                                        T *istart, T *iend) {                      \
+        begin_doacross(loops, counts,                                                              \
+                       schedule_of(Sched::kind, static_cast<std::uint64_t>(chunk), true, false));  \
+        return next(istart, iend);                                                                 \
+    }
+#define SENNIT_DOACROSS(door, T, vectors)                                                          \
+    SENNIT_DOACROSS_LOOP(door, T, static, static_)                                                 \
+    SENNIT_DOACROSS_LOOP(door, T, dynamic, dynamic)                                                \
+    SENNIT_DOACROSS_LOOP(door, T, guided, guided)                                                  \
+    GOMP_API bool GOMP_##door##_doacross_runtime_start(unsigned loops, T *counts, T *istart,       \
+                                                       T *iend) {                                  \
+        begin_doacross(loops, counts, in_order(runtime_of(false)));                                \
+        return next(istart, iend);                                                                 \
+    }                                                                                              \
+    GOMP_API bool GOMP_##door##_doacross_start(unsigned loops, T *counts, long sched, T chunk,     \
+                                               T *istart, T *iend, std::uintptr_t *reductions,     \
+                                               void **mem) {                                       \
+        begin_doacross(loops, counts, in_order(decode(sched, static_cast<long>(chunk), false)));   \
+        return finish_start(istart, iend, reductions, mem);                                        \
+    }                                                                                              \
+    GOMP_API void GOMP_##vectors##_post(const T *counters) {                                       \
+        static_assert(sizeof(T) == sizeof(std::int64_t));                                          \
+        omp::doacross_post(omp::here(), reinterpret_cast<const std::int64_t *>(counters));         \
+    }                                                                                              \
+    GOMP_API void GOMP_##vectors##_wait(T first, ...) {                                            \
+        SENNIT_READ_VECTOR(T, vector, first)                                                       \
+        omp::doacross_wait(omp::here(), vector);                                                   \
+    }
+SENNIT_DOACROSS(loop, long, doacross)
+SENNIT_DOACROSS(loop_ull, Ull, doacross_ull)
+
+// ---- loops ------------------------------------------------------------------------------------
 
 #define SENNIT_LOOP(name, kind, monotonic, ordered)                                                \
     GOMP_API bool GOMP_loop_##name##_start(long first, long end, long step, long chunk,            \
@@ -188,11 +267,14 @@ SENNIT_LOOP_START(start, false)
 SENNIT_LOOP_START(ordered_start, true)
 
 GOMP_API void GOMP_loop_end_nowait(void) {
-    omp::loop_end(omp::here());
+    sched::Worker &worker = omp::here();
+    omp::doacross_end(worker);
+    omp::loop_end(worker);
 }
 
 GOMP_API void GOMP_loop_end(void) {
     sched::Worker &worker = omp::here();
+    omp::doacross_end(worker);
     omp::loop_end(worker);
     omp::barrier(worker);
 }

@@ -16,15 +16,20 @@ using kmp::Ident;
 KMP_API void __kmpc_barrier(Ident *, Gtid) {
     omp::barrier(omp::here());
 }
-KMP_API std::int32_t __kmpc_barrier_master(Ident *, Gtid) {
+KMP_API std::int32_t __kmpc_barrier_master_nowait(Ident *, Gtid) {
     sched::Worker &worker = omp::here();
     omp::barrier(worker);
     return worker.slot->index == 0;
 }
 // The other threads wait in a second barrier until the master has done its part.
-KMP_API void __kmpc_end_barrier_master(Ident *, Gtid) {}
-KMP_API std::int32_t __kmpc_barrier_master_nowait(Ident *location, Gtid gtid) {
-    return __kmpc_barrier_master(location, gtid);
+KMP_API std::int32_t __kmpc_barrier_master(Ident *location, Gtid gtid) {
+    if (__kmpc_barrier_master_nowait(location, gtid))
+        return 1;
+    omp::barrier(omp::here());
+    return 0;
+}
+KMP_API void __kmpc_end_barrier_master(Ident *, Gtid) {
+    omp::barrier(omp::here());
 }
 KMP_API void __kmpc_flush(Ident *) {
     std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for what another thread of the team does within an instant or an iteration, where nobody
+// would know whom to wake: look again, after others had the processor.
+#pragma once
+
+#include "base/spin.h"
+#include "sched/threads.h"
+#include "sched/worker.h"
+
+namespace sennit::omp {
+
+inline constexpr int kTurnSpins = 1000; // before the worker looks around
+
+template <class Predicate>
+void wait_until(sched::Worker &worker, Predicate holds) {
+    for (int round = 0; !holds(); ++round) {
+        if (round < kTurnSpins && !sched::crowded())
+            cpu_relax();
+        else
+            worker.yield();
+    }
+}
+
+} // namespace sennit::omp
