@@ -5,9 +5,9 @@
 // and the class; only the owning worker touches the heap's free lists; another worker gives blocks
 // back through `returned_`, a stack that only ever grows by push and shrinks by take-all (so there
 // is no ABA). What is pushed are parcels: a returned block whose memory lists others, so that the
-// owner, in whose cache none of them is, meets one miss a parcel and not one a block. Memory is kept for reuse and never given back to the system.
-// Thread-safety: allocate() only by the owner; release() by any worker with its own heap, or, from
-// a foreign thread, release_foreign().
+// owner, in whose cache none of them is, meets one miss a parcel and not one a block. Memory is
+// kept for reuse and never given back to the system. Thread-safety: allocate() only by the owner;
+// release() by any worker with its own heap, or, from a foreign thread, release_foreign().
 #pragma once
 
 #include "base/compiler.h"

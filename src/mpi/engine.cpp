@@ -71,7 +71,8 @@ class Array {
     void push(T item) {
         if (size_ == capacity_) {
             capacity_ = capacity_ ? 2 * capacity_ : 256;
-            void *grown = std::realloc(items_, static_cast<std::size_t>(capacity_) * sizeof(T));
+            void *grown =
+                std::realloc(items_, static_cast<std::size_t>(capacity_) * sizeof *items_);
             if (!grown) {
                 std::fprintf(stderr, "sennit: no memory for %d pending MPI operations\n",
                              capacity_);
@@ -244,6 +245,12 @@ std::int64_t pending() {
     return g_pending.load(std::memory_order_acquire);
 }
 
+void begin_pending() {
+    g_pending.fetch_add(1, std::memory_order_relaxed);
+    if (runtime().complete)
+        runtime().sennit_poll_pending(runtime().service, 1);
+}
+
 void file(Ticket &ticket) {
     Ticket *top = g_inbox.load(std::memory_order_relaxed);
     do
@@ -271,11 +278,10 @@ int wait_for(const Operation &operation, Ticket &ticket) {
         return ticket.error;
     if (ticket.handle)
         ticket.request = *ticket.handle;
-    Runtime &r = runtime();
+    const Runtime &r = runtime();
     ticket.task = current_task();
     r.sennit_trace_begin(operation.name, operation.peer, operation.tag, 0);
-    g_pending.fetch_add(1, std::memory_order_relaxed);
-    r.sennit_poll_pending(r.service, 1);
+    begin_pending();
     file(ticket);
     r.sennit_task_suspend(ticket.task);
     r.sennit_trace_end();
@@ -297,12 +303,6 @@ int progress() {
     --t_depth;
     g_token.store(false, std::memory_order_release);
     return done;
-}
-
-void begin_pending() {
-    g_pending.fetch_add(1, std::memory_order_relaxed);
-    if (runtime().complete)
-        runtime().sennit_poll_pending(runtime().service, 1);
 }
 
 } // namespace sennit::mpi

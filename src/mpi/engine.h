@@ -77,7 +77,8 @@ struct Ticket {
     Ticket *next = nullptr;
 };
 
-// File a ticket; it will be tested until it is over.
+// File a ticket; it will be tested until it is over. Counted before, by begin_pending.
+void begin_pending();
 void file(Ticket &ticket);
 
 // Suspend the calling task until `ticket` is over, unless it is already; returns its error.

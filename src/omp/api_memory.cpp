@@ -85,7 +85,7 @@ Head &head_of(void *block) {
 void release(void *block) {
     if (!block)
         return;
-    Head &head = head_of(block);
+    const Head &head = head_of(block);
     if (head.allocator)
         head.allocator->used.fetch_sub(head.size);
     std::free(head.raw);

@@ -66,7 +66,9 @@ SENNIT_NOINLINE void Mutex::lock_slow() {
         Waiter waiter;
         waiter.mutex = this;
         sched::Worker *worker = sched::Worker::self();
-        waiter.is_fiber = worker && worker->slot;
+        if (worker && !worker->slot)
+            worker = nullptr; // a thread without tasks
+        waiter.is_fiber = worker != nullptr;
         bucket.lock.lock();
         // Under the bucket's lock: an unlock that misses this mark has not freed the word yet, and
         // one that sees it finds us in the bucket.
@@ -76,7 +78,7 @@ SENNIT_NOINLINE void Mutex::lock_slow() {
         }
         bucket.append(waiter);
         bucket.lock.unlock();
-        if (waiter.is_fiber) {
+        if (worker) {
             sched::CellCondition condition(waiter.cell);
             worker->wait(condition);
         } else {

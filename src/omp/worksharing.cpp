@@ -438,7 +438,7 @@ void ordered_begin(sched::Worker &worker) {
 // next thread need not wait for the rest of the body. For longer pieces see pass_ordered_on.
 void ordered_end(sched::Worker &worker) {
     Member &member = member_of(worker);
-    MemberWorkshares &mine = member.work;
+    const MemberWorkshares &mine = member.work;
     if (mine.loop && mine.ordered_last - mine.ordered_first.load(std::memory_order_relaxed) == 1)
         pass_ordered_on(worker, member, state_of(member));
 }

@@ -95,7 +95,7 @@ void Worker::leave(Slot &slot) {
 Node *Worker::find_in(Slot &where) {
     if (Node *node = where.queue.take_front())
         return node;
-    Group &group = *where.group;
+    const Group &group = *where.group;
     if (group.size == 1 || !group.has_tasks.load(std::memory_order_relaxed))
         return nullptr;
     static const bool in_order = fifo_policy();
@@ -113,9 +113,9 @@ Node *Worker::find_in(Slot &where) {
         // A longer queue is one of independent tasks from a single producer: take several at once,
         // so that producer and consumers meet at its lock less often.
         if (count >= kManyToSteal && !in_order)
-            where.queue.steal_batch(other.queue,
-                                    count < 2 * ReadyQueue::kMostStolen ? static_cast<int>(count / 2)
-                                                                        : ReadyQueue::kMostStolen);
+            where.queue.steal_batch(other.queue, count < 2 * ReadyQueue::kMostStolen
+                                                     ? static_cast<int>(count / 2)
+                                                     : ReadyQueue::kMostStolen);
         Node *node = where.queue.count() ? where.queue.take_front() : other.queue.steal(end);
         if (node)
             return node;

@@ -38,7 +38,7 @@ struct Place {
     Chunk *chunk;
     std::uint64_t id, id_end; // the thread's block of task ids
 };
-SENNIT_TLS Place t_place;
+SENNIT_TLS Place t_place{};
 
 // Read by every event, hardly ever written.
 alignas(kCacheLine) std::atomic<bool> g_full{false};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * OpenMP 5.2, 10.1.3: a proc_bind clause decides for its region, OMP_PROC_BIND's list for the
- * others, an entry a nesting level. Run with OMP_PROC_BIND=spread,primary OMP_MAX_ACTIVE_LEVELS=2 and more
- * places than processors, which overlap.
+ * others, an entry a nesting level. Run with OMP_PROC_BIND=spread,primary OMP_MAX_ACTIVE_LEVELS=2
+ * and more places than processors, which overlap.
  */
 #define _GNU_SOURCE
 #include "affinity.h"

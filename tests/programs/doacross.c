@@ -35,7 +35,7 @@ static void expect_paths(void) {
         for (int i = 0; i < n; ++i)                                                                \
             for (int j = 0; j < m; ++j) {                                                          \
                 _Pragma("omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)")             \
-                grid[i][j] = from(i, j);                                                           \
+                    grid[i][j] = from(i, j);                                                       \
                 _Pragma("omp ordered depend(source)")                                              \
             }                                                                                      \
     }                                                                                              \

@@ -30,8 +30,10 @@ bool next(T *istart, T *iend) {
     const auto &door = omp::member_of(worker).work.door;
     const auto start = static_cast<std::uint64_t>(door[0]);
     const auto step = static_cast<std::uint64_t>(door[1]);
-    *istart = static_cast<T>(start + first * step);
-    *iend = static_cast<T>(start + last * step);
+    first = start + first * step;
+    last = start + last * step;
+    *istart = static_cast<T>(first);
+    *iend = static_cast<T>(last);
     return true;
 }
 

@@ -130,7 +130,7 @@ GOMP_API void GOMP_taskgroup_reduction_unregister(std::uintptr_t *data) {
 
 GOMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t with_original,
                                         void **items) {
-    sched::Worker &worker = omp::here();
+    const sched::Worker &worker = omp::here();
     std::uintptr_t *scope = nullptr;
     for (Taskgroup *group = worker.task->taskgroup; group && !scope; group = group->outer)
         scope = scope_of(group);

@@ -28,7 +28,7 @@ inline char *align_up(void *pointer, long align) {
 inline void copy_arguments(void *into, void *from, CopyFunction copy, long size) {
     if (copy)
         copy(into, from);
-    else
+    else if (from)
         std::memcpy(into, from, static_cast<std::size_t>(size));
 }
 
