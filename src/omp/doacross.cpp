@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "omp/wait_until.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -57,6 +58,20 @@ Doacross *make(int loops, const DoacrossLoop *nest) {
 
 } // namespace
 
+void doacross_reset(Team &team) {
+    const bool cancelled = team.cancelled.load(std::memory_order_relaxed);
+    const std::uint32_t used =
+        cancelled ? kDoacrossRing : std::min(team.member(0).work.doacross_begun, kDoacrossRing);
+    for (std::uint32_t i = 0; i < used; ++i) {
+        DoacrossShare &share = team.doacross[i];
+        if (share.setup.load(std::memory_order_relaxed) == DoacrossShare::kReady)
+            std::free(share.shared);
+        share.setup.store(DoacrossShare::kFree, std::memory_order_relaxed);
+        share.left.store(0, std::memory_order_relaxed);
+        share.turn.store(i, std::memory_order_relaxed);
+    }
+}
+
 void doacross_begin(sched::Worker &worker, int loops, const DoacrossLoop *nest) {
     Member &member = member_of(worker);
     Team &team = *member.team;
@@ -64,7 +79,12 @@ void doacross_begin(sched::Worker &worker, int loops, const DoacrossLoop *nest) 
         return;
     const std::uint32_t loop = member.work.doacross_begun++;
     DoacrossShare &share = team.doacross[loop % kDoacrossRing];
-    wait_until(worker, [&] { return share.turn.load(std::memory_order_acquire) == loop; });
+    wait_until(worker, [&] {
+        return share.turn.load(std::memory_order_acquire) == loop ||
+               team.cancelled.load(std::memory_order_relaxed);
+    });
+    if (share.turn.load(std::memory_order_acquire) != loop)
+        return; // cancelled: no iterations for us
     int before = DoacrossShare::kFree;
     if (share.setup.compare_exchange_strong(before, DoacrossShare::kBusy,
                                             std::memory_order_relaxed)) {
@@ -117,7 +137,11 @@ void doacross_wait(sched::Worker &worker, const std::int64_t *vector) {
         return;
     const std::atomic<std::uint64_t> &word = share->shared->posted[number / 64];
     const std::uint64_t bit = std::uint64_t{1} << (number % 64);
-    wait_until(worker, [&] { return (word.load(std::memory_order_acquire) & bit) != 0; });
+    const std::atomic<bool> &cancelled = member_of(worker).team->cancelled;
+    wait_until(worker, [&] {
+        return (word.load(std::memory_order_acquire) & bit) != 0 ||
+               cancelled.load(std::memory_order_relaxed);
+    });
 }
 
 } // namespace sennit::omp

@@ -21,6 +21,8 @@ struct DoacrossLoop {
     std::uint64_t count;
 };
 
+void doacross_reset(Team &team); // at fork, before the threads start; also after a cancelled region
+
 // Enter and leave a loop nest with cross-iteration dependences.
 void doacross_begin(sched::Worker &worker, int loops, const DoacrossLoop *nest);
 void doacross_end(sched::Worker &worker);  // does nothing where there was no begin

@@ -221,12 +221,9 @@ void read_wait_policy() {
                                               : sched::WaitPolicy::passive);
 }
 
-// Cancellation is not supported in this version, and says so by its ICV.
 void read_cancellation() {
-    bool wanted = false;
-    if (read_bool("OMP_CANCELLATION", &wanted) && wanted)
-        warn("OMP_CANCELLATION=true is not supported yet: cancel directives do nothing, and "
-             "omp_get_cancellation() says so");
+    if (read_bool("OMP_CANCELLATION", &g_icvs.cancellation) && g_icvs.cancellation)
+        task::heed_cancellation();
 }
 
 void read_display_env() {

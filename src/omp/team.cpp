@@ -11,51 +11,55 @@
 
 namespace sennit::omp {
 
+bool MemberCondition::arm(sched::Fiber *fiber) {
+    member_.cell.reset();
+    member_.cell.arm(fiber);
+    armed_ = true;
+    parked_.fetch_add(1, std::memory_order_seq_cst);
+    return !holds() || !disarm(fiber);
+}
+
+bool MemberCondition::disarm(sched::Fiber *fiber) {
+    if (!member_.cell.disarm(fiber))
+        return false;
+    finish();
+    return true;
+}
+
+void MemberCondition::finish() {
+    if (armed_)
+        parked_.fetch_sub(1, std::memory_order_relaxed);
+    armed_ = false;
+}
+
 // Waiting at a gate. Buries only tasks of the team: at a barrier, at the join and at the dock the
 // team cannot go on before all of them are finished.
-class GateCondition final : public sched::Condition {
+class GateCondition final : public MemberCondition {
   public:
-    GateCondition(Team &team, Member &member, Gate &gate, std::uint32_t seen)
-        : team_(team), member_(member), gate_(gate), seen_(seen) {
+    // cancellable: a cancelled region opens the gate too.
+    GateCondition(Member &member, Gate &gate, std::uint32_t seen, bool cancellable)
+        : MemberCondition(member, gate.armed_), team_(*member.team), gate_(gate), seen_(seen),
+          cancellable_(cancellable) {
         bury = Bury::own_group;
-        patient = true;
     }
     bool done() override {
-        if (gate_.epoch() != seen_)
+        if (holds())
             return true;
         // Without tasks the last to arrive settles, and a look at `arrived` would only slow him.
         if (team_.has_tasks.load(std::memory_order_relaxed) && team_.can_settle())
             team_.settle();
-        return gate_.epoch() != seen_;
+        return holds();
     }
-    bool arm(sched::Fiber *fiber) override {
-        member_.cell.reset();
-        member_.cell.arm(fiber);
-        armed_ = true;
-        // seq_cst: either open() sees us armed or we see its epoch.
-        gate_.armed_.fetch_add(1, std::memory_order_seq_cst);
-        if (gate_.epoch_.load(std::memory_order_seq_cst) == seen_)
-            return true;
-        return !disarm(fiber);
-    }
-    bool disarm(sched::Fiber *fiber) override {
-        if (!member_.cell.disarm(fiber))
-            return false;
-        finish();
-        return true;
-    }
-    void finish() {
-        if (armed_)
-            gate_.armed_.fetch_sub(1, std::memory_order_relaxed);
-        armed_ = false;
+    bool holds() const override {
+        return gate_.epoch_.load(std::memory_order_seq_cst) != seen_ ||
+               (cancellable_ && team_.cancelled.load(std::memory_order_seq_cst));
     }
 
   private:
     Team &team_;
-    Member &member_;
-    Gate &gate_;
+    const Gate &gate_;
     const std::uint32_t seen_;
-    bool armed_ = false;
+    const bool cancellable_;
 };
 
 void Gate::open(Team &team) {
@@ -68,11 +72,11 @@ void Gate::open(Team &team) {
 
 namespace {
 
-// Until the gate's epoch differs from `seen`. A wake-up may be meant for another gate: look again.
-void pass(sched::Worker &worker, Member &member, Gate &gate, std::uint32_t seen) {
-    Team &team = *member.team;
-    GateCondition condition(team, member, gate, seen);
-    while (gate.epoch() == seen) {
+// Until the gate's epoch differs from `seen`.
+void pass(sched::Worker &worker, Member &member, Gate &gate, std::uint32_t seen,
+          bool cancellable = false) {
+    GateCondition condition(member, gate, seen, cancellable);
+    while (!condition.holds()) {
         worker.wait(condition);
         condition.finish();
     }
@@ -151,15 +155,20 @@ void start_implicit(sched::Worker &worker, Member &member) {
     member.work.begun = 0;
     member.work.singles = 0;
     member.work.doacross_begun = 0;
+    member.work.loop = nullptr; // a cancelled region may have left one
+    member.work.doacross = nullptr;
     worker.task = &task;
     worker.slot = &member;
     enter_place(member);
 }
 
-// The end of an implicit task: count the thread in.
-void arrive(Team &team) {
-    const int arrived = team.arrived.fetch_add(1, std::memory_order_acq_rel) + 1;
-    if (arrived == team.size && team.can_settle())
+// Count the thread in: at a barrier, or at the end of its implicit task.
+void arrive(Team &team, std::int64_t at_join) {
+    const std::int64_t arrived = team.arrived.fetch_add(1 + at_join, std::memory_order_acq_rel) + 1;
+    const auto all = static_cast<std::uint32_t>(team.size);
+    if ((static_cast<std::uint32_t>(arrived) == all ||
+         team.cancelled.load(std::memory_order_relaxed)) &&
+        team.can_settle())
         team.settle();
 }
 
@@ -178,7 +187,7 @@ void docked_thread(void *argument) {
         start_implicit(worker, member);
         team.body(member, team.data);
         task::retire_implicit(worker, member.implicit);
-        arrive(team);
+        arrive(team, Team::kJoin);
     }
     worker.leave(member);
     worker.task = nullptr;
@@ -253,18 +262,26 @@ void end_active(int threads) {
 } // namespace
 
 bool Team::can_settle() const {
-    return arrived.load(std::memory_order_acquire) == size &&
-           (!has_tasks.load(std::memory_order_acquire) || quiescent());
+    const std::int64_t all = arrived.load(std::memory_order_acquire);
+    // Read afterwards: who cancels does so before he arrives at the join.
+    const std::int64_t counted =
+        cancelled.load(std::memory_order_relaxed) ? all / kJoin : all % kJoin;
+    return counted == size && (!has_tasks.load(std::memory_order_acquire) || quiescent());
 }
 
 // Only a thread of the team (or a worker with a slot in it) comes here, so nobody can be so late as
 // to settle the barrier after this one.
 void Team::settle() {
-    int all = size;
-    if (!arrived.compare_exchange_strong(all, 0, std::memory_order_acq_rel))
+    std::int64_t all = arrived.load(std::memory_order_relaxed);
+    const bool at_join = cancelled.load(std::memory_order_relaxed);
+    if ((at_join ? all / kJoin : all % kJoin) != size ||
+        !arrived.compare_exchange_strong(all, 0, std::memory_order_acq_rel))
         return;
-    if (has_tasks.load(std::memory_order_relaxed)) // everybody reads its line
+    // Everybody reads their lines.
+    if (has_tasks.load(std::memory_order_relaxed))
         has_tasks.store(false, std::memory_order_relaxed);
+    if (share_cancelled.load(std::memory_order_relaxed))
+        share_cancelled.store(false, std::memory_order_relaxed);
     barrier.open(*this);
 }
 
@@ -280,10 +297,11 @@ Team &fork(sched::Worker &worker, int size, Body body, void *data) {
     team.icvs = worker.task->icvs;
     team.body = body;
     team.data = data;
-    team.cancelled.store(false, std::memory_order_relaxed);
     team.reductions = nullptr;
     place_team(team, encountering);
     reset_workshares(team);
+    if (team.cancelled.load(std::memory_order_relaxed))
+        team.cancelled.store(false, std::memory_order_relaxed);
     if (team.size > 1) {
         begin_active(team.size - 1);
         team.fork.open(team);
@@ -300,7 +318,7 @@ void join(sched::Worker &worker) {
     task::retire_implicit(worker, first.implicit);
     if (team.size > 1 || team.has_tasks.load(std::memory_order_relaxed)) {
         const std::uint32_t seen = team.barrier.epoch();
-        arrive(team);
+        arrive(team, Team::kJoin);
         pass(worker, first, team.barrier, seen);
     }
     worker.leave(first);
@@ -317,12 +335,15 @@ void parallel(sched::Worker &worker, int size, Body body, void *data) {
     join(worker);
 }
 
-void barrier(sched::Worker &worker) {
+bool barrier(sched::Worker &worker) {
     Member &member = member_of(worker);
     Team &team = *member.team;
+    if (SENNIT_UNLIKELY(team.cancelled.load(std::memory_order_relaxed)))
+        return true;
     const std::uint32_t seen = team.barrier.epoch();
-    arrive(team);
-    pass(worker, member, team.barrier, seen);
+    arrive(team, 0);
+    pass(worker, member, team.barrier, seen, true);
+    return team.cancelled.load(std::memory_order_relaxed);
 }
 
 int region_size(sched::Worker &worker, int wanted, bool parallel) {

@@ -23,6 +23,29 @@ namespace sennit::omp {
 struct Team;
 struct Member;
 
+// Waiting on a member's cell, with a count of those who do. Derived classes say what for. A wake-up
+// may be meant for another wait of the same member: who waits looks again.
+class MemberCondition : public sched::Condition {
+  public:
+    bool arm(sched::Fiber *fiber) final;
+    bool disarm(sched::Fiber *fiber) final;
+    void finish();
+
+  protected:
+    MemberCondition(Member &member, std::atomic<int> &parked) : member_(member), parked_(parked) {
+        patient = true;
+    }
+    ~MemberCondition() = default;
+    // Asked after the count says that we park, which pairs with who changes what we wait for and
+    // then looks at the count: both seq_cst.
+    virtual bool holds() const = 0;
+    Member &member_;
+
+  private:
+    std::atomic<int> &parked_;
+    bool armed_ = false;
+};
+
 class Gate {
   public:
     std::uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
@@ -85,7 +108,10 @@ struct Team final : sched::Group {
     bool in_use = false;
     bool disband = false; // docked threads: go home
     FutexWord at_home{0}; // how many did
-    alignas(kCacheLine) std::atomic<int> arrived{0};
+    // How many threads have arrived at a barrier, the join among them, and, times kJoin, how many
+    // of them at the join: in a cancelled region only these count.
+    static constexpr std::int64_t kJoin = std::int64_t{1} << 32;
+    alignas(kCacheLine) std::atomic<std::int64_t> arrived{0};
     alignas(kCacheLine) Gate barrier;
     // One cache line tells a docked thread all that it needs to begin.
     alignas(kCacheLine) Gate fork;
@@ -95,9 +121,9 @@ struct Team final : sched::Group {
     Task *encountering_task = nullptr;
     alignas(kCacheLine) Workshares *workshares = nullptr;
     DoacrossShare doacross[kDoacrossRing];
-    void *copyprivate = nullptr; // published by the `single` thread
-    std::atomic<bool> cancelled{false};
-    TaskReductions *reductions = nullptr; // parallel reduction(task, ...)
+    void *copyprivate = nullptr;              // published by the `single` thread
+    std::atomic<bool> share_cancelled{false}; // the worksharing construct, until the next barrier
+    TaskReductions *reductions = nullptr;     // parallel reduction(task, ...)
     TeamPlacement placement;
 
     Member &member(int index) { return *static_cast<Member *>(slots[index]); }
@@ -128,8 +154,9 @@ void join(sched::Worker &worker);
 // fork, body on the caller, join.
 void parallel(sched::Worker &worker, int size, Body body, void *data);
 
-// Barrier of the innermost team; all tasks of the team are finished when it opens.
-void barrier(sched::Worker &worker);
+// Barrier of the innermost team; all tasks of the team are finished when it opens. True when the
+// region was cancelled: then nobody waits.
+bool barrier(sched::Worker &worker);
 
 // In the child of fork(): only the calling thread is left.
 void team_after_fork_in_child();

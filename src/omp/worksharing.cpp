@@ -17,6 +17,7 @@
 #include "omp/worksharing.h"
 
 #include "base/message.h"
+#include "omp/doacross.h"
 #include "omp/stealable_range.h"
 #include "omp/wait_until.h"
 
@@ -82,13 +83,15 @@ void drop_workshares(Workshares *workshares) {
 
 void reset_workshares(Team &team) {
     Workshares &state = *team.workshares;
+    doacross_reset(team);
     state.singles.store(0, std::memory_order_relaxed);
-    const std::uint32_t nests = std::min(team.member(0).work.doacross_begun, kDoacrossRing);
-    for (std::uint32_t i = 0; i < nests; ++i)
-        team.doacross[i].turn.store(i, std::memory_order_relaxed);
-    // Every thread of the region before met the same constructs, so thread 0 knows what was used.
-    const std::uint32_t used = std::min(team.member(0).work.begun, kRing);
+    // Every thread of the region before met the same constructs, so thread 0 knows what was used,
+    // unless the region was cancelled.
+    const bool cancelled = team.cancelled.load(std::memory_order_relaxed);
+    const std::uint32_t used = cancelled ? kRing : std::min(team.member(0).work.begun, kRing);
     for (std::uint32_t i = 0; i < used; ++i) {
+        if (cancelled)
+            std::free(state.ring[i].memory.exchange(nullptr, std::memory_order_relaxed));
         state.ring[i].turn.store(i, std::memory_order_relaxed);
         state.ring[i].setup.store(kFree, std::memory_order_relaxed);
     }
@@ -250,41 +253,20 @@ void set_up(LoopState &state, std::uint64_t count, const LoopSchedule &schedule,
 // ---- ordered --------------------------------------------------------------------------------
 
 // The thread's turn in an ordered loop: all iterations before its piece have left the region.
-class OrderedTurn final : public sched::Condition {
+class OrderedTurn final : public MemberCondition {
   public:
     OrderedTurn(Member &member, LoopState &state)
-        : member_(member), state_(state),
-          first_(member.work.ordered_first.load(std::memory_order_relaxed)) {
-        patient = true;
-    }
-    bool done() override { return state_.ordered.load(std::memory_order_acquire) >= first_; }
-    bool arm(sched::Fiber *fiber) override {
-        member_.cell.reset();
-        member_.cell.arm(fiber);
-        armed_ = true;
-        // seq_cst: either advance() sees us parked or we see its store.
-        state_.parked.fetch_add(1, std::memory_order_seq_cst);
-        if (state_.ordered.load(std::memory_order_seq_cst) < first_)
-            return true;
-        return !disarm(fiber);
-    }
-    bool disarm(sched::Fiber *fiber) override {
-        if (!member_.cell.disarm(fiber))
-            return false;
-        finish();
-        return true;
-    }
-    void finish() {
-        if (armed_)
-            state_.parked.fetch_sub(1, std::memory_order_relaxed);
-        armed_ = false;
+        : MemberCondition(member, state.parked), state_(state),
+          first_(member.work.ordered_first.load(std::memory_order_relaxed)) {}
+    bool done() override { return holds(); }
+    bool holds() const override {
+        return state_.ordered.load(std::memory_order_seq_cst) >= first_ ||
+               member_.team->cancelled.load(std::memory_order_seq_cst);
     }
 
   private:
-    Member &member_;
-    LoopState &state_;
+    const LoopState &state_;
     const std::uint64_t first_;
-    bool armed_ = false;
 };
 
 void wait_for_turn(sched::Worker &worker, Member &member, LoopState &state) {
@@ -342,14 +324,23 @@ LoopSchedule runtime_schedule(sched::Worker &worker) {
 
 void loop_begin(sched::Worker &worker, std::uint64_t count, const LoopSchedule &schedule) {
     Member &member = member_of(worker);
+    if (SENNIT_UNLIKELY(member.work.loop != nullptr))
+        loop_end(worker); // a cancelled loop that the compiler's code just left
     const std::uint32_t construct = member.work.begun++;
     LoopState &state = member.team->workshares->ring[construct % kRing];
-    member.work.loop = &state;
     member.work.position = 0;
     member.work.ordered_first.store(0, std::memory_order_relaxed);
     member.work.ordered_last = 0;
-    if (state.turn.load(std::memory_order_acquire) != construct)
-        wait_until(worker, [&] { return state.turn.load(std::memory_order_acquire) == construct; });
+    if (state.turn.load(std::memory_order_acquire) != construct) {
+        const std::atomic<bool> &cancelled = member.team->cancelled;
+        wait_until(worker, [&] {
+            return state.turn.load(std::memory_order_acquire) == construct ||
+                   cancelled.load(std::memory_order_relaxed);
+        });
+        if (cancelled.load(std::memory_order_relaxed))
+            return; // who should pass the descriptor on may have left; no iterations for us
+    }
+    member.work.loop = &state;
     std::uint32_t expected = kFree;
     if (state.setup.load(std::memory_order_relaxed) == kFree &&
         state.setup.compare_exchange_strong(expected, kBusy, std::memory_order_relaxed)) {

@@ -58,6 +58,8 @@ struct Group {
     Slot **slots = nullptr;
     // Set when the first task is created; cleared by the barrier. Spares barriers the counting.
     std::atomic<bool> has_tasks{false};
+    // The region is cancelled: tasks that have not begun are discarded.
+    std::atomic<bool> cancelled{false};
     // Completions by threads that have no slot here (omp_fulfill_event of a foreign thread).
     std::atomic<std::uint64_t> finished_elsewhere{0};
     alignas(kCacheLine) std::atomic<int> sleepers{0};

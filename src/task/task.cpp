@@ -21,6 +21,7 @@ std::uint32_t g_throttle = 256;
 namespace {
 
 Counters g_counters;
+bool g_heed_cancellation = false;
 
 enum class Then { queue, next }; // where the first ready successor goes
 
@@ -190,6 +191,10 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
     worker.slot = &slot;
     task.home.store(&worker, std::memory_order_relaxed);
     trace::task_start(task.trace_id, task.entry);
+    if (SENNIT_UNLIKELY(g_heed_cancellation) &&
+        (task.team->cancelled.load(std::memory_order_relaxed) ||
+         (task.taskgroup && task.taskgroup->cancelled.load(std::memory_order_relaxed))))
+        task.flags |= Task::kDiscarded;
     task.invoke(task);
     trace::task_end(task.trace_id);
     if (SENNIT_UNLIKELY(task.flags & (Task::kEvents | Task::kRequeued))) {
@@ -557,6 +562,10 @@ void retire_implicit(sched::Worker &worker, Task &task) {
         drop_table(&worker, task.children_depend);
         task.children_depend = nullptr;
     }
+}
+
+void heed_cancellation() {
+    g_heed_cancellation = true;
 }
 
 void setup() {

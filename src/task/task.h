@@ -72,11 +72,12 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kFinal = 1u << 3,      // descendants are included tasks
         kUndeferred = 1u << 4, // the creator waits for it, so it is counted nowhere
         kMergeable = 1u << 5,
-        kEvents = 1u << 6,    // `events` is in use
-        kSpawned = 1u << 7,   // by sennit_task_spawn: the payload is a SpawnPayload
-        kRequeued = 1u << 8,  // an untied task put itself back: the body has not ended yet
-        kSent = 1u << 9,      // notified a send (policies learn from it)
-        kOwnsIcvs = 1u << 10, // `icvs` is this task's own copy
+        kEvents = 1u << 6,     // `events` is in use
+        kSpawned = 1u << 7,    // by sennit_task_spawn: the payload is a SpawnPayload
+        kRequeued = 1u << 8,   // an untied task put itself back: the body has not ended yet
+        kSent = 1u << 9,       // notified a send (policies learn from it)
+        kOwnsIcvs = 1u << 10,  // `icvs` is this task's own copy
+        kDiscarded = 1u << 11, // cancelled before it began: the front door skips the body
     };
 
     // What the creator of many children writes, what those who complete them elsewhere read, and
@@ -233,6 +234,9 @@ struct Counters {
     std::atomic<std::int64_t> suspended_peak{0};
 };
 Counters &counters();
+
+// Discard tasks of cancelled regions and taskgroups (cancel-var); once, before any task exists.
+void heed_cancellation();
 
 namespace detail {
 extern std::atomic<bool> g_may_suspend;

@@ -275,15 +275,13 @@ GOMP_API void GOMP_loop_end_nowait(void) {
 }
 
 GOMP_API void GOMP_loop_end(void) {
-    sched::Worker &worker = omp::here();
-    omp::doacross_end(worker);
-    omp::loop_end(worker);
-    omp::barrier(worker);
+    GOMP_loop_end_nowait();
+    omp::barrier(omp::here());
 }
 
 GOMP_API bool GOMP_loop_end_cancel(void) {
-    GOMP_loop_end();
-    return false; // cancel-var is never true in this version
+    GOMP_loop_end_nowait();
+    return omp::barrier(omp::here());
 }
 
 GOMP_API unsigned GOMP_sections_start(unsigned count) {

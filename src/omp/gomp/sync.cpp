@@ -3,6 +3,7 @@
 #include "omp/gomp/gomp.h"
 
 #include "base/message.h"
+#include "omp/cancel.h"
 #include "omp/sync.h"
 
 #include <cstddef>
@@ -19,16 +20,26 @@ GOMP_API void GOMP_barrier(void) {
     omp::barrier(omp::here());
 }
 
-// cancel-var is never true in this version (see icv.cpp), so nothing was ever cancelled.
+namespace {
+
+// `which` is a bit: 1 parallel, 2 loop, 4 sections, 8 taskgroup.
+omp::Construct construct_of(int which) {
+    return which == 1   ? omp::Construct::parallel
+           : which == 8 ? omp::Construct::taskgroup
+                        : omp::Construct::worksharing;
+}
+
+} // namespace
+
 GOMP_API bool GOMP_barrier_cancel(void) {
-    omp::barrier(omp::here());
-    return false;
+    return omp::barrier(omp::here());
 }
-GOMP_API bool GOMP_cancel(int, bool) {
-    return false;
+GOMP_API bool GOMP_cancellation_point(int which) {
+    return omp::cancellation_point(omp::here(), construct_of(which));
 }
-GOMP_API bool GOMP_cancellation_point(int) {
-    return false;
+GOMP_API bool GOMP_cancel(int which, bool condition) {
+    return condition ? omp::cancel(omp::here(), construct_of(which))
+                     : GOMP_cancellation_point(which);
 }
 
 GOMP_API void GOMP_critical_start(void) {

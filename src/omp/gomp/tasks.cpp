@@ -2,6 +2,8 @@
 // task, taskwait, taskgroup.
 #include "omp/gomp/tasks.h"
 
+#include "omp/cancel.h"
+
 #include <new>
 
 using namespace sennit;
@@ -18,6 +20,8 @@ struct Call {
 };
 
 void invoke(Task &task) {
+    if (SENNIT_UNLIKELY(task.is(Task::kDiscarded)))
+        return;
     const Call &call = *static_cast<const Call *>(task.payload());
     call.function(call.argument);
 }
@@ -168,6 +172,8 @@ SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const A
 GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long size, long align,
                         bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
     sched::Worker &worker = omp::here();
+    if (omp::is_cancelled(*worker.task))
+        return; // the new task would be discarded
     const Arguments arguments{data, copy, size, align};
     // A call: the plainest task with if(0), or with a long queue where nothing in the process
     // suspends on outside events.

@@ -4,6 +4,7 @@
 #include "omp/kmp/kmp.h"
 
 #include "base/message.h"
+#include "omp/cancel.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -35,16 +36,28 @@ KMP_API void __kmpc_flush(Ident *) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-// cancel-var is never true in this version (see icv.cpp), so nothing was ever cancelled.
+namespace {
+
+// 1 parallel, 2 loop, 3 sections, 4 taskgroup.
+omp::Construct construct_of(std::int32_t kind) {
+    return kind == 1   ? omp::Construct::parallel
+           : kind == 4 ? omp::Construct::taskgroup
+                       : omp::Construct::worksharing;
+}
+
+} // namespace
+
 KMP_API std::int32_t __kmpc_cancel_barrier(Ident *, Gtid) {
-    omp::barrier(omp::here());
-    return 0;
+    return omp::barrier(omp::here());
 }
-KMP_API std::int32_t __kmpc_cancel(Ident *, Gtid, std::int32_t) {
-    return 0;
+KMP_API std::int32_t __kmpc_cancel(Ident *, Gtid, std::int32_t kind) {
+    return omp::cancel(omp::here(), construct_of(kind));
 }
-KMP_API std::int32_t __kmpc_cancellationpoint(Ident *, Gtid, std::int32_t) {
-    return 0;
+KMP_API std::int32_t __kmpc_cancellationpoint(Ident *, Gtid, std::int32_t kind) {
+    return omp::cancellation_point(omp::here(), construct_of(kind));
+}
+KMP_API int kmp_get_cancellation_status(int kind) {
+    return omp::cancellation_point(omp::here(), construct_of(kind));
 }
 
 KMP_API void __kmpc_critical(Ident *, Gtid, void *name) {

@@ -16,7 +16,8 @@ namespace sennit::kmp {
 void invoke(Task &task) {
     auto *self = static_cast<KmpTask *>(task.payload());
     const Gtid gtid = sched::Worker::self()->id();
-    self->routine(gtid, self);
+    if (SENNIT_LIKELY(!task.is(Task::kDiscarded)))
+        self->routine(gtid, self);
     if (SENNIT_UNLIKELY(task.door_flags & kDestructorsThunk) && !task.is(Task::kRequeued))
         self->data1.destructors(gtid, self);
 }
