@@ -112,8 +112,9 @@ int in_parallel() {
     return team_here().active_level > 0;
 }
 
-int g_num_teams;
-int g_teams_thread_limit;
+void set_league(std::atomic<int> &icv, int value) {
+    icv.store(value > 0 ? value : 0, std::memory_order_relaxed);
+}
 
 void fulfil(std::uintptr_t event) {
     // A handle of either door is the task's address.
@@ -140,10 +141,11 @@ SENNIT_GET(int, omp_in_final, omp::here().task->is(Task::kFinal))
 SENNIT_GET(int, omp_in_explicit_task, omp::here().task->is_explicit())
 SENNIT_GET(int, omp_get_max_task_priority, global_icvs().max_task_priority)
 SENNIT_GET(int, omp_get_cancellation, global_icvs().cancellation)
-SENNIT_GET(int, omp_get_num_teams, 1)
-SENNIT_GET(int, omp_get_team_num, 0)
-SENNIT_GET(int, omp_get_max_teams, g_num_teams)
-SENNIT_GET(int, omp_get_teams_thread_limit, g_teams_thread_limit)
+SENNIT_GET(int, omp_get_num_teams, team_here().league.size)
+SENNIT_GET(int, omp_get_team_num, team_here().league.rank)
+SENNIT_GET(int, omp_get_max_teams, league_icvs().num_teams.load(std::memory_order_relaxed))
+SENNIT_GET(int, omp_get_teams_thread_limit,
+           league_icvs().thread_limit.load(std::memory_order_relaxed))
 SENNIT_GET(double, omp_get_wtime, static_cast<double>(poll::now_ns()) * 1e-9)
 SENNIT_GET(double, omp_get_wtick, 1e-9)
 
@@ -153,9 +155,9 @@ SENNIT_SET(omp_set_nested, set_nested)
 SENNIT_SET(omp_set_dynamic, [](int on) { icvs_for_update(omp::here()).dynamic = on != 0; })
 SENNIT_SET(omp_set_default_device,
            [](int device) { icvs_for_update(omp::here()).default_device = device; })
-SENNIT_SET(omp_set_num_teams, [](int teams) { g_num_teams = teams > 0 ? teams : 0; })
+SENNIT_SET(omp_set_num_teams, [](int teams) { set_league(league_icvs().num_teams, teams); })
 SENNIT_SET(omp_set_teams_thread_limit,
-           [](int limit) { g_teams_thread_limit = limit > 0 ? limit : 0; })
+           [](int limit) { set_league(league_icvs().thread_limit, limit); })
 
 SENNIT_ASK(omp_get_ancestor_thread_num, thread_at)
 SENNIT_ASK(omp_get_team_size, size_at)

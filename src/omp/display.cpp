@@ -115,6 +115,9 @@ void put_all(Text &text, bool verbose) {
     display.number("OMP_DEFAULT_DEVICE", icvs.default_device);
     display.flag("OMP_DISPLAY_AFFINITY", display_affinity());
     display.flag("OMP_DYNAMIC", icvs.dynamic);
+    display.number("OMP_NUM_TEAMS", league_icvs().num_teams.load(std::memory_order_relaxed));
+    display.number("OMP_TEAMS_THREAD_LIMIT",
+                   league_icvs().thread_limit.load(std::memory_order_relaxed));
     display.number("OMP_MAX_ACTIVE_LEVELS", icvs.max_active_levels);
     display.number("OMP_MAX_TASK_PRIORITY", global.max_task_priority);
     Text &threads = display.name("OMP_NUM_THREADS");

@@ -25,6 +25,7 @@ namespace sennit {
 namespace {
 
 GlobalIcvs g_icvs;
+LeagueIcvs g_league;
 
 constexpr int kMostThreads = 1 << 15;
 constexpr int kMostLevels = 256;
@@ -239,6 +240,10 @@ void read_display_env() {
 
 } // namespace
 
+LeagueIcvs &league_icvs() {
+    return g_league;
+}
+
 const GlobalIcvs &global_icvs() {
     return g_icvs;
 }
@@ -275,6 +280,11 @@ void icv_setup() {
     read_int("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, &icvs.max_active_levels);
     read_int("OMP_THREAD_LIMIT", 1, INT_MAX, &icvs.thread_limit);
     read_int("OMP_DEFAULT_DEVICE", 0, INT_MAX, &icvs.default_device);
+    int league[2] = {0, 0};
+    read_int("OMP_NUM_TEAMS", 1, INT_MAX, &league[0]);
+    read_int("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, &league[1]);
+    g_league.num_teams.store(league[0], std::memory_order_relaxed);
+    g_league.thread_limit.store(league[1], std::memory_order_relaxed);
     // The manual policies of communication-aware scheduling live on priority clauses.
     if (config().chosen_policy() >= Policy::ma1)
         g_icvs.max_task_priority = sched::kLevels - 1;

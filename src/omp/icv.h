@@ -41,6 +41,13 @@ struct GlobalIcvs {
     bool wait_active = false;   // OMP_WAIT_POLICY=active
 };
 
+// nteams-var and teams-thread-limit-var; 0: unset. Programs may change them at any time.
+struct LeagueIcvs {
+    std::atomic<int> num_teams{0};
+    std::atomic<int> thread_limit{0};
+};
+LeagueIcvs &league_icvs();
+
 const GlobalIcvs &global_icvs();
 // The value of a priority clause, in 0 .. max-task-priority-var.
 inline int clamp_priority(long value) {

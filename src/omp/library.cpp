@@ -25,9 +25,9 @@ void after_fork_in_child() {
     config_setup();
     fence_setup();
     sched::setup();
+    task::setup(); // looks at what is loaded, before we load anything ourselves
     icv_setup();
     trace::setup();
-    task::setup();
     task::statistics_setup();
     pthread_atfork(nullptr, nullptr, after_fork_in_child);
 }

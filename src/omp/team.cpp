@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "omp/worksharing.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <unistd.h>
@@ -294,6 +295,7 @@ Team &fork(sched::Worker &worker, int size, Body body, void *data) {
     team.encountering_task = worker.task;
     team.level = encountering.team->level + 1;
     team.active_level = encountering.team->active_level + (team.size > 1 ? 1 : 0);
+    team.league = encountering.team->league;
     team.icvs = worker.task->icvs;
     team.body = body;
     team.data = data;
@@ -333,6 +335,26 @@ void parallel(sched::Worker &worker, int size, Body body, void *data) {
     Team &team = fork(worker, size, body, data);
     body(team.member(0), data);
     join(worker);
+}
+
+void run_league(sched::Worker &worker, int teams, int thread_limit, Body body, void *data) {
+    const LeagueIcvs &defaults = league_icvs();
+    if (teams <= 0)
+        teams = std::max(defaults.num_teams.load(std::memory_order_relaxed), 1);
+    if (thread_limit <= 0)
+        thread_limit = defaults.thread_limit.load(std::memory_order_relaxed);
+    for (int rank = 0; rank < teams; ++rank) {
+        Team &team = fork(worker, 1, body, data);
+        team.league = {teams, rank};
+        team.level = 0;
+        team.active_level = 0;
+        Member &member = team.member(0);
+        member.implicit.flags = Task::kInitial;
+        if (thread_limit > 0)
+            icvs_for_update(worker).thread_limit = thread_limit;
+        body(member, data);
+        join(worker);
+    }
 }
 
 bool barrier(sched::Worker &worker) {

@@ -99,12 +99,20 @@ struct Member : sched::Slot {
 // What a region runs on each thread.
 using Body = void (*)(Member &member, void *data);
 
+// The league that a team belongs to (OpenMP 5.2, 10.2), and its number there. On the host the teams
+// of a league run one after the other.
+struct League {
+    int size = 1;
+    int rank = 0;
+};
+
 struct Team final : sched::Group {
     Team *outer = nullptr;          // team of the encountering task; null for an initial team
     Member *encountering = nullptr; // its thread that forked us
-    int level = 0;                  // omp_get_level()
-    int active_level = 0;           // omp_get_active_level()
-    Team *next_cached = nullptr;    // the forking thread's list of hot teams
+    League league;
+    int level = 0;               // omp_get_level()
+    int active_level = 0;        // omp_get_active_level()
+    Team *next_cached = nullptr; // the forking thread's list of hot teams
     bool in_use = false;
     bool disband = false; // docked threads: go home
     FutexWord at_home{0}; // how many did
@@ -153,6 +161,10 @@ void join(sched::Worker &worker);
 
 // fork, body on the caller, join.
 void parallel(sched::Worker &worker, int size, Body body, void *data);
+
+// teams: a league of `teams` initial teams of one thread each, 0 for the default number, whose
+// contention groups have at most `thread_limit` threads (0: as before).
+void run_league(sched::Worker &worker, int teams, int thread_limit, Body body, void *data);
 
 // Barrier of the innermost team; all tasks of the team are finished when it opens. True when the
 // region was cancelled: then nobody waits.

@@ -466,6 +466,11 @@ void Worker::idle() {
             mine->group->settle();
     if (poll::pending()) {
         Worker *poller = g_idle_poller.load(std::memory_order_relaxed);
+        // Who has suspended tasks of his own polls himself: what he finds he can resume at once.
+        if (suspended > 0 && poller != this) {
+            g_idle_poller.store(this, std::memory_order_seq_cst);
+            poller = this;
+        }
         if (poller == this || (!poller && g_idle_poller.compare_exchange_strong(poller, this))) {
             if (poll::run() > 0) {
                 idle_rounds_ = 0;

@@ -177,6 +177,7 @@ class alignas(kCacheLine) Worker {
     Task *task = nullptr;        // runs now
     Slot *slot = nullptr;        // in whose context
     Task *spare_tasks = nullptr; // for included tasks, linked by `parent`; task.h
+    int suspended = 0;           // tasks of this worker that wait for an outside event
     Heap heap;
 
     int id() const { return id_; }

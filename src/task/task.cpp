@@ -546,7 +546,9 @@ void suspend(sched::Worker &worker) {
         }
         trace::task_suspend(task.trace_id);
         sched::CellCondition condition(task.block_cell);
+        ++worker.suspended;
         worker.wait(condition);
+        --worker.suspended;
         trace::task_resume(task.trace_id);
         g_counters.suspended_now.fetch_sub(1, std::memory_order_relaxed);
     }

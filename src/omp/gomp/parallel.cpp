@@ -165,14 +165,17 @@ GOMP_API void GOMP_parallel_sections_start(Function function, void *data, unsign
     start(num_threads, sections_region(function, data, count));
 }
 
-// On the host, a league of one team: num_teams is an upper bound.
-GOMP_API void GOMP_teams_reg(Function function, void *data, unsigned, unsigned thread_limit,
+GOMP_API void GOMP_teams_reg(Function function, void *data, unsigned teams, unsigned thread_limit,
                              unsigned) {
-    sched::Worker &worker = omp::here();
-    Icvs &icvs = icvs_for_update(worker);
-    const int before = icvs.thread_limit;
-    if (thread_limit > 0 && thread_limit < static_cast<unsigned>(before))
-        icvs.thread_limit = static_cast<int>(thread_limit);
-    function(data);
-    icvs_for_update(worker).thread_limit = before;
+    struct Call {
+        Function function;
+        void *data;
+    } call{function, data};
+    omp::run_league(
+        omp::here(), static_cast<int>(teams), static_cast<int>(thread_limit),
+        [](omp::Member &, void *given) {
+            const auto &wanted = *static_cast<const Call *>(given);
+            wanted.function(wanted.data);
+        },
+        &call);
 }

@@ -53,7 +53,18 @@ GOMP_API void GOMP_target_enter_exit_data(int, std::size_t, void **, std::size_t
         GOMP_taskwait_depend(depend);
 }
 
-// The loop over a league: one team, once.
-GOMP_API bool GOMP_teams4(unsigned, unsigned, unsigned, bool first) {
-    return first;
+// teams in a target region: called before each round of a loop over the league's teams.
+GOMP_API bool GOMP_teams4(unsigned, unsigned teams, unsigned thread_limit, bool first) {
+    sched::Worker &worker = omp::here();
+    omp::League &league = omp::member_of(worker).team->league;
+    if (first) {
+        if (thread_limit > 0)
+            icvs_for_update(worker).thread_limit = static_cast<int>(thread_limit);
+        league = {teams > 0 ? static_cast<int>(teams) : 1, 0};
+        return true;
+    }
+    if (++league.rank < league.size)
+        return true;
+    league = {};
+    return false;
 }

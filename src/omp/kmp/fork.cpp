@@ -19,9 +19,10 @@ namespace {
 
 constexpr int kMostArguments = 160;
 
-// What `num_threads` and the like announced for the next region of this thread.
+// What `num_threads`, `num_teams` and the like announced for the next region of this thread.
 struct Announced {
     int num_threads = 0;
+    int num_teams = 0;
     int thread_limit = 0;
 };
 SENNIT_TLS Announced t_announced;
@@ -81,12 +82,6 @@ void run(Region region, bool parallel) {
     omp::parallel(worker, omp::region_size(worker, wanted, parallel), region_body, &region);
 }
 
-void call_here(const Region &region) {
-    Gtid gtid = omp::here().id();
-    Gtid thread = 0;
-    region.call(region.microtask, &gtid, &thread, region.arguments);
-}
-
 } // namespace
 
 #define SENNIT_COLLECT(array, count, last)                                                         \
@@ -135,13 +130,15 @@ KMP_API void __kmpc_push_proc_bind(Ident *, Gtid, int policy) {
         omp::announce_proc_bind(policy);
 }
 
-// ---- teams: on the host, a league of one (num_teams is an upper bound) -----------------------
+// ---- teams ------------------------------------------------------------------------------------
 
-KMP_API void __kmpc_push_num_teams(Ident *, Gtid, std::int32_t, std::int32_t limit) {
+KMP_API void __kmpc_push_num_teams(Ident *, Gtid, std::int32_t teams, std::int32_t limit) {
+    t_announced.num_teams = teams;
     t_announced.thread_limit = limit;
 }
-KMP_API void __kmpc_push_num_teams_51(Ident *, Gtid, std::int32_t, std::int32_t,
+KMP_API void __kmpc_push_num_teams_51(Ident *, Gtid, std::int32_t, std::int32_t teams,
                                       std::int32_t limit) {
+    t_announced.num_teams = teams;
     t_announced.thread_limit = limit;
 }
 KMP_API void __kmpc_set_thread_limit(Ident *, Gtid, std::int32_t limit) {
@@ -151,15 +148,10 @@ KMP_API void __kmpc_set_thread_limit(Ident *, Gtid, std::int32_t limit) {
 
 KMP_API void __kmpc_fork_teams(Ident *, std::int32_t count, Microtask microtask, ...) {
     SENNIT_COLLECT(arguments, count, microtask)
-    const Region region = make_region(microtask, count, arguments);
+    Region region = make_region(microtask, count, arguments);
+    const int teams = std::exchange(t_announced.num_teams, 0);
     const int limit = std::exchange(t_announced.thread_limit, 0);
-    sched::Worker &worker = omp::here();
-    const int before = worker.task->icvs->thread_limit;
-    if (limit > 0 && limit < before)
-        icvs_for_update(worker).thread_limit = limit;
-    call_here(region);
-    if (limit > 0 && limit < before)
-        icvs_for_update(worker).thread_limit = before;
+    omp::run_league(omp::here(), teams, limit, region_body, &region);
 }
 
 // ---- who is asking --------------------------------------------------------------------------

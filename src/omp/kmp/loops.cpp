@@ -25,23 +25,17 @@ std::uint64_t trip_count(T lower, T upper, S step) {
     return span / stride + 1;
 }
 
-// OpenMP 5.2, 11.5.3, as the compiler wants it: this thread's first piece in *lower .. *upper.
+// OpenMP 5.2, 11.5.3, as the compiler wants it: the first piece of one of several threads, or
+// teams, in *lower .. *upper.
 template <class T, class S>
-void static_init(std::int32_t schedule, std::int32_t *last, T *lower, T *upper, S *stride, S step,
-                 S chunk) {
-    const omp::Member &member = omp::member_of(omp::here());
-    schedule &= ~(kmp::kMonotonic | kmp::kNonmonotonic);
-    const bool distribute = schedule == kmp::kDistribute || schedule == kmp::kDistributeChunked;
-    const int threads = distribute ? 1 : member.group->size;
-    const int thread = distribute ? 0 : member.index;
+void static_cut(bool chunked, int threads, int thread, std::int32_t *last, T *lower, T *upper,
+                S *stride, S step, S chunk) {
     const std::uint64_t count = trip_count(*lower, *upper, step);
     if (count == 0) {
         *last = 0;
         *stride = step;
         return;
     }
-    const bool chunked = schedule == kmp::kStaticChunked || schedule == kmp::kDistributeChunked ||
-                         schedule == kmp::kStaticBalancedChunked;
     auto at = [&](std::uint64_t i) {
         return static_cast<T>(static_cast<std::uint64_t>(*lower) +
                               i * static_cast<std::uint64_t>(step));
@@ -70,6 +64,31 @@ void static_init(std::int32_t schedule, std::int32_t *last, T *lower, T *upper, 
         return;
     }
     *lower = begin;
+}
+
+template <class T, class S>
+void static_init(std::int32_t schedule, std::int32_t *last, T *lower, T *upper, S *stride, S step,
+                 S chunk) {
+    const omp::Member &member = omp::member_of(omp::here());
+    schedule &= ~(kmp::kMonotonic | kmp::kNonmonotonic);
+    if (schedule == kmp::kDistribute || schedule == kmp::kDistributeChunked) {
+        const omp::League &league = member.team->league;
+        static_cut(schedule == kmp::kDistributeChunked, league.size, league.rank, last, lower,
+                   upper, stride, step, chunk);
+        return;
+    }
+    const bool chunked = schedule == kmp::kStaticChunked || schedule == kmp::kStaticBalancedChunked;
+    static_cut(chunked, member.group->size, member.index, last, lower, upper, stride, step, chunk);
+}
+
+// distribute parallel for: the team's share of the iterations. True when the last is among them.
+template <class T, class S>
+bool team_share(T *lower, T *upper, S step) {
+    const omp::League &league = omp::member_of(omp::here()).team->league;
+    std::int32_t last = 0;
+    S stride = 0;
+    static_cut(false, league.size, league.rank, &last, lower, upper, &stride, step, S{0});
+    return last != 0;
 }
 
 omp::LoopSchedule decode(std::int32_t schedule, std::uint64_t chunk, sched::Worker &worker) {
@@ -151,19 +170,22 @@ std::int32_t dispatch_next(std::int32_t *last, T *lower, T *upper, S *step) {
                                                  S *stride, S step, S chunk) {                     \
         static_init(schedule, last, lower, upper, stride, step, chunk);                            \
     }                                                                                              \
-    /* distribute parallel for: the one team has all iterations */                                 \
     KMP_API void __kmpc_dist_for_static_init_##suffix(                                             \
         Ident *, Gtid, std::int32_t schedule, std::int32_t *last, T *lower, T *upper,              \
         T *upper_of_team, S *stride, S step, S chunk) {                                            \
+        const bool last_team = team_share(lower, upper, step);                                     \
         *upper_of_team = *upper;                                                                   \
         static_init(schedule, last, lower, upper, stride, step, chunk);                            \
+        *last &= last_team;                                                                        \
     }                                                                                              \
     KMP_API void __kmpc_dispatch_init_##suffix(Ident *, Gtid, std::int32_t schedule, T lower,      \
                                                T upper, S step, S chunk) {                         \
         dispatch_init(schedule, lower, upper, step, chunk);                                        \
     }                                                                                              \
-    KMP_API void __kmpc_dist_dispatch_init_##suffix(                                               \
-        Ident *, Gtid, std::int32_t schedule, std::int32_t *, T lower, T upper, S step, S chunk) { \
+    KMP_API void __kmpc_dist_dispatch_init_##suffix(Ident *, Gtid, std::int32_t schedule,          \
+                                                    std::int32_t *last, T lower, T upper, S step,  \
+                                                    S chunk) {                                     \
+        *last = team_share(&lower, &upper, step);                                                  \
         dispatch_init(schedule, lower, upper, step, chunk);                                        \
     }                                                                                              \
     KMP_API std::int32_t __kmpc_dispatch_next_##suffix(Ident *, Gtid, std::int32_t *last,          \
