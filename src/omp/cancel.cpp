@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "omp/cancel.h"
 
+#include "omp/icv.h"
+
 namespace sennit::omp {
 
 bool cancel(sched::Worker &worker, Construct construct) {
@@ -32,7 +34,7 @@ bool cancellation_point(sched::Worker &worker, Construct construct) {
     if (construct == Construct::worksharing && team.share_cancelled.load(std::memory_order_relaxed))
         return true;
     // A cancelled region takes all that is in it along.
-    return construct == Construct::taskgroup ? is_cancelled(*worker.task)
+    return construct == Construct::taskgroup ? task::is_cancelled(*worker.task)
                                              : team.cancelled.load(std::memory_order_relaxed);
 }
 

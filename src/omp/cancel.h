@@ -8,7 +8,6 @@
 // complete without running their body.
 #pragma once
 
-#include "omp/icv.h"
 #include "omp/team.h"
 
 namespace sennit::omp {
@@ -19,12 +18,5 @@ enum class Construct { parallel, worksharing, taskgroup };
 // leave the construct.
 bool cancel(sched::Worker &worker, Construct construct);
 bool cancellation_point(sched::Worker &worker, Construct construct);
-
-// Has this task's region or taskgroup been cancelled?
-inline bool is_cancelled(const Task &task) {
-    return SENNIT_UNLIKELY(global_icvs().cancellation) &&
-           (task.team->cancelled.load(std::memory_order_relaxed) ||
-            (task.taskgroup && task.taskgroup->cancelled.load(std::memory_order_relaxed)));
-}
 
 } // namespace sennit::omp

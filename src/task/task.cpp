@@ -14,6 +14,7 @@
 namespace sennit {
 namespace task {
 namespace detail {
+bool g_heed_cancellation = false;
 std::atomic<bool> g_may_suspend{false};
 std::uint32_t g_throttle = 256;
 } // namespace detail
@@ -21,7 +22,6 @@ std::uint32_t g_throttle = 256;
 namespace {
 
 Counters g_counters;
-bool g_heed_cancellation = false;
 
 enum class Then { queue, next }; // where the first ready successor goes
 
@@ -191,9 +191,7 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
     worker.slot = &slot;
     task.home.store(&worker, std::memory_order_relaxed);
     trace::task_start(task.trace_id, task.entry);
-    if (SENNIT_UNLIKELY(g_heed_cancellation) &&
-        (task.team->cancelled.load(std::memory_order_relaxed) ||
-         (task.taskgroup && task.taskgroup->cancelled.load(std::memory_order_relaxed))))
+    if (is_cancelled(task))
         task.flags |= Task::kDiscarded;
     task.invoke(task);
     trace::task_end(task.trace_id);
@@ -567,7 +565,7 @@ void retire_implicit(sched::Worker &worker, Task &task) {
 }
 
 void heed_cancellation() {
-    g_heed_cancellation = true;
+    detail::g_heed_cancellation = true;
 }
 
 void setup() {

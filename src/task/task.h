@@ -237,12 +237,20 @@ Counters &counters();
 
 // Discard tasks of cancelled regions and taskgroups (cancel-var); once, before any task exists.
 void heed_cancellation();
+// Has the task's region or taskgroup been cancelled?
+inline bool is_cancelled(const Task &task);
 
 namespace detail {
+extern bool g_heed_cancellation;
 extern std::atomic<bool> g_may_suspend;
 extern std::uint32_t g_throttle;
 } // namespace detail
 
+inline bool is_cancelled(const Task &task) {
+    return SENNIT_UNLIKELY(detail::g_heed_cancellation) &&
+           (task.team->cancelled.load(std::memory_order_relaxed) ||
+            (task.taskgroup && task.taskgroup->cancelled.load(std::memory_order_relaxed)));
+}
 inline bool may_suspend() {
     return detail::g_may_suspend.load(std::memory_order_relaxed);
 }

@@ -9,8 +9,6 @@
 // from the creator's alone, so such tasks are ranges of one.
 #include "omp/gomp/tasks.h"
 
-#include "omp/cancel.h"
-
 #include <new>
 
 using namespace sennit;
@@ -119,7 +117,7 @@ void run_range(Task &self) {
     sched::Worker &worker = *sched::Worker::self();
     Range &range = *static_cast<Range *>(self.payload());
     for (std::uint64_t number = range.first; number < range.last; ++number) {
-        if (omp::is_cancelled(self))
+        if (task::is_cancelled(self))
             return; // discarded
         const std::uint64_t left = range.last - number;
         if (left > 1 && task::may_suspend())
@@ -145,7 +143,7 @@ void taskloop(unsigned flags, unsigned long wanted, int priority, std::uint64_t 
         };
         GOMP_taskgroup_reduction_register(static_cast<Head *>(arguments.data)->reductions);
     }
-    if (count > 0 && !omp::is_cancelled(*worker.task)) {
+    if (count > 0 && !task::is_cancelled(*worker.task)) {
         const int level = (flags & gomp::kPriority) ? clamp_priority(priority) : 0;
         Range range{};
         range.function = function;

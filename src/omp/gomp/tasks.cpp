@@ -2,8 +2,6 @@
 // task, taskwait, taskgroup.
 #include "omp/gomp/tasks.h"
 
-#include "omp/cancel.h"
-
 #include <new>
 
 using namespace sennit;
@@ -172,7 +170,7 @@ SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const A
 GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long size, long align,
                         bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
     sched::Worker &worker = omp::here();
-    if (omp::is_cancelled(*worker.task))
+    if (task::is_cancelled(*worker.task))
         return; // the new task would be discarded
     const Arguments arguments{data, copy, size, align};
     // A call: the plainest task with if(0), or with a long queue where nothing in the process
