@@ -20,6 +20,7 @@ namespace {
 alignas(kCacheLine) std::atomic<Worker *> g_idle_poller{nullptr};
 std::atomic<int> g_asleep{0};
 
+constexpr unsigned kYieldsBeforeSystem = 16; // yields that find nothing else to run
 constexpr int kBriefSpins = 32;       // before parking, when nobody told us to be patient
 constexpr int kPollsBeforeYield = 64; // of the idle poller: first spin, then yield, then nap
 constexpr int kPollsBeforeNap = 4096;
@@ -293,8 +294,10 @@ void Worker::yield() {
         if (!to) {
             if (poll::pending())
                 poll::run();
-            else
+            else if (crowded() || ++empty_yields_ % kYieldsBeforeSystem == 0)
                 sched_yield(); // what we wait for may need our processor
+            else
+                cpu_relax();
             return;
         }
     }

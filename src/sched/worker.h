@@ -278,6 +278,7 @@ class alignas(kCacheLine) Worker {
     std::uint64_t next_poll_ = 0;
     int idle_rounds_ = 0;
     int pause_ = 1;
+    unsigned empty_yields_ = 0;
     void **exception_globals_ = nullptr;
     int id_ = 0;
     Fiber root_;
