@@ -44,6 +44,7 @@ Allocator *user_allocator(std::uintptr_t handle) {
 struct alignas(16) Head {
     void *raw;
     std::size_t size;
+    std::size_t charged; // to the pool: with what stands around the block
     Allocator *allocator;
 };
 
@@ -54,8 +55,11 @@ void *allocate(std::size_t alignment, std::size_t size, std::uintptr_t handle) {
     std::size_t align = alignment > alignof(Head) ? alignment : alignof(Head);
     if (allocator && allocator->alignment > align)
         align = allocator->alignment;
-    if (allocator && allocator->used.fetch_add(size) + size > allocator->pool) {
-        allocator->used.fetch_sub(size);
+    const std::size_t whole = size + align + sizeof(Head);
+    if (whole < size)
+        return nullptr;
+    if (allocator && allocator->used.fetch_add(whole) + whole > allocator->pool) {
+        allocator->used.fetch_sub(whole);
         switch (allocator->fallback) {
         case kNull:
             return nullptr;
@@ -68,13 +72,12 @@ void *allocate(std::size_t alignment, std::size_t size, std::uintptr_t handle) {
             break;
         }
     }
-    const std::size_t whole = size + align + sizeof(Head);
-    char *raw = whole > size ? static_cast<char *>(std::malloc(whole)) : nullptr;
+    char *raw = static_cast<char *>(std::malloc(whole));
     if (!raw)
         return nullptr;
     const auto base = reinterpret_cast<std::uintptr_t>(raw) + sizeof(Head);
     auto *block = reinterpret_cast<char *>((base + align - 1) & ~(align - 1));
-    *(reinterpret_cast<Head *>(block) - 1) = {raw, size, allocator};
+    *(reinterpret_cast<Head *>(block) - 1) = {raw, size, whole, allocator};
     return block;
 }
 
@@ -87,7 +90,7 @@ void release(void *block) {
         return;
     const Head &head = head_of(block);
     if (head.allocator)
-        head.allocator->used.fetch_sub(head.size);
+        head.allocator->used.fetch_sub(head.charged);
     std::free(head.raw);
 }
 

@@ -42,6 +42,7 @@ struct alignas(kCacheLine) LoopState {
     bool chunked = false;
     std::uint64_t count = 0;
     std::uint64_t chunk = 1;
+    std::uint64_t multiple = 1; // of iterations in a guided piece
     std::uint64_t chunks = 0;
     StealableRange *ranges = nullptr; // one a thread; none in a team of one
     std::atomic<std::uintptr_t> word{0};
@@ -193,6 +194,10 @@ bool next_of_ranges(Member &member, LoopState &state, std::uint64_t *first, std:
     return true;
 }
 
+std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
+
 bool next_guided(Member &member, LoopState &state, std::uint64_t *first, std::uint64_t *last) {
     const auto threads = static_cast<std::uint64_t>(member.group->size);
     std::uint64_t start = state.next.load(std::memory_order_relaxed);
@@ -201,7 +206,9 @@ bool next_guided(Member &member, LoopState &state, std::uint64_t *first, std::ui
         if (start >= state.count)
             return false;
         const std::uint64_t rest = state.count - start;
-        const std::uint64_t size = std::max(rest / threads + (rest % threads != 0), state.chunk);
+        const std::uint64_t share = std::max(rest / threads + (rest % threads != 0), state.chunk);
+        const std::uint64_t size =
+            state.multiple > 1 ? round_up(share, state.multiple) : share; // no division as a rule
         end = size < rest ? start + size : state.count;
     } while (!state.next.compare_exchange_weak(start, end, std::memory_order_relaxed));
     *first = start;
@@ -234,6 +241,12 @@ void set_up(LoopState &state, std::uint64_t count, const LoopSchedule &schedule,
     state.chunked = schedule.chunk != 0;
     state.count = count;
     state.chunk = std::max<std::uint64_t>(schedule.chunk, 1);
+    state.multiple = schedule.multiple;
+    if (schedule.multiple > 1 && !state.chunked && state.plan == Plan::share && count > 0) {
+        const auto n = static_cast<std::uint64_t>(threads);
+        state.chunked = true;
+        state.chunk = round_up((count + n - 1) / n, schedule.multiple);
+    }
     state.chunks = count == 0 ? 0 : (count - 1) / state.chunk + 1;
     state.next.store(0, std::memory_order_relaxed);
     state.ordered.store(0, std::memory_order_relaxed);

@@ -13,6 +13,7 @@ struct LoopSchedule {
     std::uint64_t chunk = 0; // 0: the kind's default
     bool monotonic = false;  // false lets dynamic split the space among the threads and steal
     bool ordered = false;
+    std::uint64_t multiple = 1; // simd: pieces have a multiple of this many iterations
 };
 // run-sched-var of the current task.
 LoopSchedule runtime_schedule(sched::Worker &worker);

@@ -106,8 +106,10 @@ omp::LoopSchedule decode(std::int32_t schedule, std::uint64_t chunk, sched::Work
     case kmp::kDynamicChunked:
         result.kind = Sched::dynamic;
         break;
-    case kmp::kGuidedChunked:
     case kmp::kGuidedSimd:
+        result.multiple = chunk;
+        [[fallthrough]];
+    case kmp::kGuidedChunked:
         result.kind = Sched::guided;
         break;
     case kmp::kStatic:
@@ -118,6 +120,10 @@ omp::LoopSchedule decode(std::int32_t schedule, std::uint64_t chunk, sched::Work
         const bool ordered = result.ordered;
         result = omp::runtime_schedule(worker);
         result.ordered = ordered;
+        if (kind == kmp::kRuntimeSimd) { // the compiler's chunk is the width of its vectors
+            result.chunk *= chunk;
+            result.multiple = chunk;
+        }
         break;
     }
     default:

@@ -16,7 +16,8 @@ namespace sennit::kmp {
 void invoke(Task &task) {
     auto *self = static_cast<KmpTask *>(task.payload());
     const Gtid gtid = sched::Worker::self()->id();
-    if (SENNIT_LIKELY(!task.is(Task::kDiscarded)))
+    // Without a routine: `taskwait nowait` with dependences, an empty task.
+    if (SENNIT_LIKELY(!task.is(Task::kDiscarded) && self->routine))
         self->routine(gtid, self);
     if (SENNIT_UNLIKELY(task.door_flags & kDestructorsThunk) && !task.is(Task::kRequeued))
         self->data1.destructors(gtid, self);
@@ -57,7 +58,7 @@ task::Depend translate(const DependInfo &info) {
     default:
         break;
     }
-    if (info.flags & 0x80)
+    if ((info.flags & 0x80) || info.address == -1)
         return task::all_memory();
     return {address, task::DependKind::out}; // out, inout
 }
@@ -126,6 +127,13 @@ KMP_API KmpTask *__kmpc_omp_task_alloc(Ident *, Gtid, std::int32_t flags, std::s
     made->routine = entry;
     made->part = 0;
     return made;
+}
+
+// The task around a `target nowait` region: with no device, a task like any other.
+KMP_API KmpTask *__kmpc_omp_target_task_alloc(Ident *location, Gtid gtid, std::int32_t flags,
+                                              std::size_t size, std::size_t shareds_size,
+                                              kmp::TaskEntry entry, std::int64_t) {
+    return __kmpc_omp_task_alloc(location, gtid, flags, size, shareds_size, entry);
 }
 
 KMP_API std::int32_t __kmpc_omp_task(Ident *, Gtid gtid, KmpTask *kmp_task) {
@@ -240,16 +248,34 @@ TaskReductions *enclosing_reductions(const Taskgroup *group) {
     return nullptr;
 }
 
-void *begin_reductions(int count, const ReductionInput *inputs) {
+// kmp_task_red_input_t, of older compilers: `init` takes the private copy alone.
+struct OldReductionInput {
+    void *shared;
+    std::size_t size;
+    void *init;
+    void *finish;
+    void *combine;
+    std::uint32_t flags;
+};
+
+void *original_of(const ReductionInput &from) {
+    return from.original ? from.original : from.shared;
+}
+void *original_of(const OldReductionInput &from) {
+    return from.shared;
+}
+
+template <class Input>
+void *begin_reductions(int count, const Input *inputs) {
     sched::Worker &worker = omp::here();
     Taskgroup &group = *worker.task->taskgroup;
     auto *items = static_cast<TaskReductionItem *>(
         alloca(static_cast<std::size_t>(count) * sizeof(TaskReductionItem)));
     for (int i = 0; i < count; ++i) {
-        const ReductionInput &from = inputs[i];
+        const Input &from = inputs[i];
         items[i].shared = from.shared;
         items[i].size = from.size;
-        items[i].original = from.original ? from.original : from.shared;
+        items[i].original = original_of(from);
         items[i].init = reinterpret_cast<void (*)(void *, void *)>(from.init);
         items[i].combine = reinterpret_cast<void (*)(void *, void *)>(from.combine);
         items[i].finish = reinterpret_cast<void (*)(void *)>(from.finish);
@@ -265,10 +291,19 @@ KMP_API void *__kmpc_taskred_init(Gtid, int count, ReductionInput *inputs) {
     return begin_reductions(count, inputs);
 }
 
+KMP_API void *__kmpc_task_reduction_init(Gtid, int count, OldReductionInput *inputs) {
+    return begin_reductions(count, inputs);
+}
+
 // reduction(task, ...) on parallel or worksharing constructs: each thread reduces the tasks that it
 // created into its own copy; the construct's ordinary reduction then combines the threads'.
 KMP_API void *__kmpc_taskred_modifier_init(Ident *location, Gtid gtid, int, int count,
                                            ReductionInput *inputs) {
+    __kmpc_taskgroup(location, gtid);
+    return begin_reductions(count, inputs);
+}
+KMP_API void *__kmpc_task_reduction_modifier_init(Ident *location, Gtid gtid, int, int count,
+                                                  OldReductionInput *inputs) {
     __kmpc_taskgroup(location, gtid);
     return begin_reductions(count, inputs);
 }
