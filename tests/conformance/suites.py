@@ -83,7 +83,7 @@ def unpack(package, inside, folder):
         extract = ["tar", "-x", "-C", scratch, "--wildcards", "-f"]
         if inside.startswith("gcc/"):  # the source archive is in an archive
             subprocess.run([*extract, upstream, "*.tar.xz"], check=True)
-            upstream = next(pathlib.Path(scratch).rglob("*.tar.xz"))
+            upstream = next(pathlib.Path(scratch).rglob("gcc-*.tar.xz"))
             inside = inside.removeprefix("gcc/")
         subprocess.run([*extract, upstream, f"*/{inside}/*"], check=True)
         found = next(path for path in pathlib.Path(scratch).rglob(inside.split("/")[-1])
