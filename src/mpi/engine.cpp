@@ -60,7 +60,7 @@ std::atomic<std::int64_t> g_pending{0};
 std::atomic<bool> g_token{false};
 
 constexpr int kBriefTests = 4; // before a task is suspended
-constexpr int kBatch = 64; // requests a Testsome call gets at once
+constexpr int kBatch = 64;     // requests a Testsome call gets at once
 
 // A growing array. Its memory is kept: the number of suspended tasks has peaks.
 template <class T>

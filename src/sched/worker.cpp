@@ -21,8 +21,8 @@ alignas(kCacheLine) std::atomic<Worker *> g_idle_poller{nullptr};
 std::atomic<int> g_asleep{0};
 
 constexpr unsigned kYieldsBeforeSystem = 16; // yields that find nothing else to run
-constexpr int kBriefSpins = 32;       // before parking, when nobody told us to be patient
-constexpr int kPollsBeforeYield = 64; // of the idle poller: first spin, then yield, then nap
+constexpr int kBriefSpins = 32;              // before parking, when nobody told us to be patient
+constexpr int kPollsBeforeYield = 64;        // of the idle poller: first spin, then yield, then nap
 constexpr int kPollsBeforeNap = 4096;
 constexpr std::int64_t kNapNs = 50'000;
 constexpr std::uint32_t kManyToSteal = 8;
