@@ -20,7 +20,7 @@ bool cancel(sched::Worker &worker, Construct construct) {
         team.share_cancelled.store(true, std::memory_order_relaxed);
         break;
     case Construct::taskgroup:
-        if (Taskgroup *group = worker.task->taskgroup)
+        if (Taskgroup *group = task::cancellable_taskgroup(*worker.task))
             group->cancelled.store(true, std::memory_order_relaxed);
         break;
     }

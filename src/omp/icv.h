@@ -19,13 +19,15 @@ enum class Sched : int { static_ = 1, dynamic = 2, guided = 3, automatic = 4 };
 
 inline constexpr int kMostNestedLists = 8;
 
+inline constexpr int kNoThreadLimit = 1 << 15; // nobody counts threads against this
+
 struct Icvs {
     // nthreads-var: the list of OMP_NUM_THREADS; a level beyond its end uses the last entry.
     int nthreads[kMostNestedLists] = {1};
     int nthreads_count = 1;
     bool dynamic = false;
     int max_active_levels = 1;
-    int thread_limit = 1 << 15;
+    int thread_limit = kNoThreadLimit;
     int default_device = 0;
     // run-sched-var
     Sched schedule = Sched::static_;

@@ -3,6 +3,7 @@
 // the word is kContended, or a waiter that was woken is about to make it so; no wake-up is lost.
 #include "omp/sync.h"
 
+#include "omp/team.h"
 #include "sched/threads.h"
 
 namespace sennit::omp {
@@ -108,11 +109,10 @@ SENNIT_NOINLINE void Mutex::wake_one() {
 
 namespace {
 
-// Who may own a nestable lock: the current task, or a thread that runs none.
+// Who may own a nestable lock: the current task. A thread that asks before its first region gets
+// its initial task here, so that it still owns the lock afterwards.
 void *owner_here() {
-    static SENNIT_TLS char t_thread;
-    sched::Worker *worker = sched::Worker::self();
-    return worker && worker->task ? static_cast<void *>(worker->task) : &t_thread;
+    return here().task;
 }
 
 } // namespace

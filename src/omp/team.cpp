@@ -250,6 +250,11 @@ Team &take_team(sched::Worker &worker, int size) {
     return *team;
 }
 
+// Threads are counted only then.
+bool has_limit(const Icvs &icvs) {
+    return icvs.thread_limit < kNoThreadLimit;
+}
+
 // Threads of active regions. How crowded the machine is was decided by the last region that began:
 // after the join its threads still wait awake for a while.
 void begin_active(int threads) {
@@ -296,6 +301,8 @@ Team &fork(sched::Worker &worker, int size, Body body, void *data) {
     team.level = encountering.team->level + 1;
     team.active_level = encountering.team->active_level + (team.size > 1 ? 1 : 0);
     team.league = encountering.team->league;
+    team.contention = encountering.team->contention;
+    team.counted = has_limit(*worker.task->icvs) ? size - 1 : 0;
     team.icvs = worker.task->icvs;
     team.body = body;
     team.data = data;
@@ -328,6 +335,8 @@ void join(sched::Worker &worker) {
     worker.slot = team.encountering;
     if (team.size > 1)
         end_active(team.size - 1);
+    if (SENNIT_UNLIKELY(team.counted > 0))
+        team.contention->threads.fetch_sub(team.counted, std::memory_order_relaxed);
     team.in_use = false;
 }
 
@@ -337,24 +346,37 @@ void parallel(sched::Worker &worker, int size, Body body, void *data) {
     join(worker);
 }
 
+namespace {
+
+// A team of one thread that begins a contention group.
+void run_initial(sched::Worker &worker, League league, int thread_limit, Body body, void *data) {
+    Team &team = fork(worker, 1, body, data);
+    team.league = league;
+    team.contention = &team.own_contention;
+    team.level = 0;
+    team.active_level = 0;
+    Member &member = team.member(0);
+    member.implicit.flags = Task::kInitial;
+    if (thread_limit > 0)
+        icvs_for_update(worker).thread_limit = thread_limit;
+    body(member, data);
+    join(worker);
+}
+
+} // namespace
+
 void run_league(sched::Worker &worker, int teams, int thread_limit, Body body, void *data) {
     const LeagueIcvs &defaults = league_icvs();
     if (teams <= 0)
         teams = std::max(defaults.num_teams.load(std::memory_order_relaxed), 1);
     if (thread_limit <= 0)
         thread_limit = defaults.thread_limit.load(std::memory_order_relaxed);
-    for (int rank = 0; rank < teams; ++rank) {
-        Team &team = fork(worker, 1, body, data);
-        team.league = {teams, rank};
-        team.level = 0;
-        team.active_level = 0;
-        Member &member = team.member(0);
-        member.implicit.flags = Task::kInitial;
-        if (thread_limit > 0)
-            icvs_for_update(worker).thread_limit = thread_limit;
-        body(member, data);
-        join(worker);
-    }
+    for (int rank = 0; rank < teams; ++rank)
+        run_initial(worker, {teams, rank}, thread_limit, body, data);
+}
+
+void run_target(sched::Worker &worker, int thread_limit, Body body, void *data) {
+    run_initial(worker, {}, thread_limit, body, data);
 }
 
 bool barrier(sched::Worker &worker) {
@@ -368,6 +390,21 @@ bool barrier(sched::Worker &worker) {
     return team.cancelled.load(std::memory_order_relaxed);
 }
 
+namespace {
+
+// Count up to `size` - 1 more threads, together at most `limit`; returns the size of the region.
+int reserve(ContentionGroup &group, int size, int limit) {
+    int before = group.threads.load(std::memory_order_relaxed);
+    int more;
+    do {
+        more = std::max(std::min(size - 1, limit - before), 0);
+    } while (
+        !group.threads.compare_exchange_weak(before, before + more, std::memory_order_relaxed));
+    return 1 + more;
+}
+
+} // namespace
+
 int region_size(sched::Worker &worker, int wanted, bool parallel) {
     const Icvs &icvs = *worker.task->icvs;
     const Team &team = *member_of(worker).team;
@@ -380,11 +417,8 @@ int region_size(sched::Worker &worker, int wanted, bool parallel) {
     }
     if (icvs.dynamic && size > sched::processors())
         size = sched::processors();
-    // thread_limit counts the threads of the whole contention group.
-    const int left = icvs.thread_limit - g_active.load(std::memory_order_relaxed) + 1;
-    if (size > left)
-        size = left;
-    return size > 0 ? size : 1;
+    return has_limit(icvs) ? reserve(*team.contention, size, icvs.thread_limit)
+                           : std::min(size, kNoThreadLimit);
 }
 
 sched::Worker &attach() {
@@ -395,6 +429,7 @@ sched::Worker &attach() {
     if (!home.initial) {
         home.initial = make_team(1);
         home.initial->icvs = &global_icvs().initial;
+        home.initial->contention = &home.initial->own_contention;
     }
     Member &member = home.initial->member(0);
     worker.enter(member);
@@ -442,6 +477,7 @@ Team *commons() {
     if (!team) {
         team = make_team(1);
         team->icvs = &global_icvs().initial;
+        team->contention = &team->own_contention;
         team->has_tasks.store(true, std::memory_order_relaxed);
         Task &parent = team->member(0).implicit;
         parent.flags = Task::kInitial;

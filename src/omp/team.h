@@ -106,13 +106,22 @@ struct League {
     int rank = 0;
 };
 
+// The threads of an initial thread's (a league team's, a target region's) parallel regions together
+// (OpenMP 5.2, 1.2.1), counted where they have a thread_limit.
+struct ContentionGroup {
+    std::atomic<int> threads{1};
+};
+
 struct Team final : sched::Group {
     Team *outer = nullptr;          // team of the encountering task; null for an initial team
     Member *encountering = nullptr; // its thread that forked us
     League league;
-    int level = 0;               // omp_get_level()
-    int active_level = 0;        // omp_get_active_level()
-    Team *next_cached = nullptr; // the forking thread's list of hot teams
+    ContentionGroup *contention = nullptr;
+    ContentionGroup own_contention; // of an initial team
+    int counted = 0;                // threads of this team that `contention` counts
+    int level = 0;                  // omp_get_level()
+    int active_level = 0;           // omp_get_active_level()
+    Team *next_cached = nullptr;    // the forking thread's list of hot teams
     bool in_use = false;
     bool disband = false; // docked threads: go home
     FutexWord at_home{0}; // how many did
@@ -151,7 +160,8 @@ inline Member &member_of(sched::Worker &worker) {
     return *static_cast<Member *>(worker.slot);
 }
 
-// How many threads a region gets that asks for `wanted` (0: nthreads-var) with if(`parallel`).
+// How many threads a region gets that asks for `wanted` (0: nthreads-var) with if(`parallel`). The
+// caller has to fork() a region of that size: they count against the thread limit from now on.
 int region_size(sched::Worker &worker, int wanted, bool parallel);
 
 // Start a region of `size` threads: the others begin body(member, data) at once, the caller becomes
@@ -165,6 +175,9 @@ void parallel(sched::Worker &worker, int size, Body body, void *data);
 // teams: a league of `teams` initial teams of one thread each, 0 for the default number, whose
 // contention groups have at most `thread_limit` threads (0: as before).
 void run_league(sched::Worker &worker, int teams, int thread_limit, Body body, void *data);
+// target on the host: an initial team of its own, with at most `thread_limit` threads (0: as
+// before).
+void run_target(sched::Worker &worker, int thread_limit, Body body, void *data);
 
 // Barrier of the innermost team; all tasks of the team are finished when it opens. True when the
 // region was cancelled: then nobody waits.

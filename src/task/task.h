@@ -61,6 +61,8 @@ struct Taskgroup {
     std::atomic<std::int64_t> count{0};
     sched::WaitCell cell;
     std::atomic<bool> cancelled{false};
+    // The implicit one of reduction(task, ...) on a construct: to `cancel` it is part of the outer.
+    bool of_construct = false;
     TaskReductions *reductions = nullptr;
 };
 
@@ -246,10 +248,19 @@ extern std::atomic<bool> g_may_suspend;
 extern std::uint32_t g_throttle;
 } // namespace detail
 
+// The taskgroup that `cancel taskgroup` in this task means; null for none.
+inline Taskgroup *cancellable_taskgroup(const Task &task) {
+    Taskgroup *group = task.taskgroup;
+    while (group && group->of_construct)
+        group = group->outer;
+    return group;
+}
 inline bool is_cancelled(const Task &task) {
-    return SENNIT_UNLIKELY(detail::g_heed_cancellation) &&
-           (task.team->cancelled.load(std::memory_order_relaxed) ||
-            (task.taskgroup && task.taskgroup->cancelled.load(std::memory_order_relaxed)));
+    if (SENNIT_LIKELY(!detail::g_heed_cancellation))
+        return false;
+    const Taskgroup *group = cancellable_taskgroup(task);
+    return task.team->cancelled.load(std::memory_order_relaxed) ||
+           (group && group->cancelled.load(std::memory_order_relaxed));
 }
 inline bool may_suspend() {
     return detail::g_may_suspend.load(std::memory_order_relaxed);

@@ -44,9 +44,30 @@ static void nesting(omp_nest_lock_t *lock) {
     omp_destroy_nest_lock(lock);
 }
 
+/* A task owns a nestable lock, be it taken before the first region; the implicit task of a region of
+ * one thread is another one. */
+static void owner(omp_nest_lock_t *lock) {
+    int depth = -1;
+    omp_init_nest_lock(lock);
+    CHECK_EQ(omp_test_nest_lock(lock), 1);
+    CHECK_EQ(omp_test_nest_lock(lock), 2);
+#pragma omp parallel if (0)
+    depth = omp_test_nest_lock(lock);
+#ifndef __clang__ /* the peer of clang's programs takes the thread for the owner */
+    CHECK_EQ(depth, 0);
+#endif
+    if (depth != 0)
+        omp_unset_nest_lock(lock);
+    CHECK_EQ(omp_test_nest_lock(lock), 3);
+    for (int i = 0; i < 3; ++i)
+        omp_unset_nest_lock(lock);
+    omp_destroy_nest_lock(lock);
+}
+
 int main(void) {
     omp_lock_t lock;
     omp_nest_lock_t nest_lock;
+    owner(&nest_lock);
     omp_init_lock(&lock);
     exclusion(&lock);
     omp_init_nest_lock(&nest_lock);

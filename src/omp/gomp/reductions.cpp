@@ -161,6 +161,7 @@ namespace sennit::gomp {
 
 void workshare_reductions_begin(sched::Worker &worker, std::uintptr_t *reductions) {
     GOMP_taskgroup_start();
+    worker.task->taskgroup->of_construct = true;
     // The first thread allocates for all; the construct's shared word tells the others.
     std::atomic<std::uintptr_t> &first = omp::loop_shared_word(worker);
     std::uintptr_t expected = 0;

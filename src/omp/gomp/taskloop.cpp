@@ -71,6 +71,7 @@ struct Range {
     std::uint64_t first;
     std::uint64_t last;
     std::uint32_t flags; // of the tasks
+    bool constructed;    // the block: only the body can destroy it, cancelled or not
 };
 
 // The body destroys what constructors made.
@@ -101,6 +102,7 @@ Task &make_range(sched::Worker &worker, const Range &like, int priority) {
     auto *range = new (task.payload()) Range(like);
     range->arguments.data = gomp::align_up(range + 1, given.align);
     gomp::copy_arguments(range->arguments.data, given.data, given.copy, given.size);
+    range->constructed = given.copy != nullptr;
     range->arguments.copy = nullptr; // the block is a task's now
     return task;
 }
@@ -117,7 +119,7 @@ void run_range(Task &self) {
     sched::Worker &worker = *sched::Worker::self();
     Range &range = *static_cast<Range *>(self.payload());
     for (std::uint64_t number = range.first; number < range.last; ++number) {
-        if (task::is_cancelled(self))
+        if (task::is_cancelled(self) && !range.constructed)
             return; // discarded
         const std::uint64_t left = range.last - number;
         if (left > 1 && task::may_suspend())

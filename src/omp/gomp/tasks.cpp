@@ -17,11 +17,14 @@ struct Call {
     void *argument;
 };
 
-void invoke(Task &task) {
-    if (SENNIT_UNLIKELY(task.is(Task::kDiscarded)))
-        return;
+void run_body(Task &task) {
     const Call &call = *static_cast<const Call *>(task.payload());
     call.function(call.argument);
+}
+
+void invoke(Task &task) {
+    if (SENNIT_LIKELY(!task.is(Task::kDiscarded)))
+        run_body(task);
 }
 
 // GCC's dependence array in either layout.
@@ -125,7 +128,9 @@ Task *make_deferred(sched::Worker &worker, Function function, const Arguments &a
                     std::uint32_t flags, int priority, void **block) {
     const auto room = sizeof(Call) + static_cast<std::size_t>(arguments.size + arguments.align - 1);
     Task *task = task::allocate(worker, room);
-    task::set_up(worker, *task, invoke, reinterpret_cast<void *>(function), flags, priority);
+    // Only the body can destroy what a constructor made: such a task runs, cancelled or not.
+    task::set_up(worker, *task, arguments.copy ? run_body : invoke,
+                 reinterpret_cast<void *>(function), flags, priority);
     auto *call = new (task->payload()) Call;
     call->function = function;
     call->argument = gomp::align_up(call + 1, arguments.align);

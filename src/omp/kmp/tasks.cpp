@@ -285,6 +285,13 @@ void *begin_reductions(int count, const Input *inputs) {
     return &group;
 }
 
+template <typename Input>
+void *begin_construct_reductions(Ident *location, Gtid gtid, int count, Input *inputs) {
+    __kmpc_taskgroup(location, gtid);
+    omp::here().task->taskgroup->of_construct = true;
+    return begin_reductions(count, inputs);
+}
+
 } // namespace
 
 KMP_API void *__kmpc_taskred_init(Gtid, int count, ReductionInput *inputs) {
@@ -299,13 +306,11 @@ KMP_API void *__kmpc_task_reduction_init(Gtid, int count, OldReductionInput *inp
 // created into its own copy; the construct's ordinary reduction then combines the threads'.
 KMP_API void *__kmpc_taskred_modifier_init(Ident *location, Gtid gtid, int, int count,
                                            ReductionInput *inputs) {
-    __kmpc_taskgroup(location, gtid);
-    return begin_reductions(count, inputs);
+    return begin_construct_reductions(location, gtid, count, inputs);
 }
 KMP_API void *__kmpc_task_reduction_modifier_init(Ident *location, Gtid gtid, int, int count,
                                                   OldReductionInput *inputs) {
-    __kmpc_taskgroup(location, gtid);
-    return begin_reductions(count, inputs);
+    return begin_construct_reductions(location, gtid, count, inputs);
 }
 KMP_API void __kmpc_task_reduction_modifier_fini(Ident *location, Gtid gtid, int) {
     __kmpc_end_taskgroup(location, gtid);
