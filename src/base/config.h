@@ -7,11 +7,13 @@
 
 namespace sennit {
 
-enum class Policy : int { automatic, fifo, lifo, ma1, ma2, ma3 };
+enum class Policy : int { automatic, fifo, lifo, ma1, ma2, ma3, sa, fa };
+enum class Order : int { automatic, creation, ready };
 
 struct Config {
     // choice: index of the word in options.def; number; text (never null, empty = off)
     int policy;
+    int order;
     long spin_us;
     long throttle;
     long window;
@@ -22,6 +24,7 @@ struct Config {
     const char *trace;
 
     Policy chosen_policy() const { return static_cast<Policy>(policy); }
+    Order chosen_order() const { return static_cast<Order>(order); }
 };
 
 // Valid after config_setup, constant from then on.

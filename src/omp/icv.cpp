@@ -285,8 +285,8 @@ void icv_setup() {
     read_int("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, &league[1]);
     g_league.num_teams.store(league[0], std::memory_order_relaxed);
     g_league.thread_limit.store(league[1], std::memory_order_relaxed);
-    // The manual policies of communication-aware scheduling live on priority clauses.
-    if (config().chosen_policy() >= Policy::ma1)
+    // Policies of communication-aware scheduling live on priority clauses.
+    if (sched::ordered())
         g_icvs.max_task_priority = sched::kLevels - 1;
     read_int("OMP_MAX_TASK_PRIORITY", 0, INT_MAX, &g_icvs.max_task_priority);
     read_display_env();

@@ -4,6 +4,7 @@
 #include "base/fence.h"
 #include "omp/icv.h"
 #include "omp/team.h"
+#include "sched/order.h"
 #include "sched/worker.h"
 #include "task/statistics.h"
 #include "task/task.h"
@@ -23,6 +24,7 @@ void after_fork_in_child() {
 // Before the constructors of the program and of libraries that use OpenMP in theirs.
 [[gnu::constructor(101)]] void load() {
     config_setup();
+    sched::order_setup();
     fence_setup();
     sched::setup();
     task::setup(); // looks at what is loaded, before we load anything ourselves

@@ -6,6 +6,7 @@
 #include "base/message.h"
 #include "omp/team.h"
 #include "poll/poll.h"
+#include "task/priorities.h"
 #include "task/task.h"
 
 #include <cstdio>
@@ -174,8 +175,11 @@ SENNIT_EXPORT int sennit_notify(enum sennit_notice notice, int, uint64_t) {
     sched::Worker *worker = sched::Worker::self();
     if (!worker || !worker->task)
         return SENNIT_ERR_OUTSIDE_TASK;
-    if (notice == SENNIT_NOTICE_SEND && worker->task->is_explicit())
-        worker->task->flags |= Task::kSent;
+    Task &task = *worker->task;
+    if (notice == SENNIT_NOTICE_SEND && task.is_explicit() && !task.is(Task::kSent)) {
+        task.flags |= Task::kSent;
+        task::task_sends(task);
+    }
     return SENNIT_SUCCESS;
 }
 

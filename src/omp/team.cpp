@@ -124,6 +124,8 @@ Team *make_team(int size) {
         member->implicit.team = team;
         team->slots[i] = member;
     }
+    if (sched::ordered())
+        sched::make_queues(*team);
     team->workshares = make_workshares(size);
     for (std::uint32_t i = 0; i < kDoacrossRing; ++i)
         team->doacross[i].turn.store(i, std::memory_order_relaxed);
@@ -137,6 +139,7 @@ void drop_team(Team *team) {
         member.~Member();
         std::free(&member);
     }
+    sched::drop_queues(*team);
     std::free(team->slots);
     team->~Team();
     std::free(team);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ready tasks of one team member.
+// The ready tasks of one team member, for policy `auto`.
 //
 // Priority 0, which is what nearly every task has, is a ring of pointers: a thief that takes many
 // reads two cache lines of it and touches no task while it holds the lock. Higher priorities are
@@ -12,20 +12,12 @@
 #pragma once
 
 #include "base/spin.h"
+#include "sched/node.h"
 
 #include <atomic>
 #include <cstdint>
 
 namespace sennit::sched {
-
-// What a queue holds: the intrusive part of a task.
-struct Node {
-    Node *next;
-    Node *prev;
-    int priority; // 0 .. kLevels - 1
-};
-
-inline constexpr int kLevels = 1024;
 
 class ReadyQueue {
   public:

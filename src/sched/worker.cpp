@@ -28,13 +28,14 @@ constexpr std::int64_t kNapNs = 50'000;
 constexpr std::uint32_t kManyToSteal = 8;
 constexpr int kLongestPause = 32; // between two looks at the others' queues, in cpu_relax()
 
-int longer(int pause) {
-    return pause * 2 < kLongestPause ? pause * 2 : kLongestPause;
+void push_ordered(OrderedQueue &queue, Node *node) {
+    if (!rules().by_creation)
+        node->age = next_age();
+    queue.push(node);
 }
 
-bool fifo_policy() {
-    const Policy policy = config().chosen_policy();
-    return policy != Policy::automatic && policy != Policy::lifo;
+int longer(int pause) {
+    return pause * 2 < kLongestPause ? pause * 2 : kLongestPause;
 }
 
 } // namespace
@@ -52,15 +53,23 @@ bool Group::quiescent() const {
 // ---- queues ---------------------------------------------------------------------------------
 
 void Worker::push(Slot &where, Node *node) {
-    static const ReadyQueue::Place place =
-        fifo_policy() ? ReadyQueue::Place::back : ReadyQueue::Place::front;
-    where.queue.push(node, place);
+    if (ordered())
+        push_ordered(where.group->queues[where.node], node);
+    else
+        where.queue.push(node, ReadyQueue::Place::front);
     announce_work(*where.group);
 }
 
+void push_foreign(Group &group, Node *node) {
+    if (ordered())
+        push_ordered(group.queues[0], node);
+    else
+        group.slots[0]->queue.push(node, ReadyQueue::Place::back);
+    announce_work(group);
+}
+
 void Worker::push_next(Slot &where, Node *node) {
-    static const bool in_order = fifo_policy();
-    if (next_ || in_order || node->priority > 0) {
+    if (next_ || ordered() || node->priority > 0) {
         push(where, node);
         return;
     }
@@ -94,13 +103,13 @@ void Worker::leave(Slot &slot) {
 
 // A ready task of one group: own queue, then the others' from a random start.
 Node *Worker::find_in(Slot &where) {
+    if (ordered())
+        return find_ordered(where);
     if (Node *node = where.queue.take_front())
         return node;
     const Group &group = *where.group;
     if (group.size == 1 || !group.has_tasks.load(std::memory_order_relaxed))
         return nullptr;
-    static const bool in_order = fifo_policy();
-    const auto end = in_order ? ReadyQueue::Place::front : ReadyQueue::Place::back;
     where.random = where.random * 1664525u + 1013904223u;
     auto victim = static_cast<int>(
         (std::uint64_t{where.random} * static_cast<std::uint64_t>(group.size)) >> 32);
@@ -113,14 +122,24 @@ Node *Worker::find_in(Slot &where) {
             continue;
         // A longer queue is one of independent tasks from a single producer: take several at once,
         // so that producer and consumers meet at its lock less often.
-        if (count >= kManyToSteal && !in_order)
+        if (count >= kManyToSteal)
             where.queue.steal_batch(other.queue, count < 2 * ReadyQueue::kMostStolen
                                                      ? static_cast<int>(count / 2)
                                                      : ReadyQueue::kMostStolen);
-        Node *node = where.queue.count() ? where.queue.take_front() : other.queue.steal(end);
+        Node *node = where.queue.count() ? where.queue.take_front()
+                                         : other.queue.steal(ReadyQueue::Place::back);
         if (node)
             return node;
     }
+    return nullptr;
+}
+
+// The highest of the nearest queue that has any.
+Node *Worker::find_ordered(Slot &where) {
+    const Group &group = *where.group;
+    for (int rank = 0; rank < machine().nodes; ++rank)
+        if (Node *node = group.queues[machine().look_at(where.node, rank)].take())
+            return node;
     return nullptr;
 }
 
@@ -177,8 +196,10 @@ void Worker::wait(Condition &condition) {
                 look_at = rounds + pause_;
                 pause_ = longer(pause_);
             }
-        } else if (bury == Condition::Bury::accepted && mine.queue.count()) {
-            node = mine.queue.take_front_if([&](const Node *n) { return condition.accepts(n); });
+        } else if (bury == Condition::Bury::accepted && mine.ready()) {
+            auto accept = [&](const Node *n) { return condition.accepts(n); };
+            node = ordered() ? mine.group->queues[mine.node].take_if(accept)
+                             : mine.queue.take_front_if(accept);
         }
         if (node) {
             run(mine, node);
@@ -464,6 +485,8 @@ void Worker::give_up_polling() {
 }
 
 void Worker::idle() {
+    if (SENNIT_UNLIKELY(g_outdated.load(std::memory_order_relaxed)))
+        return reconsider();
     for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
         if (mine->group->can_settle())
             mine->group->settle();
@@ -524,7 +547,7 @@ bool Worker::anything_to_do(const Slot *but_for) const {
         if (group.can_settle())
             return true;
         for (int i = 0; i < group.size; ++i)
-            if (group.slots[i]->queue.count() > 0)
+            if (group.slots[i]->ready() > 0)
                 return true;
     }
     return poll::pending() && !g_idle_poller.load(std::memory_order_relaxed);

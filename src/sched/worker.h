@@ -23,6 +23,8 @@
 #include "fiber/context.h"
 #include "fiber/stack.h"
 #include "poll/poll.h"
+#include "sched/order.h"
+#include "sched/ordered_queue.h"
 #include "sched/queue.h"
 
 #include <atomic>
@@ -56,6 +58,7 @@ struct Fiber {
 struct Group {
     int size = 0;
     Slot **slots = nullptr;
+    OrderedQueue *queues = nullptr; // where ordered(): of each NUMA node
     // Set when the first task is created; cleared by the barrier. Spares barriers the counting.
     std::atomic<bool> has_tasks{false};
     // The region is cancelled: tasks that have not begun are discarded.
@@ -83,6 +86,7 @@ struct alignas(kCacheLine) Slot {
     ReadyQueue queue;
     Group *group = nullptr;
     int index = 0;
+    int node = 0;                          // of queues: the one for this member
     std::atomic<Worker *> worker{nullptr}; // null while nobody is the member
     Slot *next_of_worker = nullptr;        // list of the worker's slots
     std::uint32_t random = 1;
@@ -92,9 +96,12 @@ struct alignas(kCacheLine) Slot {
     std::atomic<std::uint64_t> finished{0};
     std::uint64_t next_look = 0; // the owner's: value of `created` at which task.cpp looks around
 
+    // Tasks that this member would take before it steals.
+    std::uint32_t ready() const { return ordered() ? group->queues[node].count() : queue.count(); }
+
     // Are enough tasks queued here, so that the creator had better run its next ones itself? With
     // hysteresis: a creator that refilled the queue for each task that is stolen would spend its
-    // time on moving tasks between caches.
+    // time on moving tasks between caches. Not where ordered(): tasks run in order.
     bool crowded(std::uint32_t limit) {
         const std::uint32_t count = queue.count();
         if (full != (count >= (full ? limit / 2 : limit)))
@@ -253,6 +260,7 @@ class alignas(kCacheLine) Worker {
     void recycle(Fiber *fiber);
     Node *find(Slot *&where);
     Node *find_in(Slot &where);
+    static Node *find_ordered(Slot &where);
     void run(Slot &where, Node *node);
     void idle();
     void pause();
@@ -309,6 +317,9 @@ inline void WaitCell::signal_if_armed() {
                                         std::memory_order_relaxed))
         fiber->home->make_ready(fiber);
 }
+
+// Put a ready task on a queue of its group, from any thread.
+void push_foreign(Group &group, Node *node);
 
 // Tell the sleepers of `group` that its queues hold work.
 void wake_one(Group &group);

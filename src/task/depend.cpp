@@ -2,6 +2,7 @@
 #include "task/depend.h"
 
 #include "base/message.h"
+#include "task/priorities.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -104,8 +105,14 @@ void add(sched::Worker *worker, Generation &generation, DependNode *node) {
     generation.many[generation.size++] = node;
 }
 
-// An edge predecessor -> node, unless the predecessor is done. Counts it in *edges.
-void connect(sched::Worker &worker, DependNode *predecessor, DependNode &node, int *edges) {
+// The edges to a new node.
+struct Edges {
+    int count = 0;
+    task::Linking *linking;
+};
+
+// An edge predecessor -> node, unless the predecessor is done.
+void connect(sched::Worker &worker, DependNode *predecessor, DependNode &node, Edges &edges) {
     if (predecessor == &node || predecessor->done())
         return;
     DependEdge *edge = &node.own_edge;
@@ -124,7 +131,9 @@ void connect(sched::Worker &worker, DependNode *predecessor, DependNode &node, i
         edge->next = top;
     } while (!predecessor->successors.compare_exchange_weak(top, edge, std::memory_order_release,
                                                             std::memory_order_acquire));
-    ++*edges;
+    ++edges.count;
+    if (SENNIT_UNLIKELY(edges.linking != nullptr))
+        edges.linking->add(*predecessor);
 }
 
 void add_mutex(DependNode &node, DependMutex *mutex) {
@@ -140,7 +149,7 @@ void add_mutex(DependNode &node, DependMutex *mutex) {
 }
 
 void add_access(sched::Worker &worker, Entry &entry, DependNode &node, task::DependKind kind,
-                int *edges) {
+                Edges &edges) {
     Generation &now = entry.now;
     const bool joins = now.size > 0 && kind == now.kind && kind != task::DependKind::out;
     if (!joins) {
@@ -162,7 +171,7 @@ void add_access(sched::Worker &worker, Entry &entry, DependNode &node, task::Dep
 }
 
 // omp_all_memory: behind everything so far, before everything to come.
-void add_all_memory(sched::Worker &worker, DependTable &table, DependNode &node, int *edges) {
+void add_all_memory(sched::Worker &worker, DependTable &table, DependNode &node, Edges &edges) {
     for (std::size_t i = 0; i < table.capacity; ++i)
         if (table.entries[i].address)
             add_access(worker, table.entries[i], node, task::DependKind::out, edges);
@@ -274,21 +283,23 @@ void drop_table(sched::Worker *worker, DependTable *table) {
 }
 
 bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const Depend *depends,
-                 int count) {
+                 int count, Linking *linking) {
     if (!parent.children_depend)
         parent.children_depend =
             new (checked(std::malloc(sizeof(DependTable)), sizeof(DependTable))) DependTable;
     DependTable &table = *parent.children_depend;
-    int edges = 0;
+    Edges edges{0, linking};
     for (int i = 0; i < count; ++i) {
         const auto address = reinterpret_cast<std::uintptr_t>(depends[i].address);
         if (address == 0)
-            add_all_memory(worker, table, node, &edges);
+            add_all_memory(worker, table, node, edges);
         else
-            add_access(worker, table.find(address), node, depends[i].kind, &edges);
+            add_access(worker, table.find(address), node, depends[i].kind, edges);
     }
+    if (SENNIT_UNLIKELY(linking != nullptr))
+        linking->finish();
     // acq_rel: pairs with the decrements of predecessors that completed meanwhile.
-    const int taken = DependNode::kBias - edges;
+    const int taken = DependNode::kBias - edges.count;
     return node.missing.fetch_sub(taken, std::memory_order_acq_rel) == taken;
 }
 

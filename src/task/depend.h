@@ -31,9 +31,12 @@ struct DependMutex {
 
 namespace task {
 
-// Add `node` behind its predecessors in the table of `parent`. True when nothing is missing.
+class Linking; // priorities.h
+
+// Add `node` behind its predecessors in the table of `parent`, and tell `linking` about them, if
+// given. True when nothing is missing.
 bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const Depend *depends,
-                 int count);
+                 int count, Linking *linking = nullptr);
 
 // The node of `task`, or one on its own for a waiter without a task. drop_node takes a reference
 // away; the last one frees the memory, the task's with it.

@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "task/depend.h"
 #include "task/imports.h"
+#include "task/priorities.h"
 #include "trace/trace.h"
 
 #include <algorithm>
@@ -30,13 +31,6 @@ sched::Slot *slot_in(sched::Worker *worker, const sched::Group *team) {
     return worker && worker->slot && worker->slot->group == team ? worker->slot : nullptr;
 }
 
-// From a thread that has no slot in the team: any queue of the team does.
-void push_foreign(Task &task) {
-    sched::Slot &slot = *task.team->slots[0];
-    slot.queue.push(&task, sched::ReadyQueue::Place::back);
-    sched::announce_work(*task.team);
-}
-
 void make_ready(sched::Worker *worker, Task &task, Then then) {
     trace::task_ready(task.trace_id);
     if (sched::Slot *slot = slot_in(worker, task.team)) {
@@ -45,7 +39,7 @@ void make_ready(sched::Worker *worker, Task &task, Then then) {
         else
             worker->push(*slot, &task);
     } else {
-        push_foreign(task);
+        sched::push_foreign(*task.team, &task);
     }
 }
 
@@ -184,9 +178,12 @@ void run_again(sched::Worker &worker, sched::Slot &slot, Task &task) {
 
 // Run the body of a ready, deferred task on the current stack.
 void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
-    if (SENNIT_UNLIKELY(task.depend != nullptr) && task.depend->mutex_count &&
-        !acquire_mutexes(*task.depend, &task, queue_ready))
-        return;
+    if (SENNIT_UNLIKELY(task.depend != nullptr)) {
+        if (task.depend->mutex_count && !acquire_mutexes(*task.depend, &task, queue_ready))
+            return;
+        if (SENNIT_UNLIKELY(task.vertex != nullptr))
+            vertex_starts(task);
+    }
     worker.task = &task;
     worker.slot = &slot;
     task.home.store(&worker, std::memory_order_relaxed);
@@ -195,9 +192,13 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
         task.flags |= Task::kDiscarded;
     task.invoke(task);
     trace::task_end(task.trace_id);
-    if (SENNIT_UNLIKELY(task.flags & (Task::kEvents | Task::kRequeued))) {
+    if (SENNIT_UNLIKELY(task.flags & (Task::kEvents | Task::kRequeued | Task::kProfiled))) {
         if (task.is(Task::kRequeued))
             return run_again(worker, slot, task);
+        if (task.is(Task::kProfiled))
+            task_ended(task);
+    }
+    if (SENNIT_UNLIKELY(task.is(Task::kEvents))) {
         // Whoever fulfils the last event completes the task, maybe on another thread, which must
         // not meet our unfolded count of children.
         fold_children(task);
@@ -274,9 +275,31 @@ bool beyond_window(sched::Slot &slot) {
 
 } // namespace
 
+// Under a policy other than `auto`: every task waits for its turn, and its creator, once it is far
+// enough ahead, lets one task at a time go first.
+static void submit_ordered(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
+    give_priority(fresh, count);
+    bool ready = true;
+    if (count > 0) {
+        fresh.depend = make_node(worker, &fresh);
+        if (sched::rules().propagates()) {
+            Linking linking(worker, fresh);
+            ready = add_depends(worker, *fresh.parent, *fresh.depend, depends, count, &linking);
+        } else {
+            ready = add_depends(worker, *fresh.parent, *fresh.depend, depends, count);
+        }
+    }
+    if (ready)
+        worker.push(*worker.slot, &fresh);
+    if (SENNIT_UNLIKELY(beyond_window(*worker.slot)))
+        worker.yield();
+}
+
 void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
     count_child(worker, fresh);
     trace::task_create(fresh.trace_id, fresh.entry, fresh.parent->trace_id);
+    if (sched::ordered())
+        return submit_ordered(worker, fresh, depends, count);
     if (count > 0) {
         fresh.depend = make_node(worker, &fresh);
         if (!add_depends(worker, *fresh.parent, *fresh.depend, depends, count)) {
@@ -310,13 +333,17 @@ void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh) {
     fresh.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
     count_in_team(worker, fresh);
     trace::task_create(fresh.trace_id, fresh.entry, fresh.parent->trace_id);
+    if (sched::ordered())
+        give_priority(fresh, 0);
     worker.push(*worker.slot, &fresh);
 }
 
 void submit_elsewhere(Task &fresh) {
     fresh.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
     trace::task_create(fresh.trace_id, fresh.entry, 0);
-    push_foreign(fresh);
+    if (sched::ordered())
+        give_priority(fresh, 0);
+    sched::push_foreign(*fresh.team, &fresh);
 }
 
 // ---- undeferred -----------------------------------------------------------------------------

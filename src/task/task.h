@@ -25,6 +25,11 @@ struct sennit_task {}; // the public handle is a Task
 
 namespace sennit {
 
+namespace policy {
+struct Vertex;
+class Profile;
+} // namespace policy
+
 struct Icvs;        // the room above's: internal control variables
 struct DependMutex; // depend.h
 struct DependNode;
@@ -80,6 +85,7 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kSent = 1u << 9,       // notified a send (policies learn from it)
         kOwnsIcvs = 1u << 10,  // `icvs` is this task's own copy
         kDiscarded = 1u << 11, // cancelled before it began: the front door skips the body
+        kProfiled = 1u << 12,  // `profile` wants to know how it ends
     };
 
     // What the creator of many children writes, what those who complete them elsewhere read, and
@@ -109,6 +115,8 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
     sched::WaitCell block_cell;    // sennit_task_suspend
     std::uint64_t again_after_ns = 0;
     std::uint64_t trace_id = 0;
+    policy::Vertex *vertex = nullptr; // priorities.h: from creation to start, under sa and fa
+    policy::Profile *profile = nullptr;
 
     // A DependNode when the task has dependences; not touched otherwise.
     alignas(kCacheLine) std::byte node[sizeof(DependNode)];

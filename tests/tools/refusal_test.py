@@ -32,7 +32,7 @@ def test_wrong_options_are_refused():
         refused(["run", "-n", count, ranks], "is not a number from 1")
         refused(["run", "--threads", count, ranks], "is not a number from 1")
     refused(["run", "--policy", "nonsense", ranks], "unknown: use one of")
-    for policy in ("sa", "fa", "global"):
+    for policy in ("global",):
         refused(["run", "--policy", policy, ranks], "not in this version yet")
     refused(["run", "--mpi", "lam", ranks], "use auto, mpich or openmpi")
     refused(["run", "--bogus", ranks], "unknown option '--bogus'")

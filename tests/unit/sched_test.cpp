@@ -14,7 +14,7 @@ using Place = ReadyQueue::Place;
 namespace {
 struct Item : Node {
     explicit Item(int value_, int priority_ = 0)
-        : Node{nullptr, nullptr, priority_}, value(value_) {}
+        : Node{{nullptr}, {nullptr}, priority_, 0}, value(value_) {}
     int value;
 };
 int value(Node *node) {

@@ -25,7 +25,7 @@ constexpr OptionRow option_rows[] = {
 };
 
 // Policies of the design that later versions bring.
-constexpr std::array<std::string_view, 3> planned_policies = {"sa", "fa", "global"};
+constexpr std::array<std::string_view, 1> planned_policies = {"global"};
 
 } // namespace
 

@@ -124,7 +124,7 @@ void run_range(Task &self) {
         const std::uint64_t left = range.last - number;
         if (left > 1 && task::may_suspend())
             split(worker, self, range, number + 1);
-        else if (left > 1 && worker.slot->queue.count() == 0)
+        else if (left > 1 && worker.slot->ready() == 0)
             split(worker, self, range, number + left / 2);
         run_task(worker, range, number);
     }

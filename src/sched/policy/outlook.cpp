@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/policy/outlook.h"
+
+#include <algorithm>
+
+namespace sennit::policy {
+namespace {
+
+// Changes of verdicts come in flocks, when the first tasks of each kind end: one pass for several.
+constexpr std::uint64_t kFlock = 32;
+
+} // namespace
+
+int Outlook::end_of_path(const Vertex &vertex) const {
+    return vertex.marked || sends(vertex.profile, true) ? kMostPriority : 0;
+}
+
+void Outlook::create(Vertex &fresh) {
+    for (int i = 0; i < fresh.predecessor_count; ++i)
+        ++fresh.predecessors[i]->references;
+    fresh.references = 1;
+    fresh.older = newest_;
+    (newest_ ? newest_->newer : oldest_) = &fresh;
+    newest_ = &fresh;
+    ++size_;
+    fresh.path = end_of_path(fresh);
+    if (fresh.path > 0)
+        raise_predecessors(fresh);
+}
+
+// Up from a task whose priority was raised, as far as that tells the others something new. The list
+// of work is a stack through the vertices: one that is raised again while it waits is visited once.
+void Outlook::raise_predecessors(Vertex &vertex) {
+    Vertex *work = &vertex;
+    vertex.next_work = &bottom_;
+    while (work != &bottom_) {
+        Vertex &from = *work;
+        work = from.next_work;
+        from.next_work = nullptr;
+        const int path = from.path - 1;
+        if (path <= 0)
+            continue;
+        for (int i = 0; i < from.predecessor_count; ++i) {
+            Vertex &to = *from.predecessors[i];
+            if (to.started || to.path >= path)
+                continue;
+            to.path = path;
+            changed(to);
+            ++raises_;
+            if (!to.next_work) {
+                to.next_work = work;
+                work = &to;
+            }
+        }
+    }
+}
+
+void Outlook::drop(Vertex &vertex) {
+    if (--vertex.references == 0)
+        released(vertex);
+}
+
+void Outlook::start(Vertex &vertex) {
+    vertex.started = true;
+    (vertex.older ? vertex.older->newer : oldest_) = vertex.newer;
+    (vertex.newer ? vertex.newer->older : newest_) = vertex.older;
+    --size_;
+    ++starts_;
+    for (int i = 0; i < vertex.predecessor_count; ++i)
+        drop(*vertex.predecessors[i]);
+    vertex.predecessor_count = 0;
+    drop(vertex);
+}
+
+void Outlook::verdict_changed(bool sends) {
+    any_send_ |= sends;
+    if (!any_send_ || outdated_)
+        return;
+    outdated_ = true;
+    // A pass costs as much as the list is long, and must stay small beside the tasks' own costs.
+    patience_ = passes_ < kFlock ? kFlock : std::max(kFlock, size_);
+    starts_ = 0;
+}
+
+void Outlook::reconsider() {
+    outdated_ = false;
+    ++passes_;
+    for (Vertex *vertex = newest_; vertex; vertex = vertex->older)
+        vertex->next_path = end_of_path(*vertex);
+    for (Vertex *vertex = newest_; vertex; vertex = vertex->older) {
+        const int path = vertex->next_path - 1;
+        for (int i = 0; i < vertex->predecessor_count && path > 0; ++i) {
+            Vertex &to = *vertex->predecessors[i];
+            to.next_path = std::max(to.next_path, path);
+        }
+        if (vertex->path != vertex->next_path) {
+            vertex->path = vertex->next_path;
+            changed(*vertex);
+        }
+    }
+}
+
+} // namespace sennit::policy

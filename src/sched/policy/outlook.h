@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies ahead of the tasks that have not started: a send-task has the highest priority, a task
+// from which a path leads to one has the highest of its successors' less one (the paper, Algorithm
+// 1), any other none.
+//
+// When a send-task is created all its predecessors exist, so its priority goes up the graph at once
+// (SA, and FA for tasks whose profile is known). When a profile's verdict changes, the priorities
+// are computed anew: reconsider(). The paper's Algorithm 2 searches the leaves breadth-first from
+// the suspended tasks and climbs from them; here all tasks are listed by creation, and as
+// dependences only point back in time, one pass from the newest to the oldest meets every task
+// after all its successors: each edge is seen once, whatever the shape of the graph.
+//
+// A profile nobody has run yet counts as a sender's once any send is known. So learning is a matter
+// of ruling out: a half-learned graph lies between creation order and the right priorities, and
+// never prefers the first send that was seen to those still to be learned.
+//
+// Thread-safety: none; the caller serializes, but for Profile.
+#pragma once
+
+#include "sched/policy/profiles.h"
+#include "sched/policy/rules.h"
+
+#include <cstdint>
+
+namespace sennit::policy {
+
+// A task with dependences, from its creation to its start; after that only for its successors.
+struct Vertex {
+    void *item = nullptr;            // the task; the caller's
+    Profile *profile = nullptr;      // FA
+    Vertex **predecessors = nullptr; // those that had not started yet; the caller's array
+    int predecessor_count = 0;
+    bool marked = false; // a send-task, says the program
+    int floor = 0;       // least priority: the clause's; not handed on to predecessors
+
+    int priority() const { return path > floor ? path : floor; }
+
+    // The outlook's own.
+    int path = 0; // Algorithm 1's priority
+    int next_path = 0;
+    int references = 0; // by the list, and by each successor
+    bool started = false;
+    Vertex *older = nullptr;
+    Vertex *newer = nullptr;
+    Vertex *next_work = nullptr;
+};
+
+class Outlook {
+  public:
+    // A task that has just been created behind the given predecessors. Its priority, and where it
+    // is a send-task those of the tasks that lead to it, are set.
+    void create(Vertex &fresh);
+    // It starts. Its priority matters no more.
+    void start(Vertex &vertex);
+
+    // A verdict has changed: compute all priorities anew, soon.
+    void verdict_changed(bool sends);
+    bool outdated() const { return outdated_; }
+    // Is it time, for one who has something else to do?
+    bool overdue() const { return outdated_ && starts_ >= patience_; }
+    void reconsider();
+
+    bool sends(const Profile *profile, bool dependent) const {
+        if (!profile)
+            return false;
+        const auto verdict = profile->verdict();
+        return verdict == Profile::Verdict::sends ||
+               (verdict == Profile::Verdict::unknown && dependent && any_send_);
+    }
+
+    std::uint64_t raises() const { return raises_; }
+    std::uint64_t passes() const { return passes_; }
+
+  protected:
+    ~Outlook() = default;
+
+  private:
+    virtual void changed(Vertex &vertex) = 0;  // its priority
+    virtual void released(Vertex &vertex) = 0; // nobody refers to it any more
+
+    int end_of_path(const Vertex &vertex) const;
+    void raise_predecessors(Vertex &vertex);
+    void drop(Vertex &vertex);
+
+    Vertex bottom_; // of the stack of work: whoever is on it has something below
+    Vertex *newest_ = nullptr;
+    Vertex *oldest_ = nullptr;
+    std::uint64_t size_ = 0;     // vertices in the list
+    std::uint64_t starts_ = 0;   // since the last pass or change of a verdict
+    std::uint64_t patience_ = 0; // see overdue()
+    std::uint64_t raises_ = 0;
+    std::uint64_t passes_ = 0;
+    bool any_send_ = false;
+    bool outdated_ = false;
+};
+
+} // namespace sennit::policy

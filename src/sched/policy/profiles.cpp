@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/policy/profiles.h"
+
+#include <cstdlib>
+#include <new>
+
+namespace sennit::policy {
+namespace {
+
+std::uint32_t hash(const ProfileKey &key) {
+    std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(key.entry);
+    const std::uint64_t parts[] = {reinterpret_cast<std::uintptr_t>(key.parent_entry),
+                                   std::uint64_t{key.size} << 32 | key.properties, key.dependences};
+    for (const std::uint64_t part : parts)
+        mixed = (mixed ^ part) * 0x9E3779B97F4A7C15ull;
+    return static_cast<std::uint32_t>(mixed >> 40);
+}
+
+} // namespace
+
+Profile::State Profile::next(State before, bool sent) {
+    State after = before;
+    after.outcomes = static_cast<std::uint16_t>(before.outcomes << 1 | (sent ? 1 : 0));
+    if (before.runs < kRemembered)
+        ++after.runs;
+    // The bounds lie apart, so that a function which sends every other time does not flip for ever.
+    const int sends = __builtin_popcount(after.outcomes);
+    if (sends * 2 >= after.runs)
+        after.verdict = Verdict::sends;
+    else if (before.verdict != Verdict::sends || sends * 4 <= after.runs)
+        after.verdict = Verdict::computes;
+    return after;
+}
+
+bool Profile::record(bool sent) {
+    std::uint32_t word = state_.load(std::memory_order_relaxed);
+    for (;;) {
+        const State before = unpack(word);
+        const State after = next(before, sent);
+        const auto changed = __builtin_bit_cast(std::uint32_t, after);
+        if (changed == word) // nothing new: the usual case, and no cache line is taken
+            return false;
+        if (state_.compare_exchange_weak(word, changed, std::memory_order_relaxed))
+            return after.verdict != before.verdict;
+    }
+}
+
+Profiles::~Profiles() {
+    for (auto &slot : slots_) {
+        Profile *profile = slot.load(std::memory_order_relaxed);
+        if (profile)
+            profile->~Profile();
+        std::free(profile);
+    }
+}
+
+Profile *Profiles::find(const ProfileKey &key) {
+    Profile *fresh = nullptr;
+    for (std::uint32_t at = hash(key) % kCapacity;; at = (at + 1) % kCapacity) {
+        // acquire pairs with the release below: the profile's key is visible.
+        Profile *there = slots_[at].load(std::memory_order_acquire);
+        if (!there) {
+            if (used_.load(std::memory_order_relaxed) >= kCapacity * 3 / 4)
+                break;
+            if (!fresh) {
+                void *memory = std::malloc(sizeof(Profile));
+                if (!memory)
+                    break;
+                fresh = new (memory) Profile(key);
+            }
+            if (slots_[at].compare_exchange_strong(there, fresh, std::memory_order_acq_rel,
+                                                   std::memory_order_acquire)) {
+                used_.fetch_add(1, std::memory_order_relaxed);
+                return fresh;
+            }
+        }
+        if (there->key == key) {
+            std::free(fresh);
+            return there;
+        }
+    }
+    std::free(fresh);
+    return nullptr;
+}
+
+} // namespace sennit::policy

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/priorities.h"
+
+#include "base/message.h"
+#include "sched/policy/outlook.h"
+#include "sched/policy/profiles.h"
+#include "task/depend.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace sennit::task {
+namespace {
+
+using policy::Profile;
+using policy::Vertex;
+
+class TaskOutlook final : public policy::Outlook {
+    void changed(Vertex &vertex) override {
+        auto &task = *static_cast<Task *>(vertex.item);
+        task.change_priority(vertex.priority());
+        sched::OrderedQueue::moved(&task);
+    }
+    void released(Vertex &vertex) override { release_block(sched::Worker::self(), &vertex); }
+};
+
+SpinLock g_lock;
+TaskOutlook g_outlook;
+policy::Profiles g_profiles;
+
+void note_verdict(bool changed, bool sends) {
+    if (!changed)
+        return;
+    g_lock.lock();
+    g_outlook.verdict_changed(sends);
+    sched::g_outdated.store(g_outlook.outdated(), std::memory_order_relaxed);
+    g_lock.unlock();
+}
+
+void bring_up_to_date() {
+    g_outlook.reconsider();
+    sched::g_outdated.store(false, std::memory_order_relaxed);
+}
+
+Profile *profile_of(const Task &task, int dependences) {
+    constexpr std::uint32_t kProperties =
+        Task::kUntied | Task::kFinal | Task::kMergeable | Task::kUndeferred;
+    policy::ProfileKey key;
+    key.entry = task.entry;
+    key.parent_entry = task.parent->entry;
+    key.size = task.door_size;
+    key.properties = task.flags & kProperties;
+    key.dependences = static_cast<std::uint32_t>(dependences);
+    return g_profiles.find(key);
+}
+
+} // namespace
+
+void give_priority(Task &task, int dependences) {
+    const policy::Rules &rules = sched::rules();
+    task.queue = nullptr;
+    if (rules.by_creation)
+        task.age = sched::next_age();
+    task.priority = policy::clause_priority(rules, task.priority);
+    if (!rules.learns())
+        return;
+    if (Profile *profile = profile_of(task, dependences)) {
+        task.profile = profile;
+        task.flags |= Task::kProfiled;
+        if (dependences == 0 && g_outlook.sends(profile, false))
+            task.priority = policy::kMostPriority;
+    }
+}
+
+Linking::Linking(sched::Worker &worker, Task &task) : worker_(worker), task_(task) {
+    g_lock.lock();
+}
+
+Linking::~Linking() {
+    g_lock.unlock();
+    if (found_ != few_)
+        std::free(found_);
+}
+
+void Linking::grow() {
+    capacity_ *= 4;
+    const std::size_t bytes = static_cast<std::size_t>(capacity_) * sizeof(Vertex *);
+    void *memory = std::realloc(found_ == few_ ? nullptr : found_, bytes);
+    if (!memory)
+        fatal("no memory for task dependences (%zu bytes)", bytes);
+    if (found_ == few_)
+        std::memcpy(memory, few_, sizeof few_);
+    found_ = static_cast<Vertex **>(memory);
+}
+
+void Linking::add(const DependNode &predecessor) {
+    Vertex *vertex = predecessor.task ? predecessor.task->vertex : nullptr;
+    if (!vertex)
+        return;
+    if (count_ == capacity_)
+        grow();
+    found_[count_++] = vertex;
+}
+
+void Linking::finish() {
+    const std::size_t list = static_cast<std::size_t>(count_) * sizeof(Vertex *);
+    auto *vertex = new (worker_.heap.allocate(sizeof(Vertex) + list)) Vertex;
+    vertex->item = &task_;
+    vertex->profile = task_.profile;
+    vertex->predecessors = reinterpret_cast<Vertex **>(vertex + 1);
+    vertex->predecessor_count = count_;
+    std::memcpy(vertex->predecessors, found_, list);
+    if (sched::rules().clauses == policy::Clauses::marks)
+        vertex->marked = task_.priority > 0;
+    else
+        vertex->floor = task_.priority;
+    g_outlook.create(*vertex);
+    task_.priority = vertex->priority();
+    task_.vertex = vertex;
+}
+
+void vertex_starts(Task &task) {
+    g_lock.lock();
+    Vertex &vertex = *task.vertex;
+    task.vertex = nullptr;
+    g_outlook.start(vertex);
+    if (SENNIT_UNLIKELY(g_outlook.overdue()))
+        bring_up_to_date();
+    g_lock.unlock();
+}
+
+void task_sends(Task &task) {
+    if (task.is(Task::kProfiled))
+        note_verdict(task.profile->record(true), true);
+}
+
+void task_ended(Task &task) {
+    if (!task.is(Task::kSent))
+        note_verdict(task.profile->record(false), false);
+}
+
+PolicyCounters policy_counters() {
+    PolicyCounters counters{};
+    g_profiles.each([&](const Profile &profile) {
+        ++counters.profiles;
+        counters.senders += profile.verdict() == Profile::Verdict::sends;
+    });
+    g_lock.lock();
+    counters.raised = g_outlook.raises();
+    counters.passes = g_outlook.passes();
+    g_lock.unlock();
+    return counters;
+}
+
+} // namespace sennit::task
+
+void sennit::sched::reconsider() {
+    using namespace sennit::task;
+    g_lock.lock();
+    if (g_outlook.outdated())
+        bring_up_to_date();
+    g_lock.unlock();
+}

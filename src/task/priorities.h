@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph of tasks as the policies sa and fa see it (sched/policy/outlook.h).
+//
+// A task with dependences has a vertex from its creation to its start, and as long as one of its
+// successors has not started. One spin lock guards all vertices: they are touched at the creation
+// and start of tasks with dependences only, and only under these two policies. Order of locks: this
+// one, then a queue's.
+//
+// Tasks without dependences have no vertex: nothing leads to them, so all there is to know is
+// whether they send.
+#pragma once
+
+#include "task/task.h"
+
+namespace sennit::task {
+
+// While add_depends() finds the predecessors of a task under sa or fa. Holds the lock.
+class Linking {
+  public:
+    explicit Linking(sched::Worker &worker, Task &task);
+    ~Linking();
+    Linking(const Linking &) = delete;
+    Linking &operator=(const Linking &) = delete;
+
+    void add(const DependNode &predecessor);
+    void finish(); // all are known, and the task cannot have started yet
+
+  private:
+    void grow();
+
+    static constexpr int kFew = 16;
+    sched::Worker &worker_;
+    Task &task_;
+    policy::Vertex *few_[kFew];
+    policy::Vertex **found_ = few_;
+    int count_ = 0;
+    int capacity_ = kFew;
+};
+
+// Of any task: what its clause and its profile say.
+void give_priority(Task &task, int dependences);
+
+void vertex_starts(Task &task);
+// MPI reports a send from `task`, for the first time; a task of a known profile has ended.
+void task_sends(Task &task);
+void task_ended(Task &task);
+
+struct PolicyCounters {
+    std::uint64_t profiles;
+    std::uint64_t senders; // profiles whose tasks send
+    std::uint64_t raised;  // priorities, on the way from a send-task to those before it
+    std::uint64_t passes;  // over all tasks, because something was learned
+};
+PolicyCounters policy_counters();
+
+} // namespace sennit::task
