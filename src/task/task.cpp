@@ -197,13 +197,13 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
             return run_again(worker, slot, task);
         if (task.is(Task::kProfiled))
             task_ended(task);
-    }
-    if (SENNIT_UNLIKELY(task.is(Task::kEvents))) {
-        // Whoever fulfils the last event completes the task, maybe on another thread, which must
-        // not meet our unfolded count of children.
-        fold_children(task);
-        if (task.events.fetch_sub(1, std::memory_order_acq_rel) != 1)
-            return;
+        if (task.is(Task::kEvents)) {
+            // Whoever fulfils the last event completes the task, maybe on another thread, which
+            // must not meet our unfolded count of children.
+            fold_children(task);
+            if (task.events.fetch_sub(1, std::memory_order_acq_rel) != 1)
+                return;
+        }
     }
     complete(&worker, task, then);
 }
