@@ -165,10 +165,10 @@ def command(build, group, row, runtime, mode, arguments):
     return [*mpi_launcher(group.mpi, mode), "env", *assignments, *argv], clean_environment()
 
 
-def execute(argv, environment, timeout_s):
+def execute(argv, environment, timeout_s, folder=None):
     """(state, stdout, complaint); state is ok, hang, unavailable or error."""
-    with subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+    with subprocess.Popen(argv, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True) as process:
         try:
             out, err = process.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:
