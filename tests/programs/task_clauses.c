@@ -53,6 +53,36 @@ static void final_tasks_include_their_descendants(void) {
 #pragma omp taskwait
 }
 
+/* Only the tasks inside a final task are included; itself it is deferred as any other (12.3). This
+ * never ends where the creator waits for it. */
+static void final_tasks_are_deferred(void) {
+    int go = 0, done = 0;
+#pragma omp task final(1) shared(go, done)
+    {
+        int seen = 0;
+        while (!seen) {
+#pragma omp taskyield
+#pragma omp atomic read
+            seen = go;
+        }
+        done = seen;
+    }
+#pragma omp taskloop final(1) grainsize(1) shared(go, done) nogroup
+    for (int i = 0; i < 4; ++i) {
+        int seen = 0;
+        while (!seen) {
+#pragma omp taskyield
+#pragma omp atomic read
+            seen = go;
+        }
+        CHECK(omp_in_final());
+    }
+#pragma omp atomic write
+    go = 1;
+#pragma omp taskwait
+    CHECK_EQ(done, 1);
+}
+
 static void hints_change_no_result(void) {
     int sum = 0, list[40];
     for (int i = 0; i < 40; ++i)
@@ -88,6 +118,7 @@ static void firstprivate_is_captured_at_creation(void) {
 static void every_clause(void) {
     undeferred_tasks_complete_at_once();
     final_tasks_include_their_descendants();
+    final_tasks_are_deferred();
     hints_change_no_result();
     firstprivate_is_captured_at_creation();
 }

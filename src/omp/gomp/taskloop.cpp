@@ -155,7 +155,7 @@ void taskloop(unsigned flags, unsigned long wanted, int priority, std::uint64_t 
         range.cut.step = step;
         range.last = range.cut.tasks;
         range.flags = gomp::translate(flags) & ~Task::kUntied;
-        if (!(flags & gomp::kIf) || (flags & gomp::kFinal) || worker.task->is(Task::kFinal))
+        if (!(flags & gomp::kIf) || worker.task->is(Task::kFinal))
             for (; range.first < range.cut.tasks; ++range.first)
                 run_task(worker, range, range.first);
         else if (!arguments.copy)

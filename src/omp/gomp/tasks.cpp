@@ -151,7 +151,7 @@ SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const A
     const std::uint32_t ours = gomp::translate(flags) & ~Task::kUntied;
     if (detach)
         task::note_may_suspend();
-    if (!if_clause || (flags & gomp::kFinal) || worker.task->is(Task::kFinal)) {
+    if (!if_clause || worker.task->is(Task::kFinal)) {
         run_undeferred_fully(worker, function, arguments, ours, level, depends, count, detach);
         return;
     }
@@ -178,11 +178,12 @@ GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long s
     if (task::is_cancelled(*worker.task))
         return; // the new task would be discarded
     const Arguments arguments{data, copy, size, align};
-    // A call: the plainest task with if(0), or with a long queue where nothing in the process
-    // suspends on outside events.
-    constexpr unsigned kPlain = gomp::kMergeable | gomp::kUntied;
-    if ((flags & ~kPlain) == 0 && (!if_clause || (task::throttled(worker) && !task::may_suspend())))
-        run_included(worker, function, arguments, 0);
+    // A call: the plainest task with if(0), below a final one, or with a long queue where nothing
+    // in the process suspends on outside events.
+    constexpr unsigned kPlain = gomp::kMergeable | gomp::kUntied | gomp::kFinal;
+    if ((flags & ~kPlain) == 0 && (!if_clause || worker.task->is(Task::kFinal) ||
+                                   (task::throttled(worker) && !task::may_suspend())))
+        run_included(worker, function, arguments, gomp::translate(flags & gomp::kFinal));
     else
         make_task(worker, function, arguments, if_clause, flags, depend, priority, detach);
 }

@@ -97,7 +97,7 @@ void taskloop(Ident *location, Gtid gtid, KmpTask *kmp_pattern, bool deferred, s
             *reinterpret_cast<std::uint64_t *>(payload + upper_at) =
                 first + (at + length - 1) * signed_step;
             at += length;
-            if (deferred && !task.is(Task::kFinal))
+            if (deferred && !worker.task->is(Task::kFinal))
                 task::submit(worker, task, nullptr, 0);
             else
                 kmp::run_undeferred(worker, task);

@@ -93,8 +93,8 @@ class Dependences {
 
 void hand_over(sched::Worker &worker, Task &task, const task::Depend *depends, int count) {
     kmp::read_priority(task);
-    if (SENNIT_UNLIKELY(task.is(Task::kFinal))) {
-        // final, or inside a final task: an included task.
+    if (SENNIT_UNLIKELY(task.parent->is(Task::kFinal))) {
+        // Inside a final task: an included task.
         task::wait_depends(worker, &task, depends, count);
         kmp::run_undeferred(worker, task);
     } else {
