@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/engine.h"
+#include "mpi/array.h"
+#include "mpi/errors.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -62,35 +64,6 @@ std::atomic<bool> g_token{false};
 constexpr int kBriefTests = 4; // before a task is suspended
 constexpr int kBatch = 64;     // requests a Testsome call gets at once
 
-// A growing array. Its memory is kept: the number of suspended tasks has peaks.
-template <class T>
-class Array {
-  public:
-    int size() const { return size_; }
-    T *data() { return items_; }
-    T &operator[](int i) { return items_[i]; }
-    void push(T item) {
-        if (size_ == capacity_) {
-            capacity_ = capacity_ ? 2 * capacity_ : 256;
-            void *grown =
-                std::realloc(items_, static_cast<std::size_t>(capacity_) * sizeof *items_);
-            if (!grown) {
-                std::fprintf(stderr, "sennit: no memory for %d pending MPI operations\n",
-                             capacity_);
-                std::abort();
-            }
-            items_ = static_cast<T *>(grown);
-        }
-        items_[size_++] = item;
-    }
-    void pop() { --size_; }
-
-  private:
-    T *items_ = nullptr;
-    int size_ = 0;
-    int capacity_ = 0;
-};
-
 Array<MPI_Request> g_requests; // parallel to g_waiting
 Array<Ticket *> g_waiting;
 Array<Ticket *> g_special; // tickets with a test of their own
@@ -145,6 +118,35 @@ void remove_request(int at) {
     g_waiting.pop();
 }
 
+// The request at g_position + index is over.
+void complete(int index, const MPI_Status &status, int error, bool unraised) {
+    const int at = g_position + index;
+    Ticket &ticket = *g_waiting[at];
+    ticket.error = error;
+    ticket.unraised = unraised;
+    copy_status(ticket.status, status);
+    if (ticket.handle)
+        *ticket.handle = g_requests[at]; // null, or an inactive persistent request
+    g_waiting[at] = nullptr;
+    ticket.next = nullptr;
+    finish(ticket);
+}
+
+// Testsome says that it failed and not for which request: ask them one by one.
+int find_failure(int count) {
+    static const auto test = SENNIT_BARE(Test);
+    for (int i = 0; i < count; ++i) {
+        int flag = 0;
+        MPI_Status status;
+        const int error = test(&g_requests[g_position + i], &flag, &status);
+        if (error == MPI_SUCCESS && !flag)
+            continue;
+        complete(i, status, error, QuietTests::kept_back());
+        return 1;
+    }
+    return 0;
+}
+
 // One Testsome over [g_position, + kBatch); returns completions.
 int test_batch() {
     static const auto testsome = SENNIT_BARE(Testsome);
@@ -158,21 +160,19 @@ int test_batch() {
     const int error = testsome(count, g_requests.data() + g_position, &done, indices, statuses);
     if (done == MPI_UNDEFINED)
         done = 0;
+    bool unraised = QuietTests::kept_back();
+    if (error != MPI_SUCCESS && error != MPI_ERR_IN_STATUS)
+        done = find_failure(count);
+    else
+        for (int i = 0; i < done; ++i) {
+            const int own = error == MPI_SUCCESS ? MPI_SUCCESS : statuses[i].MPI_ERROR;
+            complete(indices[i], statuses[i], own, unraised);
+            // The handler was called for the first that failed.
+            unraised = unraised || own != MPI_SUCCESS;
+        }
     if (done == 0) {
         g_position += count;
         return 0;
-    }
-    for (int i = 0; i < done; ++i) {
-        const int at = g_position + indices[i];
-        Ticket &ticket = *g_waiting[at];
-        ticket.error = error == MPI_ERR_IN_STATUS ? statuses[i].MPI_ERROR : error;
-        copy_status(ticket.status, statuses[i]);
-        if (ticket.handle)
-            *ticket.handle = g_requests[at]; // null, or an inactive persistent request
-        g_waiting[at] = nullptr;
-        ticket.next = nullptr;
-        indices[i] = at;
-        finish(ticket);
     }
     // From the back, so that what moves into a hole has not to be removed itself.
     for (int hole = g_position + count - 1; hole >= g_position; --hole)
@@ -187,6 +187,7 @@ int test_special() {
         Ticket &ticket = *g_special[i];
         if (!ticket.test(ticket))
             continue;
+        ticket.unraised = QuietTests::kept_back();
         g_special[i] = g_special[g_special.size() - 1];
         g_special.pop();
         finish(ticket);
@@ -228,6 +229,19 @@ sennit_task *current_task() {
     return task;
 }
 
+void suspend(sennit_task *task) {
+    runtime().sennit_task_suspend(task);
+}
+void resume(sennit_task *task) {
+    runtime().sennit_task_resume(task);
+}
+void trace_begin(const Operation &operation) {
+    runtime().sennit_trace_begin(operation.name, operation.peer, operation.tag, 0);
+}
+void trace_end() {
+    runtime().sennit_trace_end();
+}
+
 void bind_event(sennit_task *task) {
     runtime().sennit_task_events_increase(task, 1);
 }
@@ -246,6 +260,17 @@ std::int64_t pending() {
     return g_pending.load(std::memory_order_acquire);
 }
 
+void visit_pending(void (*visit)(const Ticket &ticket)) {
+    if (g_token.exchange(true, std::memory_order_acquire))
+        return;
+    take_new();
+    for (int i = 0; i < g_special.size(); ++i)
+        visit(*g_special[i]);
+    for (int i = 0; i < g_waiting.size(); ++i)
+        visit(*g_waiting[i]);
+    g_token.store(false, std::memory_order_release);
+}
+
 void begin_pending() {
     g_pending.fetch_add(1, std::memory_order_relaxed);
     if (runtime().complete)
@@ -261,43 +286,54 @@ void file(Ticket &ticket) {
 }
 
 bool test_once(Ticket &ticket) {
+    const QuietTests quiet;
+    bool over = false;
+    ++t_depth;
     if (ticket.test) {
-        ++t_depth;
-        const bool over = ticket.test(ticket);
-        --t_depth;
-        return over;
+        over = ticket.test(ticket);
+    } else {
+        static const auto test = SENNIT_BARE(Test);
+        int flag = 0;
+        MPI_Request *handle = ticket.handle ? ticket.handle : &ticket.request;
+        ticket.error = test(handle, &flag, ticket.status);
+        over = flag || ticket.error != MPI_SUCCESS;
     }
-    static const auto test = SENNIT_BARE(Test);
-    int flag = 0;
-    MPI_Request *handle = ticket.handle ? ticket.handle : &ticket.request;
-    ticket.error = outside_task([&] { return test(handle, &flag, ticket.status); });
-    return flag || ticket.error != MPI_SUCCESS;
+    --t_depth;
+    ticket.unraised = QuietTests::kept_back();
+    return over;
+}
+
+int settle(Ticket &ticket) {
+    if (ticket.error != MPI_SUCCESS && ticket.unraised)
+        raise(ticket.operation.object, ticket.error);
+    return ticket.error;
 }
 
 int wait_for(const Operation &operation, Ticket &ticket) {
+    ticket.operation = operation;
     // Where nothing else is under way, test about as long as suspending and resuming would take;
     // with other operations pending the time is better spent on whoever can go on.
     int tests = 0;
     do
         if (test_once(ticket))
-            return ticket.error;
+            return settle(ticket);
     while (++tests < kBriefTests && g_pending.load(std::memory_order_relaxed) == 0);
     if (ticket.handle)
         ticket.request = *ticket.handle;
-    const Runtime &r = runtime();
     ticket.task = current_task();
-    r.sennit_trace_begin(operation.name, operation.peer, operation.tag, 0);
+    trace_begin(operation);
     begin_pending();
     file(ticket);
-    r.sennit_task_suspend(ticket.task);
-    r.sennit_trace_end();
-    return ticket.error;
+    suspend(ticket.task);
+    trace_end();
+    return settle(ticket);
 }
 
 int progress() {
     if (g_pending.load(std::memory_order_relaxed) == 0 ||
         g_token.exchange(true, std::memory_order_acquire))
         return 0;
+    const QuietTests quiet;
     ++t_depth;
     take_new();
     int done = test_special();

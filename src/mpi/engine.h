@@ -7,11 +7,13 @@
 // themselves through those names too: t_depth tells such calls apart.
 #pragma once
 
+#include "mpi/object.h"
 #include "sennit.h"
 
 #include <atomic>
 #include <cstdint>
 #include <mpi.h>
+#include <new>
 
 #define SENNIT_MPI_EXPORT __attribute__((visibility("default")))
 
@@ -23,8 +25,21 @@
 #pragma weak MPI_Request_c2f
 #pragma weak MPI_Request_f2c
 #pragma weak ompi_mpi_packed
+#pragma weak ompi_mpi_comm_self
+#pragma weak ompi_mpi_comm_world
+#pragma weak ompi_mpi_errors_are_fatal
+#pragma weak ompi_mpi_info_null
 #pragma weak ompi_request_null
 #endif
+
+// Exports a function written by hand as MPI_<name> and PMPI_<name>.
+#define SENNIT_DEFINE(name, ...)                                                                   \
+    extern "C" int sennit_MPI_##name(__VA_ARGS__);                                                 \
+    extern "C" SENNIT_MPI_EXPORT int MPI_##name(__VA_ARGS__)                                       \
+        __attribute__((alias("sennit_MPI_" #name)));                                               \
+    extern "C" SENNIT_MPI_EXPORT int PMPI_##name(__VA_ARGS__)                                      \
+        __attribute__((alias("sennit_MPI_" #name)));                                               \
+    extern "C" int sennit_MPI_##name(__VA_ARGS__)
 
 namespace sennit::mpi {
 
@@ -53,12 +68,14 @@ inline bool in_task(bool never_blocks) {
 enum class Notice { none, send, receive };
 void notify(Notice notice, int peer);
 
-// What a task is doing, for the runtime's policies and the timeline.
+// What a task is doing, for the runtime's policies, the timeline and reports.
 struct Operation {
-    const char *name;
+    const char *name = "";
     Notice notice = Notice::none;
     int peer = -1;
     int tag = -1;
+    Object object = {};   // whose error handler is called
+    bool ordered = false; // a collective on `object`
 };
 
 // Something that MPI has to finish. Who waits is either a suspended task, in whose frame the ticket
@@ -70,7 +87,9 @@ struct Ticket {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Request *handle = nullptr; // the user's variable to write the request back to, or null
     MPI_Status *status = MPI_STATUS_IGNORE;
+    Operation operation = {};
     int error = MPI_SUCCESS;
+    bool unraised = false; // no error handler knows of `error` yet
     // When it is over:
     sennit_task *task = nullptr;                // to resume, or
     void (*finished)(Ticket &ticket) = nullptr; // to call; it frees the ticket
@@ -87,26 +106,66 @@ int wait_for(const Operation &operation, Ticket &ticket);
 // Test the ticket here and now.
 bool test_once(Ticket &ticket);
 
+// Call the error handler of the ticket's object unless one was called; returns its error.
+int settle(Ticket &ticket);
+
+// start(&request), after the collectives on the same object that are waiting for their turn.
+int start_in_turn(const Operation &operation, int (*start)(void *closure, MPI_Request *request),
+                  void *closure, MPI_Request *request);
+
+template <class Start>
+int start_operation(const Operation &operation, Start &start, MPI_Request *request) {
+    notify(operation.notice, operation.peer);
+    if (operation.ordered)
+        return start_in_turn(
+            operation,
+            [](void *closure, MPI_Request *r) { return (*static_cast<Start *>(closure))(r); },
+            &start, request);
+    return outside_task([&] { return start(request); });
+}
+
 // start(&request), then wait_for it.
 template <class Start>
 int start_and_wait(const Operation &operation, MPI_Status *status, Start start) {
     Ticket ticket;
     ticket.status = status;
-    notify(operation.notice, operation.peer);
-    const int error = outside_task([&] { return start(&ticket.request); });
+    const int error = start_operation(operation, start, &ticket.request);
     return error == MPI_SUCCESS ? wait_for(operation, ticket) : error;
+}
+
+// test(&flag) until flag is set or an error comes, with the task suspended.
+template <class Test>
+int poll_and_wait(const Operation &operation, Test test) {
+    struct PollTicket : Ticket {
+        Test *call;
+    } ticket;
+    ticket.call = &test;
+    ticket.test = [](Ticket &base) {
+        auto &self = static_cast<PollTicket &>(base);
+        int flag = 0;
+        self.error = (*self.call)(&flag);
+        return flag != 0 || self.error != MPI_SUCCESS;
+    };
+    notify(operation.notice, operation.peer);
+    return wait_for(operation, ticket);
 }
 
 // Test the pending tickets; returns how many are over. At most one thread at a time does so.
 int progress();
 // Tickets that are not over.
 std::int64_t pending();
+// Look at those, unless another thread is testing them now.
+void visit_pending(void (*visit)(const Ticket &ticket));
 
 // The task runtime, when it is in the process.
 bool runtime_present();
 // MPI was initialized with MPI_THREAD_MULTIPLE: tasks may call from any thread.
 void set_multiple(bool multiple);
 sennit_task *current_task();
+void suspend(sennit_task *task);
+void resume(sennit_task *task);
+void trace_begin(const Operation &operation);
+void trace_end();
 void bind_event(sennit_task *task);
 void fulfil_event(sennit_task *task);
 

@@ -9,34 +9,42 @@ import argparse
 import re
 import sys
 
+COLUMNS = ["kind", "name", "twin", "since", "ordered", "notice", "peer", "tag", "status"]
+
 
 def read_calls(path):
     with open(path, encoding="utf-8") as lines:
         for line in lines:
             if line.strip() and not line.startswith("#"):
-                kind, name, twin, notice, peer, tag, status = line.split()
-                yield {"kind": kind, "name": name, "twin": twin, "notice": notice, "peer": peer,
-                       "tag": tag, "status": status}
+                yield dict(zip(COLUMNS, line.split(), strict=True))
 
 
-def read_prototypes(path):
-    """name without MPI_ -> list of (declaration, argument name)"""
-    with open(path, encoding="utf-8") as header:
-        text = re.sub(r"^#.*$", "", header.read(), flags=re.MULTILINE)
-    text = re.sub(r"\s+", " ", text)
-    found = {}
-    for match in re.finditer(r"\bint MPI_(\w+)\(([^()]*)\)", text):
-        declarations = [part.strip() for part in match.group(2).split(",")]
-        if declarations == ["void"]:
-            declarations = []
-        if "..." in declarations:
-            continue
-        names = [re.search(r"(\w+)\s*(\[[^\]]*\]\s*)*$", part).group(1) for part in declarations]
-        found[match.group(1)] = list(zip(declarations, names))
-    return found
+class Header:
+    """What an MPI declares."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as header:
+            text = re.sub(r"^#.*$", "", header.read(), flags=re.MULTILINE)
+        text = re.sub(r"\s+", " ", text)
+        standard = re.search(r"sennit_mpi_standard\[\] = \{ ?(\d+), (\d+)", text)
+        self.standard = float(f"{standard.group(1)}.{standard.group(2)}")
+        self.prototypes = {}  # name without MPI_ -> list of (declaration, argument name)
+        for match in re.finditer(r"\bint MPI_(\w+)\(([^()]*)\)", text):
+            declarations = [part.strip() for part in match.group(2).split(",")]
+            if declarations == ["void"]:
+                declarations = []
+            if "..." in declarations:
+                continue
+            names = [re.search(r"(\w+)\s*(\[[^\]]*\]\s*)*$", part).group(1)
+                     for part in declarations]
+            self.prototypes[match.group(1)] = list(zip(declarations, names))
+
+    def has(self, name):
+        return name in self.prototypes
 
 
 PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
+#include "mpi/delegate.h"
 #include "mpi/engine.h"
 
 using namespace sennit::mpi;
@@ -47,16 +55,32 @@ EXPORT = """extern "C" SENNIT_MPI_EXPORT int MPI_{name}({parameters})
     __attribute__((alias("sennit_MPI_{name}")));
 extern "C" SENNIT_MPI_EXPORT int PMPI_{name}({parameters})
     __attribute__((alias("sennit_MPI_{name}")));
+
 """
 
-START = """extern "C" int sennit_MPI_{name}({parameters}) {{
+IN_TASK = """extern "C" int sennit_MPI_{name}({parameters}) {{
     static const auto bare = SENNIT_BARE({name});
     if (!in_task({never_blocks}))
         return outside_task([&] {{ return bare({arguments}); }});
-    static const auto twin = SENNIT_BARE({twin});
-    const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {tag}}};
+    const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {tag}, {object}, {ordered}}};
+"""
+
+START = IN_TASK + """    static const auto twin = SENNIT_BARE({twin});
     return start_and_wait(operation, {status},
                           [&](MPI_Request *request) {{ return twin({twin_arguments}); }});
+}}
+"""
+
+POLL = IN_TASK + """    static const auto test = SENNIT_BARE({twin});
+    return poll_and_wait(operation, [&](int *flag) {{
+        const int error = test({twin_arguments});
+        {set_flag}
+        return error;
+    }});
+}}
+"""
+
+DELEGATE = IN_TASK + """    return delegate(operation, [&] {{ return bare({arguments}); }});
 }}
 """
 
@@ -67,15 +91,24 @@ NOTIFY = """extern "C" int sennit_MPI_{name}({parameters}) {{
 }}
 """
 
-CUSTOM = """extern "C" int sennit_MPI_{name}({parameters});
-"""
+OBJECTS = {"MPI_Comm": "communicator", "MPI_Win": "window", "MPI_File": "file_object"}
 
 
-def wrapper(call, prototypes):
-    name = call["name"]
-    if name not in prototypes:
-        sys.exit(f"generate.py: MPI_{name} is not in this MPI's header")
-    arguments = prototypes[name]
+def object_of(arguments):
+    """What the call works on: its first communicator, window or file; its only argument may be the
+    address of one."""
+    for declaration, name in arguments:
+        kind = re.match(r"(MPI_\w+) (\*?)", declaration)
+        if kind and kind.group(1) in OBJECTS and (not kind.group(2) or len(arguments) == 1):
+            return f"{OBJECTS[kind.group(1)]}({name})"
+    return "Object{}"
+
+
+def wrapper(call, header, suffix):
+    """The wrapper of a row, or of its form with large counts, where suffix is _c."""
+    name = call["name"] + suffix
+    twin = call["twin"] + suffix
+    arguments = header.prototypes[name]
     names = [argument for _, argument in arguments]
 
     def argument_or(value, default):
@@ -85,24 +118,47 @@ def wrapper(call, prototypes):
             sys.exit(f"generate.py: MPI_{name} has no argument '{value}'")
         return value
 
+    kind = call["kind"]
     fields = {
         "name": name,
-        "twin": call["twin"],
+        "twin": twin,
         "parameters": ", ".join(declaration for declaration, _ in arguments) or "void",
         "arguments": ", ".join(names),
-        "twin_arguments": ", ".join([n for n in names if n != call["status"]] + ["request"]),
         "notice": {"-": "none"}.get(call["notice"], call["notice"]),
         "peer": argument_or(call["peer"], "-1"),
         "tag": argument_or(call["tag"], "-1"),
+        "object": object_of(arguments),
+        "ordered": {"-": "false", "yes": "true"}[call["ordered"]],
         # A message to or from nobody never blocks, and bare MPI knows what its status is.
         "never_blocks": "" if call["notice"] == "-" or call["peer"] == "-"
                         else call["peer"] + " == MPI_PROC_NULL",
         "status": argument_or(call["status"], "MPI_STATUS_IGNORE"),
     }
-    body = {"start": START, "notify": NOTIFY, "custom": CUSTOM}[call["kind"]]
-    # The alias must be in the same file as its target: custom calls export themselves.
-    export = "" if call["kind"] == "custom" else EXPORT
-    return (body + export).format(**fields)
+    if kind == "start" and not header.has(twin):
+        kind = "delegate"
+    if kind == "start":
+        fields["twin_arguments"] = ", ".join([n for n in names if n != call["status"]]
+                                             + ["request"])
+    if kind == "poll":
+        # The tests have the arguments of the waits, and all but Testsome a flag.
+        tested = [argument for _, argument in header.prototypes[twin]]
+        fields["twin_arguments"] = ", ".join(tested)
+        fields["set_flag"] = "" if "flag" in tested else "*flag = *outcount != 0;"
+    template = {"start": START, "poll": POLL, "delegate": DELEGATE, "notify": NOTIFY}[kind]
+    return (template + EXPORT).format(**fields)
+
+
+def wrappers(calls, header):
+    yield PREAMBLE
+    for call in calls:
+        name = call["name"]
+        if not header.has(name):
+            if header.standard >= float(call["since"]):
+                sys.exit(f"generate.py: MPI_{name} is not in this MPI's header")
+            continue
+        for suffix in ["", "_c"]:
+            if call["kind"] != "custom" and header.has(name + suffix):
+                yield wrapper(call, header, suffix)
 
 
 def main():
@@ -111,11 +167,8 @@ def main():
     parser.add_argument("--header", required=True)
     parser.add_argument("--output", required=True)
     options = parser.parse_args()
-    prototypes = read_prototypes(options.header)
     with open(options.output, "w", encoding="utf-8") as out:
-        out.write(PREAMBLE)
-        for call in read_calls(options.calls):
-            out.write(wrapper(call, prototypes) + "\n")
+        out.writelines(wrappers(read_calls(options.calls), Header(options.header)))
 
 
 if __name__ == "__main__":

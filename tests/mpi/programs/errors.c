@@ -1,63 +1,112 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Errors reach the caller in a task as they would without: the code with MPI_ERRORS_RETURN, a call
- * of the error handler otherwise. */
+ * Errors reach the caller in a task as they would without: the code with MPI_ERRORS_RETURN, else one
+ * call of the communicator's own error handler, with the right communicator and code; also errors
+ * that show only when a request is tested, such as a truncated message. */
 #include "check.h"
 
-static int handled;
-static void handler(MPI_Comm *comm, int *error, ...) {
-    (void)comm;
-    int class;
-    MPI_Error_class(*error, &class);
-    if (class == MPI_ERR_TRUNCATE || class == MPI_ERR_RANK)
-        ++handled;
+#include <stdatomic.h>
+
+enum { messages = 20 };
+
+static int class_of(int error) {
+    int class = 0;
+    MPI_Error_class(error, &class);
+    return class;
+}
+
+static MPI_Comm comm, other;
+static atomic_int handled, handled_by_other, wrong;
+
+static void handler(MPI_Comm *where, int *error, ...) {
+    atomic_fetch_add(*where == other ? &handled_by_other : &handled, 1);
+    if (class_of(*error) != MPI_ERR_TRUNCATE && class_of(*error) != MPI_ERR_RANK)
+        atomic_fetch_add(&wrong, 1);
+}
+
+/* Receives that are too small, many at a time. */
+static void truncate(MPI_Comm where) {
+    for (int i = 0; i < messages; ++i) {
+#pragma omp task firstprivate(i, where)
+        {
+            int small = 0;
+            const int error =
+                MPI_Recv(&small, 1, MPI_INT, previous(), i, where, MPI_STATUS_IGNORE);
+            CHECK(class_of(error) == MPI_ERR_TRUNCATE);
+        }
+    }
+    for (int i = 0; i < messages; ++i) {
+#pragma omp task firstprivate(i, where)
+        {
+            int big[4] = {0};
+            CHECK(MPI_Send(big, 4, MPI_INT, next(), i, where) == MPI_SUCCESS);
+        }
+    }
+#pragma omp taskwait
+}
+
+static void wrong_rank(MPI_Comm where) {
+#pragma omp task firstprivate(where)
+    {
+        int value = 0;
+        CHECK(class_of(MPI_Send(&value, 1, MPI_INT, ranks + 5, 1, where)) == MPI_ERR_RANK);
+        CHECK(class_of(MPI_Recv(&value, 1, MPI_INT, ranks + 5, 2, where, MPI_STATUS_IGNORE)) ==
+              MPI_ERR_RANK);
+        CHECK(class_of(MPI_Bcast(&value, 1, MPI_INT, ranks + 5, where)) != MPI_SUCCESS);
+    }
+#pragma omp taskwait
+}
+
+/* What the program sees on MPI_COMM_SELF is what it put there. */
+static void self_is_untouched(void) {
+    MPI_Errhandler set, got;
+    MPI_Comm_get_errhandler(MPI_COMM_SELF, &got);
+    CHECK(got == MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&got);
+    MPI_Comm_create_errhandler(handler, &set);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, set);
+    MPI_Errhandler_free(&set);
+    MPI_Comm_get_errhandler(MPI_COMM_SELF, &got);
+    CHECK(got != MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&got);
+    const int before = atomic_load(&handled);
+    int value = 0;
+    CHECK(MPI_Send(&value, 1, MPI_INT, 5, 0, MPI_COMM_SELF) != MPI_SUCCESS);
+    CHECK(atomic_load(&handled) == before + 1);
+    MPI_Comm copy;
+    MPI_Comm_dup(MPI_COMM_SELF, &copy);
+    CHECK(MPI_Send(&value, 1, MPI_INT, 5, 0, copy) != MPI_SUCCESS);
+    CHECK(MPI_Send(&value, 1, MPI_INT, 5, 0, copy) != MPI_SUCCESS);
+    CHECK(atomic_load(&handled) == before + 3);
+    MPI_Comm_free(&copy);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 }
 
 int main(int argc, char **argv) {
     begin(&argc, &argv);
-    MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
 #pragma omp parallel
 #pragma omp single
     {
-#ifdef OPEN_MPI
-#pragma omp task
-        {
-            int small = 0, class = 0;
-            const int error = MPI_Recv(&small, 1, MPI_INT, previous(), 1, comm, MPI_STATUS_IGNORE);
-            CHECK(error != MPI_SUCCESS);
-            MPI_Error_class(error, &class);
-            CHECK(class == MPI_ERR_TRUNCATE);
-        }
-#pragma omp task
-        {
-            int big[4] = {0};
-            MPI_Send(big, 4, MPI_INT, next(), 1, comm);
-        }
-#endif
-#pragma omp task
-        {
-            int big[4] = {0}, class = 0;
-            const int error = MPI_Send(big, 1, MPI_INT, ranks + 5, 1, comm);
-            CHECK(error != MPI_SUCCESS);
-            MPI_Error_class(error, &class);
-            CHECK(class == MPI_ERR_RANK);
-        }
+        truncate(comm);
+        wrong_rank(comm);
     }
     MPI_Errhandler own;
     MPI_Comm_create_errhandler(handler, &own);
     MPI_Comm_set_errhandler(comm, own);
+    MPI_Comm_set_errhandler(other, own);
 #pragma omp parallel
 #pragma omp single
     {
-#pragma omp task
-        {
-            int value = 0;
-            CHECK(MPI_Recv(&value, 1, MPI_INT, ranks + 5, 2, comm, MPI_STATUS_IGNORE) !=
-                  MPI_SUCCESS);
-        }
+        truncate(comm);
+        CHECK(atomic_load(&handled) == messages);
+        truncate(other);
+        CHECK(atomic_load(&handled) == messages && atomic_load(&handled_by_other) == messages);
     }
-    CHECK(handled == 1);
+    CHECK(atomic_load(&wrong) == 0);
+    self_is_untouched();
+    MPI_Errhandler_free(&own);
     MPI_Finalize();
     return 0;
 }

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/delegate.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <pthread.h>
+
+namespace sennit::mpi {
+
+namespace {
+
+class Guard {
+  public:
+    explicit Guard(pthread_mutex_t &mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
+    ~Guard() { pthread_mutex_unlock(&mutex_); }
+    Guard(const Guard &) = delete;
+    Guard &operator=(const Guard &) = delete;
+
+  private:
+    pthread_mutex_t &mutex_;
+};
+
+// ---- turns ------------------------------------------------------------------------------------
+// Holders are in a list; those who wait for an object hang behind its holder, in order.
+
+pthread_mutex_t g_turn_mutex = PTHREAD_MUTEX_INITIALIZER;
+Turn *g_holders = nullptr;
+std::atomic<int> g_turns{0};
+
+// ---- helper threads ---------------------------------------------------------------------------
+// As many as there are calls under way: fewer could deadlock, when ranks make their calls on two
+// communicators in different order.
+
+pthread_mutex_t g_job_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t g_job_there = PTHREAD_COND_INITIALIZER;
+Job *g_jobs = nullptr;
+int g_idle_helpers = 0; // that no job was given to
+
+void *helper(void *first) {
+    pthread_setname_np(pthread_self(), "sennit-mpi-call");
+    auto *job = static_cast<Job *>(first);
+    for (;;) {
+        job->error = job->call(*job);
+        resume(job->task); // the last touch: the job lives in the task's frame
+        const Guard guard(g_job_mutex);
+        ++g_idle_helpers;
+        while (!g_jobs)
+            pthread_cond_wait(&g_job_there, &g_job_mutex);
+        job = g_jobs;
+        g_jobs = job->next;
+    }
+}
+
+bool start_helper(Job &job) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    // The program's signals belong to the program's threads.
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    const int error = pthread_create(&thread, nullptr, helper, &job);
+    if (error == 0)
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (error != 0)
+        std::fprintf(stderr,
+                     "sennit: no thread for a blocking MPI call in a task (%s): the call blocks "
+                     "its worker; allow more threads (ulimit -u)\n",
+                     std::strerror(error));
+    return error == 0;
+}
+
+// Give the job to a helper; false: there is none and no more can be made.
+bool hand_out(Job &job) {
+    {
+        const Guard guard(g_job_mutex);
+        if (g_idle_helpers > 0) {
+            --g_idle_helpers;
+            job.next = g_jobs;
+            g_jobs = &job;
+            pthread_cond_signal(&g_job_there);
+            return true;
+        }
+    }
+    return start_helper(job);
+}
+
+} // namespace
+
+Turn::Turn(Object object) : object_(object) {
+    if (object_.kind == Object::Kind::none)
+        return;
+    {
+        const Guard guard(g_turn_mutex);
+        g_turns.fetch_add(1, std::memory_order_relaxed);
+        Turn *holder = g_holders;
+        while (holder && !(holder->object_ == object_))
+            holder = holder->next_;
+        if (!holder) {
+            next_ = g_holders;
+            g_holders = this;
+            return;
+        }
+        waiter_ = current_task();
+        (holder->first_waiter_ ? holder->last_waiter_->next_ : holder->first_waiter_) = this;
+        holder->last_waiter_ = this;
+    }
+    suspend(waiter_);
+}
+
+Turn::~Turn() {
+    if (object_.kind == Object::Kind::none)
+        return;
+    sennit_task *successor = nullptr;
+    {
+        const Guard guard(g_turn_mutex);
+        g_turns.fetch_sub(1, std::memory_order_relaxed);
+        Turn **at = &g_holders;
+        while (*at != this)
+            at = &(*at)->next_;
+        if (Turn *heir = first_waiter_) {
+            heir->first_waiter_ = heir->next_;
+            heir->last_waiter_ = heir->first_waiter_ ? last_waiter_ : nullptr;
+            heir->next_ = next_;
+            *at = heir;
+            successor = heir->waiter_;
+        } else {
+            *at = next_;
+        }
+    }
+    if (successor)
+        resume(successor);
+}
+
+bool turns_taken() {
+    return g_turns.load(std::memory_order_relaxed) > 0;
+}
+
+int run_elsewhere(const Operation &operation, Job &job) {
+    const Turn turn(operation.ordered ? operation.object : Object{});
+    job.task = current_task();
+    trace_begin(operation);
+    if (hand_out(job))
+        suspend(job.task);
+    else
+        job.error = job.call(job);
+    trace_end();
+    return job.error;
+}
+
+int start_in_turn(const Operation &operation, int (*start)(void *closure, MPI_Request *request),
+                  void *closure, MPI_Request *request) {
+    std::optional<Turn> turn;
+    if (turns_taken())
+        turn.emplace(operation.object);
+    return outside_task([&] { return start(closure, request); });
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Initialization, which is where MPI_THREAD_MULTIPLE comes from, and the end.
+#include "mpi/engine.h"
+
+#include "TAMPI.h"
+
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <sched.h>
+
+using namespace sennit::mpi;
+
+namespace {
+
+constexpr const char *kNoMultiple =
+    "sennit: this MPI does not provide MPI_THREAD_MULTIPLE: calls inside tasks block their thread "
+    "as without Sennit; use an MPI built with support for it\n";
+
+std::atomic<int> g_level{-1}; // what the program was told
+std::atomic<int> g_users{0};  // the world and the sessions that are open
+
+void opened(bool multiple) {
+    g_users.fetch_add(1, std::memory_order_relaxed);
+    if (!runtime_present())
+        return;
+    if (!multiple)
+        std::fputs(kNoMultiple, stderr);
+    set_multiple(multiple);
+}
+
+int init(int *argc, char ***argv, int required, int *provided) {
+    static const auto bare = SENNIT_BARE(Init_thread);
+    const bool tasks = runtime_present();
+    const bool task_multiple = required == MPI_TASK_MULTIPLE;
+    const int asked = tasks || task_multiple ? MPI_THREAD_MULTIPLE : required;
+    int got = MPI_THREAD_SINGLE;
+    const int error = outside_task([&] { return bare(argc, argv, asked, &got); });
+    if (error != MPI_SUCCESS)
+        return error;
+    opened(got >= MPI_THREAD_MULTIPLE);
+    const int level =
+        task_multiple && tasks && got >= MPI_THREAD_MULTIPLE ? MPI_TASK_MULTIPLE : got;
+    g_level.store(level, std::memory_order_release);
+    if (provided)
+        *provided = level;
+    return MPI_SUCCESS;
+}
+
+std::int64_t seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+void say_what_is_missing(const char *call) {
+    std::fprintf(stderr, "sennit: %s waits for operations that were left pending:\n", call);
+    visit_pending([](const Ticket &ticket) {
+        std::fprintf(stderr, "sennit:   %s, peer %d, tag %d\n", ticket.operation.name,
+                     ticket.operation.peer, ticket.operation.tag);
+    });
+}
+
+// Operations that were detached or bound to tasks must not be lost. Before the last user leaves.
+void close(const char *call) {
+    constexpr std::int64_t patience = 10;
+    if (g_users.fetch_sub(1, std::memory_order_relaxed) > 1)
+        return;
+    std::int64_t deadline = seconds() + patience;
+    bool told = false;
+    while (pending() > 0) {
+        if (progress() > 0) {
+            deadline = seconds() + patience;
+        } else if (!told && seconds() > deadline) {
+            say_what_is_missing(call);
+            told = true;
+        }
+        sched_yield();
+    }
+    set_multiple(false);
+}
+
+} // namespace
+
+SENNIT_DEFINE(Init, int *argc, char ***argv) {
+    return init(argc, argv, MPI_THREAD_SINGLE, nullptr);
+}
+
+SENNIT_DEFINE(Init_thread, int *argc, char ***argv, int required, int *provided) {
+    return init(argc, argv, required, provided);
+}
+
+SENNIT_DEFINE(Query_thread, int *provided) {
+    const int level = g_level.load(std::memory_order_acquire);
+    if (level == MPI_TASK_MULTIPLE) {
+        *provided = level;
+        return MPI_SUCCESS;
+    }
+    static const auto bare = SENNIT_BARE(Query_thread);
+    return outside_task([&] { return bare(provided); });
+}
+
+SENNIT_DEFINE(Finalize, void) {
+    close("MPI_Finalize");
+    static const auto bare = SENNIT_BARE(Finalize);
+    return outside_task([&] { return bare(); });
+}
+
+#if MPI_VERSION >= 4
+
+// MPI 4.0, section 11.3.1: the thread level of a session is asked for by the key "thread_level".
+SENNIT_DEFINE(Session_init, MPI_Info info, MPI_Errhandler handler, MPI_Session *session) {
+    static const auto bare = SENNIT_BARE(Session_init);
+    static const auto info_create = SENNIT_BARE(Info_create);
+    static const auto info_dup = SENNIT_BARE(Info_dup);
+    static const auto info_set = SENNIT_BARE(Info_set);
+    static const auto info_get = SENNIT_BARE(Info_get_string);
+    static const auto info_free = SENNIT_BARE(Info_free);
+    static const auto session_info = SENNIT_BARE(Session_get_info);
+    return outside_task([&] {
+        if (!runtime_present())
+            return bare(info, handler, session);
+        MPI_Info own = MPI_INFO_NULL;
+        int error = info == MPI_INFO_NULL ? info_create(&own) : info_dup(info, &own);
+        if (error == MPI_SUCCESS)
+            error = info_set(own, "thread_level", "MPI_THREAD_MULTIPLE");
+        if (error == MPI_SUCCESS)
+            error = bare(own, handler, session);
+        if (error != MPI_SUCCESS)
+            return error;
+        info_free(&own);
+        MPI_Info got = MPI_INFO_NULL;
+        char level[64] = "";
+        int length = sizeof level;
+        int flag = 0;
+        error = session_info(*session, &got);
+        if (error == MPI_SUCCESS) {
+            info_get(got, "thread_level", &length, level, &flag);
+            info_free(&got);
+        }
+        opened(flag && std::strcmp(level, "MPI_THREAD_MULTIPLE") == 0);
+        return MPI_SUCCESS;
+    });
+}
+
+SENNIT_DEFINE(Session_finalize, MPI_Session *session) {
+    close("MPI_Session_finalize");
+    static const auto bare = SENNIT_BARE(Session_finalize);
+    return outside_task([&] { return bare(session); });
+}
+
+#endif

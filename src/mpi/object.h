@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an MPI call works on: a communicator, a window or a file. It has an error handler, and the
+// order of the collectives on it matters.
+#pragma once
+
+#include <cstdint>
+#include <mpi.h>
+
+namespace sennit::mpi {
+
+struct Object {
+    enum class Kind { none, communicator, window, file };
+    Kind kind = Kind::none;
+    std::uintptr_t handle = 0; // an integer in one MPI, a pointer in another
+
+    bool operator==(const Object &) const = default;
+};
+
+template <class Handle>
+std::uintptr_t handle_bits(Handle handle) {
+    if constexpr (sizeof handle == sizeof(std::uintptr_t))
+        return reinterpret_cast<std::uintptr_t>(handle);
+    else
+        return static_cast<std::uintptr_t>(handle);
+}
+
+template <class Handle>
+Handle handle_from(std::uintptr_t bits) {
+    if constexpr (sizeof(Handle) == sizeof bits)
+        return reinterpret_cast<Handle>(bits);
+    else
+        return static_cast<Handle>(bits);
+}
+
+// Calls that free an object have its address.
+inline Object communicator(MPI_Comm comm) {
+    return {Object::Kind::communicator, handle_bits(comm)};
+}
+inline Object communicator(const MPI_Comm *comm) {
+    return comm ? communicator(*comm) : Object{};
+}
+inline Object window(MPI_Win win) {
+    return {Object::Kind::window, handle_bits(win)};
+}
+inline Object window(const MPI_Win *win) {
+    return win ? window(*win) : Object{};
+}
+inline Object file_object(MPI_File file) {
+    return {Object::Kind::file, handle_bits(file)};
+}
+inline Object file_object(const MPI_File *file) {
+    return file ? file_object(*file) : Object{};
+}
+
+} // namespace sennit::mpi
