@@ -71,12 +71,14 @@ class Group:
         return build / "bench" / folder / self.program
 
 
-GOAL_RECURSIVE, GOAL_DEPENDENT, GOAL_OTHER = 0.6, 0.5, 1.2
 GOALS = {
     # nqueens-if is not here: nearly all of its tasks are undeferred, calls in any runtime.
-    **dict.fromkeys(("fib", "fib-untied", "nqueens"), GOAL_RECURSIVE),
-    **dict.fromkeys(("dep-chain", "dep-64-chains", "dep-wavefront", "dep-stencil"), GOAL_DEPENDENT),
+    **dict.fromkeys(("fib", "fib-untied", "nqueens"), 0.4),
+    **dict.fromkeys(("dep-chain", "dep-64-chains", "dep-wavefront", "dep-stencil"), 0.35),
+    **dict.fromkeys(("taskwait", "taskgroup", "taskloop-1024"), 0.6),
+    "parallel-nested": 0.3,
 }
+GOAL_OTHER = 1.0
 RIVALS = {
     "suspend-pingpong": ("yield-pingpong", "detach-pingpong"),
     "suspend-ring": ("yield-ring",),

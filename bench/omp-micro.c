@@ -41,6 +41,8 @@ static const struct bench_row rows[] = {
     {"for-dynamic1", "iteration", "for over 10000, schedule(dynamic,1)", 2, 10000,
      bench_for_dynamic1},
     {"for-guided", "loop", "for over 1024, schedule(guided)", 100, 1024, bench_for_guided},
+    {"for-ordered", "iteration", "for over 256, schedule(static,1), all of it ordered", 10, 256,
+     bench_for_ordered},
     {"critical", "section", "a critical section that all threads want", 5000, 0, bench_critical},
     {"lock-pair", "pair", "omp_set_lock and omp_unset_lock, alone", 20000, 0, bench_lock_pair},
     {"lock-contended", "pair", "a lock that all threads want", 5000, 0, bench_lock_contended},

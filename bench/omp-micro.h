@@ -33,6 +33,7 @@ long bench_single(long singles, long unused);
 long bench_for_static(long loops, long iterations);
 long bench_for_dynamic1(long loops, long iterations);
 long bench_for_guided(long loops, long iterations);
+long bench_for_ordered(long loops, long iterations);
 long bench_critical(long sections, long unused);
 long bench_lock_pair(long pairs, long unused);
 long bench_lock_contended(long pairs, long unused);

@@ -104,6 +104,20 @@ long bench_for_guided(long loops, long iterations) {
     return loop_guided(loops, iterations);
 }
 
+long bench_for_ordered(long loops, long iterations) {
+    long next = 0;
+#pragma omp parallel
+    for (long loop = 0; loop < loops; ++loop) {
+#pragma omp for ordered schedule(static, 1)
+        for (long i = 0; i < iterations; ++i) {
+#pragma omp ordered
+            next += next % iterations == i;
+        }
+    }
+    bench_check(next == loops * iterations, "order of iterations");
+    return loops * iterations;
+}
+
 long bench_critical(long sections, long unused) {
     (void)unused;
     const int threads = omp_get_max_threads();
