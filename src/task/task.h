@@ -203,6 +203,9 @@ class Included {
   public:
     inline Included(sched::Worker &worker, void *entry, std::uint32_t flags);
     inline ~Included();
+    // The task has ended and the next one of a series begins, with the same entry and flags: true
+    // when this object can be it.
+    inline bool renew();
     Included(const Included &) = delete;
     Included &operator=(const Included &) = delete;
 
@@ -210,6 +213,7 @@ class Included {
     sched::Worker &worker_;
     Task *const parent_;
     Task *task_;
+    std::uint32_t flags_;
 };
 
 // Wait for the children of the current task / for the tasks of `group`.
@@ -309,7 +313,8 @@ inline void end_undeferred(sched::Worker &worker, Task &task) {
 }
 
 inline Included::Included(sched::Worker &worker, void *entry, std::uint32_t flags)
-    : worker_(worker), parent_(worker.task), task_(worker.spare_tasks) {
+    : worker_(worker), parent_(worker.task), task_(worker.spare_tasks),
+      flags_(flags | Task::kUndeferred | (parent_->flags & Task::kFinal)) {
     if (SENNIT_UNLIKELY(!task_))
         task_ = detail::make_spare(worker);
     worker.spare_tasks = task_->parent;
@@ -318,11 +323,18 @@ inline Included::Included(sched::Worker &worker, void *entry, std::uint32_t flag
     task_->team = parent_->team;
     task_->taskgroup = parent_->taskgroup;
     task_->icvs = parent_->icvs;
-    task_->flags = flags | Task::kUndeferred | (parent_->flags & Task::kFinal);
+    task_->flags = flags_;
     worker.count_task();
     worker.task = task_;
     if (trace::on())
         detail::trace_undeferred_begin(*task_);
+}
+
+inline bool Included::renew() {
+    if (detail::left_something(*task_) || task_->flags != flags_)
+        return false;
+    worker_.count_task();
+    return true;
 }
 
 inline Included::~Included() {

@@ -29,15 +29,14 @@ struct Cut {
     std::uint64_t longer; // the first so many have one more
     std::uint64_t last;   // strict grainsize: the final task's iterations, 0 = like the others
 
-    // The first two words of a block tell the body its bounds.
-    void write_bounds(std::uint64_t task, void *block) const {
-        const std::uint64_t before = task * each + (task < longer ? task : longer);
+    std::uint64_t begin(std::uint64_t task) const {
+        return start + (task * each + (task < longer ? task : longer)) * step;
+    }
+    std::uint64_t end(std::uint64_t task, std::uint64_t begin) const {
         std::uint64_t length = each + (task < longer ? 1 : 0);
         if (last && task + 1 == tasks)
             length = last;
-        auto *bounds = static_cast<std::uint64_t *>(block);
-        bounds[0] = start + before * step;
-        bounds[1] = bounds[0] + length * step;
+        return begin + length * step;
     }
 };
 
@@ -74,22 +73,21 @@ struct Range {
     bool constructed;    // the block: only the body can destroy it, cancelled or not
 };
 
+// The first two words of a block tell the body its bounds.
+void call(const Range &range, void *block, std::uint64_t begin, std::uint64_t end) {
+    auto *bounds = static_cast<std::uint64_t *>(block);
+    bounds[0] = begin;
+    bounds[1] = end;
+    range.function(block);
+}
+
 // The body destroys what constructors made.
-SENNIT_NOINLINE void run_on_copy(const Range &range, std::uint64_t number) {
+SENNIT_NOINLINE void call_on_copy(const Range &range, std::uint64_t begin, std::uint64_t end) {
     const Arguments &arguments = range.arguments;
     void *block = gomp::align_up(
         alloca(static_cast<std::size_t>(arguments.size + arguments.align - 1)), arguments.align);
     arguments.copy(block, arguments.data);
-    range.cut.write_bounds(number, block);
-    range.function(block);
-}
-
-void run_task(sched::Worker &worker, const Range &range, std::uint64_t number) {
-    const task::Included task(worker, reinterpret_cast<void *>(range.function), range.flags);
-    if (SENNIT_UNLIKELY(range.arguments.copy != nullptr))
-        return run_on_copy(range, number);
-    range.cut.write_bounds(number, range.arguments.data);
-    range.function(range.arguments.data);
+    call(range, block, begin, end);
 }
 
 void run_range(Task &self);
@@ -118,15 +116,38 @@ void split(sched::Worker &worker, Task &self, Range &range, std::uint64_t middle
 void run_range(Task &self) {
     sched::Worker &worker = *sched::Worker::self();
     Range &range = *static_cast<Range *>(self.payload());
-    for (std::uint64_t number = range.first; number < range.last; ++number) {
-        if (task::is_cancelled(self) && !range.constructed)
-            return; // discarded
-        const std::uint64_t left = range.last - number;
-        if (left > 1 && task::may_suspend())
-            split(worker, self, range, number + 1);
-        else if (left > 1 && worker.slot->ready() == 0)
-            split(worker, self, range, number + left / 2);
-        run_task(worker, range, number);
+    std::uint64_t number = range.first;
+    std::uint64_t begin = range.cut.begin(number);
+    auto more = [&] {
+        return number < range.last && (!task::is_cancelled(self) || range.constructed);
+    };
+    while (more()) {
+        task::Included task(worker, reinterpret_cast<void *>(range.function), range.flags);
+        do {
+            const std::uint64_t left = range.last - number;
+            if (left > 1 && task::may_suspend())
+                split(worker, self, range, number + 1);
+            else if (left > 1 && worker.slot->ready() == 0)
+                split(worker, self, range, number + left / 2);
+            const std::uint64_t end = range.cut.end(number, begin);
+            call(range, range.arguments.data, begin, end);
+            begin = end;
+            ++number;
+        } while (more() && task.renew());
+    }
+}
+
+// All at once, as included tasks.
+void run_undeferred(sched::Worker &worker, const Range &range) {
+    std::uint64_t begin = range.cut.begin(0);
+    for (std::uint64_t number = 0; number < range.cut.tasks; ++number) {
+        const std::uint64_t end = range.cut.end(number, begin);
+        const task::Included task(worker, reinterpret_cast<void *>(range.function), range.flags);
+        if (range.arguments.copy)
+            call_on_copy(range, begin, end);
+        else
+            call(range, range.arguments.data, begin, end);
+        begin = end;
     }
 }
 
@@ -156,8 +177,7 @@ void taskloop(unsigned flags, unsigned long wanted, int priority, std::uint64_t 
         range.last = range.cut.tasks;
         range.flags = gomp::translate(flags) & ~Task::kUntied;
         if (!(flags & gomp::kIf) || worker.task->is(Task::kFinal))
-            for (; range.first < range.cut.tasks; ++range.first)
-                run_task(worker, range, range.first);
+            run_undeferred(worker, range);
         else if (!arguments.copy)
             task::submit(worker, make_range(worker, range, level), nullptr, 0);
         else
