@@ -8,20 +8,23 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace sennit {
 namespace {
 
-// A generation: the nodes and what kind of access they make. One node is kept inline.
+// A generation: the nodes and what kind of access they make. A few nodes are kept inline: the
+// readers in a stencil.
 struct Generation {
-    DependNode *one = nullptr;
+    static constexpr std::uint32_t kFew = 4;
+    DependNode *few[kFew];
     DependNode **many = nullptr;
     std::uint32_t size = 0;
-    std::uint32_t capacity = 0; // of `many`
+    std::uint32_t capacity = kFew;
     task::DependKind kind = task::DependKind::out;
     DependMutex *mutex = nullptr;
 
-    DependNode **begin() { return many ? many : &one; }
+    DependNode **begin() { return many ? many : few; }
     DependNode **end() { return begin() + size; }
 };
 
@@ -32,7 +35,7 @@ struct Entry {
 };
 
 void drop_mutex(DependMutex *mutex) {
-    if (mutex && mutex->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    if (mutex->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
         mutex->~DependMutex();
         std::free(mutex);
     }
@@ -65,44 +68,45 @@ std::size_t hash(std::uintptr_t address) {
 void clear(sched::Worker *worker, Generation &generation) {
     for (DependNode *node : generation)
         task::drop_node(worker, node);
-    std::free(generation.many);
-    drop_mutex(generation.mutex);
-    generation = Generation{};
+    generation.size = 0;
+    generation.kind = task::DependKind::out;
+    if (SENNIT_UNLIKELY(generation.many != nullptr)) {
+        std::free(generation.many);
+        generation.many = nullptr;
+        generation.capacity = Generation::kFew;
+    }
+    if (SENNIT_UNLIKELY(generation.mutex != nullptr)) {
+        drop_mutex(generation.mutex);
+        generation.mutex = nullptr;
+    }
 }
 
-void add(sched::Worker *worker, Generation &generation, DependNode *node) {
-    node->references.fetch_add(1, std::memory_order_relaxed);
-    if (generation.size == 0 && !generation.many) {
-        generation.one = node;
-        generation.size = 1;
+// Forget who has completed before asking for more room: a long run of readers stays small.
+SENNIT_NOINLINE void make_room(sched::Worker *worker, Generation &generation) {
+    DependNode **first = generation.begin();
+    DependNode **kept = std::remove_if(first, generation.end(), [&](DependNode *old) {
+        if (!old->done())
+            return false;
+        task::drop_node(worker, old);
+        return true;
+    });
+    generation.size = static_cast<std::uint32_t>(kept - first);
+    if (generation.size * 2 <= generation.capacity)
         return;
-    }
-    if (!generation.many || generation.size == generation.capacity) {
-        // Forget who has completed before asking for more room: a long run of readers stays small.
-        DependNode **first = generation.begin();
-        DependNode **kept = std::remove_if(first, generation.end(), [&](DependNode *old) {
-            if (!old->done())
-                return false;
-            task::drop_node(worker, old);
-            return true;
-        });
-        generation.size = static_cast<std::uint32_t>(kept - first);
-        if (generation.size == 0 && !generation.many) {
-            generation.one = node;
-            generation.size = 1;
-            return;
-        }
-        if (generation.size * 2 > generation.capacity) {
-            const std::uint32_t capacity = std::max(8u, generation.size * 4);
-            const std::size_t bytes = capacity * sizeof(DependNode *);
-            auto **many = static_cast<DependNode **>(checked(std::malloc(bytes), bytes));
-            std::memcpy(many, generation.begin(), generation.size * sizeof(DependNode *));
-            std::free(generation.many);
-            generation.many = many;
-            generation.capacity = capacity;
-        }
-    }
-    generation.many[generation.size++] = node;
+    const std::uint32_t capacity = generation.size * 4;
+    const std::size_t bytes = capacity * sizeof(DependNode *);
+    auto **many = static_cast<DependNode **>(checked(std::malloc(bytes), bytes));
+    std::memcpy(many, first, generation.size * sizeof(DependNode *));
+    std::free(generation.many);
+    generation.many = many;
+    generation.capacity = capacity;
+}
+
+inline void add(sched::Worker *worker, Generation &generation, DependNode *node) {
+    node->references.fetch_add(1, std::memory_order_relaxed);
+    if (SENNIT_UNLIKELY(generation.size == generation.capacity))
+        make_room(worker, generation);
+    generation.begin()[generation.size++] = node;
 }
 
 // The edges to a new node.
@@ -154,8 +158,7 @@ void add_access(sched::Worker &worker, Entry &entry, DependNode &node, task::Dep
     const bool joins = now.size > 0 && kind == now.kind && kind != task::DependKind::out;
     if (!joins) {
         clear(&worker, entry.before);
-        entry.before = now;
-        now = Generation{};
+        std::swap(entry.before, now);
         now.kind = kind;
         if (kind == task::DependKind::mutexinoutset)
             now.mutex =
