@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // omp_* routines about threads, teams, tasks, schedules, time (OpenMP 5.2, chapter 18), for C and,
 // with a trailing underscore and arguments by reference, for Fortran. libgomp also has variants for
-// Fortran's 8-byte integers (_8_). Locks are in api_locks.cpp, memory and devices in
-// api_memory.cpp.
+// Fortran's 8-byte integers (_8_). Locks are in api_locks.cpp, memory in api_memory.cpp, devices in
+// api_devices.cpp.
 #include "omp/api.h"
 
 #include "base/message.h"
 #include "omp/icv.h"
-#include "omp/team.h"
+#include "omp/target.h"
 #include "poll/poll.h"
 #include "task/task.h"
 
@@ -153,8 +153,6 @@ SENNIT_SET(omp_set_num_threads, set_num_threads)
 SENNIT_SET(omp_set_max_active_levels, set_max_active_levels)
 SENNIT_SET(omp_set_nested, set_nested)
 SENNIT_SET(omp_set_dynamic, [](int on) { icvs_for_update(omp::here()).dynamic = on != 0; })
-SENNIT_SET(omp_set_default_device,
-           [](int device) { icvs_for_update(omp::here()).default_device = device; })
 SENNIT_SET(omp_set_num_teams, [](int teams) { set_league(league_icvs().num_teams, teams); })
 SENNIT_SET(omp_set_teams_thread_limit,
            [](int limit) { set_league(league_icvs().thread_limit, limit); })
@@ -206,9 +204,15 @@ SENNIT_API void omp_fulfill_event_(std::uintptr_t event) {
     fulfil(event);
 }
 
-// Resources are taken again on the next use; nothing that a program could notice is released.
+// Soft or hard, the host's threads end, and with them their threadprivate variables (OpenMP 5.2,
+// 18.6.1); they are made again on the next use.
 SENNIT_API int omp_pause_resource(int kind, int device) {
-    return (kind == 1 || kind == 2) && device == 0 && !in_parallel() ? 0 : -1;
+    constexpr int kSoft = 1;
+    constexpr int kHard = 2;
+    if ((kind != kSoft && kind != kHard) || !omp::is_host_device(device) || team_here().level > 0)
+        return -1;
+    omp::release_threads(omp::here());
+    return 0;
 }
 SENNIT_API int omp_pause_resource_(const int *kind, const int *device) {
     return omp_pause_resource(*kind, *device);

@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 
+#include <climits>
 #include <cstdint>
 
 #define SENNIT_API extern "C" SENNIT_EXPORT
@@ -17,6 +18,11 @@
         return value;                                                                              \
     }
 
+// The int nearest to one of Fortran's 8-byte integers.
+inline int sennit_narrow(std::int64_t value) {
+    return value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : static_cast<int>(value);
+}
+
 // SENNIT_SET(name, function): void name(int) with its Fortran twins.
 #define SENNIT_SET(name, function)                                                                 \
     SENNIT_API void name(int value) {                                                              \
@@ -26,7 +32,7 @@
         function(*value);                                                                          \
     }                                                                                              \
     SENNIT_API void name##_8_(const std::int64_t *value) {                                         \
-        function(static_cast<int>(*value));                                                        \
+        function(sennit_narrow(*value));                                                           \
     }
 
 // SENNIT_ASK(name, function): int name(int) with its Fortran twins.
@@ -38,5 +44,5 @@
         return function(*value);                                                                   \
     }                                                                                              \
     SENNIT_API int name##_8_(const std::int64_t *value) {                                          \
-        return function(static_cast<int>(*value));                                                 \
+        return function(sennit_narrow(*value));                                                    \
     }

@@ -6,7 +6,7 @@
 #include "omp/affinity_format.h"
 #include "omp/api.h"
 #include "omp/icv.h"
-#include "omp/team.h"
+#include "omp/target.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -111,6 +111,7 @@ void put_all(Text &text, bool verbose) {
     text.put("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  ");
     display.open("_OPENMP").put_number(kOpenMp);
     display.word("OMP_AFFINITY_FORMAT", format);
+    display.word("OMP_ALLOCATOR", global.allocator);
     display.flag("OMP_CANCELLATION", global.cancellation);
     display.number("OMP_DEFAULT_DEVICE", icvs.default_device);
     display.flag("OMP_DISPLAY_AFFINITY", display_affinity());
@@ -132,6 +133,8 @@ void put_all(Text &text, bool verbose) {
     Text &stack = display.name("OMP_STACKSIZE");
     stack.put_number(static_cast<long>(global.stack_size >> 10));
     stack.put('K');
+    static const char *const kOffload[] = {"DISABLED", "DEFAULT", "MANDATORY"};
+    display.word("OMP_TARGET_OFFLOAD", kOffload[static_cast<int>(target_offload())]);
     display.number("OMP_THREAD_LIMIT", icvs.thread_limit);
     display.word("OMP_WAIT_POLICY", global.wait_active ? "ACTIVE" : "PASSIVE");
     if (verbose)

@@ -7,7 +7,9 @@
 #include "base/message.h"
 #include "fiber/stack.h"
 #include "omp/affinity.h"
+#include "omp/allocators.h"
 #include "omp/display.h"
+#include "omp/target.h"
 #include "omp/team.h"
 #include "sched/queue.h"
 #include "sched/threads.h"
@@ -227,6 +229,32 @@ void read_cancellation() {
         task::heed_cancellation();
 }
 
+void read_allocator(Icvs &icvs) {
+    const char *text = read("OMP_ALLOCATOR");
+    if (!text)
+        return;
+    const omp::AllocatorHandle handle = omp::parse_allocator(text);
+    if (handle == omp::kNullAllocator)
+        return complain("OMP_ALLOCATOR", text,
+                        "an allocator that is to be had, such as omp_default_mem_alloc or "
+                        "omp_default_mem_space:alignment=64",
+                        g_icvs.allocator);
+    icvs.default_allocator = handle;
+    std::snprintf(g_icvs.allocator, sizeof g_icvs.allocator, "%s", text);
+}
+
+void read_target_offload() {
+    const char *text = read("OMP_TARGET_OFFLOAD");
+    if (!text)
+        return;
+    if (strcasecmp(text, "mandatory") == 0)
+        omp::set_target_offload(omp::TargetOffload::mandatory);
+    else if (strcasecmp(text, "disabled") == 0)
+        omp::set_target_offload(omp::TargetOffload::disabled);
+    else if (strcasecmp(text, "default") != 0)
+        complain("OMP_TARGET_OFFLOAD", text, "mandatory, disabled or default", "default");
+}
+
 void read_display_env() {
     const char *text = read("OMP_DISPLAY_ENV");
     if (!text)
@@ -280,6 +308,8 @@ void icv_setup() {
     read_int("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, &icvs.max_active_levels);
     read_int("OMP_THREAD_LIMIT", 1, INT_MAX, &icvs.thread_limit);
     read_int("OMP_DEFAULT_DEVICE", 0, INT_MAX, &icvs.default_device);
+    read_target_offload();
+    read_allocator(icvs);
     int league[2] = {0, 0};
     read_int("OMP_NUM_TEAMS", 1, INT_MAX, &league[0]);
     read_int("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, &league[1]);

@@ -32,15 +32,17 @@ struct Icvs {
     // run-sched-var
     Sched schedule = Sched::static_;
     bool schedule_monotonic = false;
-    long chunk = 0; // 0: the kind's default
+    long chunk = 0;                       // 0: the kind's default
+    std::uintptr_t default_allocator = 1; // an omp_allocator_handle_t
 };
 
 struct GlobalIcvs {
-    Icvs initial;               // of the initial tasks
-    std::size_t stack_size = 0; // of tasks and threads, bytes
-    int max_task_priority = 0;  // omp_get_max_task_priority()
-    bool cancellation = false;  // cancel-var
-    bool wait_active = false;   // OMP_WAIT_POLICY=active
+    Icvs initial;                                  // of the initial tasks
+    std::size_t stack_size = 0;                    // of tasks and threads, bytes
+    int max_task_priority = 0;                     // omp_get_max_task_priority()
+    bool cancellation = false;                     // cancel-var
+    bool wait_active = false;                      // OMP_WAIT_POLICY=active
+    char allocator[128] = "omp_default_mem_alloc"; // as OMP_ALLOCATOR says it
 };
 
 // nteams-var and teams-thread-limit-var; 0: unset. Programs may change them at any time.

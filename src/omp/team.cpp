@@ -349,10 +349,8 @@ void parallel(sched::Worker &worker, int size, Body body, void *data) {
     join(worker);
 }
 
-namespace {
-
-// A team of one thread that begins a contention group.
-void run_initial(sched::Worker &worker, League league, int thread_limit, Body body, void *data) {
+Member &begin_initial(sched::Worker &worker, League league, Body body, void *data,
+                      const Icvs *icvs) {
     Team &team = fork(worker, 1, body, data);
     team.league = league;
     team.contention = &team.own_contention;
@@ -360,13 +358,10 @@ void run_initial(sched::Worker &worker, League league, int thread_limit, Body bo
     team.active_level = 0;
     Member &member = team.member(0);
     member.implicit.flags = Task::kInitial;
-    if (thread_limit > 0)
-        icvs_for_update(worker).thread_limit = thread_limit;
-    body(member, data);
-    join(worker);
+    if (icvs)
+        member.implicit.icvs = icvs;
+    return member;
 }
-
-} // namespace
 
 void run_league(sched::Worker &worker, int teams, int thread_limit, Body body, void *data) {
     const LeagueIcvs &defaults = league_icvs();
@@ -374,12 +369,13 @@ void run_league(sched::Worker &worker, int teams, int thread_limit, Body body, v
         teams = std::max(defaults.num_teams.load(std::memory_order_relaxed), 1);
     if (thread_limit <= 0)
         thread_limit = defaults.thread_limit.load(std::memory_order_relaxed);
-    for (int rank = 0; rank < teams; ++rank)
-        run_initial(worker, {teams, rank}, thread_limit, body, data);
-}
-
-void run_target(sched::Worker &worker, int thread_limit, Body body, void *data) {
-    run_initial(worker, {}, thread_limit, body, data);
+    for (int rank = 0; rank < teams; ++rank) {
+        Member &member = begin_initial(worker, {teams, rank}, body, data);
+        if (thread_limit > 0)
+            icvs_for_update(worker).thread_limit = thread_limit;
+        body(member, data);
+        join(worker);
+    }
 }
 
 bool barrier(sched::Worker &worker) {
@@ -443,6 +439,19 @@ sched::Worker &attach() {
 
 bool is_initial_thread() {
     return gettid() == getpid();
+}
+
+void release_threads(sched::Worker &worker) {
+    for (Team **at = &home_of(worker).cached; *at;) {
+        Team *team = *at;
+        if (team->in_use) {
+            at = &team->next_cached;
+            continue;
+        }
+        *at = team->next_cached;
+        disband(team);
+    }
+    sched::Worker::retire_threads();
 }
 
 void team_after_fork_in_child() {

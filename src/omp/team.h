@@ -175,13 +175,18 @@ void parallel(sched::Worker &worker, int size, Body body, void *data);
 // teams: a league of `teams` initial teams of one thread each, 0 for the default number, whose
 // contention groups have at most `thread_limit` threads (0: as before).
 void run_league(sched::Worker &worker, int teams, int thread_limit, Body body, void *data);
-// target on the host: an initial team of its own, with at most `thread_limit` threads (0: as
-// before).
-void run_target(sched::Worker &worker, int thread_limit, Body body, void *data);
+
+// fork() of an initial thread's team, which begins a contention group, with the settings `icvs`
+// (null: the encountering task's); to be joined.
+Member &begin_initial(sched::Worker &worker, League league, Body body, void *data,
+                      const Icvs *icvs = nullptr);
 
 // Barrier of the innermost team; all tasks of the team are finished when it opens. True when the
 // region was cancelled: then nobody waits.
 bool barrier(sched::Worker &worker);
+
+// End the threads that are docked in the caller's hot teams.
+void release_threads(sched::Worker &worker);
 
 // In the child of fork(): only the calling thread is left.
 void team_after_fork_in_child();

@@ -28,6 +28,8 @@ std::atomic<int> g_count{0};
 SpinLock g_pool_lock;
 Worker *g_pool = nullptr;      // threads of ours without work
 Worker *g_abandoned = nullptr; // workers of user threads that have ended
+Worker *g_retired = nullptr;   // workers of ours whose threads have ended
+int g_retirements = 0;         // calls of retire_threads; under g_pool_lock
 pthread_key_t g_exit_key;
 
 int g_processors = 1;
@@ -117,17 +119,39 @@ struct WorkerThreads {
     static void *thread_main(void *argument) {
         auto &worker = *static_cast<Worker *>(argument);
         settle(worker);
-        for (;;) {
+        g_pool_lock.lock();
+        const int born = g_retirements;
+        g_pool_lock.unlock();
+        for (bool stays = true; stays;) {
             while (worker.mail_.load(std::memory_order_acquire) == 0)
                 futex_wait(worker.mail_, 0);
             worker.mail_.store(0, std::memory_order_relaxed);
-            worker.main_(worker.main_arg_);
+            if (worker.main_)
+                worker.main_(worker.main_arg_);
             g_pool_lock.lock();
-            worker.pool_next_ = g_pool;
-            g_pool = &worker;
+            stays = born == g_retirements;
+            if (!stays)
+                Worker::t_self_ = nullptr; // the next thread may have the worker at once
+            Worker *&list = stays ? g_pool : g_retired;
+            worker.pool_next_ = list;
+            list = &worker;
             g_pool_lock.unlock();
         }
         return nullptr;
+    }
+
+    // Threads without work end now, those that have some when it is done.
+    static void retire_threads() {
+        g_pool_lock.lock();
+        Worker *idle = g_pool;
+        g_pool = nullptr;
+        ++g_retirements;
+        g_pool_lock.unlock();
+        while (idle) {
+            Worker *next = idle->pool_next_;
+            deliver(*idle, nullptr, nullptr);
+            idle = next;
+        }
     }
 
     // On the worker's own thread: everything that is per kernel thread.
@@ -211,7 +235,9 @@ Worker &Worker::adopt() {
 Worker *Worker::start(void (*main)(void *), void *arg) {
     Worker *worker = WorkerThreads::take(g_pool);
     if (!worker) {
-        worker = make();
+        worker = WorkerThreads::take(g_retired);
+        if (!worker)
+            worker = make();
         if (!WorkerThreads::create_thread(*worker)) {
             g_workers[worker->id_].store(nullptr, std::memory_order_release);
             return nullptr; // its descriptor and number are lost; this is rare and bounded
@@ -221,9 +247,14 @@ Worker *Worker::start(void (*main)(void *), void *arg) {
     return worker;
 }
 
+void Worker::retire_threads() {
+    WorkerThreads::retire_threads();
+}
+
 void Worker::after_fork_in_child() {
     // Only the calling thread lives on; all pooled threads are gone.
     g_pool = nullptr;
+    g_retired = nullptr;
     for (int i = 0, n = count(); i < n; ++i)
         if (by_id(i) != t_self_)
             g_workers[i].store(nullptr, std::memory_order_relaxed);

@@ -240,6 +240,10 @@ class alignas(kCacheLine) Worker {
     // returns the worker goes back to the pool.
     static Worker *start(void (*main)(void *arg), void *arg);
 
+    // The pool's threads end, and with them what they have in thread-local storage; those at work do
+    // when it is done.
+    static void retire_threads();
+
     static void after_fork_in_child();
 
   private:

@@ -76,7 +76,10 @@ class BadInput(unittest.TestCase):
                             ("SENNIT_SPIN_US", "soon"), ("OMP_SCHEDULE", "sometimes,3"),
                             ("OMP_SCHEDULE", "dynamic,-4"), ("OMP_DYNAMIC", "maybe"),
                             ("OMP_MAX_ACTIVE_LEVELS", "-1"), ("OMP_THREAD_LIMIT", "none"),
-                            ("OMP_MAX_TASK_PRIORITY", "high"), ("OMP_WAIT_POLICY", "lazy")):
+                            ("OMP_MAX_TASK_PRIORITY", "high"), ("OMP_WAIT_POLICY", "lazy"),
+                            ("OMP_TARGET_OFFLOAD", "please"), ("OMP_ALLOCATOR", "mine"),
+                            ("OMP_ALLOCATOR", "omp_default_mem_space:alignment=3"),
+                            ("OMP_ALLOCATOR", "omp_default_mem_space:pinned")):
             with self.subTest(name=name, value=value):
                 result = run("bad_input_victim", OMP_NUM_THREADS="2", **{name: value})
                 self.says(result, name, value)
@@ -102,6 +105,16 @@ class BadInput(unittest.TestCase):
                 for line in result.stderr.splitlines():
                     if result.returncode != 127:  # the loader's own words
                         self.assertTrue(line.startswith("sennit: "), line)
+
+    def test_a_device_that_is_mandatory_and_missing(self):
+        result = run("device_victim", OMP_TARGET_OFFLOAD="default")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "host\nhost\n", ""))
+        result = run("device_victim", OMP_TARGET_OFFLOAD="MANDATORY")
+        if OPTIONS.programs.name == "clang":  # clang 19 asks nobody where there is no device
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+        else:
+            self.assertEqual((result.returncode, result.stdout), (-signal.SIGABRT, "host\n"))
+            self.says(result, "OMP_TARGET_OFFLOAD", "device 1")
 
     def test_exit_inside_a_task(self):
         for threads in "128":

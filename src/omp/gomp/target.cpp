@@ -1,56 +1,184 @@
 // SPDX-License-Identifier: Apache-2.0
 // target constructs where there is no device: the region runs on the host, mapped data is the
 // program's own (OpenMP 5.2, 1.3). Only firstprivate items need care: the region gets copies.
-#include "omp/gomp/gomp.h"
+#include "omp/target.h"
+#include "omp/gomp/tasks.h"
+#include "omp/icv.h"
 
-#include "task/task.h"
-
-#include <alloca.h>
+#include <algorithm>
+#include <climits>
 #include <cstddef>
-#include <cstring>
 
 using namespace sennit;
 using gomp::Function;
 
-extern "C" void GOMP_taskwait_depend(void **depend);
-
 namespace {
 
-// Low byte of a kind: how an item is mapped; high byte: log2 of its alignment.
-constexpr unsigned kFirstprivate = 12;
+// Values of a `device` argument that are no device.
+constexpr int kDefaultDevice = -1;
+constexpr int kHostFallback = -2; // if(false)
+
+constexpr unsigned kNowait = 1u << 0; // in `flags`
+
+void require_device(int device) {
+    if (device == kHostFallback)
+        return;
+    omp::require_device(device == kDefaultDevice ? omp::here().task->icvs->default_device : device);
+}
+
+// Words of (value << 16 | what << 8 | device); with kValueFollows the value is the next word.
+int thread_limit_of(void **arguments) {
+    constexpr std::intptr_t kDevice = 0x7f; // 0: of any
+    constexpr std::intptr_t kValueFollows = 0x80;
+    constexpr std::intptr_t kWhat = 0xff00;
+    constexpr std::intptr_t kThreadLimit = 0x200;
+    while (arguments && *arguments) {
+        const auto word = reinterpret_cast<std::intptr_t>(*arguments++);
+        const std::intptr_t value =
+            (word & kValueFollows) ? reinterpret_cast<std::intptr_t>(*arguments++) : word >> 16;
+        if ((word & kDevice) == 0 && (word & kWhat) == kThreadLimit)
+            return static_cast<int>(std::min<std::intptr_t>(value, INT_MAX));
+    }
+    return 0;
+}
+
+// The items of a construct, as the compiler passes them.
+struct Items {
+    std::size_t count;
+    void **addresses;
+    const std::size_t *sizes;
+    const unsigned short *kinds; // how it is mapped; high byte: log2 of its alignment
+
+    // An absent optional argument of Fortran has no address.
+    bool is_firstprivate(std::size_t i) const {
+        constexpr unsigned kFirstprivate = 12;
+        return (kinds[i] & 0xffu) == kFirstprivate && addresses[i];
+    }
+    long alignment(std::size_t i) const { return 1L << (kinds[i] >> 8); }
+
+    // Bytes for own addresses and, behind them, the copies.
+    std::size_t room() const {
+        std::size_t bytes = count * sizeof(void *);
+        for (std::size_t i = 0; i < count; ++i)
+            if (is_firstprivate(i))
+                bytes += sizes[i] + static_cast<std::size_t>(alignment(i));
+        return bytes;
+    }
+    void copy_to(void **own) const {
+        void *at = own + count;
+        for (std::size_t i = 0; i < count; ++i) {
+            own[i] = addresses[i];
+            if (!is_firstprivate(i))
+                continue;
+            own[i] = gomp::align_up(at, alignment(i));
+            std::memcpy(own[i], addresses[i], sizes[i]);
+            at = static_cast<char *>(own[i]) + sizes[i];
+        }
+    }
+};
+
+struct Region {
+    Function function;
+    int thread_limit;
+    void **items;
+};
+
+void run(sched::Worker &worker, const Region &region) {
+    omp::run_target(
+        worker, region.thread_limit,
+        [](omp::Member &, void *data) {
+            const auto &called = *static_cast<const Region *>(data);
+            called.function(called.items);
+        },
+        const_cast<Region *>(&region));
+}
+
+void invoke(Task &task) {
+    if (!task.is(Task::kDiscarded))
+        run(omp::here(), *static_cast<const Region *>(task.payload()));
+}
+
+// `nowait`, where a task can be deferred: the target task waits for its dependences by itself.
+bool is_deferred(const sched::Worker &worker, unsigned flags) {
+    return (flags & kNowait) != 0 && !worker.task->is(Task::kFinal);
+}
+
+void wait_for(sched::Worker &worker, void **depend) {
+    SENNIT_READ_DEPENDENCES(depends, count, depend)
+    if (count > 0)
+        task::wait_depends(worker, nullptr, depends, count);
+}
+
+// Data movement has nothing to do but to stand in the order that its dependences say.
+void stand_in_order(int device, unsigned flags, void **depend) {
+    require_device(device);
+    if (!depend)
+        return;
+    sched::Worker &worker = omp::here();
+    if (!is_deferred(worker, flags))
+        return wait_for(worker, depend);
+    SENNIT_READ_DEPENDENCES(depends, count, depend)
+    Task &task = *task::allocate(worker, 0);
+    task::set_up(worker, task, [](Task &) {}, nullptr, 0, 0);
+    task::submit(worker, task, depends, count);
+}
 
 } // namespace
 
-GOMP_API void GOMP_target_ext(int, Function function, std::size_t count, void **items,
-                              std::size_t *sizes, unsigned short *kinds, unsigned, void **depend,
-                              void **) {
-    if (depend)
-        GOMP_taskwait_depend(depend);
-    auto **own = static_cast<void **>(alloca((count + 1) * sizeof(void *)));
-    for (std::size_t i = 0; i < count; ++i) {
-        own[i] = items[i];
-        if ((kinds[i] & 0xffu) != kFirstprivate)
-            continue;
-        const std::size_t align = std::size_t{1} << (kinds[i] >> 8);
-        auto raw = reinterpret_cast<std::uintptr_t>(alloca(sizes[i] + align));
-        own[i] = reinterpret_cast<void *>((raw + align - 1) & ~(align - 1));
-        std::memcpy(own[i], items[i], sizes[i]);
+GOMP_API void GOMP_target_ext(int device, Function function, std::size_t count, void **addresses,
+                              std::size_t *sizes, unsigned short *kinds, unsigned flags,
+                              void **depend, void **arguments) {
+    require_device(device);
+    sched::Worker &worker = omp::here();
+    const Items items{count, addresses, sizes, kinds};
+    const int thread_limit = thread_limit_of(arguments);
+    if (is_deferred(worker, flags)) {
+        if (task::is_cancelled(*worker.task))
+            return; // the new task would be discarded
+        SENNIT_READ_DEPENDENCES(depends, depend_count, depend)
+        Task &task = *task::allocate(worker, sizeof(Region) + items.room());
+        task::set_up(worker, task, invoke, reinterpret_cast<void *>(function), 0, 0);
+        auto *region = static_cast<Region *>(task.payload());
+        *region = {function, thread_limit, reinterpret_cast<void **>(region + 1)};
+        items.copy_to(region->items);
+        task::submit(worker, task, depends, depend_count);
+        return;
     }
-    function(own);
+    // The copies are made before the wait, as the encountering task goes on only after it.
+    auto **own = static_cast<void **>(alloca(items.room()));
+    items.copy_to(own);
+    if (depend)
+        wait_for(worker, depend);
+    run(worker, {function, thread_limit, own});
 }
 
-GOMP_API void GOMP_target_data_ext(int, std::size_t, void **, std::size_t *, unsigned short *) {}
+GOMP_API void GOMP_target_data_ext(int device, std::size_t, void **, std::size_t *,
+                                   unsigned short *) {
+    require_device(device);
+}
 GOMP_API void GOMP_target_end_data(void) {}
-
-GOMP_API void GOMP_target_update_ext(int, std::size_t, void **, std::size_t *, unsigned short *,
-                                     unsigned, void **depend) {
-    if (depend)
-        GOMP_taskwait_depend(depend);
+GOMP_API void GOMP_target_update_ext(int device, std::size_t, void **, std::size_t *,
+                                     unsigned short *, unsigned flags, void **depend) {
+    stand_in_order(device, flags, depend);
 }
-GOMP_API void GOMP_target_enter_exit_data(int, std::size_t, void **, std::size_t *,
-                                          unsigned short *, unsigned, void **depend) {
-    if (depend)
-        GOMP_taskwait_depend(depend);
+GOMP_API void GOMP_target_enter_exit_data(int device, std::size_t, void **, std::size_t *,
+                                          unsigned short *, unsigned flags, void **depend) {
+    stand_in_order(device, flags, depend);
+}
+
+// The interface of GCC 4.9, where firstprivate items came mapped.
+GOMP_API void GOMP_target(int device, Function function, const void *, std::size_t,
+                          void **addresses, std::size_t *, unsigned char *) {
+    require_device(device);
+    run(omp::here(), {function, 0, addresses});
+}
+GOMP_API void GOMP_target_data(int device, const void *, std::size_t, void **, std::size_t *,
+                               unsigned char *) {
+    require_device(device);
+}
+GOMP_API void GOMP_target_update(int device, const void *, std::size_t, void **, std::size_t *,
+                                 unsigned char *) {
+    require_device(device);
 }
 
 // teams in a target region: called before each round of a loop over the league's teams.
@@ -67,4 +195,10 @@ GOMP_API bool GOMP_teams4(unsigned, unsigned teams, unsigned thread_limit, bool 
         return true;
     league = {};
     return false;
+}
+
+// GCC 4.9's: one team.
+GOMP_API void GOMP_teams(unsigned, unsigned thread_limit) {
+    if (thread_limit > 0)
+        icvs_for_update(omp::here()).thread_limit = static_cast<int>(thread_limit);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GOMP_task and GOMP_taskloop share: the argument block that GCC makes for a task.
+// What makes tasks shares: the argument block that GCC makes for a task, and its dependences.
 #pragma once
 
 #include "omp/gomp/gomp.h"
@@ -58,4 +58,79 @@ inline std::uint32_t translate(unsigned flags) {
     return ours;
 }
 
+// GCC's dependence array in either layout.
+class Dependences {
+  public:
+    explicit Dependences(void **depend) : depend_(depend) {
+        const auto first = reinterpret_cast<std::uintptr_t>(depend[0]);
+        if (first != 0) { // {count, outs, addresses...}
+            count_ = static_cast<int>(first);
+            out_ = word(1);
+            in_ = count_ - out_;
+            start_ = 2;
+        } else { // {0, count, outs, mutexinoutsets, ins, addresses..., depobjs...}
+            count_ = word(1);
+            out_ = word(2);
+            mutex_ = word(3);
+            in_ = word(4);
+            start_ = 5;
+        }
+    }
+    int size() const { return count_; }
+    void fill(task::Depend *into) const {
+        for (int i = 0; i < count_; ++i)
+            into[i] = at(i);
+    }
+
+    // omp_depend_t: {address, kind}
+    static task::Depend of_object(void *const *object) {
+        return {object[0], kind_of(reinterpret_cast<std::uintptr_t>(object[1]))};
+    }
+
+  private:
+    int word(int index) const {
+        return static_cast<int>(reinterpret_cast<std::uintptr_t>(depend_[index]));
+    }
+    task::Depend at(int i) const {
+        void *item = depend_[start_ + i];
+        if (i < out_)
+            return {item, task::DependKind::out};
+        if (i < out_ + mutex_)
+            return {item, task::DependKind::mutexinoutset};
+        if (i < out_ + mutex_ + in_)
+            return {item, task::DependKind::in};
+        return of_object(static_cast<void **>(item));
+    }
+    static task::DependKind kind_of(std::uintptr_t kind) {
+        switch (kind) {
+        case 1:
+            return task::DependKind::in;
+        case 4:
+            return task::DependKind::mutexinoutset;
+        case 5:
+            return task::DependKind::inoutset;
+        default:
+            return task::DependKind::out; // out, inout
+        }
+    }
+    void **depend_;
+    int count_;
+    int out_;
+    int mutex_ = 0;
+    int in_;
+    int start_;
+};
+
 } // namespace sennit::gomp
+
+// GCC's `source`, null for none, as task::Depend array[count] on the caller's stack.
+#define SENNIT_READ_DEPENDENCES(array, count, source)                                              \
+    int count = 0;                                                                                 \
+    task::Depend *array = nullptr;                                                                 \
+    if (source) {                                                                                  \
+        const gomp::Dependences given(source);                                                     \
+        count = given.size();                                                                     \
+        array = static_cast<task::Depend *>(                                                       \
+            alloca(static_cast<std::size_t>(count) * sizeof(task::Depend)));                       \
+        given.fill(array);                                                                         \
+    }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // parallel, teams on the host, and who and where the calling thread is.
-#include "omp/kmp/kmp.h"
+#include "omp/kmp/tasks.h"
 
 #include "base/message.h"
 #include "omp/icv.h"
+#include "omp/target.h"
 
 #include <alloca.h>
 #include <cstdarg>
@@ -141,9 +142,16 @@ KMP_API void __kmpc_push_num_teams_51(Ident *, Gtid, std::int32_t, std::int32_t 
     t_announced.num_teams = teams;
     t_announced.thread_limit = limit;
 }
+// The first thing in the task that clang makes around a target region with a thread_limit clause:
+// the region begins here and ends with the task (kmp::end_body).
 KMP_API void __kmpc_set_thread_limit(Ident *, Gtid, std::int32_t limit) {
-    if (limit > 0)
-        icvs_for_update(omp::here()).thread_limit = limit;
+    sched::Worker &worker = omp::here();
+    if (worker.task->is_explicit()) {
+        worker.task->door_flags |= kmp::kInTarget;
+        omp::begin_target(worker, limit, nullptr);
+    } else if (limit > 0) {
+        icvs_for_update(worker).thread_limit = limit;
+    }
 }
 
 KMP_API void __kmpc_fork_teams(Ident *, std::int32_t count, Microtask microtask, ...) {

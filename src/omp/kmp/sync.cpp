@@ -2,6 +2,7 @@
 // Barriers, critical sections, reductions, locks, memory, threadprivate variables, messages.
 #include "omp/sync.h"
 #include "omp/kmp/kmp.h"
+#include "omp/target.h"
 
 #include "base/message.h"
 #include "omp/cancel.h"
@@ -197,6 +198,14 @@ KMP_API void __kmpc_error(Ident *location, int severity, const char *message) {
     if (severity == kFatal)
         std::exit(1);
 }
+// What libomptarget asks.
 KMP_API int __kmpc_get_target_offload(void) {
-    return 0;
-} // disabled: there are no devices
+    return static_cast<int>(omp::target_offload());
+}
+// Whether a target task whose device is still busy can be put back and asked again: no, it waits.
+KMP_API bool __kmpc_omp_has_task_team(Gtid) {
+    return false;
+}
+KMP_API void **__kmpc_omp_get_target_async_handle_ptr(Gtid) {
+    return nullptr;
+}

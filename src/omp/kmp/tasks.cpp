@@ -3,6 +3,8 @@
 // shareds (addresses of shared variables) stand behind it.
 #include "omp/kmp/tasks.h"
 
+#include "omp/target.h"
+
 #include <alloca.h>
 #include <cstddef>
 
@@ -13,14 +15,23 @@ using kmp::KmpTask;
 
 namespace sennit::kmp {
 
+// What follows the body. Of an untied task, this is after its last part.
+void end_body(Task &task, KmpTask &self, Gtid gtid) {
+    if (task.door_flags & kInTarget)
+        omp::end_target(*sched::Worker::self());
+    if (task.door_flags & kDestructorsThunk)
+        self.data1.destructors(gtid, &self);
+}
+
 void invoke(Task &task) {
     auto *self = static_cast<KmpTask *>(task.payload());
     const Gtid gtid = sched::Worker::self()->id();
     // Without a routine: `taskwait nowait` with dependences, an empty task.
     if (SENNIT_LIKELY(!task.is(Task::kDiscarded) && self->routine))
         self->routine(gtid, self);
-    if (SENNIT_UNLIKELY(task.door_flags & kDestructorsThunk) && !task.is(Task::kRequeued))
-        self->data1.destructors(gtid, self);
+    if (SENNIT_UNLIKELY(task.door_flags & (kDestructorsThunk | kInTarget)) &&
+        !task.is(Task::kRequeued))
+        end_body(task, *self, gtid);
 }
 
 void read_priority(Task &task) {
@@ -183,8 +194,7 @@ KMP_API void __kmpc_omp_task_begin_if0(Ident *, Gtid, KmpTask *kmp_task) {
 
 KMP_API void __kmpc_omp_task_complete_if0(Ident *, Gtid gtid, KmpTask *kmp_task) {
     Task &task = *Task::of_payload(kmp_task);
-    if (task.door_flags & kmp::kDestructorsThunk)
-        kmp_task->data1.destructors(gtid, kmp_task);
+    kmp::end_body(task, *kmp_task, gtid);
     task::end_undeferred(omp::here(), task);
 }
 

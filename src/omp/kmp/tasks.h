@@ -33,8 +33,11 @@ enum AllocFlag : std::uint32_t {
     kDestructorsThunk = 1u << 3,
     kPrioritySpecified = 1u << 5,
 };
+// Ours, beside them in Task::door_flags: the body began a target region (__kmpc_set_thread_limit).
+inline constexpr std::uint32_t kInTarget = 1u << 31;
 
-void invoke(Task &task);        // Task::invoke of this door
+void invoke(Task &task); // Task::invoke of this door
+void end_body(Task &task, KmpTask &self, Gtid gtid);
 void read_priority(Task &task); // from where the compiler put it
 void run_undeferred(sched::Worker &worker, Task &task);
 
