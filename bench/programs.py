@@ -38,7 +38,7 @@ LEGEND = """\
 Times are seconds, medians of the rounds, as the program itself says where it does, else of the whole
 process. *time* and *CPU* (user + system, of the whole process) are ratios Sennit / best peer of the same
 compiler, below 1 is better: median of the rounds' ratios [least – largest round]. *peak* is resident
-memory of the largest process, in MiB: Sennit, and the least of the peers. *same*: exit status 0,
+memory of the largest process, in MiB: Sennit, and the least of the peers. *same*: ended as it should,
 verified by the program itself or printed results equal, under every runtime."""
 
 
@@ -60,6 +60,7 @@ class Program:
     seconds: str = ""
     environment: dict = dataclasses.field(default_factory=dict)
     launcher: list = dataclasses.field(default_factory=list)
+    status: int = 0
     timeout: float = 60.0
 
 
@@ -164,7 +165,7 @@ def same_results(one, other, tolerance):
 def printed_results(pattern, text):
     """What the pattern's groups matched, all matches in a row."""
     return [word for match in re.finditer(pattern, text, re.MULTILINE)
-            for word in (match.groups() or (match.group(),))]
+            for word in (match.groups() or (match.group(),)) if word is not None]
 
 
 def command(case, runtime, options, checking):
@@ -191,8 +192,8 @@ def run_once(case, runtime, outcome, reference, options, checking):
         usage = pathlib.Path(scratch) / "usage"
         folder = pathlib.Path(scratch) / "run"
         folder.mkdir()
-        state, out, complaint = bench_cells.execute([str(options.build / "bench" / "usage"), str(usage), *argv],
-                                                    environment, program.timeout, folder)
+        usage_argv = [str(options.build / "bench" / "usage"), str(usage), str(program.status)]
+        state, out, complaint = bench_cells.execute(usage_argv + argv, environment, program.timeout, folder)
         if state != "ok":
             outcome.fail(state, complaint)
             return

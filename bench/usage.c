@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// usage FILE PROGRAM [ARGUMENTS...]: runs a program and writes to FILE what it took.
+// usage FILE STATUS PROGRAM [ARGUMENTS...]: runs a program and writes to FILE what it took.
 //
 // One line: wall, user and system seconds, and the peak resident memory in KiB of the largest
 // process. A child's peak begins with that of the process that started it, so programs are started
-// from here and not from Python. Ends as the program did; a signal becomes 128 + its number.
+// from here and not from Python. Ends with 0 when the program ended with STATUS, else with what it
+// ended with, 1 for a 0 that was not expected; a signal becomes 128 + its number.
 #define _DEFAULT_SOURCE
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -26,15 +28,16 @@ static double seconds_of(struct timeval time) {
 }
 
 int main(int argc, char **argv) {
-    if (argc < 3) {
-        fprintf(stderr, "usage: %s FILE PROGRAM [ARGUMENTS...]\n", argv[0]);
+    if (argc < 4) {
+        fprintf(stderr, "usage: %s FILE STATUS PROGRAM [ARGUMENTS...]\n", argv[0]);
         return 2;
     }
+    char **const program = argv + 3;
     const double start = seconds_now();
     const pid_t child = fork();
     if (child == 0) {
-        execvp(argv[2], argv + 2);
-        fprintf(stderr, "%s: %s\n", argv[2], strerror(errno));
+        execvp(program[0], program);
+        fprintf(stderr, "%s: %s\n", program[0], strerror(errno));
         _exit(EXIT_NOT_STARTED);
     }
     int status = 0;
@@ -52,5 +55,9 @@ int main(int argc, char **argv) {
         perror(argv[1]);
         return EXIT_NOT_STARTED;
     }
-    return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+    if (WIFSIGNALED(status))
+        return EXIT_SIGNAL + WTERMSIG(status);
+    if (WEXITSTATUS(status) == atoi(argv[2]))
+        return 0;
+    return WEXITSTATUS(status) ? WEXITSTATUS(status) : 1;
 }
