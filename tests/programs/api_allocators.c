@@ -82,7 +82,7 @@ static void pool(void) {
         memset(block, i, 3000);
         omp_free(block, small);
     }
-    CHECK(had >= 200 && had <= 200 * check_threads()); // some thread gets it, each time
+    CHECK(had >= 1 && had <= 200 * check_threads()); // who finds the pool taken goes without
     omp_destroy_allocator(small);
 }
 
