@@ -5,6 +5,7 @@
 #include "sched/policy/outlook.h"
 #include "sched/policy/profiles.h"
 #include "task/depend.h"
+#include "task/marks.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -27,7 +28,15 @@ class TaskOutlook final : public policy::Outlook {
 
 SpinLock g_lock;
 TaskOutlook g_outlook;
-policy::Profiles g_profiles;
+
+// Not destroyed: tasks may still run, and statistics are still to be written, in exit handlers.
+union Lasting {
+    policy::Profiles profiles;
+    constexpr Lasting() : profiles() {}
+    ~Lasting() {}
+};
+constinit Lasting g_lasting;
+policy::Profiles &g_profiles = g_lasting.profiles;
 
 void note_verdict(bool changed, bool sends) {
     if (!changed)
@@ -52,7 +61,10 @@ Profile *profile_of(const Task &task, int dependences) {
     key.size = task.door_size;
     key.properties = task.flags & kProperties;
     key.dependences = static_cast<std::uint32_t>(dependences);
-    return g_profiles.find(key);
+    Profile *profile = g_profiles.find(key, marked_as_sender);
+    if (profile && profile->verdict() == Profile::Verdict::sends && !g_outlook.knows_sends())
+        note_verdict(true, true); // the first send is known from a mark
+    return profile;
 }
 
 } // namespace
@@ -141,16 +153,14 @@ void task_ended(Task &task) {
 }
 
 PolicyCounters policy_counters() {
-    PolicyCounters counters{};
-    g_profiles.each([&](const Profile &profile) {
-        ++counters.profiles;
-        counters.senders += profile.verdict() == Profile::Verdict::sends;
-    });
     g_lock.lock();
-    counters.raised = g_outlook.raises();
-    counters.passes = g_outlook.passes();
+    const PolicyCounters counters{g_outlook.raises(), g_outlook.passes()};
     g_lock.unlock();
     return counters;
+}
+
+const policy::Profiles &profiles() {
+    return g_profiles;
 }
 
 } // namespace sennit::task

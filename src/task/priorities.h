@@ -12,6 +12,10 @@
 
 #include "task/task.h"
 
+namespace sennit::policy {
+class Profiles;
+}
+
 namespace sennit::task {
 
 // While add_depends() finds the predecessors of a task under sa or fa. Holds the lock.
@@ -46,11 +50,10 @@ void task_sends(Task &task);
 void task_ended(Task &task);
 
 struct PolicyCounters {
-    std::uint64_t profiles;
-    std::uint64_t senders; // profiles whose tasks send
-    std::uint64_t raised;  // priorities, on the way from a send-task to those before it
-    std::uint64_t passes;  // over all tasks, because something was learned
+    std::uint64_t raised; // priorities, on the way from a send-task to those before it
+    std::uint64_t passes; // over all tasks, because something was learned
 };
 PolicyCounters policy_counters();
+const policy::Profiles &profiles();
 
 } // namespace sennit::task

@@ -7,9 +7,13 @@
 #include "base/message.h"
 #include "fiber/stack.h"
 #include "poll/poll.h"
+#include "sched/order.h"
+#include "sched/policy/profiles.h"
 #include "sched/worker.h"
+#include "task/priorities.h"
 #include "task/task.h"
 #include "trace/json_file.h"
+#include "trace/symbols.h"
 #include "trace/trace.h"
 
 #include <cerrno>
@@ -39,6 +43,50 @@ sennit_statistics read_statistics() {
     return now;
 }
 
+// The policy's word: options.def has all of them as "a|b|c".
+void write_policy(trace::JsonFile &file) {
+    const char *words = "";
+#define SENNIT_OPTION(field, variable, kind, fallback, range, help)                                \
+    if (std::strcmp(#field, "policy") == 0)                                                        \
+        words = range;
+#include "base/options.def"
+#undef SENNIT_OPTION
+    for (int left = config().policy; left > 0; ++words)
+        left -= *words == '|';
+    char word[16];
+    const auto length = static_cast<int>(std::strcspn(words, "|"));
+    std::snprintf(word, sizeof word, "%.*s", length, words);
+    file.raw(",\"policy\":").quoted(word);
+}
+
+// What sa and fa did, and what fa has learned.
+void write_learned(trace::JsonFile &file) {
+    const policy::Rules &rules = sched::rules();
+    if (!rules.propagates())
+        return;
+    const PolicyCounters counters = policy_counters();
+    file.raw(",").field("priorities_raised", static_cast<std::int64_t>(counters.raised));
+    if (!rules.learns())
+        return;
+    file.raw(",").field("policy_passes", static_cast<std::int64_t>(counters.passes));
+    file.raw(",\"profiles\":[");
+    trace::Symbols symbols;
+    const char *separator = "";
+    profiles().each([&](const policy::Profile &profile) {
+        using Verdict = policy::Profile::Verdict;
+        const Verdict verdict = profile.verdict();
+        file.raw(separator).raw("{\"task\":");
+        file.quoted(symbols.name_of(reinterpret_cast<std::uintptr_t>(profile.key.entry)));
+        file.raw(",").field("dependences", profile.key.dependences).raw(",\"verdict\":");
+        file.quoted(verdict == Verdict::sends      ? "sends"
+                    : verdict == Verdict::computes ? "computes"
+                                                   : "unknown");
+        file.raw("}");
+        separator = ",";
+    });
+    file.raw("]");
+}
+
 void write_at_exit() {
     const sennit_statistics now = read_statistics();
     const struct {
@@ -58,6 +106,8 @@ void write_at_exit() {
         file.raw(separator).field(field.name, static_cast<std::int64_t>(field.value));
         separator = ",";
     }
+    write_policy(file);
+    write_learned(file);
     file.raw("}\n");
     if (!file.finish())
         warn("SENNIT_STATS: cannot write '%s' (%s)", path, std::strerror(errno));

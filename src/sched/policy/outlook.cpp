@@ -73,8 +73,9 @@ void Outlook::start(Vertex &vertex) {
 }
 
 void Outlook::verdict_changed(bool sends) {
-    any_send_ |= sends;
-    if (!any_send_ || outdated_)
+    if (sends)
+        any_send_.store(true, std::memory_order_relaxed);
+    if (!knows_sends() || outdated_)
         return;
     outdated_ = true;
     // A pass costs as much as the list is long, and must stay small beside the tasks' own costs.

@@ -14,12 +14,13 @@
 // of ruling out: a half-learned graph lies between creation order and the right priorities, and
 // never prefers the first send that was seen to those still to be learned.
 //
-// Thread-safety: none; the caller serializes, but for Profile.
+// Thread-safety: none; the caller serializes, but for Profile, sends() and knows_sends().
 #pragma once
 
 #include "sched/policy/profiles.h"
 #include "sched/policy/rules.h"
 
+#include <atomic>
 #include <cstdint>
 
 namespace sennit::policy {
@@ -56,6 +57,7 @@ class Outlook {
     // A verdict has changed: compute all priorities anew, soon.
     void verdict_changed(bool sends);
     bool outdated() const { return outdated_; }
+    bool knows_sends() const { return any_send_.load(std::memory_order_relaxed); }
     // Is it time, for one who has something else to do?
     bool overdue() const { return outdated_ && starts_ >= patience_; }
     void reconsider();
@@ -65,7 +67,7 @@ class Outlook {
             return false;
         const auto verdict = profile->verdict();
         return verdict == Profile::Verdict::sends ||
-               (verdict == Profile::Verdict::unknown && dependent && any_send_);
+               (verdict == Profile::Verdict::unknown && dependent && knows_sends());
     }
 
     std::uint64_t raises() const { return raises_; }
@@ -90,7 +92,7 @@ class Outlook {
     std::uint64_t patience_ = 0; // see overdue()
     std::uint64_t raises_ = 0;
     std::uint64_t passes_ = 0;
-    bool any_send_ = false;
+    std::atomic<bool> any_send_{false}; // written under the caller's lock
     bool outdated_ = false;
 };
 

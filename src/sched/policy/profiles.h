@@ -32,7 +32,11 @@ class Profile {
 
     const ProfileKey key;
 
-    explicit Profile(const ProfileKey &given) : key(given) {}
+    // `sends`: known beforehand.
+    explicit Profile(const ProfileKey &given, bool sends = false) : key(given) {
+        if (sends)
+            record(true);
+    }
 
     Verdict verdict() const { return unpack(state_.load(std::memory_order_relaxed)).verdict; }
 
@@ -62,8 +66,9 @@ class Profiles {
     Profiles &operator=(const Profiles &) = delete;
     ~Profiles();
 
-    // The profile of such tasks, made at the first call; null when there are too many.
-    Profile *find(const ProfileKey &key);
+    // The profile of such tasks, made at the first call; null when there are too many. A new one is
+    // a sender's if marked(key.entry).
+    Profile *find(const ProfileKey &key, bool (*marked)(const void *entry) = nullptr);
 
     // Visit all.
     template <class Visitor>
