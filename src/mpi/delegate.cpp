@@ -87,6 +87,29 @@ bool hand_out(Job &job) {
     return start_helper(job);
 }
 
+// Open MPI (seen with 4.1) loads what it needs for topologies and files in the first call that
+// needs it, and two first calls at once crash it: so the first is made here, before any helper's.
+void load_lazy_parts() {
+#ifdef OPEN_MPI
+    static const auto cart_create = SENNIT_BARE(Cart_create);
+    static const auto comm_free = SENNIT_BARE(Comm_free);
+    static const auto file_open = SENNIT_BARE(File_open);
+    static const auto file_close = SENNIT_BARE(File_close);
+    outside_task([] {
+        MPI_Comm grid = MPI_COMM_NULL;
+        const int one = 1;
+        const int periodic = 0;
+        if (cart_create(MPI_COMM_SELF, 1, &one, &periodic, 0, &grid) == MPI_SUCCESS)
+            comm_free(&grid);
+        MPI_File file = MPI_FILE_NULL;
+        if (file_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file) ==
+            MPI_SUCCESS)
+            file_close(&file);
+        return MPI_SUCCESS;
+    });
+#endif
+}
+
 } // namespace
 
 Turn::Turn(Object object) : object_(object) {
@@ -139,7 +162,9 @@ bool turns_taken() {
 }
 
 int run_elsewhere(const Operation &operation, Job &job) {
-    const Turn turn(operation.ordered ? operation.object : Object{});
+    static pthread_once_t loaded = PTHREAD_ONCE_INIT;
+    pthread_once(&loaded, load_lazy_parts);
+    const Turn turn(operation.turn);
     job.task = current_task();
     trace_begin(operation);
     if (hand_out(job))
@@ -154,7 +179,7 @@ int start_in_turn(const Operation &operation, int (*start)(void *closure, MPI_Re
                   void *closure, MPI_Request *request) {
     std::optional<Turn> turn;
     if (turns_taken())
-        turn.emplace(operation.object);
+        turn.emplace(operation.turn);
     return outside_task([&] { return start(closure, request); });
 }
 

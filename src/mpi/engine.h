@@ -25,9 +25,10 @@
 #pragma weak MPI_Request_c2f
 #pragma weak MPI_Request_f2c
 #pragma weak ompi_mpi_packed
+#pragma weak ompi_mpi_comm_null
 #pragma weak ompi_mpi_comm_self
 #pragma weak ompi_mpi_comm_world
-#pragma weak ompi_mpi_errors_are_fatal
+#pragma weak ompi_mpi_file_null
 #pragma weak ompi_mpi_info_null
 #pragma weak ompi_request_null
 #endif
@@ -74,8 +75,8 @@ struct Operation {
     Notice notice = Notice::none;
     int peer = -1;
     int tag = -1;
-    Object object = {};   // whose error handler is called
-    bool ordered = false; // a collective on `object`
+    Object object = {}; // whose error handler is called
+    Object turn = {};   // what it must keep its order on
 };
 
 // Something that MPI has to finish. Who waits is either a suspended task, in whose frame the ticket
@@ -116,7 +117,7 @@ int start_in_turn(const Operation &operation, int (*start)(void *closure, MPI_Re
 template <class Start>
 int start_operation(const Operation &operation, Start &start, MPI_Request *request) {
     notify(operation.notice, operation.peer);
-    if (operation.ordered)
+    if (operation.turn.kind != Object::Kind::none)
         return start_in_turn(
             operation,
             [](void *closure, MPI_Request *r) { return (*static_cast<Start *>(closure))(r); },

@@ -62,7 +62,7 @@ IN_TASK = """extern "C" int sennit_MPI_{name}({parameters}) {{
     static const auto bare = SENNIT_BARE({name});
     if (!in_task({never_blocks}))
         return outside_task([&] {{ return bare({arguments}); }});
-    const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {tag}, {object}, {ordered}}};
+    const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {tag}, {object}, {turn}}};
 """
 
 START = IN_TASK + """    static const auto twin = SENNIT_BARE({twin});
@@ -128,7 +128,8 @@ def wrapper(call, header, suffix):
         "peer": argument_or(call["peer"], "-1"),
         "tag": argument_or(call["tag"], "-1"),
         "object": object_of(arguments),
-        "ordered": {"-": "false", "yes": "true"}[call["ordered"]],
+        "turn": {"-": "Object{{}}", "yes": "{}", "files": "file_turn({})"}[call["ordered"]].format(
+            object_of(arguments)),
         # A message to or from nobody never blocks, and bare MPI knows what its status is.
         "never_blocks": "" if call["notice"] == "-" or call["peer"] == "-"
                         else call["peer"] + " == MPI_PROC_NULL",

@@ -52,4 +52,14 @@ inline Object file_object(const MPI_File *file) {
     return file ? file_object(*file) : Object{};
 }
 
+// What the calls on files take turns on. MPICH's ROMIO has one lock that it holds also while a
+// collective call waits for other ranks.
+inline Object file_turn([[maybe_unused]] Object object) {
+#ifdef MPICH_NUMVERSION
+    return {Object::Kind::file, 0};
+#else
+    return object;
+#endif
+}
+
 } // namespace sennit::mpi

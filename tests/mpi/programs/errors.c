@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Errors reach the caller in a task as they would without: the code with MPI_ERRORS_RETURN, else one
- * call of the communicator's own error handler, with the right communicator and code; also errors
- * that show only when a request is tested, such as a truncated message. */
+ * Errors reach the caller in a task as they would without: the code with MPI_ERRORS_RETURN, else
+ * one call of the communicator's own error handler, with the right communicator and code; also
+ * errors that show only when a request is tested, such as a truncated message. */
 #include "check.h"
 
 #include <stdatomic.h>
@@ -29,8 +29,7 @@ static void truncate(MPI_Comm where) {
 #pragma omp task firstprivate(i, where)
         {
             int small = 0;
-            const int error =
-                MPI_Recv(&small, 1, MPI_INT, previous(), i, where, MPI_STATUS_IGNORE);
+            const int error = MPI_Recv(&small, 1, MPI_INT, previous(), i, where, MPI_STATUS_IGNORE);
             CHECK(class_of(error) == MPI_ERR_TRUNCATE);
         }
     }
