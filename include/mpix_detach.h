@@ -4,7 +4,8 @@
  * over the requests, sets non-persistent handles to MPI_REQUEST_NULL and returns at once; the
  * callback runs when they are complete, on any thread, at the earliest inside the call itself. It
  * must not block. Without Sennit's OpenMP runtime in the process, callbacks run inside
- * MPIX_Progress and MPI_Finalize. All return MPI_SUCCESS or an MPI error code; all may be called
+ * MPIX_Progress and MPI_Finalize, or, with MPIX_DETACH=progress in the environment, on a thread of
+ * the library's. All return MPI_SUCCESS or an MPI error code; all may be called
  * from any thread.
  */
 #ifndef MPIX_DETACH_H
@@ -36,6 +37,20 @@ int MPIX_Detach_each_status(int count, MPI_Request requests[],
 int MPIX_Detach_all(int count, MPI_Request requests[], MPIX_Detach_function *callback, void *data);
 int MPIX_Detach_all_status(int count, MPI_Request requests[],
                            MPIX_Detach_all_statuses_function *callback, void *data);
+
+/* Persistent requests: started and detached in one. The handles stay; until the callback they must
+ * not be passed to any other function. */
+int MPIX_Start_detached(MPI_Request *request, MPIX_Detach_function *callback, void *data);
+int MPIX_Start_detached_status(MPI_Request *request, MPIX_Detach_status_function *callback,
+                               void *data);
+int MPIX_Start_detached_each(int count, MPI_Request requests[], MPIX_Detach_function *callback,
+                             void *array_of_data[]);
+int MPIX_Start_detached_each_status(int count, MPI_Request requests[],
+                                    MPIX_Detach_status_function *callback, void *array_of_data[]);
+int MPIX_Start_detached_all(int count, MPI_Request requests[], MPIX_Detach_function *callback,
+                            void *data);
+int MPIX_Start_detached_all_status(int count, MPI_Request requests[],
+                                   MPIX_Detach_all_statuses_function *callback, void *data);
 
 /* Give the library an opportunity for progress and callbacks. `data` is not used. */
 int MPIX_Progress(void *data);

@@ -1,182 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
-// The non-blocking side: TAMPI_Iwait[all] (task-aware MPI paper, section 6.2) and MPIX_Detach* (MPI
-// detach paper, section 4). All are one thing: a batch of requests with something to do at the end.
-#include "mpi/engine.h"
+// MPIX_Detach* and MPIX_Start_detached* (MPI detach paper, section 4).
+#include "mpi/batch.h"
+#include "mpi/progress.h"
 
-#include "TAMPI.h"
 #include "mpix_detach.h"
-
-#include <cstdlib>
-#include <cstring>
-#include <new>
 
 using namespace sennit::mpi;
 
 namespace {
 
-// What happens when all requests of a batch are complete.
-struct Batch : Ticket {
-    int count = 0;
-    MPI_Request *requests = nullptr; // ours
-    MPI_Status *statuses = nullptr;  // ours; null: nobody asks
-    MPI_Status *user_statuses = nullptr;
-    sennit_task *bound = nullptr;
-    MPIX_Detach_function *plain = nullptr;
-    MPIX_Detach_status_function *with_status = nullptr;
-    MPIX_Detach_all_statuses_function *with_statuses = nullptr;
-    void *data = nullptr;
+// The user's callback, of one of three types, is kept as void (*)().
+template <class Function>
+void (*keep(Function *callback))() {
+    return reinterpret_cast<void (*)()>(callback);
+}
 
-    static bool poll(Ticket &ticket) {
-        static const auto testall = SENNIT_BARE(Testall);
-        auto &self = static_cast<Batch &>(ticket);
-        int flag = 0;
-        self.error = testall(self.count, self.requests, &flag,
-                             self.statuses ? self.statuses : MPI_STATUSES_IGNORE);
-        return flag || self.error != MPI_SUCCESS;
-    }
+void call_plain(Batch &batch) {
+    reinterpret_cast<MPIX_Detach_function *>(batch.callback)(batch.data);
+}
+void call_with_status(Batch &batch) {
+    reinterpret_cast<MPIX_Detach_status_function *>(batch.callback)(batch.data, batch.statuses);
+}
+void call_with_statuses(Batch &batch) {
+    reinterpret_cast<MPIX_Detach_all_statuses_function *>(batch.callback)(batch.data, batch.count,
+                                                                          batch.statuses);
+}
 
-    // The user is told, the memory goes.
-    static void deliver(Ticket &ticket) {
-        auto &self = static_cast<Batch &>(ticket);
-        if (self.user_statuses)
-            std::memcpy(self.user_statuses, self.statuses,
-                        static_cast<std::size_t>(self.count) * sizeof(MPI_Status));
-        if (self.plain)
-            self.plain(self.data);
-        if (self.with_status)
-            self.with_status(self.data, self.statuses);
-        if (self.with_statuses)
-            self.with_statuses(self.data, self.count, self.statuses);
-        sennit_task *bound = self.bound;
-        std::free(&ticket);
-        if (bound)
-            fulfil_event(bound);
-    }
+struct Callback {
+    void (*deliver)(Batch &batch);
+    void (*function)();
+    bool wants_statuses;
 };
-
-// A batch that takes `requests` over; null when there is no memory.
-Batch *make_batch(int count, MPI_Request *requests, bool wants_statuses) {
-    const auto n = static_cast<std::size_t>(count);
-    const std::size_t size = sizeof(Batch) + n * sizeof(MPI_Request) +
-                             (wants_statuses ? (n + 1) * sizeof(MPI_Status) : 0);
-    void *memory = std::malloc(size);
-    if (!memory)
-        return nullptr;
-    auto *batch = new (memory) Batch;
-    auto *end = reinterpret_cast<char *>(batch + 1);
-    if (wants_statuses) {
-        batch->statuses = reinterpret_cast<MPI_Status *>(end);
-        end += n * sizeof(MPI_Status);
-    }
-    batch->requests = reinterpret_cast<MPI_Request *>(end);
-    batch->test = Batch::poll;
-    batch->finished = Batch::deliver;
-    batch->count = count;
-    for (int i = 0; i < count; ++i) {
-        batch->requests[i] = requests[i];
-        requests[i] = MPI_REQUEST_NULL;
-    }
-    return batch;
+Callback plain(MPIX_Detach_function *callback) {
+    return {call_plain, keep(callback), false};
+}
+Callback with_status(MPIX_Detach_status_function *callback) {
+    return {call_with_status, keep(callback), true};
+}
+Callback with_statuses(MPIX_Detach_all_statuses_function *callback) {
+    return {call_with_statuses, keep(callback), true};
 }
 
-// Complete at once if possible, else file it.
-int hand_over(Batch &batch) {
-    if (test_once(batch)) {
-        const int error = batch.error;
-        Batch::deliver(batch);
-        return error;
-    }
-    begin_pending();
-    file(batch);
-    return MPI_SUCCESS;
-}
-
-template <class Prepare>
-int detach(int count, MPI_Request *requests, bool wants_statuses, Prepare prepare) {
+// Detach the requests; kept ones are persistent and started here.
+int detach(const char *name, int count, MPI_Request *requests, const Callback &callback, void *data,
+           Requests what) {
     if (count < 0)
         return MPI_ERR_COUNT;
-    Batch *batch = make_batch(count, requests, wants_statuses);
+    if (what == Requests::kept) {
+        static const auto startall = SENNIT_BARE(Startall);
+        const int error = outside_task([&] { return startall(count, requests); });
+        if (error != MPI_SUCCESS)
+            return error;
+    }
+    Batch *batch = make_batch(name, count, requests, callback.wants_statuses, what);
     if (!batch)
         return MPI_ERR_NO_MEM;
-    prepare(*batch);
-    return hand_over(*batch);
+    batch->deliver = callback.deliver;
+    batch->callback = callback.function;
+    batch->data = data;
+    const int error = hand_over(*batch);
+    wake_progress_thread();
+    return error;
 }
 
-int bind(int count, MPI_Request *requests, MPI_Status *statuses) {
-    return detach(count, requests, statuses != nullptr, [&](Batch &batch) {
-        batch.user_statuses = statuses;
-        batch.bound = current_task();
-        bind_event(batch.bound);
-    });
-}
-
-bool ignored(const MPI_Status *status) {
-    // MPICH has one value for both.
-    const MPI_Status *const none[] = {MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE};
-    return status == none[0] || status == none[1];
+int detach_each(const char *name, int count, MPI_Request *requests, const Callback &callback,
+                void *const *array_of_data, Requests what) {
+    int error = count < 0 ? MPI_ERR_COUNT : MPI_SUCCESS;
+    for (int i = 0; i < count && error == MPI_SUCCESS; ++i)
+        error = detach(name, 1, requests + i, callback, array_of_data[i], what);
+    return error;
 }
 
 } // namespace
 
 extern "C" {
 
-SENNIT_MPI_EXPORT int TAMPI_Iwait(MPI_Request *request, MPI_Status *status) {
-    if (!in_task())
-        return MPI_Wait(request, status);
-    return bind(1, request, ignored(status) ? nullptr : status);
-}
-
-SENNIT_MPI_EXPORT int TAMPI_Iwaitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-    if (!in_task())
-        return MPI_Waitall(count, requests, statuses);
-    return bind(count, requests, ignored(statuses) ? nullptr : statuses);
-}
-
 SENNIT_MPI_EXPORT int MPIX_Detach(MPI_Request *request, MPIX_Detach_function *callback,
                                   void *data) {
-    return MPIX_Detach_all(1, request, callback, data);
+    return detach("MPIX_Detach", 1, request, plain(callback), data, Requests::taken_over);
 }
 
 SENNIT_MPI_EXPORT int MPIX_Detach_status(MPI_Request *request,
                                          MPIX_Detach_status_function *callback, void *data) {
-    return detach(1, request, true, [&](Batch &batch) {
-        batch.with_status = callback;
-        batch.data = data;
-    });
+    return detach("MPIX_Detach_status", 1, request, with_status(callback), data,
+                  Requests::taken_over);
 }
 
 SENNIT_MPI_EXPORT int MPIX_Detach_each(int count, MPI_Request requests[],
                                        MPIX_Detach_function *callback, void *array_of_data[]) {
-    int error = MPI_SUCCESS;
-    for (int i = 0; i < count && error == MPI_SUCCESS; ++i)
-        error = MPIX_Detach(requests + i, callback, array_of_data[i]);
-    return error;
+    return detach_each("MPIX_Detach_each", count, requests, plain(callback), array_of_data,
+                       Requests::taken_over);
 }
 
 SENNIT_MPI_EXPORT int MPIX_Detach_each_status(int count, MPI_Request requests[],
                                               MPIX_Detach_status_function *callback,
                                               void *array_of_data[]) {
-    int error = MPI_SUCCESS;
-    for (int i = 0; i < count && error == MPI_SUCCESS; ++i)
-        error = MPIX_Detach_status(requests + i, callback, array_of_data[i]);
-    return error;
+    return detach_each("MPIX_Detach_each_status", count, requests, with_status(callback),
+                       array_of_data, Requests::taken_over);
 }
 
 SENNIT_MPI_EXPORT int MPIX_Detach_all(int count, MPI_Request requests[],
                                       MPIX_Detach_function *callback, void *data) {
-    return detach(count, requests, false, [&](Batch &batch) {
-        batch.plain = callback;
-        batch.data = data;
-    });
+    return detach("MPIX_Detach_all", count, requests, plain(callback), data, Requests::taken_over);
 }
 
 SENNIT_MPI_EXPORT int MPIX_Detach_all_status(int count, MPI_Request requests[],
                                              MPIX_Detach_all_statuses_function *callback,
                                              void *data) {
-    return detach(count, requests, true, [&](Batch &batch) {
-        batch.with_statuses = callback;
-        batch.data = data;
-    });
+    return detach("MPIX_Detach_all_status", count, requests, with_statuses(callback), data,
+                  Requests::taken_over);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Start_detached(MPI_Request *request, MPIX_Detach_function *callback,
+                                          void *data) {
+    return detach("MPIX_Start_detached", 1, request, plain(callback), data, Requests::kept);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Start_detached_status(MPI_Request *request,
+                                                 MPIX_Detach_status_function *callback,
+                                                 void *data) {
+    return detach("MPIX_Start_detached_status", 1, request, with_status(callback), data,
+                  Requests::kept);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Start_detached_each(int count, MPI_Request requests[],
+                                               MPIX_Detach_function *callback,
+                                               void *array_of_data[]) {
+    return detach_each("MPIX_Start_detached_each", count, requests, plain(callback), array_of_data,
+                       Requests::kept);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Start_detached_each_status(int count, MPI_Request requests[],
+                                                      MPIX_Detach_status_function *callback,
+                                                      void *array_of_data[]) {
+    return detach_each("MPIX_Start_detached_each_status", count, requests, with_status(callback),
+                       array_of_data, Requests::kept);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Start_detached_all(int count, MPI_Request requests[],
+                                              MPIX_Detach_function *callback, void *data) {
+    return detach("MPIX_Start_detached_all", count, requests, plain(callback), data,
+                  Requests::kept);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Start_detached_all_status(int count, MPI_Request requests[],
+                                                     MPIX_Detach_all_statuses_function *callback,
+                                                     void *data) {
+    return detach("MPIX_Start_detached_all_status", count, requests, with_statuses(callback), data,
+                  Requests::kept);
 }
 
 SENNIT_MPI_EXPORT int MPIX_Progress(void *) {

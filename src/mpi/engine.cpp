@@ -10,6 +10,7 @@
 namespace sennit::mpi {
 
 constinit thread_local int t_depth __attribute__((tls_model("initial-exec")));
+constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec"))) = true;
 
 namespace {
 
@@ -218,9 +219,12 @@ void set_multiple(bool multiple) {
     g_multiple.store(multiple, std::memory_order_release);
 }
 
+bool multiple() {
+    return g_multiple.load(std::memory_order_relaxed);
+}
+
 bool in_task() {
-    return t_depth == 0 && g_multiple.load(std::memory_order_relaxed) &&
-           runtime().sennit_should_suspend();
+    return t_depth == 0 && multiple() && t_taskaware && runtime().sennit_should_suspend();
 }
 
 sennit_task *current_task() {

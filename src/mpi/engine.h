@@ -51,6 +51,9 @@ void *find_bare(const char *name);
 // How deep this thread is inside the MPI library.
 extern constinit thread_local int t_depth __attribute__((tls_model("initial-exec")));
 
+// Cleared where the program wants its blocking calls to block (TAMPI_PROPERTY_THREAD_TASKAWARE).
+extern constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec")));
+
 template <class Call>
 int outside_task(Call call) {
     ++t_depth;
@@ -162,6 +165,7 @@ void visit_pending(void (*visit)(const Ticket &ticket));
 bool runtime_present();
 // MPI was initialized with MPI_THREAD_MULTIPLE: tasks may call from any thread.
 void set_multiple(bool multiple);
+bool multiple();
 sennit_task *current_task();
 void suspend(sennit_task *task);
 void resume(sennit_task *task);

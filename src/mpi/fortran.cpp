@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fortran bindings of TAMPI_Iwait and TAMPI_Iwaitall. The standard's calls need none: the MPI
-// library's own bindings end in the C functions that we override.
+// Fortran bindings of what TAMPI adds, but for the request-free calls. The standard's calls need
+// none: the MPI library's own bindings end in the C functions that we override.
 #include "mpi/engine.h"
 
 #include "TAMPI.h"
@@ -69,6 +69,30 @@ SENNIT_MPI_EXPORT void tampi_iwait_(MPI_Fint *request, MPI_Fint *status, MPI_Fin
 SENNIT_MPI_EXPORT void tampi_iwaitall_(MPI_Fint *count, MPI_Fint *requests, MPI_Fint *statuses,
                                        MPI_Fint *error) {
     wait_all(*count, requests, statuses, statuses == MPI_F_STATUSES_IGNORE, error);
+}
+
+SENNIT_MPI_EXPORT void tampi_property_get_(MPI_Fint *property, MPI_Fint *value, MPI_Fint *error) {
+    *error = TAMPI_Property_get(*property, value);
+}
+
+SENNIT_MPI_EXPORT void tampi_property_set_(MPI_Fint *property, MPI_Fint *value, MPI_Fint *error) {
+    *error = TAMPI_Property_set(*property, *value);
+}
+
+SENNIT_MPI_EXPORT void tampi_blocking_enabled_(MPI_Fint *flag, MPI_Fint *error) {
+    *error = TAMPI_Blocking_enabled(flag);
+}
+
+SENNIT_MPI_EXPORT void tampi_nonblocking_enabled_(MPI_Fint *flag, MPI_Fint *error) {
+    *error = TAMPI_Nonblocking_enabled(flag);
+}
+
+SENNIT_MPI_EXPORT void tampi_init_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *error) {
+    *error = TAMPI_Init(*required, provided);
+}
+
+SENNIT_MPI_EXPORT void tampi_finalize_(MPI_Fint *error) {
+    *error = TAMPI_Finalize();
 }
 
 } // extern "C"

@@ -28,6 +28,7 @@ class Header:
         text = re.sub(r"\s+", " ", text)
         standard = re.search(r"sennit_mpi_standard\[\] = \{ ?(\d+), (\d+)", text)
         self.standard = float(f"{standard.group(1)}.{standard.group(2)}")
+        self.tampi = set(re.findall(r"\bint TAMPI_(\w+)\(", text))
         self.prototypes = {}  # name without MPI_ -> list of (declaration, argument name)
         for match in re.finditer(r"\bint MPI_(\w+)\(([^()]*)\)", text):
             declarations = [part.strip() for part in match.group(2).split(",")]
@@ -39,13 +40,18 @@ class Header:
                      for part in declarations]
             self.prototypes[match.group(1)] = list(zip(declarations, names))
 
+    def declares_tampi(self, name):
+        return name in self.tampi
+
     def has(self, name):
         return name in self.prototypes
 
 
 PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
+#include "mpi/batch.h"
 #include "mpi/delegate.h"
-#include "mpi/engine.h"
+
+#include "TAMPI.h"
 
 using namespace sennit::mpi;
 
@@ -78,6 +84,18 @@ POLL = IN_TASK + """    static const auto test = SENNIT_BARE({twin});
         return error;
     }});
 }}
+"""
+
+# TAMPI's calls without a request: as the blocking call, and the task's completion waits.
+BOUND = """extern "C" SENNIT_MPI_EXPORT int TAMPI_{twin}({parameters}) {{
+    if (!in_task({never_blocks}))
+        return sennit_MPI_{name}({arguments});
+    static const auto twin = SENNIT_BARE({twin});
+    const Operation operation{{"TAMPI_{twin}", Notice::{notice}, {peer}, {tag}, {object}, {turn}}};
+    return start_and_bind(operation, {status},
+                          [&](MPI_Request *request) {{ return twin({twin_arguments}); }});
+}}
+
 """
 
 DELEGATE = IN_TASK + """    return delegate(operation, [&] {{ return bare({arguments}); }});
@@ -146,7 +164,8 @@ def wrapper(call, header, suffix):
         fields["twin_arguments"] = ", ".join(tested)
         fields["set_flag"] = "" if "flag" in tested else "*flag = *outcount != 0;"
     template = {"start": START, "poll": POLL, "delegate": DELEGATE, "notify": NOTIFY}[kind]
-    return (template + EXPORT).format(**fields)
+    bound = BOUND if kind == "start" and header.declares_tampi(twin) else ""
+    return (template + EXPORT + bound).format(**fields)
 
 
 def wrappers(calls, header):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initialization, which is where MPI_THREAD_MULTIPLE comes from, and the end.
 #include "mpi/engine.h"
+#include "mpi/progress.h"
 
 #include "TAMPI.h"
 
@@ -33,12 +34,14 @@ int init(int *argc, char ***argv, int required, int *provided) {
     static const auto bare = SENNIT_BARE(Init_thread);
     const bool tasks = runtime_present();
     const bool task_multiple = required == MPI_TASK_MULTIPLE;
-    const int asked = tasks || task_multiple ? MPI_THREAD_MULTIPLE : required;
+    const int asked =
+        tasks || task_multiple || progress_thread_wanted() ? MPI_THREAD_MULTIPLE : required;
     int got = MPI_THREAD_SINGLE;
     const int error = outside_task([&] { return bare(argc, argv, asked, &got); });
     if (error != MPI_SUCCESS)
         return error;
     opened(got >= MPI_THREAD_MULTIPLE);
+    start_progress_thread(got);
     const int level =
         task_multiple && tasks && got >= MPI_THREAD_MULTIPLE ? MPI_TASK_MULTIPLE : got;
     g_level.store(level, std::memory_order_release);
@@ -102,6 +105,7 @@ SENNIT_DEFINE(Query_thread, int *provided) {
 
 SENNIT_DEFINE(Finalize, void) {
     close("MPI_Finalize");
+    stop_progress_thread();
     static const auto bare = SENNIT_BARE(Finalize);
     return outside_task([&] { return bare(); });
 }

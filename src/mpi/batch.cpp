@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/batch.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace sennit::mpi {
+
+namespace {
+
+bool poll(Ticket &ticket) {
+    static const auto testall = SENNIT_BARE(Testall);
+    auto &self = static_cast<Batch &>(ticket);
+    int flag = 0;
+    self.error = testall(self.count, self.requests, &flag,
+                         self.statuses ? self.statuses : MPI_STATUSES_IGNORE);
+    return flag || self.error != MPI_SUCCESS;
+}
+
+// The user is told, the memory goes.
+void finished(Ticket &ticket) {
+    auto &self = static_cast<Batch &>(ticket);
+    settle(self);
+    if (self.user_statuses)
+        std::memcpy(self.user_statuses, self.statuses,
+                    static_cast<std::size_t>(self.count) * sizeof(MPI_Status));
+    if (self.deliver)
+        self.deliver(self);
+    sennit_task *bound = self.bound;
+    std::free(&self);
+    if (bound)
+        fulfil_event(bound);
+}
+
+} // namespace
+
+Batch *make_batch(const char *name, int count, MPI_Request *requests, bool wants_statuses,
+                  Requests what) {
+    const auto n = static_cast<std::size_t>(count);
+    const std::size_t size = sizeof(Batch) + n * sizeof(MPI_Request) +
+                             (wants_statuses ? (n + 1) * sizeof(MPI_Status) : 0);
+    void *memory = std::malloc(size);
+    if (!memory)
+        return nullptr;
+    auto *batch = new (memory) Batch;
+    auto *end = reinterpret_cast<char *>(batch + 1);
+    if (wants_statuses) {
+        batch->statuses = reinterpret_cast<MPI_Status *>(end);
+        end += n * sizeof(MPI_Status);
+    }
+    batch->requests = reinterpret_cast<MPI_Request *>(end);
+    batch->operation.name = name;
+    batch->test = poll;
+    batch->finished = finished;
+    batch->count = count;
+    for (int i = 0; i < count; ++i) {
+        batch->requests[i] = requests[i];
+        if (what == Requests::taken_over)
+            requests[i] = MPI_REQUEST_NULL;
+    }
+    return batch;
+}
+
+int hand_over(Batch &batch) {
+    if (test_once(batch)) {
+        const int error = batch.error;
+        finished(batch);
+        return error;
+    }
+    begin_pending();
+    file(batch);
+    return MPI_SUCCESS;
+}
+
+int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Status *statuses) {
+    if (count < 0)
+        return MPI_ERR_COUNT;
+    const bool wants = !is_ignored(statuses);
+    Batch *batch = make_batch(operation.name, count, requests, wants, Requests::taken_over);
+    if (!batch)
+        return MPI_ERR_NO_MEM;
+    batch->operation = operation;
+    batch->user_statuses = wants ? statuses : nullptr;
+    batch->bound = current_task();
+    bind_event(batch->bound);
+    return hand_over(*batch);
+}
+
+bool is_ignored(const MPI_Status *statuses) {
+    // MPICH has one value for both.
+    const MPI_Status *const none[] = {MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE};
+    return statuses == none[0] || statuses == none[1];
+}
+
+} // namespace sennit::mpi

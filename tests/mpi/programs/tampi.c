@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * TAMPI's calls without a request, and its properties: the task ends at once, its dependences are
+ * released when the operation is complete; statuses are valid then. */
+#include "check.h"
+
+#include <TAMPI.h>
+
+enum { messages = 40, most = 8 };
+
+static void point_to_point(void) {
+    int got[messages], values[messages], sum = 0;
+    MPI_Status statuses[messages];
+    for (int i = 0; i < messages; ++i) {
+#pragma omp task firstprivate(i) shared(got, statuses) depend(out : got[i])
+        CHECK(TAMPI_Irecv(&got[i], 1, MPI_INT, previous(), i, MPI_COMM_WORLD, &statuses[i]) ==
+              MPI_SUCCESS);
+#pragma omp task firstprivate(i) shared(got, statuses, sum) depend(in : got[i]) depend(inout : sum)
+        {
+            int count = -1;
+            MPI_Get_count(&statuses[i], MPI_INT, &count);
+            CHECK(got[i] == 100 + i && statuses[i].MPI_TAG == i && count == 1);
+            CHECK(statuses[i].MPI_SOURCE == previous());
+            sum += got[i];
+        }
+    }
+    for (int i = messages - 1; i >= 0; --i) {
+        values[i] = -1;
+#pragma omp task firstprivate(i) shared(values) depend(out : values[i])
+        {
+            values[i] = 100 + i;
+            int (*const sends[])(const void *, int, MPI_Datatype, int, int,
+                                 MPI_Comm) = {TAMPI_Isend, TAMPI_Issend, TAMPI_Ibsend};
+            CHECK(sends[i % 3](&values[i], 1, MPI_INT, next(), i, MPI_COMM_WORLD) == MPI_SUCCESS);
+        }
+#pragma omp task firstprivate(i) shared(values) depend(inout : values[i])
+        values[i] = 0; /* the buffer is ours again */
+    }
+#pragma omp taskwait
+    CHECK(sum == 100 * messages + messages * (messages - 1) / 2);
+}
+
+static int ones[most], offsets[most], bytes[most], twice[most];
+static MPI_Datatype types[most];
+
+/* Start the collective `which`; the results are checked by the task that depends on it. */
+static void start(int which, MPI_Comm comm, int *mine, int *all) {
+    switch (which) {
+    case 0:
+        TAMPI_Ibarrier(comm);
+        break;
+    case 1:
+        all[0] = rank == 0 ? 42 : -1;
+        TAMPI_Ibcast(all, 1, MPI_INT, 0, comm);
+        break;
+    case 2:
+        TAMPI_Igather(mine, 1, MPI_INT, all, 1, MPI_INT, 0, comm);
+        break;
+    case 3:
+        TAMPI_Igatherv(mine, 1, MPI_INT, all, ones, offsets, MPI_INT, 0, comm);
+        break;
+    case 4:
+        TAMPI_Iscatter(twice, 1, MPI_INT, all, 1, MPI_INT, 0, comm);
+        break;
+    case 5:
+        TAMPI_Iscatterv(twice, ones, offsets, MPI_INT, all, 1, MPI_INT, 0, comm);
+        break;
+    case 6:
+        TAMPI_Iallgather(mine, 1, MPI_INT, all, 1, MPI_INT, comm);
+        break;
+    case 7:
+        TAMPI_Iallgatherv(mine, 1, MPI_INT, all, ones, offsets, MPI_INT, comm);
+        break;
+    case 8:
+        TAMPI_Ialltoall(twice, 1, MPI_INT, all, 1, MPI_INT, comm);
+        break;
+    case 9:
+        TAMPI_Ialltoallv(twice, ones, offsets, MPI_INT, all, ones, offsets, MPI_INT, comm);
+        break;
+    case 10:
+        TAMPI_Ialltoallw(twice, ones, bytes, types, all, ones, bytes, types, comm);
+        break;
+    case 11:
+        TAMPI_Ireduce(mine, all, 1, MPI_INT, MPI_SUM, 0, comm);
+        break;
+    case 12:
+        TAMPI_Iallreduce(mine, all, 1, MPI_INT, MPI_SUM, comm);
+        break;
+    case 13:
+        TAMPI_Ireduce_scatter(twice, all, ones, MPI_INT, MPI_SUM, comm);
+        break;
+    case 14:
+        TAMPI_Ireduce_scatter_block(twice, all, 1, MPI_INT, MPI_SUM, comm);
+        break;
+    case 15:
+        TAMPI_Iscan(mine, all, 1, MPI_INT, MPI_SUM, comm);
+        break;
+    default:
+        TAMPI_Iexscan(mine, all, 1, MPI_INT, MPI_SUM, comm);
+        break;
+    }
+}
+
+static void check(int which, const int *all) {
+    const int sum = ranks * (ranks + 1) / 2;
+    switch (which) {
+    case 0:
+        break;
+    case 1:
+        CHECK(all[0] == 42);
+        break;
+    case 4:
+    case 5:
+        CHECK(all[0] == rank);
+        break;
+    case 8:
+    case 9:
+    case 10:
+        for (int i = 0; i < ranks; ++i)
+            CHECK(all[i] == 10 * i + rank);
+        break;
+    case 11:
+        CHECK(rank != 0 || all[0] == sum);
+        break;
+    case 12:
+        CHECK(all[0] == sum);
+        break;
+    case 13:
+    case 14:
+        CHECK(all[0] == 10 * ranks * (ranks - 1) / 2 + ranks * rank);
+        break;
+    case 15:
+        CHECK(all[0] == (rank + 1) * (rank + 2) / 2);
+        break;
+    case 16:
+        CHECK(rank == 0 || all[0] == rank * (rank + 1) / 2);
+        break;
+    default:
+        for (int i = 0; i < ranks && (which > 3 || rank == 0); ++i)
+            CHECK(all[i] == i + 1);
+    }
+}
+
+static void collectives(void) {
+    enum { kinds = 17 };
+    MPI_Comm comms[kinds];
+    int mine = rank + 1, all[kinds][most];
+    for (int i = 0; i < most; ++i) {
+        ones[i] = 1;
+        offsets[i] = i;
+        bytes[i] = i * (int)sizeof(int);
+        types[i] = MPI_INT;
+        twice[i] = 10 * rank + i;
+    }
+    for (int i = 0; i < kinds; ++i)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < kinds; ++i) {
+        const int which = (i + 5 * rank) % kinds;
+        int *const result = all[which];
+        MPI_Comm comm = comms[which];
+#pragma omp task firstprivate(which, result, comm) shared(mine) depend(out : result[0])
+        start(which, comm, &mine, result);
+#pragma omp task firstprivate(which, result) depend(in : result[0])
+        check(which, result);
+    }
+    for (int i = 0; i < kinds; ++i)
+        MPI_Comm_free(&comms[i]);
+}
+
+static void properties(void) {
+    int value = -1, flag = -1;
+    CHECK(TAMPI_Property_get(TAMPI_PROPERTY_BLOCKING_MODE, &value) == MPI_SUCCESS && value == 1);
+    CHECK(TAMPI_Property_get(TAMPI_PROPERTY_NONBLOCKING_MODE, &value) == MPI_SUCCESS && value == 1);
+    CHECK(TAMPI_Blocking_enabled(&flag) == MPI_SUCCESS && flag == 1);
+    CHECK(TAMPI_Nonblocking_enabled(&flag) == MPI_SUCCESS && flag == 1);
+    CHECK(TAMPI_Property_set(TAMPI_PROPERTY_BLOCKING_MODE, 0) != MPI_SUCCESS);
+    CHECK(TAMPI_Property_get(4711, &value) != MPI_SUCCESS);
+    CHECK(TAMPI_Property_set(TAMPI_PROPERTY_THREAD_TASKAWARE, 0) == MPI_SUCCESS);
+    CHECK(TAMPI_Property_get(TAMPI_PROPERTY_THREAD_TASKAWARE, &value) == MPI_SUCCESS && value == 0);
+    CHECK(TAMPI_Property_set(TAMPI_PROPERTY_THREAD_TASKAWARE, 1) == MPI_SUCCESS);
+}
+
+int main(int argc, char **argv) {
+    int provided = -1;
+    MPI_Init_thread(&argc, &argv, MPI_TASK_MULTIPLE, &provided);
+    CHECK(provided == MPI_TASK_MULTIPLE);
+    MPI_Query_thread(&provided);
+    CHECK(provided == MPI_TASK_MULTIPLE);
+    CHECK(TAMPI_Init(MPI_TASK_MULTIPLE, &provided) == MPI_SUCCESS && provided == MPI_TASK_MULTIPLE);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    CHECK(ranks <= most);
+    int size = messages * (64 + MPI_BSEND_OVERHEAD);
+    void *buffer = malloc((size_t)size);
+    MPI_Buffer_attach(buffer, size);
+    properties();
+#pragma omp parallel
+#pragma omp single
+    point_to_point();
+    collectives();
+    MPI_Buffer_detach(&buffer, &size);
+    free(buffer);
+    CHECK(TAMPI_Finalize() == MPI_SUCCESS);
+    MPI_Finalize();
+    return 0;
+}
