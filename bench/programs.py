@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares whole programs, already built, under the stock OpenMP runtimes and under Sennit.
 
-    programs.py LIST.toml [--threads 2,8] [--rounds 5] [--only fib,lulesh] [--output report.md]
+    programs.py LIST.toml [--threads 2,8] [--rounds 5] [--only NAME]... [--output report.md]
 
 The list names the programs, how they say that their result is right, and how long they took;
 docs/user/programs.md describes it. Each program first runs once under every runtime, untimed, to check
@@ -349,7 +349,7 @@ def parse_arguments(arguments):
                         help="numbers of threads; bound to a core each where there are as many (default: 2,8)")
     parser.add_argument("--cores", type=int, default=2, help="cores to run on (default: 2)")
     parser.add_argument("--rounds", type=int, default=5, help="timed rounds; 0 = only check results (default: 5)")
-    parser.add_argument("--only", type=lambda text: text.split(","), help="only these programs, comma separated")
+    parser.add_argument("--only", action="append", metavar="NAME", help="only this program; may be repeated")
     parser.add_argument("--seed", type=int, default=20240901, help="of the order of the runs")
     parser.add_argument("--output", type=pathlib.Path, help="also write the report to this file")
     options = parser.parse_args(arguments)
