@@ -20,6 +20,7 @@ import time
 import cells as bench_cells
 import instructions
 import machine
+import memory
 import report
 
 MPIS = ("mpich", "openmpi")
@@ -51,6 +52,7 @@ def parse_arguments():
     parser.add_argument("--crossed", action="store_true", help="also gcc binaries on LLVM's libomp")
     parser.add_argument("--callgrind", action="store_true",
                         help="instead of times, count instructions per unit (valgrind, one thread, group omp)")
+    parser.add_argument("--memory", action="store_true", help="instead of times, memory per task")
     arguments = parser.parse_args()
     defaults = (1, 3, 2, 8) if arguments.quick else (5, 7, 10, 10)
     for name, value in zip(("rounds", "samples", "sample_ms", "timeout"), defaults):
@@ -192,7 +194,12 @@ def run(arguments, crossed):
         progress(note)
     facts = machine.describe(cpus, source, {group.mpi for group in groups}) + runtime_facts
     started = time.monotonic()
-    if arguments.callgrind:
+    if arguments.memory:
+        parts = ["# Memory per task", "\n".join(f"- {name}: {text}" for name, text in facts),
+                 " ".join(memory.__doc__.split()),
+                 memory.table(arguments.build, present, arguments.rounds, progress)]
+        text = "\n\n".join(parts) + "\n"
+    elif arguments.callgrind:
         parts = ["# Instructions per unit, one thread", "\n".join(f"- {name}: {text}" for name, text in facts),
                  "\n".join(f"**{note}**" for note in notes), " ".join(instructions.__doc__.split()),
                  instructions.table(arguments.build, groups[0], present, progress)]
