@@ -63,25 +63,25 @@ void set_num_threads(int threads) {
         return;
     }
     sched::Worker &worker = omp::here();
-    Icvs &icvs = icvs_for_update(worker);
+    IcvUpdate icvs = icvs_for_update(worker);
     const int level = omp::member_of(worker).team->level;
     const int at = level < kMostNestedLists ? level : kMostNestedLists - 1;
-    for (int i = icvs.nthreads_count; i < at; ++i)
-        icvs.nthreads[i] = icvs.nthreads[icvs.nthreads_count - 1];
-    icvs.nthreads[at] = threads;
-    if (icvs.nthreads_count <= at)
-        icvs.nthreads_count = at + 1;
+    for (int i = icvs->nthreads_count; i < at; ++i)
+        icvs->nthreads[i] = icvs->nthreads[icvs->nthreads_count - 1];
+    icvs->nthreads[at] = threads;
+    if (icvs->nthreads_count <= at)
+        icvs->nthreads_count = at + 1;
 }
 
 void set_max_active_levels(int levels) {
     if (levels < 0)
         warn("omp_set_max_active_levels(%d): not a number of levels; ignored", levels);
     else
-        icvs_for_update(omp::here()).max_active_levels = levels;
+        icvs_for_update(omp::here())->max_active_levels = levels;
 }
 
 void set_nested(int nested) {
-    icvs_for_update(omp::here()).max_active_levels = nested ? kSupportedLevels : 1;
+    icvs_for_update(omp::here())->max_active_levels = nested ? kSupportedLevels : 1;
 }
 
 // omp_sched_t: the kind, with bit 31 for monotonic.
@@ -93,10 +93,10 @@ void set_schedule(int kind, int chunk) {
         warn("omp_set_schedule(%d, %d): no such schedule; ignored", kind, chunk);
         return;
     }
-    Icvs &icvs = icvs_for_update(omp::here());
-    icvs.schedule = static_cast<Sched>(plain);
-    icvs.schedule_monotonic = (static_cast<unsigned>(kind) & kMonotonic) != 0;
-    icvs.chunk = chunk > 0 ? chunk : 0;
+    IcvUpdate icvs = icvs_for_update(omp::here());
+    icvs->schedule = static_cast<Sched>(plain);
+    icvs->schedule_monotonic = (static_cast<unsigned>(kind) & kMonotonic) != 0;
+    icvs->chunk = chunk > 0 ? chunk : 0;
 }
 
 void get_schedule(int *kind, int *chunk) {
@@ -152,7 +152,7 @@ SENNIT_GET(double, omp_get_wtick, 1e-9)
 SENNIT_SET(omp_set_num_threads, set_num_threads)
 SENNIT_SET(omp_set_max_active_levels, set_max_active_levels)
 SENNIT_SET(omp_set_nested, set_nested)
-SENNIT_SET(omp_set_dynamic, [](int on) { icvs_for_update(omp::here()).dynamic = on != 0; })
+SENNIT_SET(omp_set_dynamic, [](int on) { icvs_for_update(omp::here())->dynamic = on != 0; })
 SENNIT_SET(omp_set_num_teams, [](int teams) { set_league(league_icvs().num_teams, teams); })
 SENNIT_SET(omp_set_teams_thread_limit,
            [](int limit) { set_league(league_icvs().thread_limit, limit); })

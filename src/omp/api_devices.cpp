@@ -25,7 +25,7 @@ bool on_host(int device) {
 }
 
 void set_default_device(int device) {
-    icvs_for_update(omp::here()).default_device = device;
+    icvs_for_update(omp::here())->default_device = device;
 }
 
 // A piece of `volume` of each dimension, from and to where the offsets say; the last dimension is

@@ -67,7 +67,7 @@ SENNIT_API void omp_destroy_allocator_(const AllocatorHandle *allocator) {
 }
 
 SENNIT_API void omp_set_default_allocator(AllocatorHandle allocator) {
-    icvs_for_update(omp::here()).default_allocator =
+    icvs_for_update(omp::here())->default_allocator =
         allocator != omp::kNullAllocator ? allocator : omp::kDefaultAllocator;
 }
 SENNIT_API void omp_set_default_allocator_(const AllocatorHandle *allocator) {

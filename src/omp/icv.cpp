@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <strings.h>
 #include <sys/resource.h>
 
@@ -322,27 +323,56 @@ void icv_setup() {
     read_display_env();
 }
 
-Icvs &icvs_for_update(sched::Worker &worker) {
-    Task &task = *worker.task;
-    if (!task.is_explicit()) {
-        Icvs &own = omp::member_of(worker).own_icvs;
-        if (task.icvs != &own) {
-            own = *task.icvs;
-            task.icvs = &own;
-        }
-        return own;
+// ---- changes --------------------------------------------------------------------------------
+
+namespace {
+
+// Every set of values that a task ever had while others could inherit it, once: it stays for the
+// life of the process.
+struct Interned {
+    Icvs icvs;
+    Interned *next;
+};
+constexpr std::size_t kBuckets = 64;
+std::atomic<Interned *> g_interned[kBuckets];
+
+const Icvs *intern(const Icvs &icvs) {
+    std::uint64_t hash = 0;
+    for (const long value : {long{icvs.nthreads[0]}, long{icvs.nthreads[icvs.nthreads_count - 1]},
+                             icvs.chunk, long{icvs.max_active_levels}, long{icvs.thread_limit}})
+        hash = (hash + static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15ull;
+    std::atomic<Interned *> &bucket = g_interned[hash >> 58];
+    // A list that only grows at its head; entries never change. Two threads may add the same.
+    Interned *first = bucket.load(std::memory_order_acquire);
+    for (const Interned *at = first; at; at = at->next)
+        if (at->icvs == icvs)
+            return &at->icvs;
+    void *memory = std::malloc(sizeof(Interned));
+    if (!memory)
+        fatal("no memory for a task's settings (%zu bytes)", sizeof(Interned));
+    auto *fresh = new (memory) Interned{icvs, first};
+    while (!bucket.compare_exchange_weak(fresh->next, fresh, std::memory_order_release,
+                                         std::memory_order_relaxed)) {
     }
-    if (!task.is(Task::kOwnsIcvs)) {
-        auto *own = static_cast<Icvs *>(std::malloc(sizeof(Icvs)));
-        if (!own)
-            fatal("no memory for a task's settings (%zu bytes)", sizeof(Icvs));
-        *own = *task.icvs;
-        task.icvs = own;
-        task.flags |= Task::kOwnsIcvs;
+    return &fresh->icvs;
+}
+
+} // namespace
+
+IcvUpdate::IcvUpdate(sched::Worker &worker) : worker_(worker), changed_(*worker.task->icvs) {}
+
+IcvUpdate::~IcvUpdate() {
+    Task &task = *worker_.task;
+    if (changed_ == *task.icvs)
+        return;
+    // Nobody can have inherited an implicit task's before its team has tasks.
+    if (!task.is_explicit() && !task.team->has_tasks.load(std::memory_order_relaxed)) {
+        Icvs &own = omp::member_of(worker_).own_icvs;
+        own = changed_;
+        task.icvs = &own;
+    } else {
+        task.icvs = intern(changed_);
     }
-    // Children share it by pointer and may outlive us: it stays for the life of the process. A
-    // program changes settings inside explicit tasks seldom, if ever.
-    return const_cast<Icvs &>(*task.icvs);
 }
 
 } // namespace sennit

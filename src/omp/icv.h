@@ -2,7 +2,8 @@
 // Internal control variables (OpenMP 5.2, chapter 2) and the OMP_* environment.
 //
 // Data-environment ICVs are inherited by pointer: a task points to the Icvs of its parent until it
-// changes one (icvs_for_update makes its own copy). Global ICVs are constant after icv_setup.
+// changes one (icvs_for_update). What tasks point to is never written to again: those that were
+// made before keep what they inherited. Global ICVs are constant after icv_setup.
 #pragma once
 
 #include "sched/worker.h"
@@ -34,6 +35,8 @@ struct Icvs {
     bool schedule_monotonic = false;
     long chunk = 0;                       // 0: the kind's default
     std::uintptr_t default_allocator = 1; // an omp_allocator_handle_t
+
+    bool operator==(const Icvs &) const = default;
 };
 
 struct GlobalIcvs {
@@ -60,8 +63,22 @@ inline int clamp_priority(long value) {
 }
 void icv_setup(); // reads the environment; once, before any team exists
 
-// The current task's own, changeable copy.
-Icvs &icvs_for_update(sched::Worker &worker);
+// A copy of the current task's ICVs; what is written to it holds from the end of its life on.
+class IcvUpdate {
+  public:
+    explicit IcvUpdate(sched::Worker &worker);
+    ~IcvUpdate();
+    IcvUpdate(const IcvUpdate &) = delete;
+    IcvUpdate &operator=(const IcvUpdate &) = delete;
+    Icvs *operator->() { return &changed_; }
+
+  private:
+    sched::Worker &worker_;
+    Icvs changed_;
+};
+inline IcvUpdate icvs_for_update(sched::Worker &worker) {
+    return IcvUpdate(worker);
+}
 // The environment variable `name`, true or false. False when it is neither; `into` stays as it is.
 bool read_bool(const char *name, bool *into);
 

@@ -28,7 +28,7 @@ void require_device(int device) {
 void begin_target(sched::Worker &worker, int thread_limit, const Icvs *icvs) {
     begin_initial(worker, {}, nullptr, nullptr, icvs);
     if (thread_limit > 0)
-        icvs_for_update(worker).thread_limit = thread_limit;
+        icvs_for_update(worker)->thread_limit = thread_limit;
 }
 
 void end_target(sched::Worker &worker) {

@@ -372,7 +372,7 @@ void run_league(sched::Worker &worker, int teams, int thread_limit, Body body, v
     for (int rank = 0; rank < teams; ++rank) {
         Member &member = begin_initial(worker, {teams, rank}, body, data);
         if (thread_limit > 0)
-            icvs_for_update(worker).thread_limit = thread_limit;
+            icvs_for_update(worker)->thread_limit = thread_limit;
         body(member, data);
         join(worker);
     }

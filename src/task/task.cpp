@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 namespace sennit {
 namespace task {
@@ -61,6 +62,12 @@ void free_task(sched::Worker *worker, Task *task) {
         release_block(worker, task);
 }
 
+// One child less; what is left of `pending`. acq_rel: the child's writes are visible after the
+// taskwait; the last one may free the parent.
+std::int64_t drop_child(Task &parent) {
+    return parent.pending.fetch_sub(Task::kChild, std::memory_order_acq_rel) - Task::kChild;
+}
+
 // A child of `parent` has completed.
 void tell_parent(sched::Worker *worker, Task *parent) {
     if (worker && parent->home.load(std::memory_order_relaxed) == worker &&
@@ -68,9 +75,7 @@ void tell_parent(sched::Worker *worker, Task *parent) {
         --parent->spawned;
         return;
     }
-    // acq_rel: the child's writes are visible after the taskwait; the last one may free the parent.
-    const std::int64_t left =
-        parent->pending.fetch_sub(Task::kChild, std::memory_order_acq_rel) - Task::kChild;
+    const std::int64_t left = drop_child(*parent);
     if (left == Task::kWaiting)
         parent->children_cell.signal();
     else if (left == Task::kEnded)
@@ -176,9 +181,25 @@ void run_again(sched::Worker &worker, sched::Slot &slot, Task &task) {
     worker.push(slot, &task);
 }
 
+// The body of a task with events has returned, or was discarded: is the task complete? If not,
+// whoever fulfils the last event completes it, maybe on another thread.
+bool all_events(Task &task) {
+    fold_children(task); // the other thread must not meet our unfolded count
+    if (SENNIT_LIKELY(!task.is(Task::kDiscarded)))
+        return task.events.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    // The event of a discarded task may never come, so nobody waits for it. Until it comes it
+    // counts as a child, which keeps the memory.
+    task.pending.fetch_add(Task::kChild, std::memory_order_relaxed);
+    if (task.events.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        task.pending.fetch_sub(Task::kChild, std::memory_order_relaxed);
+    return true;
+}
+
 // Run the body of a ready, deferred task on the current stack.
 void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
-    if (SENNIT_UNLIKELY(task.depend != nullptr)) {
+    // Not so the later parts of an untied task that the compiler has cut.
+    const bool begins = task.home.load(std::memory_order_relaxed) == nullptr;
+    if (SENNIT_UNLIKELY(task.depend != nullptr) && begins) {
         if (task.depend->mutex_count && !acquire_mutexes(*task.depend, &task, queue_ready))
             return;
         if (SENNIT_UNLIKELY(task.vertex != nullptr))
@@ -188,7 +209,7 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
     worker.slot = &slot;
     task.home.store(&worker, std::memory_order_relaxed);
     trace::task_start(task.trace_id, task.entry);
-    if (is_cancelled(task))
+    if (is_cancelled(task) && begins)
         task.flags |= Task::kDiscarded;
     task.invoke(task);
     trace::task_end(task.trace_id);
@@ -197,13 +218,8 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
             return run_again(worker, slot, task);
         if (task.is(Task::kProfiled))
             task_ended(task);
-        if (task.is(Task::kEvents)) {
-            // Whoever fulfils the last event completes the task, maybe on another thread, which
-            // must not meet our unfolded count of children.
-            fold_children(task);
-            if (task.events.fetch_sub(1, std::memory_order_acq_rel) != 1)
-                return;
-        }
+        if (task.is(Task::kEvents) && !all_events(task))
+            return;
     }
     complete(&worker, task, then);
 }
@@ -348,6 +364,40 @@ void submit_elsewhere(Task &fresh) {
 
 // ---- undeferred -----------------------------------------------------------------------------
 
+namespace {
+
+// mutexinoutset: an undeferred task cannot be put aside; wait its turn.
+void take_mutexes(sched::Worker &worker, DependNode &node) {
+    while (node.mutex_count) {
+        bool free = true;
+        int taken = 0;
+        for (; taken < node.mutex_count && free; ++taken) {
+            DependMutex &mutex = *node.mutexes[taken];
+            mutex.lock.lock();
+            free = !mutex.held;
+            mutex.held = true;
+            mutex.lock.unlock();
+        }
+        if (free)
+            break;
+        const int whole = node.mutex_count;
+        node.mutex_count = taken - 1;
+        release_mutexes(node, queue_ready);
+        node.mutex_count = whole;
+        worker.yield();
+    }
+}
+
+// A node whose predecessors `creator` has waited for, with mutexes that the undeferred task, not
+// yet known, has to take. No scheduling point is between the two calls.
+struct Waited {
+    const Task *creator;
+    DependNode *node;
+};
+SENNIT_TLS Waited t_waited;
+
+} // namespace
+
 void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int count) {
     if (count == 0)
         return;
@@ -360,30 +410,30 @@ void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int 
     }
     if (self) {
         self->depend = node;
-        // mutexinoutset: an undeferred task cannot be put aside; wait its turn.
-        while (node->mutex_count) {
-            bool free = true;
-            int taken = 0;
-            for (; taken < node->mutex_count && free; ++taken) {
-                DependMutex &mutex = *node->mutexes[taken];
-                mutex.lock.lock();
-                free = !mutex.held;
-                mutex.held = true;
-                mutex.lock.unlock();
-            }
-            if (free)
-                break;
-            const int whole = node->mutex_count;
-            node->mutex_count = taken - 1;
-            release_mutexes(*node, queue_ready);
-            node->mutex_count = whole;
-            worker.yield();
-        }
-    } else {
-        release_successors(&worker, *node,
-                           [&](DependNode &ready) { node_ready(&worker, ready, Then::queue); });
-        drop_node(&worker, node);
+        take_mutexes(worker, *node);
+        return;
     }
+    release_successors(&worker, *node,
+                       [&](DependNode &ready) { node_ready(&worker, ready, Then::queue); });
+    if (SENNIT_LIKELY(node->mutex_count == 0)) {
+        drop_node(&worker, node);
+        return;
+    }
+    if (t_waited.node)
+        drop_node(&worker, t_waited.node);
+    t_waited = {worker.task, node};
+}
+
+void take_waited_mutexes(sched::Worker &worker, Task &task) {
+    if (SENNIT_LIKELY(!t_waited.node) || t_waited.creator != worker.task)
+        return;
+    DependNode *const waited = t_waited.node;
+    t_waited.node = nullptr;
+    task.depend = make_node(worker, &task);
+    std::swap(task.depend->mutexes, waited->mutexes);
+    std::swap(task.depend->mutex_count, waited->mutex_count);
+    drop_node(&worker, waited);
+    take_mutexes(worker, *task.depend);
 }
 
 Task *detail::make_spare(sched::Worker &worker) {
@@ -555,8 +605,12 @@ void fulfil_events(Task &task, std::int64_t count) {
         task.flags &= ~Task::kRequeued;
         task.events.store(1, std::memory_order_relaxed);
         make_ready(sched::Worker::self(), task, Then::queue);
-    } else
+    } else if (task.is(Task::kDiscarded)) {
+        if (drop_child(task) == Task::kEnded)
+            free_task(sched::Worker::self(), &task);
+    } else {
         complete(sched::Worker::self(), task, Then::queue);
+    }
 }
 
 void suspend(sched::Worker &worker) {

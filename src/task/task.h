@@ -83,7 +83,6 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kSpawned = 1u << 7,    // by sennit_task_spawn: the payload is a SpawnPayload
         kRequeued = 1u << 8,   // an untied task put itself back: the body has not ended yet
         kSent = 1u << 9,       // notified a send (policies learn from it)
-        kOwnsIcvs = 1u << 10,  // `icvs` is this task's own copy
         kDiscarded = 1u << 11, // cancelled before it began: the front door skips the body
         kProfiled = 1u << 12,  // `profile` wants to know how it ends
     };
@@ -190,6 +189,9 @@ void submit_elsewhere(Task &fresh);
 // `taskwait depend`); an undeferred task `self`, if given, takes part in the ordering of later
 // siblings until complete_undeferred.
 void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int count);
+
+// After wait_depends without a task: `task` is what it was for. Takes the mutexinoutset items.
+void take_waited_mutexes(sched::Worker &worker, Task &task);
 
 // Make `task` (kUndeferred, from allocate()) the worker's current task, and back; end frees it.
 // Between the two the body runs on the caller's stack.

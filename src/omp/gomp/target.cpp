@@ -187,7 +187,7 @@ GOMP_API bool GOMP_teams4(unsigned, unsigned teams, unsigned thread_limit, bool 
     omp::League &league = omp::member_of(worker).team->league;
     if (first) {
         if (thread_limit > 0)
-            icvs_for_update(worker).thread_limit = static_cast<int>(thread_limit);
+            icvs_for_update(worker)->thread_limit = static_cast<int>(thread_limit);
         league = {teams > 0 ? static_cast<int>(teams) : 1, 0};
         return true;
     }
@@ -200,5 +200,5 @@ GOMP_API bool GOMP_teams4(unsigned, unsigned teams, unsigned thread_limit, bool 
 // GCC 4.9's: one team.
 GOMP_API void GOMP_teams(unsigned, unsigned thread_limit) {
     if (thread_limit > 0)
-        icvs_for_update(omp::here()).thread_limit = static_cast<int>(thread_limit);
+        icvs_for_update(omp::here())->thread_limit = static_cast<int>(thread_limit);
 }

@@ -27,6 +27,12 @@ void invoke(Task &task) {
         run_body(task);
 }
 
+// Only the body can destroy what a constructor made: such a task runs, cancelled or not.
+void invoke_always(Task &task) {
+    task.flags &= ~Task::kDiscarded;
+    run_body(task);
+}
+
 inline void run_included(sched::Worker &worker, Function function, const Arguments &arguments,
                          std::uint32_t flags) {
     const task::Included task(worker, reinterpret_cast<void *>(function), flags);
@@ -58,8 +64,7 @@ Task *make_deferred(sched::Worker &worker, Function function, const Arguments &a
                     std::uint32_t flags, int priority, void **block) {
     const auto room = sizeof(Call) + static_cast<std::size_t>(arguments.size + arguments.align - 1);
     Task *task = task::allocate(worker, room);
-    // Only the body can destroy what a constructor made: such a task runs, cancelled or not.
-    task::set_up(worker, *task, arguments.copy ? run_body : invoke,
+    task::set_up(worker, *task, arguments.copy ? invoke_always : invoke,
                  reinterpret_cast<void *>(function), flags, priority);
     auto *call = new (task->payload()) Call;
     call->function = function;
@@ -105,8 +110,8 @@ SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const A
 GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long size, long align,
                         bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
     sched::Worker &worker = omp::here();
-    if (task::is_cancelled(*worker.task))
-        return; // the new task would be discarded
+    if (task::is_cancelled(*worker.task) && !(flags & gomp::kDetach))
+        return; // the new task would be discarded; an event must be good for whoever fulfils it
     const Arguments arguments{data, copy, size, align};
     // A call: the plainest task with if(0), below a final one, or with a long queue where nothing
     // in the process suspends on outside events.

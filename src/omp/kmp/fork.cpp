@@ -150,7 +150,7 @@ KMP_API void __kmpc_set_thread_limit(Ident *, Gtid, std::int32_t limit) {
         worker.task->door_flags |= kmp::kInTarget;
         omp::begin_target(worker, limit, nullptr);
     } else if (limit > 0) {
-        icvs_for_update(worker).thread_limit = limit;
+        icvs_for_update(worker)->thread_limit = limit;
     }
 }
 

@@ -188,8 +188,10 @@ KMP_API void __kmpc_omp_taskwait_deps_51(Ident *, Gtid, std::int32_t count, cons
 // The compiler calls the body itself between these two.
 KMP_API void __kmpc_omp_task_begin_if0(Ident *, Gtid, KmpTask *kmp_task) {
     Task &task = *Task::of_payload(kmp_task);
+    sched::Worker &worker = omp::here();
     task.flags |= Task::kUndeferred;
-    task::begin_undeferred(omp::here(), task);
+    task::take_waited_mutexes(worker, task);
+    task::begin_undeferred(worker, task);
 }
 
 KMP_API void __kmpc_omp_task_complete_if0(Ident *, Gtid gtid, KmpTask *kmp_task) {

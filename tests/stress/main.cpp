@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs random task programs and compares each with its sequential interpretation.
+//
+//   task-graphs [--seed N] [--programs N | --seconds N] [--users N] [--limit SECONDS]
+//               [--without newer,suspend,lock_yield,nested,cancel,detach]
+//
+// Program i has seed N + i, on OMP_NUM_THREADS threads; `users` threads of the process each run
+// their share. Exit code 1 at the first difference, with the command that repeats it.
+#include "execution.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <thread>
+
+namespace {
+
+using namespace stress;
+
+struct Options {
+    std::uint64_t seed = 1;
+    std::uint64_t programs = 100;
+    long seconds = 0; // 0: `programs` decides
+    int users = 1;
+    int limit_s = 120;
+    Features features;
+};
+
+[[noreturn]] void usage(const char *argument) {
+    std::fprintf(stderr, "task-graphs: unknown argument '%s'; see main.cpp\n", argument);
+    std::exit(2);
+}
+
+void leave_out(Features &features, char *list) {
+    struct {
+        const char *name;
+        bool *feature;
+    } const names[] = {{"newer", &features.newer},           {"suspend", &features.suspend},
+                       {"lock_yield", &features.lock_yield}, {"nested", &features.nested},
+                       {"cancel", &features.cancel},         {"detach", &features.detach}};
+    for (char *word = std::strtok(list, ","); word; word = std::strtok(nullptr, ",")) {
+        bool known = false;
+        for (const auto &name : names)
+            if (std::strcmp(word, name.name) == 0) {
+                *name.feature = false;
+                known = true;
+            }
+        if (!known)
+            usage(word);
+    }
+}
+
+Options read(int argc, char **argv) {
+    Options options;
+#ifndef __clang__
+    options.features.newer = false;
+#endif
+    options.features.suspend = can_suspend();
+    for (int i = 1; i < argc; i += 2) {
+        const char *name = argv[i];
+        if (i + 1 == argc)
+            usage(name);
+        char *value = argv[i + 1];
+        if (std::strcmp(name, "--seed") == 0)
+            options.seed = std::strtoull(value, nullptr, 10);
+        else if (std::strcmp(name, "--programs") == 0)
+            options.programs = std::strtoull(value, nullptr, 10);
+        else if (std::strcmp(name, "--seconds") == 0)
+            options.seconds = std::atol(value);
+        else if (std::strcmp(name, "--users") == 0)
+            options.users = std::atoi(value);
+        else if (std::strcmp(name, "--limit") == 0)
+            options.limit_s = std::atoi(value);
+        else if (std::strcmp(name, "--without") == 0)
+            leave_out(options.features, value);
+        else
+            usage(name);
+    }
+    return options;
+}
+
+void report(const Options &options, const Program &program, const std::vector<std::string> &lines,
+            int threads) {
+    std::fprintf(stderr, "seed %llu, %d threads: %zu differences\n",
+                 static_cast<unsigned long long>(program.seed), threads, lines.size());
+    for (std::size_t i = 0; i < lines.size() && i < 10; ++i)
+        std::fprintf(stderr, "  %s\n", lines[i].c_str());
+    std::fprintf(stderr, "again: OMP_NUM_THREADS=%d task-graphs --seed %llu --programs %d\n",
+                 threads, static_cast<unsigned long long>(program.seed), options.users);
+    std::_Exit(1);
+}
+
+struct Totals {
+    std::atomic<std::uint64_t> programs{0}, nodes{0};
+};
+
+// The programs of one thread: every users-th.
+void run_user(const Options &options, int user, int threads, Totals &totals) {
+    const std::time_t end = std::time(nullptr) + options.seconds;
+    const auto step = static_cast<std::uint64_t>(options.users);
+    for (auto i = static_cast<std::uint64_t>(user);
+         options.seconds ? std::time(nullptr) < end : i < options.programs; i += step) {
+        const Program program = generate(options.seed + i, threads, options.features);
+        Execution run(program);
+        watch(user, &run);
+        run.run();
+        watch(user, nullptr);
+        const std::vector<std::string> lines = differences(run);
+        if (!lines.empty())
+            report(options, program, lines, threads);
+        totals.programs += 1;
+        totals.nodes += program.nodes.size();
+    }
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    const Options options = read(argc, argv);
+    const int threads = omp_get_max_threads();
+    omp_set_dynamic(0);
+    omp_set_max_active_levels(4);
+    start_outside(options.limit_s);
+    Totals totals;
+    std::vector<std::thread> users;
+    for (int user = 1; user < options.users; ++user)
+        users.emplace_back([&, user] {
+            omp_set_dynamic(0);
+            omp_set_max_active_levels(4);
+            run_user(options, user, threads, totals);
+        });
+    run_user(options, 0, threads, totals);
+    for (std::thread &user : users)
+        user.join();
+    stop_outside();
+    std::printf("%llu programs, %llu nodes: no difference\n",
+                static_cast<unsigned long long>(totals.programs.load()),
+                static_cast<unsigned long long>(totals.nodes.load()));
+    return 0;
+}
