@@ -116,6 +116,14 @@ class BadInput(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (-signal.SIGABRT, "host\n"))
             self.says(result, "OMP_TARGET_OFFLOAD", "device 1")
 
+    def test_error_directives(self):
+        result = run("error_directive")
+        self.assertEqual((result.returncode, result.stdout), (1, "goes on\n"))
+        lines = result.stderr.splitlines()
+        self.assertEqual(len(lines), 2, result.stderr)
+        for line, text in zip(lines, ("first of two", "second of two")):
+            self.assertRegex(line, f"^sennit: error directive.*: {text}$")
+
     def test_exit_inside_a_task(self):
         for threads in "128":
             with self.subTest(threads=threads):

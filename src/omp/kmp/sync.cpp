@@ -8,6 +8,7 @@
 #include "omp/cancel.h"
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -193,8 +194,16 @@ KMP_API std::uintptr_t __kmpc_get_default_allocator(Gtid) {
 
 KMP_API void __kmpc_error(Ident *location, int severity, const char *message) {
     constexpr int kFatal = 2;
-    warn("error directive%s%s: %s", location && location->source ? " at " : "",
-         location && location->source ? location->source : "", message ? message : "");
+    // ";file;function;line;column;;"
+    char file[256];
+    int line = 0;
+    const bool known = location && location->source &&
+                       std::sscanf(location->source, ";%255[^;];%*[^;];%d", file, &line) == 2;
+    const char *text = message ? message : "encountered";
+    if (known)
+        warn("error directive at %s:%d: %s", file, line, text);
+    else
+        warn("error directive: %s", text);
     if (severity == kFatal)
         std::exit(1);
 }
