@@ -59,6 +59,32 @@ int sennit_should_suspend(void);
  * and makes the call return at once. The task resumes on the worker where it was suspended. */
 int sennit_task_suspend(sennit_task *task);
 
+/* What a call of an asynchronous library waits for. It is shown to people when a program hangs, and
+ * read by the library's own describer; nothing else depends on it. A member that does not apply is
+ * -1, null or 0. */
+struct sennit_wait {
+    const char *call;  /* a string literal: "MPI_Recv" */
+    int32_t direction; /* enum sennit_notice, or 0 */
+    int32_t peer;      /* in `group`'s numbering */
+    int32_t tag;
+    int32_t requests; /* how many operations it waits for, in `handles` */
+    int64_t count;    /* elements */
+    uint64_t group;   /* the library's name for a group of processes: a communicator */
+    const void *handles;
+};
+
+/* As sennit_task_suspend; `wait` must live until it returns. */
+int sennit_task_suspend_for(sennit_task *task, const struct sennit_wait *wait);
+
+/* Where a thread that is about to block *without* being suspended says so: `wait` while it blocks,
+ * else null; `calls` is incremented before. One for each thread, valid as long as the thread. Null
+ * when there is no memory. */
+struct sennit_blocked {
+    const struct sennit_wait *wait;
+    uint64_t calls;
+};
+struct sennit_blocked *sennit_thread_blocked(void);
+
 /* Make `task`, suspended or about to suspend, eligible to run. Any thread, also from inside a
  * polling service. Never blocks. */
 int sennit_task_resume(sennit_task *task);
@@ -92,6 +118,25 @@ typedef struct sennit_poll_service sennit_poll_service;
  * operations, see sennit_poll_pending. */
 int sennit_poll_register(const char *name, sennit_poll_function function, void *arg,
                          sennit_poll_service **service);
+
+/* What a library knows about a wait beyond the numbers. */
+struct sennit_wait_text {
+    int32_t peer;       /* of the whole job, or -1 */
+    int32_t size;       /* processes in the group, or 0 */
+    int32_t incomplete; /* of `requests`, or -1 */
+    char group[64];     /* its name for people */
+};
+/* A library's answers for reports, on a thread of the runtime, while tasks are suspended.
+ * text: fill in *text, which holds the defaults. bound: call visit(arg, task, wait) for every
+ * operation under way that is bound to a task's events; `task` is null when it calls back instead.
+ * Either may be null. Register once; the structure must live as long as the process. */
+struct sennit_describer {
+    void (*text)(const struct sennit_wait *wait, struct sennit_wait_text *text);
+    void (*bound)(void (*visit)(void *arg, sennit_task *task, const struct sennit_wait *wait),
+                  void *arg);
+};
+int sennit_poll_describe(struct sennit_poll_service *service,
+                         const struct sennit_describer *describer);
 
 /* Remove a service. On return no thread runs it and none will. Not from inside the service. */
 int sennit_poll_unregister(sennit_poll_service *service);

@@ -7,6 +7,7 @@
 
 namespace sennit {
 
+enum class HangMode : int { report, abort, off };
 enum class Policy : int { automatic, fifo, lifo, ma1, ma2, ma3, sa, fa };
 enum class Order : int { automatic, creation, ready };
 
@@ -20,6 +21,8 @@ struct Config {
     long stack_cache;
     long poll_us;
     long local_ranks;
+    int hang;
+    long hang_grace;
     const char *stats;
     const char *trace;
 

@@ -9,6 +9,7 @@
 #include "task/statistics.h"
 #include "task/task.h"
 #include "trace/trace.h"
+#include "watch/watch.h"
 
 #include <pthread.h>
 
@@ -19,6 +20,7 @@ void after_fork_in_child() {
     sched::Worker::after_fork_in_child();
     omp::team_after_fork_in_child();
     trace::after_fork_in_child();
+    watch::after_fork_in_child();
 }
 
 // Before the constructors of the program and of libraries that use OpenMP in theirs.
@@ -31,6 +33,7 @@ void after_fork_in_child() {
     icv_setup();
     trace::setup();
     task::statistics_setup();
+    watch::setup();
     pthread_atfork(nullptr, nullptr, after_fork_in_child);
 }
 

@@ -72,11 +72,15 @@ SENNIT_EXPORT int sennit_should_suspend(void) {
     return team.has_tasks.load(std::memory_order_relaxed) && !team.quiescent();
 }
 
-SENNIT_EXPORT int sennit_task_suspend(sennit_task *task) {
+SENNIT_EXPORT int sennit_task_suspend_for(sennit_task *task, const sennit_wait *wait) {
     if (const int error = check_self(task))
         return error;
-    task::suspend(*sched::Worker::self());
+    task::suspend(*sched::Worker::self(), wait);
     return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_task_suspend(sennit_task *task) {
+    return sennit_task_suspend_for(task, nullptr);
 }
 
 SENNIT_EXPORT int sennit_task_resume(sennit_task *task) {
@@ -114,7 +118,7 @@ SENNIT_EXPORT int sennit_task_wait_ns(uint64_t ns, uint64_t *actual) {
     timer.deadline_ns = start + ns;
     timer.fire = [](poll::Timer &fired) { static_cast<WakeTimer &>(fired).cell.signal(); };
     poll::start_timer(timer);
-    sched::CellCondition condition(timer.cell);
+    sched::CellCondition condition(timer.cell, sched::WaitFor::time);
     worker->wait(condition);
     if (actual)
         *actual = poll::now_ns() - start;
@@ -160,6 +164,11 @@ SENNIT_EXPORT int sennit_poll_unregister(sennit_poll_service *service) {
 
 SENNIT_EXPORT int sennit_poll_pending(sennit_poll_service *service, int64_t delta) {
     return poll::add_pending(service, delta);
+}
+
+SENNIT_EXPORT int sennit_poll_describe(sennit_poll_service *service,
+                                       const sennit_describer *describer) {
+    return poll::set_describer(service, describer);
 }
 
 SENNIT_EXPORT int sennit_poll(int *completed) {

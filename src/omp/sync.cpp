@@ -9,7 +9,6 @@
 namespace sennit::omp {
 namespace {
 
-enum : std::uint32_t { kFree, kHeld, kContended };
 constexpr std::uint64_t kSpinUs = 2; // about what parking and waking cost
 constexpr std::size_t kBuckets = 256;
 
@@ -59,7 +58,7 @@ SENNIT_NOINLINE void Mutex::lock_slow() {
     if (!sched::crowded())
         for (const std::uint64_t end = ticks() + kSpinUs * sched::ticks_per_us(); ticks() < end;) {
             cpu_relax();
-            if (word_.load(std::memory_order_relaxed) == kFree && try_lock())
+            if (!held() && try_lock())
                 return;
         }
     Bucket &bucket = bucket_of(this);
@@ -73,14 +72,15 @@ SENNIT_NOINLINE void Mutex::lock_slow() {
         bucket.lock.lock();
         // Under the bucket's lock: an unlock that misses this mark has not freed the word yet, and
         // one that sees it finds us in the bucket.
-        if (word_.exchange(kContended, std::memory_order_acquire) == kFree) {
+        if (!(word_.fetch_or(kHeld | kContended, std::memory_order_acquire) & kHeld)) {
+            word_.fetch_or(mark_of(task_here()), std::memory_order_relaxed);
             bucket.lock.unlock();
             return;
         }
         bucket.append(waiter);
         bucket.lock.unlock();
         if (worker) {
-            sched::CellCondition condition(waiter.cell);
+            sched::CellCondition condition(waiter.cell, sched::WaitFor::lock, this);
             worker->wait(condition);
         } else {
             while (waiter.woken.load(std::memory_order_acquire) == 0)

@@ -13,7 +13,8 @@
 
 namespace sennit::omp {
 
-// 0 free, 1 held, 2 held and somebody waits.
+// 0 is free; else kHeld, kContended when somebody waits, and above these some bits of the holding
+// task's address, which a report can tell it by.
 class Mutex {
   public:
     void lock() {
@@ -22,15 +23,30 @@ class Mutex {
     }
     bool try_lock() {
         std::uint32_t expected = 0;
-        return word_.compare_exchange_strong(expected, 1, std::memory_order_acquire,
-                                             std::memory_order_relaxed);
+        return word_.compare_exchange_strong(expected, kHeld | mark_of(task_here()),
+                                             std::memory_order_acquire, std::memory_order_relaxed);
     }
     void unlock() {
-        if (SENNIT_UNLIKELY(word_.exchange(0, std::memory_order_release) == 2))
+        if (SENNIT_UNLIKELY(word_.exchange(0, std::memory_order_release) & kContended))
             wake_one();
     }
 
+    bool held() const { return word_.load(std::memory_order_relaxed) & kHeld; }
+    // For reports: does the word of a mutex say that `task` holds it?
+    static bool is_mark_of(std::uint32_t word, const Task *task) {
+        return (word & kHeld) && (word & ~kState) == mark_of(task);
+    }
+
   private:
+    enum : std::uint32_t { kHeld = 1, kContended = 2, kState = 3 };
+    static const Task *task_here() {
+        const sched::Worker *worker = sched::Worker::self();
+        return SENNIT_LIKELY(worker != nullptr) ? worker->task : nullptr;
+    }
+    // Tasks are aligned to 64: the next 30 bits tell those of 64 GiB apart.
+    static std::uint32_t mark_of(const Task *task) {
+        return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(task) >> 6) << 2;
+    }
     void lock_slow();
     void wake_one();
 

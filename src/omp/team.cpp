@@ -39,8 +39,11 @@ class GateCondition final : public MemberCondition {
   public:
     // cancellable: a cancelled region opens the gate too.
     GateCondition(Member &member, Gate &gate, std::uint32_t seen, bool cancellable)
-        : MemberCondition(member, gate.armed_), team_(*member.team), gate_(gate), seen_(seen),
-          cancellable_(cancellable) {
+        : MemberCondition(member, gate.armed_,
+                          &gate == &member.team->barrier ? sched::WaitFor::barrier
+                                                         : sched::WaitFor::nobody,
+                          member.team),
+          team_(*member.team), gate_(gate), seen_(seen), cancellable_(cancellable) {
         bury = Bury::own_group;
     }
     bool done() override {

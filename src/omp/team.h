@@ -32,7 +32,9 @@ class MemberCondition : public sched::Condition {
     void finish();
 
   protected:
-    MemberCondition(Member &member, std::atomic<int> &parked) : member_(member), parked_(parked) {
+    MemberCondition(Member &member, std::atomic<int> &parked, sched::WaitFor kind,
+                    const void *object)
+        : Condition(kind, object), member_(member), parked_(parked) {
         patient = true;
     }
     ~MemberCondition() = default;

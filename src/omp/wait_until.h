@@ -13,12 +13,20 @@ inline constexpr int kTurnSpins = 1000; // before the worker looks around
 
 template <class Predicate>
 void wait_until(sched::Worker &worker, Predicate holds) {
-    for (int round = 0; !holds(); ++round) {
-        if (round < kTurnSpins && !sched::crowded())
+    if (!sched::crowded())
+        for (int round = 0; round < kTurnSpins; ++round) {
+            if (holds())
+                return;
             cpu_relax();
-        else
-            worker.yield();
+        }
+    sched::Wait wait{sched::WaitFor::turn, nullptr};
+    const sched::Wait *const outer = worker.begin_wait(wait);
+    while (!holds()) {
+        worker.yield();
+        worker.note_idle();
     }
+    worker.note_busy();
+    worker.end_wait(outer);
 }
 
 } // namespace sennit::omp

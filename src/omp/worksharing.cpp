@@ -269,7 +269,7 @@ void set_up(LoopState &state, std::uint64_t count, const LoopSchedule &schedule,
 class OrderedTurn final : public MemberCondition {
   public:
     OrderedTurn(Member &member, LoopState &state)
-        : MemberCondition(member, state.parked), state_(state),
+        : MemberCondition(member, state.parked, sched::WaitFor::turn, nullptr), state_(state),
           first_(member.work.ordered_first.load(std::memory_order_relaxed)) {}
     bool done() override { return holds(); }
     bool holds() const override {

@@ -22,13 +22,19 @@ struct sennit_poll_service {
     char *name;
     std::atomic<std::int64_t> pending{0};
     std::atomic<std::uint32_t> token{0}; // 1: a thread runs it, or it is gone
+    // Written by who has the token:
+    std::atomic<std::uint64_t> rounds{0};
+    std::atomic<std::uint64_t> completions{0};
+    std::uint64_t rounds_seen = 0; // activity()'s
+    std::atomic<const sennit_describer *> describer{nullptr};
     sennit_poll_service *next = nullptr;
 };
 
 namespace sennit::poll {
 namespace detail {
 std::atomic<std::int64_t> g_pending{0};
-}
+std::atomic<bool> g_wants_watch{false};
+} // namespace detail
 
 namespace {
 
@@ -47,6 +53,9 @@ std::atomic<bool> g_ticker_started{false};
 // ticks after the last operation, so that programs that wait often do not pay a wake-up each time.
 std::atomic<bool> g_ticker_awake{false};
 constexpr int kLingerTicks = 16;
+
+void (*g_look)() = nullptr;
+std::uint64_t g_look_period = 0;
 
 // Fire what is due; returns nanoseconds to the next deadline, or -1.
 std::int64_t fire_due_timers() {
@@ -69,10 +78,16 @@ std::int64_t fire_due_timers() {
     }
 }
 
+// Of two naps; below zero is for ever.
+std::int64_t sooner(std::int64_t nap, std::int64_t limit) {
+    return nap < 0 || nap > limit ? limit : nap;
+}
+
 void *ticker(void *) {
     pthread_setname_np(pthread_self(), "sennit-ticker");
     std::uint64_t seen = runs();
     int quiet = 0;
+    std::uint64_t next_look = 0;
     for (;;) {
         // Read before looking: a change after this makes the wait return at once.
         const std::uint32_t bell = g_bell.load(std::memory_order_acquire);
@@ -80,7 +95,15 @@ void *ticker(void *) {
         quiet = pending() ? 0 : quiet + 1;
         g_ticker_awake.store(quiet < kLingerTicks, std::memory_order_seq_cst);
         if (quiet < kLingerTicks || detail::g_pending.load(std::memory_order_seq_cst) > 0)
-            nap = nap < 0 || nap > kTickNs ? kTickNs : nap;
+            nap = sooner(nap, kTickNs);
+        if (g_look) {
+            const std::uint64_t now = now_ns();
+            if (now >= next_look) {
+                g_look();
+                next_look = now_ns() + g_look_period;
+            }
+            nap = sooner(nap, static_cast<std::int64_t>(g_look_period));
+        }
         futex_wait(g_bell, bell, nap);
         if (pending() && runs() == seen)
             run();
@@ -88,7 +111,8 @@ void *ticker(void *) {
     }
 }
 
-void ring_ticker() {
+// When no thread can be had, `said` says so.
+void ring_ticker(bool said = true) {
     if (!g_ticker_started.load(std::memory_order_acquire) &&
         !g_ticker_started.exchange(true, std::memory_order_acq_rel)) {
         sigset_t all;
@@ -101,7 +125,8 @@ void ring_ticker() {
         pthread_attr_setstacksize(&attributes, 256 * 1024);
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
         pthread_t thread;
-        if (const int error = pthread_create(&thread, &attributes, ticker, nullptr))
+        detail::g_wants_watch.store(false, std::memory_order_relaxed);
+        if (const int error = pthread_create(&thread, &attributes, ticker, nullptr); error && said)
             warn("no thread for timers and background progress (%s); progress only when workers "
                  "idle",
                  std::strerror(error));
@@ -129,6 +154,13 @@ bool inside() {
     return t_inside != 0;
 }
 
+namespace {
+// For counters with one writer at a time.
+void add(std::atomic<std::uint64_t> &counter, std::uint64_t count) {
+    counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+}
+} // namespace
+
 int run() {
     if (inside())
         return 0;
@@ -142,7 +174,10 @@ int run() {
         // acquire/release on the token orders one run of the service before the next.
         if (service->token.exchange(1, std::memory_order_acquire) != 0)
             continue;
-        completed += service->function(service->arg);
+        const auto count = static_cast<std::uint64_t>(service->function(service->arg));
+        completed += static_cast<int>(count);
+        add(service->completions, count);
+        add(service->rounds, 1);
         service->token.store(0, std::memory_order_release);
     }
     --t_inside;
@@ -202,8 +237,57 @@ void start_timer(Timer &timer) {
         ring_ticker();
 }
 
+bool timers_pending() {
+    g_timer_lock.lock();
+    const bool pending = g_timers != nullptr;
+    g_timer_lock.unlock();
+    return pending;
+}
+
+void set_watch(void (*look)(), std::uint64_t period_ns) {
+    g_look = look;
+    g_look_period = period_ns;
+    detail::g_wants_watch.store(true, std::memory_order_relaxed);
+}
+
+void begin_watch() {
+    if (wants_watch())
+        ring_ticker(false);
+}
+
+Activity activity() {
+    Activity sum{0, false};
+    for (auto *service = g_services.load(std::memory_order_acquire); service;
+         service = service->next) {
+        const std::uint64_t rounds = service->rounds.load(std::memory_order_relaxed);
+        sum.completions += service->completions.load(std::memory_order_relaxed);
+        sum.busy |= service->token.load(std::memory_order_relaxed) != 0 &&
+                    service->pending.load(std::memory_order_relaxed) > 0 &&
+                    rounds == service->rounds_seen;
+        service->rounds_seen = rounds;
+    }
+    return sum;
+}
+
+void each_service(void (*visit)(void *, const Pending &), void *arg) {
+    for (auto *service = g_services.load(std::memory_order_acquire); service;
+         service = service->next)
+        visit(arg, {service->name, service->pending.load(std::memory_order_relaxed),
+                    service->describer.load(std::memory_order_acquire)});
+}
+
+int set_describer(sennit_poll_service *service, const sennit_describer *describer) {
+    if (!service)
+        return SENNIT_ERR_PARAMETER;
+    service->describer.store(describer, std::memory_order_release);
+    // Its threads may block without any operation pending.
+    begin_watch();
+    return SENNIT_SUCCESS;
+}
+
 void after_fork_in_child() {
     g_ticker_started.store(false, std::memory_order_relaxed);
+    detail::g_wants_watch.store(g_look != nullptr, std::memory_order_relaxed);
     for (auto *service = g_services.load(std::memory_order_relaxed); service;
          service = service->next)
         service->pending.store(0, std::memory_order_relaxed);

@@ -45,7 +45,34 @@ struct Timer {
     Timer *next;
 };
 void start_timer(Timer &timer);
+bool timers_pending();
 std::uint64_t now_ns();
+
+// The watch: look() is called by the ticker every `period_ns` once somebody began it.
+void set_watch(void (*look)(), std::uint64_t period_ns);
+namespace detail {
+extern std::atomic<bool> g_wants_watch;
+}
+// Is there a watch, but no ticker yet?
+inline bool wants_watch() {
+    return detail::g_wants_watch.load(std::memory_order_relaxed);
+}
+void begin_watch();
+
+// What services do, for the watch, whose ticker alone may ask. `busy`: a service has not come back
+// since the last question. each_service: all, for reports.
+struct Activity {
+    std::uint64_t completions;
+    bool busy;
+};
+Activity activity();
+struct Pending {
+    const char *name;
+    std::int64_t operations;
+    const sennit_describer *describer; // or null
+};
+void each_service(void (*visit)(void *arg, const Pending &service), void *arg);
+int set_describer(sennit_poll_service *service, const sennit_describer *describer);
 
 // In the child of fork(): the ticker thread is gone, start afresh.
 void after_fork_in_child();

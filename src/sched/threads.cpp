@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <new>
 #include <sched.h>
+#include <unistd.h>
 
 namespace sennit::sched {
 namespace {
@@ -157,6 +158,7 @@ struct WorkerThreads {
     // On the worker's own thread: everything that is per kernel thread.
     static void settle(Worker &worker) {
         worker.thread_ = pthread_self();
+        worker.thread_id_.store(gettid(), std::memory_order_relaxed);
         fiber::adopt_thread(worker.root_.context);
         worker.root_.home = &worker;
         worker.current_ = &worker.root_;
@@ -195,6 +197,7 @@ struct WorkerThreads {
     static void thread_exit(void *argument) {
         auto &worker = *static_cast<Worker *>(argument);
         Worker::t_self_ = nullptr;
+        worker.away_.store(true, std::memory_order_relaxed);
         g_pool_lock.lock();
         worker.pool_next_ = g_abandoned;
         g_abandoned = &worker;
@@ -228,6 +231,7 @@ Worker &Worker::adopt() {
     if (!worker)
         worker = make();
     WorkerThreads::settle(*worker);
+    worker->away_.store(worker->slots_ == nullptr, std::memory_order_relaxed);
     pthread_setspecific(g_exit_key, worker);
     return *worker;
 }

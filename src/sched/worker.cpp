@@ -91,6 +91,7 @@ void Worker::enter(Slot &slot) {
     slot.worker.store(this, std::memory_order_release);
     slot.next_of_worker = slots_;
     slots_ = &slot;
+    away_.store(false, std::memory_order_relaxed);
 }
 
 void Worker::leave(Slot &slot) {
@@ -98,6 +99,8 @@ void Worker::leave(Slot &slot) {
     while (*at != &slot)
         at = &(*at)->next_of_worker;
     *at = slot.next_of_worker;
+    if (!slots_)
+        away_.store(true, std::memory_order_relaxed);
     slot.worker.store(nullptr, std::memory_order_relaxed);
 }
 
@@ -163,7 +166,7 @@ Node *Worker::find(Slot *&where) {
 }
 
 void Worker::run(Slot &where, Node *node) {
-    idle_since_ = 0;
+    note_busy();
     idle_rounds_ = 0;
     pause_ = 1;
     if (SENNIT_UNLIKELY(poll::pending()))
@@ -175,6 +178,12 @@ void Worker::run(Slot &where, Node *node) {
 // ---- waiting --------------------------------------------------------------------------------
 
 void Worker::wait(Condition &condition) {
+    const Wait *const outer = begin_wait(condition);
+    wait_for(condition);
+    end_wait(outer);
+}
+
+void Worker::wait_for(Condition &condition) {
     Slot &mine = *slot;
     Task *const self = task;
     const auto bury = condition.bury;
@@ -244,6 +253,8 @@ void Worker::park(Condition &condition) {
         if (Fiber *fiber = next_ready()) {
             if (fiber != me)
                 switch_to(fiber); // returns when somebody popped us
+            else
+                note_busy();
             return;
         }
         Slot *where = nullptr;
@@ -399,7 +410,7 @@ void Worker::switch_to(Fiber *to) {
         task = nullptr;
     }
     current_ = to;
-    idle_since_ = 0;
+    note_busy();
     trace::fiber_switch(from, to);
     fiber::switch_to(from->context, to->context);
     arrive();
@@ -443,9 +454,28 @@ Fiber *Worker::take_fiber() {
     auto *fiber = new (reinterpret_cast<void *>(top)) Fiber;
     fiber->stack = stack;
     fiber->home = this;
+    list(*fiber);
     fiber::make(fiber->context, stack.low, top - reinterpret_cast<std::uintptr_t>(stack.low),
                 fiber_main);
     return fiber;
+}
+
+void Worker::list(Fiber &fiber) {
+    fibers_lock_.lock();
+    fiber.listed_next = fibers_;
+    fiber.listed_at = &fibers_;
+    if (fibers_)
+        fibers_->listed_at = &fiber.listed_next;
+    fibers_ = &fiber;
+    fibers_lock_.unlock();
+}
+
+void Worker::unlist(Fiber &fiber) {
+    fibers_lock_.lock();
+    *fiber.listed_at = fiber.listed_next;
+    if (fiber.listed_next)
+        fiber.listed_next->listed_at = fiber.listed_at;
+    fibers_lock_.unlock();
 }
 
 void Worker::recycle(Fiber *fiber) {
@@ -458,6 +488,7 @@ void Worker::recycle(Fiber *fiber) {
         return;
     }
     const fiber::Stack stack = fiber->stack;
+    unlist(*fiber);
     fiber::forget(fiber->context);
     fiber::unmap_stack(stack);
 }
@@ -485,6 +516,7 @@ void Worker::give_up_polling() {
 }
 
 void Worker::idle() {
+    note_idle();
     if (SENNIT_UNLIKELY(g_outdated.load(std::memory_order_relaxed)))
         return reconsider();
     for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
@@ -514,10 +546,7 @@ void Worker::idle() {
     } else if (g_idle_poller.load(std::memory_order_relaxed) == this) {
         g_idle_poller.store(nullptr, std::memory_order_seq_cst);
     }
-    const std::uint64_t now = ticks();
-    if (idle_since_ == 0)
-        idle_since_ = now;
-    if (now - idle_since_ >= spin_budget())
+    if (ticks() - idle_since() >= spin_budget())
         sleep();
     else if (crowded())
         sched_yield();
@@ -553,6 +582,14 @@ bool Worker::anything_to_do(const Slot *but_for) const {
     return poll::pending() && !g_idle_poller.load(std::memory_order_relaxed);
 }
 
+// Is every other worker asleep, too? A look at some moment, not a verdict.
+bool Worker::nobody_at_work() {
+    for (int i = 0, n = count(); i < n; ++i)
+        if (const Worker *worker = by_id(i); worker && !worker->away() && !worker->asleep())
+            return false;
+    return true;
+}
+
 void Worker::sleep() {
     heap.flush();
     for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
@@ -564,6 +601,8 @@ void Worker::sleep() {
     fence_heavy();
     if (!anything_to_do()) {
         const bool poller = g_idle_poller.load(std::memory_order_relaxed) == this;
+        if (SENNIT_UNLIKELY(poll::wants_watch()) && nobody_at_work())
+            poll::begin_watch();
         futex_wait(state_, kAsleep, poller ? kNapNs : -1);
     }
     state_.store(kAwake, std::memory_order_relaxed);

@@ -20,12 +20,14 @@
 #include "base/fence.h"
 #include "base/futex.h"
 #include "base/slab.h"
+#include "base/spin.h"
 #include "fiber/context.h"
 #include "fiber/stack.h"
 #include "poll/poll.h"
 #include "sched/order.h"
 #include "sched/ordered_queue.h"
 #include "sched/queue.h"
+#include "sched/wait.h"
 
 #include <atomic>
 #include <cstdint>
@@ -52,6 +54,10 @@ struct Fiber {
     Task *task = nullptr;
     Slot *slot = nullptr;
     void *exceptions[2] = {nullptr, nullptr}; // __cxa_get_globals() of the C++ runtime
+    // What the code on it waits for, innermost first; for reports.
+    std::atomic<const Wait *> waits{nullptr};
+    Fiber *listed_next = nullptr; // of its home's fibers
+    Fiber **listed_at = nullptr;
 };
 
 // The threads of a team as the scheduler sees them.
@@ -146,7 +152,7 @@ class WaitCell {
 // What a fiber waits for. done() is polled before the fiber arms; arm() registers the fiber for
 // make_ready or returns false because the condition holds by now; disarm() takes that back or
 // returns false because make_ready is under way.
-class Condition {
+class Condition : public Wait {
   public:
     virtual bool done() = 0;
     virtual bool arm(Fiber *fiber) = 0;
@@ -161,12 +167,14 @@ class Condition {
     bool patient = false;
 
   protected:
+    Condition(WaitFor kind, const void *object) : Wait{kind, object} {}
     ~Condition() = default;
 };
 
 class CellCondition final : public Condition {
   public:
-    explicit CellCondition(WaitCell &cell) : cell_(cell) {}
+    CellCondition(WaitCell &cell, WaitFor kind, const void *object = nullptr)
+        : Condition(kind, object), cell_(cell) {}
     bool done() override { return cell_.signalled(); }
     bool arm(Fiber *fiber) override { return cell_.arm(fiber); }
     bool disarm(Fiber *fiber) override { return cell_.disarm(fiber); }
@@ -246,6 +254,33 @@ class alignas(kCacheLine) Worker {
 
     static void after_fork_in_child();
 
+    // ---- for reports ----------------------------------------------------------------------
+    // Since when it has found nothing to do, in ticks(); 0 while it is at work.
+    std::uint64_t idle_since() const { return idle_since_.load(std::memory_order_relaxed); }
+    // Member of no team.
+    bool away() const { return away_.load(std::memory_order_relaxed); }
+    int thread_id() const { return thread_id_.load(std::memory_order_relaxed); }
+    // visit(fiber) for each of its fibers; their stacks stay mapped meanwhile.
+    template <class Visit>
+    void each_fiber(Visit visit) {
+        visit(root_);
+        fibers_lock_.lock();
+        for (Fiber *fiber = fibers_; fiber; fiber = fiber->listed_next)
+            visit(*fiber);
+        fibers_lock_.unlock();
+    }
+    // Tasks that ended here and wait for events; task.cpp keeps the list.
+    SpinLock event_lock;
+    Task *event_tasks = nullptr;
+    // The owner waits awake for another thread's turn (wait_until.h) and finds nothing else to do.
+    void note_idle() {
+        if (idle_since() == 0)
+            idle_since_.store(ticks(), std::memory_order_relaxed);
+    }
+    void note_busy() { idle_since_.store(0, std::memory_order_relaxed); }
+    const Wait *begin_wait(Wait &wait); // returns what end_wait wants
+    void end_wait(const Wait *outer) { current_->waits.store(outer, std::memory_order_relaxed); }
+
   private:
     friend struct WorkerThreads;
     friend class WaitCell;
@@ -256,12 +291,15 @@ class alignas(kCacheLine) Worker {
     static void fiber_main(fiber::Context &self);
 
     void schedule();
+    void wait_for(Condition &condition);
     void park(Condition &condition);
     void switch_to(Fiber *to);
     void arrive();
     Fiber *next_ready();
     Fiber *take_fiber();
     void recycle(Fiber *fiber);
+    void list(Fiber &fiber);
+    void unlist(Fiber &fiber);
     Node *find(Slot *&where);
     Node *find_in(Slot &where);
     static Node *find_ordered(Slot &where);
@@ -269,6 +307,7 @@ class alignas(kCacheLine) Worker {
     void idle();
     void pause();
     void sleep();
+    static bool nobody_at_work();
     bool anything_to_do(const Slot *but_for = nullptr) const;
     void poll_slow();
     void give_up_polling();
@@ -286,7 +325,6 @@ class alignas(kCacheLine) Worker {
     Node *next_ = nullptr; // see push_next
     Slot *next_slot_ = nullptr;
     Slot *slots_ = nullptr; // all memberships
-    std::uint64_t idle_since_ = 0;
     std::uint64_t next_poll_ = 0;
     int idle_rounds_ = 0;
     int pause_ = 1;
@@ -299,6 +337,11 @@ class alignas(kCacheLine) Worker {
     alignas(kCacheLine) std::atomic<Fiber *> inbox_{nullptr}; // resumed by others, newest first
     FutexWord state_{kAwake};
     std::atomic<std::uint64_t> tasks_{0};
+    std::atomic<std::uint64_t> idle_since_{0}; // only the owner writes
+    std::atomic<bool> away_{true};
+    std::atomic<int> thread_id_{0};
+    SpinLock fibers_lock_;
+    Fiber *fibers_ = nullptr; // all but root_
 
     // Pool of threads without work (WorkerThreads).
     FutexWord mail_{0};
@@ -306,6 +349,16 @@ class alignas(kCacheLine) Worker {
     void *main_arg_ = nullptr;
     Worker *pool_next_ = nullptr;
 };
+
+inline const Wait *Worker::begin_wait(Wait &wait) {
+    const Wait *const outer = current_->waits.load(std::memory_order_relaxed);
+    wait.task = task;
+    wait.slot = slot;
+    wait.outer = outer;
+    wait.frame = __builtin_frame_address(0);
+    current_->waits.store(&wait, std::memory_order_release);
+    return outer;
+}
 
 inline void WaitCell::signal() {
     // acq_rel: what the signaller did is visible to the waiter; and we see the armed fiber's home.

@@ -181,12 +181,42 @@ void run_again(sched::Worker &worker, sched::Slot &slot, Task &task) {
     worker.push(slot, &task);
 }
 
+// Tasks that have ended and wait for events are on no stack: a list of them is all that a report
+// can find them by.
+void list_waiting(sched::Worker &worker, Task &task) {
+    worker.event_lock.lock();
+    task.listed_next = worker.event_tasks;
+    task.listed_at = &worker.event_tasks;
+    if (worker.event_tasks)
+        worker.event_tasks->listed_at = &task.listed_next;
+    worker.event_tasks = &task;
+    worker.event_lock.unlock();
+}
+
+void unlist_waiting(Task &task) {
+    if (!task.listed_at)
+        return;
+    sched::Worker &worker = *task.home.load(std::memory_order_relaxed);
+    worker.event_lock.lock();
+    *task.listed_at = task.listed_next;
+    if (task.listed_next)
+        task.listed_next->listed_at = task.listed_at;
+    worker.event_lock.unlock();
+    task.listed_at = nullptr;
+}
+
 // The body of a task with events has returned, or was discarded: is the task complete? If not,
-// whoever fulfils the last event completes it, maybe on another thread.
-bool all_events(Task &task) {
+// whoever fulfils the last event completes it, maybe on another thread, and it may be gone by now.
+bool all_events(sched::Worker &worker, Task &task) {
     fold_children(task); // the other thread must not meet our unfolded count
-    if (SENNIT_LIKELY(!task.is(Task::kDiscarded)))
-        return task.events.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    if (SENNIT_LIKELY(!task.is(Task::kDiscarded))) {
+        if (task.events.load(std::memory_order_acquire) != 1)
+            list_waiting(worker, task); // before others can complete it
+        if (task.events.fetch_sub(1, std::memory_order_acq_rel) != 1)
+            return false;
+        unlist_waiting(task);
+        return true;
+    }
     // The event of a discarded task may never come, so nobody waits for it. Until it comes it
     // counts as a child, which keeps the memory.
     task.pending.fetch_add(Task::kChild, std::memory_order_relaxed);
@@ -218,7 +248,7 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
             return run_again(worker, slot, task);
         if (task.is(Task::kProfiled))
             task_ended(task);
-        if (task.is(Task::kEvents) && !all_events(task))
+        if (task.is(Task::kEvents) && !all_events(worker, task))
             return;
     }
     complete(&worker, task, then);
@@ -405,7 +435,7 @@ void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int 
     DependNode *node = make_node(worker, self);
     node->waiter = &cell;
     if (!add_depends(worker, *worker.task, *node, depends, count)) {
-        sched::CellCondition condition(cell);
+        sched::CellCondition condition(cell, sched::WaitFor::dependences, node);
         worker.wait(condition);
     }
     if (self) {
@@ -451,7 +481,10 @@ namespace {
 
 class ChildrenCondition final : public sched::Condition {
   public:
-    explicit ChildrenCondition(Task &task) : task_(task) { bury = Bury::accepted; }
+    explicit ChildrenCondition(Task &task)
+        : Condition(sched::WaitFor::children, &task), task_(task) {
+        bury = Bury::accepted;
+    }
 
     bool accepts(const sched::Node *node) override {
         return static_cast<const Task *>(node)->parent == &task_;
@@ -504,7 +537,10 @@ class ChildrenCondition final : public sched::Condition {
 
 class GroupCondition final : public sched::Condition {
   public:
-    explicit GroupCondition(Taskgroup &group) : group_(group) { bury = Bury::accepted; }
+    explicit GroupCondition(Taskgroup &group)
+        : Condition(sched::WaitFor::taskgroup, &group), group_(group) {
+        bury = Bury::accepted;
+    }
 
     bool accepts(const sched::Node *node) override {
         return static_cast<const Task *>(node)->taskgroup == &group_;
@@ -545,7 +581,7 @@ void detail::end_undeferred_slow(sched::Worker &worker, Task &task) {
     trace::task_end(task.trace_id);
     if (task.is(Task::kEvents) && task.events.fetch_sub(1, std::memory_order_acq_rel) != 1) {
         // The cell, not the count: fulfil_events touches the cell last.
-        sched::CellCondition condition(task.block_cell);
+        sched::CellCondition condition(task.block_cell, sched::WaitFor::events, &task);
         worker.wait(condition);
     }
     worker.task = task.parent;
@@ -609,11 +645,12 @@ void fulfil_events(Task &task, std::int64_t count) {
         if (drop_child(task) == Task::kEnded)
             free_task(sched::Worker::self(), &task);
     } else {
+        unlist_waiting(task);
         complete(sched::Worker::self(), task, Then::queue);
     }
 }
 
-void suspend(sched::Worker &worker) {
+void suspend(sched::Worker &worker, const sennit_wait *why) {
     Task &task = *worker.task;
     if (!task.block_cell.signalled()) {
         g_counters.suspensions.fetch_add(1, std::memory_order_relaxed);
@@ -624,7 +661,7 @@ void suspend(sched::Worker &worker) {
                                  peak, now, std::memory_order_relaxed)) {
         }
         trace::task_suspend(task.trace_id);
-        sched::CellCondition condition(task.block_cell);
+        sched::CellCondition condition(task.block_cell, sched::WaitFor::resumption, why);
         ++worker.suspended;
         worker.wait(condition);
         --worker.suspended;

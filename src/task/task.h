@@ -22,6 +22,7 @@
 #include <cstdint>
 
 struct sennit_task {}; // the public handle is a Task
+struct sennit_wait;    // sennit.h
 
 namespace sennit {
 
@@ -112,10 +113,14 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
     alignas(kCacheLine) std::atomic<std::int64_t> pending{0};
     sched::WaitCell children_cell; // taskwait
     sched::WaitCell block_cell;    // sennit_task_suspend
-    std::uint64_t again_after_ns = 0;
+    union {
+        std::uint64_t again_after_ns = 0; // with kRequeued
+        Task *listed_next;                // with listed_at
+    };
     std::uint64_t trace_id = 0;
     policy::Vertex *vertex = nullptr; // priorities.h: from creation to start, under sa and fa
     policy::Profile *profile = nullptr;
+    Task **listed_at = nullptr; // while it waits for events only: see task.cpp
 
     // A DependNode when the task has dependences; not touched otherwise.
     alignas(kCacheLine) std::byte node[sizeof(DependNode)];
@@ -232,8 +237,8 @@ void requeue(Task &task, Again when = Again::at_once, std::uint64_t ns = 0);
 void bind_events(Task &task, std::int64_t count);
 void fulfil_events(Task &task, std::int64_t count);
 
-// Suspend the current task until resume; one token is kept.
-void suspend(sched::Worker &worker);
+// Suspend the current task until resume; one token is kept. `why` is for reports and may be null.
+void suspend(sched::Worker &worker, const sennit_wait *why = nullptr);
 void resume(Task &task);
 
 // May anything in this process suspend on an outside event (MPI tasks, events, taskyield)? Then a

@@ -105,6 +105,8 @@ SENNIT_COLD Word *append_slow(Place &place) {
     return place.at;
 }
 
+} // namespace
+
 int rank_of_environment() {
     for (const char *variable : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"}) {
         const char *text = std::getenv(variable);
@@ -117,6 +119,8 @@ int rank_of_environment() {
     }
     return -1;
 }
+
+namespace {
 
 bool make_folder(const char *path) {
     if (!path || (mkdir(path, 0777) != 0 && errno != EEXIST))

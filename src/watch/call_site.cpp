@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "watch/call_site.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <link.h>
+
+namespace sennit::watch {
+namespace {
+
+constexpr std::size_t kSearched = 8192; // bytes of stack
+
+// Libraries between a task and its wait, and those that call back into none of the program's code.
+bool is_plumbing(const char *path) {
+    const char *slash = std::strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    static const char *const prefixes[] = {
+        "libsennit",  "libmpi",   "libmpich", "libopen-",    "libc.so",   "libpthread", "ld-linux",
+        "libgomp",    "libomp",   "libiomp5", "libstdc++",   "libgcc_s",  "libm.so",    "libhwloc",
+        "libucp",     "libucs",   "libuct",   "libucm",      "libfabric", "libpmix",    "libevent",
+        "linux-vdso", "libdl.so", "librt.so", "libgfortran", "mca_"};
+    for (const char *prefix : prefixes)
+        if (std::strncmp(name, prefix, std::strlen(prefix)) == 0)
+            return true;
+    return false;
+}
+
+// Does a call instruction end before the bytes' end?
+bool is_behind_call(const unsigned char *end) {
+#if defined(__x86_64__)
+    if (end[-5] == 0xe8) // call rel32
+        return true;
+    for (int length = 2; length <= 7; ++length) // call r/m64: ff /2
+        if (end[-length] == 0xff && (end[-length + 1] & 0x38) == 0x10)
+            return true;
+    return false;
+#elif defined(__aarch64__)
+    std::uint32_t instruction;
+    std::memcpy(&instruction, end - 4, 4);
+    return (instruction >> 26) == 0x25 || (instruction & 0xfffffc1f) == 0xd63f0000; // bl, blr
+#endif
+}
+
+} // namespace
+
+CallSites::CallSites() {
+    dl_iterate_phdr(
+        [](dl_phdr_info *object, std::size_t, void *context) {
+            auto &self = *static_cast<CallSites *>(context);
+            const char *path = *object->dlpi_name ? object->dlpi_name : program_invocation_name;
+            if (*object->dlpi_name && is_plumbing(path))
+                return 0;
+            for (int i = 0; i < object->dlpi_phnum && self.count_ < kMostSegments; ++i) {
+                const ElfW(Phdr) &segment = object->dlpi_phdr[i];
+                if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X))
+                    continue;
+                Code &code = self.code_[self.count_++];
+                code.base = object->dlpi_addr;
+                code.low = code.base + segment.p_vaddr;
+                code.high = code.low + segment.p_memsz;
+                std::snprintf(code.name, sizeof code.name, "%s", basename(path));
+            }
+            return 0;
+        },
+        this);
+}
+
+const CallSites::Code *CallSites::code_of(std::uintptr_t address) const {
+    for (int i = 0; i < count_; ++i)
+        if (address >= code_[i].low && address < code_[i].high)
+            return &code_[i];
+    return nullptr;
+}
+
+const void *CallSites::find(const Memory &memory, const void *frame) const {
+    if (!frame)
+        return nullptr;
+    std::uintptr_t words[kSearched / sizeof(std::uintptr_t)];
+    const auto start = reinterpret_cast<std::uintptr_t>(frame) & ~(sizeof(std::uintptr_t) - 1);
+    const std::size_t got = memory.read(reinterpret_cast<const void *>(start), words, sizeof words);
+    for (std::size_t i = 0; i < got / sizeof *words; ++i) {
+        const Code *code = code_of(words[i]);
+        if (!code || words[i] - code->low < 8)
+            continue;
+        unsigned char bytes[8];
+        if (memory.read(reinterpret_cast<const void *>(words[i] - sizeof bytes), bytes,
+                        sizeof bytes) == sizeof bytes &&
+            is_behind_call(bytes + sizeof bytes))
+            return reinterpret_cast<const void *>(words[i] - 1);
+    }
+    return nullptr;
+}
+
+void CallSites::describe(const void *site, char *text, std::size_t size) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(site);
+    const Code *code = code_of(address);
+    std::snprintf(text, size, "[%s+0x%lx]", code ? code->name : "?",
+                  static_cast<unsigned long>(address - (code ? code->base : 0)));
+}
+
+} // namespace sennit::watch

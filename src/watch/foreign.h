@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that Sennit knows nothing of: the program's own, and those of its libraries. One of them
+// may compute for hours and then send a message or fulfil an event.
+#pragma once
+
+#include <cstdint>
+
+namespace sennit::watch {
+
+class Foreign {
+  public:
+    // Have they used a good part of the time since the last look?
+    bool at_work(std::uint64_t now_ns, std::uint64_t last_ns);
+    // A line about those that sleep, "" when there are none.
+    const char *note();
+
+  private:
+    std::uint64_t used_ = 0; // processor time, in clock ticks
+    int asleep_ = 0;
+    char note_[160] = "";
+};
+
+} // namespace sennit::watch

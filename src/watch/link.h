@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way to `sennit run`, which judges the ranks of its machine together: a datagram for every
+// look at a rank that stands still. The other end is tools/sennit/hang_watch.cpp; the format is
+// there.
+#pragma once
+
+#include <cstdint>
+
+namespace sennit::watch {
+
+class Link {
+  public:
+    // `address`: SENNIT_HANG_LINK, the name of an abstract Unix socket; null: no launcher.
+    void connect(const char *address);
+    void disconnect();
+    bool connected() const { return socket_ >= 0; }
+    void send(int rank, std::uint64_t since, std::uint64_t now, std::uint64_t grace,
+              const char *text);
+
+  private:
+    int socket_ = -1;
+};
+
+} // namespace sennit::watch

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "watch/report.h"
+
+#include "task/task.h"
+#include "trace/symbols.h"
+#include "watch/call_site.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace sennit::watch {
+namespace {
+
+using sched::WaitFor;
+
+constexpr std::size_t kMostLines = 40; // of waiters
+
+class Writer {
+  public:
+    Writer(const Survey &survey, std::FILE *out) : survey_(survey), out_(out) {}
+
+    void write(bool *has_cycle) {
+        const auto &waiters = survey_.waiters();
+        const std::size_t shown = waiters.size() < kMostLines ? waiters.size() : kMostLines;
+        for (std::size_t i = 0; i < shown; ++i)
+            line(i);
+        if (!survey_.complete())
+            std::fprintf(out_, "sennit:   ... and more than %zu others\n", waiters.size() - shown);
+        else if (shown < waiters.size())
+            std::fprintf(out_, "sennit:   ... and %zu others\n", waiters.size() - shown);
+        trace::Array<int> cycle;
+        survey_.find_cycle(cycle);
+        *has_cycle = cycle.size() > 0;
+        if (*has_cycle)
+            circle(cycle);
+    }
+
+  private:
+    void line(std::size_t at) {
+        const Waiter &waiter = survey_.waiters()[at];
+        std::fprintf(out_, "sennit:   #%zu ", at + 1);
+        who(waiter);
+        std::fputs(": ", out_);
+        what(at, waiter);
+        const void *site = sites_.find(survey_.memory(), waiter.frame);
+        if (site && waiter.place != Waiter::Place::not_begun) {
+            char place[256];
+            sites_.describe(site, place, sizeof place);
+            std::fprintf(out_, ", in %s %s",
+                         symbols_.name_of(reinterpret_cast<std::uint64_t>(site)), place);
+        }
+        std::fputc('\n', out_);
+    }
+
+    void who(const Waiter &waiter) {
+        if (!waiter.task) {
+            if (waiter.place == Waiter::Place::call)
+                std::fprintf(out_, "thread %d", waiter.thread_id);
+            else
+                std::fputs("a callback", out_);
+        } else if (waiter.flags & Task::kInitial) {
+            std::fputs("the initial task", out_);
+        } else if (waiter.flags & Task::kImplicit) {
+            std::fprintf(out_, "the implicit task of thread %d of %d", waiter.thread,
+                         waiter.team_size);
+        } else {
+            std::fprintf(out_, "task '%s'",
+                         *waiter.label
+                             ? waiter.label
+                             : symbols_.name_of(reinterpret_cast<std::uint64_t>(waiter.entry)));
+        }
+    }
+
+    const char *plural(std::int64_t count) { return count == 1 ? "" : "s"; }
+
+    void what(std::size_t at, const Waiter &waiter) {
+        const auto left = static_cast<long long>(waiter.left);
+        const char *s = plural(waiter.left);
+        switch (waiter.kind) {
+        case WaitFor::children:
+            std::fprintf(out_, "taskwait for %lld child task%s", left, s);
+            break;
+        case WaitFor::taskgroup:
+            std::fprintf(out_, "end of a taskgroup, %lld task%s left", left, s);
+            break;
+        case WaitFor::dependences:
+            std::fprintf(out_, "%swaits for %lld task%s that it depends on",
+                         waiter.place == Waiter::Place::not_begun ? "has not begun, " : "", left,
+                         s);
+            break;
+        case WaitFor::barrier:
+            if (left > 0)
+                std::fprintf(out_, "barrier that %lld thread%s of the team %s not reached", left, s,
+                             left == 1 ? "has" : "have");
+            else
+                std::fputs("barrier, all threads are there, tasks of the team are left", out_);
+            break;
+        case WaitFor::lock:
+            lock(at, waiter);
+            break;
+        case WaitFor::time:
+            std::fputs("waits for a point in time", out_);
+            break;
+        case WaitFor::turn:
+            std::fputs("waits for its turn in an ordered or doacross loop", out_);
+            break;
+        case WaitFor::events:
+        case WaitFor::resumption:
+            if (waiter.call.call)
+                call(waiter);
+            else if (waiter.kind == WaitFor::events)
+                std::fprintf(out_,
+                             "%s, waits for an event from outside (%lld not fulfilled: "
+                             "omp_fulfill_event or a library's)",
+                             waiter.place == Waiter::Place::ended ? "has ended" : "undeferred",
+                             left);
+            else
+                std::fputs("suspended by a library, waits for an event from outside "
+                           "(sennit_task_resume)",
+                           out_);
+            break;
+        case WaitFor::nobody:
+            break;
+        }
+    }
+
+    void lock(std::size_t at, const Waiter &waiter) {
+        std::fprintf(out_, "waits for the lock (or critical section) %p, ", waiter.object);
+        const int holder = survey_.holder(at);
+        if (holder == static_cast<int>(at))
+            std::fputs("which it holds itself", out_);
+        else if (holder >= 0)
+            std::fprintf(out_, "held by #%d", holder + 1);
+        else
+            std::fputs("held by a task that has ended, or never unset", out_);
+    }
+
+    void call(const Waiter &waiter) {
+        const sennit_wait &call = waiter.call;
+        std::fprintf(out_, "%s%s", waiter.place == Waiter::Place::ended ? "has ended but for " : "",
+                     waiter.call_name);
+        const char *separator = " ";
+        if (call.direction != 0) {
+            const char *const way = call.direction == SENNIT_NOTICE_SEND ? "to" : "from";
+            const int peer = waiter.text.peer >= 0 ? waiter.text.peer : call.peer;
+            if (peer >= 0)
+                std::fprintf(out_, " %s rank %d", way, peer);
+            else
+                std::fprintf(out_, " %s any rank", way);
+            if (call.tag >= 0)
+                std::fprintf(out_, ", tag %d", call.tag);
+            separator = ", ";
+        }
+        if (call.count >= 0) {
+            std::fprintf(out_, "%scount %lld", separator, static_cast<long long>(call.count));
+            separator = ", ";
+        }
+        if (call.requests > 0) {
+            if (waiter.text.incomplete >= 0)
+                std::fprintf(out_, "%s%d of %d request%s not complete", separator,
+                             waiter.text.incomplete, call.requests, plural(call.requests));
+            else
+                std::fprintf(out_, "%s%d request%s", separator, call.requests,
+                             plural(call.requests));
+            separator = ", ";
+        }
+        if (*waiter.text.group)
+            std::fprintf(out_, "%son %s", separator, waiter.text.group);
+    }
+
+    void circle(const trace::Array<int> &cycle) {
+        std::fputs("sennit:   a deadlock:", out_);
+        for (std::size_t i = 0; i < cycle.size(); ++i) {
+            const int next = cycle[(i + 1) % cycle.size()];
+            const char *reason = "";
+            survey_.each_blocker(static_cast<std::size_t>(cycle[i]),
+                                 [&](int blocker, const char *why) {
+                                     if (blocker == next)
+                                         reason = why;
+                                 });
+            std::fprintf(out_, "%s #%d waits for #%d (%s)", i == 0 ? "" : ",", cycle[i] + 1,
+                         next + 1, reason);
+        }
+        std::fputc('\n', out_);
+    }
+
+    const Survey &survey_;
+    std::FILE *out_;
+    trace::Symbols symbols_;
+    CallSites sites_;
+};
+
+} // namespace
+
+Report::Report(const Survey &survey) {
+    std::size_t size = 0;
+    if (std::FILE *out = open_memstream(&text, &size)) {
+        Writer(survey, out).write(&cycle);
+        std::fclose(out);
+    }
+    if (std::FILE *out = open_memstream(&calls, &size)) {
+        for (std::size_t i = 0; i < survey.waiters().size() && i < kMostLines; ++i)
+            if (const Waiter &waiter = survey.waiters()[i]; waiter.call.call)
+                std::fprintf(out, "%s\t%d\t%d\t%d\t%s\n", waiter.call_name, waiter.call.direction,
+                             waiter.text.peer, waiter.call.tag, waiter.text.group);
+        std::fclose(out);
+    }
+}
+
+Report::~Report() {
+    std::free(text);
+    std::free(calls);
+}
+
+} // namespace sennit::watch

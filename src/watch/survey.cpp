@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "watch/survey.h"
+
+#include "omp/sync.h"
+#include "omp/team.h"
+#include "poll/poll.h"
+#include "sched/worker.h"
+#include "task/task.h"
+#include "watch/watch.h"
+
+#include <cstring>
+
+namespace sennit::watch {
+namespace {
+
+using sched::WaitFor;
+
+// A copy of a task as it is now. Only its members are looked at, none of its functions called.
+struct TaskCopy {
+    alignas(Task) std::byte bytes[sizeof(Task)];
+    const Task &operator*() const { return *reinterpret_cast<const Task *>(bytes); }
+    const Task *operator->() const { return &**this; }
+};
+
+} // namespace
+
+int Survey::find_task(const Task *task) const {
+    return by_task_.get(reinterpret_cast<std::uint64_t>(task)) - 1;
+}
+
+int Survey::add(const Waiter &waiter) {
+    if (waiters_.size() >= kMost || !waiters_.push(waiter)) {
+        complete_ = false;
+        return -1;
+    }
+    const int index = static_cast<int>(waiters_.size()) - 1;
+    if (waiter.task && find_task(waiter.task) < 0)
+        by_task_.set(reinterpret_cast<std::uint64_t>(waiter.task), index + 1);
+    return index;
+}
+
+// What the task's own memory says.
+void Survey::fill(Waiter &waiter, const sched::Slot *slot) {
+    TaskCopy task;
+    if (!waiter.task || !memory_.get(waiter.task, task.bytes))
+        return;
+    waiter.parent = task->parent;
+    waiter.team = task->team;
+    waiter.taskgroup = task->taskgroup;
+    waiter.node = task->depend;
+    waiter.entry = task->entry;
+    waiter.flags = task->flags;
+    if (slot) {
+        const auto *member = static_cast<const omp::Member *>(slot);
+        waiter.thread = memory_.get_or(&member->index, -1);
+        if (const auto *group =
+                memory_.get_or(&member->group, static_cast<sched::Group *>(nullptr)))
+            waiter.team_size = memory_.get_or(&group->size, 0);
+    }
+    if (task->is(Task::kSpawned)) {
+        const auto *payload = reinterpret_cast<const task::SpawnPayload *>(waiter.task + 1);
+        memory_.get_text(payload->label, waiter.label, sizeof waiter.label);
+    }
+    switch (waiter.kind) {
+    case WaitFor::children:
+        waiter.left = task->pending.load(std::memory_order_relaxed) / Task::kChild + task->spawned;
+        break;
+    case WaitFor::taskgroup:
+        waiter.left =
+            memory_.get_or<std::int64_t>(&static_cast<const Taskgroup *>(waiter.object)->count, 0) /
+            2;
+        break;
+    case WaitFor::events:
+        waiter.left = task->events.load(std::memory_order_relaxed);
+        waiter.outside = true; // unless a library says that it is bound to one of its operations
+        break;
+    case WaitFor::dependences:
+        if (const auto *node = static_cast<const DependNode *>(waiter.object))
+            waiter.left = memory_.get_or<int>(&node->missing, 0);
+        break;
+    case WaitFor::barrier: {
+        const auto *team = static_cast<const omp::Team *>(waiter.object);
+        waiter.left = memory_.get_or(&team->size, 0) -
+                      memory_.get_or<std::int64_t>(&team->arrived, 0) % omp::Team::kJoin;
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+void Survey::fill_call(Waiter &waiter, const sennit_wait *wait) {
+    if (!memory_.get(wait, waiter.call))
+        return;
+    memory_.get_text(waiter.call.call, waiter.call_name, sizeof waiter.call_name);
+}
+
+// The waits of one stack, the innermost first.
+void Survey::add_stack(const sched::Wait *innermost) {
+    int above = -1;
+    struct Copy {
+        alignas(sched::Wait) std::byte bytes[sizeof(sched::Wait)];
+    } copy;
+    for (const sched::Wait *at = innermost; at && memory_.get(at, copy);) {
+        const auto &wait = *reinterpret_cast<const sched::Wait *>(copy.bytes);
+        if (wait.kind != WaitFor::nobody) {
+            Waiter waiter{.place = Waiter::Place::stack, .kind = wait.kind};
+            waiter.object = wait.object;
+            waiter.task = wait.task;
+            waiter.frame = wait.frame;
+            waiter.above = above;
+            fill(waiter, wait.slot);
+            if (wait.kind == WaitFor::resumption) {
+                if (wait.object)
+                    fill_call(waiter, static_cast<const sennit_wait *>(wait.object));
+                else
+                    waiter.outside = true;
+            }
+            above = add(waiter);
+        }
+        at = wait.outer;
+    }
+}
+
+void Survey::add_call(int thread_id, const sennit_wait *wait) {
+    Waiter waiter{.place = Waiter::Place::call, .kind = WaitFor::resumption};
+    waiter.thread_id = thread_id;
+    waiter.frame = wait; // it lies in the frame of the call
+    for (int i = 0, n = sched::Worker::count(); i < n; ++i) {
+        sched::Worker *worker = sched::Worker::by_id(i);
+        if (!worker || worker->away() || worker->thread_id() != thread_id)
+            continue;
+        waiter.task = memory_.get_or(&worker->task, static_cast<Task *>(nullptr));
+        fill(waiter, memory_.get_or(&worker->slot, static_cast<sched::Slot *>(nullptr)));
+    }
+    fill_call(waiter, wait);
+    add(waiter);
+}
+
+void Survey::add_events() {
+    for (int i = 0, n = sched::Worker::count(); i < n; ++i) {
+        sched::Worker *worker = sched::Worker::by_id(i);
+        if (!worker)
+            continue;
+        worker->event_lock.lock();
+        const Task *task = worker->event_tasks;
+        for (std::size_t seen = 0; task && seen < kMost; ++seen) {
+            Waiter waiter{.place = Waiter::Place::ended, .kind = WaitFor::events};
+            waiter.task = task;
+            fill(waiter, nullptr);
+            add(waiter);
+            task = task->listed_next;
+        }
+        worker->event_lock.unlock();
+    }
+}
+
+// Tasks that have not begun are known to their predecessors only.
+void Survey::add_successors() {
+    for (std::size_t i = 0; i < waiters_.size(); ++i) {
+        const DependNode *node = waiters_[i].node;
+        if (!node)
+            continue;
+        auto *edge = memory_.get_or(&node->successors, DependNode::closed());
+        for (std::size_t seen = 0; edge && edge != DependNode::closed() && seen < kMost; ++seen) {
+            DependEdge copy;
+            if (!memory_.get(edge, copy) || !copy.successor)
+                break;
+            const Task *task = memory_.get_or(&copy.successor->task, static_cast<Task *>(nullptr));
+            int successor = -1;
+            for (std::size_t k = 0; k < waiters_.size() && successor < 0; ++k)
+                if (waiters_[k].kind == WaitFor::dependences &&
+                    waiters_[k].object == copy.successor)
+                    successor = static_cast<int>(k);
+            if (successor < 0 && task) {
+                Waiter waiter{.place = Waiter::Place::not_begun, .kind = WaitFor::dependences};
+                waiter.object = copy.successor;
+                waiter.task = task;
+                fill(waiter, nullptr);
+                successor = add(waiter);
+            }
+            if (successor >= 0)
+                edges_.push({successor, static_cast<int>(i)});
+            edge = copy.next;
+        }
+    }
+}
+
+// What the libraries know: of their operations, and of what is bound to them.
+void Survey::describe_calls() {
+    poll::each_service(
+        [](void *arg, const poll::Pending &service) {
+            auto &survey = *static_cast<Survey *>(arg);
+            if (!service.describer)
+                return;
+            if (service.operations > 0 && service.describer->bound)
+                service.describer->bound(
+                    [](void *context, sennit_task *handle, const sennit_wait *wait) {
+                        auto &self = *static_cast<Survey *>(context);
+                        const Task *task = static_cast<Task *>(handle);
+                        int at = task ? self.find_task(task) : -1;
+                        if (at < 0) {
+                            Waiter waiter{.place = Waiter::Place::ended, .kind = WaitFor::events};
+                            waiter.task = task;
+                            self.fill(waiter, nullptr);
+                            at = self.add(waiter);
+                        }
+                        if (at < 0)
+                            return;
+                        Waiter &waiter = self.waiters_[static_cast<std::size_t>(at)];
+                        if (waiter.kind != WaitFor::events || waiter.call.call)
+                            return;
+                        waiter.outside = false;
+                        self.fill_call(waiter, wait);
+                    },
+                    &survey);
+            for (Waiter &waiter : survey.waiters_) {
+                waiter.text = {.peer = -1, .size = 0, .incomplete = -1, .group = ""};
+                if (waiter.call.call && service.describer->text)
+                    service.describer->text(&waiter.call, &waiter.text);
+            }
+        },
+        this);
+}
+
+void Survey::take() {
+    for (int i = 0, n = sched::Worker::count(); i < n; ++i)
+        if (sched::Worker *worker = sched::Worker::by_id(i); worker && !worker->away())
+            worker->each_fiber([this](const sched::Fiber &fiber) {
+                add_stack(fiber.waits.load(std::memory_order_acquire));
+            });
+    each_blocked(
+        [](void *arg, const Blocked &thread) {
+            const sennit_wait *wait = __atomic_load_n(&thread.wait, __ATOMIC_ACQUIRE);
+            if (wait)
+                static_cast<Survey *>(arg)->add_call(thread.thread_id, wait);
+        },
+        this);
+    add_events();
+    describe_calls();
+    add_successors();
+}
+
+bool Survey::waits_outside() const {
+    for (const Waiter &waiter : waiters_)
+        if (waiter.outside)
+            return true;
+    return false;
+}
+
+bool Survey::waits_for_ranks() const {
+    for (const Waiter &waiter : waiters_)
+        if (waiter.call.call)
+            return true;
+    return false;
+}
+
+// An undeferred task runs as a part of its parent, which is no waiter of its own.
+bool Survey::is_self_or_included_child(const Waiter &waiter, std::uint32_t word) const {
+    const Task *task = waiter.task;
+    TaskCopy copy;
+    while (task) {
+        if (omp::Mutex::is_mark_of(word, task))
+            return true;
+        if (!memory_.get(task, copy.bytes) || !copy->is(Task::kUndeferred))
+            return false;
+        task = copy->parent;
+    }
+    return false;
+}
+
+int Survey::holder(std::size_t at) const {
+    const auto word = memory_.get_or<std::uint32_t>(waiters_[at].object, 0);
+    for (std::size_t i = 0; i < waiters_.size(); ++i)
+        if (is_self_or_included_child(waiters_[i], word))
+            return static_cast<int>(i);
+    return -1;
+}
+
+// Depth first; who is on the path when it is met again closes a cycle.
+void Survey::find_cycle(trace::Array<int> &cycle) const {
+    enum : unsigned char { unseen, on_path, done };
+    trace::Array<unsigned char> state;
+    trace::Array<int> path;
+    if (!state.make(waiters_.size()))
+        return;
+    for (std::size_t root = 0; root < waiters_.size(); ++root) {
+        if (state[root] != unseen)
+            continue;
+        state[root] = on_path;
+        path.push(static_cast<int>(root));
+        while (path.size() > 0) {
+            const int at = path[path.size() - 1];
+            int next = -1;
+            int closes = -1;
+            each_blocker(static_cast<std::size_t>(at), [&](int blocker, const char *) {
+                const unsigned char seen = state[static_cast<std::size_t>(blocker)];
+                if (seen == on_path)
+                    closes = blocker;
+                else if (seen == unseen)
+                    next = blocker;
+            });
+            if (closes >= 0) {
+                std::size_t first = path.size();
+                while (path[--first] != closes) {
+                }
+                for (; first < path.size(); ++first)
+                    cycle.push(path[first]);
+                return;
+            }
+            if (next >= 0) {
+                state[static_cast<std::size_t>(next)] = on_path;
+                path.push(next);
+            } else {
+                state[static_cast<std::size_t>(at)] = done;
+                path.pop();
+            }
+        }
+    }
+}
+
+} // namespace sennit::watch

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who waits for what in this process, copied from its tasks, stacks and dependences.
+#pragma once
+
+#include "sched/wait.h"
+#include "sennit.h"
+#include "trace/array.h"
+#include "watch/memory.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit {
+struct DependNode;
+struct Taskgroup;
+} // namespace sennit
+
+namespace sennit::watch {
+
+struct Waiter {
+    enum class Place : std::uint8_t { stack, ended, not_begun, call };
+    Place place; // suspended; ended but for events; not begun; a thread in a call
+    sched::WaitFor kind;
+    bool outside = false; // what it waits for is not of this process, nor of another rank
+    const void *object = nullptr;
+    const Task *task = nullptr; // null: a thread that is none of ours, or a callback
+    const void *frame = nullptr;
+    int above = -1;    // waiter on top of it on the same stack, which has to go first
+    int thread_id = 0; // Place::call
+    // The task's:
+    const Task *parent = nullptr;
+    const void *team = nullptr;
+    const Taskgroup *taskgroup = nullptr;
+    const DependNode *node = nullptr;
+    const void *entry = nullptr;
+    std::uint32_t flags = 0;
+    int thread = -1; // of the team
+    int team_size = 0;
+    std::int64_t left = 0; // children, tasks, predecessors, events that it waits for
+    char label[64] = "";
+    // The call that it is in, if `call.call`, which then points to nothing but its name below.
+    sennit_wait call = {};
+    sennit_wait_text text = {};
+    char call_name[40] = "";
+};
+
+class Survey {
+  public:
+    // Looks at everything.
+    void take();
+
+    const trace::Array<Waiter> &waiters() const { return waiters_; }
+    bool complete() const { return complete_; } // else there were too many
+    bool waits_outside() const;                 // for something else than tasks and other ranks
+    bool waits_for_ranks() const;
+
+    // The waiters that have to go before `at` can: visit(index, reason).
+    template <class Visit>
+    void each_blocker(std::size_t at, Visit visit) const;
+    // A cycle, as indices; empty when there is none.
+    void find_cycle(trace::Array<int> &cycle) const;
+    // The holder of the lock that `at` waits for, -1: it does not wait itself.
+    int holder(std::size_t at) const;
+
+    const Memory &memory() const { return memory_; }
+
+  private:
+    static constexpr std::size_t kMost = 4096;
+    struct Edge {
+        int from; // successor
+        int to;   // predecessor
+    };
+
+    int add(const Waiter &waiter); // its index, or -1
+    int find_task(const Task *task) const;
+    void add_stack(const sched::Wait *innermost);
+    void add_call(int thread_id, const sennit_wait *wait);
+    void add_events();
+    void add_successors();
+    void fill(Waiter &waiter, const sched::Slot *slot);
+    void fill_call(Waiter &waiter, const sennit_wait *wait);
+    void describe_calls();
+    bool is_self_or_included_child(const Waiter &waiter, std::uint32_t mark) const;
+
+    Memory memory_;
+    trace::Array<Waiter> waiters_;
+    trace::Array<Edge> edges_;
+    trace::AddressMap<int> by_task_; // index + 1
+    bool complete_ = true;
+};
+
+template <class Visit>
+void Survey::each_blocker(std::size_t at, Visit visit) const {
+    const Waiter &self = waiters_[at];
+    if (self.above >= 0)
+        visit(self.above, "which is on top of it on the stack");
+    switch (self.kind) {
+    case sched::WaitFor::children:
+    case sched::WaitFor::taskgroup:
+    case sched::WaitFor::barrier:
+        for (std::size_t i = 0; i < waiters_.size(); ++i) {
+            const Waiter &other = waiters_[i];
+            if (i == at || !other.task)
+                continue;
+            if (self.kind == sched::WaitFor::children && other.parent == self.task)
+                visit(static_cast<int>(i), "its child");
+            else if (self.kind == sched::WaitFor::taskgroup && other.taskgroup == self.object)
+                visit(static_cast<int>(i), "of its taskgroup");
+            else if (self.kind == sched::WaitFor::barrier && other.team == self.object &&
+                     other.kind != sched::WaitFor::barrier)
+                visit(static_cast<int>(i), "of the same team");
+        }
+        break;
+    case sched::WaitFor::lock:
+        if (const int owner = holder(at); owner >= 0)
+            visit(owner, "which holds the lock");
+        break;
+    case sched::WaitFor::dependences:
+        for (const Edge &edge : edges_)
+            if (edge.from == static_cast<int>(at))
+                visit(edge.to, "its predecessor");
+        break;
+    default:
+        break;
+    }
+}
+
+} // namespace sennit::watch

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "watch/watch.h"
+
+#include "base/config.h"
+#include "base/message.h"
+#include "poll/poll.h"
+#include "sched/worker.h"
+#include "trace/trace.h"
+#include "watch/foreign.h"
+#include "watch/link.h"
+#include "watch/report.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+namespace sennit::watch {
+
+void forget_threads_after_fork();
+
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kLooks = 4; // in the grace time
+
+// What every thread shows at a moment.
+struct Glance {
+    bool still = true;         // nobody is at work
+    std::uint64_t trail = 0;   // the same at two glances: nobody was in between
+    std::uint64_t waiters = 0; // threads that do not just wait for a region to begin
+
+    void add(std::uint64_t word) { trail = (trail ^ word) * 0x9E3779B97F4A7C15ull + 1; }
+};
+
+const Blocked *blocked_thread(int thread_id) {
+    struct Search {
+        int thread_id;
+        const Blocked *found;
+    } search{thread_id, nullptr};
+    each_blocked(
+        [](void *arg, const Blocked &thread) {
+            auto &wanted = *static_cast<Search *>(arg);
+            if (thread.thread_id == wanted.thread_id)
+                wanted.found = &thread;
+        },
+        &search);
+    return search.found;
+}
+
+Glance glance() {
+    Glance seen;
+    for (int i = 0, n = sched::Worker::count(); i < n; ++i) {
+        const sched::Worker *worker = sched::Worker::by_id(i);
+        if (!worker || worker->away())
+            continue;
+        seen.add(static_cast<std::uint64_t>(i));
+        if (const std::uint64_t since = worker->idle_since())
+            seen.add(since);
+        else if (!blocked_thread(worker->thread_id()))
+            seen.still = false;
+    }
+    each_blocked(
+        [](void *arg, const Blocked &thread) {
+            auto &sum = *static_cast<Glance *>(arg);
+            sum.add(__atomic_load_n(&thread.calls, __ATOMIC_RELAXED));
+            ++sum.waiters;
+        },
+        &seen);
+    const poll::Activity activity = poll::activity();
+    seen.add(activity.completions);
+    if (activity.busy || poll::timers_pending())
+        seen.still = false;
+    return seen;
+}
+
+// The time in which nothing moved, and what was said about it.
+struct Stillness {
+    std::uint64_t trail = 0;
+    std::uint64_t since = 0; // 0: something moves
+    std::uint64_t last_look = 0;
+    bool told = false;
+    bool silent = false;     // judged, and not to be told
+    char *message = nullptr; // for `sennit run`, without its first line
+};
+
+Stillness g_stillness;
+Foreign g_foreign;
+Link g_link;
+std::uint64_t g_grace = 0;
+bool g_asked_for = false; // SENNIT_HANG is set
+int g_rank = -1;
+
+void forget() {
+    std::free(g_stillness.message);
+    g_stillness = Stillness{};
+}
+
+const char *who() {
+    static char name[64];
+    if (g_rank >= 0)
+        std::snprintf(name, sizeof name, "rank %d (process %d)", g_rank, getpid());
+    else
+        std::snprintf(name, sizeof name, "process %d", getpid());
+    return name;
+}
+
+// One write, so that the lines of several ranks do not mix.
+void print(const char *headline, const Report &report) {
+    char *all = nullptr;
+    const int size =
+        asprintf(&all, "sennit: %s: %s\n%s", who(), headline, report.text ? report.text : "");
+    if (size > 0) [[maybe_unused]]
+        const ssize_t ignored = write(STDERR_FILENO, all, static_cast<std::size_t>(size));
+    std::free(all);
+}
+
+// What this process can say by itself, after the grace time, or tell the launcher, before.
+void judge(std::uint64_t now) {
+    Survey survey;
+    survey.take();
+    if (survey.waiters().size() == 0) {
+        g_stillness.silent = true;
+        return;
+    }
+    const Report report(survey);
+    if (glance().trail != g_stillness.trail)
+        return; // it went on while we looked
+    const bool certain = report.cycle || (!survey.waits_outside() && !survey.waits_for_ranks());
+    char headline[256];
+    const auto seconds = static_cast<unsigned long long>((now - g_stillness.since) / kSecond);
+    if (certain)
+        std::snprintf(headline, sizeof headline,
+                      "nothing can go on since %llu s, and nobody outside can change that",
+                      seconds);
+    else if (!survey.waits_for_ranks())
+        std::snprintf(headline, sizeof headline,
+                      "nothing has moved for %llu s: everything waits for an event from outside",
+                      seconds);
+    else
+        std::snprintf(headline, sizeof headline,
+                      "nothing has moved for %llu s: everything waits for other ranks, which may "
+                      "be at work",
+                      seconds);
+    if (!certain && survey.waits_for_ranks()) {
+        if (g_link.connected()) {
+            std::free(g_stillness.message);
+            if (asprintf(&g_stillness.message, "%s\n%s%s", report.calls ? report.calls : "",
+                         g_foreign.note(), report.text ? report.text : "") < 0)
+                g_stillness.message = nullptr;
+            return;
+        }
+        g_stillness.silent = !g_asked_for;
+    }
+    if (g_stillness.silent || now - g_stillness.since < g_grace)
+        return;
+    print(headline, report);
+    g_stillness.told = true;
+    if (certain && static_cast<HangMode>(config().hang) == HangMode::abort)
+        fatal("ended because of SENNIT_HANG=abort");
+}
+
+void look() {
+    const std::uint64_t before = poll::now_ns();
+    const Glance seen = glance();
+    const std::uint64_t period = g_grace / kLooks;
+    // A look that comes late (the process was stopped, or starved) proves nothing about the time
+    // since the last one.
+    const bool late = g_stillness.since && before - g_stillness.last_look > 2 * period;
+    if (!seen.still || seen.trail != g_stillness.trail || late ||
+        g_foreign.at_work(before, g_stillness.last_look)) {
+        if (g_stillness.told && seen.trail != g_stillness.trail)
+            warn("%s: it goes on", who());
+        forget();
+        g_stillness.trail = seen.trail;
+        if (seen.still)
+            g_stillness.since = poll::now_ns();
+        g_stillness.last_look = before;
+        return;
+    }
+    g_stillness.last_look = before;
+    const std::uint64_t still = before - g_stillness.since;
+    // Half of the grace time is enough for the launcher, which wants all of it from all ranks.
+    if (still < (g_link.connected() ? g_grace / 2 : g_grace) || g_stillness.told ||
+        g_stillness.silent)
+        return;
+    if (!g_stillness.message)
+        judge(before);
+    if (g_stillness.message)
+        g_link.send(g_rank, g_stillness.since, before, g_grace, g_stillness.message);
+}
+
+} // namespace
+
+void setup() {
+    if (static_cast<HangMode>(config().hang) == HangMode::off)
+        return;
+    g_grace = static_cast<std::uint64_t>(config().hang_grace) * kSecond;
+    g_asked_for = std::getenv("SENNIT_HANG") != nullptr;
+    g_rank = trace::rank_of_environment();
+    g_link.connect(std::getenv("SENNIT_HANG_LINK"));
+    poll::set_watch(look, g_grace / kLooks);
+}
+
+void after_fork_in_child() {
+    forget();
+    forget_threads_after_fork();
+    g_link.disconnect(); // the child is no rank
+}
+
+} // namespace sennit::watch

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nobody can move: when nothing of the program can go on, say what waits for what.
+//
+// The ticker looks now and then. A worker that found nothing to do says since when; a thread that
+// blocks in a call of an asynchronous library counts those calls. When every one of them shows the
+// same at two looks, none of them did anything in between. Only a program in which that is so for
+// the whole grace time is reported, and never one in which a thread runs code that we do not know:
+// there may be slow programs that we are silent about, but no report about one that is only slow.
+//
+// One process knows only about itself. What waits for other ranks is told to `sennit run`, which
+// speaks up when all ranks stood still *at the same time* (tools/sennit/hang_watch.h).
+#pragma once
+
+#include "sennit.h"
+
+#include <cstdint>
+
+namespace sennit::watch {
+
+void setup();
+void after_fork_in_child();
+
+// A thread that blocks in calls of others, see sennit_thread_blocked.
+struct Blocked : sennit_blocked {
+    int thread_id;
+    bool in_use;
+    Blocked *next;
+};
+// visit(thread) for each that is in a call now.
+void each_blocked(void (*visit)(void *arg, const Blocked &thread), void *arg);
+
+} // namespace sennit::watch

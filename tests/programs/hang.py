@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that hang are explained and, with SENNIT_HANG=abort, ended; programs that are only slow
+are left alone. The grace time is the shortest there is, and no test expects anything within a time.
+
+usage: hang.py --programs FOLDER --lib FOLDER
+"""
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+
+LIMIT = 120  # seconds until a test counts as failed
+failures = []
+
+
+def check(condition, what, output):
+    if not condition:
+        failures.append(what)
+        print(f"FAILED: {what}\n{output}", file=sys.stderr)
+
+
+def environment(options, mode):
+    return dict(os.environ, LD_LIBRARY_PATH=options.lib, SENNIT_HANG=mode, SENNIT_HANG_GRACE="1")
+
+
+def explained(options, case, *patterns):
+    """The case is ended by abort, after a report in which each pattern is found."""
+    done = subprocess.run([f"{options.programs}/hang_victim", case], capture_output=True, text=True,
+                          env=environment(options, "abort"), timeout=LIMIT, check=False)
+    check(done.returncode == -signal.SIGABRT, f"{case}: ended by SIGABRT", done)
+    check("nobody outside can change that" in done.stderr, f"{case}: is certain", done.stderr)
+    for pattern in patterns:
+        check(re.search(pattern, done.stderr), f"{case}: the report has '{pattern}'", done.stderr)
+
+
+def silent(options, case, **arguments):
+    done = subprocess.run([f"{options.programs}/hang_victim", case], capture_output=True, text=True,
+                          env=environment(options, "abort"), timeout=LIMIT, check=False,
+                          **arguments)
+    check(done.returncode == 0 and done.stdout == "done\n" and done.stderr == "",
+          f"{case}: runs to its end without a word", done)
+
+
+def from_outside(options, case, mode, helped):
+    """A report that blames nobody; the program goes on when it is helped from outside."""
+    with subprocess.Popen([f"{options.programs}/hang_victim", case], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env=environment(options, mode)) as program:
+        first = program.stderr.readline()
+        check("everything waits for an event from outside" in first, f"{case}: says so", first)
+        if helped:
+            print(file=program.stdin, flush=True)
+            output = program.stdout.read()
+            check(program.wait(LIMIT) == 0 and output == "done\n", f"{case}: goes on", output)
+        else:
+            program.kill()
+            rest = program.stderr.read()
+            check(re.search(r"has ended, waits for an event from outside \(1 not fulfilled", rest),
+                  f"{case}: names the event", rest)
+            check(re.search(r"has not begun, waits for 1 task that it depends on", rest),
+                  f"{case}: names the dependence", rest)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", required=True)
+    parser.add_argument("--lib", required=True)
+    options = parser.parse_args()
+
+    explained(options, "lock_order",
+              r"#(\d+) task '.*': waits for the lock .*, held by #(\d+), in .* \[hang_victim\+0x",
+              r"a deadlock: #(\d+) waits for #(\d+) \(which holds the lock\), "
+              r"#\2 waits for #\1 \(which holds the lock\)\n")
+    explained(options, "lock_and_taskwait", r": taskwait for 1 child task, in ",
+              r"a deadlock: .*\(which holds the lock\)", r"a deadlock: .*\(its child\)")
+    explained(options, "lock_twice", r"which it holds itself", r"#(\d+) waits for #\1 ")
+    explained(options, "lock_forgotten", r"held by a task that has ended, or never unset")
+    explained(options, "ordered", r"waits for the lock",
+              r"waits for its turn in an ordered or doacross loop")
+    from_outside(options, "event_forgotten", "abort", helped=False)
+    from_outside(options, "event_late", "report", helped=True)
+    for case in ("slow_task", "slow_thread", "serial"):
+        silent(options, case)
+    with subprocess.Popen(["sh", "-c", "sleep 3; echo"], stdout=subprocess.PIPE) as typist:
+        silent(options, "reads_input", stdin=typist.stdout)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Programs that hang, and programs that only look like it: hang_victim <case>. Run by hang.py. */
+#include <omp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static omp_lock_t first, second;
+static volatile int taken;
+
+static void wait_until_taken(int count) {
+    while (taken < count) {
+#pragma omp taskyield
+    }
+}
+
+static void take(omp_lock_t *one, omp_lock_t *other) {
+    omp_set_lock(one);
+#pragma omp atomic
+    ++taken;
+    wait_until_taken(2);
+    omp_set_lock(other);
+}
+
+/* Two tasks take two locks in different order. */
+static void lock_order(void) {
+    omp_init_lock(&first);
+    omp_init_lock(&second);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+#pragma omp task
+        take(&first, &second);
+#pragma omp task
+        take(&second, &first);
+    }
+}
+
+/* A task waits for a child that wants the lock that the task holds. */
+static void lock_and_taskwait(void) {
+    omp_init_lock(&first);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+#pragma omp task
+    {
+        omp_set_lock(&first);
+#pragma omp task
+        {
+            omp_set_lock(&first);
+            omp_unset_lock(&first);
+        }
+#pragma omp taskwait
+        omp_unset_lock(&first);
+    }
+}
+
+/* A lock that is taken twice by the same task. */
+static void lock_twice(void) {
+    omp_init_lock(&first);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+        omp_set_lock(&first);
+        omp_set_lock(&first);
+    }
+}
+
+/* A lock whose holder has ended. */
+static void lock_forgotten(void) {
+    omp_init_lock(&first);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+#pragma omp task
+        omp_set_lock(&first);
+#pragma omp taskwait
+        omp_set_lock(&first);
+    }
+}
+
+/* A thread that waits for an iteration that comes after its own. */
+static void ordered(void) {
+    omp_init_lock(&first);
+    omp_set_lock(&first);
+#pragma omp parallel for ordered schedule(static, 1) num_threads(2)
+    for (int i = 0; i < 2; ++i) {
+        if (i == 0)
+            omp_set_lock(&first);
+#pragma omp ordered
+        omp_unset_lock(&first);
+    }
+}
+
+static omp_event_handle_t shared_event;
+
+/* An event that nobody fulfils; another task depends on it. */
+static void event_forgotten(void) {
+    int x = 0;
+    omp_event_handle_t event = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+#pragma omp task detach(event) depend(out : x)
+        {
+            shared_event = event;
+            ++x;
+        }
+#pragma omp task depend(in : x)
+        printf("%d\n", x);
+#pragma omp taskwait
+    }
+}
+
+/* A thread of the program's own fulfils the event that all others wait for. */
+static void detached(void *(*fulfil)(void *)) {
+    pthread_t thread;
+    omp_event_handle_t event = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+#pragma omp task detach(event)
+        {
+            shared_event = event;
+            pthread_create(&thread, NULL, fulfil, NULL);
+        }
+#pragma omp taskwait
+    }
+    pthread_join(thread, NULL);
+    puts("done");
+}
+
+/* It sleeps, here until there is input. */
+static void *fulfil_late(void *unused) {
+    char line[16];
+    if (fgets(line, sizeof line, stdin))
+        omp_fulfill_event(shared_event);
+    return unused;
+}
+static void event_late(void) {
+    detached(fulfil_late);
+}
+
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* One task computes for long, all else waits for it. */
+static void slow_task(void) {
+#pragma omp parallel num_threads(4)
+#pragma omp single
+    {
+#pragma omp task
+        for (const double end = seconds() + 3; seconds() < end;) {
+        }
+#pragma omp taskwait
+    }
+    puts("done");
+}
+
+/* It computes for long. */
+static void *compute(void *unused) {
+    for (const double end = seconds() + 3; seconds() < end;) {
+    }
+    omp_fulfill_event(shared_event);
+    return unused;
+}
+static void slow_thread(void) {
+    detached(compute);
+}
+
+/* A task waits for the keyboard. */
+static void reads_input(void) {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+#pragma omp task
+        {
+            char line[16];
+            puts(fgets(line, sizeof line, stdin) ? "done" : "nothing to read");
+        }
+#pragma omp taskwait
+    }
+}
+
+/* Serial for long, while the team's threads are docked. */
+static void serial(void) {
+#pragma omp parallel num_threads(4)
+    {
+    }
+    sleep(3);
+    puts("done");
+}
+
+int main(int count, char **arguments) {
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } cases[] = {{"lock_order", lock_order},
+                 {"lock_and_taskwait", lock_and_taskwait},
+                 {"lock_twice", lock_twice},
+                 {"lock_forgotten", lock_forgotten},
+                 {"ordered", ordered},
+                 {"event_forgotten", event_forgotten},
+                 {"event_late", event_late},
+                 {"slow_task", slow_task},
+                 {"slow_thread", slow_thread},
+                 {"reads_input", reads_input},
+                 {"serial", serial}};
+    for (size_t i = 0; count == 2 && i < sizeof cases / sizeof *cases; ++i)
+        if (strcmp(arguments[1], cases[i].name) == 0) {
+            cases[i].run();
+            return 0;
+        }
+    fprintf(stderr, "usage: hang_victim CASE\n");
+    return 2;
+}
