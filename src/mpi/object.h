@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <mpi.h>
+#include <type_traits>
 
 namespace sennit::mpi {
 
@@ -18,7 +19,7 @@ struct Object {
 
 template <class Handle>
 std::uintptr_t handle_bits(Handle handle) {
-    if constexpr (sizeof handle == sizeof(std::uintptr_t))
+    if constexpr (std::is_pointer_v<Handle>)
         return reinterpret_cast<std::uintptr_t>(handle);
     else
         return static_cast<std::uintptr_t>(handle);
@@ -26,7 +27,7 @@ std::uintptr_t handle_bits(Handle handle) {
 
 template <class Handle>
 Handle handle_from(std::uintptr_t bits) {
-    if constexpr (sizeof(Handle) == sizeof bits)
+    if constexpr (std::is_pointer_v<Handle>)
         return reinterpret_cast<Handle>(bits);
     else
         return static_cast<Handle>(bits);
