@@ -1,106 +1,200 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "omp/topology.h"
 
-#include <dlfcn.h>
-#include <hwloc.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <iterator>
+#include <new>
+#include <unistd.h>
 
 namespace sennit::omp {
 namespace {
 
-// The functions of hwloc that we call; their types come from its header.
-#define SENNIT_HWLOC_FUNCTIONS(X)                                                                  \
-    X(get_api_version)                                                                             \
-    X(topology_init)                                                                               \
-    X(topology_set_synthetic)                                                                      \
-    X(topology_load)                                                                               \
-    X(topology_destroy)                                                                            \
-    X(get_type_depth)                                                                              \
-    X(get_nbobjs_by_depth)                                                                         \
-    X(get_obj_by_depth)                                                                            \
-    X(bitmap_next)
+// The parts of a machine, as Level has them.
+enum Part { kCore, kCache, kNuma, kSocket, kParts };
 
-struct Hwloc {
-#define SENNIT_MEMBER(name) decltype(&hwloc_##name) name;
-    SENNIT_HWLOC_FUNCTIONS(SENNIT_MEMBER)
-#undef SENNIT_MEMBER
-
-    // Null, or what is missing.
-    const char *open() {
-        void *library = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
-        if (!library)
-            return "libhwloc.so.15 cannot be loaded";
-#define SENNIT_LOAD(name)                                                                          \
-    name = reinterpret_cast<decltype(name)>(dlsym(library, "hwloc_" #name));                       \
-    if (!name)                                                                                     \
-        return "libhwloc.so.15 lacks hwloc_" #name;
-        SENNIT_HWLOC_FUNCTIONS(SENNIT_LOAD)
-#undef SENNIT_LOAD
-        // The major version is that of the structures that we read.
-        return get_api_version() >> 16 == HWLOC_API_VERSION >> 16 ? nullptr
-                                                                  : "hwloc's version is not ours";
+// The text of one of the system's files.
+class SystemFile {
+  public:
+    [[gnu::format(printf, 2, 3)]] explicit SystemFile(const char *format, ...) {
+        char path[512];
+        va_list arguments;
+        va_start(arguments, format);
+        const int length = std::vsnprintf(path, sizeof path, format, arguments);
+        va_end(arguments);
+        if (length < 0 || static_cast<std::size_t>(length) >= sizeof path)
+            return;
+        const int file = open(path, O_RDONLY | O_CLOEXEC);
+        if (file < 0)
+            return;
+        ssize_t got = 0;
+        do
+            got = read(file, text_, sizeof text_ - 1);
+        while (got < 0 && errno == EINTR);
+        close(file);
+        found_ = got > 0;
+        text_[found_ ? got : 0] = '\0';
     }
+    bool found() const { return found_; }
+    const char *text() const { return text_; }
+    long number() const { return std::strtol(text_, nullptr, 10); }
+
+    // A list such as 0-3,8,10-11: calls visit(number) for each.
+    template <class Visit>
+    void list(Visit visit) const {
+        for (const char *at = text_; *at >= '0' && *at <= '9';) {
+            char *end = nullptr;
+            const long first = std::strtol(at, &end, 10);
+            const long last = *end == '-' ? std::strtol(end + 1, &end, 10) : first;
+            for (long number = first; number <= last && number < CpuSet::kMost; ++number)
+                visit(static_cast<int>(number));
+            at = *end == ',' ? end + 1 : end;
+        }
+    }
+    CpuSet processors() const {
+        CpuSet set;
+        list([&](int cpu) { set.add(cpu); });
+        return set;
+    }
+
+  private:
+    char text_[8192]; // lists of processors are a page or less
+    bool found_ = false;
 };
 
-// The objects that make up a level, the first that the machine has. A machine without packages or
-// caches that hwloc can see is taken for one large one; one without cores has a core for each
-// hardware thread.
-int depth_of(const Hwloc &hwloc, hwloc_topology_t topology, Level level) {
-    static const struct {
-        Level level;
-        hwloc_obj_type_t type;
-    } kTypes[] = {{Level::threads, HWLOC_OBJ_PU},        {Level::cores, HWLOC_OBJ_CORE},
-                  {Level::cores, HWLOC_OBJ_PU},          {Level::ll_caches, HWLOC_OBJ_L5CACHE},
-                  {Level::ll_caches, HWLOC_OBJ_L4CACHE}, {Level::ll_caches, HWLOC_OBJ_L3CACHE},
-                  {Level::ll_caches, HWLOC_OBJ_L2CACHE}, {Level::ll_caches, HWLOC_OBJ_L1CACHE},
-                  {Level::ll_caches, HWLOC_OBJ_PACKAGE}, {Level::numa_domains, HWLOC_OBJ_NUMANODE},
-                  {Level::sockets, HWLOC_OBJ_PACKAGE}};
-    for (const auto &row : kTypes) {
-        if (row.level != level)
-            continue;
-        const int depth = hwloc.get_type_depth(topology, row.type);
-        if (depth >= 0 || depth == HWLOC_TYPE_DEPTH_NUMANODE)
-            return depth;
+class Machine {
+  public:
+    Machine(const CpuSet &allowed, const char *system) : allowed_(allowed), system_(system) {
+        read_domains();
+        for (int cpu = -1; (cpu = allowed.next(cpu)) >= 0;) {
+            learn(kSocket, cpu, [&] { return siblings(cpu, "core_siblings_list", allowed_); });
+            learn(kCache, cpu, [&] { return last_cache(cpu); });
+            learn(kCore, cpu, [&] { return siblings(cpu, "thread_siblings_list", CpuSet()); });
+            learn(kNuma, cpu, [&] { return allowed_; });
+        }
     }
-    return 0; // the whole machine
-}
 
-void add_objects(const Hwloc &hwloc, hwloc_topology_t topology, int depth, const CpuSet &allowed,
-                 PlaceList &list) {
-    const unsigned objects = hwloc.get_nbobjs_by_depth(topology, depth);
-    for (unsigned i = 0; i < objects; ++i) {
-        const hwloc_obj_t object = hwloc.get_obj_by_depth(topology, depth, i);
-        CpuSet place;
-        for (int cpu = -1;
-             (cpu = hwloc.bitmap_next(object->cpuset, cpu)) >= 0 && cpu < CpuSet::kMost;)
-            place.add(cpu);
-        place.keep(allowed);
-        // Memory without processors, or a second kind of memory of the same ones, is no place.
-        bool known = place.empty();
-        for (int j = 0; j < list.count() && !known; ++j)
-            known = list[j] == place;
-        if (!known)
-            list.add(place);
+    // The part that a processor is in; it always is in one.
+    const CpuSet &part(Part part, int cpu) const { return parts_[part][find(part, cpu)]; }
+
+  private:
+    int find(Part part, int cpu) const {
+        const PlaceList &list = parts_[part];
+        int i = 0;
+        while (i < list.count() && !list[i].has(cpu))
+            ++i;
+        return i;
     }
-}
+
+    // Reads no part twice.
+    template <class Read>
+    void learn(Part part, int cpu, Read read) {
+        if (find(part, cpu) < parts_[part].count())
+            return;
+        CpuSet set = read();
+        set.keep(allowed_);
+        set.add(cpu);
+        parts_[part].add(set);
+    }
+
+    CpuSet siblings(int cpu, const char *name, const CpuSet &otherwise) const {
+        const SystemFile file("%s/cpu/cpu%d/topology/%s", system_, cpu, name);
+        return file.found() ? file.processors() : otherwise;
+    }
+
+    // The cache of the highest level; of a machine that tells of none, the socket.
+    CpuSet last_cache(int cpu) const {
+        CpuSet best = part(kSocket, cpu);
+        long best_level = 0;
+        for (int index = 0;; ++index) {
+            const SystemFile level("%s/cpu/cpu%d/cache/index%d/level", system_, cpu, index);
+            if (!level.found())
+                return best;
+            if (level.number() <= best_level)
+                continue;
+            const SystemFile shared("%s/cpu/cpu%d/cache/index%d/shared_cpu_list", system_, cpu,
+                                    index);
+            if (shared.found()) {
+                best_level = level.number();
+                best = shared.processors();
+            }
+        }
+    }
+
+    void read_domains() {
+        SystemFile("%s/node/online", system_).list([&](int node) {
+            CpuSet set = SystemFile("%s/node/node%d/cpulist", system_, node).processors();
+            set.keep(allowed_);
+            if (!set.empty()) // memory without processors is no place
+                parts_[kNuma].add(set);
+        });
+    }
+
+    const CpuSet &allowed_;
+    const char *system_;
+    PlaceList parts_[kParts];
+};
+
+// A processor and the first ones of the parts that it is in, the largest part first: the order of
+// the machine.
+struct Position {
+    static constexpr Part kOrder[] = {kSocket, kNuma, kCache, kCore};
+    int first[std::size(kOrder)];
+    int cpu;
+
+    Position(const Machine &machine, int processor) : cpu(processor) {
+        for (std::size_t i = 0; i < std::size(kOrder); ++i)
+            first[i] = machine.part(kOrder[i], processor).next(-1);
+    }
+    auto operator<=>(const Position &) const = default;
+};
 
 } // namespace
 
 const char *add_machine_places(Level level, const CpuSet &allowed, PlaceList &list,
-                               const char *synthetic) {
-    Hwloc hwloc;
-    if (const char *missing = hwloc.open())
-        return missing;
-    hwloc_topology_t topology = nullptr;
-    if (hwloc.topology_init(&topology) != 0)
-        return "hwloc does not start";
-    if ((synthetic && hwloc.topology_set_synthetic(topology, synthetic) != 0) ||
-        hwloc.topology_load(topology) != 0) {
-        hwloc.topology_destroy(topology);
-        return "hwloc cannot read the machine's topology";
+                               const char *system) {
+    if (!SystemFile("%s/cpu/online", system).found())
+        return "the system's files do not tell what the machine looks like";
+    const Machine machine(allowed, system);
+    const auto count = static_cast<std::size_t>(allowed.count());
+    auto *const positions = static_cast<Position *>(std::malloc(count * sizeof(Position)));
+    if (!positions)
+        return "no memory";
+    std::size_t filled = 0;
+    for (int cpu = -1; (cpu = allowed.next(cpu)) >= 0;)
+        new (positions + filled++) Position(machine, cpu);
+    std::sort(positions, positions + filled);
+    CpuSet placed;
+    for (const Position *at = positions; at < positions + filled; ++at) {
+        if (placed.has(at->cpu))
+            continue;
+        CpuSet place;
+        switch (level) {
+        case Level::threads:
+            place.add(at->cpu);
+            break;
+        case Level::cores:
+            place = machine.part(kCore, at->cpu);
+            break;
+        case Level::ll_caches:
+            place = machine.part(kCache, at->cpu);
+            break;
+        case Level::numa_domains:
+            place = machine.part(kNuma, at->cpu);
+            break;
+        case Level::sockets:
+            place = machine.part(kSocket, at->cpu);
+            break;
+        }
+        placed.add(place);
+        list.add(place);
     }
-    add_objects(hwloc, topology, depth_of(hwloc, topology, level), allowed, list);
-    hwloc.topology_destroy(topology);
-    return list.count() > 0 ? nullptr : "hwloc knows none of our processors";
+    std::free(positions);
+    return nullptr;
 }
 
 } // namespace sennit::omp

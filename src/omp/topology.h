@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine looks like, from hwloc. The library is opened when somebody asks: programs that
-// never do, pay nothing and need no hwloc.
+// What the machine looks like, as the system's files tell: a few are read, once, and only for
+// programs that ask for abstract places. (hwloc knows more, but takes milliseconds and megabytes of
+// every process that opens it.)
 #pragma once
 
 #include "omp/places.h"
 
 namespace sennit::omp {
 
-// Adds a place for each core, cache, ... of the machine, in hwloc's logical order, of the
-// processors in `allowed`; null, or why that is impossible. `synthetic` describes a machine that
-// does not exist (hwloc's synthetic topologies), for tests.
+// Adds a place for each core, cache, ... of the processors in `allowed`, in the machine's order:
+// the cores of a cache, a NUMA domain and a socket next to each other. Null, or why that is
+// impossible. Tests have a `system` of their own.
 const char *add_machine_places(Level level, const CpuSet &allowed, PlaceList &list,
-                               const char *synthetic = nullptr);
+                               const char *system = "/sys/devices/system");
 
 } // namespace sennit::omp

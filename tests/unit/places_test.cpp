@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -191,10 +193,86 @@ TEST(Places, KmpAffinity) {
 
 // ---- machines that do not exist ----------------------------------------------------------------
 
-// Two sockets of two NUMA domains, a cache for four cores with two hardware threads: 64 processors.
-// The second hardware threads have numbers of their own, as usual: core c has c and c + 32.
-constexpr char kSmt[] = "package:2 numa:2 l3:2 core:4 pu:2(indexes=2*32:32*1)";
-constexpr char kPlain[] = "package:2 numa:2 core:12 pu:1"; // 2 x 24 cores, 4 NUMA domains
+// The system's files of a regular machine, in a folder of its own.
+class Machine {
+  public:
+    struct Shape {
+        int sockets, domains, caches, cores, threads; // each in one of the former
+        bool far;    // a core's second hardware thread comes after all cores, as usual
+        bool cached; // tells of caches beyond the cores' own
+    };
+
+    explicit Machine(const Shape &shape) : shape_(shape) {
+        const int per_cache = shape.cores;
+        const int per_domain = per_cache * shape.caches;
+        const int per_socket = per_domain * shape.domains;
+        cores_ = per_socket * shape.sockets;
+        write("cpu/online", "0-" + std::to_string(cores_ * shape.threads - 1));
+        for (int core = 0; core < cores_; ++core)
+            for (int thread = 0; thread < shape.threads; ++thread) {
+                const std::string cpu = "cpu/cpu" + std::to_string(number(core, thread));
+                write(cpu + "/topology/thread_siblings_list", around(core, 1));
+                write(cpu + "/topology/core_siblings_list", around(core, per_socket));
+                if (!shape.cached)
+                    continue;
+                write(cpu + "/cache/index0/level", "1");
+                write(cpu + "/cache/index0/shared_cpu_list", around(core, 1));
+                write(cpu + "/cache/index1/level", "3");
+                write(cpu + "/cache/index1/shared_cpu_list", around(core, per_cache));
+            }
+        const int domains = shape.domains * shape.sockets;
+        write("node/online", "0-" + std::to_string(domains)); // the last one is memory alone
+        for (int domain = 0; domain < domains; ++domain)
+            write("node/node" + std::to_string(domain) + "/cpulist",
+                  around(domain * per_domain, per_domain));
+        write("node/node" + std::to_string(domains) + "/cpulist", "");
+    }
+    ~Machine() { std::filesystem::remove_all(folder_); }
+    Machine(const Machine &) = delete;
+    Machine &operator=(const Machine &) = delete;
+
+    // The places of a level, or why there are none.
+    std::string places(Level level, const CpuSet &allowed) const {
+        PlaceList list;
+        const char *obstacle = add(level, allowed, list);
+        return obstacle ? obstacle : text_of(list);
+    }
+    const char *add(Level level, const CpuSet &allowed, PlaceList &list) const {
+        return add_machine_places(level, allowed, list, folder_.c_str());
+    }
+
+  private:
+    int number(int core, int thread) const {
+        return shape_.far ? core + thread * cores_ : core * shape_.threads + thread;
+    }
+    // The processors of the `count` cores among which `core` is.
+    std::string around(int core, int count) const {
+        std::string list;
+        for (int i = core / count * count; i < core / count * count + count; ++i)
+            for (int thread = 0; thread < shape_.threads; ++thread)
+                list.append(list.empty() ? "" : ",").append(std::to_string(number(i, thread)));
+        return list;
+    }
+    void write(const std::string &name, const std::string &text) const {
+        const std::filesystem::path path = folder_ / name;
+        std::filesystem::create_directories(path.parent_path());
+        std::ofstream(path) << text << '\n';
+    }
+    static std::filesystem::path make_folder() {
+        std::string name = std::filesystem::temp_directory_path() / "sennit-machine-XXXXXX";
+        if (!mkdtemp(name.data()))
+            ADD_FAILURE() << "no folder " << name;
+        return name;
+    }
+
+    Shape shape_;
+    int cores_ = 0;
+    std::filesystem::path folder_ = make_folder();
+};
+
+// A cache for four cores with two hardware threads, 64 processors; and 2 x 24 plain cores.
+constexpr Machine::Shape kSmt{2, 2, 2, 4, 2, true, true};
+constexpr Machine::Shape kPlain{2, 2, 1, 12, 1, false, false};
 
 CpuSet processors(int count) {
     CpuSet all;
@@ -203,54 +281,65 @@ CpuSet processors(int count) {
     return all;
 }
 
-std::string machine(const char *description, Level level, const CpuSet &allowed) {
-    PlaceList list;
-    const char *obstacle = add_machine_places(level, allowed, list, description);
-    return obstacle ? obstacle : text_of(list);
-}
-
 TEST(Topology, SocketsOfFortyEightCores) {
-    EXPECT_EQ(machine(kPlain, Level::sockets, processors(48)), "{0:24},{24:24}");
-    EXPECT_EQ(machine(kPlain, Level::numa_domains, processors(48)),
-              "{0:12},{12:12},{24:12},{36:12}");
+    const Machine plain(kPlain);
+    EXPECT_EQ(plain.places(Level::sockets, processors(48)), "{0:24},{24:24}");
+    EXPECT_EQ(plain.places(Level::numa_domains, processors(48)), "{0:12},{12:12},{24:12},{36:12}");
     // No cache that anybody knows of: the socket.
-    EXPECT_EQ(machine(kPlain, Level::ll_caches, processors(48)), "{0:24},{24:24}");
+    EXPECT_EQ(plain.places(Level::ll_caches, processors(48)), "{0:24},{24:24}");
     PlaceList cores;
-    ASSERT_EQ(add_machine_places(Level::cores, processors(48), cores, kPlain), nullptr);
+    ASSERT_EQ(plain.add(Level::cores, processors(48), cores), nullptr);
     EXPECT_EQ(cores.count(), 48);
     EXPECT_EQ(text_of(cores[47]), "{47}");
 }
 
 TEST(Topology, HardwareThreadsOfACore) {
+    const Machine smt(kSmt);
     const CpuSet all = processors(64);
-    EXPECT_EQ(machine(kSmt, Level::sockets, all), "{0:16,32:16},{16:16,48:16}");
-    EXPECT_EQ(machine(kSmt, Level::ll_caches, all),
-              "{0:4,32:4},{4:4,36:4},{8:4,40:4},{12:4,44:4},"
-              "{16:4,48:4},{20:4,52:4},{24:4,56:4},{28:4,60:4}");
+    EXPECT_EQ(smt.places(Level::sockets, all), "{0:16,32:16},{16:16,48:16}");
+    EXPECT_EQ(smt.places(Level::ll_caches, all), "{0:4,32:4},{4:4,36:4},{8:4,40:4},{12:4,44:4},"
+                                                 "{16:4,48:4},{20:4,52:4},{24:4,56:4},{28:4,60:4}");
     PlaceList cores;
-    ASSERT_EQ(add_machine_places(Level::cores, all, cores, kSmt), nullptr);
+    ASSERT_EQ(smt.add(Level::cores, all, cores), nullptr);
     ASSERT_EQ(cores.count(), 32);
     EXPECT_EQ(text_of(cores[5]), "{5,37}");
 }
 
 TEST(Topology, OnlyProcessorsOfThisProcess) {
+    const Machine smt(kSmt);
     CpuSet allowed;
     for (const int cpu : {1, 2, 33, 17})
         allowed.add(cpu);
-    EXPECT_EQ(machine(kSmt, Level::cores, allowed), "{1,33},{2},{17}");
-    EXPECT_EQ(machine(kSmt, Level::sockets, allowed), "{1:2,33},{17}");
-    EXPECT_EQ(machine(kSmt, Level::cores, CpuSet()), "hwloc knows none of our processors");
+    EXPECT_EQ(smt.places(Level::cores, allowed), "{1,33},{2},{17}");
+    EXPECT_EQ(smt.places(Level::sockets, allowed), "{1:2,33},{17}");
+}
+
+TEST(Topology, TheMachinesOrder) {
+    const Machine smt(kSmt);
+    PlaceList threads;
+    CpuSet allowed;
+    for (const int cpu : {0, 1, 16, 17, 32, 33, 48})
+        allowed.add(cpu);
+    ASSERT_EQ(smt.add(Level::threads, allowed, threads), nullptr);
+    EXPECT_EQ(text_of(threads), "{0},{32},{1},{33},{16},{48},{17}");
+}
+
+TEST(Topology, NothingIsKnown) {
+    PlaceList list;
+    EXPECT_STREQ(add_machine_places(Level::cores, processors(2), list, "/nonexistent"),
+                 "the system's files do not tell what the machine looks like");
+    EXPECT_EQ(list.count(), 0);
 }
 
 TEST(Topology, TurnsScatterOverCoresAndSockets) {
-    constexpr char small[] = "package:2 core:2 pu:2"; // {0,1},{2,3} and {4,5},{6,7}
+    const Machine small({2, 1, 1, 2, 2, false, true}); // {0,1},{2,3} and {4,5},{6,7}
     const CpuSet all = processors(8);
     PlaceList threads;
     PlaceList cores;
     PlaceList sockets;
-    ASSERT_EQ(add_machine_places(Level::threads, all, threads, small), nullptr);
-    ASSERT_EQ(add_machine_places(Level::cores, all, cores, small), nullptr);
-    ASSERT_EQ(add_machine_places(Level::sockets, all, sockets, small), nullptr);
+    ASSERT_EQ(small.add(Level::threads, all, threads), nullptr);
+    ASSERT_EQ(small.add(Level::cores, all, cores), nullptr);
+    ASSERT_EQ(small.add(Level::sockets, all, sockets), nullptr);
     threads.take_turns(cores);
     EXPECT_EQ(text_of(threads), "{0},{2},{4},{6},{1},{3},{5},{7}");
     threads.take_turns(sockets);
