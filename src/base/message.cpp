@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/message.h"
 
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -9,9 +10,12 @@
 namespace sennit {
 namespace {
 
-void emit(const char *format, va_list args) {
+constexpr const char *kHead = "sennit";
+std::atomic<bool> g_warnings{true};
+
+void emit(const char *head, const char *format, va_list args) {
     char line[1024];
-    int used = std::snprintf(line, sizeof line, "sennit: ");
+    int used = std::snprintf(line, sizeof line, "%s: ", head);
     const int text =
         std::vsnprintf(line + used, sizeof line - static_cast<size_t>(used), format, args);
     used += text > 0 ? text : 0;
@@ -25,17 +29,32 @@ void emit(const char *format, va_list args) {
 
 } // namespace
 
+void set_warnings(bool on) {
+    g_warnings.store(on, std::memory_order_relaxed);
+}
+
 void warn(const char *format, ...) {
+    if (!g_warnings.load(std::memory_order_relaxed))
+        return;
     va_list args;
     va_start(args, format);
-    emit(format, args);
+    emit(kHead, format, args);
+    va_end(args);
+}
+
+void warn_as(const char *head, const char *format, ...) {
+    if (!g_warnings.load(std::memory_order_relaxed))
+        return;
+    va_list args;
+    va_start(args, format);
+    emit(head, format, args);
     va_end(args);
 }
 
 void fatal(const char *format, ...) {
     va_list args;
     va_start(args, format);
-    emit(format, args);
+    emit(kHead, format, args);
     va_end(args);
     std::abort();
 }

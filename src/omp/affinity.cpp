@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "omp/affinity_format.h"
 #include "omp/api.h"
+#include "omp/environment.h"
 #include "omp/icv.h"
 #include "omp/team.h"
 #include "omp/topology.h"
@@ -20,16 +21,6 @@ namespace sennit::omp {
 
 bool g_affinity_on = false;
 
-namespace {
-
-BindList g_bind;
-PlaceList *g_places; // lives as long as the process: threads look at it while it exits
-CpuSet g_allowed;    // processors that this process had when it started
-bool g_display = false;
-
-SENNIT_TLS int t_place = -1;                     // this thread is bound to, -1: to none
-SENNIT_TLS ProcBind t_clause = ProcBind::false_; // of the next region, false_: none
-
 CpuSet processors_of_caller() {
     CpuSet set;
     // The system call, for its set may be longer than cpu_set_t.
@@ -37,6 +28,19 @@ CpuSet processors_of_caller() {
         set.add(0);
     return set;
 }
+
+namespace {
+
+BindList g_bind;
+PlaceList *g_places; // lives as long as the process: threads look at it while it exits
+const char *g_places_name = nullptr;
+CpuSet g_started; // processors that this process had when it started
+CpuSet g_allowed; // of them, those that it uses
+bool g_display = false;
+bool g_reset = false; // the initial thread is bound in parallel regions only
+
+SENNIT_TLS int t_place = -1;                     // this thread is bound to, -1: to none
+SENNIT_TLS ProcBind t_clause = ProcBind::false_; // of the next region, false_: none
 
 void bind_caller(const CpuSet &processors, int place) {
     t_place = place;
@@ -57,8 +61,15 @@ const char *variable(const char *name) {
     return text && *text ? text : nullptr;
 }
 
+const char *name_of(Level level) {
+    static const char *const kNames[] = {"threads", "cores", "ll_caches", "numa_domains",
+                                         "sockets"};
+    return kNames[static_cast<int>(level)];
+}
+
 // Places of the machine, or single processors when it cannot be looked at.
 void add_level(const char *name, Level level, PlaceList &list) {
+    g_places_name = name_of(level);
     const char *obstacle = nullptr;
     if (level != Level::threads)
         obstacle = add_machine_places(level, g_allowed, list);
@@ -86,8 +97,16 @@ void finish_explicit(const char *name, const char *text, const char *wrong, Plac
 void read_omp_places(const char *text, PlaceList &list) {
     AbstractPlaces abstract;
     const char *wrong = parse_places(text, abstract, list);
-    if (wrong || !abstract.asked)
-        return finish_explicit("OMP_PLACES", text, wrong, list);
+    if (!wrong && !abstract.asked)
+        return finish_explicit("OMP_PLACES", text, nullptr, list);
+    if (wrong) {
+        if (!abstract.asked)
+            abstract.level = Level::cores;
+        warn("OMP_PLACES='%.200s' makes no sense at '%.100s'; going on with %s", text, wrong,
+             name_of(abstract.level));
+        abstract.most = CpuSet::kMost;
+        list.clear();
+    }
     add_level("OMP_PLACES", abstract.level, list);
     list.shorten(abstract.most);
 }
@@ -101,6 +120,7 @@ void read_kmp_affinity(const char *text, PlaceList &list, BindList &bind) {
     if (!asked.bind)
         return;
     bind.policies[0] = asked.spread ? ProcBind::spread : ProcBind::close;
+    g_reset = asked.reset;
     // In the machine's order, not that of the system's numbers.
     if (const char *obstacle = add_machine_places(asked.granularity, g_allowed, list)) {
         warn("KMP_AFFINITY: %s; going on with a place for each processor", obstacle);
@@ -145,10 +165,75 @@ void read_places(PlaceList &list) {
 
 } // namespace
 
+namespace {
+
+// Those of `allowed` that the parts leave; null, or why there are none.
+const char *apply_subset(const HwSubset &subset, CpuSet &allowed) {
+    PlaceList lists[2]; // of things of a part, and of the part before
+    lists[0].add(allowed);
+    for (int i = 0; i < subset.count; ++i) {
+        const HwSubset::Part &part = subset.parts[i];
+        const PlaceList &outer = lists[i % 2];
+        PlaceList &inner = lists[(i + 1) % 2];
+        inner.clear();
+        PlaceList things;
+        if (part.level == Level::threads)
+            things.add_singles(allowed);
+        else if (const char *obstacle = add_machine_places(part.level, allowed, things))
+            return obstacle;
+        for (int parent = 0; parent < outer.count(); ++parent) {
+            int seen = 0;
+            int taken = 0;
+            for (int j = 0; j < things.count() && taken < part.count; ++j) {
+                CpuSet thing = things[j];
+                thing.keep(outer[parent]);
+                if (thing.empty() || seen++ < part.offset)
+                    continue;
+                inner.add(thing);
+                ++taken;
+            }
+            if (taken == 0 || (taken < part.count && part.count != CpuSet::kMost))
+                return "the machine has not so many";
+        }
+    }
+    const PlaceList &last = lists[subset.count % 2];
+    CpuSet kept;
+    for (int i = 0; i < last.count(); ++i)
+        kept.add(last[i]);
+    allowed = kept;
+    return nullptr;
+}
+
+} // namespace
+
+void choose_processors() {
+    if (g_started.empty())
+        g_started = processors_of_caller();
+    g_allowed = g_started;
+    const char *text = variable("KMP_HW_SUBSET");
+    if (!text)
+        return;
+    HwSubset subset;
+    if (const char *wrong = parse_hw_subset(text, subset))
+        return warn("KMP_HW_SUBSET='%.200s' makes no sense at '%.100s'; it is ignored", text,
+                    wrong);
+    if (const char *obstacle = apply_subset(subset, g_allowed))
+        return warn("KMP_HW_SUBSET='%.200s': %s; it is ignored", text, obstacle);
+    sched::set_processors(g_allowed.count());
+    bind_caller(g_allowed, -1);
+}
+
 void affinity_setup() {
-    alignas(PlaceList) static unsigned char memory[sizeof(PlaceList)];
-    g_places = new (memory) PlaceList;
-    g_allowed = processors_of_caller();
+    if (!g_places) {
+        alignas(PlaceList) static unsigned char memory[sizeof(PlaceList)];
+        g_places = new (memory) PlaceList;
+    } else { // the environment has changed
+        leave_places();
+        g_places->clear();
+        g_bind = {};
+        g_display = g_reset = false;
+        g_places_name = nullptr;
+    }
     read_places(*g_places);
     read_bool("OMP_DISPLAY_AFFINITY", &g_display);
     if (const char *format = variable("OMP_AFFINITY_FORMAT"))
@@ -160,9 +245,16 @@ void affinity_setup() {
     for (int place = 0; place < g_places->count(); ++place)
         used.add((*g_places)[place]);
     sched::set_usable_processors(used.count());
-    bind_caller((*g_places)[0], 0);
+    if (!g_reset)
+        bind_caller((*g_places)[0], 0);
 }
 
+const CpuSet &processors_of_process() {
+    return g_allowed;
+}
+const char *place_list_name() {
+    return g_places_name;
+}
 const BindList &bind_list() {
     return g_bind;
 }
@@ -223,6 +315,11 @@ void leave_places() {
         bind_caller(g_allowed, -1);
 }
 
+void leave_region_slow(const Member &member) {
+    if (g_reset && !member.team->outer)
+        leave_places();
+}
+
 CpuSet processors_of_thread(const Member &member) {
     const int place = member.placement.place;
     return place >= 0 ? (*g_places)[place] : processors_of_caller();
@@ -236,8 +333,14 @@ using namespace sennit;
 
 namespace {
 
+// The caller may be the first to use the library.
+const omp::PlaceList &list_of_places() {
+    omp::here();
+    return omp::place_list();
+}
+
 const omp::CpuSet *place_numbered(long place) {
-    const omp::PlaceList &list = omp::place_list();
+    const omp::PlaceList &list = list_of_places();
     return place >= 0 && place < list.count() ? &list[static_cast<int>(place)] : nullptr;
 }
 
@@ -275,7 +378,7 @@ int proc_bind() {
 } // namespace
 
 SENNIT_GET(int, omp_get_proc_bind, proc_bind())
-SENNIT_GET(int, omp_get_num_places, omp::place_list().count())
+SENNIT_GET(int, omp_get_num_places, list_of_places().count())
 SENNIT_GET(int, omp_get_place_num, placement().place)
 SENNIT_GET(int, omp_get_partition_num_places, placement().count)
 SENNIT_ASK(omp_get_place_num_procs, place_size)

@@ -26,13 +26,17 @@ struct TeamPlacement {
 
 extern bool g_affinity_on; // threads are bound, or their affinity is displayed
 
+// KMP_HW_SUBSET: the processors that this process uses; once, before anybody asks for their number.
+void choose_processors();
 // Reads OMP_PROC_BIND, OMP_PLACES and the like and binds the calling thread, the initial one; once,
 // from icv_setup().
 void affinity_setup();
 
 const BindList &bind_list();   // bind-var of the initial task
 const PlaceList &place_list(); // its place-partition-var
-bool display_affinity();       // display-affinity-var
+// The abstract name that it was made of, null for an explicit list.
+const char *place_list_name();
+bool display_affinity(); // display-affinity-var
 
 // A proc_bind clause (omp_proc_bind_t; 0 is none) for the next region that this thread starts.
 void announce_proc_bind_slow(int policy);
@@ -55,7 +59,15 @@ inline void enter_place(Member &member) {
 }
 // A thread that serves all places.
 void leave_places();
+// The caller is back from a region, in `member`.
+void leave_region_slow(const Member &member);
+inline void leave_region(const Member &member) {
+    if (SENNIT_UNLIKELY(g_affinity_on))
+        leave_region_slow(member);
+}
 
+CpuSet processors_of_caller();         // the calling thread's, as the system says
+const CpuSet &processors_of_process(); // when it started
 // The processors that the calling thread may run on, as %A shows them.
 CpuSet processors_of_thread(const Member &member);
 

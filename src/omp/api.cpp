@@ -63,14 +63,7 @@ void set_num_threads(int threads) {
         return;
     }
     sched::Worker &worker = omp::here();
-    IcvUpdate icvs = icvs_for_update(worker);
-    const int level = omp::member_of(worker).team->level;
-    const int at = level < kMostNestedLists ? level : kMostNestedLists - 1;
-    for (int i = icvs->nthreads_count; i < at; ++i)
-        icvs->nthreads[i] = icvs->nthreads[icvs->nthreads_count - 1];
-    icvs->nthreads[at] = threads;
-    if (icvs->nthreads_count <= at)
-        icvs->nthreads_count = at + 1;
+    icvs_for_update(worker)->set_num_threads(omp::member_of(worker).team->level, &threads, 1);
 }
 
 void set_max_active_levels(int levels) {
@@ -89,14 +82,13 @@ constexpr unsigned kMonotonic = 0x80000000u;
 
 void set_schedule(int kind, int chunk) {
     const auto plain = static_cast<int>(static_cast<unsigned>(kind) & ~kMonotonic);
-    if (plain < 1 || plain > 4) {
+    if ((plain < 1 || plain > 4) && plain != static_cast<int>(Sched::trapezoidal)) {
         warn("omp_set_schedule(%d, %d): no such schedule; ignored", kind, chunk);
         return;
     }
-    IcvUpdate icvs = icvs_for_update(omp::here());
-    icvs->schedule = static_cast<Sched>(plain);
-    icvs->schedule_monotonic = (static_cast<unsigned>(kind) & kMonotonic) != 0;
-    icvs->chunk = chunk > 0 ? chunk : 0;
+    icvs_for_update(omp::here())
+        ->set_schedule(static_cast<Sched>(plain), (static_cast<unsigned>(kind) & kMonotonic) != 0,
+                       chunk);
 }
 
 void get_schedule(int *kind, int *chunk) {

@@ -159,8 +159,8 @@ omp_target_memcpy_rect(void *into, const void *from, std::size_t element, int di
                : EINVAL;
 }
 
-// ---- interoperability: of omp_interop_none, as no foreign runtime is known
-// ------------------------
+// ---- interoperability: of omp_interop_none, as no foreign runtime is known ----------------------
+// LLVM's runtime gives the names with an underscore the same arguments.
 
 namespace {
 
@@ -177,12 +177,18 @@ SENNIT_API int omp_get_num_interop_properties(const void *interop) {
     SENNIT_FORWARD(omp_get_num_interop_properties, interop);
     return 0;
 }
+SENNIT_API int omp_get_num_interop_properties_(const void *interop) {
+    return omp_get_num_interop_properties(interop);
+}
 
 #define SENNIT_INTEROP(type, name)                                                                 \
     SENNIT_API type name(const void *interop, int property, int *code) {                           \
         SENNIT_FORWARD(name, interop, property, code);                                             \
         say_empty(code);                                                                           \
         return {};                                                                                 \
+    }                                                                                              \
+    SENNIT_API type name##_(const void *interop, int property, int *code) {                        \
+        return name(interop, property, code);                                                      \
     }
 SENNIT_INTEROP(std::intptr_t, omp_get_interop_int)
 SENNIT_INTEROP(void *, omp_get_interop_ptr)
@@ -192,6 +198,9 @@ SENNIT_INTEROP(const char *, omp_get_interop_str)
     SENNIT_API const char *name(const void *interop, int which) {                                  \
         SENNIT_FORWARD(name, interop, which);                                                      \
         return nullptr;                                                                            \
+    }                                                                                              \
+    SENNIT_API const char *name##_(const void *interop, int which) {                               \
+        return name(interop, which);                                                               \
     }
 SENNIT_INTEROP_TEXT(omp_get_interop_name)
 SENNIT_INTEROP_TEXT(omp_get_interop_type_desc)

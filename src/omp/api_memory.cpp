@@ -24,6 +24,26 @@ void *zeroed(std::size_t alignment, std::size_t count, std::size_t size, Allocat
 
 } // namespace
 
+// Handles as variables: enumerators in omp.h on Linux, but LLVM's runtime exports them everywhere.
+#define SENNIT_HANDLE(name, value)                                                                 \
+    extern "C" SENNIT_EXPORT const std::uintptr_t name;                                            \
+    const std::uintptr_t name = value;
+SENNIT_HANDLE(omp_null_allocator, omp::kNullAllocator)
+SENNIT_HANDLE(omp_default_mem_alloc, omp::kDefaultAllocator)
+SENNIT_HANDLE(omp_large_cap_mem_alloc, 2)
+SENNIT_HANDLE(omp_const_mem_alloc, 3)
+SENNIT_HANDLE(omp_high_bw_mem_alloc, 4)
+SENNIT_HANDLE(omp_low_lat_mem_alloc, 5)
+SENNIT_HANDLE(omp_cgroup_mem_alloc, 6)
+SENNIT_HANDLE(omp_pteam_mem_alloc, 7)
+SENNIT_HANDLE(omp_thread_mem_alloc, 8)
+SENNIT_HANDLE(kmp_max_mem_alloc, 1024)
+SENNIT_HANDLE(omp_default_mem_space, 0)
+SENNIT_HANDLE(omp_large_cap_mem_space, 1)
+SENNIT_HANDLE(omp_const_mem_space, 2)
+SENNIT_HANDLE(omp_high_bw_mem_space, 3)
+SENNIT_HANDLE(omp_low_lat_mem_space, 4)
+
 SENNIT_API void *omp_alloc(std::size_t size, AllocatorHandle allocator) {
     return omp::allocate(1, size, allocator);
 }

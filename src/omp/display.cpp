@@ -10,6 +10,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <unistd.h>
 
 namespace sennit::omp {
 namespace {
@@ -17,20 +19,28 @@ namespace {
 // The version of OpenMP whose routines and variables this is.
 constexpr long kOpenMp = 202111;
 
-// One "  [host] NAME = 'value'" after the other.
+// How a line begins, and what is between a name and its value.
+struct Style {
+    const char *head;
+    const char *equals;
+};
+constexpr Style kStandard = {"  [host] ", " = '"};
+constexpr Style kSettings = {"   ", "='"};
+
+// One NAME = 'value' after the other.
 class Display {
   public:
-    explicit Display(Text &text) : text_(text) {}
+    explicit Display(Text &text, const Style &style) : text_(text), style_(style) {}
 
     // The value is what is put until the next name.
     Text &name(const char *name) {
         close();
-        text_.put("  [host] ");
+        text_.put(style_.head);
         return open(name);
     }
     Text &open(const char *name) {
         text_.put(name);
-        text_.put(" = '");
+        text_.put(style_.equals);
         open_ = true;
         return text_;
     }
@@ -45,15 +55,17 @@ class Display {
 
   private:
     Text &text_;
+    const Style &style_;
     bool open_ = false;
 };
 
 void put_schedule(Text &text, const Icvs &icvs) {
     static const char *const kKinds[] = {"", "STATIC", "DYNAMIC", "GUIDED", "AUTO"};
+    const bool trapezoidal = icvs.schedule == Sched::trapezoidal;
     if (icvs.schedule_monotonic)
         text.put("MONOTONIC:");
-    text.put(kKinds[static_cast<int>(icvs.schedule)]);
-    if (icvs.chunk > 0) {
+    text.put(trapezoidal ? "TRAPEZOIDAL" : kKinds[static_cast<int>(icvs.schedule)]);
+    if (icvs.chunk > (icvs.schedule == Sched::static_ ? 0 : 1)) {
         text.put(',');
         text.put_number(icvs.chunk);
     }
@@ -101,15 +113,12 @@ void put_options(Display &display) {
 #undef SENNIT_OPTION
 }
 
-void put_all(Text &text, bool verbose) {
+void put_variables(Display &display, bool named_places) {
     const GlobalIcvs &global = global_icvs();
     const Icvs &icvs = global.initial;
     char format[kMostAffinityFormat];
     copy_affinity_format(format);
 
-    Display display(text);
-    text.put("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  ");
-    display.open("_OPENMP").put_number(kOpenMp);
     display.word("OMP_AFFINITY_FORMAT", format);
     display.word("OMP_ALLOCATOR", global.allocator);
     display.flag("OMP_CANCELLATION", global.cancellation);
@@ -127,7 +136,11 @@ void put_all(Text &text, bool verbose) {
             threads.put(',');
         threads.put_number(icvs.nthreads[i]);
     }
-    put_place_list(display.name("OMP_PLACES"), place_list());
+    Text &places = display.name("OMP_PLACES");
+    if (named_places && place_list_name())
+        places.put(place_list_name());
+    else
+        put_place_list(places, place_list());
     put_bind(display.name("OMP_PROC_BIND"), bind_list());
     put_schedule(display.name("OMP_SCHEDULE"), icvs);
     Text &stack = display.name("OMP_STACKSIZE");
@@ -137,25 +150,56 @@ void put_all(Text &text, bool verbose) {
     display.word("OMP_TARGET_OFFLOAD", kOffload[static_cast<int>(target_offload())]);
     display.number("OMP_THREAD_LIMIT", icvs.thread_limit);
     display.word("OMP_WAIT_POLICY", global.wait_active ? "ACTIVE" : "PASSIVE");
+}
+
+void put_environment(Text &text, bool verbose) {
+    Display display(text, kStandard);
+    text.put("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  ");
+    display.open("_OPENMP").put_number(kOpenMp);
+    put_variables(display, false);
     if (verbose)
         put_options(display);
     display.close();
     text.put("OPENMP DISPLAY ENVIRONMENT END\n");
 }
 
-} // namespace
+void put_settings(Text &text, bool) {
+    text.put("\nUser settings:\n\n");
+    for (char **entry = environ; entry && *entry; ++entry)
+        if (std::strncmp(*entry, "OMP_", 4) == 0 || std::strncmp(*entry, "KMP_", 4) == 0) {
+            text.put(kSettings.head);
+            text.put(*entry);
+            text.put('\n');
+        }
+    text.put("\nEffective settings:\n\n");
+    Display display(text, kSettings);
+    put_variables(display, true);
+    put_options(display);
+    display.close();
+    text.put('\n');
+}
 
-void display_environment(bool verbose) {
+void show(std::FILE *where, void (*put)(Text &, bool), bool verbose) {
     Text measure(nullptr, 0);
-    put_all(measure, verbose);
+    put(measure, verbose);
     const std::size_t size = measure.length() + 1;
     auto *all = static_cast<char *>(std::malloc(size));
     if (!all)
         return; // nothing that the program asked for depends on it
     Text text(all, size);
-    put_all(text, verbose);
-    std::fwrite(all, 1, text.length(), stderr); // one call: lines of several ranks do not mix
+    put(text, verbose);
+    std::fwrite(all, 1, text.length(), where); // one call: lines of several ranks do not mix
     std::free(all);
+}
+
+} // namespace
+
+void display_environment(bool verbose) {
+    show(stderr, put_environment, verbose);
+}
+
+void display_settings() {
+    show(stdout, put_settings, true);
 }
 
 } // namespace sennit::omp

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OMP_* variables (OpenMP 5.2, chapter 21). Each is read by one small function; a value that it
-// does not understand costs one line and leaves the default.
+// OMP_* variables (OpenMP 5.2, chapter 21). Each is read by one small function.
 #include "omp/icv.h"
 
 #include "base/config.h"
@@ -9,6 +8,7 @@
 #include "omp/affinity.h"
 #include "omp/allocators.h"
 #include "omp/display.h"
+#include "omp/environment.h"
 #include "omp/target.h"
 #include "omp/team.h"
 #include "sched/queue.h"
@@ -33,57 +33,8 @@ LeagueIcvs g_league;
 constexpr int kMostThreads = 1 << 15;
 constexpr int kMostLevels = 256;
 
-void complain(const char *name, const char *value, const char *wanted, const char *instead) {
-    warn("%s='%s' is not %s; going on with %s", name, value, wanted, instead);
-}
-
-// The environment's value without blanks around it, in a buffer that the next call reuses.
-const char *read(const char *name) {
-    static char text[512];
-    const char *value = std::getenv(name);
-    if (!value)
-        return nullptr;
-    while (std::isspace(static_cast<unsigned char>(*value)))
-        ++value;
-    std::snprintf(text, sizeof text, "%s", value);
-    for (size_t end = std::strlen(text);
-         end > 0 && std::isspace(static_cast<unsigned char>(text[end - 1]));)
-        text[--end] = '\0';
-    return text;
-}
-
-bool parse_number(const char *text, long low, long high, long *number, const char **end) {
-    char *stop = nullptr;
-    errno = 0;
-    const long value = std::strtol(text, &stop, 10);
-    if (stop == text || errno != 0 || value < low || value > high)
-        return false;
-    while (std::isspace(static_cast<unsigned char>(*stop)))
-        ++stop;
-    *number = value;
-    *end = stop;
-    return true;
-}
-
-void read_int(const char *name, int low, int high, int *into) {
-    const char *text = read(name);
-    if (!text)
-        return;
-    long number = 0;
-    const char *end = nullptr;
-    if (parse_number(text, low, high, &number, &end) && *end == '\0') {
-        *into = static_cast<int>(number);
-        return;
-    }
-    char wanted[64];
-    char instead[32];
-    std::snprintf(wanted, sizeof wanted, "a number in %d..%d", low, high);
-    std::snprintf(instead, sizeof instead, "%d", *into);
-    complain(name, text, wanted, instead);
-}
-
 void read_num_threads(Icvs &icvs) {
-    const char *text = read("OMP_NUM_THREADS");
+    const char *text = read_variable("OMP_NUM_THREADS");
     if (!text)
         return;
     int list[kMostNestedLists];
@@ -106,43 +57,35 @@ void read_num_threads(Icvs &icvs) {
     complain("OMP_NUM_THREADS", text, "a list of numbers of threads, each 1..32768", instead);
 }
 
-void read_schedule(Icvs &icvs) {
-    const char *text = read("OMP_SCHEDULE");
-    if (!text)
-        return;
+// [modifier:]kind[,chunk] (OpenMP 5.2, 21.1.1), and LLVM's kinds.
+bool parse_schedule(const char *text, Icvs &icvs) {
     static const struct {
         const char *name;
         Sched kind;
-    } kinds[] = {{"static", Sched::static_},
-                 {"dynamic", Sched::dynamic},
-                 {"guided", Sched::guided},
-                 {"auto", Sched::automatic}};
+    } kinds[] = {{"static", Sched::static_},       {"dynamic", Sched::dynamic},
+                 {"guided", Sched::guided},        {"auto", Sched::automatic},
+                 {"static_steal", Sched::dynamic}, {"trapezoidal", Sched::trapezoidal}};
     const char *at = text;
-    bool monotonic = false;
-    if (strncasecmp(at, "monotonic:", 10) == 0) {
-        monotonic = true;
-        at += 10;
-    } else if (strncasecmp(at, "nonmonotonic:", 13) == 0) {
-        at += 13;
-    }
+    const bool monotonic = take_word(&at, "monotonic");
+    if ((monotonic || take_word(&at, "nonmonotonic")) && *at++ != ':')
+        return false;
     for (const auto &kind : kinds) {
-        const size_t length = std::strlen(kind.name);
-        if (strncasecmp(at, kind.name, length) != 0)
+        if (!take_word(&at, kind.name))
             continue;
-        const char *rest = at + length;
-        while (std::isspace(static_cast<unsigned char>(*rest)))
-            ++rest;
         long chunk = 0;
-        if (*rest == '\0' ||
-            (*rest == ',' && parse_number(rest + 1, 1, LONG_MAX, &chunk, &rest) && *rest == '\0')) {
-            icvs.schedule = kind.kind;
-            icvs.schedule_monotonic = monotonic;
-            icvs.chunk = chunk;
-            return;
-        }
+        if (*at != '\0' && (*at != ',' || !parse_number(at + 1, 1, INT_MAX, &chunk, &at) || *at))
+            return false;
+        icvs.set_schedule(kind.kind, monotonic, chunk);
+        return true;
     }
-    complain("OMP_SCHEDULE", text, "[monotonic:|nonmonotonic:]static|dynamic|guided|auto[,chunk]",
-             "static");
+    return false;
+}
+
+void read_schedule(Icvs &icvs) {
+    const char *text = read_variable("OMP_SCHEDULE");
+    if (text && !parse_schedule(text, icvs))
+        complain("OMP_SCHEDULE", text,
+                 "[monotonic:|nonmonotonic:]static|dynamic|guided|auto[,chunk]", "static");
 }
 
 // "size", "sizeB", K (the default unit), M, G. False when it is none of these.
@@ -191,7 +134,7 @@ size_t default_stack_size() {
 void read_stack_size() {
     size_t bytes = default_stack_size();
     for (const char *name : {"OMP_STACKSIZE", "GOMP_STACKSIZE", "KMP_STACKSIZE"}) {
-        const char *text = read(name);
+        const char *text = read_variable(name);
         if (!text)
             continue;
         size_t asked = 0;
@@ -210,12 +153,11 @@ void read_stack_size() {
         }
         break;
     }
-    fiber::set_stack_size(bytes);
-    g_icvs.stack_size = fiber::stack_size();
+    set_stack_size(bytes);
 }
 
 void read_wait_policy() {
-    const char *text = read("OMP_WAIT_POLICY");
+    const char *text = read_variable("OMP_WAIT_POLICY");
     if (!text)
         return;
     g_icvs.wait_active = strcasecmp(text, "active") == 0;
@@ -231,7 +173,7 @@ void read_cancellation() {
 }
 
 void read_allocator(Icvs &icvs) {
-    const char *text = read("OMP_ALLOCATOR");
+    const char *text = read_variable("OMP_ALLOCATOR");
     if (!text)
         return;
     const omp::AllocatorHandle handle = omp::parse_allocator(text);
@@ -245,19 +187,21 @@ void read_allocator(Icvs &icvs) {
 }
 
 void read_target_offload() {
-    const char *text = read("OMP_TARGET_OFFLOAD");
+    const char *text = read_variable("OMP_TARGET_OFFLOAD");
     if (!text)
         return;
+    omp::TargetOffload value = omp::TargetOffload::enabled;
     if (strcasecmp(text, "mandatory") == 0)
-        omp::set_target_offload(omp::TargetOffload::mandatory);
+        value = omp::TargetOffload::mandatory;
     else if (strcasecmp(text, "disabled") == 0)
-        omp::set_target_offload(omp::TargetOffload::disabled);
+        value = omp::TargetOffload::disabled;
     else if (strcasecmp(text, "default") != 0)
         complain("OMP_TARGET_OFFLOAD", text, "mandatory, disabled or default", "default");
+    omp::set_target_offload(value);
 }
 
 void read_display_env() {
-    const char *text = read("OMP_DISPLAY_ENV");
+    const char *text = read_variable("OMP_DISPLAY_ENV");
     if (!text)
         return;
     const bool verbose = strcasecmp(text, "verbose") == 0;
@@ -277,21 +221,111 @@ const GlobalIcvs &global_icvs() {
     return g_icvs;
 }
 
-bool read_bool(const char *name, bool *into) {
-    const char *text = read(name);
-    if (!text)
-        return false;
-    const bool is_true = strcasecmp(text, "true") == 0 || std::strcmp(text, "1") == 0;
-    const bool is_false = strcasecmp(text, "false") == 0 || std::strcmp(text, "0") == 0;
-    if (is_true || is_false)
-        *into = is_true;
-    else
-        complain(name, text, "true or false", *into ? "true" : "false");
-    return is_true || is_false;
+void Icvs::set_schedule(Sched kind, bool is_monotonic, long size) {
+    schedule = kind;
+    schedule_monotonic = is_monotonic;
+    // OpenMP 5.2, 11.5.3: without a chunk one iteration, but for static.
+    chunk = size > 0 ? size : kind == Sched::static_ ? 0 : 1;
+}
+
+int Icvs::set_num_threads(int level, const int *threads, int count) {
+    int at = level < kMostNestedLists ? level : kMostNestedLists - 1;
+    for (int i = nthreads_count; i < at; ++i)
+        nthreads[i] = nthreads[nthreads_count - 1];
+    for (int i = 0; i < count && at < kMostNestedLists; ++i)
+        nthreads[at++] = threads[i];
+    if (nthreads_count < at)
+        nthreads_count = at;
+    return at;
+}
+
+void set_stack_size(std::size_t bytes) {
+    fiber::set_stack_size(bytes);
+    g_icvs.stack_size = fiber::stack_size();
+}
+
+namespace {
+
+void read_limits(Icvs &icvs) {
+    bool nested = false;
+    if (read_bool("OMP_NESTED", &nested))
+        icvs.max_active_levels = nested ? kMostLevels : 1;
+    read_int("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, &icvs.max_active_levels);
+    read_int("OMP_THREAD_LIMIT", 1, INT_MAX, &icvs.thread_limit);
+}
+
+void read_league() {
+    int league[2] = {g_league.num_teams.load(std::memory_order_relaxed),
+                     g_league.thread_limit.load(std::memory_order_relaxed)};
+    read_int("OMP_NUM_TEAMS", 1, INT_MAX, &league[0]);
+    read_int("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, &league[1]);
+    g_league.num_teams.store(league[0], std::memory_order_relaxed);
+    g_league.thread_limit.store(league[1], std::memory_order_relaxed);
+}
+
+// What may change while the program runs.
+const struct {
+    const char *name;
+    void (*read)(Icvs &initial);
+} kChangeable[] = {
+    {"OMP_NUM_THREADS", read_num_threads},
+    {"OMP_DYNAMIC", [](Icvs &icvs) { read_bool("OMP_DYNAMIC", &icvs.dynamic); }},
+    {"OMP_SCHEDULE", read_schedule},
+    {"OMP_NESTED", read_limits},
+    {"OMP_MAX_ACTIVE_LEVELS", read_limits},
+    {"OMP_THREAD_LIMIT", read_limits},
+    {"OMP_NUM_TEAMS", [](Icvs &) { read_league(); }},
+    {"OMP_TEAMS_THREAD_LIMIT", [](Icvs &) { read_league(); }},
+    {"OMP_DEFAULT_DEVICE",
+     [](Icvs &icvs) { read_int("OMP_DEFAULT_DEVICE", 0, INT_MAX, &icvs.default_device); }},
+    {"OMP_STACKSIZE", [](Icvs &) { read_stack_size(); }},
+    {"KMP_STACKSIZE", [](Icvs &) { read_stack_size(); }},
+    {"OMP_WAIT_POLICY", [](Icvs &) { read_wait_policy(); }},
+    {"OMP_TARGET_OFFLOAD", [](Icvs &) { read_target_offload(); }},
+};
+
+} // namespace
+
+bool change_setting(const char *name, const char *value) {
+    for (const auto &setting : kChangeable) {
+        if (std::strcmp(setting.name, name) != 0)
+            continue;
+        const GivenVariable given(name, value);
+        setting.read(g_icvs.initial);
+        return true;
+    }
+    return false;
+}
+
+namespace {
+
+std::uint64_t g_environment_read;
+void read_all();
+
+} // namespace
+
+void icv_first_use() {
+    static std::atomic<bool> used{false};
+    if (!used.exchange(true, std::memory_order_relaxed) && stands_for_libomp() &&
+        environment_hash() != g_environment_read)
+        read_all();
 }
 
 void icv_setup() {
+    read_all();
+    read_display_env();
+    bool settings = false;
+    if (read_bool("KMP_SETTINGS", &settings) && settings)
+        omp::display_settings();
+}
+
+namespace {
+
+void read_all() {
+    g_environment_read = environment_hash();
+    g_icvs = {};
     Icvs &icvs = g_icvs.initial;
+    omp::choose_processors();
     icvs.nthreads[0] = sched::processors();
     read_num_threads(icvs);
     read_bool("OMP_DYNAMIC", &icvs.dynamic);
@@ -300,28 +334,29 @@ void icv_setup() {
     omp::affinity_setup();
     read_wait_policy();
     read_cancellation();
-    // OpenMP 5.2, 2.2: more than one active level by default when a list asks for nested regions.
+    read_target_offload();
+    // OpenMP 5.2, 2.2: more than one active level by default when a list asks for nested
+    // regions.
     icvs.max_active_levels =
         icvs.nthreads_count > 1 || omp::bind_list().count > 1 ? kMostLevels : 1;
-    bool nested = false;
-    if (read_bool("OMP_NESTED", &nested))
-        icvs.max_active_levels = nested ? kMostLevels : 1;
-    read_int("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, &icvs.max_active_levels);
-    read_int("OMP_THREAD_LIMIT", 1, INT_MAX, &icvs.thread_limit);
+    read_limits(icvs);
     read_int("OMP_DEFAULT_DEVICE", 0, INT_MAX, &icvs.default_device);
-    read_target_offload();
     read_allocator(icvs);
-    int league[2] = {0, 0};
-    read_int("OMP_NUM_TEAMS", 1, INT_MAX, &league[0]);
-    read_int("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, &league[1]);
-    g_league.num_teams.store(league[0], std::memory_order_relaxed);
-    g_league.thread_limit.store(league[1], std::memory_order_relaxed);
+    read_league();
     // Policies of communication-aware scheduling live on priority clauses.
     if (sched::ordered())
         g_icvs.max_task_priority = sched::kLevels - 1;
     read_int("OMP_MAX_TASK_PRIORITY", 0, INT_MAX, &g_icvs.max_task_priority);
-    read_display_env();
+    bool throttling = true;
+    if (read_bool("KMP_ENABLE_TASK_THROTTLING", &throttling) && !throttling)
+        task::never_throttle();
+    // Threads run ahead of each other by a number of loops that we have chosen; the check
+    // remains.
+    int loops = 7;
+    read_int("KMP_DISP_NUM_BUFFERS", 1, 4096, &loops);
 }
+
+} // namespace
 
 // ---- changes --------------------------------------------------------------------------------
 

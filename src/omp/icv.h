@@ -15,8 +15,8 @@ namespace sennit {
 
 struct Task;
 
-// Values of omp_sched_t.
-enum class Sched : int { static_ = 1, dynamic = 2, guided = 3, automatic = 4 };
+// Values of omp_sched_t; the last one is LLVM's.
+enum class Sched : int { static_ = 1, dynamic = 2, guided = 3, automatic = 4, trapezoidal = 101 };
 
 inline constexpr int kMostNestedLists = 8;
 
@@ -33,10 +33,15 @@ struct Icvs {
     // run-sched-var
     Sched schedule = Sched::static_;
     bool schedule_monotonic = false;
-    long chunk = 0;                       // 0: the kind's default
+    long chunk = 0;                       // 0: none, static alone
     std::uintptr_t default_allocator = 1; // an omp_allocator_handle_t
 
     bool operator==(const Icvs &) const = default;
+
+    void set_schedule(Sched kind, bool monotonic, long size);
+    // Regions at `level` have threads[0] threads, those inside them threads[1], ...; returns the
+    // first level after them.
+    int set_num_threads(int level, const int *threads, int count);
 };
 
 struct GlobalIcvs {
@@ -62,6 +67,14 @@ inline int clamp_priority(long value) {
     return value < 0 ? 0 : value > most ? most : static_cast<int>(value);
 }
 void icv_setup(); // reads the environment; once, before any team exists
+// Before the first team: LLVM's runtime reads the environment only then, and programs change it in
+// main(). Where we stand in its place, what has changed since icv_setup() counts.
+void icv_first_use();
+// As if the environment had said so, where that is not too late; initial tasks that have changed
+// their ICVs keep theirs. False: no such variable, or it is read when the library is loaded.
+bool change_setting(const char *name, const char *value);
+// The stacks of threads and tasks to come.
+void set_stack_size(std::size_t bytes);
 
 // A copy of the current task's ICVs; what is written to it holds from the end of its life on.
 class IcvUpdate {
@@ -71,6 +84,7 @@ class IcvUpdate {
     IcvUpdate(const IcvUpdate &) = delete;
     IcvUpdate &operator=(const IcvUpdate &) = delete;
     Icvs *operator->() { return &changed_; }
+    Icvs &operator*() { return changed_; }
 
   private:
     sched::Worker &worker_;
@@ -79,7 +93,5 @@ class IcvUpdate {
 inline IcvUpdate icvs_for_update(sched::Worker &worker) {
     return IcvUpdate(worker);
 }
-// The environment variable `name`, true or false. False when it is neither; `into` stays as it is.
-bool read_bool(const char *name, bool *into);
 
 } // namespace sennit

@@ -332,6 +332,10 @@ KmpAffinity parse_kmp_affinity(const char *text) {
         std::snprintf(word, sizeof word, "%.*s", static_cast<int>(length), at);
         at += length;
         Scanner in(word);
+        if (in.take_word("reset")) {
+            result.reset = true;
+            continue;
+        }
         if (in.at_end() || in.take_word("respect") || in.take_word("noverbose") ||
             in.take_word("warnings") || in.take_word("nowarnings") || in.take_word("noreset"))
             continue;
@@ -375,6 +379,47 @@ KmpAffinity parse_kmp_affinity(const char *text) {
         result.permute = numbers[0] < kScatter ? kScatter - numbers[0] : 0;
     result.offset = numbers[1];
     return result;
+}
+
+const char *parse_hw_subset(const char *text, HwSubset &subset) {
+    static const struct {
+        const char *name;
+        Level level;
+    } kThings[] = {{"s", Level::sockets},
+                   {"socket", Level::sockets},
+                   {"sockets", Level::sockets},
+                   {"n", Level::numa_domains},
+                   {"numa", Level::numa_domains},
+                   {"numa_domain", Level::numa_domains},
+                   {"ll_cache", Level::ll_caches},
+                   {"llc", Level::ll_caches},
+                   {"c", Level::cores},
+                   {"core", Level::cores},
+                   {"cores", Level::cores},
+                   {"t", Level::threads},
+                   {"thread", Level::threads},
+                   {"threads", Level::threads}};
+    Scanner in(text);
+    do {
+        HwSubset::Part part{Level::threads, CpuSet::kMost, 0};
+        if (!in.take('*'))
+            in.take_number(1, CpuSet::kMost, &part.count);
+        bool known = false;
+        for (const auto &thing : kThings)
+            if (!known && in.take_word(thing.name)) {
+                part.level = thing.level;
+                known = true;
+            }
+        if (!known || subset.count == HwSubset::kMost)
+            return in.position();
+        if (in.take('@') && !in.take_number(0, CpuSet::kMost, &part.offset))
+            return in.position();
+        int at = subset.count++;
+        for (; at > 0 && subset.parts[at - 1].level < part.level; --at)
+            subset.parts[at] = subset.parts[at - 1];
+        subset.parts[at] = part;
+    } while (in.take(','));
+    return in.at_end() ? nullptr : in.position();
 }
 
 bool parse_proc_bind(const char *text, BindList &list) {

@@ -91,9 +91,25 @@ struct KmpAffinity {
     // all cores; 2: sockets take turns as well (scatter).
     int permute = 0;
     int offset = 0;
+    bool reset = false;     // the initial thread is bound in parallel regions only
     char unknown[128] = ""; // words that mean nothing to us
 };
 KmpAffinity parse_kmp_affinity(const char *text);
+
+// KMP_HW_SUBSET, "1s,4c@2,1t": of each kind of thing how many in each larger one, and after how
+// many.
+struct HwSubset {
+    struct Part {
+        Level level;
+        int count; // CpuSet::kMost: all
+        int offset;
+    };
+    static constexpr int kMost = 5;
+    Part parts[kMost]; // from the largest things to the smallest
+    int count = 0;
+};
+// Null, or the position that makes no sense.
+const char *parse_hw_subset(const char *text, HwSubset &subset);
 
 // Values of omp_proc_bind_t.
 enum class ProcBind : int { false_ = 0, true_ = 1, primary = 2, close = 3, spread = 4 };

@@ -10,6 +10,7 @@
 //   so
 //             that a chunk waits behind a long, or suspended, iteration only until somebody is idle
 //   guided    a shared iteration number
+//   trapezoid the number of the next piece is a shared counter; its bounds are computed
 //   whole     nonmonotonic dynamic for a team of one
 // In the plan `ranges` the loop's final chunk belongs to nobody: it goes to a thread that finds
 // nothing else, as its last piece, for compilers tell by a thread's last piece who has the value of
@@ -32,7 +33,7 @@ namespace {
 constexpr std::uint32_t kRing = 8;
 
 enum Setup : std::uint32_t { kFree, kBusy, kReady };
-enum class Plan : std::uint8_t { share, counter, ranges, guided, whole };
+enum class Plan : std::uint8_t { share, counter, ranges, guided, trapezoid, whole };
 
 struct alignas(kCacheLine) LoopState {
     std::atomic<std::uint32_t> turn{0};
@@ -44,10 +45,13 @@ struct alignas(kCacheLine) LoopState {
     std::uint64_t chunk = 1;
     std::uint64_t multiple = 1; // of iterations in a guided piece
     std::uint64_t chunks = 0;
+    std::uint64_t longest = 0; // trapezoid: the first piece; each next is shorter by `decrement`
+    std::uint64_t decrement = 0;
     StealableRange *ranges = nullptr; // one a thread; none in a team of one
     std::atomic<std::uintptr_t> word{0};
     std::atomic<void *> memory{nullptr};
-    // counter: next chunk; guided: next iteration; ranges: 1 once the final chunk is given away
+    // counter, trapezoid: next chunk; guided: next iteration; ranges: 1 once the final chunk is
+    // given away
     alignas(kCacheLine) std::atomic<std::uint64_t> next{0};
     alignas(kCacheLine) std::atomic<std::uint64_t> ordered{0}; // first iteration that may go on
     std::atomic<int> parked{0};                                // threads that wait for `ordered`
@@ -216,6 +220,31 @@ bool next_guided(Member &member, LoopState &state, std::uint64_t *first, std::ui
     return true;
 }
 
+// Trapezoid self-scheduling (Tzen and Ni, 1993): pieces get shorter by the same amount each, from
+// half a fair share down to the chunk.
+void set_up_trapezoid(LoopState &state, int threads) {
+    const auto shares = 2 * static_cast<std::uint64_t>(threads);
+    state.longest = std::max(state.count / shares + (state.count % shares != 0), state.chunk);
+    const std::uint64_t both_ends = state.longest + state.chunk;
+    state.chunks = state.count / both_ends * 2 + (state.count % both_ends * 2) / both_ends + 1;
+    state.decrement = state.chunks > 1 ? (state.longest - state.chunk) / (state.chunks - 1) : 0;
+}
+
+bool next_of_trapezoid(LoopState &state, std::uint64_t *first, std::uint64_t *last) {
+    // Where piece number `n` begins.
+    auto begin = [&](std::uint64_t n) {
+        __extension__ using Wide = unsigned __int128;
+        const Wide at = Wide{n} * state.longest - Wide{state.decrement} * n * (n - 1) / 2;
+        return at < state.count ? static_cast<std::uint64_t>(at) : state.count;
+    };
+    const std::uint64_t n = state.next.fetch_add(1, std::memory_order_relaxed);
+    // Rounding may leave a rest behind the last piece, which belongs to it.
+    if (n >= state.chunks || (*first = begin(n)) >= state.count)
+        return false;
+    *last = n + 1 == state.chunks ? state.count : begin(n + 1);
+    return true;
+}
+
 bool next_whole(Member &member, const LoopState &state, std::uint64_t *first, std::uint64_t *last) {
     *first = 0;
     *last = state.count;
@@ -230,6 +259,8 @@ Plan plan_of(const LoopSchedule &schedule, int threads) {
         return threads > 1 ? Plan::ranges : Plan::whole;
     case Sched::guided:
         return Plan::guided;
+    case Sched::trapezoidal:
+        return schedule.multiple > 1 ? Plan::guided : Plan::trapezoid;
     default:
         return Plan::share; // static, auto
     }
@@ -248,6 +279,8 @@ void set_up(LoopState &state, std::uint64_t count, const LoopSchedule &schedule,
         state.chunk = round_up((count + n - 1) / n, schedule.multiple);
     }
     state.chunks = count == 0 ? 0 : (count - 1) / state.chunk + 1;
+    if (state.plan == Plan::trapezoid)
+        set_up_trapezoid(state, threads);
     state.next.store(0, std::memory_order_relaxed);
     state.ordered.store(0, std::memory_order_relaxed);
     state.left.store(0, std::memory_order_relaxed);
@@ -330,7 +363,8 @@ LoopSchedule runtime_schedule(sched::Worker &worker) {
     const Icvs &icvs = *worker.task->icvs;
     LoopSchedule schedule;
     schedule.kind = icvs.schedule;
-    schedule.chunk = icvs.chunk > 0 ? static_cast<std::uint64_t>(icvs.chunk) : 0;
+    if (icvs.schedule != Sched::automatic)
+        schedule.chunk = static_cast<std::uint64_t>(icvs.chunk);
     schedule.monotonic = icvs.schedule_monotonic;
     return schedule;
 }
@@ -385,6 +419,9 @@ bool loop_next(sched::Worker &worker, std::uint64_t *first, std::uint64_t *last)
         return next_of_ranges(member, state, first, last);
     case Plan::guided:
         found = next_guided(member, state, first, last);
+        break;
+    case Plan::trapezoid:
+        found = next_of_trapezoid(state, first, last);
         break;
     case Plan::whole:
         found = next_whole(member, state, first, last);

@@ -103,9 +103,18 @@ void set_wait_policy(WaitPolicy policy) {
     set_active_workers(1);
 }
 
+WaitPolicy wait_policy() {
+    return g_wait_policy;
+}
+
 void set_usable_processors(int usable) {
     g_usable = usable;
     set_active_workers(1);
+}
+
+void set_processors(int processors) {
+    g_processors = processors;
+    set_usable_processors(processors);
 }
 
 int Worker::count() {

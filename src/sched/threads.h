@@ -14,6 +14,7 @@ bool crowded();
 // OMP_WAIT_POLICY, unless SENNIT_SPIN_US says otherwise.
 enum class WaitPolicy { unset, active, passive };
 void set_wait_policy(WaitPolicy policy);
+WaitPolicy wait_policy();
 std::uint64_t ticks_per_us();
 
 } // namespace sennit::sched

@@ -109,21 +109,32 @@ inline void add(sched::Worker *worker, Generation &generation, DependNode *node)
     generation.begin()[generation.size++] = node;
 }
 
-// The edges to a new node.
+// The edges to a new node. Siblings are connected one after the other, so an earlier edge to the
+// node is on top of a predecessor's list. It is known by its address: a predecessor that completes
+// meanwhile may free it.
 struct Edges {
+    static constexpr int kKept = 8; // of a node with more, a second edge would do no harm
     int count = 0;
     task::Linking *linking;
+    const DependEdge *latest[kKept];
+
+    explicit Edges(task::Linking *given) : linking(given) {}
+    bool has(const DependEdge *edge) const {
+        const DependEdge *const *end = latest + std::min(count, kKept);
+        return std::find(latest, end, edge) != end;
+    }
+    void add(const DependEdge *edge) { latest[count++ % kKept] = edge; }
 };
 
-// An edge predecessor -> node, unless the predecessor is done.
+// An edge predecessor -> node, unless there is one or the predecessor is done.
 void connect(sched::Worker &worker, DependNode *predecessor, DependNode &node, Edges &edges) {
-    if (predecessor == &node || predecessor->done())
+    DependEdge *top = predecessor->successors.load(std::memory_order_acquire);
+    if (predecessor == &node || top == DependNode::closed() || (top && edges.has(top)))
         return;
     DependEdge *edge = &node.own_edge;
     if (edge->successor)
         edge = static_cast<DependEdge *>(worker.heap.allocate(sizeof(DependEdge)));
     edge->successor = &node;
-    DependEdge *top = predecessor->successors.load(std::memory_order_acquire);
     do {
         if (top == DependNode::closed()) {
             if (edge == &node.own_edge)
@@ -135,7 +146,7 @@ void connect(sched::Worker &worker, DependNode *predecessor, DependNode &node, E
         edge->next = top;
     } while (!predecessor->successors.compare_exchange_weak(top, edge, std::memory_order_release,
                                                             std::memory_order_acquire));
-    ++edges.count;
+    edges.add(edge);
     if (SENNIT_UNLIKELY(edges.linking != nullptr))
         edges.linking->add(*predecessor);
 }
@@ -291,7 +302,7 @@ bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const De
         parent.children_depend =
             new (checked(std::malloc(sizeof(DependTable)), sizeof(DependTable))) DependTable;
     DependTable &table = *parent.children_depend;
-    Edges edges{0, linking};
+    Edges edges(linking);
     for (int i = 0; i < count; ++i) {
         const auto address = reinterpret_cast<std::uintptr_t>(depends[i].address);
         if (address == 0)

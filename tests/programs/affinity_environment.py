@@ -43,7 +43,7 @@ class Environment(unittest.TestCase):
     def warns(self, result, *words):
         lines = result.stderr.splitlines()
         self.assertEqual(len(lines), 1, result.stderr)
-        self.assertTrue(lines[0].startswith("sennit: "), lines[0])
+        self.assertRegex(lines[0], r"^(OMP: Warning #\d+: )?sennit: ")
         for word in words:
             self.assertIn(word, lines[0])
 
@@ -86,6 +86,38 @@ class Environment(unittest.TestCase):
                 self.assertEqual(shown(result)["OMP_PROC_BIND"], bind)
                 self.assertEqual(result.stderr.count("sennit:"), 0)
         self.warns(run(KMP_AFFINITY="warp,compact"), "KMP_AFFINITY", "'warp'")
+
+    def test_kmp_affinity_reset(self):
+        result = run(KMP_AFFINITY="reset,granularity=fine,compact")
+        outside = re.findall(r"^thread outside cpus((?: \d+)*)$", result.stdout, re.M)
+        self.assertEqual([[int(cpu) for cpu in cpus.split()] for cpus in outside], [CPUS] * 4)
+        self.assertEqual(where(result)[0], (0, CPUS[:1]))
+        result = run(KMP_AFFINITY="granularity=fine,compact")
+        outside = re.findall(r"^thread outside cpus((?: \d+)*)$", result.stdout, re.M)
+        self.assertEqual(len(outside), 4)
+        self.assertEqual(outside[0].split(), [str(CPUS[0])])
+
+    def test_hardware_subset(self):
+        """A part of the machine, all of it, or one line about what makes no sense."""
+        result = run(KMP_HW_SUBSET="1t", OMP_DISPLAY_ENV="true")
+        self.assertEqual(where(result), [(-1, CPUS[:1])] * 7)
+        self.assertEqual(shown(result)["OMP_NUM_THREADS"], "1")
+        self.assertEqual(where(run(KMP_HW_SUBSET="1T@1")), [(-1, CPUS[1:2])] * 7)
+        self.assertEqual(where(run(KMP_HW_SUBSET="*t,*s,*c")), [(-1, CPUS)] * 7)
+        self.assertEqual(where(run(KMP_HW_SUBSET="1t,1s", OMP_PLACES="threads")),
+                         [(0, CPUS[:1])] * 7)
+        for value, word in (("5000t", "not so many"), ("2z", "'z'"), ("1s,", "''"), ("1c 2t", "2t")):
+            result = run(KMP_HW_SUBSET=value)
+            self.warns(result, "KMP_HW_SUBSET", word)
+            self.assertEqual(where(result), [(-1, CPUS)] * 7)
+
+    def test_settings(self):
+        for value, effective in (("planets", "cores"), ("sockets(", "sockets"),
+                                 ("threads()", "threads"), ("cores(1)", "cores")):
+            result = run(KMP_SETTINGS="1", OMP_PLACES=value)
+            user, _, now = result.stdout.partition("Effective settings:")
+            self.assertIn(f"OMP_PLACES={value}", user)
+            self.assertIn(f"OMP_PLACES='{effective}'", now)
 
     def test_senseless_settings_cost_one_line(self):
         for name, value, word in (("OMP_PLACES", "{0:4", "''"), ("OMP_PLACES", "planets", "planets"),

@@ -39,7 +39,7 @@ class BadInput(unittest.TestCase):
         """Exactly one line on stderr, from Sennit, with these words."""
         lines = result.stderr.splitlines()
         self.assertEqual(len(lines), 1, result.stderr)
-        self.assertTrue(lines[0].startswith("sennit: "), lines[0])
+        self.assertRegex(lines[0], r"^(OMP: Warning #\d+: )?sennit: ")
         for word in words:
             self.assertIn(word, lines[0])
 
@@ -85,6 +85,17 @@ class BadInput(unittest.TestCase):
                 self.says(result, name, value)
                 self.assertEqual(self.threads(result)[0], 2)
 
+    def test_numbers_out_of_range(self):
+        for value, word in (("0", "too small"), ("4097", "too large")):
+            result = run("bad_input_victim", OMP_NUM_THREADS="2", KMP_DISP_NUM_BUFFERS=value)
+            self.says(result, "KMP_DISP_NUM_BUFFERS", word)
+
+    def test_allocators_that_there_are_not(self):
+        for value in ("111", "omp_default_mem_alloc_xyz", "omp_default_mem_space:alignment=3",
+                      "omp_default_mem_space:fallback=true", "omp_default_mem_alloc:alignment=8"):
+            result = run("bad_input_victim", OMP_NUM_THREADS="2", OMP_ALLOCATOR=value)
+            self.says(result, "OMP_ALLOCATOR", value)
+
     def test_empty_values_are_as_if_unset(self):
         result = run("bad_input_victim", OMP_NUM_THREADS="2", OMP_STACKSIZE="", OMP_SCHEDULE="",
                      SENNIT_POLICY="")
@@ -104,7 +115,7 @@ class BadInput(unittest.TestCase):
                     self.threads(result)
                 for line in result.stderr.splitlines():
                     if result.returncode != 127:  # the loader's own words
-                        self.assertTrue(line.startswith("sennit: "), line)
+                        self.assertRegex(line, r"^(OMP: Warning #\d+: )?sennit: ")
 
     def test_a_device_that_is_mandatory_and_missing(self):
         result = run("device_victim", OMP_TARGET_OFFLOAD="default")

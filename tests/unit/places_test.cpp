@@ -475,6 +475,30 @@ std::string formatted(const char *format, std::size_t size = 256) {
     return std::string(buffer.data()) + "/" + std::to_string(text.length());
 }
 
+TEST(HwSubset, FromTheLargestToTheSmallest) {
+    HwSubset subset;
+    ASSERT_EQ(parse_hw_subset("2t, 1S ,4cores@2", subset), nullptr);
+    ASSERT_EQ(subset.count, 3);
+    EXPECT_EQ(subset.parts[0].level, Level::sockets);
+    EXPECT_EQ(subset.parts[0].count, 1);
+    EXPECT_EQ(subset.parts[1].level, Level::cores);
+    EXPECT_EQ(subset.parts[1].count, 4);
+    EXPECT_EQ(subset.parts[1].offset, 2);
+    EXPECT_EQ(subset.parts[2].level, Level::threads);
+    EXPECT_EQ(subset.parts[2].count, 2);
+    HwSubset all;
+    ASSERT_EQ(parse_hw_subset("*numa,llc", all), nullptr);
+    EXPECT_EQ(all.parts[0].count, CpuSet::kMost);
+    EXPECT_EQ(all.parts[1].count, CpuSet::kMost);
+}
+
+TEST(HwSubset, SenselessOnes) {
+    for (const char *text : {"", "2", "2q", "0c", "1s,", "1c@", "1c@x", "1c 2t", "c,c,c,c,c,c"}) {
+        HwSubset subset;
+        EXPECT_NE(parse_hw_subset(text, subset), nullptr) << text;
+    }
+}
+
 TEST(AffinityFormat, ShortAndLongNames) {
     EXPECT_EQ(formatted("%t %T %L %n %N %a %H %P %i %A"),
               "1 2 3 42 64 -1 node7 1234 5678 0,2-4/36");

@@ -6,9 +6,11 @@
 #include "omp/icv.h"
 #include "omp/target.h"
 
+#include <algorithm>
 #include <alloca.h>
 #include <cstdarg>
 #include <cstddef>
+#include <cstdio>
 #include <utility>
 
 using namespace sennit;
@@ -16,17 +18,40 @@ using kmp::Gtid;
 using kmp::Ident;
 using kmp::Microtask;
 
+extern "C" void __kmpc_error(const Ident *location, int severity, const char *message);
+
 namespace {
 
 constexpr int kMostArguments = 160;
 
 // What `num_threads`, `num_teams` and the like announced for the next region of this thread.
 struct Announced {
-    int num_threads = 0;
+    // num_threads: of the region, of the regions in it, ...
+    int threads[kMostNestedLists] = {0};
+    int levels = 0;
+    // Its modifier strict: what to do about fewer threads (kmp::kWarning ...; 0: nothing), and to
+    // say; null for the default.
+    int severity = 0;
+    const char *message = nullptr;
     int num_teams = 0;
     int thread_limit = 0;
 };
 SENNIT_TLS Announced t_announced;
+
+void announce(int levels, const int *threads) {
+    t_announced.levels = std::clamp(levels, 0, kMostNestedLists);
+    std::copy_n(threads, t_announced.levels, t_announced.threads);
+    t_announced.severity = 0;
+}
+void announce_strictness(int severity, const char *message) {
+    t_announced.severity = severity;
+    t_announced.message = message;
+}
+
+// nthreads-var of the regions in one that a list was announced for.
+void list_threads(Icvs &icvs, int level, const Announced &announced) {
+    icvs.nthreads_count = icvs.set_num_threads(level, announced.threads, announced.levels);
+}
 
 // microtask(gtid, thread, arguments[0], ...): a table of calls with 0, 1, 2 ... arguments.
 using Call = void (*)(Microtask, Gtid *, Gtid *, void **);
@@ -77,10 +102,37 @@ Region make_region(Microtask microtask, int count, void **arguments) {
     return {microtask, arguments, g_calls.calls[count]};
 }
 
-void run(Region region, bool parallel) {
+// num_threads(strict: ...) (OpenMP 6.0, 12.1.2): fewer threads are an error.
+void check_strictness(const Ident *location, const Announced &announced, int size) {
+    if (announced.severity == 0 || size >= announced.threads[0])
+        return;
+    char text[128];
+    std::snprintf(text, sizeof text, "a region asks for %d threads strictly and gets %d",
+                  announced.threads[0], size);
+    __kmpc_error(location, announced.severity, announced.message ? announced.message : text);
+}
+
+void run(const Ident *location, Region region, bool parallel) {
     sched::Worker &worker = omp::here();
-    const int wanted = std::exchange(t_announced.num_threads, 0);
-    omp::parallel(worker, omp::region_size(worker, wanted, parallel), region_body, &region);
+    if (SENNIT_LIKELY(t_announced.levels <= 1 && t_announced.severity == 0)) {
+        const int wanted = t_announced.levels ? t_announced.threads[0] : 0;
+        t_announced.levels = 0;
+        omp::parallel(worker, omp::region_size(worker, wanted, parallel), region_body, &region);
+        return;
+    }
+    const Announced announced = std::exchange(t_announced, {});
+    const int size = omp::region_size(worker, announced.threads[0], parallel);
+    if (parallel)
+        check_strictness(location, announced, size);
+    // The region inherits from the encountering task, which rests meanwhile.
+    Task &task = *worker.task;
+    const Icvs *const before = task.icvs;
+    Icvs listed = *before;
+    if (announced.levels > 1)
+        list_threads(listed, omp::member_of(worker).team->level, announced);
+    task.icvs = &listed;
+    omp::parallel(worker, size, region_body, &region);
+    task.icvs = before;
 }
 
 } // namespace
@@ -96,30 +148,45 @@ void run(Region region, bool parallel) {
         va_end(list);                                                                              \
     }
 
-KMP_API void __kmpc_fork_call(Ident *, std::int32_t count, Microtask microtask, ...) {
+KMP_API void __kmpc_fork_call(Ident *location, std::int32_t count, Microtask microtask, ...) {
     SENNIT_COLLECT(arguments, count, microtask)
-    run(make_region(microtask, count, arguments), true);
+    run(location, make_region(microtask, count, arguments), true);
 }
 
-KMP_API void __kmpc_fork_call_if(Ident *, std::int32_t count, Microtask microtask,
+KMP_API void __kmpc_fork_call_if(Ident *location, std::int32_t count, Microtask microtask,
                                  std::int32_t condition, void *argument) {
-    run(make_region(microtask, argument ? count : 0, &argument), condition != 0);
+    run(location, make_region(microtask, argument ? count : 0, &argument), condition != 0);
 }
 
 KMP_API void __kmpc_serialized_parallel(Ident *, Gtid) {
-    t_announced.num_threads = 0;
-    omp::fork(omp::here(), 1, nullptr, nullptr);
+    sched::Worker &worker = omp::here();
+    t_announced.severity = 0; // the if clause asks for one thread
+    const int level = omp::member_of(worker).team->level;
+    omp::fork(worker, 1, nullptr, nullptr);
+    if (SENNIT_UNLIKELY(t_announced.levels > 1))
+        list_threads(*icvs_for_update(worker), level, t_announced);
+    t_announced.levels = 0;
 }
 KMP_API void __kmpc_end_serialized_parallel(Ident *, Gtid) {
     omp::join(omp::here());
 }
 
 KMP_API void __kmpc_push_num_threads(Ident *, Gtid, std::int32_t threads) {
-    t_announced.num_threads = threads;
+    announce(1, &threads);
 }
-KMP_API void __kmpc_push_num_threads_strict(Ident *, Gtid, std::int32_t threads, int,
-                                            const char *) {
-    t_announced.num_threads = threads;
+KMP_API void __kmpc_push_num_threads_list(Ident *, Gtid, std::uint32_t levels, const int *threads) {
+    announce(static_cast<int>(levels), threads);
+}
+KMP_API void __kmpc_push_num_threads_strict(Ident *, Gtid, std::int32_t threads, int severity,
+                                            const char *message) {
+    announce(1, &threads);
+    announce_strictness(severity, message);
+}
+KMP_API void __kmpc_push_num_threads_list_strict(Ident *, Gtid, std::uint32_t levels,
+                                                 const int *threads, int severity,
+                                                 const char *message) {
+    announce(static_cast<int>(levels), threads);
+    announce_strictness(severity, message);
 }
 KMP_API void __kmpc_pop_num_threads(Ident *, Gtid) {}
 // The values of omp_proc_bind_t, but Clang says 5 for `primary` and 2 for the older `master`.

@@ -34,10 +34,14 @@ enum Schedule : std::int32_t {
     kGuidedChunked = 36,
     kRuntime = 37,
     kAuto = 38,
+    kTrapezoidal = 39,
+    kGuidedIterative = 42,
+    kGuidedAnalytical = 43,
+    kStaticSteal = 44,
     kStaticBalancedChunked = 45,
     kGuidedSimd = 46,
     kRuntimeSimd = 47,
-    kOrderedOffset = 32, // ordered kinds 65 .. 70 are 33 .. 38 and this
+    kOrderedOffset = 32, // ordered kinds 65 .. 71 are 33 .. 39 and this
     kOrderedLower = 64,
     kOrderedUpper = 72,
     kDistributeChunked = 91,

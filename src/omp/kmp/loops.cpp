@@ -103,13 +103,21 @@ omp::LoopSchedule decode(std::int32_t schedule, std::uint64_t chunk, sched::Work
     result.chunk = chunk;
     result.monotonic = result.ordered || (modifiers & kmp::kNonmonotonic) == 0;
     switch (kind) {
+    case kmp::kStaticSteal:
+        result.monotonic = result.ordered;
+        [[fallthrough]];
     case kmp::kDynamicChunked:
         result.kind = Sched::dynamic;
+        break;
+    case kmp::kTrapezoidal:
+        result.kind = Sched::trapezoidal;
         break;
     case kmp::kGuidedSimd:
         result.multiple = chunk;
         [[fallthrough]];
     case kmp::kGuidedChunked:
+    case kmp::kGuidedIterative:
+    case kmp::kGuidedAnalytical:
         result.kind = Sched::guided;
         break;
     case kmp::kStatic:
@@ -121,8 +129,8 @@ omp::LoopSchedule decode(std::int32_t schedule, std::uint64_t chunk, sched::Work
         result = omp::runtime_schedule(worker);
         result.ordered = ordered;
         if (kind == kmp::kRuntimeSimd) { // the compiler's chunk is the width of its vectors
-            result.chunk *= chunk;
-            result.multiple = chunk;
+            result.chunk *= chunk;       // none stays none
+            result.multiple = result.chunk ? result.chunk : chunk;
         }
         break;
     }
@@ -184,6 +192,10 @@ std::int32_t dispatch_next(std::int32_t *last, T *lower, T *upper, S *step) {
         static_init(schedule, last, lower, upper, stride, step, chunk);                            \
         *last &= last_team;                                                                        \
     }                                                                                              \
+    KMP_API void __kmpc_team_static_init_##suffix(Ident *, Gtid, std::int32_t *last, T *lower,     \
+                                                  T *upper, S *stride, S step, S chunk) {          \
+        static_init(kmp::kDistributeChunked, last, lower, upper, stride, step, chunk);             \
+    }                                                                                              \
     KMP_API void __kmpc_dispatch_init_##suffix(Ident *, Gtid, std::int32_t schedule, T lower,      \
                                                T upper, S step, S chunk) {                         \
         dispatch_init(schedule, lower, upper, step, chunk);                                        \
@@ -217,6 +229,24 @@ KMP_API void __kmpc_ordered(Ident *, Gtid) {
 KMP_API void __kmpc_end_ordered(Ident *, Gtid) {
     omp::ordered_end(omp::here());
 }
+
+// sections, of which each call gets the number of one to execute, or one that there is not.
+KMP_API std::int32_t __kmpc_sections_init(Ident *, Gtid) {
+    omp::loop_begin(omp::here(), 0, {});
+    return 0;
+}
+KMP_API std::int32_t __kmpc_next_section(Ident *, Gtid, std::int32_t sections) {
+    sched::Worker &worker = omp::here();
+    if (!omp::member_of(worker).work.loop)
+        return sections;
+    const std::uintptr_t next =
+        omp::loop_shared_word(worker).fetch_add(1, std::memory_order_relaxed);
+    if (next < static_cast<std::uintptr_t>(sections))
+        return static_cast<std::int32_t>(next);
+    omp::loop_end(worker);
+    return sections;
+}
+KMP_API void __kmpc_end_sections(Ident *, Gtid) {}
 
 KMP_API std::int32_t __kmpc_single(Ident *, Gtid) {
     return omp::single_begin(omp::here());

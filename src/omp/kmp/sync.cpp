@@ -61,6 +61,9 @@ KMP_API std::int32_t __kmpc_cancellationpoint(Ident *, Gtid, std::int32_t kind) 
 KMP_API int kmp_get_cancellation_status(int kind) {
     return omp::cancellation_point(omp::here(), construct_of(kind));
 }
+KMP_API int kmp_get_cancellation_status_(const int *kind) {
+    return kmp_get_cancellation_status(*kind);
+}
 
 KMP_API void __kmpc_critical(Ident *, Gtid, void *name) {
     omp::named_critical(name).lock();
@@ -192,7 +195,7 @@ KMP_API std::uintptr_t __kmpc_get_default_allocator(Gtid) {
 
 // ---- messages -------------------------------------------------------------------------------
 
-KMP_API void __kmpc_error(Ident *location, int severity, const char *message) {
+KMP_API void __kmpc_error(const Ident *location, int severity, const char *message) {
     constexpr int kFatal = 2;
     // ";file;function;line;column;;"
     char file[256];
@@ -217,4 +220,8 @@ KMP_API bool __kmpc_omp_has_task_team(Gtid) {
 }
 KMP_API void **__kmpc_omp_get_target_async_handle_ptr(Gtid) {
     return nullptr;
+}
+extern "C" int omp_pause_resource_all(int kind);
+KMP_API int __kmpc_pause_resource(int kind) {
+    return omp_pause_resource_all(kind);
 }

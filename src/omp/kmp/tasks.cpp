@@ -137,6 +137,10 @@ KMP_API KmpTask *__kmpc_omp_task_alloc(Ident *, Gtid, std::int32_t flags, std::s
     made->shareds = shareds_size ? reinterpret_cast<char *>(made) + shareds_at : nullptr;
     made->routine = entry;
     made->part = 0;
+    if (SENNIT_UNLIKELY(flags & kmp::kProxy)) {
+        task::note_may_suspend();
+        task::bind_events(task, 1);
+    }
     return made;
 }
 
@@ -233,9 +237,36 @@ KMP_API void *__kmpc_task_allow_completion_event(Ident *, Gtid, KmpTask *kmp_tas
     return &task;
 }
 
+// Of a proxy task: what it stands for has ended. The second on any thread.
+KMP_API void __kmpc_proxy_task_completed(Gtid, KmpTask *kmp_task) {
+    task::fulfil_events(*Task::of_payload(kmp_task), 1);
+}
+KMP_API void __kmpc_proxy_task_completed_ooo(KmpTask *kmp_task) {
+    task::fulfil_events(*Task::of_payload(kmp_task), 1);
+}
+
+// Numbers of tasks that exist.
+KMP_API std::uint64_t __kmpc_get_taskid(void) {
+    return reinterpret_cast<std::uintptr_t>(omp::here().task);
+}
+KMP_API std::uint64_t __kmpc_get_parent_taskid(void) {
+    return reinterpret_cast<std::uintptr_t>(omp::here().task->parent);
+}
+
 KMP_API std::int32_t __kmpc_omp_reg_task_with_affinity(Ident *, Gtid, KmpTask *, std::int32_t,
                                                        void *) {
     return 0; // a hint
+}
+
+// For tools that look at the task graph: kmp_depnode_list_t is {node, next}, as our edges are. Null
+// for a task without dependences, or one that has completed.
+KMP_API const DependEdge *__kmpc_task_get_successors(KmpTask *kmp_task) {
+    const DependNode *node = Task::of_payload(kmp_task)->depend;
+    const DependEdge *first = node ? node->successors.load(std::memory_order_acquire) : nullptr;
+    return first == DependNode::closed() ? nullptr : first;
+}
+KMP_API const DependNode *__kmpc_task_get_depnode(KmpTask *kmp_task) {
+    return Task::of_payload(kmp_task)->depend;
 }
 
 // ---- task reductions ------------------------------------------------------------------------

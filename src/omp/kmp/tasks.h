@@ -31,6 +31,7 @@ enum AllocFlag : std::uint32_t {
     kTied = 1u << 0,
     kFinal = 1u << 1,
     kDestructorsThunk = 1u << 3,
+    kProxy = 1u << 4, // it ends when somebody says so
     kPrioritySpecified = 1u << 5,
 };
 // Ours, beside them in Task::door_flags: the body began a target region (__kmpc_set_thread_limit).

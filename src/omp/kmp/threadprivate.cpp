@@ -19,6 +19,10 @@ namespace {
 using Construct = void *(*)(void *);
 using Copy = void *(*)(void *, void *);
 using Destroy = void (*)(void *);
+// The same of arrays: the last argument is the number of elements.
+using ConstructMany = void *(*)(void *, std::size_t);
+using CopyMany = void *(*)(void *, void *, std::size_t);
+using DestroyMany = void *(*)(void *, std::size_t);
 
 constexpr std::size_t kMostThreads = 1 << 16; // as sched/threads.cpp
 
@@ -27,6 +31,9 @@ struct Variable {
     std::size_t size = 0;
     Construct construct = nullptr;
     Copy copy = nullptr;
+    std::size_t elements = 0; // of an array of objects
+    ConstructMany construct_many = nullptr;
+    CopyMany copy_many = nullptr;
     void *initial = nullptr; // the value at the first use
     void **copies = nullptr; // by thread number; pages come when touched
     Variable *next = nullptr;
@@ -59,6 +66,10 @@ void *make_copy(const Variable &variable) {
         return variable.construct(fresh);
     if (variable.copy)
         return variable.copy(fresh, variable.original);
+    if (variable.construct_many)
+        return variable.construct_many(fresh, variable.elements);
+    if (variable.copy_many)
+        return variable.copy_many(fresh, variable.original, variable.elements);
     std::memcpy(fresh, variable.initial, variable.size);
     return fresh;
 }
@@ -101,5 +112,14 @@ KMP_API void __kmpc_threadprivate_register(Ident *, void *data, Construct constr
     Variable &variable = find(data);
     variable.construct = construct;
     variable.copy = copy;
+    g_lock.unlock();
+}
+KMP_API void __kmpc_threadprivate_register_vec(Ident *, void *data, ConstructMany construct,
+                                               CopyMany copy, DestroyMany, std::size_t elements) {
+    g_lock.lock();
+    Variable &variable = find(data);
+    variable.elements = elements;
+    variable.construct_many = construct;
+    variable.copy_many = copy;
     g_lock.unlock();
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * OpenMP 5.2, 21.1.1: OMP_SCHEDULE with modifiers, blanks and LLVM's kinds. The arguments are what
+ * omp_get_schedule has to say; the loop's iterations run once each. */
+#include "check.h"
+
+#define COUNT 10007
+
+int main(void) {
+    static unsigned char runs[COUNT];
+    const char *text = getenv("EXPECTED"); /* kind,chunk */
+    int kind = 0, chunk = 0, stored;
+    omp_sched_t scheduled;
+    CHECK(text && sscanf(text, "%d,%d", &kind, &chunk) == 2);
+    omp_get_schedule(&scheduled, &stored);
+    CHECK_EQ((unsigned)scheduled, (unsigned)kind);
+    CHECK_EQ(stored, chunk);
+    for (int rounds = 0; rounds < 3; ++rounds) {
+#pragma omp parallel for schedule(runtime)
+        for (int i = 0; i < COUNT; ++i)
+            ++runs[i];
+        for (int i = 0; i < COUNT; ++i)
+            CHECK_EQ(runs[i], rounds + 1);
+    }
+    return 0;
+}
