@@ -89,9 +89,6 @@ void pass(sched::Worker &worker, Member &member, Gate &gate, std::uint32_t seen,
 // ---- hot teams ------------------------------------------------------------------------------
 
 constexpr int kMostCachedTeams = 4;
-// Slot::limit outside of parallel regions, where nobody else could run a task: programs rely on
-// finding them done, as with the runtimes of their compilers.
-constexpr std::uint32_t kNoQueue = 0;
 
 // What we keep for a thread that forks.
 struct Home {
@@ -126,7 +123,7 @@ Team *make_team(int size) {
         member->team = team;
         member->group = team;
         member->index = i;
-        member->limit = task::throttle();
+        member->alone = size == 1;
         member->random = static_cast<std::uint32_t>(i) * 2654435761u + 1;
         member->implicit.team = team;
         team->slots[i] = member;
@@ -340,8 +337,6 @@ void join(sched::Worker &worker) {
         arrive(team, Team::kJoin);
         pass(worker, first, team.barrier, seen);
     }
-    if (SENNIT_UNLIKELY(first.implicit.is(Task::kInitial)))
-        first.limit = task::throttle(); // see begin_initial
     worker.leave(first);
     worker.task = team.encountering_task;
     worker.slot = team.encountering;
@@ -368,7 +363,6 @@ Member &begin_initial(sched::Worker &worker, League league, Body body, void *dat
     team.active_level = 0;
     Member &member = team.member(0);
     member.implicit.flags = Task::kInitial;
-    member.limit = kNoQueue;
     if (icvs)
         member.implicit.icvs = icvs;
     return member;
@@ -441,7 +435,6 @@ sched::Worker &attach() {
         home.initial = make_team(1);
         home.initial->icvs = &global_icvs().initial;
         home.initial->contention = &home.initial->own_contention;
-        home.initial->member(0).limit = kNoQueue;
     }
     Member &member = home.initial->member(0);
     worker.enter(member);

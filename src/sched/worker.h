@@ -96,9 +96,8 @@ struct alignas(kCacheLine) Slot {
     std::atomic<Worker *> worker{nullptr}; // null while nobody is the member
     Slot *next_of_worker = nullptr;        // list of the worker's slots
     std::uint32_t random = 1;
-    bool full = false; // the owner's: the queue was found long enough, see crowded()
-    // Likewise: how long that is. 0: the creator runs all its tasks at once.
-    std::uint32_t limit = 256;
+    bool full = false;  // the owner's: the queue was found long enough, see crowded()
+    bool alone = false; // the only member of its group
     // Written by the worker alone, read by quiescent().
     alignas(kCacheLine) std::atomic<std::uint64_t> created{0};
     std::atomic<std::uint64_t> finished{0};
@@ -110,7 +109,7 @@ struct alignas(kCacheLine) Slot {
     // Are enough tasks queued here, so that the creator had better run its next ones itself? With
     // hysteresis: a creator that refilled the queue for each task that is stolen would spend its
     // time on moving tasks between caches. Not where ordered(): tasks run in order.
-    bool crowded() {
+    bool crowded(std::uint32_t limit) {
         const std::uint32_t count = queue.count();
         if (full != (count >= (full ? limit / 2 : limit)))
             full = !full;

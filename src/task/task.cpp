@@ -19,12 +19,12 @@ namespace task {
 namespace detail {
 bool g_heed_cancellation = false;
 std::atomic<bool> g_may_suspend{false};
+std::uint32_t g_throttle = 256;
 } // namespace detail
 
 namespace {
 
 Counters g_counters;
-std::uint32_t g_throttle = 256; // Slot::limit
 
 enum class Then { queue, next }; // where the first ready successor goes
 
@@ -683,11 +683,8 @@ void retire_implicit(sched::Worker &worker, Task &task) {
     }
 }
 
-std::uint32_t throttle() {
-    return g_throttle;
-}
 void never_throttle() {
-    g_throttle = std::numeric_limits<std::uint32_t>::max();
+    detail::g_throttle = std::numeric_limits<std::uint32_t>::max();
 }
 
 void heed_cancellation() {
@@ -695,7 +692,7 @@ void heed_cancellation() {
 }
 
 void setup() {
-    g_throttle = static_cast<std::uint32_t>(config().throttle);
+    detail::g_throttle = static_cast<std::uint32_t>(config().throttle);
     if (process_may_suspend())
         note_may_suspend();
 }

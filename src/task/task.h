@@ -182,8 +182,6 @@ void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count
 // Hand over a task without dependences as a sibling of the running task `self`: part of its work.
 void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh);
 
-// Slot::limit of a team's threads.
-std::uint32_t throttle();
 // Tasks wait in queues of any length (KMP_ENABLE_TASK_THROTTLING=0).
 void never_throttle();
 
@@ -269,6 +267,7 @@ inline bool is_cancelled(const Task &task);
 namespace detail {
 extern bool g_heed_cancellation;
 extern std::atomic<bool> g_may_suspend;
+extern std::uint32_t g_throttle;
 } // namespace detail
 
 // The taskgroup that `cancel taskgroup` in this task means; null for none.
@@ -289,7 +288,12 @@ inline bool may_suspend() {
     return detail::g_may_suspend.load(std::memory_order_relaxed);
 }
 inline bool throttled(sched::Worker &worker) {
-    return worker.slot->crowded();
+    sched::Slot &slot = *worker.slot;
+    // Nobody else will take it, and nothing is gained by keeping it. Not below another task: a
+    // recursion would go as deep as there are tasks.
+    if (slot.alone && !worker.task->is_explicit() && !may_suspend() && !sched::ordered())
+        return true;
+    return slot.crowded(detail::g_throttle);
 }
 void setup();
 
