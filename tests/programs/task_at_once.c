@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task outside of every parallel region, or in a team of one, is run where it is created, unless
-// something in the process suspends tasks: programs that stock runtimes let get away without a
-// taskwait are many.
+// A task outside of every parallel region is run where it is created, unless something in the process
+// suspends tasks: programs that stock runtimes let get away without a taskwait are many.
 #include "check.h"
 
 int main(void) {
@@ -9,7 +8,6 @@ int main(void) {
 #pragma omp task shared(x)
     x = 1;
     CHECK_EQ(x, 1);
-#pragma omp parallel num_threads(1)
     for (int i = 2; i < 100; ++i) {
 #pragma omp task shared(x) firstprivate(i) depend(inout : x)
         x = i;
