@@ -405,8 +405,9 @@ AllocatorHandle parse_allocator(const char *text) {
     int count = 0;
     while (*at != '\0') { // at a colon, then at commas
         ++at;
-        if (count == kMostTraits || !parse_trait(&at, &traits[count++]))
+        if (count == kMostTraits || !parse_trait(&at, &traits[count]))
             return kNullAllocator;
+        ++count;
     }
     return make_allocator(value, count, traits);
 }
