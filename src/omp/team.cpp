@@ -337,6 +337,7 @@ void join(sched::Worker &worker) {
         arrive(team, Team::kJoin);
         pass(worker, first, team.barrier, seen);
     }
+    first.outside = false; // see begin_initial
     worker.leave(first);
     worker.task = team.encountering_task;
     worker.slot = team.encountering;
@@ -363,6 +364,7 @@ Member &begin_initial(sched::Worker &worker, League league, Body body, void *dat
     team.active_level = 0;
     Member &member = team.member(0);
     member.implicit.flags = Task::kInitial;
+    member.outside = true;
     if (icvs)
         member.implicit.icvs = icvs;
     return member;
@@ -435,6 +437,7 @@ sched::Worker &attach() {
         home.initial = make_team(1);
         home.initial->icvs = &global_icvs().initial;
         home.initial->contention = &home.initial->own_contention;
+        home.initial->member(0).outside = true;
     }
     Member &member = home.initial->member(0);
     worker.enter(member);

@@ -98,6 +98,8 @@ struct alignas(kCacheLine) Slot {
     std::uint32_t random = 1;
     bool full = false;  // the owner's: the queue was found long enough, see crowded()
     bool alone = false; // the only member of its group
+    // Not in a parallel region: programs rely on finding their tasks done.
+    bool outside = false;
     // Written by the worker alone, read by quiescent().
     alignas(kCacheLine) std::atomic<std::uint64_t> created{0};
     std::atomic<std::uint64_t> finished{0};

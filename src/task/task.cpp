@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <new>
 #include <utility>
 
@@ -345,7 +344,7 @@ static void submit_ordered(sched::Worker &worker, Task &fresh, const Depend *dep
 void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
     count_child(worker, fresh);
     trace::task_create(fresh.trace_id, fresh.entry, fresh.parent->trace_id);
-    if (sched::ordered())
+    if (sched::ordered() && !worker.slot->outside)
         return submit_ordered(worker, fresh, depends, count);
     if (count > 0) {
         fresh.depend = make_node(worker, &fresh);
@@ -684,7 +683,7 @@ void retire_implicit(sched::Worker &worker, Task &task) {
 }
 
 void never_throttle() {
-    detail::g_throttle = std::numeric_limits<std::uint32_t>::max();
+    detail::g_throttle = detail::kNever;
 }
 
 void heed_cancellation() {

@@ -268,6 +268,17 @@ namespace detail {
 extern bool g_heed_cancellation;
 extern std::atomic<bool> g_may_suspend;
 extern std::uint32_t g_throttle;
+constexpr std::uint32_t kNever = 0xffffffff;
+
+// Of a thread that is alone in its team. Outside of parallel regions tasks run where they are
+// created, as with the stock runtimes. In a region nobody else will take one either, and nothing is
+// gained by keeping it, unless it may wait for the creator; but below another task a recursion
+// would go as deep as there are tasks.
+inline bool at_once(const sched::Worker &worker) {
+    return worker.slot->outside ||
+           (!worker.task->is_explicit() && !g_may_suspend.load(std::memory_order_relaxed) &&
+            g_throttle != kNever && !sched::ordered());
+}
 } // namespace detail
 
 // The taskgroup that `cancel taskgroup` in this task means; null for none.
@@ -289,11 +300,8 @@ inline bool may_suspend() {
 }
 inline bool throttled(sched::Worker &worker) {
     sched::Slot &slot = *worker.slot;
-    // Nobody else will take it, and nothing is gained by keeping it. Not below another task: a
-    // recursion would go as deep as there are tasks.
-    if (slot.alone && !worker.task->is_explicit() && !may_suspend() && !sched::ordered())
-        return true;
-    return slot.crowded(detail::g_throttle);
+    return (SENNIT_UNLIKELY(slot.alone) && detail::at_once(worker)) ||
+           slot.crowded(detail::g_throttle);
 }
 void setup();
 
