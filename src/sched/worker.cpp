@@ -322,6 +322,7 @@ void Worker::yield() {
         handoff_ = node;
         handoff_slot_ = where;
     } else {
+        settle_groups(); // what the caller waits for may be behind a barrier
         to = next_ready();
         if (!to) {
             if (poll::pending())
@@ -515,13 +516,19 @@ void Worker::give_up_polling() {
             return worker->wake();
 }
 
+// Open the barriers of this worker's groups that can end now: when all who wait there are parked,
+// nobody else looks.
+void Worker::settle_groups() {
+    for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
+        if (mine->group->can_settle())
+            mine->group->settle();
+}
+
 void Worker::idle() {
     note_idle();
     if (SENNIT_UNLIKELY(g_outdated.load(std::memory_order_relaxed)))
         return reconsider();
-    for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
-        if (mine->group->can_settle())
-            mine->group->settle();
+    settle_groups();
     if (poll::pending()) {
         Worker *poller = g_idle_poller.load(std::memory_order_relaxed);
         // Who has suspended tasks of his own polls himself: what he finds he can resume at once.

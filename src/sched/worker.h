@@ -308,6 +308,7 @@ class alignas(kCacheLine) Worker {
     static Node *find_ordered(Slot &where);
     void run(Slot &where, Node *node);
     void idle();
+    void settle_groups();
     void pause();
     void sleep();
     static bool nobody_at_work();

@@ -394,6 +394,7 @@ void run_steps(Execution &run, const Node &node, const std::vector<Step> &steps)
     const pthread_t thread = pthread_self();
     const int number = omp_get_thread_num(), level = omp_get_level();
     for (const Step &step : steps) {
+        at(run.now, node.id).store(&step, std::memory_order_relaxed);
         run_step(run, node, step);
         if (node.shape != Shape::untied && !pthread_equal(thread, pthread_self()))
             run.moved.fetch_add(1, std::memory_order_relaxed);
@@ -485,8 +486,9 @@ void node_body(Execution &run, const Node &node, omp_event_handle_t event) {
 Execution::Execution(const Program &program)
     : program(program), begun(program.nodes.size()), ended(program.nodes.size()),
       fulfilled(program.nodes.size()), synced(static_cast<std::size_t>(program.syncs)),
-      cells(static_cast<std::size_t>(program.cells)), found(program.looks.size()),
-      notes(program.nodes.size()), reductions(program.reductions.size()) {
+      now(program.nodes.size()), cells(static_cast<std::size_t>(program.cells)),
+      found(program.looks.size()), notes(program.nodes.size()),
+      reductions(program.reductions.size()) {
     for (omp_lock_t &lock : locks)
         omp_init_lock(&lock);
 }

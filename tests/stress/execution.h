@@ -31,6 +31,7 @@ struct Execution {
     const Program &program;
     Stamp clock{1};
     std::vector<Stamp> begun, ended, fulfilled, synced;
+    std::vector<std::atomic<const Step *>> now; // what a node is at, for who looks for a hang
     std::vector<std::uint32_t> cells, found, notes;
     std::vector<std::uint32_t> reductions;
     omp_lock_t locks[kLocks];

@@ -55,10 +55,13 @@ bool take(Errand &errand) {
     std::fprintf(stderr, "seed %llu: hangs\n", static_cast<unsigned long long>(run.program.seed));
     for (const auto &node : run.program.nodes) {
         const auto id = static_cast<std::size_t>(node->id);
-        const bool waits = run.ended[id] && node->detached() && !run.fulfilled[id];
-        if ((run.begun[id] && !run.ended[id]) || waits)
-            std::fprintf(stderr, "  node %d %s\n", node->id,
-                         waits ? "waits for its event" : "began and did not end");
+        if (run.ended[id] && node->detached() && !run.fulfilled[id])
+            std::fprintf(stderr, "  node %d waits for its event\n", node->id);
+        const Step *step = run.now[id];
+        if (run.begun[id] && !run.ended[id])
+            std::fprintf(stderr, "  node %d is in step %d of %zu: %s\n", node->id,
+                         step ? static_cast<int>(step - node->steps.data()) : -1,
+                         node->steps.size(), step ? name(step->kind) : "nothing");
     }
     std::fflush(stderr);
     std::abort();

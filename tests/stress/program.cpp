@@ -6,6 +6,14 @@
 
 namespace stress {
 
+const char *name(Step::Kind kind) {
+    static const char *const names[] = {
+        "task",      "taskwait", "taskwait depend", "taskwait nowait", "taskgroup", "taskloop",
+        "taskyield", "critical", "a lock",          "another's event", "suspend",   "parallel",
+        "work"};
+    return names[kind];
+}
+
 std::uint32_t written(Access access, std::uint32_t before, int node) {
     const std::uint32_t salt = static_cast<std::uint32_t>(node) * 2654435761u + 1;
     switch (access) {

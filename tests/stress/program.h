@@ -56,6 +56,7 @@ enum class Fulfil : std::uint8_t {
 struct Node;
 
 struct Step {
+    // With its name in program.cpp.
     enum Kind : std::uint8_t {
         task,
         taskwait,
@@ -109,6 +110,8 @@ struct Node {
 
     bool detached() const { return shape == Shape::detach || shape == Shape::detach_depend; }
 };
+
+const char *name(Step::Kind kind);
 
 // What the value of a cell becomes.
 std::uint32_t written(Access access, std::uint32_t before, int node);

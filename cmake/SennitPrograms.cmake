@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# Test programs by both stock compilers, under a sanitizer too.
+#
+# A process has one sanitizer runtime, that of the compiler that built Sennit. GCC's serves what
+# Clang instruments as well, so Clang's objects are linked by g++ then. Flang has no sanitizers.
+
+if(SENNIT_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(SENNIT_LINK_CLANG ON)
+    execute_process(COMMAND ${SENNIT_CLANG} -print-file-name=libomp.so
+                    OUTPUT_VARIABLE SENNIT_LIBOMP OUTPUT_STRIP_TRAILING_WHITESPACE)
+    # Checks and warnings that GCC's libraries and GCC do not know, or Clang does not.
+    set(SENNIT_SANITIZE_CLANG ${SENNIT_SANITIZE_FLAGS})
+    list(REMOVE_ITEM SENNIT_SANITIZE_CLANG -Wno-error=tsan)
+    if(SENNIT_SANITIZE STREQUAL "asan")
+        list(APPEND SENNIT_SANITIZE_CLANG -fno-sanitize=function)
+    endif()
+endif()
+
+# What adds to add_custom_command: compile `source` with a command line that is complete but for it.
+#   sennit_object_command(<variable> <gcc|clang> <source> <object> COMPILE <command...>)
+function(sennit_object_command variable compiler source object)
+    cmake_parse_arguments(arg "" "" "COMPILE" ${ARGN})
+    set(flags ${SENNIT_SANITIZE_FLAGS})
+    if(compiler STREQUAL "clang" AND SENNIT_LINK_CLANG)
+        set(flags ${SENNIT_SANITIZE_CLANG})
+    endif()
+    set(${variable} COMMAND ${arg_COMPILE} ${flags} -c ${source} -o ${object} PARENT_SCOPE)
+endfunction()
+
+# Likewise: link objects, with the compiler's command line and `objects` after it.
+#   sennit_link_command(<variable> <gcc|clang> <output> LINK <command...> <object...> [LIBS ...])
+function(sennit_link_command variable compiler output)
+    cmake_parse_arguments(arg "" "" "LINK;LIBS" ${ARGN})
+    if(compiler STREQUAL "clang" AND SENNIT_LINK_CLANG)
+        list(FILTER arg_LINK INCLUDE REGEX "\\.o$")
+        set(arg_LINK ${SENNIT_GXX} ${arg_LINK})
+        if(SENNIT_SANITIZE STREQUAL "tsan")
+            list(APPEND arg_LINK -fno-builtin ${CMAKE_SOURCE_DIR}/tests/tsan_memory.cpp)
+        endif()
+        set(arg_LIBS ${SENNIT_LIBOMP} ${arg_LIBS})
+    endif()
+    set(${variable} COMMAND ${arg_LINK} ${SENNIT_SANITIZE_FLAGS} -o ${output} ${arg_LIBS} PARENT_SCOPE)
+endfunction()
