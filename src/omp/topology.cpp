@@ -78,22 +78,28 @@ class Machine {
         }
     }
 
-    // The part that a processor is in; it always is in one.
-    const CpuSet &part(Part part, int cpu) const { return parts_[part][find(part, cpu)]; }
+    // The part that a processor is in; nobody tells of one: the processor alone.
+    CpuSet part(Part part, int cpu) const {
+        if (const CpuSet *known = find(part, cpu))
+            return *known;
+        CpuSet alone;
+        alone.add(cpu);
+        return alone;
+    }
 
   private:
-    int find(Part part, int cpu) const {
+    const CpuSet *find(Part part, int cpu) const {
         const PlaceList &list = parts_[part];
-        int i = 0;
-        while (i < list.count() && !list[i].has(cpu))
-            ++i;
-        return i;
+        for (int i = 0; i < list.count(); ++i)
+            if (list[i].has(cpu))
+                return &list[i];
+        return nullptr;
     }
 
     // Reads no part twice.
     template <class Read>
     void learn(Part part, int cpu, Read read) {
-        if (find(part, cpu) < parts_[part].count())
+        if (find(part, cpu))
             return;
         CpuSet set = read();
         set.keep(allowed_);
