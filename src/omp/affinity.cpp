@@ -236,6 +236,7 @@ void affinity_setup() {
     }
     read_places(*g_places);
     read_bool("OMP_DISPLAY_AFFINITY", &g_display);
+    set_default_affinity_format();
     if (const char *format = variable("OMP_AFFINITY_FORMAT"))
         set_affinity_format(format, std::strlen(format));
     g_affinity_on = g_bind.on() || g_display;

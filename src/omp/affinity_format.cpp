@@ -5,6 +5,7 @@
 #include "base/spin.h"
 #include "omp/affinity.h"
 #include "omp/api.h"
+#include "omp/environment.h"
 #include "omp/team.h"
 
 #include <cctype>
@@ -147,7 +148,7 @@ void put_field(Text &text, const Field &field, const AffinityFields &fields) {
 }
 
 SpinLock g_format_lock;
-char g_format[kMostAffinityFormat] = "level %L thread %i affinity %A"; // libgomp's
+char g_format[kMostAffinityFormat] = "";
 
 } // namespace
 
@@ -186,6 +187,13 @@ void set_affinity_format(const char *format, std::size_t length) {
     std::memcpy(g_format, format, length);
     g_format[length] = '\0';
     g_format_lock.unlock();
+}
+
+void set_default_affinity_format() {
+    const char *format = stands_for_libomp()
+                             ? "OMP: pid %P tid %i thread %n bound to OS proc set {%A}"
+                             : "level %L thread %i affinity %A"; // libgomp's
+    set_affinity_format(format, std::strlen(format));
 }
 
 void copy_affinity_format(char (&into)[kMostAffinityFormat]) {

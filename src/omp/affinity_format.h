@@ -56,6 +56,7 @@ struct AffinityFields {
 void put_affinity(Text &text, const char *format, const AffinityFields &fields);
 
 inline constexpr std::size_t kMostAffinityFormat = 1024;
+void set_default_affinity_format(); // as the runtime that we stand for has it
 // affinity-format-var. A longer text is cut and costs one line.
 void set_affinity_format(const char *format, std::size_t length);
 void copy_affinity_format(char (&into)[kMostAffinityFormat]);
