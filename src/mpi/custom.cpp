@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls that are neither "start the twin and wait" nor "test until it is over": a wait for one
 // of the user's requests, and Sendrecv.
-#include "mpi/engine.h"
+#include "mpi/blocking.h"
 
 #include <cstdlib>
 
@@ -11,12 +11,13 @@ using namespace sennit::mpi;
 SENNIT_DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
     if (!in_task()) {
         static const auto bare = SENNIT_BARE(Wait);
-        return outside_task([&] { return bare(request, status); });
+        const sennit_wait wait = {"MPI_Wait", 0, -1, -1, 1, -1, 0, nullptr};
+        return outside_task(wait, [&] { return bare(request, status); });
     }
     Ticket ticket;
     ticket.handle = request;
     ticket.status = status;
-    return wait_for({.name = "MPI_Wait"}, ticket);
+    return wait_for({.name = "MPI_Wait", .requests = 1}, ticket);
 }
 
 namespace {
@@ -43,8 +44,9 @@ int send_and_receive(const char *name, const Parts<Calls...> &bare, const void *
                      const Side<Count> &to, void *receive, const Side<Count> &from, MPI_Comm comm,
                      MPI_Status *status) {
     static const auto cancel = SENNIT_BARE(Cancel);
-    const Operation sends = {name, Notice::send, to.peer, to.tag, communicator(comm)};
-    const Operation receives = {name, Notice::receive, from.peer, from.tag, communicator(comm)};
+    const Operation sends = {name, Notice::send, to.peer, to.tag, communicator(comm), {}, to.count};
+    const Operation receives = {name, Notice::receive, from.peer, from.tag, communicator(comm),
+                                {},   from.count};
     Ticket receiving;
     receiving.status = status;
     Ticket sending;
@@ -109,7 +111,10 @@ int exchange(const char *name, PackSize pack_size, Pack pack, const Parts<Calls.
                   MPI_Status *status) {                                                            \
         if (!in_task()) {                                                                          \
             static const auto bare = SENNIT_BARE(Sendrecv##suffix);                                \
-            return outside_task([&] {                                                              \
+            const sennit_wait wait = {                                                             \
+                "MPI_Sendrecv" #suffix, SENNIT_NOTICE_RECEIVE, source, receive_tag, 0,             \
+                receive_count,          handle_bits(comm),     nullptr};                           \
+            return outside_task(wait, [&] {                                                        \
                 return bare(send, send_count, send_type, dest, send_tag, receive, receive_count,   \
                             receive_type, source, receive_tag, comm, status);                      \
             });                                                                                    \
@@ -125,7 +130,15 @@ int exchange(const char *name, PackSize pack_size, Pack pack, const Parts<Calls.
                   MPI_Status *status) {                                                            \
         if (!in_task()) {                                                                          \
             static const auto bare = SENNIT_BARE(Sendrecv_replace##suffix);                        \
-            return outside_task([&] {                                                              \
+            const sennit_wait wait = {"MPI_Sendrecv_replace" #suffix,                              \
+                                      SENNIT_NOTICE_RECEIVE,                                       \
+                                      source,                                                      \
+                                      receive_tag,                                                 \
+                                      0,                                                           \
+                                      count,                                                       \
+                                      handle_bits(comm),                                           \
+                                      nullptr};                                                    \
+            return outside_task(wait, [&] {                                                        \
                 return bare(buffer, count, type, dest, send_tag, source, receive_tag, comm,        \
                             status);                                                               \
             });                                                                                    \

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/delegate.h"
 
+#include "mpi/blocking.h"
+
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -42,7 +44,12 @@ void *helper(void *first) {
     pthread_setname_np(pthread_self(), "sennit-mpi-call");
     auto *job = static_cast<Job *>(first);
     for (;;) {
-        job->error = job->call(*job);
+        {
+            // The task says what is waited for; this thread is blocked for it.
+            constexpr sennit_wait nothing = {nullptr, 0, -1, -1, 0, -1, 0, nullptr};
+            const Blocking mark(&nothing);
+            job->error = job->call(*job);
+        }
         resume(job->task); // the last touch: the job lives in the task's frame
         const Guard guard(g_job_mutex);
         ++g_idle_helpers;
@@ -130,7 +137,7 @@ Turn::Turn(Object object) : object_(object) {
         (holder->first_waiter_ ? holder->last_waiter_->next_ : holder->first_waiter_) = this;
         holder->last_waiter_ = this;
     }
-    suspend(waiter_);
+    suspend(waiter_, {.name = "MPI, the turn of a collective call"});
 }
 
 Turn::~Turn() {
@@ -168,7 +175,7 @@ int run_elsewhere(const Operation &operation, Job &job) {
     job.task = current_task();
     trace_begin(operation);
     if (hand_out(job))
-        suspend(job.task);
+        suspend(job.task, operation);
     else
         job.error = job.call(job);
     trace_end();

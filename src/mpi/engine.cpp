@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/engine.h"
 #include "mpi/array.h"
+#include "mpi/blocking.h"
 #include "mpi/errors.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <sched.h>
 
 namespace sennit::mpi {
 
@@ -18,11 +20,12 @@ namespace {
 #define SENNIT_RUNTIME_FUNCTIONS(X)                                                                \
     X(sennit_should_suspend)                                                                       \
     X(sennit_task_self)                                                                            \
-    X(sennit_task_suspend)                                                                         \
+    X(sennit_task_suspend_for)                                                                     \
     X(sennit_task_resume)                                                                          \
     X(sennit_task_events_increase)                                                                 \
     X(sennit_task_events_decrease)                                                                 \
     X(sennit_poll_register)                                                                        \
+    X(sennit_poll_describe)                                                                        \
     X(sennit_poll_pending)                                                                         \
     X(sennit_notify)                                                                               \
     X(sennit_trace_begin)                                                                          \
@@ -42,8 +45,10 @@ struct Runtime {
     complete = complete && name != nullptr;
         SENNIT_RUNTIME_FUNCTIONS(SENNIT_FIND)
 #undef SENNIT_FIND
-        if (complete)
+        if (complete) {
             sennit_poll_register("mpi", [](void *) { return progress(); }, nullptr, &service);
+            sennit_poll_describe(service, &g_describer);
+        }
     }
 };
 
@@ -233,8 +238,9 @@ sennit_task *current_task() {
     return task;
 }
 
-void suspend(sennit_task *task) {
-    runtime().sennit_task_suspend(task);
+void suspend(sennit_task *task, const Operation &operation) {
+    const sennit_wait wait = wait_of(operation);
+    runtime().sennit_task_suspend_for(task, &wait);
 }
 void resume(sennit_task *task) {
     runtime().sennit_task_resume(task);
@@ -264,15 +270,29 @@ std::int64_t pending() {
     return g_pending.load(std::memory_order_acquire);
 }
 
-void visit_pending(void (*visit)(const Ticket &ticket)) {
-    if (g_token.exchange(true, std::memory_order_acquire))
+bool hold_tests() {
+    constexpr int attempts = 10'000;
+    for (int i = 0; g_token.exchange(true, std::memory_order_acquire); ++i) {
+        if (i == attempts)
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
+void release_tests() {
+    g_token.store(false, std::memory_order_release);
+}
+
+void visit_pending(void (*visit)(void *, const Ticket &), void *arg) {
+    if (!hold_tests())
         return;
     take_new();
     for (int i = 0; i < g_special.size(); ++i)
-        visit(*g_special[i]);
+        visit(arg, *g_special[i]);
     for (int i = 0; i < g_waiting.size(); ++i)
-        visit(*g_waiting[i]);
-    g_token.store(false, std::memory_order_release);
+        visit(arg, *g_waiting[i]);
+    release_tests();
 }
 
 void begin_pending() {
@@ -328,7 +348,7 @@ int wait_for(const Operation &operation, Ticket &ticket) {
     trace_begin(operation);
     begin_pending();
     file(ticket);
-    suspend(ticket.task);
+    suspend(ticket.task, operation);
     trace_end();
     return settle(ticket);
 }

@@ -78,8 +78,11 @@ struct Operation {
     Notice notice = Notice::none;
     int peer = -1;
     int tag = -1;
-    Object object = {}; // whose error handler is called
-    Object turn = {};   // what it must keep its order on
+    Object object = {};      // whose error handler is called
+    Object turn = {};        // what it must keep its order on
+    std::int64_t count = -1; // elements
+    int requests = 0;        // of the program's own, in `handles`
+    const void *handles = nullptr;
 };
 
 // Something that MPI has to finish. Who waits is either a suspended task, in whose frame the ticket
@@ -158,8 +161,11 @@ int poll_and_wait(const Operation &operation, Test test) {
 int progress();
 // Tickets that are not over.
 std::int64_t pending();
-// Look at those, unless another thread is testing them now.
-void visit_pending(void (*visit)(const Ticket &ticket));
+// Look at those, unless another thread goes on testing them.
+void visit_pending(void (*visit)(void *arg, const Ticket &ticket), void *arg);
+// Keep others from testing; false when another thread goes on doing so.
+bool hold_tests();
+void release_tests();
 
 // The task runtime, when it is in the process.
 bool runtime_present();
@@ -167,7 +173,7 @@ bool runtime_present();
 void set_multiple(bool multiple);
 bool multiple();
 sennit_task *current_task();
-void suspend(sennit_task *task);
+void suspend(sennit_task *task, const Operation &operation);
 void resume(sennit_task *task);
 void trace_begin(const Operation &operation);
 void trace_end();

@@ -53,6 +53,7 @@ class Header:
 
 PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/batch.h"
+#include "mpi/blocking.h"
 #include "mpi/delegate.h"
 
 #include "TAMPI.h"
@@ -70,9 +71,12 @@ extern "C" SENNIT_MPI_EXPORT int PMPI_{name}({parameters})
 
 IN_TASK = """extern "C" int sennit_MPI_{name}({parameters}) {{
     static const auto bare = SENNIT_BARE({name});
-    if (!in_task({never_blocks}))
-        return outside_task([&] {{ return bare({arguments}); }});
-    const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {tag}, {object}, {turn}}};
+    if (!in_task({never_blocks})) {{
+        {mark}
+        return outside_task({wait}[&] {{ return bare({arguments}); }});
+    }}
+    const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {tag}, {object}, {turn},
+                              {count}, {requests}, {handles}}};
 """
 
 START = IN_TASK + """    static const auto twin = SENNIT_BARE({twin});
@@ -95,7 +99,8 @@ BOUND = """extern "C" SENNIT_MPI_EXPORT int TAMPI_{twin}({parameters}) {{
     if (!in_task({never_blocks}))
         return sennit_MPI_{name}({arguments});
     static const auto twin = SENNIT_BARE({twin});
-    const Operation operation{{"TAMPI_{twin}", Notice::{notice}, {peer}, {tag}, {object}, {turn}}};
+    const Operation operation{{"TAMPI_{twin}", Notice::{notice}, {peer}, {tag}, {object}, {turn},
+                              {count}}};
     return start_and_bind(operation, {status},
                           [&](MPI_Request *request) {{ return twin({twin_arguments}); }});
 }}
@@ -157,6 +162,21 @@ def wrapper(call, header, suffix):
                         else call["peer"] + " == MPI_PROC_NULL",
         "status": argument_or(call["status"], "MPI_STATUS_IGNORE"),
     }
+    # For reports of hangs: see blocking.h. What takes long in a file waits for no other rank.
+    direction = {"send": "SENNIT_NOTICE_SEND", "receive": "SENNIT_NOTICE_RECEIVE"}
+    of_requests = "count" in names and any(n.startswith("array_of_req") or n == "requests" for n in names)
+    elements = next((n for n in ("count", "sendcount", "recvcount") if n in names), "-1")
+    fields["count"] = "-1" if of_requests else elements
+    fields["requests"] = "count" if of_requests else "0"
+    fields["handles"] = next((n for n in names if of_requests and "req" in n), "nullptr")
+    if name.startswith("File_"):
+        fields["mark"] = fields["wait"] = ""
+    else:
+        fields["mark"] = (
+            f'const sennit_wait wait = {{"MPI_{name}", {direction.get(call["notice"], "0")}, '
+            f'{fields["peer"]}, {fields["tag"]}, {fields["requests"]}, {fields["count"]}, '
+            f'group_of({fields["object"]}), nullptr}};')
+        fields["wait"] = "wait, "
     if kind == "start" and not header.has(twin):
         kind = "delegate"
     if kind == "start":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initialization, which is where MPI_THREAD_MULTIPLE comes from, and the end.
-#include "mpi/engine.h"
+#include "mpi/blocking.h"
 #include "mpi/progress.h"
 
 #include "TAMPI.h"
@@ -17,6 +17,8 @@ namespace {
 constexpr const char *kNoMultiple =
     "sennit: this MPI does not provide MPI_THREAD_MULTIPLE: calls inside tasks block their thread "
     "as without Sennit; use an MPI built with support for it\n";
+
+constexpr sennit_wait kFinalizing = {"MPI_Finalize", 0, -1, -1, 0, -1, 0, nullptr};
 
 std::atomic<int> g_level{-1}; // what the program was told
 std::atomic<int> g_users{0};  // the world and the sessions that are open
@@ -58,10 +60,12 @@ std::int64_t seconds() {
 
 void say_what_is_missing(const char *call) {
     std::fprintf(stderr, "sennit: %s waits for operations that were left pending:\n", call);
-    visit_pending([](const Ticket &ticket) {
-        std::fprintf(stderr, "sennit:   %s, peer %d, tag %d\n", ticket.operation.name,
-                     ticket.operation.peer, ticket.operation.tag);
-    });
+    visit_pending(
+        [](void *, const Ticket &ticket) {
+            std::fprintf(stderr, "sennit:   %s, peer %d, tag %d\n", ticket.operation.name,
+                         ticket.operation.peer, ticket.operation.tag);
+        },
+        nullptr);
 }
 
 // Operations that were detached or bound to tasks must not be lost. Before the last user leaves.
@@ -107,7 +111,8 @@ SENNIT_DEFINE(Finalize, void) {
     close("MPI_Finalize");
     stop_progress_thread();
     static const auto bare = SENNIT_BARE(Finalize);
-    return outside_task([&] { return bare(); });
+    set_multiple(false); // nobody may ask MPI anything any more
+    return outside_task(kFinalizing, [&] { return bare(); });
 }
 
 #if MPI_VERSION >= 4

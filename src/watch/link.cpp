@@ -40,21 +40,27 @@ void Link::disconnect() {
     socket_ = -1;
 }
 
-void Link::send(int rank, std::uint64_t since, std::uint64_t now, std::uint64_t grace,
+void Link::send(int rank, std::uint64_t since, std::uint64_t now, std::uint64_t grace, bool outside,
                 const char *text) {
     constexpr int kMost = 32 * 1024; // below every system's limit for a datagram
     char *message = nullptr;
     int size =
-        asprintf(&message, "hang\t%d\t%d\t%llu\t%llu\t%llu\t%d\n%s", rank, getpid(),
+        asprintf(&message, "hang\t%d\t%d\t%llu\t%llu\t%llu\t%d\t%d\n%s", rank, getpid(),
                  static_cast<unsigned long long>(since), static_cast<unsigned long long>(now),
                  static_cast<unsigned long long>(grace),
-                 static_cast<HangMode>(config().hang) == HangMode::abort, text);
+                 static_cast<HangMode>(config().hang) == HangMode::abort, outside, text);
     if (size < 0)
         return;
     if (size > kMost)
         size = kMost;
     ::send(socket_, message, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
     std::free(message);
+}
+
+void Link::send_moves(int rank) {
+    char message[32];
+    const int size = std::snprintf(message, sizeof message, "move\t%d", rank);
+    ::send(socket_, message, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 } // namespace sennit::watch

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way to `sennit run`, which judges the ranks of its machine together: a datagram for every
-// look at a rank that stands still. The other end is tools/sennit/hang_watch.cpp; the format is
-// there.
+// look at a rank that stands still. The other end, and the format, are tools/sennit/hang_judge.h.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +13,9 @@ class Link {
     void connect(const char *address);
     void disconnect();
     bool connected() const { return socket_ >= 0; }
-    void send(int rank, std::uint64_t since, std::uint64_t now, std::uint64_t grace,
+    void send(int rank, std::uint64_t since, std::uint64_t now, std::uint64_t grace, bool outside,
               const char *text);
+    void send_moves(int rank);
 
   private:
     int socket_ = -1;

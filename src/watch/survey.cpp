@@ -123,6 +123,8 @@ void Survey::add_stack(const sched::Wait *innermost) {
 }
 
 void Survey::add_call(int thread_id, const sennit_wait *wait) {
+    if (!memory_.get_or(&wait->call, static_cast<const char *>(nullptr)))
+        return; // on behalf of a suspended task
     Waiter waiter{.place = Waiter::Place::call, .kind = WaitFor::resumption};
     waiter.thread_id = thread_id;
     waiter.frame = wait; // it lies in the frame of the call
@@ -218,6 +220,10 @@ void Survey::describe_calls() {
                 waiter.text = {.peer = -1, .size = 0, .incomplete = -1, .group = ""};
                 if (waiter.call.call && service.describer->text)
                     service.describer->text(&waiter.call, &waiter.text);
+                // A process that is not of the job, such as one that was spawned.
+                if (waiter.call.call && waiter.call.direction != 0 && waiter.call.peer >= 0 &&
+                    waiter.text.peer < 0)
+                    waiter.outside = true;
             }
         },
         this);
@@ -251,6 +257,13 @@ bool Survey::waits_outside() const {
 bool Survey::waits_for_ranks() const {
     for (const Waiter &waiter : waiters_)
         if (waiter.call.call)
+            return true;
+    return false;
+}
+
+bool Survey::waits_for_files() const {
+    for (const Waiter &waiter : waiters_)
+        if (waiter.call.call && std::strncmp(waiter.call_name, "MPI_File_", 9) == 0)
             return true;
     return false;
 }

@@ -53,6 +53,8 @@ class Survey {
     bool complete() const { return complete_; } // else there were too many
     bool waits_outside() const;                 // for something else than tasks and other ranks
     bool waits_for_ranks() const;
+    // Input and output may take as long as it likes.
+    bool waits_for_files() const;
 
     // The waiters that have to go before `at` can: visit(index, reason).
     template <class Visit>

@@ -80,7 +80,8 @@ struct Stillness {
     std::uint64_t since = 0; // 0: something moves
     std::uint64_t last_look = 0;
     bool told = false;
-    bool silent = false;     // judged, and not to be told
+    bool silent = false; // judged, and not to be told
+    bool outside = false;
     char *message = nullptr; // for `sennit run`, without its first line
 };
 
@@ -119,7 +120,7 @@ void print(const char *headline, const Report &report) {
 void judge(std::uint64_t now) {
     Survey survey;
     survey.take();
-    if (survey.waiters().size() == 0) {
+    if (survey.waiters().size() == 0 || survey.waits_for_files()) {
         g_stillness.silent = true;
         return;
     }
@@ -145,6 +146,7 @@ void judge(std::uint64_t now) {
     if (!certain && survey.waits_for_ranks()) {
         if (g_link.connected()) {
             std::free(g_stillness.message);
+            g_stillness.outside = survey.waits_outside();
             if (asprintf(&g_stillness.message, "%s\n%s%s", report.calls ? report.calls : "",
                          g_foreign.note(), report.text ? report.text : "") < 0)
                 g_stillness.message = nullptr;
@@ -171,6 +173,8 @@ void look() {
         g_foreign.at_work(before, g_stillness.last_look)) {
         if (g_stillness.told && seen.trail != g_stillness.trail)
             warn("%s: it goes on", who());
+        if (g_stillness.message)
+            g_link.send_moves(g_rank);
         forget();
         g_stillness.trail = seen.trail;
         if (seen.still)
@@ -187,7 +191,8 @@ void look() {
     if (!g_stillness.message)
         judge(before);
     if (g_stillness.message)
-        g_link.send(g_rank, g_stillness.since, before, g_grace, g_stillness.message);
+        g_link.send(g_rank, g_stillness.since, before, g_grace, g_stillness.outside,
+                    g_stillness.message);
 }
 
 } // namespace

@@ -4,8 +4,10 @@
 #include "failure.h"
 #include "rank_report.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -137,15 +139,30 @@ class Job {
         }
     }
 
-    JobEnd wait() {
+    JobEnd wait(JobListener &listener) {
+        const int signals = signalfd(-1, &signals_, SFD_CLOEXEC);
+        if (signals < 0)
+            fail("cannot wait for signals: {}", std::strerror(errno));
+        pollfd sources[] = {{signals, POLLIN, 0}, {listener.descriptor(), POLLIN, 0}};
         while (!ended_) {
-            siginfo_t info = {};
-            const int signal = sigwaitinfo(&signals_, &info);
-            if (signal == SIGCHLD)
+            // Open MPI's mpiexec (4.1) at times locks itself up when ranks die in MPI_Finalize.
+            const int ready =
+                poll(sources, std::size(sources), listener.has_ended_ranks() ? 10'000 : -1);
+            if (ready == 0)
+                kill(launcher_, SIGKILL);
+            if (ready <= 0)
+                continue;
+            if (sources[1].revents)
+                listener.ready();
+            signalfd_siginfo info = {};
+            if (!sources[0].revents || read(signals, &info, sizeof info) != sizeof info)
+                continue;
+            if (info.ssi_signo == SIGCHLD)
                 reap_launcher();
-            else if (signal > 0)
-                handle(signal, info.si_code == SI_KERNEL);
+            else
+                handle(static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL);
         }
+        close(signals);
         if (end_.code != 0 || end_.interrupted != 0)
             end_descendants();
         return end_;
@@ -198,8 +215,9 @@ class Job {
 
 } // namespace
 
-JobEnd run_job(const std::vector<std::string> &command, bool launcher_knows_usr2) {
-    return Job(command, launcher_knows_usr2).wait();
+JobEnd run_job(const std::vector<std::string> &command, bool launcher_knows_usr2,
+               JobListener &listener) {
+    return Job(command, launcher_knows_usr2).wait(listener);
 }
 
 } // namespace sennit::tool

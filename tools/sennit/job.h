@@ -19,7 +19,21 @@ struct JobEnd {
     int ended_by;    // the signal that ended mpiexec, or 0
 };
 
+// Something else to be looked after while the job runs: ready() is called when there is something
+// to read from the descriptor.
+class JobListener {
+  public:
+    virtual int descriptor() const = 0;
+    virtual void ready() = 0;
+    // It has ended the ranks: mpiexec, which may hang of it, has to end soon.
+    virtual bool has_ended_ranks() const = 0;
+
+  protected:
+    ~JobListener() = default;
+};
+
 // SIGUSR2 is handed on only to a launcher that passes it to the ranks: MPICH's dies of it.
-JobEnd run_job(const std::vector<std::string> &command, bool launcher_knows_usr2);
+JobEnd run_job(const std::vector<std::string> &command, bool launcher_knows_usr2,
+               JobListener &listener);
 
 } // namespace sennit::tool

@@ -2,6 +2,7 @@
 #include "rank_report.h"
 
 #include "failure.h"
+#include "hang_watch.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 
 namespace sennit::tool {
 namespace {
@@ -29,16 +31,16 @@ socklen_t make_address(const std::string &name, sockaddr_un &address) {
     return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + size);
 }
 
-bool send_report(const std::string &name, const RankReport &report) {
+bool send_datagram(const std::string &name, const void *data, std::size_t length) {
     const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return false;
     sockaddr_un address;
     const socklen_t size = make_address(name, address);
-    const ssize_t sent = sendto(fd, &report, sizeof report, MSG_DONTWAIT,
-                                reinterpret_cast<const sockaddr *>(&address), size);
+    const ssize_t sent =
+        sendto(fd, data, length, MSG_DONTWAIT, reinterpret_cast<const sockaddr *>(&address), size);
     close(fd);
-    return sent == static_cast<ssize_t>(sizeof report);
+    return sent == static_cast<ssize_t>(length);
 }
 
 std::vector<char *> argument_pointers(const std::vector<std::string> &command) {
@@ -62,15 +64,21 @@ std::string describe(const RankReport &report) {
         report.signal == SIGKILL ? ": somebody killed it, or the kernel for want of memory" : "");
 }
 
-ReportBox::ReportBox() : socket_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
-    std::uint64_t random = 0;
-    if (socket_ < 0 || getrandom(&random, sizeof random, 0) != sizeof random)
-        fail("cannot make a socket to watch the ranks: {}", std::strerror(errno));
-    address_ = fmt::format("sennit-{}-{:016x}", getpid(), random);
+int bind_datagrams(const std::string &name) {
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     sockaddr_un address;
-    const socklen_t size = make_address(address_, address);
-    if (bind(socket_, reinterpret_cast<const sockaddr *>(&address), size) != 0)
-        fail("cannot bind a socket to watch the ranks: {}", std::strerror(errno));
+    const socklen_t size = make_address(name, address);
+    if (fd < 0 || bind(fd, reinterpret_cast<const sockaddr *>(&address), size) != 0)
+        fail("cannot make a socket to watch the ranks: {}", std::strerror(errno));
+    return fd;
+}
+
+ReportBox::ReportBox() {
+    std::uint64_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        fail("cannot make a name for a socket to watch the ranks: {}", std::strerror(errno));
+    address_ = fmt::format("sennit-{}-{:016x}", getpid(), random);
+    socket_ = bind_datagrams(address_);
 }
 
 ReportBox::~ReportBox() {
@@ -109,7 +117,12 @@ int run_watched(const std::string &path, const std::vector<std::string> &command
         report.signal = WTERMSIG(status);
         report.code = 128 + report.signal;
     }
-    if (report.code != 0 && !send_report(address, report) && report.signal != 0)
+    timespec now = {};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const std::string end =
+        fmt::format("end\t{}\t{}", rank, now.tv_sec * 1'000'000'000LL + now.tv_nsec);
+    send_datagram(hang_link(address), end.data(), end.size());
+    if (report.code != 0 && !send_datagram(address, &report, sizeof report) && report.signal != 0)
         fmt::print(stderr, "sennit: {}\n", describe(report));
     return report.code;
 }

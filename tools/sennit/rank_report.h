@@ -39,6 +39,9 @@ class ReportBox {
     std::string address_;
 };
 
+// A socket that receives what is sent to the abstract address `name`, without waiting. Throws.
+int bind_datagrams(const std::string &name);
+
 // Run the program as a child, report its failure to `address`; returns its exit code, 128 + signal
 // if a signal ended it. Every signal that the launcher sends to the rank's process group reaches
 // the child by itself, so the parent ignores them all.

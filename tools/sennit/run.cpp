@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "failure.h"
+#include "hang_watch.h"
 #include "job.h"
 #include "mpiexec.h"
 #include "rank_report.h"
@@ -64,7 +65,8 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
     if (request.verbose)
         explain(plan, command, stderr);
     make_trace_folder(request);
-    const JobEnd end = run_job(command, mpi == MpiKind::openmpi);
+    HangWatch watch(hang_link(box.address()), request.ranks.value_or(1));
+    const JobEnd end = run_job(command, mpi == MpiKind::openmpi, watch);
 
     // The first report is the cause, the others are ranks that the launcher ended after it.
     const std::optional<RankReport> first = box.next();
@@ -148,7 +150,9 @@ int exec_program(const Request &request, const Installation &installation,
         return 0;
     make_trace_folder(request);
     apply(plan);
-    if (watch_address.empty())
+    if (!watch_address.empty())
+        setenv("SENNIT_HANG_LINK", hang_link(watch_address).c_str(), 1);
+    else
         execute(plan.program.path, request.command);
     return run_watched(plan.program.path, request.command, job ? job->rank.value_or(-1) : -1,
                        watch_address);

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/blocking.h"
+
+#include "mpi/batch.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+
+namespace sennit::mpi {
+
+constinit thread_local sennit_blocked *t_blocked __attribute__((tls_model("initial-exec")));
+
+sennit_blocked *find_blocked() {
+    // Where nobody asks: written, never read.
+    static constinit thread_local sennit_blocked unread{};
+    static const auto find = reinterpret_cast<decltype(&::sennit_thread_blocked)>(
+        dlsym(RTLD_DEFAULT, "sennit_thread_blocked"));
+    t_blocked = find ? find() : nullptr;
+    if (!t_blocked)
+        t_blocked = &unread;
+    return t_blocked;
+}
+
+sennit_wait wait_of(const Operation &operation) {
+    const int direction = operation.notice == Notice::send      ? SENNIT_NOTICE_SEND
+                          : operation.notice == Notice::receive ? SENNIT_NOTICE_RECEIVE
+                                                                : 0;
+    return {operation.name,
+            direction,
+            operation.peer,
+            operation.tag,
+            operation.requests,
+            operation.count,
+            group_of(operation.object),
+            operation.handles};
+}
+
+namespace {
+
+// Of the library behind `bits`, what people call it, and who `peer` is in the whole job. Local
+// calls, and the communicator is in use, so it lives.
+void describe_group(std::uint64_t bits, int peer, sennit_wait_text &text) {
+    static const auto get_name = SENNIT_BARE(Comm_get_name);
+    static const auto get_size = SENNIT_BARE(Comm_size);
+    static const auto is_inter = SENNIT_BARE(Comm_test_inter);
+    static const auto group_of_comm = SENNIT_BARE(Comm_group);
+    static const auto remote_group = SENNIT_BARE(Comm_remote_group);
+    static const auto translate = SENNIT_BARE(Group_translate_ranks);
+    static const auto group_free = SENNIT_BARE(Group_free);
+    const auto comm = handle_from<MPI_Comm>(bits);
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    int size = 0;
+    int inter = 0;
+    if (get_size(comm, &size) != MPI_SUCCESS || is_inter(comm, &inter) != MPI_SUCCESS)
+        return;
+    text.size = size;
+    if (get_name(comm, name, &length) != MPI_SUCCESS || !*name)
+        std::snprintf(name, sizeof name, "a communicator of %d", size);
+    std::snprintf(text.group, sizeof text.group, "%s", name);
+    if (peer < 0)
+        return;
+    MPI_Group theirs = MPI_GROUP_NULL;
+    MPI_Group world = MPI_GROUP_NULL;
+    if ((inter ? remote_group : group_of_comm)(comm, &theirs) != MPI_SUCCESS)
+        return;
+    if (group_of_comm(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
+        int rank = MPI_UNDEFINED;
+        if (translate(theirs, 1, &peer, world, &rank) == MPI_SUCCESS && rank != MPI_UNDEFINED)
+            text.peer = rank;
+        group_free(&world);
+    }
+    group_free(&theirs);
+}
+
+// How many of the requests are not complete; the caller tests no ticket meanwhile.
+int count_incomplete(const MPI_Request *requests, int count) {
+    static const auto get_status = SENNIT_BARE(Request_get_status);
+    int incomplete = 0;
+    for (int i = 0; i < count; ++i) {
+        int flag = 1;
+        MPI_Status status;
+        if (get_status(requests[i], &flag, &status) == MPI_SUCCESS && !flag)
+            ++incomplete;
+    }
+    return incomplete;
+}
+
+void describe(const sennit_wait *wait, sennit_wait_text *text) {
+    static const auto finalized = SENNIT_BARE(Finalized);
+    int over = 0;
+    // The runtime asks on a thread of its own.
+    if (!multiple() || finalized(&over) != MPI_SUCCESS || over)
+        return;
+    ++t_depth;
+    if (wait->group)
+        describe_group(wait->group, wait->direction != 0 ? wait->peer : -1, *text);
+    if (wait->requests > 0 && wait->handles && hold_tests()) {
+        text->incomplete =
+            count_incomplete(static_cast<const MPI_Request *>(wait->handles), wait->requests);
+        release_tests();
+    }
+    --t_depth;
+}
+
+void list_bound(void (*visit)(void *, sennit_task *, const sennit_wait *), void *arg) {
+    struct Context {
+        void (*visit)(void *, sennit_task *, const sennit_wait *);
+        void *arg;
+    } context{visit, arg};
+    visit_pending(
+        [](void *closure, const Ticket &ticket) {
+            if (ticket.task)
+                return; // suspended: it says itself what it waits for
+            const auto &batch = static_cast<const Batch &>(ticket);
+            sennit_wait wait = wait_of(batch.operation);
+            wait.requests = batch.count;
+            const auto &to = *static_cast<const Context *>(closure);
+            to.visit(to.arg, batch.bound, &wait);
+        },
+        &context);
+}
+
+} // namespace
+
+constinit const sennit_describer g_describer = {describe, list_bound};
+
+} // namespace sennit::mpi

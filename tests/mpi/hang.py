@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`sennit run` explains a job that hangs and, with SENNIT_HANG=abort, ends it; a job in which one
+rank is only slow is left alone. The grace time is the shortest there is, and no test expects
+anything within a time.
+
+usage: hang.py --sennit COMMAND --victim PROGRAM
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+LIMIT = 120  # seconds until a test counts as failed
+failures = []
+
+
+def run(options, case):
+    return subprocess.run([options.sennit, "run", "-n", "2", "--threads", "2", options.victim, case],
+                          capture_output=True, text=True, timeout=LIMIT, check=False,
+                          env=dict(os.environ, SENNIT_HANG="abort", SENNIT_HANG_GRACE="1"))
+
+
+def check(condition, what, done):
+    if not condition:
+        failures.append(what)
+        print(f"FAILED: {what}\n{done}", file=sys.stderr)
+
+
+def explained(options, case, *patterns):
+    done = run(options, case)
+    check(done.returncode != 0, f"{case}: ended", done)
+    for pattern in (r"sennit: the job hangs: none of its 2 ranks has moved for \d+ s\n", *patterns):
+        check(re.search(pattern, done.stderr), f"{case}: the report has '{pattern}'", done.stderr)
+    check("the job goes on" not in done.stderr, f"{case}: it does not go on", done.stderr)
+
+
+def silent(options, case):
+    done = run(options, case)
+    check(done.returncode == 0 and done.stderr == "", f"{case}: runs to its end without a word", done)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sennit", required=True)
+    parser.add_argument("--victim", required=True)
+    options = parser.parse_args()
+
+    explained(options, "both_receive",
+              r"thread \d+: MPI_Recv from rank 1, tag 7, count 1, on MPI_COMM_WORLD, in ",
+              r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
+    explained(options, "both_send",
+              r"task '.*': MPI_Ssend to rank 0, tag 8, count 1, on MPI_COMM_WORLD",
+              r"rank 0 waits for rank 1 to receive a message with tag 8: nothing like it is under "
+              r"way in rank 1, which is in MPI_Ssend\n",
+              r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
+    explained(options, "never_sent",
+              r"task '.*': MPI_Recv from rank 1, tag 5, count 1, on MPI_COMM_WORLD, in ",
+              r"rank 0 waits for rank 1 to send a message with tag 5: nothing like it is under way "
+              r"in rank 1, which is in MPI_Finalize\n")
+    explained(options, "missing_barrier",
+              r"MPI_Barrier on MPI_COMM_WORLD: not called by rank 1\n")
+    explained(options, "bound_task", r"has ended but for TAMPI_Iwait",
+              r"has not begun, waits for 1 task that it depends on")
+    silent(options, "slow_sender")
+    silent(options, "slow_task")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hang_judge.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <set>
+
+namespace sennit::tool {
+namespace {
+
+constexpr std::uint64_t second = 1'000'000'000;
+constexpr std::size_t most_partners = 12; // lines about calls that have no partner
+constexpr int send = 1;
+constexpr int receive = 2;
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    for (;;) {
+        const std::size_t end = text.find(separator);
+        parts.push_back(text.substr(0, end));
+        if (end == std::string_view::npos)
+            return parts;
+        text.remove_prefix(end + 1);
+    }
+}
+
+template <class Number>
+bool read(std::string_view text, Number &number) {
+    const auto end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc{} && at == end;
+}
+
+} // namespace
+
+std::optional<std::pair<int, HangJudge::Rank>> HangJudge::parse(std::string_view message) {
+    const std::size_t line_end = message.find('\n');
+    const auto head = split(message.substr(0, line_end), '\t');
+    int number = -1;
+    Rank rank;
+    if (head.size() == 3 && head[0] == "end" && read(head[1], number) &&
+        read(head[2], rank.since)) {
+        rank.ended = true;
+        return std::pair(number, rank);
+    }
+    int abort = 0;
+    int outside = 0;
+    if (head.size() != 8 || head[0] != "hang" || !read(head[1], number) ||
+        !read(head[2], rank.process) || !read(head[3], rank.since) || !read(head[4], rank.now) ||
+        !read(head[5], rank.grace) || !read(head[6], abort) || !read(head[7], outside))
+        return std::nullopt;
+    rank.abort = abort != 0;
+    rank.outside = outside != 0;
+    std::string_view rest = line_end == std::string_view::npos ? "" : message.substr(line_end + 1);
+    while (!rest.empty() && rest.front() != '\n') {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        const auto words = split(line, '\t');
+        Call call{};
+        if (words.size() != 5 || !read(words[1], call.direction) || !read(words[2], call.peer) ||
+            !read(words[3], call.tag))
+            return std::nullopt;
+        call.name = words[0];
+        call.communicator = words[4];
+        rank.calls.push_back(call);
+    }
+    rank.text = rest.substr(std::min<std::size_t>(rest.size(), 1));
+    return std::pair(number, rank);
+}
+
+void HangJudge::hear(std::string_view message) {
+    constexpr std::string_view move = "move\t";
+    if (int number = -1; message.starts_with(move) && read(message.substr(move.size()), number)) {
+        ranks_.erase(number);
+        return;
+    }
+    if (auto heard = parse(message); heard && heard->first >= 0)
+        ranks_[heard->first] = std::move(heard->second);
+}
+
+std::optional<HangJudge::Verdict> HangJudge::verdict() {
+    std::map<int, std::uint64_t> begins;
+    std::uint64_t latest_begin = 0;
+    std::uint64_t earliest_look = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t grace = 0;
+    for (const auto &[number, rank] : ranks_) {
+        latest_begin = std::max(latest_begin, rank.since);
+        if (rank.ended)
+            continue; // for good
+        begins[number] = rank.since;
+        earliest_look = std::min(earliest_look, rank.now);
+        grace = std::max(grace, rank.grace);
+    }
+    if (!told_.empty()) {
+        // A rank that ends may be ended because of the hang.
+        const bool moved = std::any_of(told_.begin(), told_.end(), [&](const auto &before) {
+            const auto rank = ranks_.find(before.first);
+            return rank == ranks_.end() ||
+                   (!rank->second.ended && rank->second.since != before.second);
+        });
+        if (!moved)
+            return std::nullopt;
+        told_.clear();
+        return Verdict{"sennit: the job goes on\n", {}};
+    }
+    if (static_cast<int>(ranks_.size()) < size_ || begins.empty() || earliest_look < latest_begin ||
+        earliest_look - latest_begin < grace)
+        return std::nullopt;
+    told_ = begins;
+    return describe((earliest_look - latest_begin) / second);
+}
+
+HangJudge::Verdict HangJudge::describe(std::uint64_t seconds) const {
+    const bool outside = std::any_of(ranks_.begin(), ranks_.end(),
+                                     [](const auto &entry) { return entry.second.outside; });
+    Verdict verdict;
+    verdict.text =
+        fmt::format("sennit: the job hangs: none of its {} rank{} has moved for {} s{}\n", size_,
+                    size_ == 1 ? "" : "s", seconds,
+                    outside ? "; something waits for an event from outside" : "");
+    for (const auto &[number, rank] : ranks_) {
+        if (rank.ended) {
+            verdict.text += fmt::format("sennit: rank {} has ended\n", number);
+            continue;
+        }
+        verdict.text +=
+            fmt::format("sennit: rank {} (process {}):\n{}", number, rank.process, rank.text);
+        if (rank.abort && !outside)
+            verdict.processes.push_back(rank.process);
+    }
+    verdict.text += missing_partners() + cycle();
+    if (!verdict.processes.empty())
+        verdict.text += "sennit: its ranks are ended because of SENNIT_HANG=abort\n";
+    return verdict;
+}
+
+std::string HangJudge::whereabouts(int number) const {
+    const auto found = ranks_.find(number);
+    if (found == ranks_.end() || found->second.ended)
+        return "which has ended";
+    std::set<std::string> names;
+    for (const Call &call : found->second.calls)
+        names.insert(call.name);
+    if (names.empty())
+        return "which is in no MPI call";
+    return fmt::format("which is in {}", fmt::join(names, ", "));
+}
+
+// Calls whose partner is not there.
+std::string HangJudge::missing_partners() const {
+    std::vector<std::string> lines;
+    for (const auto &[number, rank] : ranks_) {
+        for (const Call &call : rank.calls) {
+            if (call.direction == 0) {
+                if (call.communicator.empty() || call.name == "MPI_Finalize")
+                    continue;
+                // Not every rank need be of the communicator, but who is in the call is.
+                std::vector<int> absent;
+                for (const auto &[other, there] : ranks_)
+                    if (std::find(there.calls.begin(), there.calls.end(), call) ==
+                        there.calls.end())
+                        absent.push_back(other);
+                if (!absent.empty() && call.communicator == "MPI_COMM_WORLD")
+                    lines.push_back(fmt::format("sennit: {} on {}: not called by rank {}\n",
+                                                call.name, call.communicator,
+                                                fmt::join(absent, ", ")));
+                continue;
+            }
+            const auto partner = ranks_.find(call.peer);
+            const auto answers = [&, me = number](const Call &other) {
+                return other.direction == (call.direction == send ? receive : send) &&
+                       (other.peer == me || other.peer < 0) &&
+                       (other.tag == call.tag || other.tag < 0 || call.tag < 0);
+            };
+            if (partner == ranks_.end() ||
+                std::any_of(partner->second.calls.begin(), partner->second.calls.end(), answers))
+                continue;
+            lines.push_back(fmt::format(
+                "sennit: rank {} waits for rank {} to {} a message with tag {}: nothing like it is "
+                "under way in rank {}, {}\n",
+                number, call.peer, call.direction == send ? "receive" : "send",
+                call.tag < 0 ? "any" : std::to_string(call.tag), call.peer,
+                whereabouts(call.peer)));
+        }
+    }
+    std::sort(lines.begin(), lines.end());
+    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+    if (lines.size() > most_partners) {
+        const std::size_t more = lines.size() - most_partners;
+        lines.resize(most_partners);
+        lines.push_back(fmt::format("sennit: ... and {} more like these\n", more));
+    }
+    return fmt::format("{}", fmt::join(lines, ""));
+}
+
+// A cycle of ranks that wait for each other's messages.
+std::string HangJudge::cycle() const {
+    std::set<int> done;
+    for (const auto &[root, unused] : ranks_) {
+        std::vector<int> path = {root};
+        while (!path.empty()) {
+            const int at = path.back();
+            std::optional<int> next;
+            const auto found = ranks_.find(at);
+            if (found != ranks_.end() && done.count(at) == 0)
+                for (const Call &call : found->second.calls) {
+                    if (call.direction == 0 || call.peer < 0 || done.count(call.peer) != 0)
+                        continue;
+                    const auto first = std::find(path.begin(), path.end(), call.peer);
+                    if (first != path.end()) {
+                        std::string line = "sennit: a deadlock:";
+                        for (auto member = first; member != path.end(); ++member) {
+                            const int after = member + 1 == path.end() ? *first : *(member + 1);
+                            line += fmt::format("{} rank {} waits for rank {}",
+                                                member == first ? "" : ",", *member, after);
+                        }
+                        return line + "\n";
+                    }
+                    next = call.peer;
+                }
+            if (next) {
+                path.push_back(*next);
+            } else {
+                done.insert(at);
+                path.pop_back();
+            }
+        }
+    }
+    return "";
+}
+
+} // namespace sennit::tool

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Does a job hang? Every rank that stands still says so again and again, with the time since when
+// and the time of its latest look, both of the machine's one monotonic clock (src/watch/link.h).
+// When the latest begin of all ranks is a grace time before the earliest look, they all stood still
+// at the same time for that long, so nothing is under way between them: no rank can have been woken
+// by another that fell silent afterwards.
+//
+// A message is
+//   hang <rank> <process> <since> <now> <grace> <abort> <outside>      times in ns; flags 0 or 1
+//   <call> <direction> <peer> <tag> <communicator>                     a line each
+//   (an empty line)
+//   lines for people
+// or
+//   move <rank>      one that stood still
+//   end <rank> <now>
+// with tabs between the words.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sennit::tool {
+
+class HangJudge {
+  public:
+    explicit HangJudge(int ranks) : size_(ranks) {}
+
+    void hear(std::string_view message);
+
+    struct Verdict {
+        std::string text;
+        std::vector<int> processes; // to be ended: SENNIT_HANG=abort, and nobody could help them
+    };
+    // What to say now, if anything; a hang is told once, and so is its end.
+    std::optional<Verdict> verdict();
+
+  private:
+    struct Call {
+        std::string name;
+        int direction; // enum sennit_notice, or 0
+        int peer;
+        int tag;
+        std::string communicator;
+
+        bool operator==(const Call &) const = default;
+    };
+    struct Rank {
+        int process = 0;
+        std::uint64_t since = 0;
+        std::uint64_t now = 0;
+        std::uint64_t grace = 0;
+        bool abort = false;
+        bool outside = false; // something in it waits for an event that is no message
+        bool ended = false;
+        std::vector<Call> calls;
+        std::string text;
+    };
+
+    static std::optional<std::pair<int, Rank>> parse(std::string_view message);
+    Verdict describe(std::uint64_t seconds) const;
+    std::string missing_partners() const;
+    std::string cycle() const;
+    std::string whereabouts(int rank) const;
+
+    int size_;
+    std::map<int, Rank> ranks_;
+    std::map<int, std::uint64_t>
+        told_; // since when each rank stood still, of the hang that was told
+};
+
+} // namespace sennit::tool

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hang_watch.h"
+
+#include "failure.h"
+#include "rank_report.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <vector>
+
+namespace sennit::tool {
+
+HangWatch::HangWatch(const std::string &name, int ranks)
+    : socket_(bind_datagrams(name)), judge_(ranks) {}
+
+HangWatch::~HangWatch() {
+    close(socket_);
+}
+
+void HangWatch::ready() {
+    std::vector<char> buffer(64 * 1024);
+    for (ssize_t size; (size = recv(socket_, buffer.data(), buffer.size(), 0)) >= 0;) {
+        judge_.hear({buffer.data(), static_cast<std::size_t>(size)});
+        const auto verdict = judge_.verdict();
+        if (!verdict)
+            continue;
+        std::fflush(stdout);
+        [[maybe_unused]] const ssize_t written =
+            write(STDERR_FILENO, verdict->text.data(), verdict->text.size());
+        for (const int process : verdict->processes)
+            has_ended_ranks_ |= kill(process, SIGABRT) == 0;
+    }
+}
+
+std::string hang_link(const std::string &watch_address) {
+    return watch_address + "-hang";
+}
+
+} // namespace sennit::tool
