@@ -29,6 +29,7 @@
 #pragma weak ompi_mpi_comm_self
 #pragma weak ompi_mpi_comm_world
 #pragma weak ompi_mpi_file_null
+#pragma weak ompi_mpi_group_null
 #pragma weak ompi_mpi_info_null
 #pragma weak ompi_request_null
 #endif
