@@ -3,6 +3,7 @@
 #include "base/config.h"
 #include "base/fence.h"
 #include "omp/icv.h"
+#include "omp/sync.h"
 #include "omp/team.h"
 #include "sched/order.h"
 #include "sched/worker.h"
@@ -16,8 +17,19 @@
 namespace sennit {
 namespace {
 
+void before_fork() {
+    omp::parking_before_fork();
+    sched::Worker::before_fork();
+}
+
+void after_fork() {
+    sched::Worker::after_fork();
+    omp::parking_after_fork();
+}
+
 void after_fork_in_child() {
     sched::Worker::after_fork_in_child();
+    omp::parking_after_fork_in_child();
     omp::team_after_fork_in_child();
     trace::after_fork_in_child();
     watch::after_fork_in_child();
@@ -34,7 +46,7 @@ void after_fork_in_child() {
     trace::setup();
     task::statistics_setup();
     watch::setup();
-    pthread_atfork(nullptr, nullptr, after_fork_in_child);
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
 } // namespace

@@ -15,6 +15,7 @@ constexpr std::size_t kBuckets = 256;
 // Somebody who waits for a mutex. Lives in the waiter's frame.
 struct Waiter {
     const void *mutex = nullptr;
+    const sched::Worker *worker = sched::Worker::self();
     Waiter *next = nullptr;
     bool is_fiber = false;
     sched::WaitCell cell; // a fiber
@@ -53,6 +54,30 @@ Bucket &bucket_of(const void *mutex) {
 }
 
 } // namespace
+
+void parking_before_fork() {
+    for (Bucket &bucket : g_lot)
+        bucket.lock.lock();
+}
+
+void parking_after_fork() {
+    for (Bucket &bucket : g_lot)
+        bucket.lock.unlock();
+}
+
+void parking_after_fork_in_child() {
+    for (Bucket &bucket : g_lot) {
+        Waiter *at = bucket.first;
+        bucket.first = bucket.last = nullptr;
+        for (Waiter *next; at; at = next) {
+            next = at->next;
+            at->next = nullptr;
+            if (at->worker == sched::Worker::self())
+                bucket.append(*at);
+        }
+    }
+    parking_after_fork();
+}
 
 SENNIT_NOINLINE void Mutex::lock_slow() {
     if (!sched::crowded())

@@ -66,6 +66,12 @@ void nest_lock(NestMutex &lock);
 int nest_try_lock(NestMutex &lock);
 int nest_unlock(NestMutex &lock); // depth left
 
+// Around fork(): nobody is in the middle of parking, and in the child only fibers of the calling
+// thread still wait.
+void parking_before_fork();
+void parking_after_fork();
+void parking_after_fork_in_child();
+
 // The unnamed critical section's lock, and the one for `atomic` constructs without an instruction.
 Mutex &default_critical();
 Mutex &atomic_mutex();

@@ -200,6 +200,7 @@ void docked_thread(void *argument) {
     worker.leave(member);
     worker.task = nullptr;
     worker.slot = nullptr;
+    worker.join_pool();
     // Last: the team may be gone after this.
     team.at_home.fetch_add(1, std::memory_order_release);
     futex_wake(team.at_home);
@@ -214,17 +215,37 @@ void disband(Team *team) {
     drop_team(team);
 }
 
+// Free the threads of teams that are not in use. False when there are none.
+bool disband_unused(Home &home) {
+    bool any = false;
+    for (Team **at = &home.cached; *at;) {
+        Team *team = *at;
+        if (team->in_use || team->size == 1) {
+            at = &team->next_cached;
+            continue;
+        }
+        *at = team->next_cached;
+        disband(team);
+        any = true;
+    }
+    return any;
+}
+
 // A team of up to `size` threads, docked and ready to fork.
-Team *assemble(int size) {
+Team *assemble(Home &home, int size) {
     Team *team = make_team(size);
     for (int i = 1; i < size; ++i) {
         if (sched::Worker::start(docked_thread, &team->member(i)))
             continue;
+        if (disband_unused(home)) {
+            --i;
+            continue;
+        }
         // Not so many threads to be had. Those who came have seen the size: begin anew with less.
         for (int missing = i; missing < size; ++missing)
             team->at_home.fetch_add(1, std::memory_order_relaxed);
         disband(team);
-        return assemble(i);
+        return assemble(home, i);
     }
     return team;
 }
@@ -237,7 +258,7 @@ Team &take_team(sched::Worker &worker, int size) {
         Team *team = *at;
         if (team->in_use)
             continue;
-        if (team->size == size) {
+        if (team->asked == size) {
             *at = team->next_cached;
             team->next_cached = home.cached;
             home.cached = team;
@@ -251,7 +272,8 @@ Team &take_team(sched::Worker &worker, int size) {
         *oldest = team->next_cached;
         disband(team);
     }
-    Team *team = assemble(size);
+    Team *team = assemble(home, size);
+    team->asked = size;
     team->next_cached = home.cached;
     home.cached = team;
     return *team;

@@ -124,6 +124,7 @@ struct Team final : sched::Group {
     int level = 0;                  // omp_get_level()
     int active_level = 0;           // omp_get_active_level()
     Team *next_cached = nullptr;    // the forking thread's list of hot teams
+    int asked = 0;                  // more than `size` when there were not so many threads
     bool in_use = false;
     bool disband = false; // docked threads: go home
     FutexWord at_home{0}; // how many did

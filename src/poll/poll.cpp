@@ -285,6 +285,14 @@ int set_describer(sennit_poll_service *service, const sennit_describer *describe
     return SENNIT_SUCCESS;
 }
 
+void before_fork() {
+    g_timer_lock.lock();
+}
+
+void after_fork() {
+    g_timer_lock.unlock();
+}
+
 void after_fork_in_child() {
     g_ticker_started.store(false, std::memory_order_relaxed);
     detail::g_wants_watch.store(g_look != nullptr, std::memory_order_relaxed);

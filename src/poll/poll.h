@@ -75,6 +75,8 @@ void each_service(void (*visit)(void *arg, const Pending &service), void *arg);
 int set_describer(sennit_poll_service *service, const sennit_describer *describer);
 
 // In the child of fork(): the ticker thread is gone, start afresh.
+void before_fork();
+void after_fork();
 void after_fork_in_child();
 
 } // namespace sennit::poll

@@ -27,10 +27,10 @@ constexpr std::uint64_t kActiveSpinUs = 1'000'000;
 std::atomic<Worker *> g_workers[kMostWorkers];
 std::atomic<int> g_count{0};
 SpinLock g_pool_lock;
-Worker *g_pool = nullptr;      // threads of ours without work
-Worker *g_abandoned = nullptr; // workers of user threads that have ended
-Worker *g_retired = nullptr;   // workers of ours whose threads have ended
-int g_retirements = 0;         // calls of retire_threads; under g_pool_lock
+Worker *g_pool = nullptr;       // threads of ours without work
+Worker *g_abandoned = nullptr;  // workers of user threads that have ended
+Worker *g_threadless = nullptr; // workers of ours whose threads have ended, or were refused
+int g_retirements = 0;          // calls of retire_threads; under g_pool_lock
 pthread_key_t g_exit_key;
 
 int g_processors = 1;
@@ -130,23 +130,22 @@ struct WorkerThreads {
         auto &worker = *static_cast<Worker *>(argument);
         settle(worker);
         g_pool_lock.lock();
-        const int born = g_retirements;
+        worker.born_ = g_retirements;
         g_pool_lock.unlock();
-        for (bool stays = true; stays;) {
+        for (;;) {
             while (worker.mail_.load(std::memory_order_acquire) == 0)
                 futex_wait(worker.mail_, 0);
             worker.mail_.store(0, std::memory_order_relaxed);
+            worker.pooled_ = false;
             if (worker.main_)
                 worker.main_(worker.main_arg_);
-            g_pool_lock.lock();
-            stays = born == g_retirements;
-            if (!stays)
-                Worker::t_self_ = nullptr; // the next thread may have the worker at once
-            Worker *&list = stays ? g_pool : g_retired;
-            worker.pool_next_ = list;
-            list = &worker;
-            g_pool_lock.unlock();
+            if (!worker.pooled_)
+                worker.join_pool();
+            if (!worker.pooled_)
+                break;
         }
+        Worker::t_self_ = nullptr; // the next thread may have the worker at once
+        put(worker, g_threadless);
         return nullptr;
     }
 
@@ -207,9 +206,13 @@ struct WorkerThreads {
         auto &worker = *static_cast<Worker *>(argument);
         Worker::t_self_ = nullptr;
         worker.away_.store(true, std::memory_order_relaxed);
+        put(worker, g_abandoned);
+    }
+
+    static void put(Worker &worker, Worker *&list) {
         g_pool_lock.lock();
-        worker.pool_next_ = g_abandoned;
-        g_abandoned = &worker;
+        worker.pool_next_ = list;
+        list = &worker;
         g_pool_lock.unlock();
     }
 
@@ -245,15 +248,25 @@ Worker &Worker::adopt() {
     return *worker;
 }
 
+void Worker::join_pool() {
+    g_pool_lock.lock();
+    pooled_ = born_ == g_retirements; // else the thread ends when its main returns
+    if (pooled_) {
+        pool_next_ = g_pool;
+        g_pool = this;
+    }
+    g_pool_lock.unlock();
+}
+
 Worker *Worker::start(void (*main)(void *), void *arg) {
     Worker *worker = WorkerThreads::take(g_pool);
     if (!worker) {
-        worker = WorkerThreads::take(g_retired);
+        worker = WorkerThreads::take(g_threadless);
         if (!worker)
             worker = make();
         if (!WorkerThreads::create_thread(*worker)) {
-            g_workers[worker->id_].store(nullptr, std::memory_order_release);
-            return nullptr; // its descriptor and number are lost; this is rare and bounded
+            WorkerThreads::put(*worker, g_threadless);
+            return nullptr;
         }
     }
     WorkerThreads::deliver(*worker, main, arg);
@@ -264,10 +277,22 @@ void Worker::retire_threads() {
     WorkerThreads::retire_threads();
 }
 
+void Worker::before_fork() {
+    g_pool_lock.lock();
+    poll::before_fork();
+}
+
+void Worker::after_fork() {
+    poll::after_fork();
+    g_pool_lock.unlock();
+}
+
 void Worker::after_fork_in_child() {
+    after_fork();
+    forget_others();
     // Only the calling thread lives on; all pooled threads are gone.
     g_pool = nullptr;
-    g_retired = nullptr;
+    g_threadless = nullptr;
     for (int i = 0, n = count(); i < n; ++i)
         if (by_id(i) != t_self_)
             g_workers[i].store(nullptr, std::memory_order_relaxed);

@@ -618,6 +618,11 @@ void Worker::sleep() {
         mine->group->sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
+void Worker::forget_others() {
+    g_idle_poller.store(nullptr, std::memory_order_relaxed);
+    g_asleep.store(0, std::memory_order_relaxed);
+}
+
 void Worker::wake() {
     if (state_.exchange(kAwake, std::memory_order_acq_rel) == kAsleep)
         futex_wake(state_);

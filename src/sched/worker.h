@@ -250,11 +250,17 @@ class alignas(kCacheLine) Worker {
     // Run main(arg) on a pooled or new worker thread; null when no thread can be made. When main
     // returns the worker goes back to the pool.
     static Worker *start(void (*main)(void *arg), void *arg);
+    // Called by such a main that is about to return, before it says so to anybody: from now on its
+    // thread may be started again.
+    void join_pool();
 
-    // The pool's threads end, and with them what they have in thread-local storage; those at work do
-    // when it is done.
+    // The pool's threads end, and with them what they have in thread-local storage; those at work
+    // do when it is done.
     static void retire_threads();
 
+    // fork() waits for our locks, and only the calling thread lives on in the child.
+    static void before_fork();
+    static void after_fork();
     static void after_fork_in_child();
 
     // ---- for reports ----------------------------------------------------------------------
@@ -291,6 +297,7 @@ class alignas(kCacheLine) Worker {
 
     static Worker &adopt();
     static Worker *make();
+    static void forget_others();
     static void fiber_main(fiber::Context &self);
 
     void schedule();
@@ -352,6 +359,8 @@ class alignas(kCacheLine) Worker {
     void (*main_)(void *) = nullptr;
     void *main_arg_ = nullptr;
     Worker *pool_next_ = nullptr;
+    bool pooled_ = false; // in the pool, maybe by its main itself
+    int born_ = 0;        // how often threads had been retired when its thread was made
 };
 
 inline const Wait *Worker::begin_wait(Wait &wait) {

@@ -7,7 +7,7 @@ program fortran_api
     integer(omp_sched_kind) :: kind
     integer(omp_lock_kind) :: lock
     integer(omp_nest_lock_kind) :: nest_lock
-    integer :: chunk, counter, threads
+    integer :: chunk, counter, nest_counter, threads
 
     threads = omp_get_max_threads()
     call omp_set_dynamic(.false.)
@@ -27,6 +27,7 @@ program fortran_api
     call omp_init_lock(lock)
     call omp_init_nest_lock(nest_lock)
     counter = 0
+    nest_counter = 0
     !$omp parallel
     call check(omp_get_num_threads() == 4 .and. omp_in_parallel(), 'a team of four')
     call check(omp_get_team_size(1) == 4, 'omp_get_team_size')
@@ -36,11 +37,11 @@ program fortran_api
     call omp_unset_lock(lock)
     call omp_set_nest_lock(nest_lock)
     call check(omp_test_nest_lock(nest_lock) == 2, 'omp_test_nest_lock')
-    counter = counter + 1
+    nest_counter = nest_counter + 1
     call omp_unset_nest_lock(nest_lock)
     call omp_unset_nest_lock(nest_lock)
     !$omp end parallel
-    call check(counter == 8, 'locks')
+    call check(counter == 4 .and. nest_counter == 4, 'locks')
     call check(omp_test_lock(lock), 'omp_test_lock')
     call omp_unset_lock(lock)
     call omp_destroy_lock(lock)

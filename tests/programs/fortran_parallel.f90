@@ -34,7 +34,7 @@ program fortran_parallel
     do i = 500, 1, -1
         count(i) = count(i) + 1
     end do
-    !$omp end do nowait
+    !$omp end do
     !$omp do schedule(guided) lastprivate(last)
     do i = 1, 500, 2
         last = i

@@ -39,7 +39,7 @@ static void siblings_resume_siblings(int count) {
         {
             const int me = omp_get_thread_num();
             sleeper[i] = door_self();
-#pragma omp atomic
+#pragma omp atomic seq_cst
             asleep += 1;
             CHECK_EQ(DOOR(sennit_task_suspend)(sleeper[i]), SENNIT_SUCCESS);
             CHECK_EQ(omp_get_thread_num(), me);
@@ -52,7 +52,7 @@ static void siblings_resume_siblings(int count) {
         int seen;
         do {
 #pragma omp taskyield
-#pragma omp atomic read
+#pragma omp atomic read seq_cst
             seen = asleep;
         } while (seen < count);
         for (int i = 0; i < count; ++i)

@@ -4,7 +4,7 @@
  */
 #include "sennit_door.h"
 
-static volatile int turn, flag;
+static volatile int turn;
 
 static void take_turns(int me, int players) {
     for (int round = 0; round < 50; ++round) {
@@ -34,10 +34,16 @@ int main(void) {
 #pragma omp parallel
 #pragma omp single
     {
-#pragma omp task
-        flag = 1;
-        while (!flag) {
+        int flag = 0;
+#pragma omp task shared(flag)
+        {
+#pragma omp atomic write seq_cst
+            flag = 1;
+        }
+        for (int seen = 0; !seen;) {
 #pragma omp taskyield
+#pragma omp atomic read seq_cst
+            seen = flag;
         }
     }
     return 0;

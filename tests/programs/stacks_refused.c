@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A process that has no address space left for the stacks of tasks that wait runs them on top of
+ * each other, and ends right (OMP_STACKSIZE=8M makes few of them fit).
+ */
+#include "check.h"
+#include <sys/resource.h>
+
+static long address_space(void) {
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    CHECK(file && fscanf(file, "%ld", &pages) == 1);
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+static int tree(int depth) {
+    if (depth == 0)
+        return 1;
+    int left = 0, right = 0;
+#pragma omp task shared(left)
+    left = tree(depth - 1);
+#pragma omp task shared(right)
+    right = tree(depth - 1);
+#pragma omp taskyield
+#pragma omp taskwait
+    return left + right;
+}
+
+int main(void) {
+    int warm = 0;
+#pragma omp parallel reduction(+ : warm)
+    warm += 1;
+    CHECK_EQ(warm, check_threads());
+    const rlim_t limit = (rlim_t)address_space() + (48 << 20);
+    CHECK_EQ(setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit}), 0);
+    for (int round = 0; round < 5; ++round) {
+        int leaves = 0, done = 0;
+#pragma omp parallel
+#pragma omp single
+        {
+            leaves = tree(10);
+            for (int i = 0; i < 1000; ++i) {
+#pragma omp task shared(done)
+                {
+#pragma omp taskyield
+#pragma omp task shared(done)
+                    {
+#pragma omp taskyield
+#pragma omp atomic
+                        done += 1;
+                    }
+#pragma omp taskwait
+                }
+            }
+        }
+        CHECK_EQ(leaves, 1024);
+        CHECK_EQ(done, 1000);
+    }
+    return 0;
+}
