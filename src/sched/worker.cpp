@@ -374,20 +374,23 @@ void Worker::make_ready(Fiber *fiber) {
 }
 
 Fiber *Worker::next_ready() {
-    if (!ready_head_) {
-        if (!inbox_.load(std::memory_order_relaxed))
-            return nullptr;
+    // Each time: fibers that yield in turns keep the list from ever being empty.
+    if (inbox_.load(std::memory_order_relaxed)) {
         // acquire pairs with make_ready's release: what the waker wrote is visible to the fiber.
         Fiber *newest = inbox_.exchange(nullptr, std::memory_order_acquire);
-        ready_tail_ = newest;
-        while (newest) {
-            Fiber *older = newest->next;
-            newest->next = ready_head_;
-            ready_head_ = newest;
-            newest = older;
+        Fiber *oldest = nullptr;
+        for (Fiber *at = newest; at;) {
+            Fiber *const older = at->next;
+            at->next = oldest;
+            oldest = at;
+            at = older;
         }
+        (ready_tail_ ? ready_tail_->next : ready_head_) = oldest;
+        ready_tail_ = newest;
     }
     Fiber *fiber = ready_head_;
+    if (!fiber)
+        return nullptr;
     ready_head_ = fiber->next;
     if (!ready_head_)
         ready_tail_ = nullptr;
