@@ -11,8 +11,12 @@ if(SENNIT_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Checks and warnings that GCC's libraries and GCC do not know, or Clang does not.
     set(SENNIT_SANITIZE_CLANG ${SENNIT_SANITIZE_FLAGS})
     list(REMOVE_ITEM SENNIT_SANITIZE_CLANG -Wno-error=tsan)
+    list(APPEND SENNIT_SANITIZE_CLANG -Wno-pass-failed)
     if(SENNIT_SANITIZE STREQUAL "asan")
-        list(APPEND SENNIT_SANITIZE_CLANG -fno-sanitize=function)
+        list(APPEND SENNIT_SANITIZE_CLANG -fno-sanitize=function,vla-bound)
+    else()
+        # Optimized, it loads variables ahead of the section or the branch that may touch them.
+        list(APPEND SENNIT_SANITIZE_CLANG -O0)
     endif()
 endif()
 

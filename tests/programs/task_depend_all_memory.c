@@ -13,9 +13,10 @@ int main(void) {
             for (int i = 0; i < 30; ++i) {
 #pragma omp task depend(out : cell[i]) shared(done)
                 {
-                    CHECK(done >= 31 * wave);
-#pragma omp atomic
-                    done += 1;
+                    int before;
+#pragma omp atomic capture
+                    before = done++;
+                    CHECK(before >= 31 * wave);
                 }
             }
             if (wave % 2) {

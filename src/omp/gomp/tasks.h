@@ -68,7 +68,8 @@ class Dependences {
             out_ = word(1);
             in_ = count_ - out_;
             start_ = 2;
-        } else { // {0, count, outs, mutexinoutsets, ins, addresses..., depobjs...}
+        } else if (word(1) != 0) {
+            // {0, count, outs, mutexinoutsets, ins, addresses..., depobjs...}
             count_ = word(1);
             out_ = word(2);
             mutex_ = word(3);
@@ -114,11 +115,11 @@ class Dependences {
         }
     }
     void **depend_;
-    int count_;
-    int out_;
+    int count_ = 0; // also {0, 0}, the first layout: what an empty iterator leaves
+    int out_ = 0;
     int mutex_ = 0;
-    int in_;
-    int start_;
+    int in_ = 0;
+    int start_ = 0;
 };
 
 } // namespace sennit::gomp
