@@ -23,6 +23,7 @@ struct Config {
     long local_ranks;
     int hang;
     long hang_grace;
+    const char *chaos; // src/mpi/chaos.cpp reads it: it knows no runtime
     const char *stats;
     const char *trace;
 

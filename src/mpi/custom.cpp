@@ -2,6 +2,7 @@
 // The calls that are neither "start the twin and wait" nor "test until it is over": a wait for one
 // of the user's requests, and Sendrecv.
 #include "mpi/blocking.h"
+#include "mpi/chaos.h"
 
 #include <cstdlib>
 
@@ -14,10 +15,13 @@ SENNIT_DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
         const sennit_wait wait = {"MPI_Wait", 0, -1, -1, 1, -1, 0, nullptr};
         return outside_task(wait, [&] { return bare(request, status); });
     }
+    const Operation operation = {.name = "MPI_Wait", .requests = 1};
+    if (const int error = chaos::failure(operation))
+        return error;
     Ticket ticket;
     ticket.handle = request;
     ticket.status = status;
-    return wait_for({.name = "MPI_Wait", .requests = 1}, ticket);
+    return wait_for(operation, ticket);
 }
 
 namespace {
@@ -47,6 +51,8 @@ int send_and_receive(const char *name, const Parts<Calls...> &bare, const void *
     const Operation sends = {name, Notice::send, to.peer, to.tag, communicator(comm), {}, to.count};
     const Operation receives = {name, Notice::receive, from.peer, from.tag, communicator(comm),
                                 {},   from.count};
+    if (const int failure = chaos::failure(sends))
+        return failure;
     Ticket receiving;
     receiving.status = status;
     Ticket sending;

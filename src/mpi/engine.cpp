@@ -2,6 +2,7 @@
 #include "mpi/engine.h"
 #include "mpi/array.h"
 #include "mpi/blocking.h"
+#include "mpi/chaos.h"
 #include "mpi/errors.h"
 
 #include <cstdio>
@@ -85,7 +86,7 @@ void copy_status(MPI_Status *into, const MPI_Status &from) {
 }
 
 // The last touch of a ticket: it lives in the frame of the task.
-void finish(Ticket &ticket) {
+void finish_now(Ticket &ticket) {
     g_pending.fetch_sub(1, std::memory_order_relaxed);
     if (runtime().complete)
         runtime().sennit_poll_pending(runtime().service, -1);
@@ -93,6 +94,30 @@ void finish(Ticket &ticket) {
         ticket.finished(ticket);
     else
         runtime().sennit_task_resume(ticket.task);
+}
+
+void finish(Ticket &ticket, std::uint64_t bytes = 0) {
+    if (!chaos::on() || !chaos::hold(ticket, bytes))
+        finish_now(ticket);
+}
+
+std::uint64_t bytes_of(const MPI_Status &status) {
+    static const auto get_count = SENNIT_BARE(Get_count);
+    int bytes = 0;
+    return get_count(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes > 0
+               ? static_cast<std::uint64_t>(bytes)
+               : 0;
+}
+
+// SENNIT_CHAOS=order: any order of tests.
+void shuffle() {
+    for (int i = g_waiting.size() - 1; i > 0; --i) {
+        const int other = chaos::any_below(i + 1);
+        chaos::swap(g_requests, i, other);
+        chaos::swap(g_waiting, i, other);
+    }
+    for (int i = g_special.size() - 1; i > 0; --i)
+        chaos::swap(g_special, i, chaos::any_below(i + 1));
 }
 
 void take_new() {
@@ -135,7 +160,8 @@ void complete(int index, const MPI_Status &status, int error, bool unraised) {
         *ticket.handle = g_requests[at]; // null, or an inactive persistent request
     g_waiting[at] = nullptr;
     ticket.next = nullptr;
-    finish(ticket);
+    const bool received = chaos::on() && ticket.operation.notice == Notice::receive;
+    finish(ticket, received ? bytes_of(status) : 0);
 }
 
 // Testsome says that it failed and not for which request: ask them one by one.
@@ -330,6 +356,8 @@ bool test_once(Ticket &ticket) {
 int settle(Ticket &ticket) {
     if (ticket.error != MPI_SUCCESS && ticket.unraised)
         raise(ticket.operation.object, ticket.error);
+    if (chaos::on() && ticket.error == MPI_SUCCESS)
+        chaos::shorten(ticket.operation, ticket.status);
     return ticket.error;
 }
 
@@ -339,8 +367,12 @@ int wait_for(const Operation &operation, Ticket &ticket) {
     // with other operations pending the time is better spent on whoever can go on.
     int tests = 0;
     do
-        if (test_once(ticket))
-            return settle(ticket);
+        if (test_once(ticket)) {
+            if (!chaos::on() || !chaos::delays() || ticket.error != MPI_SUCCESS)
+                return settle(ticket);
+            ticket.test = [](Ticket &) { return true; }; // it will be late
+            break;
+        }
     while (++tests < kBriefTests && g_pending.load(std::memory_order_relaxed) == 0);
     if (ticket.handle)
         ticket.request = *ticket.handle;
@@ -360,7 +392,11 @@ int progress() {
     const QuietTests quiet;
     ++t_depth;
     take_new();
+    if (chaos::on() && chaos::shuffles())
+        shuffle();
     int done = test_special();
+    if (chaos::on())
+        done += chaos::release(finish_now);
     // Every request once a round, a batch at a time; a batch that yields something first gets its
     // tasks going before more time is spent on testing.
     const int rounds = (g_waiting.size() + kBatch - 1) / kBatch;

@@ -24,6 +24,7 @@
 #ifdef OPEN_MPI
 #pragma weak MPI_Request_c2f
 #pragma weak MPI_Request_f2c
+#pragma weak ompi_mpi_byte
 #pragma weak ompi_mpi_packed
 #pragma weak ompi_mpi_comm_null
 #pragma weak ompi_mpi_comm_self

@@ -54,6 +54,7 @@ class Header:
 PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/batch.h"
 #include "mpi/blocking.h"
+#include "mpi/chaos.h"
 #include "mpi/delegate.h"
 
 #include "TAMPI.h"
@@ -77,6 +78,8 @@ IN_TASK = """extern "C" int sennit_MPI_{name}({parameters}) {{
     }}
     const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {tag}, {object}, {turn},
                               {count}, {requests}, {handles}}};
+    if (const int error = chaos::failure(operation))
+        return error;
 """
 
 START = IN_TASK + """    static const auto twin = SENNIT_BARE({twin});
@@ -101,6 +104,8 @@ BOUND = """extern "C" SENNIT_MPI_EXPORT int TAMPI_{twin}({parameters}) {{
     static const auto twin = SENNIT_BARE({twin});
     const Operation operation{{"TAMPI_{twin}", Notice::{notice}, {peer}, {tag}, {object}, {turn},
                               {count}}};
+    if (const int error = chaos::failure(operation))
+        return error;
     return start_and_bind(operation, {status},
                           [&](MPI_Request *request) {{ return twin({twin_arguments}); }});
 }}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/chaos.h"
+
+#include "mpi/errors.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace sennit::mpi::chaos {
+
+bool g_on = false;
+
+namespace {
+
+struct Plan {
+    bool seeded = false;
+    std::uint64_t seed = 0;
+    std::uint64_t latency_us = 0;
+    std::uint64_t bandwidth = 0; // MB/s; 0: no limit
+    std::uint64_t one_in_fails = 0;
+    std::uint64_t one_in_short = 0;
+    bool order = false;
+};
+Plan g_plan;
+std::uint64_t g_rank = 0;
+
+// One word of the option.
+struct Word {
+    const char *name;
+    std::uint64_t Plan::*number; // null: a word without one
+    std::uint64_t least;
+    std::uint64_t most;
+};
+constexpr Word kWords[] = {{"seed", &Plan::seed, 0, UINT64_MAX},
+                           {"latency", &Plan::latency_us, 0, 60'000'000},
+                           {"bandwidth", &Plan::bandwidth, 1, 1'000'000},
+                           {"fail", &Plan::one_in_fails, 1, 1'000'000'000},
+                           {"short", &Plan::one_in_short, 1, 1'000'000'000},
+                           {"order", nullptr, 0, 0}};
+
+// Does `text`, up to `length`, fit a word? Then the plan has it.
+bool read_word(const char *text, std::size_t length, Plan &plan) {
+    for (const Word &word : kWords) {
+        const std::size_t size = std::strlen(word.name);
+        if (length < size || std::strncmp(text, word.name, size) != 0)
+            continue;
+        if (!word.number) {
+            plan.order = true;
+            return length == size;
+        }
+        if (length < size + 2 || text[size] != ':' || text[size + 1] < '0' || text[size + 1] > '9')
+            return false;
+        char *end = nullptr;
+        errno = 0;
+        const unsigned long long number = std::strtoull(text + size + 1, &end, 10);
+        if (errno != 0 || end != text + length || number < word.least || number > word.most)
+            return false;
+        plan.*word.number = number;
+        plan.seeded = plan.seeded || word.number == &Plan::seed;
+        return true;
+    }
+    return false;
+}
+
+void refuse(const char *option, const char *word, std::size_t length) {
+    std::fprintf(stderr,
+                 "sennit: SENNIT_CHAOS='%s': %s%.*s%s: use seed:N[,latency:US][,bandwidth:MB/s]"
+                 "[,order][,fail:N][,short:N]; going on without chaos\n",
+                 option, length > 0 ? "'" : "a seed or a word", static_cast<int>(length), word,
+                 length > 0 ? "' is no such word, or its number is out of range" : " is missing");
+}
+
+[[gnu::constructor]] void load() {
+    const char *option = std::getenv("SENNIT_CHAOS");
+    if (!option || !*option)
+        return;
+    Plan plan;
+    for (const char *at = option;;) {
+        const std::size_t length = std::strcspn(at, ",");
+        if (!read_word(at, length, plan))
+            return refuse(option, at, length);
+        at += length;
+        if (*at == '\0')
+            break;
+        ++at;
+    }
+    if (!plan.seeded)
+        return refuse(option, "", 0);
+    g_plan = plan;
+    for (const char *variable : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"})
+        if (const char *rank = std::getenv(variable)) {
+            g_rank = std::strtoull(rank, nullptr, 10) + 1;
+            break;
+        }
+    g_on = true;
+}
+
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+    std::uint64_t x = a ^ (b + 0x9E3779B97F4A7C15ull + (a << 6) + (a >> 2));
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+    return x ^ (x >> 31);
+}
+
+// How many decisions of a kind there were. Kinds that share a counter only share their luck.
+constexpr std::size_t kKinds = 4096;
+std::atomic<std::uint64_t> g_decisions[kKinds];
+
+bool happens(const Operation &operation, std::uint64_t one_in, std::uint64_t what) {
+    if (one_in == 0)
+        return false;
+    const bool collective = operation.turn.kind != Object::Kind::none;
+    std::uint64_t kind = mix(what, collective ? 0 : g_rank);
+    for (const char *c = operation.name; *c; ++c)
+        kind = mix(kind, static_cast<unsigned char>(*c));
+    if (!collective)
+        kind = mix(mix(kind, static_cast<std::uint64_t>(operation.peer)),
+                   static_cast<std::uint64_t>(operation.tag));
+    const std::uint64_t before = g_decisions[kind % kKinds].fetch_add(1, std::memory_order_relaxed);
+    return mix(mix(g_plan.seed, kind), before) % one_in == 0;
+}
+
+std::uint64_t now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+struct Held {
+    Ticket *ticket;
+    std::uint64_t due;
+};
+Array<Held> g_held;
+std::uint64_t g_link_free = 0; // when the last message that came by it was through
+std::uint64_t g_random = 0;
+
+} // namespace
+
+bool delays() {
+    return g_plan.latency_us > 0 || g_plan.bandwidth > 0;
+}
+
+int fail(const Operation &operation) {
+    if (!happens(operation, g_plan.one_in_fails, 1))
+        return MPI_SUCCESS;
+    raise(operation.object, MPI_ERR_OTHER);
+    return MPI_ERR_OTHER;
+}
+
+void shorten(const Operation &operation, MPI_Status *status) {
+    if (status == MPI_STATUS_IGNORE || operation.notice != Notice::receive ||
+        !happens(operation, g_plan.one_in_short, 2))
+        return;
+    static const auto get_count = SENNIT_BARE(Get_count);
+    static const auto set_elements = SENNIT_BARE(Status_set_elements);
+    outside_task([&] {
+        int bytes = 0;
+        const int error = get_count(status, MPI_BYTE, &bytes);
+        return error == MPI_SUCCESS && bytes > 0 ? set_elements(status, MPI_BYTE, bytes / 2)
+                                                 : error;
+    });
+}
+
+int any_below(int limit) {
+    g_random = mix(g_plan.seed + g_rank, g_random);
+    return static_cast<int>(g_random % static_cast<std::uint64_t>(limit));
+}
+
+bool shuffles() {
+    return g_plan.order;
+}
+
+bool hold(Ticket &ticket, std::uint64_t bytes) {
+    if (!delays())
+        return false;
+    const std::uint64_t now = now_ns();
+    std::uint64_t arrived = now;
+    if (g_plan.bandwidth > 0) { // one message after the other; 1 MB/s is 1 byte in 1000 ns
+        g_link_free = (g_link_free > now ? g_link_free : now) + bytes * 1000 / g_plan.bandwidth;
+        arrived = g_link_free;
+    }
+    g_held.push({&ticket, arrived + g_plan.latency_us * 1000});
+    return true;
+}
+
+int release(void (*finish)(Ticket &ticket)) {
+    const std::uint64_t now = now_ns();
+    int done = 0;
+    for (int i = g_held.size(); i-- > 0;) {
+        if (g_held[i].due > now)
+            continue;
+        Ticket *ticket = g_held[i].ticket;
+        g_held[i] = g_held[g_held.size() - 1];
+        g_held.pop();
+        finish(*ticket);
+        ++done;
+    }
+    return done;
+}
+
+} // namespace sennit::mpi::chaos
