@@ -71,8 +71,9 @@ def download(package, folder):
         subprocess.run(["apt-get", *options, "source", "--download-only", package], check=True, cwd=folder)
 
 
-def unpack(package, inside, folder):
-    """The folder `inside` of the package's upstream source, as folder/source."""
+def unpack(package, inside, headers, folder):
+    """The folder `inside` of the package's upstream source, as folder/source; its tests include
+    `headers`, files in folders beside it."""
     source = folder / "source"
     if source.exists():
         return source
@@ -85,9 +86,13 @@ def unpack(package, inside, folder):
             subprocess.run([*extract, upstream, "*.tar.xz"], check=True)
             upstream = next(pathlib.Path(scratch).rglob("gcc-*.tar.xz"))
             inside = inside.removeprefix("gcc/")
-        subprocess.run([*extract, upstream, f"*/{inside}/*"], check=True)
+        subprocess.run([*extract, upstream, f"*/{inside}/*", *(f"*/{header}" for header in headers)], check=True)
         found = next(path for path in pathlib.Path(scratch).rglob(inside.split("/")[-1])
                      if str(path).endswith(inside))
+        for header in map(pathlib.PurePath, headers):
+            beside = folder / header.parent.name
+            beside.mkdir(exist_ok=True)
+            shutil.copy(next(pathlib.Path(scratch).rglob(str(header))), beside)
         found.rename(source)
     shutil.rmtree(downloads)
     return source
@@ -95,8 +100,12 @@ def unpack(package, inside, folder):
 
 # ---- LLVM ---------------------------------------------------------------------------------------
 
-LLVM_FLAGS = ["-fopenmp", "-O1", "-w", "-D_GNU_SOURCE"]
+LLVM_FLAGS = ["-w", "-D_GNU_SOURCE"]
 LLVM_LIBRARIES = ["-lm", "-latomic", "-lpthread", "-ldl"]
+# What a RUN line calls a compilation; all but the last get OpenMP and are what %libomp-run runs.
+LLVM_COMPILERS = {"%libomp-compile": ["clang-19"], "%libomp-c99-compile": ["clang-19", "-std=c99"],
+                  "%libomp-cxx-compile": ["clang++-19"], "%libomp-cxx20-compile": ["clang++-19", "-std=c++20"],
+                  "%clang": ["clang-19"]}
 
 
 def llvm_files(source):
@@ -106,35 +115,46 @@ def llvm_files(source):
 def llvm_test(path, source, binary):
     text = path.read_text(errors="replace")
     for needed in re.findall(r"REQUIRES:(.*)", text):
-        if re.search(r"ompt|ompd|hidden-helper|hwloc|libatomic-missing", needed):
+        if re.search(r"!ompt|ompd|hidden-helper|hwloc|libatomic-missing", needed):
             raise Skip(f"requires {needed.strip()}")
-    if re.search(r"UNSUPPORTED:.*\b(clang|linux|true)\b", text):
+    if re.search(r"UNSUPPORTED:.*\b(clang(?!-)|linux|true)\b", text):
         raise Skip("unsupported with clang on Linux")
     lines = re.sub(r"\\\n\s*//\s*RUN:", " ", text)
     commands = [line.strip() for line in re.findall(r"RUN:(.*)", lines)]
     if not commands:
         raise Skip("no RUN line")
-    compiler = {"%libomp-compile": "clang-19", "%libomp-cxx-compile": "clang++-19"}
+    folder = binary.with_name(binary.name + ".d")
+    folder.mkdir(exist_ok=True)
+    words = {"%sort-threads": "sort -n -s", "%no-as-needed-flag": "-Wl,--no-as-needed",
+             "%python": "python3", "%preload-tool": f"env LD_PRELOAD={folder}/tool.so", "%flags": "",
+             "%S": shlex.quote(str(path.parent)), "%s": shlex.quote(str(path)),
+             "%T": shlex.quote(str(folder)), "%t": shlex.quote(str(binary) + ".tmp")}
+    # Tool tests compare addresses of code and frames, so nothing may be moved.
+    optimization = "-O0" if "ompt" in path.relative_to(source).parts else "-O1"
     test = Test([], [])
     current = binary
+
+    def expand(part):
+        part = re.sub(r"%[a-zA-Z-]+", lambda match: words.get(match[0], match[0]), part)
+        if "%" in part:
+            raise Skip(f"needs {part}")
+        return re.sub(r"\bFileCheck\b", "FileCheck-19", part)
+
     for command in commands:
-        command = re.sub(r"(%libomp(-cxx)?-compile)-and-run", r"\1 && %libomp-run", command)
+        command = re.sub(r"(%libomp(-c99|-cxx|-cxx20)?-compile)-and-run", r"\1 && %libomp-run", command)
         for part in (part.strip() for part in command.split("&&")):
-            words = part.split()
-            if words and words[0] in compiler:
-                current = binary.with_name(f"{binary.name}.{len(test.build)}") if test.build else binary
-                extra = [word.replace("%flags", "") for word in words[1:]]
-                if any("%" in word for word in extra):
-                    raise Skip(f"needs {part}")
-                test.build.append([compiler[words[0]], *LLVM_FLAGS, f"-I{source}", *filter(None, extra),
-                                   str(path), "-o", str(current), *LLVM_LIBRARIES])
+            compiler, _, rest = part.partition(" ")
+            if compiler not in LLVM_COMPILERS:
+                words["%libomp-run"] = shlex.quote(str(current))
+                test.run.append(expand(part))
                 continue
-            part = part.replace("%libomp-run", shlex.quote(str(current))).replace("%s", shlex.quote(str(path)))
-            part = part.replace("%t", shlex.quote(str(binary) + ".tmp")).replace("%sort-threads", "sort -n -s")
-            part = re.sub(r"\bFileCheck\b", "FileCheck-19", part)
-            if "%" in part:
-                raise Skip(f"needs {part}")
-            test.run.append(part)
+            build = [*LLVM_COMPILERS[compiler], optimization, *LLVM_FLAGS, f"-I{source}", f"-I{source}/ompt"]
+            if compiler == "%clang":  # has its source and output among the words
+                test.build.append([*build, *shlex.split(expand(rest))])
+                continue
+            current = binary.with_name(f"{binary.name}.{len(test.build)}") if test.build else binary
+            test.build.append([*build, "-fopenmp", *shlex.split(expand(rest)), str(path), "-o", str(current),
+                               *LLVM_LIBRARIES])
     if not test.build:
         raise Skip("nothing to compile")
     return test
@@ -185,8 +205,18 @@ def gomp_test(path, source, binary):
     return Test([build], [run])
 
 
-SUITES = {"llvm": ("llvm-toolchain-19", "openmp/runtime/test", llvm_files, llvm_test),
-          "libgomp": ("gcc-12", "gcc/libgomp/testsuite", gomp_files, gomp_test)}
+@dataclasses.dataclass
+class Suite:
+    package: str
+    tests: str  # their folder in the package
+    headers: list
+    find: object  # their files, of the folder
+    read: object  # a Test, of a file, the folder and where to put the program
+
+
+SUITES = {"llvm": Suite("llvm-toolchain-19", "openmp/runtime/test", ["openmp/runtime/src/kmp_platform.h"],
+                        llvm_files, llvm_test),
+          "libgomp": Suite("gcc-12", "gcc/libgomp/testsuite", [], gomp_files, gomp_test)}
 
 
 # ---- building -----------------------------------------------------------------------------------
@@ -198,7 +228,7 @@ def make(suite, path, source, folder):
     if script.exists():
         return None
     try:
-        test = suite[3](path, source, folder / "bin" / name)
+        test = suite.read(path, source, folder / "bin" / name)
     except Skip as reason:
         return str(reason)
     for command in test.build:
@@ -222,10 +252,10 @@ def main():
         need(program)
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    source = unpack(suite[0], suite[1], folder)
+    source = unpack(suite.package, suite.tests, suite.headers, folder)
     for name in ("bin", "tests"):
         (folder / name).mkdir(exist_ok=True)
-    paths = suite[2](source)
+    paths = suite.find(source)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         reasons = list(pool.map(lambda path: make(suite, path, source, folder), paths))
     skipped = [f"{path.relative_to(source)}: {reason}" for path, reason in zip(paths, reasons) if reason]
