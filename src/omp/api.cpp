@@ -7,6 +7,7 @@
 
 #include "base/message.h"
 #include "omp/icv.h"
+#include "omp/ompt/events.h"
 #include "omp/target.h"
 #include "poll/poll.h"
 #include "task/task.h"
@@ -216,10 +217,9 @@ SENNIT_API int omp_pause_resource_all_(const int *kind) {
     return omp_pause_resource(*kind, 0);
 }
 
-// No tool is attached in this version.
-SENNIT_API int omp_control_tool(int, int, void *) {
-    return -2;
-} // omp_control_tool_notool
-SENNIT_API int omp_control_tool_(const int *, const int *, void *) {
-    return -2;
+SENNIT_API int omp_control_tool(int command, int modifier, void *argument) {
+    return ompt::control_tool(SENNIT_SITE, command, modifier, argument);
+}
+SENNIT_API int omp_control_tool_(const int *command, const int *modifier, void *argument) {
+    return ompt::control_tool(SENNIT_SITE, *command, *modifier, argument);
 }

@@ -2,6 +2,7 @@
 #include "omp/doacross.h"
 
 #include "base/message.h"
+#include "omp/ompt/events.h"
 #include "omp/wait_until.h"
 
 #include <algorithm>
@@ -122,6 +123,8 @@ int doacross_loops(sched::Worker &worker) {
 
 void doacross_post(sched::Worker &worker, const std::int64_t *vector) {
     const DoacrossShare *share = member_of(worker).work.doacross;
+    if (ompt::on() && share)
+        ompt::iteration(vector, share->shared->loops, ompt::kDependSource);
     std::uint64_t number = 0;
     if (!share || !share->shared->number(vector, &number))
         return;
@@ -136,6 +139,8 @@ void doacross_wait(sched::Worker &worker, const std::int64_t *vector) {
     if (!share || !share->shared->number(vector, &number))
         return;
     const std::atomic<std::uint64_t> &word = share->shared->posted[number / 64];
+    if (ompt::on())
+        ompt::iteration(vector, share->shared->loops, ompt::kDependSink);
     const std::uint64_t bit = std::uint64_t{1} << (number % 64);
     const std::atomic<bool> &cancelled = member_of(worker).team->cancelled;
     wait_until(worker, [&] {

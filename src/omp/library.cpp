@@ -3,12 +3,14 @@
 #include "base/config.h"
 #include "base/fence.h"
 #include "omp/icv.h"
+#include "omp/ompt/tool.h"
 #include "omp/sync.h"
 #include "omp/team.h"
 #include "sched/order.h"
 #include "sched/worker.h"
 #include "task/statistics.h"
 #include "task/task.h"
+#include "task/watch.h"
 #include "trace/trace.h"
 #include "watch/watch.h"
 
@@ -44,6 +46,8 @@ void after_fork_in_child() {
     task::setup(); // looks at what is loaded, before we load anything ourselves
     icv_setup();
     trace::setup();
+    task::watch_setup();
+    ompt::setup();
     task::statistics_setup();
     watch::setup();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);

@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/message.h"
+#include "omp/ompt/events.h"
 #include "omp/team.h"
 #include "poll/poll.h"
 #include "task/priorities.h"
@@ -130,10 +131,11 @@ SENNIT_EXPORT int sennit_task_spawn(void (*body)(void *), void *arg, void (*done
     if (!body)
         return SENNIT_ERR_PARAMETER;
     task::note_may_suspend();
+    const ompt::MaybeEntry entry(SENNIT_SITE);
+    sched::Worker &worker = omp::here();
     omp::Team *commons = omp::commons();
     if (!commons)
         return SENNIT_ERR_OUT_OF_MEMORY;
-    sched::Worker &worker = omp::here();
     Task *task = task::allocate(worker, sizeof(task::SpawnPayload));
     auto *payload = new (task->payload()) task::SpawnPayload{body, arg, done, done_arg, {}};
     if (label)
@@ -148,7 +150,7 @@ SENNIT_EXPORT int sennit_task_spawn(void (*body)(void *), void *arg, void (*done
     task->icvs = commons->icvs;
     task->flags = Task::kSpawned;
     worker.count_task();
-    task::submit_elsewhere(*task);
+    task::submit_elsewhere(worker, *task);
     return SENNIT_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/config.h"
 #include "base/message.h"
+#include "omp/ompt/events.h"
 #include "omp/worksharing.h"
 
 #include <algorithm>
@@ -126,6 +127,7 @@ Team *make_team(int size) {
         member->alone = size == 1;
         member->random = static_cast<std::uint32_t>(i) * 2654435761u + 1;
         member->implicit.team = team;
+        member->implicit.tool = &member->record;
         team->slots[i] = member;
     }
     if (sched::ordered())
@@ -186,6 +188,8 @@ void docked_thread(void *argument) {
     sched::Worker &worker = *sched::Worker::self();
     worker.enter(member);
     worker.slot = &member;
+    if (ompt::on())
+        ompt::worker_begin();
     for (;;) {
         worker.task = &member.implicit;
         pass(worker, member, team.fork, member.fork_seen);
@@ -193,9 +197,23 @@ void docked_thread(void *argument) {
         if (team.disband)
             break;
         start_implicit(worker, member);
+        if (ompt::on())
+            ompt::enter_region(member);
         team.body(member, team.data);
         task::retire_implicit(worker, member.implicit);
-        arrive(team, Team::kJoin);
+        if (ompt::on()) {
+            ompt::implicit_task_leaves(member);
+            const std::uint32_t seen = team.barrier.epoch();
+            arrive(team, Team::kJoin);
+            pass(worker, member, team.barrier, seen);
+            ompt::leave_region(member);
+        } else {
+            arrive(team, Team::kJoin);
+        }
+    }
+    if (ompt::on()) {
+        disband_idle_teams(worker);
+        ompt::worker_end();
     }
     worker.leave(member);
     worker.task = nullptr;
@@ -320,10 +338,14 @@ void Team::settle() {
     barrier.open(*this);
 }
 
-Team &fork(sched::Worker &worker, int size, Body body, void *data) {
+namespace {
+
+template <bool kTool>
+Team &start_region(sched::Worker &worker, int size, Body body, void *data, bool initial) {
     Member &encountering = member_of(worker);
     Team &team = take_team(worker, size);
     team.in_use = true;
+    team.initial = initial;
     team.outer = encountering.team;
     team.encountering = &encountering;
     team.encountering_task = worker.task;
@@ -340,6 +362,8 @@ Team &fork(sched::Worker &worker, int size, Body body, void *data) {
     reset_workshares(team);
     if (team.cancelled.load(std::memory_order_relaxed))
         team.cancelled.store(false, std::memory_order_relaxed);
+    if (kTool)
+        ompt::parallel_begin(worker, team);
     if (team.size > 1) {
         begin_active(team.size - 1);
         team.fork.open(team);
@@ -347,19 +371,26 @@ Team &fork(sched::Worker &worker, int size, Body body, void *data) {
     Member &first = team.member(0);
     worker.enter(first);
     start_implicit(worker, first);
+    if (kTool)
+        ompt::implicit_task_begin(first);
     return team;
 }
 
-void join(sched::Worker &worker) {
+template <bool kTool>
+void end_region(sched::Worker &worker) {
     Member &first = member_of(worker);
     Team &team = *first.team;
     task::retire_implicit(worker, first.implicit);
+    if (kTool)
+        ompt::implicit_task_leaves(first);
     if (team.size > 1 || team.has_tasks.load(std::memory_order_relaxed)) {
         const std::uint32_t seen = team.barrier.epoch();
         arrive(team, Team::kJoin);
         pass(worker, first, team.barrier, seen);
     }
     first.outside = false; // see begin_initial
+    if (kTool)
+        ompt::implicit_task_end(first);
     worker.leave(first);
     worker.task = team.encountering_task;
     worker.slot = team.encountering;
@@ -368,7 +399,24 @@ void join(sched::Worker &worker) {
         end_active(team.size - 1);
     if (SENNIT_UNLIKELY(team.counted > 0))
         team.contention->threads.fetch_sub(team.counted, std::memory_order_relaxed);
+    if (kTool)
+        ompt::parallel_end(team, *worker.task);
     team.in_use = false;
+}
+
+} // namespace
+
+Team &fork(sched::Worker &worker, int size, Body body, void *data, bool initial) {
+    if (ompt::on())
+        return start_region<true>(worker, size, body, data, initial);
+    return start_region<false>(worker, size, body, data, initial);
+}
+
+void join(sched::Worker &worker) {
+    if (ompt::on())
+        end_region<true>(worker);
+    else
+        end_region<false>(worker);
 }
 
 void parallel(sched::Worker &worker, int size, Body body, void *data) {
@@ -379,7 +427,7 @@ void parallel(sched::Worker &worker, int size, Body body, void *data) {
 
 Member &begin_initial(sched::Worker &worker, League league, Body body, void *data,
                       const Icvs *icvs) {
-    Team &team = fork(worker, 1, body, data);
+    Team &team = fork(worker, 1, body, data, true);
     team.league = league;
     team.contention = &team.own_contention;
     team.level = 0;
@@ -389,6 +437,8 @@ Member &begin_initial(sched::Worker &worker, League league, Body body, void *dat
     member.outside = true;
     if (icvs)
         member.implicit.icvs = icvs;
+    if (ompt::on())
+        ompt::initial_task_begin(member);
     return member;
 }
 
@@ -398,13 +448,18 @@ void run_league(sched::Worker &worker, int teams, int thread_limit, Body body, v
         teams = std::max(defaults.num_teams.load(std::memory_order_relaxed), 1);
     if (thread_limit <= 0)
         thread_limit = defaults.thread_limit.load(std::memory_order_relaxed);
+    ompt::Region region;
+    if (ompt::on())
+        ompt::league_begin(worker, region, teams);
     for (int rank = 0; rank < teams; ++rank) {
-        Member &member = begin_initial(worker, {teams, rank}, body, data);
+        Member &member = begin_initial(worker, {teams, rank, &region}, body, data);
         if (thread_limit > 0)
             icvs_for_update(worker)->thread_limit = thread_limit;
         body(member, data);
         join(worker);
     }
+    if (ompt::on())
+        ompt::league_end(worker, region);
 }
 
 bool barrier(sched::Worker &worker) {
@@ -431,18 +486,21 @@ int reserve(ContentionGroup &group, int size, int limit) {
     return 1 + more;
 }
 
+// nthreads-var for a region that a thread of `team` encounters.
+int next_size(const Team &team, const Icvs &icvs) {
+    return icvs.nthreads[team.level < icvs.nthreads_count ? team.level : icvs.nthreads_count - 1];
+}
+
 } // namespace
 
 int region_size(sched::Worker &worker, int wanted, bool parallel) {
     const Icvs &icvs = *worker.task->icvs;
     const Team &team = *member_of(worker).team;
+    if (ompt::on())
+        ompt::announce_size(!parallel ? 1 : wanted > 0 ? wanted : next_size(team, icvs));
     if (!parallel || team.active_level >= icvs.max_active_levels)
         return 1;
-    int size = wanted;
-    if (size <= 0) {
-        const int at = team.level < icvs.nthreads_count ? team.level : icvs.nthreads_count - 1;
-        size = icvs.nthreads[at];
-    }
+    int size = wanted > 0 ? wanted : next_size(team, icvs);
     if (icvs.dynamic && size > sched::processors())
         size = sched::processors();
     return has_limit(icvs) ? reserve(*team.contention, size, icvs.thread_limit)
@@ -451,8 +509,13 @@ int region_size(sched::Worker &worker, int wanted, bool parallel) {
 
 sched::Worker &attach() {
     sched::Worker &worker = sched::Worker::here();
-    if (worker.slot)
+    if (!worker.slot && ompt::on())
+        ompt::start();
+    if (worker.slot) { // of a thread that has ended
+        if (ompt::on())
+            ompt::initial_thread_begin(worker);
         return worker;
+    }
     Home &home = home_of(worker);
     if (!home.initial) {
         icv_first_use();
@@ -465,6 +528,8 @@ sched::Worker &attach() {
     worker.enter(member);
     start_implicit(worker, member);
     member.implicit.flags = Task::kInitial;
+    if (ompt::on())
+        ompt::initial_thread_begin(worker);
     return worker;
 }
 
@@ -472,7 +537,7 @@ bool is_initial_thread() {
     return gettid() == getpid();
 }
 
-void release_threads(sched::Worker &worker) {
+void disband_idle_teams(sched::Worker &worker) {
     for (Team **at = &home_of(worker).cached; *at;) {
         Team *team = *at;
         if (team->in_use) {
@@ -482,6 +547,10 @@ void release_threads(sched::Worker &worker) {
         *at = team->next_cached;
         disband(team);
     }
+}
+
+void release_threads(sched::Worker &worker) {
+    disband_idle_teams(worker);
     sched::Worker::retire_threads();
 }
 
@@ -496,38 +565,64 @@ void team_after_fork_in_child() {
 
 namespace {
 
+std::atomic<Team *> g_commons{nullptr};
+constexpr std::int64_t kGoodbyeNs = 100'000'000;
+
 void commons_thread(void *argument) {
     auto &member = *static_cast<Member *>(argument);
+    Team &team = *member.team;
     sched::Worker &worker = *sched::Worker::self();
     leave_places();
     worker.enter(member);
     worker.slot = &member;
     worker.task = &member.implicit;
-    for (;;) // nobody opens this gate: the thread serves the queue for good
-        pass(worker, member, member.team->fork, member.team->fork.epoch());
+    if (ompt::on()) {
+        ompt::worker_begin();
+        ompt::initial_task_begin(member);
+    }
+    // The gate opens at the end of the program; even then the thread serves the queue on.
+    for (std::uint32_t seen = 0;; seen = team.fork.epoch()) {
+        pass(worker, member, team.fork, seen);
+        if (ompt::on()) {
+            ompt::implicit_task_end(member);
+            ompt::worker_end();
+        }
+        team.at_home.store(1, std::memory_order_release);
+        futex_wake(team.at_home);
+    }
 }
 
 } // namespace
 
+void close_commons() {
+    Team *team = g_commons.load(std::memory_order_acquire);
+    if (!team)
+        return;
+    team->fork.open(*team);
+    // A task that never lets go of the thread does not keep the program from ending.
+    if (team->at_home.load(std::memory_order_acquire) == 0)
+        futex_wait(team->at_home, 0, kGoodbyeNs);
+}
+
 Team *commons() {
-    static std::atomic<Team *> made{nullptr};
     static SpinLock lock;
-    Team *team = made.load(std::memory_order_acquire);
+    Team *team = g_commons.load(std::memory_order_acquire);
     if (team)
         return team;
     lock.lock();
-    team = made.load(std::memory_order_relaxed);
+    team = g_commons.load(std::memory_order_relaxed);
     if (!team) {
         team = make_team(1);
         team->icvs = &global_icvs().initial;
         team->contention = &team->own_contention;
         team->has_tasks.store(true, std::memory_order_relaxed);
+        team->initial = true;
         Task &parent = team->member(0).implicit;
         parent.flags = Task::kInitial;
         parent.icvs = team->icvs;
         parent.folded.store(true, std::memory_order_relaxed);
         if (sched::Worker::start(commons_thread, &team->member(0))) {
-            made.store(team, std::memory_order_release);
+            g_commons.store(team, std::memory_order_release);
         } else {
             drop_team(team);
             team = nullptr;

@@ -12,8 +12,10 @@
 
 #include "omp/affinity.h"
 #include "omp/icv.h"
+#include "omp/ompt/tool.h"
 #include "sched/worker.h"
 #include "task/task.h"
+#include "task/watch.h"
 
 #include <atomic>
 #include <cstdint>
@@ -90,7 +92,9 @@ struct MemberWorkshares {
 struct Member : sched::Slot {
     Team *team = nullptr;
     Task implicit;
-    Icvs own_icvs; // when the implicit task changed one
+    task::ToolRecord record; // of `implicit`
+    ompt::Announced told;    // of the docked thread's implicit tasks
+    Icvs own_icvs;           // when the implicit task changed one
     sched::WaitCell cell;
     MemberWorkshares work;
     std::uint32_t fork_seen = 0;
@@ -106,6 +110,7 @@ using Body = void (*)(Member &member, void *data);
 struct League {
     int size = 1;
     int rank = 0;
+    ompt::Region *tool = nullptr; // of the teams region
 };
 
 // The threads of an initial thread's (a league team's, a target region's) parallel regions together
@@ -126,6 +131,7 @@ struct Team final : sched::Group {
     Team *next_cached = nullptr;    // the forking thread's list of hot teams
     int asked = 0;                  // more than `size` when there were not so many threads
     bool in_use = false;
+    bool initial = false; // one thread that begins a contention group
     bool disband = false; // docked threads: go home
     FutexWord at_home{0}; // how many did
     // How many threads have arrived at a barrier, the join among them, and, times kJoin, how many
@@ -145,6 +151,7 @@ struct Team final : sched::Group {
     std::atomic<bool> share_cancelled{false}; // the worksharing construct, until the next barrier
     TaskReductions *reductions = nullptr;     // parallel reduction(task, ...)
     TeamPlacement placement;
+    ompt::Region tool;
 
     Member &member(int index) { return *static_cast<Member *>(slots[index]); }
     void settle() override;
@@ -169,7 +176,7 @@ int region_size(sched::Worker &worker, int wanted, bool parallel);
 
 // Start a region of `size` threads: the others begin body(member, data) at once, the caller becomes
 // thread 0 and is expected to run the same and then join().
-Team &fork(sched::Worker &worker, int size, Body body, void *data);
+Team &fork(sched::Worker &worker, int size, Body body, void *data, bool initial = false);
 void join(sched::Worker &worker);
 
 // fork, body on the caller, join.
@@ -188,7 +195,9 @@ Member &begin_initial(sched::Worker &worker, League league, Body body, void *dat
 // region was cancelled: then nobody waits.
 bool barrier(sched::Worker &worker);
 
-// End the threads that are docked in the caller's hot teams.
+// The threads of the hot teams that the caller keeps go back to the pool.
+void disband_idle_teams(sched::Worker &worker);
+// The same, and then they end.
 void release_threads(sched::Worker &worker);
 
 // In the child of fork(): only the calling thread is left.
@@ -197,5 +206,7 @@ void team_after_fork_in_child();
 // A team of one thread with no region: parent of tasks spawned through sennit.h. Has a worker of
 // its own, started on first use; null when that is impossible.
 Team *commons();
+// At the end of the program: a tool is told that its thread ends.
+void close_commons();
 
 } // namespace sennit::omp

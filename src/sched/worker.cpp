@@ -4,6 +4,7 @@
 
 #include "base/config.h"
 #include "base/message.h"
+#include "base/watch.h"
 #include "sched/threads.h"
 #include "trace/trace.h"
 
@@ -291,6 +292,7 @@ SENNIT_NO_ASAN void Worker::schedule() {
         if (Node *node = handoff_) {
             handoff_ = nullptr;
             run(*handoff_slot_, node);
+            task = nullptr; // it is gone
             continue;
         }
         if (Fiber *fiber = next_ready()) {
@@ -299,10 +301,12 @@ SENNIT_NO_ASAN void Worker::schedule() {
             continue;
         }
         Slot *where = nullptr;
-        if (Node *node = find(where))
+        if (Node *node = find(where)) {
             run(*where, node);
-        else
+            task = nullptr;
+        } else {
             idle();
+        }
     }
 }
 
@@ -415,7 +419,8 @@ void Worker::switch_to(Fiber *to) {
     }
     current_ = to;
     note_busy();
-    trace::fiber_switch(from, to);
+    if (watch::anybody())
+        watched_switch(*this, *from, *to);
     fiber::switch_to(from->context, to->context);
     arrive();
 }

@@ -188,6 +188,9 @@ class CellCondition final : public Condition {
 
 // The room above tells how a queued node is run: on the current stack, in the context of `slot`.
 void run_node(Worker &worker, Slot &slot, Node *node);
+// The same: to whom it tells that the worker, whose current task is that of `to` by now, leaves
+// `from`.
+void watched_switch(Worker &worker, const Fiber &from, const Fiber &to);
 
 class alignas(kCacheLine) Worker {
   public:

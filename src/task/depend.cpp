@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "task/priorities.h"
+#include "task/watch.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -149,6 +150,8 @@ void connect(sched::Worker &worker, DependNode *predecessor, DependNode &node, E
     edges.add(edge);
     if (SENNIT_UNLIKELY(edges.linking != nullptr))
         edges.linking->add(*predecessor);
+    if (task::Watcher *watcher = task::watcher(); watcher && predecessor->task && node.task)
+        watcher->ordered(*predecessor->task, *node.task);
 }
 
 void add_mutex(DependNode &node, DependMutex *mutex) {

@@ -6,6 +6,7 @@
 #include "task/depend.h"
 #include "task/imports.h"
 #include "task/priorities.h"
+#include "task/watch.h"
 #include "trace/trace.h"
 
 #include <algorithm>
@@ -16,7 +17,6 @@
 namespace sennit {
 namespace task {
 namespace detail {
-bool g_heed_cancellation = false;
 std::atomic<bool> g_may_suspend{false};
 std::uint32_t g_throttle = 256;
 } // namespace detail
@@ -191,10 +191,11 @@ void list_waiting(sched::Worker &worker, Task &task) {
         worker.event_tasks->listed_at = &task.listed_next;
     worker.event_tasks = &task;
     worker.event_lock.unlock();
+    task.flags |= Task::kListed;
 }
 
 void unlist_waiting(Task &task) {
-    if (!task.listed_at)
+    if (!task.is(Task::kListed))
         return;
     sched::Worker &worker = *task.home.load(std::memory_order_relaxed);
     worker.event_lock.lock();
@@ -202,7 +203,7 @@ void unlist_waiting(Task &task) {
     if (task.listed_next)
         task.listed_next->listed_at = task.listed_at;
     worker.event_lock.unlock();
-    task.listed_at = nullptr;
+    task.flags &= ~Task::kListed;
 }
 
 // The body of a task with events has returned, or was discarded: is the task complete? If not,
@@ -225,6 +226,61 @@ bool all_events(sched::Worker &worker, Task &task) {
     return true;
 }
 
+// ---- with somebody looking on (watch.h) -------------------------------------------------------
+
+SENNIT_COLD void watched_start(sched::Worker &worker, sched::Slot &slot, Task &task) {
+    trace::task_start(task.trace_id, task.entry);
+    worker.slot = &slot;
+    if (Watcher *watcher = task::watcher())
+        watcher->starts(worker, task, worker.task);
+    // Not so the later parts of an untied task that the compiler has cut.
+    const bool begins = task.home.load(std::memory_order_relaxed) == nullptr;
+    if (begins && is_cancelled(task)) {
+        task.flags |= Task::kDiscarded;
+        if (Watcher *watcher = task::watcher())
+            watcher->discarded(task);
+    }
+}
+
+// The body has returned.
+SENNIT_COLD void watched_end(sched::Worker &worker, Task &task) {
+    using End = Watcher::End;
+    trace::task_end(task.trace_id);
+    Watcher *watcher = task::watcher();
+    if (!watcher)
+        return;
+    End how = is_cancelled(task) ? End::cancel : End::complete;
+    if (task.is(Task::kRequeued))
+        how = End::pause;
+    else if (!task.is(Task::kDiscarded) && task.is(Task::kEvents) &&
+             task.events.load(std::memory_order_acquire) > 1 &&
+             task.tool->decide(ToolRecord::Detached::yes))
+        how = End::detach;
+    watcher->ends(worker, task, how);
+}
+
+// Before a completion that the task's body is not the last step of.
+SENNIT_COLD void watched_late_completion(Task &task) {
+    if (Watcher *watcher = task::watcher();
+        watcher && task.tool->detached.load(std::memory_order_relaxed) == ToolRecord::Detached::yes)
+        watcher->fulfilled(task, true);
+}
+
+// Before `count` events are fulfilled: are they the last, and the body still at work?
+SENNIT_COLD void watched_fulfilment(Task &task, std::int64_t count) {
+    if (Watcher *watcher = task::watcher();
+        watcher && task.events.load(std::memory_order_acquire) == count + 1 &&
+        task.tool->decide(ToolRecord::Detached::early))
+        watcher->fulfilled(task, false);
+}
+
+SENNIT_COLD void watched_creation(sched::Worker &worker, Task &fresh, const Depend *depends,
+                                  int count) {
+    trace::task_create(fresh.trace_id, fresh.entry, fresh.parent->trace_id);
+    if (Watcher *watcher = task::watcher())
+        watcher->created(worker, fresh, depends, count);
+}
+
 // Run the body of a ready, deferred task on the current stack.
 void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
     // Not so the later parts of an untied task that the compiler has cut.
@@ -235,21 +291,25 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
         if (SENNIT_UNLIKELY(task.vertex != nullptr))
             vertex_starts(task);
     }
+    if (watch::is(watch::kTrace | watch::kTool | watch::kCancellation))
+        watched_start(worker, slot, task);
     worker.task = &task;
     worker.slot = &slot;
     task.home.store(&worker, std::memory_order_relaxed);
-    trace::task_start(task.trace_id, task.entry);
-    if (is_cancelled(task) && begins)
-        task.flags |= Task::kDiscarded;
     task.invoke(task);
-    trace::task_end(task.trace_id);
+    if (watch::anybody())
+        watched_end(worker, task);
     if (SENNIT_UNLIKELY(task.flags & (Task::kEvents | Task::kRequeued | Task::kProfiled))) {
         if (task.is(Task::kRequeued))
             return run_again(worker, slot, task);
         if (task.is(Task::kProfiled))
             task_ended(task);
-        if (task.is(Task::kEvents) && !all_events(worker, task))
-            return;
+        if (task.is(Task::kEvents)) {
+            if (!all_events(worker, task))
+                return;
+            if (watch::anybody())
+                watched_late_completion(task);
+        }
     }
     complete(&worker, task, then);
 }
@@ -265,7 +325,18 @@ void note_may_suspend() {
         detail::g_may_suspend.store(true, std::memory_order_relaxed);
 }
 
+static SENNIT_COLD Task *allocate_watched(sched::Worker &worker, std::size_t payload_size) {
+    constexpr std::size_t kAlign = alignof(ToolRecord);
+    const std::size_t record_at = (sizeof(Task) + payload_size + kAlign - 1) & ~(kAlign - 1);
+    void *memory = worker.heap.allocate(record_at + sizeof(ToolRecord));
+    auto *task = new (memory) Task;
+    task->tool = new (static_cast<std::byte *>(memory) + record_at) ToolRecord;
+    return task;
+}
+
 Task *allocate(sched::Worker &worker, std::size_t payload_size) {
+    if (watch::is(watch::kTool))
+        return allocate_watched(worker, payload_size);
     return new (worker.heap.allocate(sizeof(Task) + payload_size)) Task;
 }
 
@@ -343,7 +414,8 @@ static void submit_ordered(sched::Worker &worker, Task &fresh, const Depend *dep
 
 void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
     count_child(worker, fresh);
-    trace::task_create(fresh.trace_id, fresh.entry, fresh.parent->trace_id);
+    if (watch::anybody())
+        watched_creation(worker, fresh, depends, count);
     if (sched::ordered() && !worker.slot->outside)
         return submit_ordered(worker, fresh, depends, count);
     if (count > 0) {
@@ -378,15 +450,17 @@ void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh) {
     // Whoever runs the parent, and whether it is folded: `self` still counts, so it is not done.
     fresh.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
     count_in_team(worker, fresh);
-    trace::task_create(fresh.trace_id, fresh.entry, fresh.parent->trace_id);
+    if (watch::anybody())
+        watched_creation(worker, fresh, nullptr, 0);
     if (sched::ordered())
         give_priority(fresh, 0);
     worker.push(*worker.slot, &fresh);
 }
 
-void submit_elsewhere(Task &fresh) {
+void submit_elsewhere(sched::Worker &worker, Task &fresh) {
     fresh.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
-    trace::task_create(fresh.trace_id, fresh.entry, 0);
+    if (watch::anybody())
+        watched_creation(worker, fresh, nullptr, 0);
     if (sched::ordered())
         give_priority(fresh, 0);
     sched::push_foreign(*fresh.team, &fresh);
@@ -472,9 +546,20 @@ Task *detail::make_spare(sched::Worker &worker) {
     return task;
 }
 
-void detail::trace_undeferred_begin(Task &task) {
+SENNIT_COLD void detail::watched_undeferred_begin(sched::Worker &worker, Task &task) {
     trace::task_create(task.trace_id, task.entry, task.parent->trace_id);
     trace::task_start(task.trace_id, task.entry);
+    if (Watcher *watcher = task::watcher()) {
+        if (!task.tool->created)
+            watcher->created(worker, task, nullptr, 0);
+        watcher->starts(worker, task, task.parent);
+    }
+}
+
+SENNIT_COLD void detail::watched_included_begin(sched::Worker &worker, Task &task) {
+    if (task::watcher()) // made for another task
+        new (task.tool) ToolRecord;
+    watched_undeferred_begin(worker, task);
 }
 
 namespace {
@@ -578,12 +663,14 @@ class GroupCondition final : public sched::Condition {
 } // namespace
 
 void detail::end_undeferred_slow(sched::Worker &worker, Task &task) {
-    trace::task_end(task.trace_id);
+    watched_end(worker, task);
     if (task.is(Task::kEvents) && task.events.fetch_sub(1, std::memory_order_acq_rel) != 1) {
         // The cell, not the count: fulfil_events touches the cell last.
         sched::CellCondition condition(task.block_cell, sched::WaitFor::events, &task);
         worker.wait(condition);
     }
+    if (task.is(Task::kEvents) && watch::anybody())
+        watched_late_completion(task);
     worker.task = task.parent;
     if (task.children_depend) {
         drop_table(&worker, task.children_depend);
@@ -633,6 +720,8 @@ void bind_events(Task &task, std::int64_t count) {
 }
 
 void fulfil_events(Task &task, std::int64_t count) {
+    if (watch::anybody())
+        watched_fulfilment(task, count);
     if (task.events.fetch_sub(count, std::memory_order_acq_rel) != count)
         return;
     if (task.is(Task::kUndeferred)) {
@@ -646,6 +735,8 @@ void fulfil_events(Task &task, std::int64_t count) {
             free_task(sched::Worker::self(), &task);
     } else {
         unlist_waiting(task);
+        if (watch::anybody())
+            watched_late_completion(task);
         complete(sched::Worker::self(), task, Then::queue);
     }
 }
@@ -661,10 +752,14 @@ void suspend(sched::Worker &worker, const sennit_wait *why) {
                                  peak, now, std::memory_order_relaxed)) {
         }
         trace::task_suspend(task.trace_id);
+        if (Watcher *watcher = task::watcher())
+            watcher->suspends(worker);
         sched::CellCondition condition(task.block_cell, sched::WaitFor::resumption, why);
         ++worker.suspended;
         worker.wait(condition);
         --worker.suspended;
+        if (Watcher *watcher = task::watcher())
+            watcher->resumes(worker, task);
         trace::task_resume(task.trace_id);
         g_counters.suspended_now.fetch_sub(1, std::memory_order_relaxed);
     }
@@ -687,7 +782,7 @@ void never_throttle() {
 }
 
 void heed_cancellation() {
-    detail::g_heed_cancellation = true;
+    watch::set(watch::kCancellation);
 }
 
 void setup() {

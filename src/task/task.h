@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "base/watch.h"
 #include "sched/worker.h"
 #include "trace/trace.h"
 
@@ -36,6 +37,10 @@ struct DependMutex; // depend.h
 struct DependNode;
 struct DependTable;    // depend.h
 struct TaskReductions; // the room above's
+
+namespace task {
+struct ToolRecord; // watch.h
+}
 
 struct DependEdge {
     DependNode *successor;
@@ -86,6 +91,7 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kSent = 1u << 9,       // notified a send (policies learn from it)
         kDiscarded = 1u << 11, // cancelled before it began: the front door skips the body
         kProfiled = 1u << 12,  // `profile` wants to know how it ends
+        kListed = 1u << 13,    // has ended and waits for events: on the list of its worker
     };
 
     // What the creator of many children writes, what those who complete them elsewhere read, and
@@ -115,12 +121,15 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
     sched::WaitCell block_cell;    // sennit_task_suspend
     union {
         std::uint64_t again_after_ns = 0; // with kRequeued
-        Task *listed_next;                // with listed_at
+        Task *listed_next;                // with kListed
     };
     std::uint64_t trace_id = 0;
     policy::Vertex *vertex = nullptr; // priorities.h: from creation to start, under sa and fa
-    policy::Profile *profile = nullptr;
-    Task **listed_at = nullptr; // while it waits for events only: see task.cpp
+    union {
+        policy::Profile *profile = nullptr; // with kProfiled, until it ends
+        Task **listed_at;                   // with kListed; see task.cpp
+    };
+    task::ToolRecord *tool; // watch.h; undefined where no tool is attached
 
     // A DependNode when the task has dependences; not touched otherwise.
     alignas(kCacheLine) std::byte node[sizeof(DependNode)];
@@ -191,7 +200,7 @@ inline bool throttled(sched::Worker &worker);
 
 // Hand an independent task to a group that the caller is no thread of. `fresh.parent` must count
 // its children in `pending` (folded).
-void submit_elsewhere(Task &fresh);
+void submit_elsewhere(sched::Worker &worker, Task &fresh);
 
 // Wait until the given dependences on the caller's earlier children are met ("if(0)" tasks,
 // `taskwait depend`); an undeferred task `self`, if given, takes part in the ordering of later
@@ -265,7 +274,6 @@ void heed_cancellation();
 inline bool is_cancelled(const Task &task);
 
 namespace detail {
-extern bool g_heed_cancellation;
 extern std::atomic<bool> g_may_suspend;
 extern std::uint32_t g_throttle;
 constexpr std::uint32_t kNever = 0xffffffff;
@@ -289,7 +297,7 @@ inline Taskgroup *cancellable_taskgroup(const Task &task) {
     return group;
 }
 inline bool is_cancelled(const Task &task) {
-    if (SENNIT_LIKELY(!detail::g_heed_cancellation))
+    if (SENNIT_LIKELY(!watch::is(watch::kCancellation)))
         return false;
     const Taskgroup *group = cancellable_taskgroup(task);
     return task.team->cancelled.load(std::memory_order_relaxed) ||
@@ -307,14 +315,15 @@ void setup();
 
 namespace detail {
 Task *make_spare(sched::Worker &worker);
-void trace_undeferred_begin(Task &task);
+void watched_undeferred_begin(sched::Worker &worker, Task &task);
+void watched_included_begin(sched::Worker &worker, Task &task);
 void end_undeferred_slow(sched::Worker &worker, Task &task);
 
 // Has the undeferred task left something to clear up, or to wait for?
 inline bool left_something(const Task &task) {
     return SENNIT_UNLIKELY(task.is(Task::kEvents) || task.depend || task.children_depend ||
                            task.spawned || task.pending.load(std::memory_order_relaxed)) ||
-           trace::on();
+           watch::anybody();
 }
 } // namespace detail
 
@@ -322,8 +331,8 @@ inline void begin_undeferred(sched::Worker &worker, Task &task) {
     worker.count_task();
     task.home.store(&worker, std::memory_order_relaxed);
     worker.task = &task;
-    if (trace::on())
-        detail::trace_undeferred_begin(task);
+    if (watch::anybody())
+        detail::watched_undeferred_begin(worker, task);
 }
 
 inline void end_undeferred(sched::Worker &worker, Task &task) {
@@ -349,8 +358,8 @@ inline Included::Included(sched::Worker &worker, void *entry, std::uint32_t flag
     task_->flags = flags_;
     worker.count_task();
     worker.task = task_;
-    if (trace::on())
-        detail::trace_undeferred_begin(*task_);
+    if (watch::anybody())
+        detail::watched_included_begin(worker, *task_);
 }
 
 inline bool Included::renew() {

@@ -2,6 +2,7 @@
 // Worksharing loops and sections: GCC's names spell the schedule out, so they are a table.
 #include "omp/doacross.h"
 #include "omp/gomp/gomp.h"
+#include "omp/ompt/events.h"
 
 #include <alloca.h>
 #include <cstdarg>
@@ -20,8 +21,18 @@ void remember(omp::Member &member, std::uint64_t first, std::uint64_t step) {
     member.work.door[1] = static_cast<std::int64_t>(step);
 }
 
+// With a tool: what it learns of a construct and of a thread's piece of it.
+enum class Kind { loop, sections };
+
+SENNIT_COLD void piece(const void *code, std::uint64_t first, std::uint64_t iterations) {
+    if (omp::here().task->tool->work == ompt::kWorkSections)
+        ompt::section(code);
+    else
+        ompt::chunk(ompt::kDispatchLoopChunk, first, iterations);
+}
+
 template <class T>
-bool next(T *istart, T *iend) {
+[[gnu::always_inline]] inline bool next(T *istart, T *iend) {
     sched::Worker &worker = omp::here();
     std::uint64_t first = 0;
     std::uint64_t last = 0;
@@ -30,6 +41,8 @@ bool next(T *istart, T *iend) {
     const auto &door = omp::member_of(worker).work.door;
     const auto start = static_cast<std::uint64_t>(door[0]);
     const auto step = static_cast<std::uint64_t>(door[1]);
+    if (ompt::on())
+        piece(__builtin_return_address(0), start + first * step, last - first);
     first = start + first * step;
     last = start + last * step;
     *istart = static_cast<T>(first);
@@ -78,22 +91,30 @@ omp::LoopSchedule runtime_of(bool ordered) {
     return schedule;
 }
 
-void begin(std::uint64_t first, std::uint64_t step, std::uint64_t count,
-           const omp::LoopSchedule &schedule) {
+[[gnu::always_inline]] inline void begin(std::uint64_t first, std::uint64_t step,
+                                         std::uint64_t count, const omp::LoopSchedule &schedule,
+                                         Kind kind = Kind::loop) {
     sched::Worker &worker = omp::here();
+    if (ompt::on()) {
+        const ompt::Entry entry(SENNIT_SITE);
+        ompt::work_begin(entry.code(),
+                         kind == Kind::loop ? ompt::kind_of(schedule) : ompt::kWorkSections, count);
+    }
     remember(omp::member_of(worker), first, step);
     omp::loop_begin(worker, count, schedule);
 }
 
-bool start_long(long first, long end, long step, const omp::LoopSchedule &schedule, long *istart,
-                long *iend) {
+[[gnu::always_inline]] inline bool start_long(long first, long end, long step,
+                                              const omp::LoopSchedule &schedule, long *istart,
+                                              long *iend) {
     begin(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(step),
           count_of(first, end, step), schedule);
     return next(istart, iend);
 }
 
-bool start_ull(bool up, Ull first, Ull end, Ull step, const omp::LoopSchedule &schedule,
-               Ull *istart, Ull *iend) {
+[[gnu::always_inline]] inline bool start_ull(bool up, Ull first, Ull end, Ull step,
+                                             const omp::LoopSchedule &schedule, Ull *istart,
+                                             Ull *iend) {
     begin(first, step, count_of(up, first, end, step), schedule);
     return next(istart, iend);
 }
@@ -132,8 +153,8 @@ unsigned next_section() {
     return next(&first, &end) ? static_cast<unsigned>(first) : 0;
 }
 
-void begin_sections(unsigned count) {
-    begin(1, 1, count, schedule_of(Sched::dynamic, 1, true, false));
+[[gnu::always_inline]] inline void begin_sections(unsigned count) {
+    begin(1, 1, count, schedule_of(Sched::dynamic, 1, true, false), Kind::sections);
 }
 
 } // namespace
@@ -144,7 +165,8 @@ namespace {
 
 // Enter the nest, and its outermost loop as a worksharing loop.
 template <class T>
-void begin_doacross(unsigned loops, const T *counts, const omp::LoopSchedule &schedule) {
+[[gnu::always_inline]] inline void begin_doacross(unsigned loops, const T *counts,
+                                                  const omp::LoopSchedule &schedule) {
     sched::Worker &worker = omp::here();
     auto *nest =
         static_cast<omp::DoacrossLoop *>(alloca(std::size_t{loops} * sizeof(omp::DoacrossLoop)));
@@ -268,20 +290,32 @@ SENNIT_RUNTIME_LOOP(ordered_runtime, true)
 SENNIT_LOOP_START(start, false)
 SENNIT_LOOP_START(ordered_start, true)
 
-GOMP_API void GOMP_loop_end_nowait(void) {
+namespace {
+
+[[gnu::always_inline]] inline void end_nowait() {
     sched::Worker &worker = omp::here();
     omp::doacross_end(worker);
     omp::loop_end(worker);
+    if (ompt::on())
+        ompt::work_end(__builtin_return_address(0));
 }
 
+[[gnu::always_inline]] inline bool end() {
+    end_nowait();
+    return ompt::on() ? ompt::barrier(SENNIT_SITE, ompt::kBarrierWorkshare)
+                      : omp::barrier(omp::here());
+}
+
+} // namespace
+
+GOMP_API void GOMP_loop_end_nowait(void) {
+    end_nowait();
+}
 GOMP_API void GOMP_loop_end(void) {
-    GOMP_loop_end_nowait();
-    omp::barrier(omp::here());
+    end();
 }
-
 GOMP_API bool GOMP_loop_end_cancel(void) {
-    GOMP_loop_end_nowait();
-    return omp::barrier(omp::here());
+    return end();
 }
 
 GOMP_API unsigned GOMP_sections_start(unsigned count) {
@@ -299,13 +333,13 @@ GOMP_API unsigned GOMP_sections_next(void) {
     return next_section();
 }
 GOMP_API void GOMP_sections_end_nowait(void) {
-    GOMP_loop_end_nowait();
+    end_nowait();
 }
 GOMP_API void GOMP_sections_end(void) {
-    GOMP_loop_end();
+    end();
 }
 GOMP_API bool GOMP_sections_end_cancel(void) {
-    return GOMP_loop_end_cancel();
+    return end();
 }
 
 GOMP_API void GOMP_scope_start(std::uintptr_t *reductions) {
@@ -319,19 +353,33 @@ GOMP_API void GOMP_scope_start(std::uintptr_t *reductions) {
 }
 
 GOMP_API void GOMP_ordered_start(void) {
+    if (ompt::on())
+        return ompt::ordered_begin(SENNIT_SITE);
     omp::ordered_begin(omp::here());
 }
 GOMP_API void GOMP_ordered_end(void) {
+    if (ompt::on())
+        return ompt::ordered_end(SENNIT_SITE);
     omp::ordered_end(omp::here());
 }
 
+namespace {
+
+[[gnu::always_inline]] inline bool single() {
+    const bool executor = omp::single_begin(omp::here());
+    if (ompt::on())
+        ompt::single(__builtin_return_address(0), executor);
+    return executor;
+}
+
+} // namespace
+
 GOMP_API bool GOMP_single_start(void) {
-    return omp::single_begin(omp::here());
+    return single();
 }
 
 GOMP_API void *GOMP_single_copy_start(void) {
-    sched::Worker &worker = omp::here();
-    return omp::single_begin(worker) ? nullptr : omp::copyprivate_receive(worker);
+    return single() ? nullptr : omp::copyprivate_receive(omp::here());
 }
 
 GOMP_API void GOMP_single_copy_end(void *data) {

@@ -3,6 +3,7 @@
 #include "omp/gomp/gomp.h"
 
 #include "omp/icv.h"
+#include "omp/ompt/events.h"
 
 using namespace sennit;
 using gomp::Function;
@@ -14,19 +15,29 @@ struct Region {
     void *data;
     // Of a combined construct: the threads find themselves inside this loop.
     bool is_loop = false;
+    bool is_sections = false;
     std::uint64_t count = 0;
     long start = 0;
     long step = 1;
     omp::LoopSchedule schedule{};
 };
 
+void tell_work(const Region &region) {
+    if (ompt::on())
+        ompt::work_begin(reinterpret_cast<const void *>(region.function),
+                         region.is_sections ? ompt::kWorkSections : ompt::kind_of(region.schedule),
+                         region.count);
+}
+
 void region_body(omp::Member &member, void *argument) {
     const auto &region = *static_cast<const Region *>(argument);
     if (region.is_loop) {
         member.work.door[0] = region.start;
         member.work.door[1] = region.step;
+        tell_work(region);
         omp::loop_begin(*sched::Worker::self(), region.count, region.schedule);
     }
+    const ompt::UserCode code(member.record, __builtin_frame_address(0));
     region.function(region.data);
 }
 
@@ -41,9 +52,16 @@ void run(unsigned num_threads, Region region, unsigned flags) {
     omp::parallel(worker, size_for(worker, num_threads), region_body, &region);
 }
 
+SENNIT_COLD void run_watched(ompt::Site site, unsigned num_threads, const Region &region,
+                             unsigned flags) {
+    const ompt::MaybeEntry entry(site);
+    run(num_threads, region, flags);
+}
+
 // The GCC < 4.9 pair *_start ... GOMP_parallel_end: the region outlives the call.
-void plain_body(omp::Member &, void *argument) {
+void plain_body(omp::Member &member, void *argument) {
     const auto &region = *static_cast<const Region *>(argument);
+    const ompt::UserCode code(member.record, __builtin_frame_address(0));
     region.function(region.data);
 }
 
@@ -55,6 +73,8 @@ Region *keep(const Region &region) {
 void start(unsigned num_threads, const Region &region) {
     sched::Worker &worker = omp::here();
     Region *kept = keep(region);
+    if (ompt::on())
+        ompt::announce_flags(ompt::kParallelTeam | ompt::kInvokerProgram);
     omp::Team &team = omp::fork(worker, size_for(worker, num_threads),
                                 region.is_loop ? region_body : plain_body, kept);
     omp::Member &first = team.member(0);
@@ -62,6 +82,7 @@ void start(unsigned num_threads, const Region &region) {
     if (region.is_loop) {
         first.work.door[0] = region.start;
         first.work.door[1] = region.step;
+        tell_work(region);
         omp::loop_begin(worker, region.count, region.schedule);
     }
 }
@@ -92,20 +113,27 @@ Region runtime_region(Function function, void *data, long first, long end, long 
 
 Region sections_region(Function function, void *data, unsigned count) {
     // Sections are numbered from 1; 0 means that none is left.
-    return loop_region(function, data, 1, static_cast<long>(count) + 1, 1, Sched::dynamic, 1, true);
+    Region region =
+        loop_region(function, data, 1, static_cast<long>(count) + 1, 1, Sched::dynamic, 1, true);
+    region.is_sections = true;
+    return region;
 }
 
 } // namespace
 
 GOMP_API void GOMP_parallel(Function function, void *data, unsigned num_threads, unsigned flags) {
+    if (ompt::on())
+        return run_watched(SENNIT_SITE, num_threads, {function, data}, flags);
     run(num_threads, {function, data}, flags);
 }
 
 GOMP_API void GOMP_parallel_start(Function function, void *data, unsigned num_threads) {
+    const ompt::MaybeEntry entry(SENNIT_SITE);
     start(num_threads, {function, data});
 }
 
 GOMP_API void GOMP_parallel_end(void) {
+    const ompt::MaybeEntry entry(SENNIT_SITE);
     sched::Worker &worker = omp::here();
     void *kept = omp::member_of(worker).door_data;
     omp::member_of(worker).door_data = nullptr;
@@ -118,6 +146,7 @@ GOMP_API void GOMP_parallel_end(void) {
     GOMP_API void GOMP_parallel_loop_##name(Function function, void *data, unsigned num_threads,   \
                                             long first, long end, long step, long chunk,           \
                                             unsigned flags) {                                      \
+        const ompt::MaybeEntry entry(SENNIT_SITE);                                                 \
         run(num_threads,                                                                           \
             loop_region(function, data, first, end, step, Sched::kind, chunk, monotonic), flags);  \
     }
@@ -131,6 +160,7 @@ SENNIT_PARALLEL_LOOP(nonmonotonic_guided, guided, false)
 #define SENNIT_PARALLEL_RUNTIME(name)                                                              \
     GOMP_API void GOMP_parallel_loop_##name(Function function, void *data, unsigned num_threads,   \
                                             long first, long end, long step, unsigned flags) {     \
+        const ompt::MaybeEntry entry(SENNIT_SITE);                                                 \
         run(num_threads, runtime_region(function, data, first, end, step), flags);                 \
     }
 SENNIT_PARALLEL_RUNTIME(runtime)
@@ -142,6 +172,7 @@ SENNIT_PARALLEL_RUNTIME(maybe_nonmonotonic_runtime)
     GOMP_API void GOMP_parallel_loop_##name##_start(Function function, void *data,                 \
                                                     unsigned num_threads, long first, long end,    \
                                                     long step, long chunk) {                       \
+        const ompt::MaybeEntry entry(SENNIT_SITE);                                                 \
         start(num_threads,                                                                         \
               loop_region(function, data, first, end, step, Sched::kind, chunk, true));            \
     }
@@ -152,21 +183,25 @@ SENNIT_PARALLEL_LOOP_START(guided, guided)
 
 GOMP_API void GOMP_parallel_loop_runtime_start(Function function, void *data, unsigned num_threads,
                                                long first, long end, long step) {
+    const ompt::MaybeEntry entry(SENNIT_SITE);
     start(num_threads, runtime_region(function, data, first, end, step));
 }
 
 GOMP_API void GOMP_parallel_sections(Function function, void *data, unsigned num_threads,
                                      unsigned count, unsigned flags) {
+    const ompt::MaybeEntry entry(SENNIT_SITE);
     run(num_threads, sections_region(function, data, count), flags);
 }
 
 GOMP_API void GOMP_parallel_sections_start(Function function, void *data, unsigned num_threads,
                                            unsigned count) {
+    const ompt::MaybeEntry entry(SENNIT_SITE);
     start(num_threads, sections_region(function, data, count));
 }
 
 GOMP_API void GOMP_teams_reg(Function function, void *data, unsigned teams, unsigned thread_limit,
                              unsigned) {
+    const ompt::MaybeEntry entry(SENNIT_SITE);
     struct Call {
         Function function;
         void *data;

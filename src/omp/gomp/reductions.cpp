@@ -7,6 +7,7 @@
 // construct, then (from us) the enclosing scope's, [5] ours, [6] (from us) end of the chunks, and
 // from [7] on three words an item: address of the original, offset in the chunk, ours.
 #include "omp/gomp/gomp.h"
+#include "omp/ompt/events.h"
 
 #include "base/message.h"
 #include "task/task.h"
@@ -102,13 +103,16 @@ struct ReductionRegion {
     std::uintptr_t *reductions;
 };
 
-void reduction_body(omp::Member &, void *argument) {
+void reduction_body(omp::Member &member, void *argument) {
     const auto &region = *static_cast<const ReductionRegion *>(argument);
     sched::Worker &worker = *sched::Worker::self();
     Taskgroup group;
     task::begin_taskgroup(worker, group);
     set_scope(group, region.reductions);
-    region.function(region.data);
+    {
+        const ompt::UserCode code(member.record, __builtin_frame_address(0));
+        region.function(region.data);
+    }
     // The compiler's code combines the copies after the region: every task that uses them must have
     // ended by the join, which waits for all of the team's tasks.
     task::end_taskgroup(worker);
@@ -148,6 +152,7 @@ GOMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t with_orig
 
 GOMP_API unsigned GOMP_parallel_reductions(Function function, void *data, unsigned num_threads,
                                            unsigned flags) {
+    const ompt::MaybeEntry entry(SENNIT_SITE);
     sched::Worker &worker = omp::here();
     gomp::announce_proc_bind(flags);
     const int size = omp::region_size(worker, static_cast<int>(num_threads), num_threads != 1);

@@ -4,6 +4,7 @@
 
 #include "base/message.h"
 #include "omp/cancel.h"
+#include "omp/ompt/events.h"
 #include "omp/sync.h"
 
 #include <cstddef>
@@ -17,48 +18,83 @@ void omp_free(void *pointer, std::uintptr_t allocator);
 }
 
 GOMP_API void GOMP_barrier(void) {
+    if (ompt::on())
+        return void(ompt::barrier(SENNIT_SITE, ompt::kBarrierExplicit));
     omp::barrier(omp::here());
+}
+
+GOMP_API bool GOMP_barrier_cancel(void) {
+    if (ompt::on())
+        return ompt::barrier(SENNIT_SITE, ompt::kBarrierExplicit);
+    return omp::barrier(omp::here());
 }
 
 namespace {
 
-// `which` is a bit: 1 parallel, 2 loop, 4 sections, 8 taskgroup.
+enum Cancelled : int { kParallel = 1, kLoop = 2, kSections = 4, kTaskgroup = 8 };
+
 omp::Construct construct_of(int which) {
-    return which == 1   ? omp::Construct::parallel
-           : which == 8 ? omp::Construct::taskgroup
-                        : omp::Construct::worksharing;
+    return which == kParallel    ? omp::Construct::parallel
+           : which == kTaskgroup ? omp::Construct::taskgroup
+                                 : omp::Construct::worksharing;
+}
+
+// With a tool: it learns that the task leaves the construct.
+bool leaves(ompt::Site site, int which, int how, bool cancelled) {
+    const int flag = which == kParallel    ? ompt::kCancelParallel
+                     : which == kLoop      ? ompt::kCancelLoop
+                     : which == kTaskgroup ? ompt::kCancelTaskgroup
+                                           : ompt::kCancelSections;
+    if (ompt::on() && cancelled)
+        ompt::cancel(site, flag | how);
+    return cancelled;
+}
+
+// A lock of the runtime's around code of the program.
+[[gnu::always_inline]] inline void enter(ompt::MutexKind kind, omp::Mutex &mutex) {
+    if (ompt::on())
+        return ompt::acquire(SENNIT_SITE, ompt::lock_at(kind, &mutex),
+                             [lock = &mutex] { lock->lock(); });
+    mutex.lock();
+}
+[[gnu::always_inline]] inline void leave(ompt::MutexKind kind, omp::Mutex &mutex) {
+    if (ompt::on())
+        return ompt::release(SENNIT_SITE, ompt::lock_at(kind, &mutex),
+                             [lock = &mutex] { lock->unlock(); });
+    mutex.unlock();
 }
 
 } // namespace
 
-GOMP_API bool GOMP_barrier_cancel(void) {
-    return omp::barrier(omp::here());
-}
 GOMP_API bool GOMP_cancellation_point(int which) {
-    return omp::cancellation_point(omp::here(), construct_of(which));
+    return leaves(SENNIT_SITE, which, ompt::kCancelDetected,
+                  omp::cancellation_point(omp::here(), construct_of(which)));
 }
 GOMP_API bool GOMP_cancel(int which, bool condition) {
-    return condition ? omp::cancel(omp::here(), construct_of(which))
-                     : GOMP_cancellation_point(which);
+    if (!condition)
+        return leaves(SENNIT_SITE, which, ompt::kCancelDetected,
+                      omp::cancellation_point(omp::here(), construct_of(which)));
+    return leaves(SENNIT_SITE, which, ompt::kCancelActivated,
+                  omp::cancel(omp::here(), construct_of(which)));
 }
 
 GOMP_API void GOMP_critical_start(void) {
-    omp::default_critical().lock();
+    enter(ompt::kCritical, omp::default_critical());
 }
 GOMP_API void GOMP_critical_end(void) {
-    omp::default_critical().unlock();
+    leave(ompt::kCritical, omp::default_critical());
 }
 GOMP_API void GOMP_critical_name_start(void **word) {
-    omp::named_critical(word).lock();
+    enter(ompt::kCritical, omp::named_critical(word));
 }
 GOMP_API void GOMP_critical_name_end(void **word) {
-    omp::named_critical(word).unlock();
+    leave(ompt::kCritical, omp::named_critical(word));
 }
 GOMP_API void GOMP_atomic_start(void) {
-    omp::atomic_mutex().lock();
+    enter(ompt::kAtomic, omp::atomic_mutex());
 }
 GOMP_API void GOMP_atomic_end(void) {
-    omp::atomic_mutex().unlock();
+    leave(ompt::kAtomic, omp::atomic_mutex());
 }
 
 GOMP_API void *GOMP_alloc(std::size_t alignment, std::size_t size, std::uintptr_t allocator) {
@@ -69,14 +105,26 @@ GOMP_API void GOMP_free(void *pointer, std::uintptr_t allocator) {
 }
 
 // `#pragma omp error at(execution)`; the text is not terminated.
-GOMP_API void GOMP_warning(const char *text, std::size_t length) {
+namespace {
+
+void say(const char *text, std::size_t length) {
     if (text)
         warn("error directive: %.*s", static_cast<int>(length), text);
     else
         warn("error directive encountered");
 }
+
+} // namespace
+
+GOMP_API void GOMP_warning(const char *text, std::size_t length) {
+    if (ompt::on())
+        ompt::error(SENNIT_SITE, false, text, length);
+    say(text, length);
+}
 GOMP_API void GOMP_error(const char *text, std::size_t length) {
-    GOMP_warning(text, length);
+    if (ompt::on())
+        ompt::error(SENNIT_SITE, true, text, length);
+    say(text, length);
     std::exit(1);
 }
 

@@ -8,6 +8,7 @@
 // one, for a task that waits must not bury its siblings. Blocks that constructors fill can be made
 // from the creator's alone, so such tasks are ranges of one.
 #include "omp/gomp/tasks.h"
+#include "omp/ompt/events.h"
 
 #include <new>
 
@@ -90,6 +91,25 @@ SENNIT_NOINLINE void call_on_copy(const Range &range, std::uint64_t begin, std::
     call(range, block, begin, end);
 }
 
+[[gnu::always_inline]] inline void run_iterations(const Range &range, std::uint64_t begin,
+                                                  std::uint64_t end) {
+    if (range.arguments.copy)
+        call_on_copy(range, begin, end);
+    else
+        call(range, range.arguments.data, begin, end);
+}
+
+// With a tool, a range is one task: it is to see the program's tasks, and nothing else.
+void run_watched(Task &self) {
+    const Range &range = *static_cast<const Range *>(self.payload());
+    if (self.is(Task::kDiscarded) && !range.constructed)
+        return;
+    const std::uint64_t begin = range.cut.begin(range.first);
+    ompt::taskloop_chunk(self);
+    const ompt::UserCode code(*self.tool, __builtin_frame_address(0));
+    run_iterations(range, begin, range.cut.end(range.first, begin));
+}
+
 void run_range(Task &self);
 
 Task &make_range(sched::Worker &worker, const Range &like, int priority) {
@@ -143,21 +163,36 @@ void run_undeferred(sched::Worker &worker, const Range &range) {
     for (std::uint64_t number = 0; number < range.cut.tasks; ++number) {
         const std::uint64_t end = range.cut.end(number, begin);
         const task::Included task(worker, reinterpret_cast<void *>(range.function), range.flags);
-        if (range.arguments.copy)
-            call_on_copy(range, begin, end);
-        else
-            call(range, range.arguments.data, begin, end);
+        if (ompt::on()) {
+            const ompt::UserCode code(*worker.task->tool, __builtin_frame_address(0));
+            run_iterations(range, begin, end);
+        } else {
+            run_iterations(range, begin, end);
+        }
         begin = end;
     }
 }
 
-void taskloop(unsigned flags, unsigned long wanted, int priority, std::uint64_t count,
-              std::uint64_t start, std::uint64_t step, Function function,
+// What a tool is told of a task of its own.
+void describe(Task &task) {
+    const Range &range = *static_cast<const Range *>(task.payload());
+    const std::uint64_t begin = range.cut.begin(range.first);
+    task.invoke = run_watched;
+    task.flags |= range.flags;
+    task.tool->first_iteration = begin;
+    task.tool->iterations = (range.cut.end(range.first, begin) - begin) / range.cut.step;
+}
+
+void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priority,
+              std::uint64_t count, std::uint64_t start, std::uint64_t step, Function function,
               const Arguments &arguments) {
     sched::Worker &worker = omp::here();
     Taskgroup group;
     const bool grouped = !(flags & gomp::kNogroup);
-    if (grouped)
+    const ompt::MaybeEntry entry(site);
+    if (grouped && ompt::on())
+        ompt::taskgroup_begin(site, group);
+    else if (grouped)
         task::begin_taskgroup(worker, group);
     if (flags & gomp::kReduction) {
         struct Head {
@@ -176,17 +211,26 @@ void taskloop(unsigned flags, unsigned long wanted, int priority, std::uint64_t 
         range.cut.step = step;
         range.last = range.cut.tasks;
         range.flags = gomp::translate(flags) & ~Task::kUntied;
+        if (ompt::on())
+            ompt::work_begin(site.code, ompt::kWorkTaskloop, count);
         if (!(flags & gomp::kIf) || worker.task->is(Task::kFinal))
             run_undeferred(worker, range);
-        else if (!arguments.copy)
+        else if (!arguments.copy && !ompt::on())
             task::submit(worker, make_range(worker, range, level), nullptr, 0);
         else
             for (; range.first < range.cut.tasks; ++range.first) {
                 range.last = range.first + 1;
-                task::submit(worker, make_range(worker, range, level), nullptr, 0);
+                Task &one = make_range(worker, range, level);
+                if (ompt::on())
+                    describe(one);
+                task::submit(worker, one, nullptr, 0);
             }
+        if (ompt::on())
+            ompt::work_end(site.code);
     }
-    if (grouped)
+    if (grouped && ompt::on())
+        ompt::taskgroup_end(site);
+    else if (grouped)
         task::end_taskgroup(worker);
 }
 
@@ -203,7 +247,8 @@ GOMP_API void GOMP_taskloop(Function function, void *data, CopyFunction copy, lo
         count = (bound - first - 1) / stride + 1;
     else if (step < 0 && start > end)
         count = (first - bound - 1) / (std::uint64_t{0} - stride) + 1;
-    taskloop(flags, wanted, priority, count, first, stride, function, {data, copy, size, align});
+    taskloop(SENNIT_SITE, flags, wanted, priority, count, first, stride, function,
+             {data, copy, size, align});
 }
 
 GOMP_API void GOMP_taskloop_ull(Function function, void *data, CopyFunction copy, long size,
@@ -215,5 +260,6 @@ GOMP_API void GOMP_taskloop_ull(Function function, void *data, CopyFunction copy
         count = (end - start - 1) / step + 1;
     else if ((flags & gomp::kUp) == 0 && start > end)
         count = (start - end - 1) / (0ull - step) + 1;
-    taskloop(flags, wanted, priority, count, start, step, function, {data, copy, size, align});
+    taskloop(SENNIT_SITE, flags, wanted, priority, count, start, step, function,
+             {data, copy, size, align});
 }

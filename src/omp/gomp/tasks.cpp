@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // task, taskwait, taskgroup.
 #include "omp/gomp/tasks.h"
+#include "omp/ompt/events.h"
 
 #include <new>
 
@@ -17,9 +18,13 @@ struct Call {
     void *argument;
 };
 
-void run_body(Task &task) {
+[[gnu::always_inline]] inline void run_body_here(Task &task) {
     const Call &call = *static_cast<const Call *>(task.payload());
     call.function(call.argument);
+}
+
+void run_body(Task &task) {
+    run_body_here(task);
 }
 
 void invoke(Task &task) {
@@ -31,6 +36,22 @@ void invoke(Task &task) {
 void invoke_always(Task &task) {
     task.flags &= ~Task::kDiscarded;
     run_body(task);
+}
+
+// With a tool: the frame from which user code is called is known.
+void run_body_watched(Task &task) {
+    const ompt::UserCode code(*task.tool, __builtin_frame_address(0));
+    run_body_here(task);
+}
+
+void invoke_always_watched(Task &task) {
+    task.flags &= ~Task::kDiscarded;
+    run_body_watched(task);
+}
+
+void invoke_watched(Task &task) {
+    if (!task.is(Task::kDiscarded))
+        run_body_watched(task);
 }
 
 inline void run_included(sched::Worker &worker, Function function, const Arguments &arguments,
@@ -45,6 +66,8 @@ void run_undeferred_fully(sched::Worker &worker, Function function, const Argume
     Task &task = *task::allocate(worker, 0);
     task::set_up(worker, task, invoke, reinterpret_cast<void *>(function),
                  flags | Task::kUndeferred, priority);
+    if (task::Watcher *watcher = task::watcher())
+        watcher->created(worker, task, depends, count);
     if (count > 0)
         task::wait_depends(worker, &task, depends, count);
     if (detach) {
@@ -55,7 +78,12 @@ void run_undeferred_fully(sched::Worker &worker, Function function, const Argume
             *static_cast<void **>(arguments.data) = &task;
     }
     task::begin_undeferred(worker, task);
-    gomp::call(function, arguments);
+    if (ompt::on()) {
+        const ompt::UserCode code(*task.tool, __builtin_frame_address(0));
+        gomp::call(function, arguments);
+    } else {
+        gomp::call(function, arguments);
+    }
     task::end_undeferred(worker, task);
 }
 
@@ -74,6 +102,7 @@ Task *make_deferred(sched::Worker &worker, Function function, const Arguments &a
 }
 
 // Everything but the plainest tasks.
+template <bool kWatched>
 SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const Arguments &arguments,
                                bool if_clause, unsigned flags, void **depend, int priority,
                                void *detach) {
@@ -90,10 +119,12 @@ SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const A
         run_undeferred_fully(worker, function, arguments, ours, level, depends, count, detach);
         return;
     }
-    if (count == 0 && !detach && task::throttled(worker) && !task::may_suspend())
+    if (count == 0 && !detach && task::throttled(worker) && !task::may_suspend() && !kWatched)
         return run_included(worker, function, arguments, ours);
     void *block = nullptr;
     Task *task = make_deferred(worker, function, arguments, ours, level, &block);
+    if (kWatched)
+        task->invoke = arguments.copy ? invoke_always_watched : invoke_watched;
     if (detach) {
         task->events.store(2, std::memory_order_relaxed);
         task->flags |= Task::kEvents;
@@ -105,14 +136,27 @@ SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const A
     task::submit(worker, *task, depends, count);
 }
 
+SENNIT_COLD void make_watched(ompt::Site site, Function function, const Arguments &arguments,
+                              bool if_clause, unsigned flags, void **depend, int priority,
+                              void *detach) {
+    const ompt::Entry entry(site);
+    make_task<true>(entry.worker(), function, arguments, if_clause, flags, depend, priority,
+                    detach);
+}
+
 } // namespace
 
 GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long size, long align,
                         bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
     sched::Worker &worker = omp::here();
-    if (task::is_cancelled(*worker.task) && !(flags & gomp::kDetach))
-        return; // the new task would be discarded; an event must be good for whoever fulfils it
     const Arguments arguments{data, copy, size, align};
+    if (watch::is(watch::kCancellation | watch::kTool)) {
+        if (task::is_cancelled(*worker.task) && !(flags & gomp::kDetach))
+            return; // the new task would be discarded; an event must be good for whoever fulfils it
+        if (ompt::on())
+            return make_watched(SENNIT_SITE, function, arguments, if_clause, flags, depend,
+                                priority, detach);
+    }
     // A call: the plainest task with if(0), below a final one, or with a long queue where nothing
     // in the process suspends on outside events.
     constexpr unsigned kPlain = gomp::kMergeable | gomp::kUntied | gomp::kFinal;
@@ -120,31 +164,43 @@ GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long s
                                    (task::throttled(worker) && !task::may_suspend())))
         run_included(worker, function, arguments, gomp::translate(flags & gomp::kFinal));
     else
-        make_task(worker, function, arguments, if_clause, flags, depend, priority, detach);
+        make_task<false>(worker, function, arguments, if_clause, flags, depend, priority, detach);
 }
 
 GOMP_API void GOMP_taskwait(void) {
+    if (ompt::on())
+        return ompt::taskwait(SENNIT_SITE);
     task::wait_children(omp::here());
 }
 
 GOMP_API void GOMP_taskwait_depend(void **depend) {
     SENNIT_READ_DEPENDENCES(depends, count, depend)
+    if (ompt::on())
+        return ompt::taskwait_depend(SENNIT_SITE, depends, count);
     task::wait_depends(omp::here(), nullptr, depends, count);
 }
 
 GOMP_API void GOMP_taskyield(void) {
     task::note_may_suspend();
+    if (ompt::on())
+        return ompt::taskyield(SENNIT_SITE);
     omp::here().yield();
 }
 
 GOMP_API void GOMP_taskgroup_start(void) {
     sched::Worker &worker = omp::here();
-    task::begin_taskgroup(worker, *new (worker.heap.allocate(sizeof(Taskgroup))) Taskgroup);
+    auto &group = *new (worker.heap.allocate(sizeof(Taskgroup))) Taskgroup;
+    if (ompt::on())
+        return ompt::taskgroup_begin(SENNIT_SITE, group);
+    task::begin_taskgroup(worker, group);
 }
 
 GOMP_API void GOMP_taskgroup_end(void) {
     sched::Worker &worker = omp::here();
     Taskgroup *group = worker.task->taskgroup;
-    task::end_taskgroup(worker);
+    if (ompt::on())
+        ompt::taskgroup_end(SENNIT_SITE);
+    else
+        task::end_taskgroup(worker);
     worker.heap.release(group);
 }

@@ -4,6 +4,7 @@
 
 #include "base/message.h"
 #include "omp/icv.h"
+#include "omp/ompt/events.h"
 #include "omp/target.h"
 
 #include <algorithm>
@@ -54,20 +55,23 @@ void list_threads(Icvs &icvs, int level, const Announced &announced) {
 }
 
 // microtask(gtid, thread, arguments[0], ...): a table of calls with 0, 1, 2 ... arguments.
-using Call = void (*)(Microtask, Gtid *, Gtid *, void **);
+using Call = void (*)(task::ToolRecord &, Microtask, Gtid *, Gtid *, void **);
 
 template <std::size_t>
 using Pointer = void *;
 
 template <std::size_t... I>
-void call_with(Microtask microtask, Gtid *gtid, Gtid *thread, [[maybe_unused]] void **arguments,
-               std::index_sequence<I...>) {
+[[gnu::always_inline]] inline void call_with(Microtask microtask, Gtid *gtid, Gtid *thread,
+                                             [[maybe_unused]] void **arguments,
+                                             std::index_sequence<I...>) {
     using Function = void (*)(Gtid *, Gtid *, Pointer<I>...);
     reinterpret_cast<Function>(reinterpret_cast<void *>(microtask))(gtid, thread, arguments[I]...);
 }
 
 template <std::size_t N>
-void call_n(Microtask microtask, Gtid *gtid, Gtid *thread, void **arguments) {
+void call_n(task::ToolRecord &record, Microtask microtask, Gtid *gtid, Gtid *thread,
+            void **arguments) {
+    const ompt::UserCode code(record, __builtin_frame_address(0));
     call_with(microtask, gtid, thread, arguments, std::make_index_sequence<N>{});
 }
 
@@ -90,7 +94,7 @@ void region_body(omp::Member &member, void *data) {
     const auto &region = *static_cast<const Region *>(data);
     Gtid gtid = sched::Worker::self()->id();
     Gtid thread = member.index;
-    region.call(region.microtask, &gtid, &thread, region.arguments);
+    region.call(member.record, region.microtask, &gtid, &thread, region.arguments);
 }
 
 Region make_region(Microtask microtask, int count, void **arguments) {
@@ -135,6 +139,11 @@ void run(const Ident *location, Region region, bool parallel) {
     task.icvs = before;
 }
 
+SENNIT_COLD void run_watched(ompt::Site site, const Ident *location, const Region &region) {
+    const ompt::MaybeEntry entry(site);
+    run(location, region, true);
+}
+
 } // namespace
 
 #define SENNIT_COLLECT(array, count, last)                                                         \
@@ -150,24 +159,35 @@ void run(const Ident *location, Region region, bool parallel) {
 
 KMP_API void __kmpc_fork_call(Ident *location, std::int32_t count, Microtask microtask, ...) {
     SENNIT_COLLECT(arguments, count, microtask)
-    run(location, make_region(microtask, count, arguments), true);
+    const Region region = make_region(microtask, count, arguments);
+    if (ompt::on())
+        run_watched(SENNIT_SITE, location, region);
+    else
+        run(location, region, true);
 }
 
 KMP_API void __kmpc_fork_call_if(Ident *location, std::int32_t count, Microtask microtask,
                                  std::int32_t condition, void *argument) {
+    const ompt::MaybeEntry entry(SENNIT_SITE);
     run(location, make_region(microtask, argument ? count : 0, &argument), condition != 0);
 }
 
+// The compiler's code calls the body itself between these two.
 KMP_API void __kmpc_serialized_parallel(Ident *, Gtid) {
     sched::Worker &worker = omp::here();
     t_announced.severity = 0; // the if clause asks for one thread
     const int level = omp::member_of(worker).team->level;
-    omp::fork(worker, 1, nullptr, nullptr);
+    if (ompt::on())
+        ompt::serialized_begin(SENNIT_SITE);
+    else
+        omp::fork(worker, 1, nullptr, nullptr);
     if (SENNIT_UNLIKELY(t_announced.levels > 1))
         list_threads(*icvs_for_update(worker), level, t_announced);
     t_announced.levels = 0;
 }
 KMP_API void __kmpc_end_serialized_parallel(Ident *, Gtid) {
+    if (ompt::on())
+        return ompt::serialized_end(SENNIT_SITE);
     omp::join(omp::here());
 }
 
@@ -222,6 +242,7 @@ KMP_API void __kmpc_set_thread_limit(Ident *, Gtid, std::int32_t limit) {
 }
 
 KMP_API void __kmpc_fork_teams(Ident *, std::int32_t count, Microtask microtask, ...) {
+    const ompt::MaybeEntry entry(SENNIT_SITE);
     SENNIT_COLLECT(arguments, count, microtask)
     Region region = make_region(microtask, count, arguments);
     const int teams = std::exchange(t_announced.num_teams, 0);

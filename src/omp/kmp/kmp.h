@@ -21,7 +21,12 @@ struct Ident {
     std::int32_t reserved3;
     const char *source;
 };
+// Bits of Ident::flags.
 inline constexpr std::int32_t kAtomicReduce = 0x10; // the compiler has an atomic variant
+inline constexpr std::int32_t kBarrierExplicit = 0x20;
+inline constexpr std::int32_t kBarrierImplicit = 0x40;
+inline constexpr std::int32_t kWorkSections = 0x400;
+inline constexpr std::int32_t kWorkDistribute = 0x800;
 
 using Gtid = std::int32_t;
 using Microtask = void (*)(Gtid *gtid, Gtid *thread, ...);

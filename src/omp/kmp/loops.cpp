@@ -2,6 +2,7 @@
 // Worksharing loops. The compiler passes inclusive bounds of four types; the arithmetic is modulo
 // 2^64 on the distance, which suits them all.
 #include "omp/kmp/kmp.h"
+#include "omp/ompt/events.h"
 #include "omp/worksharing.h"
 
 #include <type_traits>
@@ -81,6 +82,35 @@ void static_init(std::int32_t schedule, std::int32_t *last, T *lower, T *upper, 
     static_cut(chunked, member.group->size, member.index, last, lower, upper, stride, step, chunk);
 }
 
+ompt::WorkKind work_of(const Ident *location, ompt::WorkKind loop) {
+    const std::int32_t flags = location ? location->flags : 0;
+    return (flags & kmp::kWorkSections)     ? ompt::kWorkSections
+           : (flags & kmp::kWorkDistribute) ? ompt::kWorkDistribute
+                                            : loop;
+}
+
+// With a tool: the construct and this thread's first piece of it.
+template <class T, class S>
+SENNIT_COLD void static_init_watched(ompt::Site site, const Ident *location, std::int32_t schedule,
+                                     std::int32_t *last, T *lower, T *upper, S *stride, S step,
+                                     S chunk) {
+    const ompt::Entry entry(site);
+    const ompt::WorkKind kind = work_of(location, ompt::kWorkLoopStatic);
+    const std::uint64_t count = trip_count(*lower, *upper, step);
+    ompt::work_begin(entry.code(), kind, count);
+    static_init(schedule, last, lower, upper, stride, step, chunk);
+    const std::uint64_t mine = trip_count(*lower, *upper, step);
+    if (mine == 0)
+        return;
+    if (kind == ompt::kWorkSections)
+        for (std::uint64_t i = 0; i < mine; ++i)
+            ompt::section(entry.code());
+    else
+        ompt::chunk(kind == ompt::kWorkDistribute ? ompt::kDispatchDistributeChunk
+                                                  : ompt::kDispatchLoopChunk,
+                    static_cast<std::uint64_t>(*lower), mine);
+}
+
 // distribute parallel for: the team's share of the iterations. True when the last is among them.
 template <class T, class S>
 bool team_share(T *lower, T *upper, S step) {
@@ -144,7 +174,8 @@ omp::LoopSchedule decode(std::int32_t schedule, std::uint64_t chunk, sched::Work
 enum Door { kLower, kStep, kCount };
 
 template <class T, class S>
-void dispatch_init(std::int32_t schedule, T lower, T upper, S step, S chunk) {
+void dispatch_init(ompt::Site site, const Ident *location, std::int32_t schedule, T lower, T upper,
+                   S step, S chunk) {
     sched::Worker &worker = omp::here();
     auto &door = omp::member_of(worker).work.door;
     const std::uint64_t count = trip_count(lower, upper, step);
@@ -152,16 +183,23 @@ void dispatch_init(std::int32_t schedule, T lower, T upper, S step, S chunk) {
     door[kStep] = static_cast<std::int64_t>(step);
     door[kCount] = static_cast<std::int64_t>(count);
     const auto size = chunk > 0 ? static_cast<std::uint64_t>(chunk) : std::uint64_t{1};
-    omp::loop_begin(worker, count, decode(schedule, size, worker));
+    const omp::LoopSchedule decoded = decode(schedule, size, worker);
+    if (ompt::on()) {
+        const ompt::Entry entry(site);
+        ompt::work_begin(entry.code(), work_of(location, ompt::kind_of(decoded)), count);
+    }
+    omp::loop_begin(worker, count, decoded);
 }
 
 template <class T, class S>
-std::int32_t dispatch_next(std::int32_t *last, T *lower, T *upper, S *step) {
+std::int32_t dispatch_next(ompt::Site site, std::int32_t *last, T *lower, T *upper, S *step) {
     sched::Worker &worker = omp::here();
     std::uint64_t first = 0;
     std::uint64_t end = 0;
     if (!omp::loop_next(worker, &first, &end)) {
         omp::loop_end(worker);
+        if (ompt::on())
+            ompt::work_end(site.code);
         return 0; // *last stays: it tells whether the thread's last piece was the loop's
     }
     const auto &door = omp::member_of(worker).work.door;
@@ -173,42 +211,51 @@ std::int32_t dispatch_next(std::int32_t *last, T *lower, T *upper, S *step) {
         *step = static_cast<S>(stride);
     if (last)
         *last = end == static_cast<std::uint64_t>(door[kCount]);
+    if (ompt::on())
+        ompt::chunk(ompt::kDispatchLoopChunk, static_cast<std::uint64_t>(*lower), end - first);
     return 1;
 }
 
 } // namespace
 
 #define SENNIT_LOOPS(suffix, T, S)                                                                 \
-    KMP_API void __kmpc_for_static_init_##suffix(Ident *, Gtid, std::int32_t schedule,             \
+    KMP_API void __kmpc_for_static_init_##suffix(Ident *location, Gtid, std::int32_t schedule,     \
                                                  std::int32_t *last, T *lower, T *upper,           \
                                                  S *stride, S step, S chunk) {                     \
+        if (ompt::on())                                                                            \
+            return static_init_watched(SENNIT_SITE, location, schedule, last, lower, upper,        \
+                                       stride, step, chunk);                                       \
         static_init(schedule, last, lower, upper, stride, step, chunk);                            \
     }                                                                                              \
     KMP_API void __kmpc_dist_for_static_init_##suffix(                                             \
-        Ident *, Gtid, std::int32_t schedule, std::int32_t *last, T *lower, T *upper,              \
+        Ident *location, Gtid, std::int32_t schedule, std::int32_t *last, T *lower, T *upper,      \
         T *upper_of_team, S *stride, S step, S chunk) {                                            \
         const bool last_team = team_share(lower, upper, step);                                     \
         *upper_of_team = *upper;                                                                   \
-        static_init(schedule, last, lower, upper, stride, step, chunk);                            \
+        if (ompt::on())                                                                            \
+            static_init_watched(SENNIT_SITE, location, schedule, last, lower, upper, stride, step, \
+                                chunk);                                                            \
+        else                                                                                       \
+            static_init(schedule, last, lower, upper, stride, step, chunk);                        \
         *last &= last_team;                                                                        \
     }                                                                                              \
     KMP_API void __kmpc_team_static_init_##suffix(Ident *, Gtid, std::int32_t *last, T *lower,     \
                                                   T *upper, S *stride, S step, S chunk) {          \
         static_init(kmp::kDistributeChunked, last, lower, upper, stride, step, chunk);             \
     }                                                                                              \
-    KMP_API void __kmpc_dispatch_init_##suffix(Ident *, Gtid, std::int32_t schedule, T lower,      \
-                                               T upper, S step, S chunk) {                         \
-        dispatch_init(schedule, lower, upper, step, chunk);                                        \
+    KMP_API void __kmpc_dispatch_init_##suffix(Ident *location, Gtid, std::int32_t schedule,       \
+                                               T lower, T upper, S step, S chunk) {                \
+        dispatch_init(SENNIT_SITE, location, schedule, lower, upper, step, chunk);                 \
     }                                                                                              \
-    KMP_API void __kmpc_dist_dispatch_init_##suffix(Ident *, Gtid, std::int32_t schedule,          \
+    KMP_API void __kmpc_dist_dispatch_init_##suffix(Ident *location, Gtid, std::int32_t schedule,  \
                                                     std::int32_t *last, T lower, T upper, S step,  \
                                                     S chunk) {                                     \
         *last = team_share(&lower, &upper, step);                                                  \
-        dispatch_init(schedule, lower, upper, step, chunk);                                        \
+        dispatch_init(SENNIT_SITE, location, schedule, lower, upper, step, chunk);                 \
     }                                                                                              \
     KMP_API std::int32_t __kmpc_dispatch_next_##suffix(Ident *, Gtid, std::int32_t *last,          \
                                                        T *lower, T *upper, S *step) {              \
-        return dispatch_next(last, lower, upper, step);                                            \
+        return dispatch_next(SENNIT_SITE, last, lower, upper, step);                               \
     }                                                                                              \
     /* An ordered piece ends when the next one is asked for. */                                    \
     KMP_API void __kmpc_dispatch_fini_##suffix(Ident *, Gtid) {}
@@ -218,15 +265,24 @@ SENNIT_LOOPS(4u, std::uint32_t, std::int32_t)
 SENNIT_LOOPS(8, std::int64_t, std::int64_t)
 SENNIT_LOOPS(8u, std::uint64_t, std::int64_t)
 
-KMP_API void __kmpc_for_static_fini(Ident *, Gtid) {}
+KMP_API void __kmpc_for_static_fini(Ident *, Gtid) {
+    if (ompt::on())
+        ompt::work_end(__builtin_return_address(0));
+}
 KMP_API void __kmpc_dispatch_deinit(Ident *, Gtid) {
     omp::loop_end(omp::here());
+    if (ompt::on())
+        ompt::work_end(__builtin_return_address(0));
 }
 
 KMP_API void __kmpc_ordered(Ident *, Gtid) {
+    if (ompt::on())
+        return ompt::ordered_begin(SENNIT_SITE);
     omp::ordered_begin(omp::here());
 }
 KMP_API void __kmpc_end_ordered(Ident *, Gtid) {
+    if (ompt::on())
+        return ompt::ordered_end(SENNIT_SITE);
     omp::ordered_end(omp::here());
 }
 
@@ -249,9 +305,15 @@ KMP_API std::int32_t __kmpc_next_section(Ident *, Gtid, std::int32_t sections) {
 KMP_API void __kmpc_end_sections(Ident *, Gtid) {}
 
 KMP_API std::int32_t __kmpc_single(Ident *, Gtid) {
-    return omp::single_begin(omp::here());
+    const bool executor = omp::single_begin(omp::here());
+    if (ompt::on())
+        ompt::single(__builtin_return_address(0), executor);
+    return executor;
 }
-KMP_API void __kmpc_end_single(Ident *, Gtid) {}
+KMP_API void __kmpc_end_single(Ident *, Gtid) {
+    if (ompt::on())
+        ompt::single_end(__builtin_return_address(0));
+}
 
 KMP_API void __kmpc_copyprivate(Ident *, Gtid, std::size_t, void *data,
                                 void (*copy)(void *into, void *from), std::int32_t did_it) {
@@ -274,13 +336,31 @@ KMP_API void *__kmpc_copyprivate_light(Ident *, Gtid, void *data) {
     return team.copyprivate;
 }
 
-KMP_API std::int32_t __kmpc_master(Ident *, Gtid) {
-    return omp::here().slot->index == 0;
-}
-KMP_API void __kmpc_end_master(Ident *, Gtid) {}
 KMP_API std::int32_t __kmpc_masked(Ident *, Gtid, std::int32_t filter) {
-    return omp::here().slot->index == filter;
+    const bool mine = omp::here().slot->index == filter;
+    if (ompt::on() && mine)
+        ompt::masked(__builtin_return_address(0), ompt::kBegin);
+    return mine;
 }
-KMP_API void __kmpc_end_masked(Ident *, Gtid) {}
-KMP_API void __kmpc_scope(Ident *, Gtid, void *) {}
-KMP_API void __kmpc_end_scope(Ident *, Gtid, void *) {}
+KMP_API void __kmpc_end_masked(Ident *, Gtid) {
+    if (ompt::on())
+        ompt::masked(__builtin_return_address(0), ompt::kEnd);
+}
+KMP_API std::int32_t __kmpc_master(Ident *, Gtid) {
+    const bool mine = omp::here().slot->index == 0;
+    if (ompt::on() && mine)
+        ompt::masked(__builtin_return_address(0), ompt::kBegin);
+    return mine;
+}
+KMP_API void __kmpc_end_master(Ident *, Gtid) {
+    if (ompt::on())
+        ompt::masked(__builtin_return_address(0), ompt::kEnd);
+}
+KMP_API void __kmpc_scope(Ident *, Gtid, void *) {
+    if (ompt::on())
+        ompt::work_begin(__builtin_return_address(0), ompt::kWorkScope, 1);
+}
+KMP_API void __kmpc_end_scope(Ident *, Gtid, void *) {
+    if (ompt::on())
+        ompt::work_end(__builtin_return_address(0));
+}

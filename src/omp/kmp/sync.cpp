@@ -6,6 +6,8 @@
 
 #include "base/message.h"
 #include "omp/cancel.h"
+#include "omp/lock_routines.h"
+#include "omp/ompt/events.h"
 
 #include <atomic>
 #include <cstdio>
@@ -16,47 +18,75 @@ using namespace sennit;
 using kmp::Gtid;
 using kmp::Ident;
 
-KMP_API void __kmpc_barrier(Ident *, Gtid) {
+namespace {
+
+ompt::SyncKind kind_of(const Ident *location) {
+    const std::int32_t flags = location ? location->flags : 0;
+    return (flags & kmp::kBarrierExplicit)   ? ompt::kBarrierExplicit
+           : (flags & kmp::kBarrierImplicit) ? ompt::kBarrierWorkshare
+                                             : ompt::kBarrierImplementation;
+}
+
+} // namespace
+
+KMP_API void __kmpc_barrier(Ident *location, Gtid) {
+    if (ompt::on())
+        return void(ompt::barrier(SENNIT_SITE, kind_of(location)));
     omp::barrier(omp::here());
 }
-KMP_API std::int32_t __kmpc_barrier_master_nowait(Ident *, Gtid) {
-    sched::Worker &worker = omp::here();
-    omp::barrier(worker);
-    return worker.slot->index == 0;
+KMP_API std::int32_t __kmpc_barrier_master_nowait(Ident *location, Gtid gtid) {
+    __kmpc_barrier(location, gtid);
+    return omp::here().slot->index == 0;
 }
 // The other threads wait in a second barrier until the master has done its part.
 KMP_API std::int32_t __kmpc_barrier_master(Ident *location, Gtid gtid) {
     if (__kmpc_barrier_master_nowait(location, gtid))
         return 1;
-    omp::barrier(omp::here());
+    __kmpc_barrier(location, gtid);
     return 0;
 }
-KMP_API void __kmpc_end_barrier_master(Ident *, Gtid) {
-    omp::barrier(omp::here());
+KMP_API void __kmpc_end_barrier_master(Ident *location, Gtid gtid) {
+    __kmpc_barrier(location, gtid);
 }
 KMP_API void __kmpc_flush(Ident *) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (ompt::on())
+        ompt::flush(SENNIT_SITE);
 }
 
 namespace {
 
-// 1 parallel, 2 loop, 3 sections, 4 taskgroup.
+enum Cancelled : std::int32_t { kParallel = 1, kLoop = 2, kSections = 3, kTaskgroup = 4 };
+
 omp::Construct construct_of(std::int32_t kind) {
-    return kind == 1   ? omp::Construct::parallel
-           : kind == 4 ? omp::Construct::taskgroup
-                       : omp::Construct::worksharing;
+    return kind == kParallel    ? omp::Construct::parallel
+           : kind == kTaskgroup ? omp::Construct::taskgroup
+                                : omp::Construct::worksharing;
+}
+
+// With a tool: it learns that the task leaves the construct.
+std::int32_t leaves(ompt::Site site, std::int32_t kind, int how, bool cancelled) {
+    static constexpr int kFlags[] = {0, ompt::kCancelParallel, ompt::kCancelLoop,
+                                     ompt::kCancelSections, ompt::kCancelTaskgroup};
+    if (ompt::on() && cancelled && kind >= kParallel && kind <= kTaskgroup)
+        ompt::cancel(site, kFlags[kind] | how);
+    return cancelled;
 }
 
 } // namespace
 
-KMP_API std::int32_t __kmpc_cancel_barrier(Ident *, Gtid) {
+KMP_API std::int32_t __kmpc_cancel_barrier(Ident *location, Gtid) {
+    if (ompt::on())
+        return ompt::barrier(SENNIT_SITE, kind_of(location));
     return omp::barrier(omp::here());
 }
 KMP_API std::int32_t __kmpc_cancel(Ident *, Gtid, std::int32_t kind) {
-    return omp::cancel(omp::here(), construct_of(kind));
+    return leaves(SENNIT_SITE, kind, ompt::kCancelActivated,
+                  omp::cancel(omp::here(), construct_of(kind)));
 }
 KMP_API std::int32_t __kmpc_cancellationpoint(Ident *, Gtid, std::int32_t kind) {
-    return omp::cancellation_point(omp::here(), construct_of(kind));
+    return leaves(SENNIT_SITE, kind, ompt::kCancelDetected,
+                  omp::cancellation_point(omp::here(), construct_of(kind)));
 }
 KMP_API int kmp_get_cancellation_status(int kind) {
     return omp::cancellation_point(omp::here(), construct_of(kind));
@@ -65,20 +95,37 @@ KMP_API int kmp_get_cancellation_status_(const int *kind) {
     return kmp_get_cancellation_status(*kind);
 }
 
-KMP_API void __kmpc_critical(Ident *, Gtid, void *name) {
+KMP_API void __kmpc_critical_with_hint(Ident *, Gtid, void *name, std::uint32_t hint) {
+    if (ompt::on())
+        return ompt::acquire(SENNIT_SITE, ompt::lock_at(ompt::kCritical, name, hint),
+                             [=] { omp::named_critical(name).lock(); });
     omp::named_critical(name).lock();
 }
-KMP_API void __kmpc_critical_with_hint(Ident *, Gtid, void *name, std::uint32_t) {
+KMP_API void __kmpc_critical(Ident *, Gtid, void *name) {
+    if (ompt::on())
+        return ompt::acquire(SENNIT_SITE, ompt::lock_at(ompt::kCritical, name),
+                             [=] { omp::named_critical(name).lock(); });
     omp::named_critical(name).lock();
 }
 KMP_API void __kmpc_end_critical(Ident *, Gtid, void *name) {
+    if (ompt::on())
+        return ompt::release(SENNIT_SITE, ompt::lock_at(ompt::kCritical, name),
+                             [=] { omp::named_critical(name).unlock(); });
     omp::named_critical(name).unlock();
 }
 KMP_API void __kmpc_atomic_start(void) {
-    omp::atomic_mutex().lock();
+    omp::Mutex &mutex = omp::atomic_mutex();
+    if (ompt::on())
+        return ompt::acquire(SENNIT_SITE, ompt::lock_at(ompt::kAtomic, &mutex),
+                             [lock = &mutex] { lock->lock(); });
+    mutex.lock();
 }
 KMP_API void __kmpc_atomic_end(void) {
-    omp::atomic_mutex().unlock();
+    omp::Mutex &mutex = omp::atomic_mutex();
+    if (ompt::on())
+        return ompt::release(SENNIT_SITE, ompt::lock_at(ompt::kAtomic, &mutex),
+                             [lock = &mutex] { lock->unlock(); });
+    mutex.unlock();
 }
 
 // ---- reductions -----------------------------------------------------------------------------
@@ -86,22 +133,27 @@ KMP_API void __kmpc_atomic_end(void) {
 
 namespace {
 
+// With a tool never atomics: the compiler's code does not say when it has done with those.
 enum Method : std::int32_t { kAlone = 0, kCritical = 1, kAtomic = 2 };
 SENNIT_TLS Method t_method; // between begin and end no code runs that could switch fibers
 
-std::int32_t begin_reduce(const Ident *location, void *name) {
+std::int32_t begin_reduce(ompt::Site site, const Ident *location, void *name) {
     Method method = kAtomic;
     if (omp::here().slot->group->size == 1)
         method = kAlone;
-    else if (!location || (location->flags & kmp::kAtomicReduce) == 0)
+    else if (!location || (location->flags & kmp::kAtomicReduce) == 0 || ompt::on())
         method = kCritical;
     if (method == kCritical)
         omp::named_critical(name).lock();
     t_method = method;
+    if (ompt::on() && method != kAtomic)
+        ompt::reduction(site, ompt::kBegin);
     return method == kAtomic ? 2 : 1;
 }
 
-void end_reduce(void *name) {
+void end_reduce(ompt::Site site, void *name) {
+    if (ompt::on() && t_method != kAtomic)
+        ompt::reduction(site, ompt::kEnd);
     if (t_method == kCritical)
         omp::named_critical(name).unlock();
 }
@@ -110,43 +162,44 @@ void end_reduce(void *name) {
 
 KMP_API std::int32_t __kmpc_reduce_nowait(Ident *location, Gtid, std::int32_t, std::size_t, void *,
                                           void (*)(void *, void *), void *name) {
-    return begin_reduce(location, name);
+    return begin_reduce(SENNIT_SITE, location, name);
 }
 KMP_API void __kmpc_end_reduce_nowait(Ident *, Gtid, void *name) {
-    end_reduce(name);
+    end_reduce(SENNIT_SITE, name);
 }
 KMP_API std::int32_t __kmpc_reduce(Ident *location, Gtid, std::int32_t, std::size_t, void *,
                                    void (*)(void *, void *), void *name) {
-    return begin_reduce(location, name);
+    return begin_reduce(SENNIT_SITE, location, name);
 }
 KMP_API void __kmpc_end_reduce(Ident *, Gtid, void *name) {
-    end_reduce(name);
+    end_reduce(SENNIT_SITE, name);
+    if (ompt::on())
+        return void(ompt::barrier(SENNIT_SITE, ompt::kBarrierWorkshare));
     omp::barrier(omp::here());
 }
 
 // ---- locks: the same variables as with omp_* -------------------------------------------------
 
-#define SENNIT_LOCK(type, operation)                                                               \
-    extern "C" type omp_##operation(void *lock);                                                   \
+#define SENNIT_LOCK(type, operation, function)                                                     \
     KMP_API type __kmpc_##operation(Ident *, Gtid, void *lock) {                                   \
-        return omp_##operation(lock);                                                              \
+        return omp::routine::function(lock);                                                       \
     }
-SENNIT_LOCK(void, init_lock)
-SENNIT_LOCK(void, destroy_lock)
-SENNIT_LOCK(void, set_lock)
-SENNIT_LOCK(void, unset_lock)
-SENNIT_LOCK(int, test_lock)
-SENNIT_LOCK(void, init_nest_lock)
-SENNIT_LOCK(void, destroy_nest_lock)
-SENNIT_LOCK(void, set_nest_lock)
-SENNIT_LOCK(void, unset_nest_lock)
-SENNIT_LOCK(int, test_nest_lock)
-KMP_API void __kmpc_init_lock_with_hint(Ident *, Gtid, void *lock, std::uintptr_t) {
-    omp_init_lock(lock);
-}
-KMP_API void __kmpc_init_nest_lock_with_hint(Ident *, Gtid, void *lock, std::uintptr_t) {
-    omp_init_nest_lock(lock);
-}
+#define SENNIT_LOCK_HINT(operation, function)                                                      \
+    KMP_API void __kmpc_##operation##_with_hint(Ident *, Gtid, void *lock, std::uintptr_t hint) {  \
+        omp::routine::function(lock, static_cast<unsigned>(hint));                                 \
+    }
+SENNIT_LOCK(void, init_lock, init)
+SENNIT_LOCK(void, destroy_lock, destroy)
+SENNIT_LOCK(void, set_lock, set)
+SENNIT_LOCK(void, unset_lock, unset)
+SENNIT_LOCK(int, test_lock, test)
+SENNIT_LOCK(void, init_nest_lock, init_nest)
+SENNIT_LOCK(void, destroy_nest_lock, destroy_nest)
+SENNIT_LOCK(void, set_nest_lock, set_nest)
+SENNIT_LOCK(void, unset_nest_lock, unset_nest)
+SENNIT_LOCK(int, test_nest_lock, test_nest)
+SENNIT_LOCK_HINT(init_lock, init)
+SENNIT_LOCK_HINT(init_nest_lock, init_nest)
 
 // ---- memory ---------------------------------------------------------------------------------
 
@@ -197,6 +250,8 @@ KMP_API std::uintptr_t __kmpc_get_default_allocator(Gtid) {
 
 KMP_API void __kmpc_error(const Ident *location, int severity, const char *message) {
     constexpr int kFatal = 2;
+    if (ompt::on())
+        ompt::error(SENNIT_SITE, severity == kFatal, message, message ? std::strlen(message) : 0);
     // ";file;function;line;column;;"
     char file[256];
     int line = 0;

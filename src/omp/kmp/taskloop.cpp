@@ -2,6 +2,7 @@
 // taskloop: the compiler hands over one pattern task; each piece of the loop gets a copy of it with
 // bounds of its own (OpenMP 5.2, 12.6).
 #include "omp/kmp/tasks.h"
+#include "omp/ompt/events.h"
 
 #include <cstring>
 
@@ -49,7 +50,7 @@ Pieces cut(std::uint64_t trip, std::int32_t sizing, std::uint64_t value, bool st
 // Another task like `pattern`, whose private variables `duplicate` copies where bytes will not do.
 Task &copy_of(sched::Worker &worker, Task &pattern, Duplicate duplicate, bool is_last) {
     Task &task = *task::allocate(worker, pattern.door_size);
-    task::set_up(worker, task, kmp::invoke, pattern.entry, pattern.flags, pattern.priority);
+    task::set_up(worker, task, pattern.invoke, pattern.entry, pattern.flags, pattern.priority);
     task.door_flags = pattern.door_flags;
     task.door_size = pattern.door_size;
     auto *from = static_cast<KmpTask *>(pattern.payload());
@@ -63,9 +64,10 @@ Task &copy_of(sched::Worker &worker, Task &pattern, Duplicate duplicate, bool is
     return task;
 }
 
-void taskloop(Ident *location, Gtid gtid, KmpTask *kmp_pattern, bool deferred, std::uint64_t *lower,
-              std::uint64_t *upper, std::int64_t step, bool grouped, std::int32_t sizing,
-              std::uint64_t value, bool strict, Duplicate duplicate) {
+void taskloop(ompt::Site site, Ident *location, Gtid gtid, KmpTask *kmp_pattern, bool deferred,
+              std::uint64_t *lower, std::uint64_t *upper, std::int64_t step, bool grouped,
+              std::int32_t sizing, std::uint64_t value, bool strict, Duplicate duplicate) {
+    const ompt::MaybeEntry entry(site);
     sched::Worker &worker = omp::here();
     if (grouped)
         __kmpc_taskgroup(location, gtid);
@@ -82,6 +84,8 @@ void taskloop(Ident *location, Gtid gtid, KmpTask *kmp_pattern, bool deferred, s
     // The compiler tests for an empty loop on the variable's own type; a distance beyond 2^63 can
     // only be one that went below zero.
     const std::uint64_t trip = span >> 63 ? 0 : span / stride + 1;
+    if (ompt::on())
+        ompt::work_begin(site.code, ompt::kWorkTaskloop, trip);
     if (trip > 0) {
         const Pieces pieces = cut(trip, sizing, value, strict, worker.slot->group->size);
         std::uint64_t at = 0;
@@ -96,6 +100,10 @@ void taskloop(Ident *location, Gtid gtid, KmpTask *kmp_pattern, bool deferred, s
             *reinterpret_cast<std::uint64_t *>(payload + lower_at) = first + at * signed_step;
             *reinterpret_cast<std::uint64_t *>(payload + upper_at) =
                 first + (at + length - 1) * signed_step;
+            if (ompt::on()) {
+                task.tool->first_iteration = first + at * signed_step;
+                task.tool->iterations = length;
+            }
             at += length;
             if (deferred && !worker.task->is(Task::kFinal))
                 task::submit(worker, task, nullptr, 0);
@@ -106,6 +114,8 @@ void taskloop(Ident *location, Gtid gtid, KmpTask *kmp_pattern, bool deferred, s
     if (pattern.door_flags & kmp::kDestructorsThunk)
         kmp_pattern->data1.destructors(gtid, kmp_pattern);
     worker.heap.release(&pattern);
+    if (ompt::on())
+        ompt::work_end(site.code);
     if (grouped)
         __kmpc_end_taskgroup(location, gtid);
 }
@@ -115,14 +125,14 @@ void taskloop(Ident *location, Gtid gtid, KmpTask *kmp_pattern, bool deferred, s
 KMP_API void __kmpc_taskloop(Ident *location, Gtid gtid, KmpTask *task, int if_value,
                              std::uint64_t *lower, std::uint64_t *upper, std::int64_t step,
                              int nogroup, int sizing, std::uint64_t value, void *duplicate) {
-    taskloop(location, gtid, task, if_value != 0, lower, upper, step, nogroup == 0, sizing, value,
-             false, reinterpret_cast<Duplicate>(duplicate));
+    taskloop(SENNIT_SITE, location, gtid, task, if_value != 0, lower, upper, step, nogroup == 0,
+             sizing, value, false, reinterpret_cast<Duplicate>(duplicate));
 }
 
 KMP_API void __kmpc_taskloop_5(Ident *location, Gtid gtid, KmpTask *task, int if_value,
                                std::uint64_t *lower, std::uint64_t *upper, std::int64_t step,
                                int nogroup, int sizing, std::uint64_t value, int strict,
                                void *duplicate) {
-    taskloop(location, gtid, task, if_value != 0, lower, upper, step, nogroup == 0, sizing, value,
-             strict != 0, reinterpret_cast<Duplicate>(duplicate));
+    taskloop(SENNIT_SITE, location, gtid, task, if_value != 0, lower, upper, step, nogroup == 0,
+             sizing, value, strict != 0, reinterpret_cast<Duplicate>(duplicate));
 }

@@ -2,6 +2,7 @@
 // task, taskwait, taskgroup, detach. The compiler's kmp_task_t is the payload of our Task; the
 // shareds (addresses of shared variables) stand behind it.
 #include "omp/kmp/tasks.h"
+#include "omp/ompt/events.h"
 
 #include "omp/target.h"
 
@@ -23,7 +24,7 @@ void end_body(Task &task, KmpTask &self, Gtid gtid) {
         self.data1.destructors(gtid, &self);
 }
 
-void invoke(Task &task) {
+[[gnu::always_inline]] static inline void run_here(Task &task) {
     auto *self = static_cast<KmpTask *>(task.payload());
     const Gtid gtid = sched::Worker::self()->id();
     // Without a routine: `taskwait nowait` with dependences, an empty task.
@@ -34,6 +35,17 @@ void invoke(Task &task) {
         end_body(task, *self, gtid);
 }
 
+void invoke(Task &task) {
+    run_here(task);
+}
+
+// With a tool: the frame from which user code is called is known.
+void invoke_watched(Task &task) {
+    ompt::taskloop_chunk(task);
+    const ompt::UserCode code(*task.tool, __builtin_frame_address(0));
+    run_here(task);
+}
+
 void read_priority(Task &task) {
     if (task.door_flags & kPrioritySpecified)
         task.priority = clamp_priority(static_cast<KmpTask *>(task.payload())->data2.priority);
@@ -42,7 +54,10 @@ void read_priority(Task &task) {
 void run_undeferred(sched::Worker &worker, Task &task) {
     task.flags |= Task::kUndeferred;
     task::begin_undeferred(worker, task);
-    invoke(task);
+    if (watch::is(watch::kTool))
+        task.invoke(task);
+    else
+        invoke(task);
     task::end_undeferred(worker, task);
 }
 
@@ -103,14 +118,22 @@ class Dependences {
     given.fill(array);
 
 void hand_over(sched::Worker &worker, Task &task, const task::Depend *depends, int count) {
-    kmp::read_priority(task);
     if (SENNIT_UNLIKELY(task.parent->is(Task::kFinal))) {
         // Inside a final task: an included task.
+        task.flags |= Task::kUndeferred;
+        if (task::Watcher *watcher = task::watcher())
+            watcher->created(worker, task, depends, count);
         task::wait_depends(worker, &task, depends, count);
         kmp::run_undeferred(worker, task);
     } else {
         task::submit(worker, task, depends, count);
     }
+}
+
+SENNIT_NOINLINE void hand_over_rare(ompt::Site site, sched::Worker &worker, Task &task) {
+    const ompt::MaybeEntry entry(site);
+    kmp::read_priority(task);
+    hand_over(worker, task, nullptr, 0);
 }
 
 Taskgroup *new_group(sched::Worker &worker) {
@@ -141,6 +164,10 @@ KMP_API KmpTask *__kmpc_omp_task_alloc(Ident *, Gtid, std::int32_t flags, std::s
         task::note_may_suspend();
         task::bind_events(task, 1);
     }
+    if (ompt::on()) {
+        task.invoke = kmp::invoke_watched;
+        task.door_flags |= kmp::kWatched;
+    }
     return made;
 }
 
@@ -161,7 +188,10 @@ KMP_API std::int32_t __kmpc_omp_task(Ident *, Gtid gtid, KmpTask *kmp_task) {
         task::requeue(task);
         return 0;
     }
-    hand_over(worker, task, nullptr, 0);
+    if (SENNIT_UNLIKELY(task.door_flags & (kmp::kPrioritySpecified | kmp::kWatched)))
+        hand_over_rare(SENNIT_SITE, worker, task);
+    else
+        hand_over(worker, task, nullptr, 0);
     return 0;
 }
 
@@ -172,20 +202,27 @@ KMP_API std::int32_t __kmpc_omp_task_parts(Ident *location, Gtid gtid, KmpTask *
 KMP_API std::int32_t __kmpc_omp_task_with_deps(Ident *, Gtid, KmpTask *kmp_task, std::int32_t count,
                                                const DependInfo *list, std::int32_t more,
                                                const DependInfo *rest) {
+    const ompt::MaybeEntry called(SENNIT_SITE);
     SENNIT_READ_DEPENDENCES(depends, total, count, list, more, rest)
-    hand_over(omp::here(), *Task::of_payload(kmp_task), depends, total);
+    Task &task = *Task::of_payload(kmp_task);
+    kmp::read_priority(task);
+    hand_over(omp::here(), task, depends, total);
     return 0;
 }
 
 KMP_API void __kmpc_omp_wait_deps(Ident *, Gtid, std::int32_t count, const DependInfo *list,
                                   std::int32_t more, const DependInfo *rest) {
     SENNIT_READ_DEPENDENCES(depends, total, count, list, more, rest)
+    if (ompt::on())
+        return ompt::taskwait_depend(SENNIT_SITE, depends, total);
     task::wait_depends(omp::here(), nullptr, depends, total);
 }
 
 KMP_API void __kmpc_omp_taskwait_deps_51(Ident *, Gtid, std::int32_t count, const DependInfo *list,
                                          std::int32_t more, const DependInfo *rest, std::int32_t) {
     SENNIT_READ_DEPENDENCES(depends, total, count, list, more, rest)
+    if (ompt::on())
+        return ompt::taskwait_depend(SENNIT_SITE, depends, total);
     task::wait_depends(omp::here(), nullptr, depends, total);
 }
 
@@ -195,35 +232,49 @@ KMP_API void __kmpc_omp_task_begin_if0(Ident *, Gtid, KmpTask *kmp_task) {
     sched::Worker &worker = omp::here();
     task.flags |= Task::kUndeferred;
     task::take_waited_mutexes(worker, task);
+    if (ompt::on())
+        return ompt::undeferred_begin(SENNIT_SITE, task);
     task::begin_undeferred(worker, task);
 }
 
 KMP_API void __kmpc_omp_task_complete_if0(Ident *, Gtid gtid, KmpTask *kmp_task) {
     Task &task = *Task::of_payload(kmp_task);
     kmp::end_body(task, *kmp_task, gtid);
+    if (ompt::on())
+        return ompt::undeferred_end(SENNIT_SITE, task);
     task::end_undeferred(omp::here(), task);
 }
 
 KMP_API std::int32_t __kmpc_omp_taskwait(Ident *, Gtid) {
+    if (ompt::on())
+        return ompt::taskwait(SENNIT_SITE), 0;
     task::wait_children(omp::here());
     return 0;
 }
 
 KMP_API std::int32_t __kmpc_omp_taskyield(Ident *, Gtid, std::int32_t) {
     task::note_may_suspend();
+    if (ompt::on())
+        return ompt::taskyield(SENNIT_SITE), 0;
     omp::here().yield();
     return 0;
 }
 
 KMP_API void __kmpc_taskgroup(Ident *, Gtid) {
     sched::Worker &worker = omp::here();
-    task::begin_taskgroup(worker, *new_group(worker));
+    Taskgroup &group = *new_group(worker);
+    if (ompt::on())
+        return ompt::taskgroup_begin(SENNIT_SITE, group);
+    task::begin_taskgroup(worker, group);
 }
 
 KMP_API void __kmpc_end_taskgroup(Ident *, Gtid) {
     sched::Worker &worker = omp::here();
     Taskgroup *group = worker.task->taskgroup;
-    task::end_taskgroup(worker);
+    if (ompt::on())
+        ompt::taskgroup_end(SENNIT_SITE);
+    else
+        task::end_taskgroup(worker);
     if (group->reductions)
         omp::reductions_end(worker, group->reductions);
     worker.heap.release(group);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who looks on while tasks live: one byte that paths which every task takes test once, whoever it
+// is. Constant while nothing is attached, so that the branch is never taken.
+#pragma once
+
+#include "base/compiler.h"
+
+#include <cstdint>
+
+namespace sennit::watch {
+
+enum Who : std::uint8_t {
+    kTrace = 1,        // the event recorder, trace/
+    kTool = 2,         // a tool in omp/ompt/, or nobody has looked for one yet
+    kCancellation = 4, // cancel-var is true: tasks may have to be discarded
+};
+
+// task/watch.cpp. Written before there are threads, and when a tool declines or says goodbye: a
+// thread that reads it late calls a hook that finds nobody. So an ordinary variable will do, which
+// the processor tests in memory; only ThreadSanitizer must not see it.
+[[gnu::visibility("hidden")]] extern std::uint8_t g_who;
+
+inline bool is(std::uint8_t who) {
+#if SENNIT_TSAN
+    return SENNIT_UNLIKELY((__atomic_load_n(&g_who, __ATOMIC_RELAXED) & who) != 0);
+#else
+    return SENNIT_UNLIKELY((g_who & who) != 0);
+#endif
+}
+inline void set(std::uint8_t who) {
+    __atomic_fetch_or(&g_who, who, __ATOMIC_RELAXED);
+}
+inline void clear(std::uint8_t who) {
+    __atomic_fetch_and(&g_who, static_cast<std::uint8_t>(~who), __ATOMIC_RELAXED);
+}
+// Does the one or the other want to know what happens to tasks?
+inline bool anybody() {
+    return is(kTrace | kTool);
+}
+
+} // namespace sennit::watch

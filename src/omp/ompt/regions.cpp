@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parallel regions and their implicit tasks (OpenMP 5.2, 19.5.2.3 to 19.5.2.6, 19.5.2.13).
+#include "omp/ompt/events.h"
+#include "omp/team.h"
+
+#include <utility>
+
+namespace sennit::ompt {
+namespace {
+
+unsigned size_of(const omp::Team &team) {
+    return static_cast<unsigned>(team.size);
+}
+
+} // namespace
+
+void announce_size(int requested) {
+    t_thread.requested = static_cast<unsigned>(requested);
+}
+
+void announce_flags(std::uint32_t flags) {
+    t_thread.region_flags = flags;
+}
+
+void serialized_begin(Site site) {
+    Entry entry(site);
+    announce_size(1);
+    announce_flags(kParallelTeam | kInvokerProgram);
+    omp::Team &team = omp::fork(entry.worker(), 1, nullptr, nullptr);
+    task::ToolRecord &record = team.member(0).record;
+    stay_in_application(record, site, *static_cast<void **>(__builtin_frame_address(0)));
+    entry.stay();
+}
+
+void serialized_end(Site site) {
+    const Entry entry(site);
+    omp::Member &member = omp::member_of(entry.worker());
+    member.team->tool.code = entry.code();
+    omp::join(entry.worker());
+    member.record.frame = {};
+    entry.worker().task->tool->frame.enter = nullptr;
+}
+
+namespace {
+
+void region_begin(sched::Worker &worker, Region &region, unsigned requested, std::uint32_t flags) {
+    region.data = {0};
+    region.flags = flags;
+    region.code = t_thread.code;
+    task::ToolRecord &encountering = *worker.task->tool;
+    g_tool.parallel_begin(data_of(encountering), frame_of(encountering), &region.data, requested,
+                          static_cast<int>(flags), region.code);
+}
+
+void region_end(Region &region, Task &encountering) {
+    g_tool.parallel_end(&region.data, data_of(*encountering.tool), static_cast<int>(region.flags),
+                        region.code);
+}
+
+void begin_record(omp::Member &member) {
+    t_thread.current = &member.implicit;
+    member.record.data = 0;
+    member.record.frame.enter = nullptr;
+    member.record.state = 0;
+    member.record.work = 0;
+    member.record.in_single = false;
+}
+
+} // namespace
+
+void league_begin(sched::Worker &worker, Region &region, int teams) {
+    region_begin(worker, region, static_cast<unsigned>(teams), kParallelLeague | kInvokerRuntime);
+}
+
+void league_end(sched::Worker &worker, Region &region) {
+    region_end(region, *worker.task);
+}
+
+void initial_task_begin(omp::Member &member) {
+    const omp::League &league = member.team->league;
+    begin_record(member);
+    if (league.tool)
+        member.team->tool = *league.tool;
+    g_tool.implicit_task(kBegin, &member.team->tool.data, data_of(member.record),
+                         static_cast<unsigned>(league.size), static_cast<unsigned>(league.rank),
+                         kTaskInitial);
+}
+
+void parallel_begin(sched::Worker &worker, omp::Team &team) {
+    const std::uint32_t announced = std::exchange(t_thread.region_flags, 0);
+    if (team.initial)
+        team.tool = {};
+    else
+        region_begin(worker, team.tool, t_thread.requested,
+                     announced ? announced : kParallelTeam | kInvokerRuntime);
+}
+
+void parallel_end(omp::Team &team, Task &encountering) {
+    t_thread.current = &encountering;
+    if (!team.initial)
+        region_end(team.tool, encountering);
+}
+
+void implicit_task_begin(omp::Member &member) {
+    if (member.team->initial)
+        return;
+    begin_record(member);
+    g_tool.implicit_task(kBegin, &member.team->tool.data, data_of(member.record),
+                         size_of(*member.team), static_cast<unsigned>(member.index), kTaskImplicit);
+}
+
+void implicit_task_leaves(omp::Member &member) {
+    const void *code = member.index == 0 ? member.team->tool.code : nullptr;
+    single_end(code);
+    if (member.team->initial)
+        return;
+    Data *parallel = &member.team->tool.data;
+    Data *task = data_of(member.record);
+    member.record.state = kStateBarrierParallel;
+    g_tool.sync_region(kBarrierParallel, kBegin, parallel, task, code);
+    g_tool.sync_region_wait(kBarrierParallel, kBegin, parallel, task, code);
+}
+
+// The region's data may be the next region's by now, and only the thread that forked it knows its
+// size: the standard has null and 0 here.
+void implicit_task_end(omp::Member &member) {
+    const bool primary = member.index == 0;
+    const void *code = primary ? member.team->tool.code : nullptr;
+    Data *task = data_of(member.record);
+    if (member.team->initial) {
+        g_tool.implicit_task(kEnd, nullptr, task, 0,
+                             static_cast<unsigned>(member.team->league.rank), kTaskInitial);
+        return;
+    }
+    g_tool.sync_region_wait(kBarrierParallel, kEnd, nullptr, task, code);
+    g_tool.sync_region(kBarrierParallel, kEnd, nullptr, task, code);
+    member.record.state = 0;
+    g_tool.implicit_task(kEnd, nullptr, task, primary ? size_of(*member.team) : 0,
+                         static_cast<unsigned>(member.index), kTaskImplicit);
+}
+
+void enter_region(omp::Member &member) {
+    const std::uint32_t region = member.team->fork.epoch();
+    Announced &told = member.told;
+    if (told.in_region && told.region == region)
+        return;
+    if (told.in_region)
+        implicit_task_end(member);
+    told = {true, region};
+    implicit_task_begin(member);
+}
+
+void leave_region(omp::Member &member) {
+    if (!member.told.in_region || member.told.region != member.fork_seen)
+        return;
+    member.told.in_region = false;
+    implicit_task_end(member);
+}
+
+} // namespace sennit::ompt

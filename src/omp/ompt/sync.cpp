@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barriers, taskwait and taskgroup (OpenMP 5.2, 19.5.2.15).
+#include "omp/ompt/events.h"
+#include "omp/team.h"
+
+namespace sennit::ompt {
+namespace {
+
+State state_of(SyncKind kind) {
+    switch (kind) {
+    case kBarrierExplicit:
+        return kStateBarrierExplicit;
+    case kBarrierWorkshare:
+        return kStateBarrierWorkshare;
+    case kBarrierParallel:
+        return kStateBarrierParallel;
+    case kBarrierTeams:
+        return kStateBarrierTeams;
+    case kTaskwait:
+        return kStateTaskwait;
+    case kTaskgroup:
+        return kStateTaskgroup;
+    default:
+        return kStateBarrierImplementation;
+    }
+}
+
+// A region of the current task, of which the tool learns by `callback`.
+template <class Event>
+class Scope {
+  public:
+    Scope(const Event &callback, SyncKind kind, const Entry &entry)
+        : callback_(callback), kind_(kind), code_(entry.code()),
+          parallel_(&omp::member_of(entry.worker()).team->tool.data),
+          record_(*entry.worker().task->tool) {
+        report(kBegin);
+    }
+    ~Scope() { report(kEnd); }
+    Scope(const Scope &) = delete;
+    Scope &operator=(const Scope &) = delete;
+
+  private:
+    void report(Endpoint endpoint) {
+        callback_(kind_, endpoint, parallel_, data_of(record_), code_);
+    }
+    const Event &callback_;
+    const SyncKind kind_;
+    const void *const code_;
+    Data *const parallel_;
+    task::ToolRecord &record_;
+};
+
+// The part of a synchronisation region in which the task waits.
+class Waiting {
+  public:
+    Waiting(SyncKind kind, const Entry &entry)
+        : record_(*entry.worker().task->tool), scope_(g_tool.sync_region_wait, kind, entry) {
+        record_.state = state_of(kind);
+    }
+    ~Waiting() { record_.state = 0; }
+    Waiting(const Waiting &) = delete;
+    Waiting &operator=(const Waiting &) = delete;
+
+  private:
+    task::ToolRecord &record_;
+    Scope<decltype(g_tool.sync_region_wait)> scope_;
+};
+
+using SyncRegion = Scope<decltype(g_tool.sync_region)>;
+
+void report_taskgroup(const Entry &entry, Endpoint endpoint) {
+    g_tool.sync_region(kTaskgroup, endpoint, &omp::member_of(entry.worker()).team->tool.data,
+                       data_of(*entry.worker().task->tool), entry.code());
+}
+
+} // namespace
+
+bool barrier(Site site, SyncKind kind) {
+    const Entry entry(site);
+    single_end(entry.code());
+    const SyncRegion region(g_tool.sync_region, kind, entry);
+    const Waiting waiting(kind, entry);
+    return omp::barrier(entry.worker());
+}
+
+void taskwait(Site site) {
+    const Entry entry(site);
+    const SyncRegion region(g_tool.sync_region, kTaskwait, entry);
+    const Waiting waiting(kTaskwait, entry);
+    task::wait_children(entry.worker());
+}
+
+void taskgroup_begin(Site site, Taskgroup &group) {
+    const Entry entry(site);
+    task::begin_taskgroup(entry.worker(), group);
+    report_taskgroup(entry, kBegin);
+}
+
+void taskgroup_end(Site site) {
+    const Entry entry(site);
+    {
+        const Waiting waiting(kTaskgroup, entry);
+        task::end_taskgroup(entry.worker());
+    }
+    report_taskgroup(entry, kEnd);
+}
+
+void taskwait_depend(Site site, const task::Depend *depends, int count) {
+    const Entry entry(site);
+    Task waiting;
+    task::ToolRecord record;
+    waiting.tool = &record;
+    record.taskwait = true;
+    task::set_up(entry.worker(), waiting, nullptr, nullptr, Task::kUndeferred | Task::kMergeable,
+                 0);
+    if (task::Watcher *watcher = task::watcher())
+        watcher->created(entry.worker(), waiting, depends, count);
+    task::wait_depends(entry.worker(), nullptr, depends, count);
+    g_tool.task_schedule(data_of(record), kTaskwaitComplete, nullptr);
+}
+
+} // namespace sennit::ompt

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads come and go (OpenMP 5.2, 19.5.2.1, 19.5.2.2).
+//
+// A thread of the program is an initial thread from its first use of OpenMP to its end, or to that
+// of the program. A thread of ours is an OpenMP thread while it is docked at a team.
+#include "omp/ompt/events.h"
+#include "omp/team.h"
+
+namespace sennit::ompt {
+namespace {
+
+void thread_begin(ThreadType type) {
+    if (t_thread.begun)
+        return;
+    t_thread.begun = true;
+    t_thread.data = {0};
+    g_tool.thread_begin(type, &t_thread.data);
+}
+
+void thread_end() {
+    if (!t_thread.begun)
+        return;
+    g_tool.thread_end(&t_thread.data);
+    t_thread.begun = false;
+}
+
+void initial_thread_end(omp::Member &initial) {
+    if (!t_thread.begun)
+        return;
+    g_tool.implicit_task(kEnd, nullptr, data_of(initial.record), 0, 1, kTaskInitial);
+    t_thread.current = nullptr;
+    thread_end();
+}
+
+// Runs at the end of a thread of the program, when its worker is still its own.
+struct Goodbye {
+    sched::Worker *worker = nullptr;
+    ~Goodbye() {
+        if (!worker || !on() || omp::is_initial_thread()) // that one ends with the program
+            return;
+        omp::disband_idle_teams(*worker);
+        initial_thread_end(omp::member_of(*worker));
+    }
+};
+thread_local Goodbye t_goodbye;
+
+} // namespace
+
+void initial_thread_begin(sched::Worker &worker) {
+    if (t_thread.begun) // the tool itself uses OpenMP
+        return;
+    omp::Member &member = omp::member_of(worker);
+    thread_begin(kThreadInitial);
+    t_thread.current = &member.implicit;
+    member.record.data = 0;
+    member.team->tool.data = {0};
+    t_goodbye.worker = &worker;
+    g_tool.implicit_task(kBegin, &member.team->tool.data, data_of(member.record), 1, 1,
+                         kTaskInitial);
+}
+
+void worker_begin() {
+    thread_begin(kThreadWorker);
+}
+
+void worker_end() {
+    thread_end();
+}
+
+void end_threads() {
+    sched::Worker *worker = sched::Worker::self();
+    // exit() in a region: its threads are still at work.
+    if (!worker || !worker->slot || omp::member_of(*worker).team->outer)
+        return;
+    omp::disband_idle_teams(*worker);
+    omp::close_commons();
+    initial_thread_end(omp::member_of(*worker));
+}
+
+} // namespace sennit::ompt
