@@ -77,6 +77,8 @@ def main():
               r"#\2 waits for #\1 \(which holds the lock\)\n")
     explained(options, "lock_and_taskwait", r": taskwait for 1 child task, in ",
               r"a deadlock: .*\(which holds the lock\)", r"a deadlock: .*\(its child\)")
+    explained(options, "three_want_lock", r"taskwait for 3 child tasks",
+              r"(?s)(task '[^']*': waits for the lock.*){3}")
     explained(options, "lock_twice", r"which it holds itself", r"#(\d+) waits for #\1 ")
     explained(options, "lock_forgotten", r"held by a task that has ended, or never unset")
     explained(options, "ordered", r"waits for the lock",

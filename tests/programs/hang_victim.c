@@ -56,6 +56,28 @@ static void lock_and_taskwait(void) {
     }
 }
 
+/* Three tasks of one thread wait for the lock that their parent holds. */
+__attribute__((noinline)) static void want_lock(void) {
+    omp_set_lock(&first);
+    ++taken;
+}
+static void three_want_lock(void) {
+    omp_init_lock(&first);
+#pragma omp parallel num_threads(1)
+    {
+        omp_set_lock(&first);
+        for (int i = 0; i < 3; ++i) {
+#pragma omp task
+            {
+                want_lock();
+                ++taken;
+            }
+        }
+#pragma omp taskwait
+        ++taken;
+    }
+}
+
 /* A lock that is taken twice by the same task. */
 static void lock_twice(void) {
     omp_init_lock(&first);
@@ -201,6 +223,7 @@ int main(int count, char **arguments) {
         void (*run)(void);
     } cases[] = {{"lock_order", lock_order},
                  {"lock_and_taskwait", lock_and_taskwait},
+                 {"three_want_lock", three_want_lock},
                  {"lock_twice", lock_twice},
                  {"lock_forgotten", lock_forgotten},
                  {"ordered", ordered},

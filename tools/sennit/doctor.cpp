@@ -3,13 +3,16 @@
 
 #include "failure.h"
 #include "mpiexec.h"
+#include "rank_report.h"
 #include "run.h"
 
 #include <fmt/ranges.h>
 
 #include <sched.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -138,6 +141,25 @@ int run_doctor(const Request &request) {
         well = report_plan(request, installation) && well;
     }
     return well ? 0 : refused;
+}
+
+void examine_process(int process, const Installation &installation) {
+    const std::string script = installation.home() + "/share/sennit/gdb/sennit.py";
+    if (access(script.c_str(), R_OK) != 0)
+        fail("'{}' is missing: build or install Sennit again", script);
+    if (process <= 0 || (kill(process, 0) != 0 && errno == ESRCH))
+        fail("there is no process {}", process);
+    std::string gdb;
+    try {
+        gdb = resolve_command("gdb");
+    } catch (const Failure &) {
+        fail("gdb is not in PATH: install it (the package gdb)");
+    }
+    std::fflush(stdout);
+    // Threads come and go: -nx and quiet settings keep all but our lines out.
+    execute(gdb, {"gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-iex",
+                  "set print thread-events off", "-iex", "set auto-load safe-path /", "-p",
+                  std::to_string(process), "-x", script, "-ex", "sennit tasks"});
 }
 
 int print_options() {

@@ -115,10 +115,13 @@ int run_command(int count, char **arguments) {
     std::string doctor_program;
     std::string doctor_mpi = "auto";
     bool list_options = false;
+    int doctor_process = 0;
     CLI::App *doctor =
         app.add_subcommand("doctor", "what is here, what would happen, what is missing");
     doctor->add_option("program", doctor_program, "a program to look at");
     doctor->add_option("--mpi", doctor_mpi, "the MPI it uses: auto (look), mpich, openmpi");
+    doctor->add_option("--pid", doctor_process,
+                       "list the tasks of a running process that wait, and for what (needs gdb)");
     doctor->add_flag("--options", list_options, "the runtime's environment options");
 
     std::vector<std::string> words(arguments + 1, arguments + count);
@@ -146,6 +149,8 @@ int run_command(int count, char **arguments) {
                             exec_options.watch);
     if (list_options)
         return print_options();
+    if (doctor_process != 0)
+        examine_process(doctor_process, Installation::locate());
     if (!doctor_program.empty())
         doctor_request.command = {doctor_program};
     doctor_request.mpi = parse_mpi(doctor_mpi);

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gdb: the tasks that Sennit has suspended, what each waits for, and its backtrace.
+
+    gdb -p PID -batch -x share/sennit/gdb/sennit.py -ex 'sennit tasks'
+    gdb ./app core -x share/sennit/gdb/sennit.py
+
+A suspended task has a stack of its own that no kernel thread is on. An unwinder presents it as the
+caller of the selected thread's innermost frame, which works in a core file too: nothing is written
+or called in the process. The runtime's data is found through its debug information.
+"""
+
+import gdb
+import gdb.unwinder
+
+NAMESPACE = "sennit::sched::(anonymous namespace)::"
+
+# Where jump_fcontext leaves the registers of a flow of control that it switched away from
+# (src/fiber/context.h), by architecture: offsets from the saved stack pointer, and its size.
+SAVED_REGISTERS = {
+    "i386:x86-64": ({"r12": 0x08, "r13": 0x10, "r14": 0x18, "r15": 0x20, "rbx": 0x28, "rbp": 0x30,
+                     "rip": 0x38}, "rsp", 0x40),
+}
+
+TASK_IMPLICIT, TASK_INITIAL, TASK_SPAWNED = 1 << 0, 1 << 1, 1 << 7  # Task::Flag
+
+
+class NoRuntime(gdb.GdbError):
+    """There is nothing of Sennit here, or no debug information of it."""
+
+
+def lookup(name):
+    try:
+        return gdb.parse_and_eval(f"'{name}'")
+    except gdb.error as error:
+        raise NoRuntime(f"sennit: {error}: is Sennit's runtime in this process, with its debug "
+                        "information?") from error
+
+
+def atomic(value):
+    """What a std::atomic holds."""
+    for field in ("_M_b", "_M_i", "_M_p"):
+        names = [f.name for f in value.type.strip_typedefs().fields()] if \
+            value.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT else []
+        if field in names:
+            return atomic(value[field])
+    if value.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT:  # the members of a base class
+        return atomic(value[value.type.strip_typedefs().fields()[0]])
+    return value
+
+
+def pointed_to(pointer, type_name):
+    return pointer.cast(gdb.lookup_type(type_name).pointer()).dereference()
+
+
+def symbol(address):
+    text = gdb.execute(f"info symbol {int(address):#x}", to_string=True).split(" in section")[0]
+    return text.strip() if "No symbol" not in text else f"{int(address):#x}"
+
+
+def plural(count, word):
+    return f"{count} {word}" + ("" if count == 1 else "s")
+
+
+class Switched(gdb.unwinder.Unwinder):
+    """Makes a suspended stack the caller of the innermost frame of the selected thread."""
+
+    def __init__(self):
+        super().__init__("sennit-suspended")
+        self.stack = None  # saved stack pointer
+        self.innermost = None  # (sp, pc) of the thread
+
+    def __call__(self, frame):
+        if self.stack is None:
+            return None
+        layout = SAVED_REGISTERS.get(frame.architecture().name())
+        if layout is None:
+            return None
+        registers, sp_name, size = layout
+        pc_name = "rip"
+        sp = int(frame.read_register(sp_name))
+        pc = int(frame.read_register(pc_name))
+        if (sp, pc) != self.innermost:
+            return None
+
+        class Id:
+            def __init__(self):
+                self.sp = gdb.Value(sp)
+                self.pc = gdb.Value(pc)
+        unwound = frame.create_unwind_info(Id())
+        word = gdb.lookup_type("unsigned long")
+        for name, offset in registers.items():
+            value = gdb.Value(self.stack + offset).cast(word.pointer()).dereference()
+            unwound.add_saved_register(name, value)
+        unwound.add_saved_register(sp_name, gdb.Value(self.stack + size).cast(word))
+        return unwound
+
+
+SWITCHED = Switched()
+gdb.unwinder.register_unwinder(None, SWITCHED, replace=True)
+
+
+def is_runtime(frame):
+    """Frames of Sennit and MPI between a task and its wait are of no interest."""
+    name = gdb.solib_name(frame.pc()) or ""
+    return any(part in name for part in ("libsennit", "libgomp", "libomp", "libiomp5"))
+
+
+def print_backtrace(frame, limit=16):
+    """From the wait outwards, without the runtime's frames and what they called."""
+    lines = []
+    waiting = True  # in what the runtime called to wait
+    while frame is not None and len(lines) < limit:
+        try:
+            if is_runtime(frame):
+                if waiting:
+                    lines.clear()
+                waiting = False
+            else:
+                if frame.name() is None and gdb.solib_name(frame.pc()) is None:
+                    break  # below the first function of a stack
+                where = frame.find_sal()
+                place = f" at {where.symtab.filename}:{where.line}" if where.symtab else ""
+                lines.append(f"      {frame.name() or hex(frame.pc())}{place}")
+            frame = frame.older()
+        except gdb.error:
+            break
+    for line in lines:
+        print(line)
+
+
+class Wait:
+    """One sennit::sched::Wait."""
+
+    def __init__(self, value):
+        self.kind = str(value["kind"]).rsplit("::", maxsplit=1)[-1]
+        self.object = value["object"]
+        self.task = value["task"]
+        self.slot = value["slot"]
+        self.outer = value["outer"]
+
+    def who(self):
+        if int(self.task) == 0:
+            return "a thread"
+        task = self.task.dereference()
+        flags = int(task["flags"])
+        if flags & TASK_INITIAL:
+            return "the initial task"
+        if flags & TASK_IMPLICIT:
+            slot = self.slot.dereference()
+            size = slot["group"].dereference()["size"]
+            return f"the implicit task of thread {slot['index']} of {size}"
+        if flags & TASK_SPAWNED:
+            payload = pointed_to(self.task + 1, "sennit::task::SpawnPayload")
+            label = payload["label"].string()
+            if label:
+                return f"task '{label}'"
+        return f"task '{symbol(task['entry'])}'"
+
+    def what(self):
+        describe = getattr(self, "what_" + self.kind, None)
+        return describe() if describe else self.kind
+
+    def what_children(self):
+        task = self.task.dereference()
+        left = int(atomic(task["pending"])) // 4 + int(task["spawned"])
+        return f"taskwait for {plural(left, 'child task')}"
+
+    def what_taskgroup(self):
+        left = int(atomic(pointed_to(self.object, "sennit::Taskgroup")["count"])) // 2
+        return f"end of a taskgroup, {plural(left, 'task')} left"
+
+    def what_dependences(self):
+        left = int(atomic(pointed_to(self.object, "sennit::DependNode")["missing"]))
+        return f"waits for {plural(left, 'task')} that it depends on"
+
+    def what_barrier(self):
+        team = pointed_to(self.object, "sennit::omp::Team")
+        left = int(team["size"]) - (int(atomic(team["arrived"])) & 0xffffffff)
+        if left > 0:
+            return f"barrier that {plural(left, 'thread')} of the team did not reach"
+        return "barrier, all threads are there, tasks of the team are left"
+
+    def what_events(self):
+        left = int(atomic(self.task.dereference()["events"]))
+        return f"waits for an event from outside ({left} not fulfilled)"
+
+    def what_lock(self):
+        return f"waits for the lock (or critical section) {int(self.object):#x}"
+
+    def what_time(self):
+        return "waits for a point in time"
+
+    def what_turn(self):
+        return "waits for its turn in an ordered or doacross loop"
+
+    def what_resumption(self):
+        if int(self.object) == 0:
+            return "suspended by a library, waits for an event from outside"
+        wait = pointed_to(self.object, "sennit_wait")
+        text = wait["call"].string()
+        if int(wait["direction"]) != 0:
+            way = "to" if int(wait["direction"]) == 1 else "from"
+            peer = int(wait["peer"])
+            text += f" {way} rank {peer} of its communicator" if peer >= 0 else f" {way} any rank"
+            if int(wait["tag"]) >= 0:
+                text += f", tag {wait['tag']}"
+        if int(wait["count"]) >= 0:
+            text += f", count {wait['count']}"
+        return text
+
+
+def waits_of(fiber):
+    """Innermost first."""
+    pointer = atomic(fiber["waits"])
+    while int(pointer) != 0:
+        wait = Wait(pointer.dereference())
+        if wait.kind != "nobody":
+            yield wait
+        pointer = wait.outer
+
+
+def fibers_of(worker):
+    yield worker["root_"]
+    fiber = worker["fibers_"]
+    while int(fiber) != 0:
+        yield fiber.dereference()
+        fiber = fiber.dereference()["listed_next"]
+
+
+def workers():
+    count = int(atomic(lookup(NAMESPACE + "g_count")))
+    table = lookup(NAMESPACE + "g_workers")
+    for i in range(count):
+        worker = atomic(table[i])
+        if int(worker) != 0 and not bool(atomic(worker.dereference()["away_"])):
+            yield i, worker.dereference()
+
+
+class Tasks(gdb.Command):
+    """List the tasks that wait, what each waits for, and where: sennit tasks [no-backtrace]"""
+
+    def __init__(self):
+        super().__init__("sennit tasks", gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        chosen = gdb.selected_thread()
+        try:
+            number = self.list_tasks("no-backtrace" not in argument)
+        finally:
+            self.present(None)
+            if chosen is not None:
+                chosen.switch()
+        print(f"sennit: {plural(number, 'task')} waiting" if number else
+              "sennit: no task waits")
+
+    def list_tasks(self, backtraces):
+        threads = {thread.ptid[1]: thread for thread in gdb.selected_inferior().threads()}
+        number = 0
+        for index, worker in workers():
+            thread = threads.get(int(atomic(worker["thread_id_"])))
+            state = "idle" if int(atomic(worker["idle_since_"])) else "at work"
+            print(f"worker {index}, {'thread %d' % thread.num if thread else 'no thread'}: {state}")
+            current = int(worker["current_"])
+            for fiber in fibers_of(worker):
+                innermost = True
+                for wait in waits_of(fiber):
+                    number += 1
+                    print(f"  #{number} {wait.who()}: {wait.what()}"
+                          + ("" if innermost else " (under the one above, on its stack)"))
+                    if backtraces and innermost and thread is not None:
+                        self.show(thread, fiber, int(fiber.address) == current)
+                    innermost = False
+            task = worker["event_tasks"]
+            while int(task) != 0:
+                number += 1
+                left = int(atomic(task.dereference()["events"]))
+                print(f"  #{number} task '{symbol(task.dereference()['entry'])}': has ended, waits "
+                      f"for an event from outside ({left} not fulfilled)")
+                task = task.dereference()["listed_next"]
+        return number
+
+    def show(self, thread, fiber, running):
+        thread.switch()
+        if not running:
+            if gdb.newest_frame().architecture().name() not in SAVED_REGISTERS:
+                print("      (no backtraces of suspended tasks on this architecture)")
+                return
+            self.present(int(fiber["context"]["pointer"]))
+        frame = gdb.newest_frame()
+        print_backtrace(frame if running else frame.older())
+        self.present(None)
+
+    @staticmethod
+    def present(stack):
+        SWITCHED.stack = None
+        gdb.invalidate_cached_frames()
+        if stack is not None:
+            frame = gdb.newest_frame()
+            SWITCHED.innermost = (int(frame.read_register("sp")), int(frame.pc()))
+            SWITCHED.stack = stack
+            gdb.invalidate_cached_frames()
+
+
+class Prefix(gdb.Command):
+    """Commands for Sennit's runtime."""
+
+    def __init__(self):
+        super().__init__("sennit", gdb.COMMAND_STACK, gdb.COMPLETE_NONE, True)
+
+
+Prefix()
+Tasks()
