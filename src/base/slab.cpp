@@ -46,6 +46,7 @@ void *Heap::allocate_slow(int size_class) {
         }
         if (Block *mine = free_[size_class]) {
             free_[size_class] = mine->next;
+            show(mine, size_class);
             return mine;
         }
     }
@@ -66,6 +67,7 @@ void *Heap::allocate_slow(int size_class) {
         auto *block = reinterpret_cast<Block *>(first + i * size);
         block->next = free_[size_class];
         free_[size_class] = block;
+        hide(block, size_class);
     }
     return first;
 }
@@ -84,6 +86,7 @@ void Heap::take_back(Block *block) {
     const int c = head_of(block)->size_class;
     block->next = free_[c];
     free_[c] = block;
+    hide(block, c);
 }
 
 // How many other blocks can `parcel` list?
@@ -110,12 +113,14 @@ void Heap::release_remote(ChunkHead *head, Block *block) {
         flush();
     batch_owner_ = head->owner;
     batch_[batch_size_++] = block;
+    hide(block, head->size_class);
 }
 
 void Heap::flush() {
     while (batch_size_ > 0) {
         Block *block = batch_[--batch_size_];
         const std::size_t count = std::min(room_in(block), static_cast<std::size_t>(batch_size_));
+        show(block, head_of(block)->size_class);
         auto *parcel = reinterpret_cast<Parcel *>(block);
         parcel->count = count;
         batch_size_ -= static_cast<int>(count);

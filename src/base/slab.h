@@ -16,6 +16,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#if SENNIT_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace sennit {
 
 class Heap {
@@ -32,6 +36,7 @@ class Heap {
             return allocate_large(size);
         if (Block *block = free_[c]) {
             free_[c] = block->next;
+            show(block, c);
             return block;
         }
         return allocate_slow(c);
@@ -44,6 +49,7 @@ class Heap {
             auto *block = static_cast<Block *>(pointer);
             block->next = free_[head->size_class];
             free_[head->size_class] = block;
+            hide(block, head->size_class);
         } else {
             release_remote(head, static_cast<Block *>(pointer));
         }
@@ -90,6 +96,18 @@ class Heap {
     static std::size_t size_of(int size_class) {
         return size_class < 16 ? static_cast<std::size_t>(size_class + 1) * kUnit
                                : kSmall << (size_class - 15);
+    }
+
+    // To AddressSanitizer a free block is no memory, but for its link.
+    static void hide([[maybe_unused]] Block *block, [[maybe_unused]] int size_class) {
+#if SENNIT_ASAN
+        __asan_poison_memory_region(block + 1, size_of(size_class) - sizeof(Block));
+#endif
+    }
+    static void show([[maybe_unused]] Block *block, [[maybe_unused]] int size_class) {
+#if SENNIT_ASAN
+        __asan_unpoison_memory_region(block, size_of(size_class));
+#endif
     }
 
     void *allocate_slow(int size_class);

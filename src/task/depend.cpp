@@ -269,6 +269,14 @@ void release_block(sched::Worker *worker, void *block) {
         Heap::release_foreign(block);
 }
 
+static void drop_mutexes(DependNode &node) {
+    for (int i = 0; i < node.mutex_count; ++i)
+        drop_mutex(node.mutexes[i]);
+    std::free(node.mutexes);
+    node.mutexes = nullptr;
+    node.mutex_count = 0;
+}
+
 DependNode *make_node(sched::Worker &worker, Task *task) {
     void *memory = task ? task->node : worker.heap.allocate(sizeof(DependNode));
     auto *node = new (memory) DependNode;
@@ -279,9 +287,7 @@ DependNode *make_node(sched::Worker &worker, Task *task) {
 void drop_node(sched::Worker *worker, DependNode *node) {
     if (node->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
         return;
-    for (int i = 0; i < node->mutex_count; ++i)
-        drop_mutex(node->mutexes[i]);
-    std::free(node->mutexes);
+    drop_mutexes(*node);
     release_block(worker ? worker : sched::Worker::self(),
                   node->task ? static_cast<void *>(node->task) : node);
 }
@@ -360,6 +366,10 @@ bool acquire_mutexes(DependNode &node, sched::Node *task, void (*make_ready)(sch
 
 void release_mutexes(DependNode &node, void (*make_ready)(sched::Node *)) {
     release_first(node.mutexes, node.mutex_count, make_ready);
+    drop_mutexes(node);
+}
+void give_back_mutexes(DependNode &node, int count, void (*make_ready)(sched::Node *)) {
+    release_first(node.mutexes, count, make_ready);
 }
 
 } // namespace task

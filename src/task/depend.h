@@ -51,7 +51,9 @@ void release_successors(sched::Worker *worker, DependNode &node, Ready ready);
 
 // mutexinoutset: take all mutexes of a ready task, or queue it at the first that is held.
 bool acquire_mutexes(DependNode &node, sched::Node *task, void (*make_ready)(sched::Node *));
+// For good, or the first `count` of them, to take them again later.
 void release_mutexes(DependNode &node, void (*make_ready)(sched::Node *));
+void give_back_mutexes(DependNode &node, int count, void (*make_ready)(sched::Node *));
 
 void release_block(sched::Worker *worker, void *block);
 

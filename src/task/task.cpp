@@ -484,10 +484,7 @@ void take_mutexes(sched::Worker &worker, DependNode &node) {
         }
         if (free)
             break;
-        const int whole = node.mutex_count;
-        node.mutex_count = taken - 1;
-        release_mutexes(node, queue_ready);
-        node.mutex_count = whole;
+        give_back_mutexes(node, taken - 1, queue_ready);
         worker.yield();
     }
 }
