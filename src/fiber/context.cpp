@@ -3,6 +3,15 @@
 
 #include <pthread.h>
 
+// Where valgrind is installed, it is told of our stacks: a few instructions a stack, that do
+// nothing outside of valgrind. Else it takes a switch for a huge change of the stack pointer.
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else
+#define VALGRIND_STACK_REGISTER(low, end) 0
+#define VALGRIND_STACK_DEREGISTER(number) static_cast<void>(number)
+#endif
+
 #if SENNIT_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
@@ -58,6 +67,7 @@ void make(Context &context, void *low, std::size_t size, Entry entry) {
     // fcontext wants a 16-byte aligned top; FirstFrame is 16 bytes.
     context.pointer =
         boost::context::detail::make_fcontext(frame, size - sizeof(FirstFrame), enter);
+    context.valgrind_stack = VALGRIND_STACK_REGISTER(low, top);
 #if SENNIT_TSAN
     context.sanitizer_fiber = __tsan_create_fiber(0);
 #endif
@@ -83,6 +93,7 @@ void forget(Context &context) {
     if (context.sanitizer_fiber && context.sanitizer_fiber != __tsan_get_current_fiber())
         __tsan_destroy_fiber(context.sanitizer_fiber);
 #endif
+    VALGRIND_STACK_DEREGISTER(context.valgrind_stack);
     context = Context{};
 }
 

@@ -20,6 +20,7 @@ struct Context {
     std::size_t stack_size = 0;
     void *sanitizer_stack = nullptr; // ASan: fake stack while switched out
     void *sanitizer_fiber = nullptr; // TSan: its handle
+    unsigned valgrind_stack = 0;     // valgrind: its number
 };
 
 using Entry = void (*)(Context &self);

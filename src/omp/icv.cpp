@@ -37,7 +37,7 @@ void read_num_threads(Icvs &icvs) {
     const char *text = read_variable("OMP_NUM_THREADS");
     if (!text)
         return;
-    int list[kMostNestedLists];
+    int list[kMostNestedLists] = {};
     int count = 0;
     for (const char *at = text; count < kMostNestedLists;) {
         long number = 0;

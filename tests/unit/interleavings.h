@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small exhaustive checker: every interleaving of a few threads, each a list of atomic steps.
+//
+// A model is a State (copyable, ordered) and a function step(state, thread) that does the thread's
+// next access to shared memory and says whether it ran, waits, or has ended. The checker visits
+// every reachable state once, and fails where a step broke its model's rules or where somebody
+// waits and nobody can go on. Interleavings are sequentially consistent: what orders the accesses
+// of the real thing is argued beside its code.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace sennit::model {
+
+enum class Outcome { ran, waits, ended };
+
+// `broken` is set by a step that finds a rule broken.
+template <class State>
+struct Interleavings {
+    std::set<State> seen;
+    std::size_t ends = 0;
+    std::string failure;
+
+    template <class Step>
+    void explore(const State &state, int threads, Step step) {
+        if (!failure.empty() || !seen.insert(state).second)
+            return;
+        bool moved = false, waiting = false;
+        for (int thread = 0; thread < threads; ++thread) {
+            State next = state;
+            std::string broken;
+            const Outcome outcome = step(next, thread, broken);
+            if (!broken.empty()) {
+                failure = broken;
+                return;
+            }
+            waiting |= outcome == Outcome::waits;
+            if (outcome != Outcome::ran)
+                continue;
+            moved = true;
+            explore(next, threads, step);
+        }
+        if (moved)
+            return;
+        ++ends;
+        if (waiting && failure.empty())
+            failure = "somebody waits for ever";
+    }
+};
+
+template <class State, class Step>
+std::string failure_of(const State &start, int threads, Step step) {
+    Interleavings<State> all;
+    all.explore(start, threads, step);
+    return all.failure.empty() && all.ends == 0 ? "the model never ends" : all.failure;
+}
+
+} // namespace sennit::model

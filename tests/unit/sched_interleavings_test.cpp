@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hand-shakes of sched and omp, step by step as the code does them, in every interleaving. Each
+// model also has a version with one step left out or exchanged, which the checker must refuse.
+#include "interleavings.h"
+
+#include <compare>
+
+namespace sennit::model {
+namespace {
+
+// ---- Mutex and its parking lot (omp/sync.cpp) ------------------------------------------------
+
+struct Parking {
+    int pc[3] = {};
+    int visits[3] = {};
+    int word = 0;      // 0 free, 1 held, 2 held and somebody waits
+    int bucket = -1;   // who has the bucket's lock
+    int queue[4] = {}; // waiters, oldest first, as thread + 1
+    int inside = 0;
+    bool woken[3] = {};
+    auto operator<=>(const Parking &) const = default;
+};
+
+Outcome parking_step(Parking &s, int thread, std::string &broken, bool marks_under_lock) {
+    int &pc = s.pc[thread];
+    const auto enter = [&] {
+        if (++s.inside > 1)
+            broken = "two hold the mutex";
+        pc = 5;
+        return Outcome::ran;
+    };
+    switch (pc) {
+    case 0: // try_lock()
+        if (s.word == 0) {
+            s.word = 1;
+            return enter();
+        }
+        pc = 1;
+        return Outcome::ran;
+    case 1: // lock_slow(): the bucket, and in the wrong version the mark before it
+        if (!marks_under_lock && s.woken[thread] == false) {
+            const int before = s.word;
+            s.word = 2;
+            if (before == 0)
+                return enter();
+            pc = 8;
+            return Outcome::ran;
+        }
+        [[fallthrough]];
+    case 8:
+        if (s.bucket >= 0)
+            return Outcome::waits;
+        s.bucket = thread;
+        pc = marks_under_lock ? 2 : 3;
+        return Outcome::ran;
+    case 2: {
+        const int before = s.word;
+        s.word = 2;
+        if (before == 0) {
+            s.bucket = -1;
+            return enter();
+        }
+        pc = 3;
+        return Outcome::ran;
+    }
+    case 3: {
+        int last = 0;
+        while (s.queue[last])
+            ++last;
+        s.queue[last] = thread + 1;
+        s.woken[thread] = false;
+        s.bucket = -1;
+        pc = 4;
+        return Outcome::ran;
+    }
+    case 4:
+        if (!s.woken[thread])
+            return Outcome::waits;
+        s.woken[thread] = false;
+        pc = 1;
+        return Outcome::ran;
+    case 5: { // unlock()
+        --s.inside;
+        const int before = s.word;
+        s.word = 0;
+        pc = before == 2 ? 6 : 7;
+        return Outcome::ran;
+    }
+    case 6: // wake_one()
+        if (s.bucket >= 0)
+            return Outcome::waits;
+        if (s.queue[0]) {
+            s.woken[s.queue[0] - 1] = true;
+            for (int i = 0; i < 3; ++i)
+                s.queue[i] = s.queue[i + 1];
+        }
+        pc = 7;
+        return Outcome::ran;
+    default:
+        if (++s.visits[thread] == 2) {
+            --s.visits[thread];
+            return Outcome::ended;
+        }
+        pc = 0;
+        return Outcome::ran;
+    }
+}
+
+TEST(Interleavings, AMutexExcludesAndWakesEverybody) {
+    EXPECT_EQ(failure_of(Parking{}, 3,
+                         [](Parking &s, int thread, std::string &broken) {
+                             return parking_step(s, thread, broken, true);
+                         }),
+              "");
+    EXPECT_NE(failure_of(Parking{}, 3,
+                         [](Parking &s, int thread, std::string &broken) {
+                             return parking_step(s, thread, broken, false);
+                         }),
+              "");
+}
+
+// ---- gates: MemberCondition, Gate::open (omp/team.cpp) ---------------------------------------
+
+struct Gates {
+    int pc[3] = {};
+    int epoch = 0, armed = 0;
+    int seen[3] = {};
+    int cell[3] = {}; // 0 empty, 1 armed, 2 signalled
+    bool ready[3] = {};
+    int arrived = 0; // the opener waits for both before it opens again, as a barrier does
+    auto operator<=>(const Gates &) const = default;
+};
+constexpr int kRounds = 2;
+
+// Threads 1 and 2 wait for each epoch, thread 0 opens.
+Outcome gate_step(Gates &s, int thread, std::string &broken, bool looks_again) {
+    int &pc = s.pc[thread];
+    const auto signal_if_armed = [&](int member) {
+        if (s.cell[member] != 1)
+            return;
+        s.cell[member] = 2;
+        s.ready[member] = true;
+    };
+    if (thread == 0) {
+        switch (pc % 5) {
+        case 0:
+            if (pc == 5 * kRounds)
+                return Outcome::ended;
+            if (s.arrived != 2 * (pc / 5 + 1))
+                return Outcome::waits;
+            ++s.epoch;
+            ++pc;
+            return Outcome::ran;
+        case 1:
+            pc += s.armed == 0 ? 4 : 1;
+            return Outcome::ran;
+        case 2:
+        case 3:
+            signal_if_armed(pc % 5 - 1);
+            ++pc;
+            return Outcome::ran;
+        default:
+            ++pc;
+            return Outcome::ran;
+        }
+    }
+    switch (pc) {
+    case 0:
+        if (s.seen[thread] == kRounds)
+            return Outcome::ended;
+        ++s.arrived;
+        pc = 1;
+        return Outcome::ran;
+    case 1:
+        pc = s.epoch != s.seen[thread] ? 7 : 2;
+        return Outcome::ran;
+    case 2: // arm(): the cell, the count, a last look
+        s.cell[thread] = 1;
+        pc = 3;
+        return Outcome::ran;
+    case 3:
+        ++s.armed;
+        pc = looks_again ? 4 : 6;
+        return Outcome::ran;
+    case 4:
+        pc = s.epoch != s.seen[thread] ? 5 : 6;
+        return Outcome::ran;
+    case 5: // disarm()
+        if (s.cell[thread] == 1) {
+            s.cell[thread] = 0;
+            --s.armed;
+            pc = 1;
+        } else {
+            pc = 6;
+        }
+        return Outcome::ran;
+    case 6:
+        if (!s.ready[thread])
+            return Outcome::waits;
+        s.ready[thread] = false;
+        --s.armed;
+        pc = 1;
+        return Outcome::ran;
+    default:
+        if (s.ready[thread])
+            broken = "a wake-up is left over";
+        ++s.seen[thread];
+        pc = 0;
+        return Outcome::ran;
+    }
+}
+
+TEST(Interleavings, AGateLetsEverybodyThroughEachTime) {
+    EXPECT_EQ(failure_of(Gates{}, 3,
+                         [](Gates &s, int thread, std::string &broken) {
+                             return gate_step(s, thread, broken, true);
+                         }),
+              "");
+    EXPECT_NE(failure_of(Gates{}, 3,
+                         [](Gates &s, int thread, std::string &broken) {
+                             return gate_step(s, thread, broken, false);
+                         }),
+              "");
+}
+
+// ---- sleep: Worker::sleep, make_ready, announce_work (sched/worker.cpp) ----------------------
+
+struct Sleep {
+    int pc[3] = {};
+    int work[2] = {};    // the inbox, a queue
+    int sleepers = 0;    // of the group
+    bool asleep = false; // the futex word
+    int taken = 0;
+    auto operator<=>(const Sleep &) const = default;
+};
+
+// Thread 0 sleeps between two pieces of work; 1 fills the inbox, 2 the queue.
+Outcome sleep_step(Sleep &s, int thread, std::string &, bool looks_again) {
+    int &pc = s.pc[thread];
+    if (thread == 0) {
+        switch (pc) {
+        case 0:
+            if (s.taken == 2)
+                return Outcome::ended;
+            for (int &work : s.work)
+                if (work) {
+                    --work;
+                    ++s.taken;
+                    return Outcome::ran;
+                }
+            pc = 1;
+            return Outcome::ran;
+        case 1:
+            ++s.sleepers;
+            pc = 2;
+            return Outcome::ran;
+        case 2:
+            s.asleep = true;
+            pc = 3;
+            return Outcome::ran;
+        case 3: // anything_to_do()
+            pc = looks_again && (s.work[0] || s.work[1]) ? 5 : 4;
+            return Outcome::ran;
+        case 4: // futex_wait
+            if (s.asleep)
+                return Outcome::waits;
+            pc = 5;
+            return Outcome::ran;
+        case 5:
+            s.asleep = false;
+            pc = 6;
+            return Outcome::ran;
+        default:
+            --s.sleepers;
+            pc = 0;
+            return Outcome::ran;
+        }
+    }
+    switch (pc) {
+    case 0:
+        ++s.work[thread - 1];
+        pc = thread == 1 ? 2 : 1;
+        return Outcome::ran;
+    case 1: // announce_work(): anybody asleep in the group?
+        pc = s.sleepers > 0 ? 2 : 3;
+        return Outcome::ran;
+    case 2:
+        s.asleep = false; // wake(), if asleep()
+        pc = 3;
+        return Outcome::ran;
+    default:
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, ASleeperMissesNoWork) {
+    EXPECT_EQ(failure_of(Sleep{}, 3,
+                         [](Sleep &s, int thread, std::string &broken) {
+                             return sleep_step(s, thread, broken, true);
+                         }),
+              "");
+    EXPECT_NE(failure_of(Sleep{}, 3,
+                         [](Sleep &s, int thread, std::string &broken) {
+                             return sleep_step(s, thread, broken, false);
+                         }),
+              "");
+}
+
+} // namespace
+} // namespace sennit::model
