@@ -8,9 +8,9 @@
 #include "omp/team.h"
 #include "sched/order.h"
 #include "sched/worker.h"
+#include "task/observer.h"
 #include "task/statistics.h"
 #include "task/task.h"
-#include "task/watch.h"
 #include "trace/trace.h"
 #include "watch/watch.h"
 
@@ -46,7 +46,7 @@ void after_fork_in_child() {
     task::setup(); // looks at what is loaded, before we load anything ourselves
     icv_setup();
     trace::setup();
-    task::watch_setup();
+    task::observer_setup();
     ompt::setup();
     task::statistics_setup();
     watch::setup();

@@ -388,9 +388,9 @@ void end_region(sched::Worker &worker) {
         arrive(team, Team::kJoin);
         pass(worker, first, team.barrier, seen);
     }
-    first.outside = false; // see begin_initial
     if (kTool)
         ompt::implicit_task_end(first);
+    first.outside = false; // see begin_initial
     worker.leave(first);
     worker.task = team.encountering_task;
     worker.slot = team.encountering;

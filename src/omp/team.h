@@ -14,8 +14,8 @@
 #include "omp/icv.h"
 #include "omp/ompt/tool.h"
 #include "sched/worker.h"
+#include "task/observer.h"
 #include "task/task.h"
-#include "task/watch.h"
 
 #include <atomic>
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include "base/config.h"
 #include "base/message.h"
-#include "base/watch.h"
+#include "base/observed.h"
 #include "sched/threads.h"
 #include "trace/trace.h"
 
@@ -419,8 +419,8 @@ void Worker::switch_to(Fiber *to) {
     }
     current_ = to;
     note_busy();
-    if (watch::anybody())
-        watched_switch(*this, *from, *to);
+    if (observed::by_anybody())
+        observed_switch(*this, *from, *to);
     fiber::switch_to(from->context, to->context);
     arrive();
 }

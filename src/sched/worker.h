@@ -190,7 +190,7 @@ class CellCondition final : public Condition {
 void run_node(Worker &worker, Slot &slot, Node *node);
 // The same: to whom it tells that the worker, whose current task is that of `to` by now, leaves
 // `from`.
-void watched_switch(Worker &worker, const Fiber &from, const Fiber &to);
+void observed_switch(Worker &worker, const Fiber &from, const Fiber &to);
 
 class alignas(kCacheLine) Worker {
   public:

@@ -2,8 +2,8 @@
 #include "task/depend.h"
 
 #include "base/message.h"
+#include "task/observer.h"
 #include "task/priorities.h"
-#include "task/watch.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -150,8 +150,8 @@ void connect(sched::Worker &worker, DependNode *predecessor, DependNode &node, E
     edges.add(edge);
     if (SENNIT_UNLIKELY(edges.linking != nullptr))
         edges.linking->add(*predecessor);
-    if (task::Watcher *watcher = task::watcher(); watcher && predecessor->task && node.task)
-        watcher->ordered(*predecessor->task, *node.task);
+    if (task::Observer *observer = task::observer(); observer && predecessor->task && node.task)
+        observer->ordered(*predecessor->task, *node.task);
 }
 
 void add_mutex(DependNode &node, DependMutex *mutex) {

@@ -5,8 +5,8 @@
 #include "base/message.h"
 #include "task/depend.h"
 #include "task/imports.h"
+#include "task/observer.h"
 #include "task/priorities.h"
-#include "task/watch.h"
 #include "trace/trace.h"
 
 #include <algorithm>
@@ -184,6 +184,7 @@ void run_again(sched::Worker &worker, sched::Slot &slot, Task &task) {
 // Tasks that have ended and wait for events are on no stack: a list of them is all that a report
 // can find them by.
 void list_waiting(sched::Worker &worker, Task &task) {
+    task.flags |= Task::kListed;
     worker.event_lock.lock();
     task.listed_next = worker.event_tasks;
     task.listed_at = &worker.event_tasks;
@@ -191,7 +192,6 @@ void list_waiting(sched::Worker &worker, Task &task) {
         worker.event_tasks->listed_at = &task.listed_next;
     worker.event_tasks = &task;
     worker.event_lock.unlock();
-    task.flags |= Task::kListed;
 }
 
 void unlist_waiting(Task &task) {
@@ -226,28 +226,29 @@ bool all_events(sched::Worker &worker, Task &task) {
     return true;
 }
 
-// ---- with somebody looking on (watch.h) -------------------------------------------------------
+// ---- with somebody looking on (observer.h)
+// -------------------------------------------------------
 
-SENNIT_COLD void watched_start(sched::Worker &worker, sched::Slot &slot, Task &task) {
+SENNIT_COLD void observed_start(sched::Worker &worker, sched::Slot &slot, Task &task) {
     trace::task_start(task.trace_id, task.entry);
     worker.slot = &slot;
-    if (Watcher *watcher = task::watcher())
-        watcher->starts(worker, task, worker.task);
+    if (Observer *observer = task::observer())
+        observer->starts(worker, task, worker.task);
     // Not so the later parts of an untied task that the compiler has cut.
     const bool begins = task.home.load(std::memory_order_relaxed) == nullptr;
     if (begins && is_cancelled(task)) {
         task.flags |= Task::kDiscarded;
-        if (Watcher *watcher = task::watcher())
-            watcher->discarded(task);
+        if (Observer *observer = task::observer())
+            observer->discarded(task);
     }
 }
 
 // The body has returned.
-SENNIT_COLD void watched_end(sched::Worker &worker, Task &task) {
-    using End = Watcher::End;
+SENNIT_COLD void observed_end(sched::Worker &worker, Task &task) {
+    using End = Observer::End;
     trace::task_end(task.trace_id);
-    Watcher *watcher = task::watcher();
-    if (!watcher)
+    Observer *observer = task::observer();
+    if (!observer)
         return;
     End how = is_cancelled(task) ? End::cancel : End::complete;
     if (task.is(Task::kRequeued))
@@ -256,29 +257,30 @@ SENNIT_COLD void watched_end(sched::Worker &worker, Task &task) {
              task.events.load(std::memory_order_acquire) > 1 &&
              task.tool->decide(ToolRecord::Detached::yes))
         how = End::detach;
-    watcher->ends(worker, task, how);
+    observer->ends(worker, task, how);
 }
 
 // Before a completion that the task's body is not the last step of.
-SENNIT_COLD void watched_late_completion(Task &task) {
-    if (Watcher *watcher = task::watcher();
-        watcher && task.tool->detached.load(std::memory_order_relaxed) == ToolRecord::Detached::yes)
-        watcher->fulfilled(task, true);
+SENNIT_COLD void observed_late_completion(Task &task) {
+    if (Observer *observer = task::observer();
+        observer &&
+        task.tool->detached.load(std::memory_order_relaxed) == ToolRecord::Detached::yes)
+        observer->fulfilled(task, true);
 }
 
 // Before `count` events are fulfilled: are they the last, and the body still at work?
-SENNIT_COLD void watched_fulfilment(Task &task, std::int64_t count) {
-    if (Watcher *watcher = task::watcher();
-        watcher && task.events.load(std::memory_order_acquire) == count + 1 &&
+SENNIT_COLD void observed_fulfilment(Task &task, std::int64_t count) {
+    if (Observer *observer = task::observer();
+        observer && task.events.load(std::memory_order_acquire) == count + 1 &&
         task.tool->decide(ToolRecord::Detached::early))
-        watcher->fulfilled(task, false);
+        observer->fulfilled(task, false);
 }
 
-SENNIT_COLD void watched_creation(sched::Worker &worker, Task &fresh, const Depend *depends,
-                                  int count) {
+SENNIT_COLD void observed_creation(sched::Worker &worker, Task &fresh, const Depend *depends,
+                                   int count) {
     trace::task_create(fresh.trace_id, fresh.entry, fresh.parent->trace_id);
-    if (Watcher *watcher = task::watcher())
-        watcher->created(worker, fresh, depends, count);
+    if (Observer *observer = task::observer())
+        observer->created(worker, fresh, depends, count);
 }
 
 // Run the body of a ready, deferred task on the current stack.
@@ -291,14 +293,14 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
         if (SENNIT_UNLIKELY(task.vertex != nullptr))
             vertex_starts(task);
     }
-    if (watch::is(watch::kTrace | watch::kTool | watch::kCancellation))
-        watched_start(worker, slot, task);
+    if (observed::by(observed::kTrace | observed::kTool | observed::kCancellation))
+        observed_start(worker, slot, task);
     worker.task = &task;
     worker.slot = &slot;
     task.home.store(&worker, std::memory_order_relaxed);
     task.invoke(task);
-    if (watch::anybody())
-        watched_end(worker, task);
+    if (observed::by_anybody())
+        observed_end(worker, task);
     if (SENNIT_UNLIKELY(task.flags & (Task::kEvents | Task::kRequeued | Task::kProfiled))) {
         if (task.is(Task::kRequeued))
             return run_again(worker, slot, task);
@@ -307,8 +309,8 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
         if (task.is(Task::kEvents)) {
             if (!all_events(worker, task))
                 return;
-            if (watch::anybody())
-                watched_late_completion(task);
+            if (observed::by_anybody())
+                observed_late_completion(task);
         }
     }
     complete(&worker, task, then);
@@ -325,7 +327,7 @@ void note_may_suspend() {
         detail::g_may_suspend.store(true, std::memory_order_relaxed);
 }
 
-static SENNIT_COLD Task *allocate_watched(sched::Worker &worker, std::size_t payload_size) {
+static SENNIT_COLD Task *allocate_observed(sched::Worker &worker, std::size_t payload_size) {
     constexpr std::size_t kAlign = alignof(ToolRecord);
     const std::size_t record_at = (sizeof(Task) + payload_size + kAlign - 1) & ~(kAlign - 1);
     void *memory = worker.heap.allocate(record_at + sizeof(ToolRecord));
@@ -335,8 +337,8 @@ static SENNIT_COLD Task *allocate_watched(sched::Worker &worker, std::size_t pay
 }
 
 Task *allocate(sched::Worker &worker, std::size_t payload_size) {
-    if (watch::is(watch::kTool))
-        return allocate_watched(worker, payload_size);
+    if (observed::by(observed::kTool))
+        return allocate_observed(worker, payload_size);
     return new (worker.heap.allocate(sizeof(Task) + payload_size)) Task;
 }
 
@@ -414,8 +416,8 @@ static void submit_ordered(sched::Worker &worker, Task &fresh, const Depend *dep
 
 void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
     count_child(worker, fresh);
-    if (watch::anybody())
-        watched_creation(worker, fresh, depends, count);
+    if (observed::by_anybody())
+        observed_creation(worker, fresh, depends, count);
     if (sched::ordered() && !worker.slot->outside)
         return submit_ordered(worker, fresh, depends, count);
     if (count > 0) {
@@ -450,8 +452,8 @@ void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh) {
     // Whoever runs the parent, and whether it is folded: `self` still counts, so it is not done.
     fresh.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
     count_in_team(worker, fresh);
-    if (watch::anybody())
-        watched_creation(worker, fresh, nullptr, 0);
+    if (observed::by_anybody())
+        observed_creation(worker, fresh, nullptr, 0);
     if (sched::ordered())
         give_priority(fresh, 0);
     worker.push(*worker.slot, &fresh);
@@ -459,8 +461,8 @@ void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh) {
 
 void submit_elsewhere(sched::Worker &worker, Task &fresh) {
     fresh.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
-    if (watch::anybody())
-        watched_creation(worker, fresh, nullptr, 0);
+    if (observed::by_anybody())
+        observed_creation(worker, fresh, nullptr, 0);
     if (sched::ordered())
         give_priority(fresh, 0);
     sched::push_foreign(*fresh.team, &fresh);
@@ -543,20 +545,20 @@ Task *detail::make_spare(sched::Worker &worker) {
     return task;
 }
 
-SENNIT_COLD void detail::watched_undeferred_begin(sched::Worker &worker, Task &task) {
+SENNIT_COLD void detail::observed_undeferred_begin(sched::Worker &worker, Task &task) {
     trace::task_create(task.trace_id, task.entry, task.parent->trace_id);
     trace::task_start(task.trace_id, task.entry);
-    if (Watcher *watcher = task::watcher()) {
+    if (Observer *observer = task::observer()) {
         if (!task.tool->created)
-            watcher->created(worker, task, nullptr, 0);
-        watcher->starts(worker, task, task.parent);
+            observer->created(worker, task, nullptr, 0);
+        observer->starts(worker, task, task.parent);
     }
 }
 
-SENNIT_COLD void detail::watched_included_begin(sched::Worker &worker, Task &task) {
-    if (task::watcher()) // made for another task
+SENNIT_COLD void detail::observed_included_begin(sched::Worker &worker, Task &task) {
+    if (task::observer()) // made for another task
         new (task.tool) ToolRecord;
-    watched_undeferred_begin(worker, task);
+    observed_undeferred_begin(worker, task);
 }
 
 namespace {
@@ -660,14 +662,14 @@ class GroupCondition final : public sched::Condition {
 } // namespace
 
 void detail::end_undeferred_slow(sched::Worker &worker, Task &task) {
-    watched_end(worker, task);
+    observed_end(worker, task);
     if (task.is(Task::kEvents) && task.events.fetch_sub(1, std::memory_order_acq_rel) != 1) {
         // The cell, not the count: fulfil_events touches the cell last.
         sched::CellCondition condition(task.block_cell, sched::WaitFor::events, &task);
         worker.wait(condition);
     }
-    if (task.is(Task::kEvents) && watch::anybody())
-        watched_late_completion(task);
+    if (task.is(Task::kEvents) && observed::by_anybody())
+        observed_late_completion(task);
     worker.task = task.parent;
     if (task.children_depend) {
         drop_table(&worker, task.children_depend);
@@ -717,8 +719,8 @@ void bind_events(Task &task, std::int64_t count) {
 }
 
 void fulfil_events(Task &task, std::int64_t count) {
-    if (watch::anybody())
-        watched_fulfilment(task, count);
+    if (observed::by_anybody())
+        observed_fulfilment(task, count);
     if (task.events.fetch_sub(count, std::memory_order_acq_rel) != count)
         return;
     if (task.is(Task::kUndeferred)) {
@@ -732,8 +734,8 @@ void fulfil_events(Task &task, std::int64_t count) {
             free_task(sched::Worker::self(), &task);
     } else {
         unlist_waiting(task);
-        if (watch::anybody())
-            watched_late_completion(task);
+        if (observed::by_anybody())
+            observed_late_completion(task);
         complete(sched::Worker::self(), task, Then::queue);
     }
 }
@@ -749,14 +751,14 @@ void suspend(sched::Worker &worker, const sennit_wait *why) {
                                  peak, now, std::memory_order_relaxed)) {
         }
         trace::task_suspend(task.trace_id);
-        if (Watcher *watcher = task::watcher())
-            watcher->suspends(worker);
+        if (Observer *observer = task::observer())
+            observer->suspends(worker);
         sched::CellCondition condition(task.block_cell, sched::WaitFor::resumption, why);
         ++worker.suspended;
         worker.wait(condition);
         --worker.suspended;
-        if (Watcher *watcher = task::watcher())
-            watcher->resumes(worker, task);
+        if (Observer *observer = task::observer())
+            observer->resumes(worker, task);
         trace::task_resume(task.trace_id);
         g_counters.suspended_now.fetch_sub(1, std::memory_order_relaxed);
     }
@@ -779,7 +781,7 @@ void never_throttle() {
 }
 
 void heed_cancellation() {
-    watch::set(watch::kCancellation);
+    observed::set(observed::kCancellation);
 }
 
 void setup() {

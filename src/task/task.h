@@ -14,7 +14,7 @@
 #pragma once
 
 #include "base/compiler.h"
-#include "base/watch.h"
+#include "base/observed.h"
 #include "sched/worker.h"
 #include "trace/trace.h"
 
@@ -39,7 +39,7 @@ struct DependTable;    // depend.h
 struct TaskReductions; // the room above's
 
 namespace task {
-struct ToolRecord; // watch.h
+struct ToolRecord; // observer.h
 }
 
 struct DependEdge {
@@ -124,12 +124,13 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         Task *listed_next;                // with kListed
     };
     std::uint64_t trace_id = 0;
-    policy::Vertex *vertex = nullptr; // priorities.h: from creation to start, under sa and fa
+    // priorities.h: from creation to start, under sa and fa; successors look at it later, too
+    policy::Vertex *vertex = nullptr;
     union {
         policy::Profile *profile = nullptr; // with kProfiled, until it ends
         Task **listed_at;                   // with kListed; see task.cpp
     };
-    task::ToolRecord *tool; // watch.h; undefined where no tool is attached
+    task::ToolRecord *tool; // observer.h; undefined where no tool is attached
 
     // A DependNode when the task has dependences; not touched otherwise.
     alignas(kCacheLine) std::byte node[sizeof(DependNode)];
@@ -297,7 +298,7 @@ inline Taskgroup *cancellable_taskgroup(const Task &task) {
     return group;
 }
 inline bool is_cancelled(const Task &task) {
-    if (SENNIT_LIKELY(!watch::is(watch::kCancellation)))
+    if (SENNIT_LIKELY(!observed::by(observed::kCancellation)))
         return false;
     const Taskgroup *group = cancellable_taskgroup(task);
     return task.team->cancelled.load(std::memory_order_relaxed) ||
@@ -315,15 +316,15 @@ void setup();
 
 namespace detail {
 Task *make_spare(sched::Worker &worker);
-void watched_undeferred_begin(sched::Worker &worker, Task &task);
-void watched_included_begin(sched::Worker &worker, Task &task);
+void observed_undeferred_begin(sched::Worker &worker, Task &task);
+void observed_included_begin(sched::Worker &worker, Task &task);
 void end_undeferred_slow(sched::Worker &worker, Task &task);
 
 // Has the undeferred task left something to clear up, or to wait for?
 inline bool left_something(const Task &task) {
     return SENNIT_UNLIKELY(task.is(Task::kEvents) || task.depend || task.children_depend ||
                            task.spawned || task.pending.load(std::memory_order_relaxed)) ||
-           watch::anybody();
+           observed::by_anybody();
 }
 } // namespace detail
 
@@ -331,8 +332,8 @@ inline void begin_undeferred(sched::Worker &worker, Task &task) {
     worker.count_task();
     task.home.store(&worker, std::memory_order_relaxed);
     worker.task = &task;
-    if (watch::anybody())
-        detail::watched_undeferred_begin(worker, task);
+    if (observed::by_anybody())
+        detail::observed_undeferred_begin(worker, task);
 }
 
 inline void end_undeferred(sched::Worker &worker, Task &task) {
@@ -358,8 +359,8 @@ inline Included::Included(sched::Worker &worker, void *entry, std::uint32_t flag
     task_->flags = flags_;
     worker.count_task();
     worker.task = task_;
-    if (watch::anybody())
-        detail::watched_included_begin(worker, *task_);
+    if (observed::by_anybody())
+        detail::observed_included_begin(worker, *task_);
 }
 
 inline bool Included::renew() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenMP 5.2, 5.4.4 and 11.5: a task that is discarded because its taskgroup was cancelled leaves no
-// firstprivate object behind, whether tasks are made one by one or by a taskloop; a construct with
-// reduction(task, ...) in the taskgroup does not hide it from `cancel`.
+// OpenMP 5.2, 5.4.4 and 11.5: a task that is discarded because its taskgroup was cancelled leaves
+// no firstprivate object behind, whether tasks are made one by one or by a taskloop; a construct
+// with reduction(task, ...) in the taskgroup does not hide it from `cancel`.
 #include "check.h"
 #include <atomic>
 #include <vector>

@@ -44,8 +44,8 @@ static void nesting(omp_nest_lock_t *lock) {
     omp_destroy_nest_lock(lock);
 }
 
-/* A task owns a nestable lock, be it taken before the first region; the implicit task of a region of
- * one thread is another one. */
+/* A task owns a nestable lock, be it taken before the first region; the implicit task of a region
+ * of one thread is another one. */
 static void owner(omp_nest_lock_t *lock) {
     int depth = -1;
     omp_init_nest_lock(lock);

@@ -52,8 +52,8 @@ void run(unsigned num_threads, Region region, unsigned flags) {
     omp::parallel(worker, size_for(worker, num_threads), region_body, &region);
 }
 
-SENNIT_COLD void run_watched(ompt::Site site, unsigned num_threads, const Region &region,
-                             unsigned flags) {
+SENNIT_COLD void run_observed(ompt::Site site, unsigned num_threads, const Region &region,
+                              unsigned flags) {
     const ompt::MaybeEntry entry(site);
     run(num_threads, region, flags);
 }
@@ -123,7 +123,7 @@ Region sections_region(Function function, void *data, unsigned count) {
 
 GOMP_API void GOMP_parallel(Function function, void *data, unsigned num_threads, unsigned flags) {
     if (ompt::on())
-        return run_watched(SENNIT_SITE, num_threads, {function, data}, flags);
+        return run_observed(SENNIT_SITE, num_threads, {function, data}, flags);
     run(num_threads, {function, data}, flags);
 }
 

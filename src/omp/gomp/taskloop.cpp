@@ -100,7 +100,7 @@ SENNIT_NOINLINE void call_on_copy(const Range &range, std::uint64_t begin, std::
 }
 
 // With a tool, a range is one task: it is to see the program's tasks, and nothing else.
-void run_watched(Task &self) {
+void run_observed(Task &self) {
     const Range &range = *static_cast<const Range *>(self.payload());
     if (self.is(Task::kDiscarded) && !range.constructed)
         return;
@@ -177,7 +177,7 @@ void run_undeferred(sched::Worker &worker, const Range &range) {
 void describe(Task &task) {
     const Range &range = *static_cast<const Range *>(task.payload());
     const std::uint64_t begin = range.cut.begin(range.first);
-    task.invoke = run_watched;
+    task.invoke = run_observed;
     task.flags |= range.flags;
     task.tool->first_iteration = begin;
     task.tool->iterations = (range.cut.end(range.first, begin) - begin) / range.cut.step;

@@ -39,19 +39,19 @@ void invoke_always(Task &task) {
 }
 
 // With a tool: the frame from which user code is called is known.
-void run_body_watched(Task &task) {
+void run_body_observed(Task &task) {
     const ompt::UserCode code(*task.tool, __builtin_frame_address(0));
     run_body_here(task);
 }
 
-void invoke_always_watched(Task &task) {
+void invoke_always_observed(Task &task) {
     task.flags &= ~Task::kDiscarded;
-    run_body_watched(task);
+    run_body_observed(task);
 }
 
-void invoke_watched(Task &task) {
+void invoke_observed(Task &task) {
     if (!task.is(Task::kDiscarded))
-        run_body_watched(task);
+        run_body_observed(task);
 }
 
 inline void run_included(sched::Worker &worker, Function function, const Arguments &arguments,
@@ -66,8 +66,8 @@ void run_undeferred_fully(sched::Worker &worker, Function function, const Argume
     Task &task = *task::allocate(worker, 0);
     task::set_up(worker, task, invoke, reinterpret_cast<void *>(function),
                  flags | Task::kUndeferred, priority);
-    if (task::Watcher *watcher = task::watcher())
-        watcher->created(worker, task, depends, count);
+    if (task::Observer *observer = task::observer())
+        observer->created(worker, task, depends, count);
     if (count > 0)
         task::wait_depends(worker, &task, depends, count);
     if (detach) {
@@ -102,7 +102,7 @@ Task *make_deferred(sched::Worker &worker, Function function, const Arguments &a
 }
 
 // Everything but the plainest tasks.
-template <bool kWatched>
+template <bool kObserved>
 SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const Arguments &arguments,
                                bool if_clause, unsigned flags, void **depend, int priority,
                                void *detach) {
@@ -119,12 +119,12 @@ SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const A
         run_undeferred_fully(worker, function, arguments, ours, level, depends, count, detach);
         return;
     }
-    if (count == 0 && !detach && task::throttled(worker) && !task::may_suspend() && !kWatched)
+    if (count == 0 && !detach && task::throttled(worker) && !task::may_suspend() && !kObserved)
         return run_included(worker, function, arguments, ours);
     void *block = nullptr;
     Task *task = make_deferred(worker, function, arguments, ours, level, &block);
-    if (kWatched)
-        task->invoke = arguments.copy ? invoke_always_watched : invoke_watched;
+    if (kObserved)
+        task->invoke = arguments.copy ? invoke_always_observed : invoke_observed;
     if (detach) {
         task->events.store(2, std::memory_order_relaxed);
         task->flags |= Task::kEvents;
@@ -136,9 +136,9 @@ SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const A
     task::submit(worker, *task, depends, count);
 }
 
-SENNIT_COLD void make_watched(ompt::Site site, Function function, const Arguments &arguments,
-                              bool if_clause, unsigned flags, void **depend, int priority,
-                              void *detach) {
+SENNIT_COLD void make_observed(ompt::Site site, Function function, const Arguments &arguments,
+                               bool if_clause, unsigned flags, void **depend, int priority,
+                               void *detach) {
     const ompt::Entry entry(site);
     make_task<true>(entry.worker(), function, arguments, if_clause, flags, depend, priority,
                     detach);
@@ -150,12 +150,12 @@ GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long s
                         bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
     sched::Worker &worker = omp::here();
     const Arguments arguments{data, copy, size, align};
-    if (watch::is(watch::kCancellation | watch::kTool)) {
+    if (observed::by(observed::kCancellation | observed::kTool)) {
         if (task::is_cancelled(*worker.task) && !(flags & gomp::kDetach))
             return; // the new task would be discarded; an event must be good for whoever fulfils it
         if (ompt::on())
-            return make_watched(SENNIT_SITE, function, arguments, if_clause, flags, depend,
-                                priority, detach);
+            return make_observed(SENNIT_SITE, function, arguments, if_clause, flags, depend,
+                                 priority, detach);
     }
     // A call: the plainest task with if(0), below a final one, or with a long queue where nothing
     // in the process suspends on outside events.

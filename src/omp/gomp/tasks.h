@@ -130,7 +130,7 @@ class Dependences {
     task::Depend *array = nullptr;                                                                 \
     if (source) {                                                                                  \
         const gomp::Dependences given(source);                                                     \
-        count = given.size();                                                                     \
+        count = given.size();                                                                      \
         array = static_cast<task::Depend *>(                                                       \
             alloca(static_cast<std::size_t>(count) * sizeof(task::Depend)));                       \
         given.fill(array);                                                                         \

@@ -139,7 +139,7 @@ void run(const Ident *location, Region region, bool parallel) {
     task.icvs = before;
 }
 
-SENNIT_COLD void run_watched(ompt::Site site, const Ident *location, const Region &region) {
+SENNIT_COLD void run_observed(ompt::Site site, const Ident *location, const Region &region) {
     const ompt::MaybeEntry entry(site);
     run(location, region, true);
 }
@@ -161,7 +161,7 @@ KMP_API void __kmpc_fork_call(Ident *location, std::int32_t count, Microtask mic
     SENNIT_COLLECT(arguments, count, microtask)
     const Region region = make_region(microtask, count, arguments);
     if (ompt::on())
-        run_watched(SENNIT_SITE, location, region);
+        run_observed(SENNIT_SITE, location, region);
     else
         run(location, region, true);
 }
@@ -178,7 +178,7 @@ KMP_API void __kmpc_serialized_parallel(Ident *, Gtid) {
     t_announced.severity = 0; // the if clause asks for one thread
     const int level = omp::member_of(worker).team->level;
     if (ompt::on())
-        ompt::serialized_begin(SENNIT_SITE);
+        ompt::serialized_begin(SENNIT_SITE, *static_cast<void **>(__builtin_frame_address(0)));
     else
         omp::fork(worker, 1, nullptr, nullptr);
     if (SENNIT_UNLIKELY(t_announced.levels > 1))

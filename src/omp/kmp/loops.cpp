@@ -91,9 +91,9 @@ ompt::WorkKind work_of(const Ident *location, ompt::WorkKind loop) {
 
 // With a tool: the construct and this thread's first piece of it.
 template <class T, class S>
-SENNIT_COLD void static_init_watched(ompt::Site site, const Ident *location, std::int32_t schedule,
-                                     std::int32_t *last, T *lower, T *upper, S *stride, S step,
-                                     S chunk) {
+SENNIT_COLD void static_init_observed(ompt::Site site, const Ident *location, std::int32_t schedule,
+                                      std::int32_t *last, T *lower, T *upper, S *stride, S step,
+                                      S chunk) {
     const ompt::Entry entry(site);
     const ompt::WorkKind kind = work_of(location, ompt::kWorkLoopStatic);
     const std::uint64_t count = trip_count(*lower, *upper, step);
@@ -223,8 +223,8 @@ std::int32_t dispatch_next(ompt::Site site, std::int32_t *last, T *lower, T *upp
                                                  std::int32_t *last, T *lower, T *upper,           \
                                                  S *stride, S step, S chunk) {                     \
         if (ompt::on())                                                                            \
-            return static_init_watched(SENNIT_SITE, location, schedule, last, lower, upper,        \
-                                       stride, step, chunk);                                       \
+            return static_init_observed(SENNIT_SITE, location, schedule, last, lower, upper,       \
+                                        stride, step, chunk);                                      \
         static_init(schedule, last, lower, upper, stride, step, chunk);                            \
     }                                                                                              \
     KMP_API void __kmpc_dist_for_static_init_##suffix(                                             \
@@ -233,8 +233,8 @@ std::int32_t dispatch_next(ompt::Site site, std::int32_t *last, T *lower, T *upp
         const bool last_team = team_share(lower, upper, step);                                     \
         *upper_of_team = *upper;                                                                   \
         if (ompt::on())                                                                            \
-            static_init_watched(SENNIT_SITE, location, schedule, last, lower, upper, stride, step, \
-                                chunk);                                                            \
+            static_init_observed(SENNIT_SITE, location, schedule, last, lower, upper, stride,      \
+                                 step, chunk);                                                     \
         else                                                                                       \
             static_init(schedule, last, lower, upper, stride, step, chunk);                        \
         *last &= last_team;                                                                        \
@@ -288,6 +288,8 @@ KMP_API void __kmpc_end_ordered(Ident *, Gtid) {
 
 // sections, of which each call gets the number of one to execute, or one that there is not.
 KMP_API std::int32_t __kmpc_sections_init(Ident *, Gtid) {
+    if (ompt::on())
+        ompt::work_begin(__builtin_return_address(0), ompt::kWorkSections, 0);
     omp::loop_begin(omp::here(), 0, {});
     return 0;
 }
@@ -297,12 +299,18 @@ KMP_API std::int32_t __kmpc_next_section(Ident *, Gtid, std::int32_t sections) {
         return sections;
     const std::uintptr_t next =
         omp::loop_shared_word(worker).fetch_add(1, std::memory_order_relaxed);
-    if (next < static_cast<std::uintptr_t>(sections))
+    if (next < static_cast<std::uintptr_t>(sections)) {
+        if (ompt::on())
+            ompt::section(__builtin_return_address(0));
         return static_cast<std::int32_t>(next);
+    }
     omp::loop_end(worker);
     return sections;
 }
-KMP_API void __kmpc_end_sections(Ident *, Gtid) {}
+KMP_API void __kmpc_end_sections(Ident *, Gtid) {
+    if (ompt::on())
+        ompt::work_end(__builtin_return_address(0));
+}
 
 KMP_API std::int32_t __kmpc_single(Ident *, Gtid) {
     const bool executor = omp::single_begin(omp::here());

@@ -40,7 +40,7 @@ void invoke(Task &task) {
 }
 
 // With a tool: the frame from which user code is called is known.
-void invoke_watched(Task &task) {
+void invoke_observed(Task &task) {
     ompt::taskloop_chunk(task);
     const ompt::UserCode code(*task.tool, __builtin_frame_address(0));
     run_here(task);
@@ -54,7 +54,7 @@ void read_priority(Task &task) {
 void run_undeferred(sched::Worker &worker, Task &task) {
     task.flags |= Task::kUndeferred;
     task::begin_undeferred(worker, task);
-    if (watch::is(watch::kTool))
+    if (observed::by(observed::kTool))
         task.invoke(task);
     else
         invoke(task);
@@ -121,8 +121,8 @@ void hand_over(sched::Worker &worker, Task &task, const task::Depend *depends, i
     if (SENNIT_UNLIKELY(task.parent->is(Task::kFinal))) {
         // Inside a final task: an included task.
         task.flags |= Task::kUndeferred;
-        if (task::Watcher *watcher = task::watcher())
-            watcher->created(worker, task, depends, count);
+        if (task::Observer *observer = task::observer())
+            observer->created(worker, task, depends, count);
         task::wait_depends(worker, &task, depends, count);
         kmp::run_undeferred(worker, task);
     } else {
@@ -160,13 +160,13 @@ KMP_API KmpTask *__kmpc_omp_task_alloc(Ident *, Gtid, std::int32_t flags, std::s
     made->shareds = shareds_size ? reinterpret_cast<char *>(made) + shareds_at : nullptr;
     made->routine = entry;
     made->part = 0;
+    if (ompt::on()) {
+        task.invoke = kmp::invoke_observed;
+        task.door_flags |= kmp::kObserved;
+    }
     if (SENNIT_UNLIKELY(flags & kmp::kProxy)) {
         task::note_may_suspend();
         task::bind_events(task, 1);
-    }
-    if (ompt::on()) {
-        task.invoke = kmp::invoke_watched;
-        task.door_flags |= kmp::kWatched;
     }
     return made;
 }
@@ -188,7 +188,7 @@ KMP_API std::int32_t __kmpc_omp_task(Ident *, Gtid gtid, KmpTask *kmp_task) {
         task::requeue(task);
         return 0;
     }
-    if (SENNIT_UNLIKELY(task.door_flags & (kmp::kPrioritySpecified | kmp::kWatched)))
+    if (SENNIT_UNLIKELY(task.door_flags & (kmp::kPrioritySpecified | kmp::kObserved)))
         hand_over_rare(SENNIT_SITE, worker, task);
     else
         hand_over(worker, task, nullptr, 0);

@@ -37,10 +37,10 @@ enum AllocFlag : std::uint32_t {
 // Ours, beside them in Task::door_flags: the body began a target region (__kmpc_set_thread_limit);
 // the task was made while a tool was attached.
 inline constexpr std::uint32_t kInTarget = 1u << 31;
-inline constexpr std::uint32_t kWatched = 1u << 30;
+inline constexpr std::uint32_t kObserved = 1u << 30;
 
-void invoke(Task &task);         // Task::invoke of this door
-void invoke_watched(Task &task); // with a tool
+void invoke(Task &task);          // Task::invoke of this door
+void invoke_observed(Task &task); // with a tool
 void end_body(Task &task, KmpTask &self, Gtid gtid);
 void read_priority(Task &task); // from where the compiler put it
 void run_undeferred(sched::Worker &worker, Task &task);

@@ -104,7 +104,8 @@ void end_threads();
 void announce_size(int requested);
 void announce_flags(std::uint32_t flags);
 // A region of one thread whose body the program calls.
-void serialized_begin(Site site);
+// `frame_pointer`: see stay_in_application.
+void serialized_begin(Site site, void *frame_pointer);
 void serialized_end(Site site);
 void league_begin(sched::Worker &worker, Region &region, int teams);
 void league_end(sched::Worker &worker, Region &region);
@@ -122,7 +123,7 @@ void leave_region(omp::Member &member);
 
 // ---- tasks (tasks.cpp) --------------------------------------------------------------------------
 
-void watch_tasks();
+void observe_tasks();
 // A task whose body the program calls.
 void undeferred_begin(Site site, Task &task);
 void undeferred_end(Site site, Task &task);

@@ -22,13 +22,13 @@ void announce_flags(std::uint32_t flags) {
     t_thread.region_flags = flags;
 }
 
-void serialized_begin(Site site) {
+void serialized_begin(Site site, void *frame_pointer) {
     Entry entry(site);
     announce_size(1);
     announce_flags(kParallelTeam | kInvokerProgram);
     omp::Team &team = omp::fork(entry.worker(), 1, nullptr, nullptr);
     task::ToolRecord &record = team.member(0).record;
-    stay_in_application(record, site, *static_cast<void **>(__builtin_frame_address(0)));
+    stay_in_application(record, site, frame_pointer);
     entry.stay();
 }
 

@@ -113,8 +113,8 @@ void taskwait_depend(Site site, const task::Depend *depends, int count) {
     record.taskwait = true;
     task::set_up(entry.worker(), waiting, nullptr, nullptr, Task::kUndeferred | Task::kMergeable,
                  0);
-    if (task::Watcher *watcher = task::watcher())
-        watcher->created(entry.worker(), waiting, depends, count);
+    if (task::Observer *observer = task::observer())
+        observer->created(entry.worker(), waiting, depends, count);
     task::wait_depends(entry.worker(), nullptr, depends, count);
     g_tool.task_schedule(data_of(record), kTaskwaitComplete, nullptr);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Explicit tasks are created, run, suspended and resumed (OpenMP 5.2, 19.5.2.7 to 19.5.2.10). How
-// the events of a thread chain is told in task/watch.h.
+// the events of a thread chain is told in task/observer.h.
 #include "omp/ompt/events.h"
 #include "omp/team.h"
 
@@ -31,7 +31,7 @@ int type_of(task::DependKind kind, bool all) {
     return all ? kDependOutAllMemory : kDependInout;
 }
 
-class Reporter final : public task::Watcher {
+class Reporter final : public task::Observer {
   public:
     void created(sched::Worker &, Task &fresh, const task::Depend *depends, int count) override {
         task::ToolRecord &parent = *t_thread.current->tool;
@@ -96,8 +96,8 @@ Reporter g_reporter;
 
 } // namespace
 
-void watch_tasks() {
-    task::set_watcher(&g_reporter);
+void observe_tasks() {
+    task::set_observer(&g_reporter);
 }
 
 void stay_in_application(task::ToolRecord &record, Site site, void *frame_pointer) {

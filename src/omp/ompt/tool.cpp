@@ -138,7 +138,7 @@ bool start_tool() {
     }
     if (!g_result)
         return false;
-    watch_tasks();
+    observe_tasks();
     return g_result->initialize && g_result->initialize(lookup, -1, &g_result->tool_data) != 0;
 }
 
@@ -152,7 +152,7 @@ void setup() {
         warn("OMP_TOOL='%s' is unknown: use enabled or disabled; going on with enabled", value);
     if (dlsym(RTLD_DEFAULT, kStartTool) || std::getenv("OMP_TOOL_LIBRARIES") ||
         std::getenv("OMP_TOOL_VERBOSE_INIT"))
-        watch::set(watch::kTool);
+        observed::set(observed::kTool);
 }
 
 void start() {
@@ -166,7 +166,7 @@ void start() {
             // first.
             std::atexit(finalize);
         else
-            task::set_watcher(nullptr);
+            task::set_observer(nullptr);
         g_phase.store(wanted ? Phase::started : Phase::none, std::memory_order_release);
         return;
     }
@@ -184,7 +184,7 @@ void finalize() {
     if (g_phase.load(std::memory_order_acquire) != Phase::started || g_finalizing.exchange(true))
         return;
     end_threads();
-    task::set_watcher(nullptr);
+    task::set_observer(nullptr);
     g_phase.store(Phase::none, std::memory_order_release);
     // Nothing may be told from now on.
 #define SENNIT_OMPT_FORGET(name, ...) g_tool.name.set(nullptr);

@@ -3,13 +3,13 @@
 // it asked to be told, and what the runtime keeps for it.
 //
 // It is looked for when the first thread uses OpenMP, by when the constructors of the libraries
-// that the program was linked with have run. Without a candidate watch::kTool is never set, and
+// that the program was linked with have run. Without a candidate observed::kTool is never set, and
 // each hook in the runtime is one branch that is never taken.
 #pragma once
 
-#include "base/watch.h"
+#include "base/observed.h"
 #include "omp/ompt/types.h"
-#include "task/watch.h"
+#include "task/observer.h"
 
 #include <atomic>
 #include <cstdint>
@@ -38,7 +38,7 @@ void start();
 
 // Is a tool attached? On a thread that has not used OpenMP yet: may there be one?
 inline bool on() {
-    return watch::is(watch::kTool);
+    return observed::by(observed::kTool);
 }
 
 // Say goodbye to the tool: at exit, or when it asks for it (ompt_finalize_tool).
@@ -81,7 +81,7 @@ extern Callbacks g_tool;
 // ---- what the runtime keeps for it --------------------------------------------------------------
 
 // Of the calling thread. `current` is the task that runs here as the tool was told, see
-// task/watch.h.
+// task/observer.h.
 struct Thread {
     Data data{0};
     bool begun = false;

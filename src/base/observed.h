@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace sennit::watch {
+namespace sennit::observed {
 
 enum Who : std::uint8_t {
     kTrace = 1,        // the event recorder, trace/
@@ -15,12 +15,12 @@ enum Who : std::uint8_t {
     kCancellation = 4, // cancel-var is true: tasks may have to be discarded
 };
 
-// task/watch.cpp. Written before there are threads, and when a tool declines or says goodbye: a
+// task/observer.cpp. Written before there are threads, and when a tool declines or says goodbye: a
 // thread that reads it late calls a hook that finds nobody. So an ordinary variable will do, which
 // the processor tests in memory; only ThreadSanitizer must not see it.
 [[gnu::visibility("hidden")]] extern std::uint8_t g_who;
 
-inline bool is(std::uint8_t who) {
+inline bool by(std::uint8_t who) {
 #if SENNIT_TSAN
     return SENNIT_UNLIKELY((__atomic_load_n(&g_who, __ATOMIC_RELAXED) & who) != 0);
 #else
@@ -34,8 +34,8 @@ inline void clear(std::uint8_t who) {
     __atomic_fetch_and(&g_who, static_cast<std::uint8_t>(~who), __ATOMIC_RELAXED);
 }
 // Does the one or the other want to know what happens to tasks?
-inline bool anybody() {
-    return is(kTrace | kTool);
+inline bool by_anybody() {
+    return by(kTrace | kTool);
 }
 
-} // namespace sennit::watch
+} // namespace sennit::observed

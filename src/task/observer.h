@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a tool learns of the life of tasks. The room above that speaks to tools (omp/ompt/) puts a
-// Watcher here; calls happen on the thread where something happens, while watch::kTool is set.
+// Observer here; calls happen on the thread where something happens, while observed::kTool is set.
 //
-// A thread always has one current task, as the tool sees it: what Watcher::starts, ends, suspends
+// A thread always has one current task, as the tool sees it: what Observer::starts, ends, suspends
 // and resumes report forms a chain, each event beginning with the task that the one before ended
 // with. A task that ends on the stack of another one leads back to that one; any other leads back
 // to the implicit task of the thread, whether or not that is suspended itself.
 #pragma once
 
-#include "base/watch.h"
+#include "base/observed.h"
 #include "sched/worker.h"
 
 #include <atomic>
@@ -51,7 +51,7 @@ struct ToolRecord {
     }
 };
 
-class Watcher {
+class Observer {
   public:
     enum class End { complete, cancel, detach, pause }; // pause: the task will go on
 
@@ -72,19 +72,19 @@ class Watcher {
     virtual void fulfilled(Task &task, bool late) = 0;
 
   protected:
-    ~Watcher() = default;
+    ~Observer() = default;
 };
 
 namespace detail {
-extern Watcher *g_watcher;
+extern Observer *g_observer;
 } // namespace detail
 
 // Null when there is no tool, or none has been looked for.
-inline Watcher *watcher() {
-    return watch::is(watch::kTool) ? detail::g_watcher : nullptr;
+inline Observer *observer() {
+    return observed::by(observed::kTool) ? detail::g_observer : nullptr;
 }
-void set_watcher(Watcher *watcher); // null: for good
+void set_observer(Observer *observer); // null: for good
 
-void watch_setup(); // once the recorder is set up
+void observer_setup(); // once the recorder is set up
 
 } // namespace sennit::task
