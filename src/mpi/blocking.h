@@ -11,21 +11,21 @@ namespace sennit::mpi {
 extern constinit thread_local sennit_blocked *t_blocked __attribute__((tls_model("initial-exec")));
 sennit_blocked *find_blocked();
 
-// A few stores: what stands between two bare messages.
+// A few stores: what stands between two bare messages. Marks do not nest.
 class Blocking {
   public:
-    explicit Blocking(const sennit_wait *wait)
-        : mark_(t_blocked ? t_blocked : find_blocked()), outer_(mark_->wait) {
+    explicit Blocking(const sennit_wait *wait) : mark_(t_blocked ? t_blocked : find_blocked()) {
         __atomic_store_n(&mark_->calls, mark_->calls + 1, __ATOMIC_RELAXED);
         __atomic_store_n(&mark_->wait, wait, __ATOMIC_RELEASE);
     }
-    ~Blocking() { __atomic_store_n(&mark_->wait, outer_, __ATOMIC_RELEASE); }
+    ~Blocking() {
+        __atomic_store_n(&mark_->wait, static_cast<const sennit_wait *>(nullptr), __ATOMIC_RELEASE);
+    }
     Blocking(const Blocking &) = delete;
     Blocking &operator=(const Blocking &) = delete;
 
   private:
     sennit_blocked *mark_;
-    const sennit_wait *outer_;
 };
 
 // outside_task for a call that may block.

@@ -30,7 +30,9 @@ class Memory {
     template <class T>
     bool get(const void *from, T &into) const {
         static_assert(std::is_trivially_copyable_v<T>);
-        return from && read(from, &into, sizeof into) == sizeof into;
+        // NOLINTNEXTLINE(bugprone-sizeof-expression): T may be a pointer
+        constexpr std::size_t size = sizeof(into);
+        return from && read(from, &into, size) == size;
     }
     template <class T>
     T get_or(const void *from, T fallback) const {

@@ -17,8 +17,6 @@
 
 namespace sennit::watch {
 
-void forget_threads_after_fork();
-
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;

@@ -28,5 +28,6 @@ struct Blocked : sennit_blocked {
 };
 // visit(thread) for each that is in a call now.
 void each_blocked(void (*visit)(void *arg, const Blocked &thread), void *arg);
+void forget_threads_after_fork();
 
 } // namespace sennit::watch

@@ -29,8 +29,9 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 template <class Number>
 bool read(std::string_view text, Number &number) {
-    const auto end = text.data() + text.size();
-    const auto [at, error] = std::from_chars(text.data(), end, number);
+    const char *const begin = text.begin();
+    const char *const end = text.end();
+    const auto [at, error] = std::from_chars(begin, end, number);
     return error == std::errc{} && at == end;
 }
 
