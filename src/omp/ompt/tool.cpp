@@ -153,6 +153,7 @@ void setup() {
     if (dlsym(RTLD_DEFAULT, kStartTool) || std::getenv("OMP_TOOL_LIBRARIES") ||
         std::getenv("OMP_TOOL_VERBOSE_INIT"))
         observed::set(observed::kTool);
+    dlerror(); // a program that loads us late asks for its own errors
 }
 
 void start() {
