@@ -211,11 +211,13 @@ void unlist_waiting(Task &task) {
 bool all_events(sched::Worker &worker, Task &task) {
     fold_children(task); // the other thread must not meet our unfolded count
     if (SENNIT_LIKELY(!task.is(Task::kDiscarded))) {
-        if (task.events.load(std::memory_order_acquire) != 1)
+        const bool incomplete = task.events.load(std::memory_order_acquire) != 1;
+        if (incomplete)
             list_waiting(worker, task); // before others can complete it
         if (task.events.fetch_sub(1, std::memory_order_acq_rel) != 1)
             return false;
-        unlist_waiting(task);
+        if (incomplete)
+            unlist_waiting(task);
         return true;
     }
     // The event of a discarded task may never come, so nobody waits for it. Until it comes it
