@@ -127,7 +127,9 @@ static void other_traits(void) {
     CHECK_EQ(block[9999], 0);
     omp_free(block, made);
     omp_destroy_allocator(made);
-    CHECK(make(0, NULL) != omp_null_allocator);
+    const omp_allocator_handle_t plain = make(0, NULL);
+    CHECK(plain != omp_null_allocator);
+    omp_destroy_allocator(plain);
 }
 
 static void by_default(void) {
