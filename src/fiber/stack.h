@@ -19,7 +19,8 @@ inline constexpr std::size_t kMinimumStack = 32 * 1024;
 void set_stack_size(std::size_t bytes);
 std::size_t stack_size();
 
-// A fresh stack, or a false one when the system has no memory for it.
+// A fresh stack, or a false one when the process's limits (RLIMIT_AS, vm.max_map_count) would then
+// leave too little for everything else.
 Stack map_stack();
 void unmap_stack(Stack stack);
 

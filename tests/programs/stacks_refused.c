@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A process that has no address space left for the stacks of tasks that wait runs them on top of
- * each other, and ends right (OMP_STACKSIZE=8M makes few of them fit).
+ * each other, leaves room for the memory of tasks, and ends right (OMP_STACKSIZE=8M makes few of
+ * them fit: five of them would leave 4 MiB).
  */
 #include "check.h"
 #include <sys/resource.h>
@@ -31,7 +32,7 @@ int main(void) {
 #pragma omp parallel reduction(+ : warm)
     warm += 1;
     CHECK_EQ(warm, check_threads());
-    const rlim_t limit = (rlim_t)address_space() + (48 << 20);
+    const rlim_t limit = (rlim_t)address_space() + (44 << 20);
     CHECK_EQ(setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit}), 0);
     for (int round = 0; round < 5; ++round) {
         int leaves = 0, done = 0;
