@@ -66,6 +66,22 @@ const Config &config() {
     return g_config;
 }
 
+std::string_view choice_word(std::string_view words, int index) {
+    for (; index > 0; --index)
+        words.remove_prefix(words.find('|') + 1);
+    return words.substr(0, words.find('|'));
+}
+
+std::string_view policy_word() {
+    std::string_view words;
+#define SENNIT_OPTION(field, variable, kind, fallback, range, help)                                \
+    if (std::string_view(#field) == "policy")                                                      \
+        words = range;
+#include "base/options.def"
+#undef SENNIT_OPTION
+    return choice_word(words, g_config.policy);
+}
+
 void config_setup() {
 #define SENNIT_OPTION(field, variable, kind, fallback, range, help)                                \
     g_config.field = read_##kind(variable, fallback, range);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace sennit {
 
@@ -34,5 +35,10 @@ struct Config {
 // Valid after config_setup, constant from then on.
 const Config &config();
 void config_setup();
+
+// Word number `index` of a choice's "a|b|c" in options.def.
+std::string_view choice_word(std::string_view words, int index);
+// The word of chosen_policy().
+std::string_view policy_word();
 
 } // namespace sennit

@@ -94,12 +94,8 @@ void put_options(Display &display) {
     // A choice is stored as the index of its word.
     const auto choice = [&](const char *label, const char *words, int index) {
         Text &text = display.name(label);
-        for (; *words && index >= 0; ++words) {
-            if (*words == '|')
-                --index;
-            else if (index == 0)
-                text.put(*words);
-        }
+        for (const char c : choice_word(words, index))
+            text.put(c);
     };
     const auto number = [&](const char *label, const char *, long value) {
         display.number(label, value);

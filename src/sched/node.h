@@ -2,6 +2,8 @@
 // What queues hold: the intrusive part of a task.
 #pragma once
 
+#include "sched/policy/rules.h"
+
 #include <atomic>
 #include <cstdint>
 
@@ -27,6 +29,6 @@ struct Node {
     void change_priority(int to) { std::atomic_ref(priority).store(to, std::memory_order_seq_cst); }
 };
 
-inline constexpr int kLevels = 1024;
+inline constexpr int kLevels = policy::kMostPriority + 1;
 
 } // namespace sennit::sched

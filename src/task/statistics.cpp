@@ -43,19 +43,10 @@ sennit_statistics read_statistics() {
     return now;
 }
 
-// The policy's word: options.def has all of them as "a|b|c".
 void write_policy(trace::JsonFile &file) {
-    const char *words = "";
-#define SENNIT_OPTION(field, variable, kind, fallback, range, help)                                \
-    if (std::strcmp(#field, "policy") == 0)                                                        \
-        words = range;
-#include "base/options.def"
-#undef SENNIT_OPTION
-    for (int left = config().policy; left > 0; ++words)
-        left -= *words == '|';
+    const std::string_view policy = policy_word();
     char word[16];
-    const auto length = static_cast<int>(std::strcspn(words, "|"));
-    std::snprintf(word, sizeof word, "%.*s", length, words);
+    std::snprintf(word, sizeof word, "%.*s", static_cast<int>(policy.size()), policy.data());
     file.raw(",\"policy\":").quoted(word);
 }
 

@@ -211,13 +211,11 @@ void unlist_waiting(Task &task) {
 bool all_events(sched::Worker &worker, Task &task) {
     fold_children(task); // the other thread must not meet our unfolded count
     if (SENNIT_LIKELY(!task.is(Task::kDiscarded))) {
-        const bool incomplete = task.events.load(std::memory_order_acquire) != 1;
-        if (incomplete)
+        if (task.events.load(std::memory_order_acquire) != 1)
             list_waiting(worker, task); // before others can complete it
         if (task.events.fetch_sub(1, std::memory_order_acq_rel) != 1)
             return false;
-        if (incomplete)
-            unlist_waiting(task);
+        unlist_waiting(task);
         return true;
     }
     // The event of a discarded task may never come, so nobody waits for it. Until it comes it
@@ -228,16 +226,14 @@ bool all_events(sched::Worker &worker, Task &task) {
     return true;
 }
 
-// ---- with somebody looking on (observer.h)
-// -------------------------------------------------------
+// ---- with somebody looking on (observer.h) --------------------------------------------------
 
-SENNIT_COLD void observed_start(sched::Worker &worker, sched::Slot &slot, Task &task) {
+// `begins`: not so the later parts of an untied task that the compiler has cut.
+SENNIT_COLD void observed_start(sched::Worker &worker, sched::Slot &slot, Task &task, bool begins) {
     trace::task_start(task.trace_id, task.entry);
     worker.slot = &slot;
     if (Observer *observer = task::observer())
         observer->starts(worker, task, worker.task);
-    // Not so the later parts of an untied task that the compiler has cut.
-    const bool begins = task.home.load(std::memory_order_relaxed) == nullptr;
     if (begins && is_cancelled(task)) {
         task.flags |= Task::kDiscarded;
         if (Observer *observer = task::observer())
@@ -287,7 +283,6 @@ SENNIT_COLD void observed_creation(sched::Worker &worker, Task &fresh, const Dep
 
 // Run the body of a ready, deferred task on the current stack.
 void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
-    // Not so the later parts of an untied task that the compiler has cut.
     const bool begins = task.home.load(std::memory_order_relaxed) == nullptr;
     if (SENNIT_UNLIKELY(task.depend != nullptr) && begins) {
         if (task.depend->mutex_count && !acquire_mutexes(*task.depend, &task, queue_ready))
@@ -296,7 +291,7 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
             vertex_starts(task);
     }
     if (observed::by(observed::kTrace | observed::kTool | observed::kCancellation))
-        observed_start(worker, slot, task);
+        observed_start(worker, slot, task, begins);
     worker.task = &task;
     worker.slot = &slot;
     task.home.store(&worker, std::memory_order_relaxed);

@@ -41,10 +41,9 @@ std::uint64_t next_id(); // a new task's id
 // `name` must outlive the process's other threads: a literal.
 void record(Kind kind, std::uint64_t task, std::uint64_t a = 0, std::uint64_t b = 0,
             const char *name = nullptr);
-void set_rank(int rank);
+void set_rank(int rank); // by the MPI library, once known; else it is looked up in the environment
 // As the launcher says; -1 when it does not.
-int rank_of_environment();  // by the MPI library, once known; else it is looked up in the
-                            // environment
+int rank_of_environment();
 void after_fork_in_child(); // drops what the parent recorded
 // Tells which row of the timeline the calling thread is, -1 while it is none: the scheduler's
 // worker number, set by a room that knows workers.

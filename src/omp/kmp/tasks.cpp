@@ -2,8 +2,8 @@
 // task, taskwait, taskgroup, detach. The compiler's kmp_task_t is the payload of our Task; the
 // shareds (addresses of shared variables) stand behind it.
 #include "omp/kmp/tasks.h"
-#include "omp/ompt/events.h"
 
+#include "omp/ompt/events.h"
 #include "omp/target.h"
 
 #include <alloca.h>
