@@ -33,6 +33,11 @@ struct Entry {
     std::uintptr_t address = 0; // 0: free
     Generation now;
     Generation before;
+
+    // One writer, and nobody from before him whom a next writer had to wait for.
+    bool is_chain() const {
+        return now.size == 1 && now.kind == task::DependKind::out && before.size == 0;
+    }
 };
 
 void drop_mutex(DependMutex *mutex) {
@@ -103,8 +108,14 @@ SENNIT_NOINLINE void make_room(sched::Worker *worker, Generation &generation) {
     generation.capacity = capacity;
 }
 
+// Until its bias is taken away the task of `node` cannot run, and only its creator counts.
+void count_place(DependNode &node) {
+    const int places = node.references.load(std::memory_order_relaxed);
+    node.references.store(places + 1, std::memory_order_relaxed);
+}
+
+// `node` has been counted.
 inline void add(sched::Worker *worker, Generation &generation, DependNode *node) {
-    node->references.fetch_add(1, std::memory_order_relaxed);
     if (SENNIT_UNLIKELY(generation.size == generation.capacity))
         make_room(worker, generation);
     generation.begin()[generation.size++] = node;
@@ -169,6 +180,14 @@ void add_mutex(DependNode &node, DependMutex *mutex) {
 void add_access(sched::Worker &worker, Entry &entry, DependNode &node, task::DependKind kind,
                 Edges &edges) {
     Generation &now = entry.now;
+    count_place(node);
+    if (kind == task::DependKind::out && entry.is_chain()) {
+        DependNode *predecessor = now.few[0];
+        connect(worker, predecessor, node, edges);
+        now.few[0] = &node;
+        task::drop_node(&worker, predecessor);
+        return;
+    }
     const bool joins = now.size > 0 && kind == now.kind && kind != task::DependKind::out;
     if (!joins) {
         clear(&worker, entry.before);
@@ -196,7 +215,7 @@ void add_all_memory(sched::Worker &worker, DependTable &table, DependNode &node,
         connect(worker, table.all, node, edges);
         task::drop_node(&worker, table.all);
     }
-    node.references.fetch_add(1, std::memory_order_relaxed);
+    count_place(node);
     table.all = &node;
 }
 
@@ -212,14 +231,18 @@ Entry &DependTable::find(std::uintptr_t address) {
     if (!entry.address) {
         entry.address = address;
         ++used;
-        if (all)
+        if (all) {
+            all->references.fetch_add(1, std::memory_order_relaxed); // it may run
             add(nullptr, entry.now, all);
+        }
     }
     return entry;
 }
 
+// A table of many addresses first forgets those whose tasks are all done, and only grows when that
+// does not make enough room; in a small one this would be done again and again.
 void DependTable::grow() {
-    // Forget addresses whose tasks are all done, when that makes enough room.
+    constexpr std::size_t kMany = 512;
     const std::size_t old_capacity = capacity;
     Entry *old = entries;
     std::size_t live = 0;
@@ -234,7 +257,7 @@ void DependTable::grow() {
         Entry &entry = old[i];
         if (!entry.address)
             continue;
-        if (idle(entry)) {
+        if (old_capacity >= kMany && idle(entry)) {
             clear(nullptr, entry.now);
             clear(nullptr, entry.before);
             entry.address = 0;
@@ -285,7 +308,10 @@ DependNode *make_node(sched::Worker &worker, Task *task) {
 }
 
 void drop_node(sched::Worker *worker, DependNode *node) {
-    if (node->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    // Who finds the last reference has it: only who has one makes another. Acquire pairs with the
+    // release of those that went before.
+    if (node->references.load(std::memory_order_acquire) != 1 &&
+        node->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
         return;
     drop_mutexes(*node);
     release_block(worker ? worker : sched::Worker::self(),
@@ -321,6 +347,10 @@ bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const De
     }
     if (SENNIT_UNLIKELY(linking != nullptr))
         linking->finish();
+    if (edges.count == 0) {
+        node.missing.store(0, std::memory_order_relaxed); // nobody else knows the node
+        return true;
+    }
     // acq_rel: pairs with the decrements of predecessors that completed meanwhile.
     const int taken = DependNode::kBias - edges.count;
     return node.missing.fetch_sub(taken, std::memory_order_acq_rel) == taken;

@@ -19,6 +19,7 @@ namespace task {
 namespace detail {
 std::atomic<bool> g_may_suspend{false};
 std::uint32_t g_throttle = 256;
+std::atomic<bool> g_lone_at_once{true};
 } // namespace detail
 
 namespace {
@@ -320,8 +321,10 @@ Counters &counters() {
 }
 
 void note_may_suspend() {
-    if (!may_suspend())
-        detail::g_may_suspend.store(true, std::memory_order_relaxed);
+    if (may_suspend())
+        return;
+    detail::g_may_suspend.store(true, std::memory_order_relaxed);
+    detail::g_lone_at_once.store(false, std::memory_order_relaxed);
 }
 
 static SENNIT_COLD Task *allocate_observed(sched::Worker &worker, std::size_t payload_size) {
@@ -775,6 +778,7 @@ void retire_implicit(sched::Worker &worker, Task &task) {
 
 void never_throttle() {
     detail::g_throttle = detail::kNever;
+    detail::g_lone_at_once.store(false, std::memory_order_relaxed);
 }
 
 void heed_cancellation() {
@@ -783,6 +787,8 @@ void heed_cancellation() {
 
 void setup() {
     detail::g_throttle = static_cast<std::uint32_t>(config().throttle);
+    if (sched::ordered() || detail::g_throttle == detail::kNever)
+        detail::g_lone_at_once.store(false, std::memory_order_relaxed);
     if (process_may_suspend())
         note_may_suspend();
 }

@@ -278,15 +278,16 @@ namespace detail {
 extern std::atomic<bool> g_may_suspend;
 extern std::uint32_t g_throttle;
 constexpr std::uint32_t kNever = 0xffffffff;
+// Is nothing gained by keeping a task that nobody else takes? Not so once one may wait for its
+// creator, where there is an order to keep, or where tasks wait in queues of any length.
+extern std::atomic<bool> g_lone_at_once;
 
 // Of a thread that is alone in its team. Outside of parallel regions tasks run where they are
-// created, as with the stock runtimes. In a region nobody else will take one either, and nothing is
-// gained by keeping it, unless it may wait for the creator; but below another task a recursion
-// would go as deep as there are tasks.
+// created, as with the stock runtimes. In a region nobody else will take one either; but below
+// another task a recursion would go as deep as there are tasks.
 inline bool at_once(const sched::Worker &worker) {
     return worker.slot->outside ||
-           (!worker.task->is_explicit() && !g_may_suspend.load(std::memory_order_relaxed) &&
-            g_throttle != kNever && !sched::ordered());
+           (!worker.task->is_explicit() && g_lone_at_once.load(std::memory_order_relaxed));
 }
 } // namespace detail
 
@@ -322,9 +323,13 @@ void end_undeferred_slow(sched::Worker &worker, Task &task);
 
 // Has the undeferred task left something to clear up, or to wait for?
 inline bool left_something(const Task &task) {
-    return SENNIT_UNLIKELY(task.is(Task::kEvents) || task.depend || task.children_depend ||
-                           task.spawned || task.pending.load(std::memory_order_relaxed)) ||
-           observed::by_anybody();
+    // One branch for all that it may have.
+    const std::uint64_t left =
+        (task.flags & Task::kEvents) | reinterpret_cast<std::uintptr_t>(task.depend) |
+        reinterpret_cast<std::uintptr_t>(task.children_depend) |
+        static_cast<std::uint32_t>(task.spawned) |
+        static_cast<std::uint64_t>(task.pending.load(std::memory_order_relaxed));
+    return SENNIT_UNLIKELY(left != 0) || observed::by_anybody();
 }
 } // namespace detail
 
