@@ -22,7 +22,7 @@ enum class WaitFor : std::uint8_t {
     dependences, // DependNode *            the last predecessor
     barrier,     // Group *, the team       the last thread, or the team's last task
     resumption,  // sennit_wait * or null   sennit_task_resume
-    events,      // Task *, the waiter      the last event
+    events,      // -                       the last event; a task that has ended, no fiber
     lock,        // omp::Mutex *            its holder
     time,        // -                       a timer
     turn,        // -                       the iteration before, in an ordered or doacross loop

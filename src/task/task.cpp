@@ -347,7 +347,6 @@ static void count_in_team(sched::Worker &worker, Task &task) {
         task.taskgroup->count.fetch_add(2, std::memory_order_relaxed);
     sched::Group &team = *task.team;
     worker.slot->count_created();
-    worker.count_task();
     if (SENNIT_UNLIKELY(!team.has_tasks.load(std::memory_order_relaxed)))
         team.has_tasks.store(true, std::memory_order_release);
 }
@@ -415,6 +414,7 @@ static void submit_ordered(sched::Worker &worker, Task &fresh, const Depend *dep
 }
 
 void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
+    worker.count_task();
     count_child(worker, fresh);
     if (observed::by_anybody())
         observed_creation(worker, fresh, depends, count);
@@ -451,6 +451,7 @@ void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh) {
     fresh.icvs = self.icvs;
     // Whoever runs the parent, and whether it is folded: `self` still counts, so it is not done.
     fresh.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
+    worker.count_task();
     count_in_team(worker, fresh);
     if (observed::by_anybody())
         observed_creation(worker, fresh, nullptr, 0);
@@ -661,16 +662,28 @@ class GroupCondition final : public sched::Condition {
 
 } // namespace
 
+// The structured block is over, so the creator goes on; events are left, so the task is not
+// complete. From now on it is one of those that are waited for as deferred tasks are.
+static bool outlives_its_block(sched::Worker &worker, Task &task) {
+    if (SENNIT_LIKELY(!task.is(Task::kEvents)) || task.events.load(std::memory_order_acquire) == 1)
+        return false;
+    task.flags &= ~Task::kUndeferred; // before others can complete it
+    count_child(worker, task);
+    if (all_events(worker, task)) {
+        if (observed::by_anybody())
+            observed_late_completion(task);
+        complete(&worker, task, Then::queue);
+    }
+    return true;
+}
+
 void detail::end_undeferred_slow(sched::Worker &worker, Task &task) {
     observed_end(worker, task);
-    if (task.is(Task::kEvents) && task.events.fetch_sub(1, std::memory_order_acq_rel) != 1) {
-        // The cell, not the count: fulfil_events touches the cell last.
-        sched::CellCondition condition(task.block_cell, sched::WaitFor::events, &task);
-        worker.wait(condition);
-    }
+    worker.task = task.parent;
+    if (outlives_its_block(worker, task))
+        return;
     if (task.is(Task::kEvents) && observed::by_anybody())
         observed_late_completion(task);
-    worker.task = task.parent;
     if (task.children_depend) {
         drop_table(&worker, task.children_depend);
         task.children_depend = nullptr;
@@ -723,9 +736,7 @@ void fulfil_events(Task &task, std::int64_t count) {
         observed_fulfilment(task, count);
     if (task.events.fetch_sub(count, std::memory_order_acq_rel) != count)
         return;
-    if (task.is(Task::kUndeferred)) {
-        task.block_cell.signal();
-    } else if (task.is(Task::kRequeued)) {
+    if (task.is(Task::kRequeued)) {
         task.flags &= ~Task::kRequeued;
         task.events.store(1, std::memory_order_relaxed);
         make_ready(sched::Worker::self(), task, Then::queue);

@@ -83,7 +83,7 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kInitial = 1u << 1,
         kUntied = 1u << 2,
         kFinal = 1u << 3,      // descendants are included tasks
-        kUndeferred = 1u << 4, // the creator waits for it, so it is counted nowhere
+        kUndeferred = 1u << 4, // the creator waits for its body, so it is counted nowhere
         kMergeable = 1u << 5,
         kEvents = 1u << 6,     // `events` is in use
         kSpawned = 1u << 7,    // by sennit_task_spawn: the payload is a SpawnPayload

@@ -111,9 +111,8 @@ class Writer {
                 call(waiter);
             else if (waiter.kind == WaitFor::events)
                 std::fprintf(out_,
-                             "%s, waits for an event from outside (%lld not fulfilled: "
+                             "has ended, waits for an event from outside (%lld not fulfilled: "
                              "omp_fulfill_event or a library's)",
-                             waiter.place == Waiter::Place::ended ? "has ended" : "undeferred",
                              left);
             else
                 std::fputs("suspended by a library, waits for an event from outside "

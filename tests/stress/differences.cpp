@@ -72,11 +72,12 @@ class Differences {
         for (const Order &order : program_.orders) {
             const bool sync = order.after < 0;
             const std::uint32_t after = sync ? get(run_.synced, order.sync) : begun(order.after);
-            if (!begun(order.before) || !after || completed(order.before) < after)
+            const std::uint32_t before =
+                order.body_only ? get(run_.ended, order.before) : completed(order.before);
+            if (!begun(order.before) || !after || before < after)
                 continue;
-            say("node %d was completed at %u, after %s %d at %u", order.before,
-                completed(order.before), sync ? "wait" : "its successor",
-                sync ? order.sync : order.after, after);
+            say("node %d was completed at %u, after %s %d at %u", order.before, before,
+                sync ? "wait" : "its successor", sync ? order.sync : order.after, after);
         }
     }
 

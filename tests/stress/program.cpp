@@ -387,8 +387,7 @@ class Interpreter {
         node(child, parent.in_final, siblings.threads, made);
         if (!child.deferred || parent.in_final) {
             child.sync = sync_after({child.id});
-            if (child.fulfil == Fulfil::creator) // would wait for itself
-                child.fulfil = Fulfil::others_early;
+            program_.orders.back().body_only = true;
         }
         if (!child.depends.empty())
             siblings.earlier.push_back({&child.depends, all_memory, {child.id}});

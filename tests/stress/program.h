@@ -99,7 +99,7 @@ struct Node {
     int reduction = -1;       // in_reduction: of which taskgroup
     bool cancellable = false; // below a taskgroup that somebody cancels
     bool steady = false;      // the values of its dependences' cells are known
-    int sync = -1;            // undeferred: the stamp after the construct
+    int sync = -1;            // undeferred: the stamp after the construct, whose body is over
     std::vector<Depend> depends;
     std::vector<int> by_access[kAccesses]; // the same, cells by type
     std::vector<int> detached_before;      // detached predecessors
@@ -119,8 +119,9 @@ std::uint32_t written(Access access, std::uint32_t before, int node);
 // Node `before` is completed before `after` begins, or before the stamp of a sync is taken.
 struct Order {
     int before;
-    int after; // a node, or
-    int sync;  // >= 0
+    int after;              // a node, or
+    int sync;               // >= 0
+    bool body_only = false; // `before` has ended, but its event may not be fulfilled
 };
 struct Exclusion {
     int one, other;

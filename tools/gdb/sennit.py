@@ -180,10 +180,6 @@ class Wait:
             return f"barrier that {plural(left, 'thread')} of the team did not reach"
         return "barrier, all threads are there, tasks of the team are left"
 
-    def what_events(self):
-        left = int(atomic(self.task.dereference()["events"]))
-        return f"waits for an event from outside ({left} not fulfilled)"
-
     def what_lock(self):
         return f"waits for the lock (or critical section) {int(self.object):#x}"
 

@@ -176,7 +176,7 @@ GOMP_API void GOMP_taskwait(void) {
 GOMP_API void GOMP_taskwait_depend(void **depend) {
     SENNIT_READ_DEPENDENCES(depends, count, depend)
     if (ompt::on())
-        return ompt::taskwait_depend(SENNIT_SITE, depends, count);
+        return ompt::taskwait_depend(SENNIT_SITE, nullptr, depends, count);
     task::wait_depends(omp::here(), nullptr, depends, count);
 }
 

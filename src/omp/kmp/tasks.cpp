@@ -8,6 +8,7 @@
 
 #include <alloca.h>
 #include <cstddef>
+#include <utility>
 
 using namespace sennit;
 using kmp::Gtid;
@@ -110,8 +111,7 @@ class Dependences {
     const DependInfo *rest_;
 };
 
-#define SENNIT_READ_DEPENDENCES(array, total, ...)                                                 \
-    const Dependences given(__VA_ARGS__);                                                          \
+#define SENNIT_READ_DEPENDENCES(array, total, given)                                               \
     const int total = given.total();                                                               \
     auto *array = static_cast<task::Depend *>(                                                     \
         alloca(static_cast<std::size_t>(total + 1) * sizeof(task::Depend)));                       \
@@ -130,8 +130,43 @@ void hand_over(sched::Worker &worker, Task &task, const task::Depend *depends, i
     }
 }
 
+// The compiler forgets to say whose dependences an undeferred task waits for: they are those of the
+// detachable task that its creator made last, which holds them until its event is fulfilled.
+struct Made {
+    const Task *creator;
+    Task *task;
+};
+SENNIT_TLS Made t_detachable;
+
+// Its dependences are known, or it has none.
+void forget_detachable(const Task &task) {
+    if (t_detachable.task == &task)
+        t_detachable.task = nullptr;
+}
+
+Task *take_undeferred(const sched::Worker &worker) {
+    if (t_detachable.creator != worker.task)
+        return nullptr;
+    Task *const task = std::exchange(t_detachable.task, nullptr);
+    if (task)
+        task->flags |= Task::kUndeferred;
+    return task;
+}
+
+// `taskwait depend`, or what stands before an undeferred task.
+void wait_depends(ompt::Site site, const Dependences &given) {
+    SENNIT_READ_DEPENDENCES(depends, total, given)
+    sched::Worker &worker = omp::here();
+    Task *const undeferred = take_undeferred(worker);
+    if (ompt::on())
+        ompt::taskwait_depend(site, undeferred, depends, total);
+    else
+        task::wait_depends(worker, undeferred, depends, total);
+}
+
 SENNIT_NOINLINE void hand_over_rare(ompt::Site site, sched::Worker &worker, Task &task) {
     const ompt::MaybeEntry entry(site);
+    forget_detachable(task);
     kmp::read_priority(task);
     hand_over(worker, task, nullptr, 0);
 }
@@ -188,7 +223,8 @@ KMP_API std::int32_t __kmpc_omp_task(Ident *, Gtid gtid, KmpTask *kmp_task) {
         task::requeue(task);
         return 0;
     }
-    if (SENNIT_UNLIKELY(task.door_flags & (kmp::kPrioritySpecified | kmp::kObserved)))
+    constexpr auto kRare = kmp::kPrioritySpecified | kmp::kDetachable | kmp::kObserved;
+    if (SENNIT_UNLIKELY(task.door_flags & kRare))
         hand_over_rare(SENNIT_SITE, worker, task);
     else
         hand_over(worker, task, nullptr, 0);
@@ -203,8 +239,10 @@ KMP_API std::int32_t __kmpc_omp_task_with_deps(Ident *, Gtid, KmpTask *kmp_task,
                                                const DependInfo *list, std::int32_t more,
                                                const DependInfo *rest) {
     const ompt::MaybeEntry called(SENNIT_SITE);
-    SENNIT_READ_DEPENDENCES(depends, total, count, list, more, rest)
+    const Dependences given(count, list, more, rest);
+    SENNIT_READ_DEPENDENCES(depends, total, given)
     Task &task = *Task::of_payload(kmp_task);
+    forget_detachable(task);
     kmp::read_priority(task);
     hand_over(omp::here(), task, depends, total);
     return 0;
@@ -212,18 +250,12 @@ KMP_API std::int32_t __kmpc_omp_task_with_deps(Ident *, Gtid, KmpTask *kmp_task,
 
 KMP_API void __kmpc_omp_wait_deps(Ident *, Gtid, std::int32_t count, const DependInfo *list,
                                   std::int32_t more, const DependInfo *rest) {
-    SENNIT_READ_DEPENDENCES(depends, total, count, list, more, rest)
-    if (ompt::on())
-        return ompt::taskwait_depend(SENNIT_SITE, depends, total);
-    task::wait_depends(omp::here(), nullptr, depends, total);
+    wait_depends(SENNIT_SITE, Dependences(count, list, more, rest));
 }
 
 KMP_API void __kmpc_omp_taskwait_deps_51(Ident *, Gtid, std::int32_t count, const DependInfo *list,
                                          std::int32_t more, const DependInfo *rest, std::int32_t) {
-    SENNIT_READ_DEPENDENCES(depends, total, count, list, more, rest)
-    if (ompt::on())
-        return ompt::taskwait_depend(SENNIT_SITE, depends, total);
-    task::wait_depends(omp::here(), nullptr, depends, total);
+    wait_depends(SENNIT_SITE, Dependences(count, list, more, rest));
 }
 
 // The compiler calls the body itself between these two.
@@ -231,7 +263,9 @@ KMP_API void __kmpc_omp_task_begin_if0(Ident *, Gtid, KmpTask *kmp_task) {
     Task &task = *Task::of_payload(kmp_task);
     sched::Worker &worker = omp::here();
     task.flags |= Task::kUndeferred;
-    task::take_waited_mutexes(worker, task);
+    forget_detachable(task);
+    if (!task.depend)
+        task::take_waited_mutexes(worker, task);
     if (ompt::on())
         return ompt::undeferred_begin(SENNIT_SITE, task);
     task::begin_undeferred(worker, task);
@@ -285,6 +319,8 @@ KMP_API void *__kmpc_task_allow_completion_event(Ident *, Gtid, KmpTask *kmp_tas
     Task &task = *Task::of_payload(kmp_task);
     task::note_may_suspend();
     task::bind_events(task, 1);
+    task.door_flags |= kmp::kDetachable;
+    t_detachable = {omp::here().task, &task};
     return &task;
 }
 

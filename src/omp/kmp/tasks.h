@@ -33,6 +33,7 @@ enum AllocFlag : std::uint32_t {
     kDestructorsThunk = 1u << 3,
     kProxy = 1u << 4, // it ends when somebody says so
     kPrioritySpecified = 1u << 5,
+    kDetachable = 1u << 6,
 };
 // Ours, beside them in Task::door_flags: the body began a target region (__kmpc_set_thread_limit);
 // the task was made while a tool was attached.

@@ -139,8 +139,9 @@ bool barrier(Site site, SyncKind kind);
 void taskwait(Site site);
 void taskgroup_begin(Site site, Taskgroup &group);
 void taskgroup_end(Site site);
-// taskwait with dependences: an undeferred task without a body.
-void taskwait_depend(Site site, const task::Depend *depends, int count);
+// taskwait with dependences: to a tool, an undeferred task without a body. It may stand before the
+// `undeferred` one that they are of.
+void taskwait_depend(Site site, Task *undeferred, const task::Depend *depends, int count);
 
 // ---- worksharing (work.cpp) ---------------------------------------------------------------------
 

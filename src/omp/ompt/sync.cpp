@@ -105,7 +105,7 @@ void taskgroup_end(Site site) {
     report_taskgroup(entry, kEnd);
 }
 
-void taskwait_depend(Site site, const task::Depend *depends, int count) {
+void taskwait_depend(Site site, Task *undeferred, const task::Depend *depends, int count) {
     const Entry entry(site);
     Task waiting;
     task::ToolRecord record;
@@ -113,9 +113,12 @@ void taskwait_depend(Site site, const task::Depend *depends, int count) {
     record.taskwait = true;
     task::set_up(entry.worker(), waiting, nullptr, nullptr, Task::kUndeferred | Task::kMergeable,
                  0);
-    if (task::Observer *observer = task::observer())
+    if (task::Observer *observer = task::observer()) {
         observer->created(entry.worker(), waiting, depends, count);
-    task::wait_depends(entry.worker(), nullptr, depends, count);
+        if (undeferred)
+            observer->created(entry.worker(), *undeferred, depends, count);
+    }
+    task::wait_depends(entry.worker(), undeferred, depends, count);
     g_tool.task_schedule(data_of(record), kTaskwaitComplete, nullptr);
 }
 
