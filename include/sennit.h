@@ -169,7 +169,7 @@ struct sennit_statistics {
     uint64_t tasks_created;   /* explicit tasks, undeferred ones included */
     uint64_t tasks_suspended; /* suspensions by sennit_task_suspend */
     uint64_t suspended_now;   /* tasks suspended now by sennit_task_suspend */
-    uint64_t suspended_peak;  /* highest value of suspended_now */
+    uint64_t suspended_peak;  /* the most that were suspended at once, thread by thread */
     uint64_t stacks_live;     /* fiber stacks mapped now */
     uint64_t polls;           /* calls of polling services */
 };

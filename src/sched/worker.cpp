@@ -21,9 +21,10 @@ namespace {
 alignas(kCacheLine) std::atomic<Worker *> g_idle_poller{nullptr};
 std::atomic<int> g_asleep{0};
 
-constexpr unsigned kYieldsBeforeSystem = 16; // yields that find nothing else to run
-constexpr int kBriefSpins = 32;              // before parking, when nobody told us to be patient
-constexpr int kPollsBeforeYield = 64;        // of the idle poller: first spin, then yield, then nap
+constexpr unsigned kYieldsBeforeSystem = 16;   // yields that find nothing else to run
+constexpr unsigned kYieldsBeforeSettling = 16; // yields to other fibers
+constexpr int kBriefSpins = 32;                // before parking, when nobody told us to be patient
+constexpr int kPollsBeforeYield = 64; // of the idle poller: first spin, then yield, then nap
 constexpr int kPollsBeforeNap = 4096;
 constexpr std::int64_t kNapNs = 50'000;
 constexpr std::uint32_t kManyToSteal = 8;
@@ -326,8 +327,13 @@ void Worker::yield() {
         handoff_ = node;
         handoff_slot_ = where;
     } else {
-        settle_groups(); // what the caller waits for may be behind a barrier
         to = next_ready();
+        // What the caller waits for may be behind a barrier.
+        if (!to || ++busy_yields_ % kYieldsBeforeSettling == 0) {
+            settle_groups();
+            if (!to)
+                to = next_ready();
+        }
         if (!to) {
             if (poll::pending())
                 poll::run();
@@ -540,7 +546,7 @@ void Worker::idle() {
     if (poll::pending()) {
         Worker *poller = g_idle_poller.load(std::memory_order_relaxed);
         // Who has suspended tasks of his own polls himself: what he finds he can resume at once.
-        if (suspended > 0 && poller != this) {
+        if (suspended.any() && poller != this) {
             g_idle_poller.store(this, std::memory_order_seq_cst);
             poller = this;
         }

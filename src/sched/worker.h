@@ -192,13 +192,31 @@ void run_node(Worker &worker, Slot &slot, Node *node);
 // `from`.
 void observed_switch(Worker &worker, const Fiber &from, const Fiber &to);
 
+// The tasks of a worker that wait for an outside event. Only the worker writes: plain numbers, but
+// others read them.
+struct Suspended {
+    std::atomic<std::uint64_t> ever{0};
+    std::atomic<int> now{0};
+    std::atomic<int> most{0};
+
+    void begin() {
+        ever.store(ever.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        const int count = now.load(std::memory_order_relaxed) + 1;
+        now.store(count, std::memory_order_relaxed);
+        if (count > most.load(std::memory_order_relaxed))
+            most.store(count, std::memory_order_relaxed);
+    }
+    void end() { now.store(now.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
+    bool any() const { return now.load(std::memory_order_relaxed) > 0; }
+};
+
 class alignas(kCacheLine) Worker {
   public:
     // ---- the owner's side -----------------------------------------------------------------
     Task *task = nullptr;        // runs now
     Slot *slot = nullptr;        // in whose context
     Task *spare_tasks = nullptr; // for included tasks, linked by `parent`; task.h
-    int suspended = 0;           // tasks of this worker that wait for an outside event
+    Suspended suspended;
     Heap heap;
 
     int id() const { return id_; }
@@ -343,6 +361,7 @@ class alignas(kCacheLine) Worker {
     int idle_rounds_ = 0;
     int pause_ = 1;
     unsigned empty_yields_ = 0;
+    unsigned busy_yields_ = 0; // that found a fiber to run
     void **exception_globals_ = nullptr;
     int id_ = 0;
     Fiber root_;

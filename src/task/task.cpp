@@ -24,8 +24,6 @@ std::atomic<bool> g_lone_at_once{true};
 
 namespace {
 
-Counters g_counters;
-
 enum class Then { queue, next }; // where the first ready successor goes
 
 // This worker's slot in the task's team, or null.
@@ -315,10 +313,6 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
 }
 
 } // namespace
-
-Counters &counters() {
-    return g_counters;
-}
 
 void note_may_suspend() {
     if (may_suspend())
@@ -754,24 +748,16 @@ void fulfil_events(Task &task, std::int64_t count) {
 void suspend(sched::Worker &worker, const sennit_wait *why) {
     Task &task = *worker.task;
     if (!task.block_cell.signalled()) {
-        g_counters.suspensions.fetch_add(1, std::memory_order_relaxed);
-        const std::int64_t now =
-            g_counters.suspended_now.fetch_add(1, std::memory_order_relaxed) + 1;
-        std::int64_t peak = g_counters.suspended_peak.load(std::memory_order_relaxed);
-        while (now > peak && !g_counters.suspended_peak.compare_exchange_weak(
-                                 peak, now, std::memory_order_relaxed)) {
-        }
+        worker.suspended.begin();
         trace::task_suspend(task.trace_id);
         if (Observer *observer = task::observer())
             observer->suspends(worker);
         sched::CellCondition condition(task.block_cell, sched::WaitFor::resumption, why);
-        ++worker.suspended;
         worker.wait(condition);
-        --worker.suspended;
         if (Observer *observer = task::observer())
             observer->resumes(worker, task);
         trace::task_resume(task.trace_id);
-        g_counters.suspended_now.fetch_sub(1, std::memory_order_relaxed);
+        worker.suspended.end();
     }
     task.block_cell.reset();
 }

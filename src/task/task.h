@@ -262,13 +262,6 @@ void note_may_suspend();
 // Release what a finished implicit task holds (dependence table). Its memory is the caller's.
 void retire_implicit(sched::Worker &worker, Task &task);
 
-struct Counters {
-    std::atomic<std::uint64_t> suspensions{0};
-    std::atomic<std::int64_t> suspended_now{0};
-    std::atomic<std::int64_t> suspended_peak{0};
-};
-Counters &counters();
-
 // Discard tasks of cancelled regions and taskgroups (cancel-var); once, before any task exists.
 void heed_cancellation();
 // Has the task's region or taskgroup been cancelled?
