@@ -42,6 +42,14 @@ bool g_reset = false; // the initial thread is bound in parallel regions only
 SENNIT_TLS int t_place = -1;                     // this thread is bound to, -1: to none
 SENNIT_TLS ProcBind t_clause = ProcBind::false_; // of the next region, false_: none
 
+// What of the thread's last region a person was shown; the rest changes with the placement.
+struct Shown {
+    int level = -1;
+    int size = 0;
+    bool operator==(const Shown &) const = default;
+};
+SENNIT_TLS Shown t_shown;
+
 void bind_caller(const CpuSet &processors, int place) {
     t_place = place;
     if (sched_setaffinity(0, CpuSet::kBytes,
@@ -307,7 +315,10 @@ void enter_place_slow(Member &member) {
         if (place != t_place)
             bind_caller((*g_places)[place], place);
     }
-    if (changed && g_display)
+    if (!g_display || team.kind == Team::Kind::league)
+        return;
+    const Shown now{team.level, team.size};
+    if (std::exchange(t_shown, now) != now || changed)
         print_affinity(nullptr);
 }
 

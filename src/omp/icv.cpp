@@ -261,6 +261,14 @@ void read_league() {
     read_int("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, &league[1]);
     g_league.num_teams.store(league[0], std::memory_order_relaxed);
     g_league.thread_limit.store(league[1], std::memory_order_relaxed);
+    read_int("KMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, &g_league.threads);
+    omp::BindList bind;
+    const char *text = read_variable("KMP_TEAMS_PROC_BIND");
+    if (!text)
+        return;
+    if (!omp::parse_proc_bind(text, bind) || bind.policies[0] < omp::ProcBind::primary)
+        return complain("KMP_TEAMS_PROC_BIND", text, "spread, close or primary", "spread");
+    g_league.bind = bind.policies[0];
 }
 
 // What may change while the program runs.

@@ -6,6 +6,7 @@
 // made before keep what they inherited. Global ICVs are constant after icv_setup.
 #pragma once
 
+#include "omp/places.h"
 #include "sched/worker.h"
 
 #include <cstddef>
@@ -57,6 +58,9 @@ struct GlobalIcvs {
 struct LeagueIcvs {
     std::atomic<int> num_teams{0};
     std::atomic<int> thread_limit{0};
+    // KMP_TEAMS_THREAD_LIMIT: threads that run a league at once; 0: one for each processor.
+    int threads = 0;
+    omp::ProcBind bind = omp::ProcBind::spread; // KMP_TEAMS_PROC_BIND, their places
 };
 LeagueIcvs &league_icvs();
 

@@ -341,11 +341,11 @@ void Team::settle() {
 namespace {
 
 template <bool kTool>
-Team &start_region(sched::Worker &worker, int size, Body body, void *data, bool initial) {
+Team &start_region(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
     Member &encountering = member_of(worker);
     Team &team = take_team(worker, size);
     team.in_use = true;
-    team.initial = initial;
+    team.kind = kind;
     team.outer = encountering.team;
     team.encountering = &encountering;
     team.encountering_task = worker.task;
@@ -406,10 +406,10 @@ void end_region(sched::Worker &worker) {
 
 } // namespace
 
-Team &fork(sched::Worker &worker, int size, Body body, void *data, bool initial) {
+Team &fork(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
     if (ompt::on())
-        return start_region<true>(worker, size, body, data, initial);
-    return start_region<false>(worker, size, body, data, initial);
+        return start_region<true>(worker, size, body, data, kind);
+    return start_region<false>(worker, size, body, data, kind);
 }
 
 void join(sched::Worker &worker) {
@@ -419,15 +419,19 @@ void join(sched::Worker &worker) {
         end_region<false>(worker);
 }
 
-void parallel(sched::Worker &worker, int size, Body body, void *data) {
-    Team &team = fork(worker, size, body, data);
+static void run(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
+    Team &team = fork(worker, size, body, data, kind);
     body(team.member(0), data);
     join(worker);
 }
 
+void parallel(sched::Worker &worker, int size, Body body, void *data) {
+    run(worker, size, body, data, Team::Kind::region);
+}
+
 Member &begin_initial(sched::Worker &worker, League league, Body body, void *data,
                       const Icvs *icvs) {
-    Team &team = fork(worker, 1, body, data, true);
+    Team &team = fork(worker, 1, body, data, Team::Kind::initial);
     team.league = league;
     team.contention = &team.own_contention;
     team.level = 0;
@@ -440,37 +444,6 @@ Member &begin_initial(sched::Worker &worker, League league, Body body, void *dat
     if (ompt::on())
         ompt::initial_task_begin(member);
     return member;
-}
-
-void run_league(sched::Worker &worker, int teams, int thread_limit, Body body, void *data) {
-    const LeagueIcvs &defaults = league_icvs();
-    if (teams <= 0)
-        teams = std::max(defaults.num_teams.load(std::memory_order_relaxed), 1);
-    if (thread_limit <= 0)
-        thread_limit = defaults.thread_limit.load(std::memory_order_relaxed);
-    ompt::Region region;
-    if (ompt::on())
-        ompt::league_begin(worker, region, teams);
-    for (int rank = 0; rank < teams; ++rank) {
-        Member &member = begin_initial(worker, {teams, rank, &region}, body, data);
-        if (thread_limit > 0)
-            icvs_for_update(worker)->thread_limit = thread_limit;
-        body(member, data);
-        join(worker);
-    }
-    if (ompt::on())
-        ompt::league_end(worker, region);
-}
-
-bool barrier(sched::Worker &worker) {
-    Member &member = member_of(worker);
-    Team &team = *member.team;
-    if (SENNIT_UNLIKELY(team.cancelled.load(std::memory_order_relaxed)))
-        return true;
-    const std::uint32_t seen = team.barrier.epoch();
-    arrive(team, 0);
-    pass(worker, member, team.barrier, seen, true);
-    return team.cancelled.load(std::memory_order_relaxed);
 }
 
 namespace {
@@ -492,6 +465,101 @@ int next_size(const Team &team, const Icvs &icvs) {
 }
 
 } // namespace
+
+namespace {
+
+struct LeagueRun {
+    int teams;
+    int thread_limit; // 0: as before
+    int nthreads;     // of regions that do not say how many threads they want; 0: as before
+    Body body;
+    void *data;
+    ompt::Region region;
+};
+
+// With a tool, the body of a league's team is a parallel region, as in LLVM's runtime: its tools
+// look for that.
+void run_told(sched::Worker &worker, const LeagueRun &run) {
+    Member &encountering = member_of(worker);
+    const Team &initial = *encountering.team;
+    ompt::announce_team(encountering, run.region, __builtin_frame_address(0));
+    Team &team = fork(worker, 1, run.body, run.data);
+    team.level = initial.level;
+    team.active_level = initial.active_level;
+    Member &member = team.member(0);
+    member.outside = true;
+    run.body(member, run.data);
+    join(worker);
+    encountering.record.frame.enter = nullptr;
+}
+
+// A thread's share of the league.
+void run_teams(Member &runner, void *data) {
+    auto &run = *static_cast<LeagueRun *>(data);
+    sched::Worker &worker = *sched::Worker::self();
+    const bool alone = runner.team->kind != Team::Kind::league;
+    const int runners = alone ? 1 : runner.team->size;
+    const int index = alone ? 0 : runner.index;
+    for (int rank = run.teams * index / runners; rank < run.teams * (index + 1) / runners; ++rank) {
+        Member &member = begin_initial(worker, {run.teams, rank, &run.region}, run.body, run.data);
+        if (run.thread_limit > 0)
+            icvs_for_update(worker)->thread_limit = run.thread_limit;
+        if (run.nthreads > 0 && worker.task->icvs->nthreads[0] > run.nthreads)
+            icvs_for_update(worker)->nthreads[0] = run.nthreads;
+        if (ompt::on())
+            run_told(worker, run);
+        else
+            run.body(member, run.data);
+        join(worker);
+    }
+}
+
+// How many threads run a league at once.
+int league_runners(sched::Worker &worker, int teams) {
+    const Team &team = *member_of(worker).team;
+    const Icvs &icvs = *worker.task->icvs;
+    if (team.active_level > 0)
+        return 1;
+    const int most = league_icvs().threads > 0 ? league_icvs().threads : sched::processors();
+    const int size = std::min(teams, most);
+    return size > 1 && has_limit(icvs) ? reserve(*team.contention, size, icvs.thread_limit) : size;
+}
+
+} // namespace
+
+void run_league(sched::Worker &worker, int teams, int thread_limit, bool at_once, Body body,
+                void *data) {
+    const LeagueIcvs &defaults = league_icvs();
+    if (teams <= 0)
+        teams = std::max(defaults.num_teams.load(std::memory_order_relaxed), 1);
+    if (thread_limit <= 0)
+        thread_limit = defaults.thread_limit.load(std::memory_order_relaxed);
+    LeagueRun league{teams, thread_limit, 0, body, data, {}};
+    if (ompt::on())
+        ompt::league_begin(worker, league.region, teams);
+    const int runners = at_once ? league_runners(worker, teams) : 1;
+    if (runners > 1) {
+        if (thread_limit <= 0)
+            league.nthreads = std::max(sched::processors() / runners, 1);
+        announce_proc_bind(static_cast<int>(defaults.bind));
+        run(worker, runners, run_teams, &league, Team::Kind::league);
+    } else {
+        run_teams(member_of(worker), &league);
+    }
+    if (ompt::on())
+        ompt::league_end(worker, league.region);
+}
+
+bool barrier(sched::Worker &worker) {
+    Member &member = member_of(worker);
+    Team &team = *member.team;
+    if (SENNIT_UNLIKELY(team.cancelled.load(std::memory_order_relaxed)))
+        return true;
+    const std::uint32_t seen = team.barrier.epoch();
+    arrive(team, 0);
+    pass(worker, member, team.barrier, seen, true);
+    return team.cancelled.load(std::memory_order_relaxed);
+}
 
 int region_size(sched::Worker &worker, int wanted, bool parallel) {
     const Icvs &icvs = *worker.task->icvs;
@@ -616,7 +684,7 @@ Team *commons() {
         team->icvs = &global_icvs().initial;
         team->contention = &team->own_contention;
         team->has_tasks.store(true, std::memory_order_relaxed);
-        team->initial = true;
+        team->kind = Team::Kind::initial;
         Task &parent = team->member(0).implicit;
         parent.flags = Task::kInitial;
         parent.icvs = team->icvs;

@@ -105,8 +105,7 @@ struct Member : sched::Slot {
 // What a region runs on each thread.
 using Body = void (*)(Member &member, void *data);
 
-// The league that a team belongs to (OpenMP 5.2, 10.2), and its number there. On the host the teams
-// of a league run one after the other.
+// The league that a team belongs to (OpenMP 5.2, 10.2), and its number there.
 struct League {
     int size = 1;
     int rank = 0;
@@ -131,7 +130,12 @@ struct Team final : sched::Group {
     Team *next_cached = nullptr;    // the forking thread's list of hot teams
     int asked = 0;                  // more than `size` when there were not so many threads
     bool in_use = false;
-    bool initial = false; // one thread that begins a contention group
+    enum class Kind : std::uint8_t {
+        region,
+        initial, // one thread that begins a contention group
+        league,  // the threads that run the initial teams of a league
+    };
+    Kind kind = Kind::region;
     bool disband = false; // docked threads: go home
     FutexWord at_home{0}; // how many did
     // How many threads have arrived at a barrier, the join among them, and, times kJoin, how many
@@ -176,15 +180,18 @@ int region_size(sched::Worker &worker, int wanted, bool parallel);
 
 // Start a region of `size` threads: the others begin body(member, data) at once, the caller becomes
 // thread 0 and is expected to run the same and then join().
-Team &fork(sched::Worker &worker, int size, Body body, void *data, bool initial = false);
+Team &fork(sched::Worker &worker, int size, Body body, void *data,
+           Team::Kind kind = Team::Kind::region);
 void join(sched::Worker &worker);
 
 // fork, body on the caller, join.
 void parallel(sched::Worker &worker, int size, Body body, void *data);
 
 // teams: a league of `teams` initial teams of one thread each, 0 for the default number, whose
-// contention groups have at most `thread_limit` threads (0: as before).
-void run_league(sched::Worker &worker, int teams, int thread_limit, Body body, void *data);
+// contention groups have at most `thread_limit` threads (0: as before). They run one after the
+// other, or `at_once`, as far as there are processors.
+void run_league(sched::Worker &worker, int teams, int thread_limit, bool at_once, Body body,
+                void *data);
 
 // fork() of an initial thread's team, which begins a contention group, with the settings `icvs`
 // (null: the encountering task's); to be joined.

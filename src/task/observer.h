@@ -34,6 +34,7 @@ struct ToolRecord {
     int state = 0;         // while it waits: ompt_state_t
     bool created = false;  // the tool was told
     bool taskwait = false; // no task, but a taskwait with dependences
+    bool at_once = false;  // its creator, alone in the team, ran it when it made it
     // Of the worksharing construct that an implicit task is in, an ompt_work_t and its size; a
     // `single` whose end nobody tells.
     int work = 0;

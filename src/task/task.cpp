@@ -433,6 +433,8 @@ void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count
             worker.push(slot, &fresh);
         return;
     }
+    if (slot.alone && fresh.is(Task::kUntied))
+        fresh.flags |= Task::kUndeferred; // the parts that the compiler cut follow each other
     Task *const creator = worker.task;
     execute(worker, slot, fresh, Then::queue);
     worker.task = creator;

@@ -90,7 +90,20 @@ class CompareTest(unittest.TestCase):
         flag.unlink()
         result = self.run_compare("--threads", "1", "--repeat", "3")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("| flaky | 1 | pass | fail (exit code 5) |", result.stdout)
+        self.assertIn("| flaky | 1 | pass | fail (exit code 5, 2 of 3 runs) |", result.stdout)
+
+    def test_alone_and_only_some(self):
+        for name, (stock, sennit) in PROGRAMS.items():
+            self.write(name, stock, sennit)
+        result = self.run_compare("--threads", "1", "--alone", "--match", "^(both|crash|regr)")
+        self.assertEqual(result.returncode, 1)
+        lines = result.stdout.splitlines()
+        self.assertIn("3 programs, worst of 1 run(s), time limit 2 s", lines)
+        self.assertIn("| sennit | 1 | 2 | 1 | 0 | 0 |", lines)
+        self.assertIn("| regression | 1 | fail (exit code 9) |", lines)
+        self.assertNotIn("| stock", result.stdout)
+        result = self.run_compare("--threads", "1", "--alone", "--match", "^crash")
+        self.assertEqual(result.returncode, 0)
 
     def test_all_equal_is_success(self):
         self.write("fine", "exit 0", "exit 0")

@@ -105,7 +105,8 @@ LLVM_LIBRARIES = ["-lm", "-latomic", "-lpthread", "-ldl"]
 # What a RUN line calls a compilation; all but the last get OpenMP and are what %libomp-run runs.
 LLVM_COMPILERS = {"%libomp-compile": ["clang-19"], "%libomp-c99-compile": ["clang-19", "-std=c99"],
                   "%libomp-cxx-compile": ["clang++-19"], "%libomp-cxx20-compile": ["clang++-19", "-std=c++20"],
-                  "%clang": ["clang-19"]}
+                  "%libomp-cxx-compile-c": ["clang++-19", "-std=c++17", "-x", "c++"],
+                  "%libomp-irbuilder-compile": ["clang-19", "-fopenmp-enable-irbuilder"], "%clang": ["clang-19"]}
 
 
 def llvm_files(source):
@@ -127,6 +128,7 @@ def llvm_test(path, source, binary):
     folder.mkdir(exist_ok=True)
     words = {"%sort-threads": "sort -n -s", "%no-as-needed-flag": "-Wl,--no-as-needed",
              "%python": "python3", "%preload-tool": f"env LD_PRELOAD={folder}/tool.so", "%flags": "",
+             "%openmp_flags": "-fopenmp", "%flags-use-compiler-omp-h": "",
              "%S": shlex.quote(str(path.parent)), "%s": shlex.quote(str(path)),
              "%T": shlex.quote(str(folder)), "%t": shlex.quote(str(binary) + ".tmp")}
     # Tool tests compare addresses of code and frames, so nothing may be moved.
@@ -135,13 +137,13 @@ def llvm_test(path, source, binary):
     current = binary
 
     def expand(part):
-        part = re.sub(r"%[a-zA-Z-]+", lambda match: words.get(match[0], match[0]), part)
-        if "%" in part:
+        part = re.sub(r"%[a-zA-Z_-]+", lambda match: words.get(match[0], match[0]), part)
+        if re.search(r"%[a-zA-Z]{2}", part):  # one letter: a field of OMP_AFFINITY_FORMAT
             raise Skip(f"needs {part}")
         return re.sub(r"\bFileCheck\b", "FileCheck-19", part)
 
     for command in commands:
-        command = re.sub(r"(%libomp(-c99|-cxx|-cxx20)?-compile)-and-run", r"\1 && %libomp-run", command)
+        command = re.sub(r"(%libomp(-[a-z0-9]+)?-compile)-and-run", r"\1 && %libomp-run", command)
         for part in (part.strip() for part in command.split("&&")):
             compiler, _, rest = part.partition(" ")
             if compiler not in LLVM_COMPILERS:
@@ -151,6 +153,8 @@ def llvm_test(path, source, binary):
             build = [*LLVM_COMPILERS[compiler], optimization, *LLVM_FLAGS, f"-I{source}", f"-I{source}/ompt"]
             if compiler == "%clang":  # has its source and output among the words
                 test.build.append([*build, *shlex.split(expand(rest))])
+                if rest.endswith("-o %t"):
+                    current = binary.with_name(binary.name + ".tmp")
                 continue
             current = binary.with_name(f"{binary.name}.{len(test.build)}") if test.build else binary
             test.build.append([*build, "-fopenmp", *shlex.split(expand(rest)), str(path), "-o", str(current),

@@ -207,7 +207,7 @@ GOMP_API void GOMP_teams_reg(Function function, void *data, unsigned teams, unsi
         void *data;
     } call{function, data};
     omp::run_league(
-        omp::here(), static_cast<int>(teams), static_cast<int>(thread_limit),
+        omp::here(), static_cast<int>(teams), static_cast<int>(thread_limit), false,
         [](omp::Member &, void *given) {
             const auto &wanted = *static_cast<const Call *>(given);
             wanted.function(wanted.data);

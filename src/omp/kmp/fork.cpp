@@ -247,7 +247,7 @@ KMP_API void __kmpc_fork_teams(Ident *, std::int32_t count, Microtask microtask,
     Region region = make_region(microtask, count, arguments);
     const int teams = std::exchange(t_announced.num_teams, 0);
     const int limit = std::exchange(t_announced.thread_limit, 0);
-    omp::run_league(omp::here(), teams, limit, region_body, &region);
+    omp::run_league(omp::here(), teams, limit, true, region_body, &region);
 }
 
 // ---- who is asking --------------------------------------------------------------------------

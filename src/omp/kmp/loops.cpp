@@ -145,6 +145,7 @@ omp::LoopSchedule decode(std::int32_t schedule, std::uint64_t chunk, sched::Work
     case kmp::kGuidedSimd:
         result.multiple = chunk;
         [[fallthrough]];
+    case kmp::kAuto: // the compiler adds a chunk of 1, which nobody asked for
     case kmp::kGuidedChunked:
     case kmp::kGuidedIterative:
     case kmp::kGuidedAnalytical:
@@ -165,7 +166,7 @@ omp::LoopSchedule decode(std::int32_t schedule, std::uint64_t chunk, sched::Work
         break;
     }
     default:
-        break; // static with a chunk, auto
+        break; // static with a chunk
     }
     return result;
 }

@@ -139,7 +139,8 @@ SENNIT_TLS Method t_method; // between begin and end no code runs that could swi
 
 std::int32_t begin_reduce(ompt::Site site, const Ident *location, void *name) {
     Method method = kAtomic;
-    if (omp::here().slot->group->size == 1)
+    const omp::Team &team = *omp::member_of(omp::here()).team;
+    if (team.size == 1 && team.league.size == 1)
         method = kAlone;
     else if (!location || (location->flags & kmp::kAtomicReduce) == 0 || ompt::on())
         method = kCritical;
@@ -258,10 +259,11 @@ KMP_API void __kmpc_error(const Ident *location, int severity, const char *messa
     const bool known = location && location->source &&
                        std::sscanf(location->source, ";%255[^;];%*[^;];%d", file, &line) == 2;
     const char *text = message ? message : "encountered";
+    const char *const head = severity == kFatal ? "OMP: Error: sennit" : "OMP: Warning: sennit";
     if (known)
-        warn("error directive at %s:%d: %s", file, line, text);
+        warn_as(head, "error directive at %s:%d: %s", file, line, text);
     else
-        warn("error directive: %s", text);
+        warn_as(head, "error directive: %s", text);
     if (severity == kFatal)
         std::exit(1);
 }

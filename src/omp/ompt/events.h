@@ -109,8 +109,10 @@ void serialized_begin(Site site, void *frame_pointer);
 void serialized_end(Site site);
 void league_begin(sched::Worker &worker, Region &region, int teams);
 void league_end(sched::Worker &worker, Region &region);
+// The next region of this thread is the body of a league's team.
+void announce_team(omp::Member &initial, const Region &league, void *frame);
 void initial_task_begin(omp::Member &member);
-// The following know a team that is initial, and say of it what is to be said.
+// The following know the kind of a team, and say of it what is to be said.
 void parallel_begin(sched::Worker &worker, omp::Team &team);
 void parallel_end(omp::Team &team, Task &encountering);
 void implicit_task_begin(omp::Member &member);

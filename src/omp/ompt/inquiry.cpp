@@ -118,6 +118,9 @@ Data *get_thread_data() {
 omp::Team *team_of(const Task &task) {
     return static_cast<omp::Team *>(task.team);
 }
+bool is_told(const omp::Team &team) {
+    return team.kind != omp::Team::Kind::league;
+}
 
 int get_parallel_info(int level, Data **data, int *size) {
     sched::Worker *worker = worker_here();
@@ -125,7 +128,9 @@ int get_parallel_info(int level, Data **data, int *size) {
         return 0;
     omp::Team *team = omp::member_of(*worker).team;
     for (; team && level > 0; --level)
-        team = team->outer;
+        do
+            team = team->outer;
+        while (team && !is_told(*team));
     if (!team)
         return 0;
     if (data)
@@ -138,9 +143,11 @@ int get_parallel_info(int level, Data **data, int *size) {
 // The task below `task`, and the member in whose context that runs.
 Task *ancestor_of(const Task &task, omp::Member *&member) {
     if (task.is(Task::kImplicit | Task::kInitial)) {
-        const omp::Team &team = *team_of(task);
-        member = team.encountering;
-        return team.encountering_task;
+        const omp::Team *team = team_of(task);
+        while (team->outer && !is_told(*team->outer))
+            team = team->outer;
+        member = team->encountering;
+        return team->encountering_task;
     }
     return task.tool->below ? task.tool->below : &member->implicit;
 }

@@ -8,6 +8,8 @@
 namespace sennit::ompt {
 namespace {
 
+using Kind = omp::Team::Kind;
+
 unsigned size_of(const omp::Team &team) {
     return static_cast<unsigned>(team.size);
 }
@@ -76,6 +78,12 @@ void league_end(sched::Worker &worker, Region &region) {
     region_end(region, *worker.task);
 }
 
+void announce_team(omp::Member &initial, const Region &league, void *frame) {
+    initial.record.frame.enter = frame;
+    announce_size(1);
+    t_thread.code = league.code;
+}
+
 void initial_task_begin(omp::Member &member) {
     const omp::League &league = member.team->league;
     begin_record(member);
@@ -88,21 +96,21 @@ void initial_task_begin(omp::Member &member) {
 
 void parallel_begin(sched::Worker &worker, omp::Team &team) {
     const std::uint32_t announced = std::exchange(t_thread.region_flags, 0);
-    if (team.initial)
+    if (team.kind == Kind::initial)
         team.tool = {};
-    else
+    else if (team.kind == Kind::region)
         region_begin(worker, team.tool, t_thread.requested,
                      announced ? announced : kParallelTeam | kInvokerRuntime);
 }
 
 void parallel_end(omp::Team &team, Task &encountering) {
     t_thread.current = &encountering;
-    if (!team.initial)
+    if (team.kind == Kind::region)
         region_end(team.tool, encountering);
 }
 
 void implicit_task_begin(omp::Member &member) {
-    if (member.team->initial)
+    if (member.team->kind != Kind::region)
         return;
     begin_record(member);
     g_tool.implicit_task(kBegin, &member.team->tool.data, data_of(member.record),
@@ -110,9 +118,11 @@ void implicit_task_begin(omp::Member &member) {
 }
 
 void implicit_task_leaves(omp::Member &member) {
+    if (member.team->kind == Kind::league)
+        return;
     const void *code = member.index == 0 ? member.team->tool.code : nullptr;
     single_end(code);
-    if (member.team->initial)
+    if (member.team->kind == Kind::initial)
         return;
     Data *parallel = &member.team->tool.data;
     Data *task = data_of(member.record);
@@ -125,9 +135,14 @@ void implicit_task_leaves(omp::Member &member) {
 // size: the standard has null and 0 here.
 void implicit_task_end(omp::Member &member) {
     const bool primary = member.index == 0;
+    if (member.team->kind == Kind::league) {
+        if (!primary)
+            t_thread.current = nullptr;
+        return;
+    }
     const void *code = primary ? member.team->tool.code : nullptr;
     Data *task = data_of(member.record);
-    if (member.team->initial) {
+    if (member.team->kind == Kind::initial) {
         g_tool.implicit_task(kEnd, nullptr, task, 0,
                              static_cast<unsigned>(member.team->league.rank), kTaskInitial);
         return;

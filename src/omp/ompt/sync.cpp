@@ -113,13 +113,13 @@ void taskwait_depend(Site site, Task *undeferred, const task::Depend *depends, i
     record.taskwait = true;
     task::set_up(entry.worker(), waiting, nullptr, nullptr, Task::kUndeferred | Task::kMergeable,
                  0);
-    if (task::Observer *observer = task::observer()) {
+    task::Observer *const observer = task::observer();
+    if (observer)
         observer->created(entry.worker(), waiting, depends, count);
-        if (undeferred)
-            observer->created(entry.worker(), *undeferred, depends, count);
-    }
     task::wait_depends(entry.worker(), undeferred, depends, count);
     g_tool.task_schedule(data_of(record), kTaskwaitComplete, nullptr);
+    if (observer && undeferred)
+        observer->created(entry.worker(), *undeferred, depends, count);
 }
 
 } // namespace sennit::ompt

@@ -33,10 +33,12 @@ int type_of(task::DependKind kind, bool all) {
 
 class Reporter final : public task::Observer {
   public:
-    void created(sched::Worker &, Task &fresh, const task::Depend *depends, int count) override {
+    void created(sched::Worker &worker, Task &fresh, const task::Depend *depends,
+                 int count) override {
         task::ToolRecord &parent = *t_thread.current->tool;
         task::ToolRecord &record = *fresh.tool;
         record.created = true;
+        record.at_once = worker.slot->alone && task::detail::at_once(worker);
         g_tool.task_create(data_of(parent), frame_of(parent), data_of(record), flags_of(fresh),
                            count > 0, t_thread.code);
         if (count > 0 && g_tool.dependences.wanted())
@@ -44,7 +46,8 @@ class Reporter final : public task::Observer {
     }
 
     void ordered(Task &predecessor, Task &successor) override {
-        g_tool.task_dependence(data_of(*predecessor.tool), data_of(*successor.tool));
+        if (successor.tool->created) // not so while a taskwait stands for it
+            g_tool.task_dependence(data_of(*predecessor.tool), data_of(*successor.tool));
     }
 
     void starts(sched::Worker &worker, Task &task, Task *below) override {
@@ -150,6 +153,8 @@ int flags_of(const Task &task) {
     if (task.is(Task::kImplicit))
         return static_cast<int>(kTaskImplicit | (task.team->size == 1 ? kTaskUndeferred : 0u));
     std::uint32_t flags = task.tool->taskwait ? kTaskTaskwait : kTaskExplicit;
+    if (task.tool->at_once)
+        flags |= kTaskUndeferred;
     for (const Pair &pair : kPairs)
         flags |= task.is(pair.ours) ? pair.theirs : 0;
     return static_cast<int>(flags);
