@@ -32,6 +32,7 @@ Worker *g_abandoned = nullptr;  // workers of user threads that have ended
 Worker *g_threadless = nullptr; // workers of ours whose threads have ended, or were refused
 int g_retirements = 0;          // calls of retire_threads; under g_pool_lock
 pthread_key_t g_exit_key;
+std::atomic<void (*)(Worker &)> g_at_thread_end{nullptr};
 
 int g_processors = 1;
 int g_usable = 1; // of them, by workers
@@ -124,6 +125,10 @@ Worker *Worker::by_id(int id) {
     return g_workers[id].load(std::memory_order_acquire);
 }
 
+void at_thread_end(void (*function)(Worker &worker)) {
+    g_at_thread_end.store(function, std::memory_order_release);
+}
+
 // The parts of Worker that deal with kernel threads.
 struct WorkerThreads {
     static void *thread_main(void *argument) {
@@ -204,6 +209,8 @@ struct WorkerThreads {
     // A user's thread ends: keep its worker for the next one.
     static void thread_exit(void *argument) {
         auto &worker = *static_cast<Worker *>(argument);
+        if (const auto function = g_at_thread_end.load(std::memory_order_acquire))
+            function(worker);
         Worker::t_self_ = nullptr;
         worker.away_.store(true, std::memory_order_relaxed);
         put(worker, g_abandoned);

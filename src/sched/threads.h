@@ -17,4 +17,9 @@ void set_wait_policy(WaitPolicy policy);
 WaitPolicy wait_policy();
 std::uint64_t ticks_per_us();
 
+class Worker;
+// Called on a thread of the program's that has used OpenMP when it ends, before its worker is
+// another's; again when destructors of thread-specific data have used OpenMP since.
+void at_thread_end(void (*function)(Worker &worker));
+
 } // namespace sennit::sched

@@ -3,6 +3,7 @@
 //
 // A thread of the program is an initial thread from its first use of OpenMP to its end, or to that
 // of the program. A thread of ours is an OpenMP thread while it is docked at a team.
+#include "sched/threads.h"
 #include "omp/ompt/events.h"
 #include "omp/team.h"
 
@@ -32,14 +33,21 @@ void initial_thread_end(omp::Member &initial) {
     thread_end();
 }
 
-// Runs at the end of a thread of the program, when its worker is still its own.
+// A thread of the program ends; its worker is still its own.
+void goodbye(sched::Worker &worker) {
+    if (!t_thread.begun || !on() || omp::is_initial_thread()) // that one ends with the program
+        return;
+    omp::disband_idle_teams(worker);
+    initial_thread_end(omp::member_of(worker));
+}
+
+// Early, while what a tool keeps for the thread is still there. Later destructors may use OpenMP
+// again: then the thread has a second life as an OpenMP thread, and at_thread_end() its end.
 struct Goodbye {
     sched::Worker *worker = nullptr;
     ~Goodbye() {
-        if (!worker || !on() || omp::is_initial_thread()) // that one ends with the program
-            return;
-        omp::disband_idle_teams(*worker);
-        initial_thread_end(omp::member_of(*worker));
+        if (worker)
+            goodbye(*worker);
     }
 };
 thread_local Goodbye t_goodbye;
@@ -55,6 +63,7 @@ void initial_thread_begin(sched::Worker &worker) {
     member.record.data = 0;
     member.team->tool.data = {0};
     t_goodbye.worker = &worker;
+    sched::at_thread_end(goodbye);
     g_tool.implicit_task(kBegin, &member.team->tool.data, data_of(member.record), 1, 1,
                          kTaskInitial);
 }
