@@ -33,27 +33,35 @@ bool is_known(int thread_id) {
     return search.found;
 }
 
-// utime + stime of /proc/self/task/<id>/stat.
-std::uint64_t processor_time(const char *thread_id) {
+// Of /proc/self/task/<id>/stat.
+struct ThreadState {
+    bool runs = false;      // or would, if it were given a processor
+    std::uint64_t used = 0; // utime + stime
+};
+
+ThreadState state_of(const char *thread_id) {
+    ThreadState state;
     char path[64];
     std::snprintf(path, sizeof path, "/proc/self/task/%s/stat", thread_id);
     std::FILE *file = std::fopen(path, "re");
     if (!file)
-        return 0;
+        return state;
     char text[512];
     const std::size_t size = std::fread(text, 1, sizeof text - 1, file);
     std::fclose(file);
     text[size] = '\0';
     // "id (name) state ...": the name may hold anything; utime and stime are fields 14 and 15.
     const char *at = std::strrchr(text, ')');
+    state.runs = at && std::strncmp(at, ") R", 3) == 0;
     for (int field = 2; at && field < 14; ++field)
         if ((at = std::strchr(at, ' ')))
             ++at;
     if (!at)
-        return 0;
+        return state;
     char *next = nullptr;
     const std::uint64_t user = std::strtoull(at, &next, 10);
-    return user + std::strtoull(next, nullptr, 10);
+    state.used = user + std::strtoull(next, nullptr, 10);
+    return state;
 }
 
 } // namespace
@@ -63,11 +71,14 @@ bool Foreign::at_work(std::uint64_t now_ns, std::uint64_t last_ns) {
     if (!folder)
         return false;
     std::uint64_t used = 0;
+    bool runs = false;
     int threads = 0;
     while (const dirent *entry = readdir(folder)) {
         if (entry->d_name[0] == '.' || is_known(std::atoi(entry->d_name)))
             continue;
-        used += processor_time(entry->d_name);
+        const ThreadState state = state_of(entry->d_name);
+        used += state.used;
+        runs |= state.runs;
         ++threads;
     }
     closedir(folder);
@@ -76,7 +87,7 @@ bool Foreign::at_work(std::uint64_t now_ns, std::uint64_t last_ns) {
     asleep_ = threads;
     static const auto ticks_a_second = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
     // A tenth; what wakes now and then to look for something is not at work.
-    return more * 1'000'000'000 / ticks_a_second > (now_ns - last_ns) / 10;
+    return runs || more * 1'000'000'000 / ticks_a_second > (now_ns - last_ns) / 10;
 }
 
 const char *Foreign::note() {
