@@ -22,7 +22,8 @@ bool poll(Ticket &ticket) {
 // The user is told, the memory goes.
 void finished(Ticket &ticket) {
     auto &self = static_cast<Batch &>(ticket);
-    settle(self);
+    if (!self.quiet)
+        settle(self);
     if (self.user_statuses)
         std::memcpy(self.user_statuses, self.statuses,
                     static_cast<std::size_t>(self.count) * sizeof(MPI_Status));
@@ -52,13 +53,21 @@ Batch *make_batch(const char *name, int count, MPI_Request *requests, bool wants
     }
     batch->requests = reinterpret_cast<MPI_Request *>(end);
     batch->operation.name = name;
-    batch->test = poll;
     batch->finished = finished;
+    if (count != 1)
+        batch->test = poll;
     batch->count = count;
     for (int i = 0; i < count; ++i) {
         batch->requests[i] = requests[i];
         if (what == Requests::taken_over)
             requests[i] = MPI_REQUEST_NULL;
+        if (wants_statuses)
+            batch->statuses[i].MPI_ERROR = MPI_SUCCESS;
+    }
+    if (count == 1) { // tested together with others
+        batch->handle = batch->requests;
+        batch->request = *batch->requests;
+        batch->status = wants_statuses ? batch->statuses : MPI_STATUS_IGNORE;
     }
     return batch;
 }

@@ -16,6 +16,7 @@ struct Batch : Ticket {
     void *data = nullptr;                // for `deliver`
     void (*callback)() = nullptr;        // for `deliver`: the user's function
     MPI_Status *user_statuses = nullptr; // filled before `deliver`
+    bool quiet = false;                  // `deliver` cares for errors, no handler is called
     sennit_task *bound = nullptr;        // has an event that is fulfilled last
 };
 

@@ -3,6 +3,7 @@
 // of the user's requests, and Sendrecv.
 #include "mpi/blocking.h"
 #include "mpi/chaos.h"
+#include "mpi/continuation.h"
 
 #include <cstdlib>
 
@@ -10,6 +11,11 @@ using namespace sennit::mpi;
 
 // Not a row that polls: waiting for one request is common, and many are tested at once.
 SENNIT_DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
+    if (continuations() && t_depth == 0) {
+        static const auto test = SENNIT_BARE(Test);
+        return wait_attending({.name = "MPI_Wait", .requests = 1}, true, 1, request, status,
+                              in_task(), [&](int *flag) { return test(request, flag, status); });
+    }
     if (!in_task()) {
         static const auto bare = SENNIT_BARE(Wait);
         const sennit_wait wait = {"MPI_Wait", 0, -1, -1, 1, -1, 0, nullptr};

@@ -3,6 +3,7 @@
 #include "mpi/array.h"
 #include "mpi/blocking.h"
 #include "mpi/chaos.h"
+#include "mpi/continuation.h"
 #include "mpi/errors.h"
 
 #include <cstdio>
@@ -32,6 +33,9 @@ namespace {
     X(sennit_trace_begin)                                                                          \
     X(sennit_trace_end)
 
+int serve(void *);
+int test_tickets();
+
 struct Runtime {
 #define SENNIT_MEMBER(name) decltype(&::name) name = nullptr;
     SENNIT_RUNTIME_FUNCTIONS(SENNIT_MEMBER)
@@ -47,7 +51,7 @@ struct Runtime {
         SENNIT_RUNTIME_FUNCTIONS(SENNIT_FIND)
 #undef SENNIT_FIND
         if (complete) {
-            sennit_poll_register("mpi", [](void *) { return progress(); }, nullptr, &service);
+            sennit_poll_register("mpi", serve, nullptr, &service);
             sennit_poll_describe(service, &g_describer);
         }
     }
@@ -56,6 +60,12 @@ struct Runtime {
 Runtime &runtime() {
     static Runtime found;
     return found;
+}
+
+// The polling service. Its thread is the program's unless it has never run a task.
+int serve(void *) {
+    sennit_task *task = nullptr;
+    return progress(!continuations() || runtime().sennit_task_self(&task) == SENNIT_SUCCESS);
 }
 
 std::atomic<bool> g_multiple{false};
@@ -87,9 +97,7 @@ void copy_status(MPI_Status *into, const MPI_Status &from) {
 
 // The last touch of a ticket: it lives in the frame of the task.
 void finish_now(Ticket &ticket) {
-    g_pending.fetch_sub(1, std::memory_order_relaxed);
-    if (runtime().complete)
-        runtime().sennit_poll_pending(runtime().service, -1);
+    end_pending();
     if (ticket.finished)
         ticket.finished(ticket);
     else
@@ -327,6 +335,12 @@ void begin_pending() {
         runtime().sennit_poll_pending(runtime().service, 1);
 }
 
+void end_pending() {
+    g_pending.fetch_sub(1, std::memory_order_relaxed);
+    if (runtime().complete)
+        runtime().sennit_poll_pending(runtime().service, -1);
+}
+
 void file(Ticket &ticket) {
     Ticket *top = g_inbox.load(std::memory_order_relaxed);
     do
@@ -385,9 +399,16 @@ int wait_for(const Operation &operation, Ticket &ticket) {
     return settle(ticket);
 }
 
-int progress() {
-    if (g_pending.load(std::memory_order_relaxed) == 0 ||
-        g_token.exchange(true, std::memory_order_acquire))
+int progress(bool application) {
+    if (g_pending.load(std::memory_order_relaxed) == 0)
+        return 0;
+    return test_tickets() + run_continuations(application);
+}
+
+namespace {
+
+int test_tickets() {
+    if (g_token.exchange(true, std::memory_order_acquire))
         return 0;
     const QuietTests quiet;
     ++t_depth;
@@ -406,5 +427,7 @@ int progress() {
     g_token.store(false, std::memory_order_release);
     return done;
 }
+
+} // namespace
 
 } // namespace sennit::mpi

@@ -107,6 +107,7 @@ struct Ticket {
 
 // File a ticket; it will be tested until it is over. Counted before, by begin_pending.
 void begin_pending();
+void end_pending();
 void file(Ticket &ticket);
 
 // Suspend the calling task until `ticket` is over, unless it is already; returns its error.
@@ -159,8 +160,9 @@ int poll_and_wait(const Operation &operation, Test test) {
     return wait_for(operation, ticket);
 }
 
-// Test the pending tickets; returns how many are over. At most one thread at a time does so.
-int progress();
+// Test the pending tickets, which one thread does at a time, and call continuations; returns how
+// many are over. Is the thread the program's?
+int progress(bool application = true);
 // Tickets that are not over.
 std::int64_t pending();
 // Look at those, unless another thread goes on testing them.

@@ -55,6 +55,7 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/batch.h"
 #include "mpi/blocking.h"
 #include "mpi/chaos.h"
+#include "mpi/continuation.h"
 #include "mpi/delegate.h"
 
 #include "TAMPI.h"
@@ -85,6 +86,29 @@ IN_TASK = """extern "C" int sennit_MPI_{name}({parameters}) {{
 START = IN_TASK + """    static const auto twin = SENNIT_BARE({twin});
     return start_and_wait(operation, {status},
                           [&](MPI_Request *request) {{ return twin({twin_arguments}); }});
+}}
+"""
+
+# A wait for the program's requests: some may be continuation requests.
+WAIT = """extern "C" int sennit_MPI_{name}({parameters}) {{
+    static const auto bare = SENNIT_BARE({name});
+    static const auto test = SENNIT_BARE({twin});
+    const auto over = [&](int *flag) {{
+        const int error = test({twin_arguments});
+        {set_flag}
+        return error;
+    }};
+    const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {tag}, {object}, {turn},
+                              {count}, {requests}, {handles}}};
+    if (continuations() && t_depth == 0)
+        return wait_attending(operation, {all}, {requests}, {handles}, {statuses}, in_task(), over);
+    if (!in_task()) {{
+        {mark}
+        return outside_task({wait}[&] {{ return bare({arguments}); }});
+    }}
+    if (const int error = chaos::failure(operation))
+        return error;
+    return poll_and_wait(operation, over);
 }}
 """
 
@@ -169,10 +193,11 @@ def wrapper(call, header, suffix):
     }
     # For reports of hangs: see blocking.h. What takes long in a file waits for no other rank.
     direction = {"send": "SENNIT_NOTICE_SEND", "receive": "SENNIT_NOTICE_RECEIVE"}
-    of_requests = "count" in names and any(n.startswith("array_of_req") or n == "requests" for n in names)
+    number = "incount" if "incount" in names else "count"
+    of_requests = number in names and any(n.startswith("array_of_req") or n == "requests" for n in names)
     elements = next((n for n in ("count", "sendcount", "recvcount") if n in names), "-1")
     fields["count"] = "-1" if of_requests else elements
-    fields["requests"] = "count" if of_requests else "0"
+    fields["requests"] = number if of_requests else "0"
     fields["handles"] = next((n for n in names if of_requests and "req" in n), "nullptr")
     if name.startswith("File_"):
         fields["mark"] = fields["wait"] = ""
@@ -192,7 +217,11 @@ def wrapper(call, header, suffix):
         tested = [argument for _, argument in header.prototypes[twin]]
         fields["twin_arguments"] = ", ".join(tested)
         fields["set_flag"] = "" if "flag" in tested else "*flag = *outcount != 0;"
-    template = {"start": START, "poll": POLL, "delegate": DELEGATE, "notify": NOTIFY}[kind]
+    if kind == "poll" and of_requests:
+        fields["all"] = "true" if name == "Waitall" else "false"
+        fields["statuses"] = next(n for n in names if "status" in n)
+        kind = "wait"
+    template = {"wait": WAIT, "start": START, "poll": POLL, "delegate": DELEGATE, "notify": NOTIFY}[kind]
     bound = BOUND if kind == "start" and header.declares_tampi(twin) else ""
     return (template + EXPORT + bound).format(**fields)
 

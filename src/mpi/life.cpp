@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initialization, which is where MPI_THREAD_MULTIPLE comes from, and the end.
 #include "mpi/blocking.h"
+#include "mpi/continuation.h"
 #include "mpi/progress.h"
 
 #include "TAMPI.h"
@@ -109,6 +110,7 @@ SENNIT_DEFINE(Query_thread, int *provided) {
 
 SENNIT_DEFINE(Finalize, void) {
     close("MPI_Finalize");
+    free_continuations();
     stop_progress_thread();
     static const auto bare = SENNIT_BARE(Finalize);
     set_multiple(false); // nobody may ask MPI anything any more

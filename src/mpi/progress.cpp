@@ -30,7 +30,7 @@ void *run(void *) {
         pthread_mutex_unlock(&g_mutex);
         if (stopping)
             return nullptr;
-        if (progress() == 0)
+        if (progress(false) == 0)
             sched_yield();
     }
 }

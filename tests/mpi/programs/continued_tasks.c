@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * MPI's continuations in OpenMP programs: they fulfil the events of detached tasks, for which nobody
+ * tests the continuation request; and a task that waits for one is suspended. */
+#include "check.h"
+
+#include <mpix_continue.h>
+#include <omp.h>
+
+enum { messages = 60 };
+
+static int fulfil(int rc, void *data) {
+    CHECK(rc == MPI_SUCCESS);
+    omp_fulfill_event((omp_event_handle_t)data);
+    return MPI_SUCCESS;
+}
+
+static void detached(MPI_Request continuations) {
+    int values[messages], right = 0;
+    MPI_Status statuses[messages];
+    for (int i = 0; i < messages; ++i) {
+        omp_event_handle_t event = (omp_event_handle_t)0;
+#pragma omp task firstprivate(i) shared(values, statuses) detach(event) depend(out : values[i])
+        {
+            MPI_Request request;
+            MPI_Irecv(&values[i], 1, MPI_INT, previous(), i, MPI_COMM_WORLD, &request);
+            CHECK(MPIX_Continue(&request, fulfil, (void *)event, MPIX_CONT_REQBUF_VOLATILE,
+                                &statuses[i], continuations) == MPI_SUCCESS);
+        }
+#pragma omp task firstprivate(i) shared(values, right, statuses) depend(in : values[i])            \
+    depend(inout : right)
+        right += values[i] == i && statuses[i].MPI_TAG == i;
+    }
+    for (int i = messages - 1; i >= 0; --i) {
+#pragma omp task firstprivate(i)
+        MPI_Ssend(&i, 1, MPI_INT, next(), i, MPI_COMM_WORLD);
+    }
+#pragma omp taskwait
+    CHECK(right == messages);
+}
+
+static int count_call(int rc, void *data) {
+    CHECK(rc == MPI_SUCCESS);
+#pragma omp atomic
+    ++*(int *)data;
+    return MPI_SUCCESS;
+}
+
+/* More tasks that wait than threads, before the tasks that send. */
+static void suspended(void) {
+    int done = 0;
+    for (int i = 0; i < messages; ++i) {
+#pragma omp task firstprivate(i) shared(done)
+        {
+            int value = -1, calls = 0;
+            MPI_Request continuations, receive, others[2];
+            MPIX_Continue_init(i % 3 == 2 ? MPIX_CONT_POLL_ONLY : 0, i % 2, MPI_INFO_NULL,
+                               &continuations);
+            MPI_Start(&continuations);
+            MPI_Irecv(&value, 1, MPI_INT, previous(), i, MPI_COMM_WORLD, &receive);
+            MPIX_Continue(&receive, count_call, &calls, 0, MPI_STATUS_IGNORE, continuations);
+            if (i % 4 == 0) {
+                others[0] = continuations;
+                MPI_Ibarrier(MPI_COMM_SELF, &others[1]);
+                MPI_Waitall(2, others, MPI_STATUSES_IGNORE);
+            } else {
+                MPI_Wait(&continuations, MPI_STATUS_IGNORE);
+            }
+            CHECK(value == 7 * i && calls == 1);
+            MPI_Request_free(&continuations);
+#pragma omp atomic
+            ++done;
+        }
+    }
+    for (int i = 0; i < messages; ++i) {
+#pragma omp task firstprivate(i)
+        {
+            const int value = 7 * i;
+            MPI_Ssend(&value, 1, MPI_INT, next(), i, MPI_COMM_WORLD);
+        }
+    }
+#pragma omp taskwait
+    CHECK(done == messages);
+}
+
+int main(int argc, char **argv) {
+    begin(&argc, &argv);
+    MPI_Request continuations;
+    CHECK(MPIX_Continue_init(0, 0, MPI_INFO_NULL, &continuations) == MPI_SUCCESS);
+    MPI_Start(&continuations);
+#pragma omp parallel
+#pragma omp single
+    {
+        detached(continuations);
+        suspended();
+    }
+    MPI_Wait(&continuations, MPI_STATUS_IGNORE);
+    MPI_Request_free(&continuations);
+    MPI_Finalize();
+    return 0;
+}
