@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fortran bindings of what TAMPI adds, but for the request-free calls. The standard's calls need
-// none: the MPI library's own bindings end in the C functions that we override.
-#include "mpi/engine.h"
+// Fortran bindings of what TAMPI adds; generate.py makes those of the request-free calls. The
+// standard's calls need none: the MPI library's own bindings end in the C functions that we
+// override.
+#include "mpi/fortran.h"
 
 #include "TAMPI.h"
 #include "mpix_detach.h"
 
 #include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
 #include <new>
+#include <pthread.h>
 
 using namespace sennit::mpi;
 
@@ -58,7 +62,95 @@ void wait_all(int count, MPI_Fint *requests, MPI_Fint *statuses, bool ignored, M
     std::free(native_statuses);
 }
 
+// The addresses that stand for a value, in mpif.h and use mpi, and in use mpi_f08.
+struct Marks {
+    const void *addresses[2] = {};
+
+    Marks(const char *older, const char *newer) {
+#ifdef MPICH_NUMVERSION
+        if (void *const *found = static_cast<void **>(dlsym(RTLD_DEFAULT, older)))
+            addresses[0] = *found; // a variable with the address
+#else
+        addresses[0] = dlsym(RTLD_DEFAULT, older);
+#endif
+        addresses[1] = newer ? dlsym(RTLD_DEFAULT, newer) : nullptr;
+    }
+    bool has(const void *buffer) const {
+        return buffer && (buffer == addresses[0] || buffer == addresses[1]);
+    }
+};
+
 } // namespace
+
+namespace sennit::mpi {
+
+void *buffer_from_fortran(void *buffer) {
+#ifdef MPICH_NUMVERSION
+    static const Marks in_place("MPIR_F_MPI_IN_PLACE", "MPIR_F08_MPI_IN_PLACE");
+    static const Marks bottom("MPIR_F_MPI_BOTTOM", "MPIR_F08_MPI_BOTTOM");
+#else
+    static const Marks in_place("mpi_fortran_in_place_", nullptr);
+    static const Marks bottom("mpi_fortran_bottom_", nullptr);
+#endif
+    if (in_place.has(buffer))
+        return MPI_IN_PLACE;
+    return bottom.has(buffer) ? MPI_BOTTOM : buffer;
+}
+
+MPI_Status *status_from_fortran(MPI_Fint *status) {
+    // MPICH has another one for use mpi_f08.
+    static const auto *const newer =
+        static_cast<void *const *>(dlsym(RTLD_DEFAULT, "MPI_F08_STATUS_IGNORE"));
+    if (status == MPI_F_STATUS_IGNORE || (newer && status == *newer))
+        return MPI_STATUS_IGNORE;
+    return reinterpret_cast<MPI_Status *>(status);
+}
+
+const MPI_Datatype *datatypes_from_fortran(const MPI_Fint *types, [[maybe_unused]] MPI_Comm comm) {
+#ifdef MPICH_NUMVERSION
+    return types;
+#else
+    struct Known {
+        Known *next;
+        std::size_t count;
+        MPI_Datatype types[1];
+    };
+    static Known *known = nullptr;
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static const auto is_inter = SENNIT_BARE(Comm_test_inter);
+    static const auto size_of = SENNIT_BARE(Comm_size);
+    static const auto remote_size_of = SENNIT_BARE(Comm_remote_size);
+    int inter = 0;
+    int size = 0;
+    outside_task([&] {
+        is_inter(comm, &inter);
+        return inter ? remote_size_of(comm, &size) : size_of(comm, &size);
+    });
+    const auto count = static_cast<std::size_t>(size);
+    const std::size_t bytes = count * sizeof(MPI_Datatype);
+    auto *fresh = static_cast<Known *>(std::malloc(sizeof(Known) + bytes));
+    if (!fresh)
+        return nullptr;
+    fresh->count = count;
+    for (std::size_t i = 0; i < count; ++i)
+        fresh->types[i] = MPI_Type_f2c(types[i]);
+    pthread_mutex_lock(&mutex);
+    Known *equal = known;
+    while (equal &&
+           (equal->count != count || std::memcmp(equal->types, fresh->types, bytes) != 0))
+        equal = equal->next;
+    if (equal) {
+        std::free(fresh);
+    } else {
+        fresh->next = known;
+        known = equal = fresh;
+    }
+    pthread_mutex_unlock(&mutex);
+    return equal->types;
+#endif
+}
+
+} // namespace sennit::mpi
 
 extern "C" {
 
@@ -69,6 +161,12 @@ SENNIT_MPI_EXPORT void tampi_iwait_(MPI_Fint *request, MPI_Fint *status, MPI_Fin
 SENNIT_MPI_EXPORT void tampi_iwaitall_(MPI_Fint *count, MPI_Fint *requests, MPI_Fint *statuses,
                                        MPI_Fint *error) {
     wait_all(*count, requests, statuses, statuses == MPI_F_STATUSES_IGNORE, error);
+}
+
+SENNIT_MPI_EXPORT void tampi_ibsend_(void *buffer, MPI_Fint *count, MPI_Fint *type, MPI_Fint *dest,
+                                     MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *error) {
+    *error = TAMPI_Ibsend(buffer_from_fortran(buffer), *count, MPI_Type_f2c(*type), *dest, *tag,
+                          MPI_Comm_f2c(*comm));
 }
 
 SENNIT_MPI_EXPORT void tampi_property_get_(MPI_Fint *property, MPI_Fint *value, MPI_Fint *error) {

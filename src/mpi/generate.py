@@ -57,6 +57,7 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/chaos.h"
 #include "mpi/continuation.h"
 #include "mpi/delegate.h"
+#include "mpi/fortran.h"
 
 #include "TAMPI.h"
 
@@ -136,6 +137,13 @@ BOUND = """extern "C" SENNIT_MPI_EXPORT int TAMPI_{twin}({parameters}) {{
 
 """
 
+# The same for Fortran.
+BOUND_FORTRAN = """extern "C" SENNIT_MPI_EXPORT void tampi_{lower}_({fortran_parameters}) {{
+    *fortran_error = TAMPI_{twin}({from_fortran});
+}}
+
+"""
+
 DELEGATE = IN_TASK + """    return delegate(operation, [&] {{ return bare({arguments}); }});
 }}
 """
@@ -146,6 +154,21 @@ NOTIFY = """extern "C" int sennit_MPI_{name}({parameters}) {{
     return outside_task([&] {{ return bare({arguments}); }});
 }}
 """
+
+def from_fortran(declaration, name):
+    """An argument of a Fortran binding, and the C argument that it becomes."""
+    handles = {"MPI_Comm": "MPI_Comm_f2c", "MPI_Datatype": "MPI_Type_f2c", "MPI_Op": "MPI_Op_f2c"}
+    kind = re.match(r"(?:const )?(\w+)", declaration).group(1)
+    if kind == "void":
+        return f"void *{name}", f"buffer_from_fortran({name})"
+    if kind == "MPI_Status":
+        return f"MPI_Fint *{name}", f"status_from_fortran({name})"
+    if kind == "MPI_Datatype" and "[" in declaration:
+        return f"MPI_Fint *{name}", f"datatypes_from_fortran({name}, MPI_Comm_f2c(*comm))"
+    if kind in handles:
+        return f"MPI_Fint *{name}", f"{handles[kind]}(*{name})"
+    return f"MPI_Fint *{name}", name if "[" in declaration else f"*{name}"
+
 
 OBJECTS = {"MPI_Comm": "communicator", "MPI_Win": "window", "MPI_File": "file_object"}
 
@@ -222,7 +245,13 @@ def wrapper(call, header, suffix):
         fields["statuses"] = next(n for n in names if "status" in n)
         kind = "wait"
     template = {"wait": WAIT, "start": START, "poll": POLL, "delegate": DELEGATE, "notify": NOTIFY}[kind]
-    bound = BOUND if kind == "start" and header.declares_tampi(twin) else ""
+    bound = BOUND + BOUND_FORTRAN if kind == "start" and header.declares_tampi(twin) else ""
+    if bound:
+        pairs = [from_fortran(*argument) for argument in arguments]
+        fields["lower"] = twin.lower()
+        fields["fortran_parameters"] = ", ".join([parameter for parameter, _ in pairs]
+                                                 + ["MPI_Fint *fortran_error"])
+        fields["from_fortran"] = ", ".join(argument for _, argument in pairs)
     return (template + EXPORT + bound).format(**fields)
 
 
