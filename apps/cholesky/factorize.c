@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The right-looking algorithm, a task for each block operation, a task for each message. A block of
- * L that other ranks need is sent to each of them once; a remote block that we need has a receive
- * buffer of its own for the whole factorization, so no receive waits for a buffer. MPI calls are
- * blocking: a runtime that gives a thread to every blocked receive runs out of threads.
+ * The right-looking algorithm, a task for each block operation. A block of L that other ranks need
+ * is sent to each of them once; a remote block that we need has a receive buffer of its own for the
+ * whole factorization, so no receive waits for a buffer. With blocking receives a runtime that gives
+ * a thread to every one runs out of threads.
  */
 #include "cholesky.h"
 
@@ -23,156 +23,198 @@ void dgemm_(const char *transa, const char *transb, const int *m, const int *n, 
 
 static const double one = 1.0, minus_one = -1.0;
 
-struct state {
-    const struct block_map *map;
+static struct {
     double **remote; /* receive buffers, by block */
-    bool *wanted;    /* scratch: ranks that need a block */
-    int failed;      /* order of the first bad minor, 0: none */
-    struct counts *counts;
+    size_t blocks;
+    int failed; /* order of the first bad minor, 0: none */
+} g;
+
+struct walker {
+    const struct block_map *map;
+    struct exchange *exchange;
+    struct plan *plan;
+    bool *wanted; /* scratch: ranks that need a block */
 };
+
+void begin_factorization(const struct block_map *factorized) {
+    g.blocks = (size_t)factorized->blocks * (size_t)factorized->blocks;
+    g.remote = need(calloc(g.blocks, sizeof(double *)), "the table of received blocks");
+}
+
+void end_factorization(void) {
+    for (size_t k = 0; k < g.blocks; ++k)
+        free(g.remote[k]);
+    free(g.remote);
+}
+
+int bad_minor(void) {
+    const int order = g.failed;
+    g.failed = 0;
+    return order;
+}
 
 /* Which ranks other than the owner use block (i, k) of L? With i == k: the panel below it.
  * Otherwise: the row and the column of the trailing matrix that it updates. */
-static void find_users(struct state *state, int i, int k) {
-    const struct block_map *map = state->map;
+static void find_users(struct walker *walker, int i, int k) {
+    const struct block_map *map = walker->map;
     for (int r = 0; r < map->ranks; ++r)
-        state->wanted[r] = false;
+        walker->wanted[r] = false;
     if (i == k) {
         for (int m = k + 1; m < map->blocks; ++m)
-            state->wanted[owner(map, m, k)] = true;
+            walker->wanted[owner(map, m, k)] = true;
     } else {
         for (int j = k + 1; j <= i; ++j)
-            state->wanted[owner(map, i, j)] = true;
+            walker->wanted[owner(map, i, j)] = true;
         for (int m = i; m < map->blocks; ++m)
-            state->wanted[owner(map, m, i)] = true;
+            walker->wanted[owner(map, m, i)] = true;
     }
-    state->wanted[owner(map, i, k)] = false;
+    walker->wanted[owner(map, i, k)] = false;
 }
 
-static int size_of(const struct block_map *map, int i, int k) {
-    return extent(map, i) * extent(map, k);
+static long datum(const struct block_map *map, int i, int k) {
+    return (long)i * map->blocks + k;
 }
 
 /* Where block (i, k) of L is on this rank. */
-static double *l_block(const struct state *state, int i, int k) {
-    const struct block_map *map = state->map;
-    return mine(map, i, k) ? block_at(map, i, k)
-                           : state->remote[(size_t)i * (size_t)map->blocks + (size_t)k];
+static double *l_block(const struct walker *walker, int i, int k) {
+    const struct block_map *map = walker->map;
+    if (planning(walker->plan))
+        return NULL;
+    return mine(map, i, k) ? block_at(map, i, k) : g.remote[datum(map, i, k)];
 }
 
 /* One block, one tag: receives may be posted in any order. main() has made sure that tags go that
  * far. */
-static int tag_of(const struct state *state, int i, int k) {
-    return k * state->map->blocks + i;
-}
-
-static void send_block(struct state *state, int i, int k) {
-    find_users(state, i, k);
-    const int tag = tag_of(state, i, k), size = size_of(state->map, i, k);
-    double *block = l_block(state, i, k);
-    for (int rank = 0; rank < state->map->ranks; ++rank) {
-        if (!state->wanted[rank])
-            continue;
-        ++state->counts->send;
-#pragma omp task depend(in : block[0]) firstprivate(block, size, rank, tag)
-        MPI_Send(block, size, MPI_DOUBLE, rank, tag, MPI_COMM_WORLD);
+static void spread_block(struct walker *walker, int i, int k) {
+    const struct block_map *map = walker->map;
+    const int tag = k * map->blocks + i, size = extent(map, i) * extent(map, k);
+    const long id = datum(map, i, k);
+    find_users(walker, i, k);
+    if (mine(map, i, k)) {
+        for (int rank = 0; rank < map->ranks; ++rank)
+            if (walker->wanted[rank])
+                send_data(walker->exchange, walker->plan, id, l_block(walker, i, k), size, rank,
+                          tag);
+    } else if (walker->wanted[map->rank]) {
+        if (!planning(walker->plan) && !g.remote[id])
+            g.remote[id] = need(malloc((size_t)size * sizeof(double)), "a received block");
+        receive_data(walker->exchange, walker->plan, id, l_block(walker, i, k), size,
+                     owner(map, i, k), tag);
     }
 }
 
-static void receive_block(struct state *state, int i, int k) {
-    find_users(state, i, k);
-    if (!state->wanted[state->map->rank])
+static int note_kernel(const struct walker *walker, enum kernel kernel, int m, int n, int k,
+                       long left, long right, long target) {
+    const struct access accesses[] = {{target, true}, {left, false}, {right, false}};
+    const int count = right >= 0 ? 3 : left >= 0 ? 2 : 1;
+    const int priority =
+        note_task(walker->plan, kernel_seconds(kernel, m, n, k), count, accesses);
+    if (priority >= 0)
+        ++g_counts.kernel[kernel];
+    return priority;
+}
+
+static void factorize_diagonal(const struct walker *walker, int k) {
+    const struct block_map *map = walker->map;
+    const int nk = extent(map, k), before = k * map->block;
+    const int priority = note_kernel(walker, potrf, nk, nk, nk, -1, -1, datum(map, k, k));
+    if (priority < 0)
         return;
-    const int tag = tag_of(state, i, k), size = size_of(state->map, i, k);
-    const int source = owner(state->map, i, k);
-    double *block = malloc((size_t)size * sizeof(double));
-    if (!block) {
-        fprintf(stderr, "cholesky: no memory for a received block of %d numbers\n", size);
-        MPI_Abort(MPI_COMM_WORLD, 4);
-    }
-    state->remote[(size_t)i * (size_t)state->map->blocks + (size_t)k] = block;
-    ++state->counts->receive;
-#pragma omp task depend(out : block[0]) firstprivate(block, size, source, tag)
-    MPI_Recv(block, size, MPI_DOUBLE, source, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
-
-static void spread_block(struct state *state, int i, int k) {
-    if (mine(state->map, i, k))
-        send_block(state, i, k);
-    else
-        receive_block(state, i, k);
-}
-
-static void create_tasks(struct state *state) {
-    const struct block_map *map = state->map;
-    for (int k = 0; k < map->blocks; ++k) {
-        const int nk = extent(map, k);
-        if (mine(map, k, k)) {
-            double *diagonal = block_at(map, k, k);
-            ++state->counts->potrf;
-#pragma omp task depend(inout : diagonal[0]) firstprivate(diagonal, k, nk)
-            {
-                int info = 0;
-                dpotrf_("L", &nk, diagonal, &nk, &info, 1);
-                if (info > 0) {
+    double *diagonal = block_at(map, k, k);
+#pragma omp task depend(inout : diagonal[0]) firstprivate(diagonal, before, nk) priority(priority)
+    {
+        int info = 0;
+        if (emulated())
+            hold(potrf, nk, nk, nk);
+        else
+            dpotrf_("L", &nk, diagonal, &nk, &info, 1);
+        if (info > 0) {
 #pragma omp critical(failed)
-                    if (state->failed == 0)
-                        state->failed = k * map->block + info;
-                }
-            }
-        }
-        spread_block(state, k, k);
-        for (int i = k + 1; i < map->blocks; ++i) {
-            if (mine(map, i, k)) {
-                const int mi = extent(map, i);
-                double *diagonal = l_block(state, k, k), *panel = block_at(map, i, k);
-                ++state->counts->trsm;
-#pragma omp task depend(in : diagonal[0]) depend(inout : panel[0])                                 \
-    firstprivate(diagonal, panel, mi, nk)
-                dtrsm_("R", "L", "T", "N", &mi, &nk, &one, diagonal, &nk, panel, &mi, 1, 1, 1, 1);
-            }
-            spread_block(state, i, k);
-        }
-        for (int i = k + 1; i < map->blocks; ++i) {
-            const int mi = extent(map, i);
-            for (int j = k + 1; j < i; ++j) {
-                if (!mine(map, i, j))
-                    continue;
-                const int nj = extent(map, j);
-                double *left = l_block(state, i, k), *right = l_block(state, j, k);
-                double *target = block_at(map, i, j);
-                ++state->counts->gemm;
-#pragma omp task depend(in : left[0], right[0]) depend(inout : target[0])                          \
-    firstprivate(left, right, target, mi, nj, nk)
-                dgemm_("N", "T", &mi, &nj, &nk, &minus_one, left, &mi, right, &nj, &one, target,
-                       &mi, 1, 1);
-            }
-            if (mine(map, i, i)) {
-                double *left = l_block(state, i, k), *target = block_at(map, i, i);
-                ++state->counts->syrk;
-#pragma omp task depend(in : left[0]) depend(inout : target[0]) firstprivate(left, target, mi, nk)
-                dsyrk_("L", "N", &mi, &nk, &minus_one, left, &mi, &one, target, &mi, 1, 1);
-            }
+            if (g.failed == 0)
+                g.failed = before + info;
         }
     }
 }
 
-int factorize(const struct block_map *map, struct counts *counts) {
-    *counts = (struct counts){0};
-    const size_t blocks = (size_t)map->blocks * (size_t)map->blocks;
-    struct state state = {.map = map, .counts = counts};
-    state.remote = calloc(blocks, sizeof(double *));
-    state.wanted = calloc((size_t)map->ranks, sizeof(bool));
-    if (!state.remote || !state.wanted) {
-        fprintf(stderr, "cholesky: no memory for the table of blocks\n");
-        MPI_Abort(MPI_COMM_WORLD, 4);
+static void solve_panel(const struct walker *walker, int i, int k) {
+    const struct block_map *map = walker->map;
+    const int mi = extent(map, i), nk = extent(map, k);
+    const int priority =
+        note_kernel(walker, trsm, mi, nk, nk, datum(map, k, k), -1, datum(map, i, k));
+    if (priority < 0)
+        return;
+    double *diagonal = l_block(walker, k, k), *panel = block_at(map, i, k);
+#pragma omp task depend(in : diagonal[0]) depend(inout : panel[0])                                 \
+    firstprivate(diagonal, panel, mi, nk) priority(priority)
+    {
+        if (emulated())
+            hold(trsm, mi, nk, nk);
+        else
+            dtrsm_("R", "L", "T", "N", &mi, &nk, &one, diagonal, &nk, panel, &mi, 1, 1, 1, 1);
     }
-#pragma omp parallel
-#pragma omp single
-    create_tasks(&state);
-    for (size_t k = 0; k < blocks; ++k)
-        free(state.remote[k]);
-    free(state.remote);
-    free(state.wanted);
-    return state.failed;
+}
+
+static void update(const struct walker *walker, int i, int j, int k) {
+    const struct block_map *map = walker->map;
+    const int mi = extent(map, i), nj = extent(map, j), nk = extent(map, k);
+    const int priority = note_kernel(walker, gemm, mi, nj, nk, datum(map, i, k), datum(map, j, k),
+                                     datum(map, i, j));
+    if (priority < 0)
+        return;
+    double *left = l_block(walker, i, k), *right = l_block(walker, j, k);
+    double *target = block_at(map, i, j);
+#pragma omp task depend(in : left[0], right[0]) depend(inout : target[0])                          \
+    firstprivate(left, right, target, mi, nj, nk) priority(priority)
+    {
+        if (emulated())
+            hold(gemm, mi, nj, nk);
+        else
+            dgemm_("N", "T", &mi, &nj, &nk, &minus_one, left, &mi, right, &nj, &one, target, &mi,
+                   1, 1);
+    }
+}
+
+static void update_diagonal(const struct walker *walker, int i, int k) {
+    const struct block_map *map = walker->map;
+    const int mi = extent(map, i), nk = extent(map, k);
+    const int priority =
+        note_kernel(walker, syrk, mi, mi, nk, datum(map, i, k), -1, datum(map, i, i));
+    if (priority < 0)
+        return;
+    double *left = l_block(walker, i, k), *target = block_at(map, i, i);
+#pragma omp task depend(in : left[0]) depend(inout : target[0])                                    \
+    firstprivate(left, target, mi, nk) priority(priority)
+    {
+        if (emulated())
+            hold(syrk, mi, mi, nk);
+        else
+            dsyrk_("L", "N", &mi, &nk, &minus_one, left, &mi, &one, target, &mi, 1, 1);
+    }
+}
+
+void factorize(void *options, const struct block_map *map, struct exchange *exchange,
+               struct plan *plan) {
+    (void)options;
+    struct walker walker = {map, exchange, plan, NULL};
+    walker.wanted = need(calloc((size_t)map->ranks, sizeof(bool)), "a list of ranks");
+    for (int k = 0; k < map->blocks; ++k) {
+        if (mine(map, k, k))
+            factorize_diagonal(&walker, k);
+        spread_block(&walker, k, k);
+        end_step(exchange);
+        for (int i = k + 1; i < map->blocks; ++i) {
+            if (mine(map, i, k))
+                solve_panel(&walker, i, k);
+            spread_block(&walker, i, k);
+        }
+        end_step(exchange);
+        for (int i = k + 1; i < map->blocks; ++i) {
+            for (int j = k + 1; j < i; ++j)
+                if (mine(map, i, j))
+                    update(&walker, i, j, k);
+            if (mine(map, i, i))
+                update_diagonal(&walker, i, k);
+        }
+    }
+    free(walker.wanted);
 }

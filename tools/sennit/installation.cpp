@@ -42,6 +42,10 @@ std::string Installation::mpi_library(MpiKind kind) const {
     return fmt::format("{}/libsennit-{}.so", library_folder(), traits(kind).word);
 }
 
+std::string Installation::network_library(MpiKind kind) const {
+    return fmt::format("{}/libsennit-network-{}.so", library_folder(), traits(kind).word);
+}
+
 std::vector<std::string> Installation::missing_files(const MpiKind *kind) const {
     std::vector<std::string> wanted = {openmp_library()};
     for (const char *name : {"libgomp.so.1", "libomp.so.5", "libiomp5.so"})
