@@ -31,8 +31,8 @@ double covariance(const struct points *points, int i, int j);
 void fill_from_dense(const struct block_map *map, const struct dense *matrix);
 void fill_from_points(const struct block_map *map, const struct points *points);
 
-/* The blocks are in `factorized`'s map. */
-void begin_factorization(const struct block_map *factorized);
+/* The blocks are in `factorized`'s map; `buffers`: of each row, for receives. */
+void begin_factorization(const struct block_map *factorized, int buffers);
 void end_factorization(void);
 /* Create the tasks. */
 void factorize(void *options, const struct block_map *map, struct exchange *exchange,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The right-looking algorithm, a task for each block operation. A block of L that other ranks need
- * is sent to each of them once; a remote block that we need has a receive buffer of its own for the
- * whole factorization, so no receive waits for a buffer. With blocking receives a runtime that gives
- * a thread to every one runs out of threads.
+ * is sent to each of them once. A remote block that we need has a receive buffer of its own for the
+ * whole factorization, so no receive waits for a buffer; or, with --buffers, a row of blocks has a few
+ * and the diagonal too, which the steps use in turn, as in the program that the papers measured. With
+ * blocking receives a runtime that gives a thread to every one runs out of threads.
  */
 #include "cholesky.h"
 
@@ -24,8 +25,9 @@ void dgemm_(const char *transa, const char *transb, const int *m, const int *n, 
 static const double one = 1.0, minus_one = -1.0;
 
 static struct {
-    double **remote; /* receive buffers, by block */
-    size_t blocks;
+    double **remote; /* receive buffers: [blocks + 1][blocks], the last row for diagonal blocks */
+    size_t count;
+    int each; /* of a row; 0: as many as it has blocks */
     int failed; /* order of the first bad minor, 0: none */
 } g;
 
@@ -36,13 +38,14 @@ struct walker {
     bool *wanted; /* scratch: ranks that need a block */
 };
 
-void begin_factorization(const struct block_map *factorized) {
-    g.blocks = (size_t)factorized->blocks * (size_t)factorized->blocks;
-    g.remote = need(calloc(g.blocks, sizeof(double *)), "the table of received blocks");
+void begin_factorization(const struct block_map *factorized, int buffers) {
+    g.count = (size_t)(factorized->blocks + 1) * (size_t)factorized->blocks;
+    g.remote = need(calloc(g.count, sizeof(double *)), "the table of received blocks");
+    g.each = buffers;
 }
 
 void end_factorization(void) {
-    for (size_t k = 0; k < g.blocks; ++k)
+    for (size_t k = 0; k < g.count; ++k)
         free(g.remote[k]);
     free(g.remote);
 }
@@ -71,8 +74,13 @@ static void find_users(struct walker *walker, int i, int k) {
     walker->wanted[owner(map, i, k)] = false;
 }
 
+/* The number of what block (i, k) is in on this rank: the block itself, or a buffer. */
 static long datum(const struct block_map *map, int i, int k) {
-    return (long)i * map->blocks + k;
+    const long own = (long)map->blocks * map->blocks;
+    if (mine(map, i, k))
+        return (long)i * map->blocks + k;
+    const int row = i == k ? map->blocks : i;
+    return own + (long)row * map->blocks + (g.each ? k % g.each : k);
 }
 
 /* Where block (i, k) of L is on this rank. */
@@ -80,7 +88,14 @@ static double *l_block(const struct walker *walker, int i, int k) {
     const struct block_map *map = walker->map;
     if (planning(walker->plan))
         return NULL;
-    return mine(map, i, k) ? block_at(map, i, k) : g.remote[datum(map, i, k)];
+    if (mine(map, i, k))
+        return block_at(map, i, k);
+    double **buffer = &g.remote[datum(map, i, k) - (long)map->blocks * map->blocks];
+    if (!*buffer) {
+        const size_t size = (size_t)map->block * (size_t)map->block;
+        *buffer = need(malloc(size * sizeof(double)), "a received block");
+    }
+    return *buffer;
 }
 
 /* One block, one tag: receives may be posted in any order. main() has made sure that tags go that
@@ -96,8 +111,6 @@ static void spread_block(struct walker *walker, int i, int k) {
                 send_data(walker->exchange, walker->plan, id, l_block(walker, i, k), size, rank,
                           tag);
     } else if (walker->wanted[map->rank]) {
-        if (!planning(walker->plan) && !g.remote[id])
-            g.remote[id] = need(malloc((size_t)size * sizeof(double)), "a received block");
         receive_data(walker->exchange, walker->plan, id, l_block(walker, i, k), size,
                      owner(map, i, k), tag);
     }

@@ -52,7 +52,7 @@ static int prepare(const struct options *options, int rank, int ranks, struct bl
     free(dense.values);
     free(points.x);
     free(points.y);
-    begin_factorization(&factor);
+    begin_factorization(&factor, options->buffers);
     *map = factor;
     return 0;
 }

@@ -24,6 +24,8 @@ static const char usage[] =
     "cholesky:\n"
     "  --matrix FILE    read a Matrix Market file instead of making a covariance matrix\n"
     "  --seed S         of its random points (default 1)\n"
+    "  --buffers B      that each row of blocks is received into in turn (default 0: one a block;\n"
+    "                   the papers' program has 1)\n"
     "wavefront:\n"
     "  --sweeps S       over the grid (default 10)\n";
 
@@ -75,6 +77,9 @@ static bool read_value(const char *name, const char *value, struct options *opti
     } else if (strcmp(name, "--seed") == 0) {
         good = number(value, 0, 1L << 62, &parsed);
         options->seed = (uint64_t)parsed;
+    } else if (strcmp(name, "--buffers") == 0) {
+        good = number(value, 0, 1 << 20, &parsed);
+        options->buffers = (int)parsed;
     } else if (strcmp(name, "--grid") == 0) {
         int used = 0;
         good = sscanf(value, "%dx%d%n", &options->rows, &options->columns, &used) == 2 &&

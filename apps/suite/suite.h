@@ -56,6 +56,7 @@ struct options {
     /* cholesky */
     uint64_t seed;
     const char *matrix; /* a Matrix Market file, or null */
+    int buffers;        /* for receives, of each row of blocks; 0: one for each block */
     /* wavefront */
     int sweeps;
 };

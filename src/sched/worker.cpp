@@ -8,6 +8,7 @@
 #include "sched/threads.h"
 #include "trace/trace.h"
 
+#include <algorithm>
 #include <new>
 #include <sched.h>
 
@@ -26,7 +27,8 @@ constexpr unsigned kYieldsBeforeSettling = 16; // yields to other fibers
 constexpr int kBriefSpins = 32;                // before parking, when nobody told us to be patient
 constexpr int kPollsBeforeYield = 64; // of the idle poller: first spin, then yield, then nap
 constexpr int kPollsBeforeNap = 4096;
-constexpr std::int64_t kNapNs = 50'000;
+constexpr std::int64_t kNapNs = 50'000;        // the shortest
+constexpr std::int64_t kLongNapNs = 1'000'000; // the ticker's period
 constexpr std::uint32_t kManyToSteal = 8;
 constexpr int kLongestPause = 32; // between two looks at the others' queues, in cpu_relax()
 
@@ -545,8 +547,10 @@ void Worker::idle() {
     settle_groups();
     if (poll::pending()) {
         Worker *poller = g_idle_poller.load(std::memory_order_relaxed);
+        const bool patient = ticks() - idle_since() < spin_budget();
         // Who has suspended tasks of his own polls himself: what he finds he can resume at once.
-        if (suspended.any() && poller != this) {
+        // Not for ever, or no idle worker with suspended tasks would sleep.
+        if (suspended.any() && poller && poller != this && patient) {
             g_idle_poller.store(this, std::memory_order_seq_cst);
             poller = this;
         }
@@ -556,7 +560,7 @@ void Worker::idle() {
                 return;
             }
             ++idle_rounds_;
-            if (idle_rounds_ > kPollsBeforeNap)
+            if (idle_rounds_ > kPollsBeforeNap || (crowded() && !patient))
                 sleep();
             else if (crowded() || idle_rounds_ > kPollsBeforeYield)
                 sched_yield();
@@ -611,6 +615,15 @@ bool Worker::nobody_at_work() {
     return true;
 }
 
+// Of the idle poller. Where threads outnumber processors, others need what frequent polls cost:
+// then an eighth of the time that it has waited so far, so that no wait gets much longer by it.
+std::int64_t Worker::nap_ns() const {
+    if (!crowded())
+        return kNapNs;
+    const auto waited = static_cast<std::int64_t>((ticks() - idle_since()) / ticks_per_us()) * 1000;
+    return std::clamp(waited / 8, kNapNs, kLongNapNs);
+}
+
 void Worker::sleep() {
     heap.flush();
     for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
@@ -624,7 +637,7 @@ void Worker::sleep() {
         const bool poller = g_idle_poller.load(std::memory_order_relaxed) == this;
         if (SENNIT_UNLIKELY(poll::wants_watch()) && nobody_at_work())
             poll::begin_watch();
-        futex_wait(state_, kAsleep, poller ? kNapNs : -1);
+        futex_wait(state_, kAsleep, poller ? nap_ns() : -1);
     }
     state_.store(kAwake, std::memory_order_relaxed);
     g_asleep.fetch_sub(1, std::memory_order_relaxed);

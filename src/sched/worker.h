@@ -338,6 +338,7 @@ class alignas(kCacheLine) Worker {
     void idle();
     void settle_groups();
     void pause();
+    std::int64_t nap_ns() const;
     void sleep();
     static bool nobody_at_work();
     bool anything_to_do(const Slot *but_for = nullptr) const;
