@@ -164,6 +164,35 @@ int sennit_notify(enum sennit_notice notice, int peer, uint64_t bytes);
 void sennit_trace_begin(const char *name, int peer, int tag, uint64_t bytes);
 void sennit_trace_end(void);
 
+/* The same for a library that passes messages, with all that a trace's readers want to know. What
+ * does not apply is -1, null or 0. */
+struct sennit_trace_call {
+    const char *call;  /* a string literal: "MPI_Recv" */
+    int32_t direction; /* enum sennit_notice, or 0 */
+    int32_t peer;      /* in `group`'s numbering; SENNIT_TRACE_ANY: whoever comes */
+    int32_t tag;       /* likewise */
+    int32_t requests;  /* how many operations it waits for */
+    uint64_t bytes;
+    uint64_t group;   /* the library's name for a group of processes, never used again for another */
+    uint64_t request; /* of a non-blocking operation: its handle */
+};
+#define SENNIT_TRACE_ANY (-2)
+/* Is tracing on? Constant from the start of main. */
+int sennit_trace_on(void);
+/* The calling task makes a call; it ends with what was received, where that is known. */
+void sennit_trace_call_begin(const struct sennit_trace_call *call);
+void sennit_trace_call_end(int source, int tag, uint64_t bytes);
+/* It starts an operation and goes on. */
+void sennit_trace_post(const struct sennit_trace_call *call);
+/* The call that it is in, or its completion, waits for an operation. */
+void sennit_trace_waits_for(uint64_t request);
+/* Who is in a group: ranks[i] is member i's number in the whole job; null: the first `size`. */
+void sennit_trace_group(uint64_t group, int size, const int *ranks, const char *name);
+/* Who this process is in the whole job; how far rank 0's CLOCK_MONOTONIC is ahead, within
+ * error_ns. */
+void sennit_trace_job(int rank, int ranks);
+void sennit_trace_clock(int64_t offset_ns, int64_t error_ns);
+
 /* Live numbers of this process, monotonic unless they say "now". */
 struct sennit_statistics {
     uint64_t tasks_created;   /* explicit tasks, undeferred ones included */

@@ -5,6 +5,7 @@
 #include "base/futex.h"
 #include "base/message.h"
 #include "base/spin.h"
+#include "trace/trace.h"
 
 #include <csignal>
 #include <cstdlib>
@@ -166,6 +167,7 @@ int run() {
         return 0;
     g_runs.fetch_add(1, std::memory_order_relaxed);
     int completed = 0;
+    const std::uint64_t begin = trace::on() ? ticks() : 0;
     ++t_inside;
     for (auto *service = g_services.load(std::memory_order_acquire); service;
          service = service->next) {
@@ -181,6 +183,8 @@ int run() {
         service->token.store(0, std::memory_order_release);
     }
     --t_inside;
+    if (trace::on())
+        trace::polled(begin, completed);
     return completed;
 }
 

@@ -137,9 +137,14 @@ struct WorkerThreads {
         g_pool_lock.lock();
         worker.born_ = g_retirements;
         g_pool_lock.unlock();
+        const Wait unemployed{WaitFor::nobody, nullptr};
         for (;;) {
+            if (observed::by(observed::kTrace) && worker.pooled_)
+                observed_wait(worker, unemployed, true);
             while (worker.mail_.load(std::memory_order_acquire) == 0)
                 futex_wait(worker.mail_, 0);
+            if (observed::by(observed::kTrace) && worker.pooled_)
+                observed_wait(worker, unemployed, false);
             worker.mail_.store(0, std::memory_order_relaxed);
             worker.pooled_ = false;
             if (worker.main_)

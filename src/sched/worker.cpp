@@ -38,6 +38,11 @@ void push_ordered(OrderedQueue &queue, Node *node) {
     queue.push(node);
 }
 
+SENNIT_COLD void note_steal(const Slot &from, int count) {
+    const Worker *victim = from.worker.load(std::memory_order_relaxed);
+    trace::steal(victim ? victim->id() : -1, static_cast<std::uint64_t>(count));
+}
+
 int longer(int pause) {
     return pause * 2 < kLongestPause ? pause * 2 : kLongestPause;
 }
@@ -129,14 +134,18 @@ Node *Worker::find_in(Slot &where) {
             continue;
         // A longer queue is one of independent tasks from a single producer: take several at once,
         // so that producer and consumers meet at its lock less often.
+        int more = 0;
         if (count >= kManyToSteal)
-            where.queue.steal_batch(other.queue, count < 2 * ReadyQueue::kMostStolen
-                                                     ? static_cast<int>(count / 2)
-                                                     : ReadyQueue::kMostStolen);
+            more = where.queue.steal_batch(other.queue, count < 2 * ReadyQueue::kMostStolen
+                                                            ? static_cast<int>(count / 2)
+                                                            : ReadyQueue::kMostStolen);
         Node *node = where.queue.count() ? where.queue.take_front()
                                          : other.queue.steal(ReadyQueue::Place::back);
-        if (node)
+        if (node) {
+            if (trace::on())
+                note_steal(other, more > 0 ? more : 1);
             return node;
+        }
     }
     return nullptr;
 }
@@ -183,7 +192,11 @@ void Worker::run(Slot &where, Node *node) {
 
 void Worker::wait(Condition &condition) {
     const Wait *const outer = begin_wait(condition);
+    if (observed::by(observed::kTrace))
+        observed_wait(*this, condition, true);
     wait_for(condition);
+    if (observed::by(observed::kTrace))
+        observed_wait(*this, condition, false);
     end_wait(outer);
 }
 

@@ -19,6 +19,7 @@
 #include "base/compiler.h"
 #include "base/fence.h"
 #include "base/futex.h"
+#include "base/observed.h"
 #include "base/slab.h"
 #include "base/spin.h"
 #include "fiber/context.h"
@@ -191,6 +192,10 @@ void run_node(Worker &worker, Slot &slot, Node *node);
 // The same: to whom it tells that the worker, whose current task is that of `to` by now, leaves
 // `from`.
 void observed_switch(Worker &worker, const Fiber &from, const Fiber &to);
+// And that its current task waits, or goes on.
+void observed_wait(Worker &worker, const Wait &wait, bool begins);
+// And that it has found nothing to do.
+void observed_idle();
 
 // The tasks of a worker that wait for an outside event. Only the worker writes: plain numbers, but
 // others read them.
@@ -304,8 +309,11 @@ class alignas(kCacheLine) Worker {
     Task *event_tasks = nullptr;
     // The owner waits awake for another thread's turn (wait_until.h) and finds nothing else to do.
     void note_idle() {
-        if (idle_since() == 0)
+        if (idle_since() == 0) {
             idle_since_.store(ticks(), std::memory_order_relaxed);
+            if (observed::by(observed::kTrace))
+                observed_idle();
+        }
     }
     void note_busy() { idle_since_.store(0, std::memory_order_relaxed); }
     const Wait *begin_wait(Wait &wait); // returns what end_wait wants

@@ -90,12 +90,15 @@ void clear(sched::Worker *worker, Generation &generation) {
 // Forget who has completed before asking for more room: a long run of readers stays small.
 SENNIT_NOINLINE void make_room(sched::Worker *worker, Generation &generation) {
     DependNode **first = generation.begin();
-    DependNode **kept = std::remove_if(first, generation.end(), [&](DependNode *old) {
-        if (!old->done())
-            return false;
-        task::drop_node(worker, old);
-        return true;
-    });
+    constexpr std::uint32_t kTraced = 4096; // a trace has the edges from completed tasks, too
+    const bool forget = !observed::by(observed::kTrace) || generation.size >= kTraced;
+    DependNode **kept =
+        !forget ? generation.end() : std::remove_if(first, generation.end(), [&](DependNode *old) {
+            if (!old->done())
+                return false;
+            task::drop_node(worker, old);
+            return true;
+        });
     generation.size = static_cast<std::uint32_t>(kept - first);
     if (generation.size * 2 <= generation.capacity)
         return;
@@ -138,10 +141,30 @@ struct Edges {
     void add(const DependEdge *edge) { latest[count++ % kKept] = edge; }
 };
 
+// A waiter without a task is the wait of its creator, which a trace sees as such.
+SENNIT_COLD void trace_edge(const DependNode &predecessor, const DependNode &node) {
+    if (predecessor.task && node.task && predecessor.task->trace_id && node.task->trace_id)
+        trace::edge(predecessor.task->trace_id, node.task->trace_id);
+}
+SENNIT_COLD void observed_edge(const DependNode &predecessor, const DependNode &node) {
+    if (!predecessor.task || !node.task)
+        return;
+    trace_edge(predecessor, node);
+    if (task::Observer *observer = task::observer())
+        observer->ordered(*predecessor.task, *node.task);
+}
+
 // An edge predecessor -> node, unless there is one or the predecessor is done.
 void connect(sched::Worker &worker, DependNode *predecessor, DependNode &node, Edges &edges) {
     DependEdge *top = predecessor->successors.load(std::memory_order_acquire);
-    if (predecessor == &node || top == DependNode::closed() || (top && edges.has(top)))
+    if (predecessor == &node)
+        return;
+    if (top == DependNode::closed()) {
+        if (observed::by(observed::kTrace))
+            trace_edge(*predecessor, node);
+        return;
+    }
+    if (top && edges.has(top))
         return;
     DependEdge *edge = &node.own_edge;
     if (edge->successor)
@@ -149,6 +172,8 @@ void connect(sched::Worker &worker, DependNode *predecessor, DependNode &node, E
     edge->successor = &node;
     do {
         if (top == DependNode::closed()) {
+            if (observed::by(observed::kTrace))
+                trace_edge(*predecessor, node);
             if (edge == &node.own_edge)
                 edge->successor = nullptr;
             else
@@ -161,8 +186,8 @@ void connect(sched::Worker &worker, DependNode *predecessor, DependNode &node, E
     edges.add(edge);
     if (SENNIT_UNLIKELY(edges.linking != nullptr))
         edges.linking->add(*predecessor);
-    if (task::Observer *observer = task::observer(); observer && predecessor->task && node.task)
-        observer->ordered(*predecessor->task, *node.task);
+    if (observed::by_anybody())
+        observed_edge(*predecessor, node);
 }
 
 void add_mutex(DependNode &node, DependMutex *mutex) {
@@ -247,6 +272,8 @@ void DependTable::grow() {
     Entry *old = entries;
     std::size_t live = 0;
     auto idle = [](Entry &entry) {
+        if (observed::by(observed::kTrace)) // a trace has the edges from completed tasks, too
+            return false;
         for (Generation *generation : {&entry.now, &entry.before})
             for (DependNode *node : *generation)
                 if (!node->done())

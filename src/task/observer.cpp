@@ -33,4 +33,22 @@ void sched::observed_switch(Worker &worker, const Fiber &from, const Fiber &to) 
         observer->resumes(worker, *to.task);
 }
 
+// Kinds of waits are numbered alike.
+static_assert(static_cast<int>(sched::WaitFor::turn) + 1 ==
+              static_cast<int>(trace::WaitReason::count));
+static_assert(static_cast<int>(sched::WaitFor::barrier) ==
+              static_cast<int>(trace::WaitReason::barrier));
+
+void sched::observed_wait(Worker &worker, const Wait &wait, bool begins) {
+    const std::uint64_t id = worker.task ? worker.task->trace_id : 0;
+    if (begins)
+        trace::record(trace::Kind::wait_begin, id, static_cast<std::uint64_t>(wait.kind));
+    else
+        trace::record(trace::Kind::wait_end, id);
+}
+
+void sched::observed_idle() {
+    trace::idle();
+}
+
 } // namespace sennit

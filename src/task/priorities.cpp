@@ -21,6 +21,7 @@ class TaskOutlook final : public policy::Outlook {
     void changed(Vertex &vertex) override {
         auto &task = *static_cast<Task *>(vertex.item);
         task.change_priority(vertex.priority());
+        trace::priority(task.trace_id, task.priority);
         sched::OrderedQueue::moved(&task);
     }
     void released(Vertex &vertex) override { release_block(sched::Worker::self(), &vertex); }

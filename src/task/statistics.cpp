@@ -123,6 +123,15 @@ std::uint64_t traced_task() {
     return task.trace_id;
 }
 
+void record_call(trace::Kind kind, const sennit_trace_call &call) {
+    trace::name_literal(call.call);
+    trace::record(kind, traced_task(), reinterpret_cast<std::uint64_t>(call.call),
+                  trace::pair(call.peer, call.tag), call.bytes, call.group,
+                  static_cast<std::uint32_t>(call.direction) |
+                      std::uint64_t{static_cast<std::uint32_t>(call.requests)} << 8,
+                  call.request);
+}
+
 } // namespace
 
 void statistics_setup() {
@@ -149,15 +158,51 @@ SENNIT_EXPORT int sennit_get_statistics(struct sennit_statistics *statistics) {
     return SENNIT_SUCCESS;
 }
 
+SENNIT_EXPORT int sennit_trace_on(void) {
+    return trace::on();
+}
+
 SENNIT_EXPORT void sennit_trace_begin(const char *name, int peer, int tag, uint64_t bytes) {
-    if (trace::on())
-        trace::record(trace::Kind::span_begin, task::traced_task(), trace::pack_span(peer, tag),
-                      bytes, name);
+    const sennit_trace_call call{name, 0, peer, tag, 0, bytes, 0, 0};
+    sennit_trace_call_begin(&call);
 }
 
 SENNIT_EXPORT void sennit_trace_end(void) {
+    sennit_trace_call_end(-1, -1, 0);
+}
+
+SENNIT_EXPORT void sennit_trace_call_begin(const struct sennit_trace_call *call) {
     if (trace::on())
-        trace::record(trace::Kind::span_end, task::traced_task());
+        task::record_call(trace::Kind::span_begin, *call);
+}
+
+SENNIT_EXPORT void sennit_trace_call_end(int source, int tag, uint64_t bytes) {
+    if (trace::on())
+        trace::record(trace::Kind::span_end, task::traced_task(), trace::pair(source, tag), bytes);
+}
+
+SENNIT_EXPORT void sennit_trace_post(const struct sennit_trace_call *call) {
+    if (trace::on())
+        task::record_call(trace::Kind::post, *call);
+}
+
+SENNIT_EXPORT void sennit_trace_waits_for(uint64_t request) {
+    if (trace::on())
+        trace::record(trace::Kind::waits_for, task::traced_task(), request);
+}
+
+SENNIT_EXPORT void sennit_trace_group(uint64_t group, int size, const int *ranks,
+                                      const char *name) {
+    if (trace::on())
+        trace::name_group(group, size, ranks, name ? name : "");
+}
+
+SENNIT_EXPORT void sennit_trace_job(int rank, int ranks) {
+    trace::set_rank(rank, ranks);
+}
+
+SENNIT_EXPORT void sennit_trace_clock(int64_t offset_ns, int64_t error_ns) {
+    trace::set_clock(offset_ns, error_ns);
 }
 
 } // extern "C"

@@ -765,6 +765,7 @@ void suspend(sched::Worker &worker, const sennit_wait *why) {
 }
 
 void resume(Task &task) {
+    trace::task_unblock(task.trace_id);
     task.block_cell.signal();
 }
 

@@ -125,6 +125,22 @@ const Symbols::Module *Symbols::module_of(const void *link_map, const char *path
     return modules_.push(fresh) ? modules_.end() - 1 : nullptr;
 }
 
+const char *Symbols::module_of(std::uint64_t address, std::uint64_t *offset) {
+    static char program[512];
+    Dl_info info{};
+    link_map *map = nullptr;
+    if (dladdr1(reinterpret_cast<void *>(address), &info, reinterpret_cast<void **>(&map),
+                RTLD_DL_LINKMAP) == 0 ||
+        !map)
+        return nullptr;
+    *offset = address - map->l_addr;
+    if (*map->l_name)
+        return map->l_name;
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    return length > 0 ? program : nullptr;
+}
+
 const char *Symbols::find(std::uint64_t address) {
     Dl_info info{};
     link_map *map = nullptr;

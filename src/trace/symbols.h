@@ -24,6 +24,8 @@ class Symbols {
 
     // Lives as long as this object. 0 is "task".
     const char *name_of(std::uint64_t address);
+    // The file that holds it, and where in it, counted from the load bias; null when unknown.
+    static const char *module_of(std::uint64_t address, std::uint64_t *offset);
 
   private:
     struct Module { // an object file, mapped

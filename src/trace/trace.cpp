@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorder: buffers, ids, set-up, and when the writer runs. records.h tells how events lie in
-// memory; chrome.cpp writes them.
+// The recorder: each thread's place in its chunk, ids, names, set-up.
 #include "trace/trace.h"
 
 #include "base/config.h"
 #include "base/message.h"
 #include "base/spin.h"
-#include "trace/chrome.h"
-#include "trace/json_file.h"
-#include "trace/records.h"
+#include "trace/symbols.h"
+#include "trace/trace_output.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <new>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace sennit::trace {
 
@@ -25,84 +20,104 @@ bool g_on = false;
 
 namespace {
 
-constexpr std::size_t kLeastMemory = std::size_t{4} << 20;
 constexpr std::uint64_t kIdBlock = 256;
 
-// The calling thread's place in its log. The initial thread of a program may record before it is a
-// worker: `room` stays 0 or below until its row is known, which sends each event through
+// The calling thread's place in its chunk. The initial thread of a program may record before it is
+// a worker: `room` stays 0 or below until its row is known, which sends each event through
 // append_slow.
 struct Place {
     Word *at;
     std::ptrdiff_t room; // words from `at` to the end of the chunk
-    Log *log;
     Chunk *chunk;
     std::uint64_t id, id_end; // the thread's block of task ids
+    std::uint32_t thread;     // 1 + its number
+    std::uint32_t sequence;
+    bool lost; // a chunk could not be had: for good
+    // Rounds of polling that are not recorded yet.
+    std::uint64_t polls_begin, polls_spent;
+    std::uint32_t polls, completions;
 };
 SENNIT_TLS Place t_place{};
 
-// Read by every event, hardly ever written.
-alignas(kCacheLine) std::atomic<bool> g_full{false};
 int (*g_row_of_thread)() = nullptr;
-Chunk *g_pool = nullptr;
-std::size_t g_pool_size = 0;
-Moment g_begin;
-char *g_folder = nullptr;
-bool g_forked = false;
-std::atomic<int> g_rank{-1};
+std::atomic<bool> g_over{false}; // the process exits: no more chunks
+alignas(kCacheLine) std::atomic<std::uint64_t> g_next_id{1};
+std::atomic<std::uint32_t> g_next_thread{0};
 
-alignas(kCacheLine) std::atomic<std::size_t> g_next_chunk{0};
-std::atomic<std::uint64_t> g_next_id{1};
-std::atomic<Log *> g_logs{nullptr};
-std::atomic<std::uint64_t> g_dropped_unlogged{0}; // by threads that never got a chunk
+// Addresses whose names are written. The first looks at a cell, which may forget.
+constexpr std::size_t kCells = 1024;
+std::atomic<std::uint64_t> g_cells[kCells];
+SpinLock g_names_lock;
+struct Names {
+    Symbols symbols;
+    AddressMap<unsigned char> written;
+};
+Names *g_names = nullptr; // never destroyed: tasks may run in exit handlers
 
-// The calling thread's next chunk; null when all are taken.
-Chunk *add_chunk(Place &place) {
-    const std::size_t index = g_next_chunk.fetch_add(1, std::memory_order_relaxed);
-    if (index >= g_pool_size) {
-        g_full.store(true, std::memory_order_relaxed);
-        return nullptr;
+std::atomic<std::uint64_t> &cell_of(std::uint64_t key) {
+    return g_cells[(key * 0x9e3779b97f4a7c15u) >> 54];
+}
+static_assert(kCells == std::size_t{1} << (64 - 54));
+
+bool next_chunk(Place &place) {
+    if (place.lost || g_over.load(std::memory_order_relaxed))
+        return false;
+    Chunk *fresh = take_chunk(kEventChunk);
+    if (!fresh) {
+        place.lost = true;
+        return false;
     }
-    Chunk *fresh = &g_pool[index];
-#ifdef MADV_POPULATE_WRITE
-    madvise(fresh, sizeof *fresh, MADV_POPULATE_WRITE); // all page faults at once; may fail
-#endif
+    if (place.thread == 0)
+        place.thread = g_next_thread.fetch_add(1, std::memory_order_relaxed) + 1;
+    fresh->header.thread = place.thread - 1;
+    fresh->header.sequence = place.sequence++;
     if (place.chunk) {
-        place.chunk->next.store(fresh, std::memory_order_release);
-    } else {
-        place.log = new (&fresh->log) Log;
-        place.log->next = g_logs.load(std::memory_order_relaxed);
-        while (!g_logs.compare_exchange_weak(place.log->next, place.log, std::memory_order_release,
-                                             std::memory_order_relaxed)) {
-        }
+        fresh->header.row = place.chunk->header.row;
+        give_back(place.chunk);
     }
     place.chunk = fresh;
     place.at = fresh->words;
-    return fresh;
-}
-
-void count_dropped(Log *log) {
-    if (log)
-        log->dropped.store(log->dropped.load(std::memory_order_relaxed) + 1,
-                           std::memory_order_relaxed);
-    else
-        g_dropped_unlogged.fetch_add(1, std::memory_order_relaxed);
+    return true;
 }
 
 // Where the calling thread writes its next record, or null: the event is dropped, and counted.
 SENNIT_COLD Word *append_slow(Place &place) {
-    std::ptrdiff_t room = place.chunk ? place.chunk->words + Chunk::kCount - place.at : 0;
-    if (g_full.load(std::memory_order_relaxed) || (room < kMostWords && !add_chunk(place))) {
-        count_dropped(place.log);
+    std::ptrdiff_t room = place.chunk ? place.chunk->words + kChunkWords - place.at : 0;
+    if (room < kMostWords && !next_chunk(place)) {
+        if (!g_over.load(std::memory_order_relaxed)) // at exit it is no loss
+            count_dropped();
         return nullptr;
     }
-    room = place.chunk->words + Chunk::kCount - place.at;
-    int row = place.log->row.load(std::memory_order_relaxed);
+    room = place.chunk->words + kChunkWords - place.at;
+    int row = place.chunk->header.row;
     if (row < 0 && g_row_of_thread) {
         row = g_row_of_thread();
-        place.log->row.store(row, std::memory_order_relaxed);
+        place.chunk->header.row = row;
     }
     place.room = row < 0 ? 0 : room;
     return place.at;
+}
+
+// True for the first who asks.
+SENNIT_COLD bool claim_name(std::uint64_t key) {
+    bool first = false;
+    if (!g_names) {
+        void *memory = std::malloc(sizeof(Names));
+        if (!memory)
+            return false;
+        g_names = new (memory) Names;
+    }
+    if (!g_names->written.get(key)) {
+        g_names->written.set(key, 1);
+        first = true;
+    }
+    cell_of(key).store(key, std::memory_order_relaxed);
+    return first;
+}
+
+void end_tracing() {
+    finish_file();
+    g_over.store(true, std::memory_order_relaxed);
 }
 
 } // namespace
@@ -120,101 +135,16 @@ int rank_of_environment() {
     return -1;
 }
 
-namespace {
-
-bool make_folder(const char *path) {
-    if (!path || (mkdir(path, 0777) != 0 && errno != EEXIST))
-        return false;
-    struct stat status;
-    if (stat(path, &status) != 0)
-        return false;
-    if (!S_ISDIR(status.st_mode)) {
-        errno = ENOTDIR;
-        return false;
-    }
-    return access(path, W_OK | X_OK) == 0;
-}
-
-bool reserve_memory() {
-    for (std::size_t size = kMostMemory; size >= kLeastMemory; size /= 2) {
-        void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory != MAP_FAILED) {
-            g_pool = static_cast<Chunk *>(memory);
-            g_pool_size = size / sizeof(Chunk);
-            return true;
-        }
-    }
-    return false;
-}
-
-void write_at_exit() {
-    Report report{};
-    report.logs = g_logs.load(std::memory_order_acquire);
-    report.dropped = g_dropped_unlogged.load(std::memory_order_relaxed);
-    for (const Log *log = report.logs; log; log = log->next)
-        report.dropped += log->dropped.load(std::memory_order_relaxed);
-    report.cut = g_full.load(std::memory_order_relaxed);
-    report.memory = g_pool_size * sizeof(Chunk);
-    // Other threads may still run: what they would add from now on is no loss.
-    g_full.store(true, std::memory_order_relaxed);
-    report.begin = g_begin;
-    report.end = Moment::now();
-    report.folder = g_folder;
-    report.rank = g_rank.load(std::memory_order_relaxed);
-    report.forked = g_forked;
-    write_chrome(report);
-}
-
-} // namespace
-
-// The clocks are read one after the other: take the reading that was disturbed least.
-Moment Moment::now() {
-    Moment best{};
-    std::uint64_t best_gap = ~std::uint64_t{0};
-    for (int round = 0; round < 8; ++round) {
-        timespec monotonic, realtime;
-        const std::uint64_t before = sennit::ticks();
-        clock_gettime(CLOCK_MONOTONIC, &monotonic);
-        clock_gettime(CLOCK_REALTIME, &realtime);
-        const std::uint64_t gap = sennit::ticks() - before;
-        if (gap >= best_gap)
-            continue;
-        best_gap = gap;
-        best.ticks = before + gap / 2;
-        best.monotonic_ns = monotonic.tv_sec * 1'000'000'000 + monotonic.tv_nsec;
-        best.realtime_ns = realtime.tv_sec * 1'000'000'000 + realtime.tv_nsec;
-    }
-    return best;
-}
-
-Clock::Clock(const Moment &begin, const Moment &end) : begin_(begin.ticks & kMask) {
-    const std::uint64_t passed = end.ticks - begin.ticks;
-    const auto ns = static_cast<std::uint64_t>(end.monotonic_ns - begin.monotonic_ns);
-    rate_ = passed ? static_cast<std::uint64_t>((static_cast<unsigned __int128>(ns) << 48) / passed)
-                   : 0;
-}
-
 void setup() {
     if (!*config().trace)
         return;
-    g_folder = absolute_path(config().trace);
-    if (!make_folder(g_folder)) {
+    if (!choose_folder(config().trace)) {
         warn("SENNIT_TRACE: cannot write to a folder '%s' (%s): no timeline is recorded",
              config().trace, std::strerror(errno));
         return;
     }
-    if (!reserve_memory()) {
-        warn("SENNIT_TRACE: no memory for the buffers (%zu MiB; raise 'ulimit -v'): no timeline is "
-             "recorded",
-             kLeastMemory >> 20);
-        return;
-    }
-    g_rank.store(rank_of_environment(), std::memory_order_relaxed);
-    g_forked = false;
-    g_begin = Moment::now();
     g_on = true;
-    std::atexit(write_at_exit);
+    std::atexit(end_tracing);
 }
 
 std::uint64_t next_id() {
@@ -226,11 +156,10 @@ std::uint64_t next_id() {
     return place.id++;
 }
 
-void record(Kind kind, std::uint64_t task, std::uint64_t a, std::uint64_t b, const char *name) {
+void record(Kind kind, Word a, Word b, Word c, Word d, Word e, Word f, Word g) {
     Place &place = t_place;
     Word *at = place.at;
-    if (SENNIT_UNLIKELY(place.room < kMostWords) ||
-        SENNIT_UNLIKELY(g_full.load(std::memory_order_relaxed))) {
+    if (SENNIT_UNLIKELY(place.room < kMostWords)) {
         at = append_slow(place);
         if (!at)
             return;
@@ -238,37 +167,96 @@ void record(Kind kind, std::uint64_t task, std::uint64_t a, std::uint64_t b, con
     const std::ptrdiff_t size = kWords[static_cast<std::size_t>(kind)];
     place.at = at + size;
     place.room -= size;
-    at[1] = task;
-    if (size > 2) {
-        at[2] = a;
-        if (size > 3)
-            at[3] = b;
-        if (size > 4)
-            at[4] = reinterpret_cast<Word>(name);
-    }
+    const Word arguments[] = {a, b, c, d, e, f, g};
+    for (std::ptrdiff_t i = 1; i < size; ++i)
+        at[i] = arguments[i - 1];
     __atomic_store_n(at, stamp(ticks(), kind), __ATOMIC_RELEASE);
 }
 
-void set_rank(int rank) {
-    g_rank.store(rank, std::memory_order_relaxed);
+void name_entry(std::uint64_t entry) {
+    if (SENNIT_LIKELY(entry == 0 || cell_of(entry).load(std::memory_order_relaxed) == entry))
+        return;
+    g_names_lock.lock();
+    if (claim_name(entry)) {
+        const char *name = g_names->symbols.name_of(entry);
+        write_table(TableType::name, entry, name, std::strlen(name) + 1);
+        std::uint64_t offset = 0;
+        if (const char *module = g_names->symbols.module_of(entry, &offset))
+            write_table(TableType::place, entry, &offset, sizeof offset, module,
+                        std::strlen(module) + 1);
+    }
+    g_names_lock.unlock();
+}
+
+void name_literal(const char *name) {
+    const auto key = reinterpret_cast<std::uint64_t>(name);
+    if (SENNIT_LIKELY(key == 0 || cell_of(key).load(std::memory_order_relaxed) == key))
+        return;
+    g_names_lock.lock();
+    if (claim_name(key))
+        write_table(TableType::name, key, name, std::strlen(name) + 1);
+    g_names_lock.unlock();
+}
+
+void name_group(std::uint64_t group, int size, const int *ranks, const char *name) {
+    // Beyond a chunk's room a list is left out.
+    constexpr int kMostRanks = 16 * 1024;
+    const int listed = ranks && size <= kMostRanks ? size : 0;
+    const auto list = static_cast<std::size_t>(listed) * sizeof(int);
+    const std::size_t text = std::strlen(name) + 1;
+    auto *both = static_cast<char *>(std::malloc(sizeof(Word) + list));
+    if (!both)
+        return;
+    const Word sizes = static_cast<Word>(size) << 32 | static_cast<Word>(listed);
+    std::memcpy(both, &sizes, sizeof sizes);
+    if (listed)
+        std::memcpy(both + sizeof sizes, ranks, list);
+    write_table(TableType::group, group, both, sizeof sizes + list, name, text);
+    std::free(both);
+}
+
+void set_rank(int rank, int ranks) {
+    if (on())
+        put_rank(rank, ranks);
+}
+
+void set_clock(std::int64_t offset_ns, std::int64_t error_ns) {
+    if (on())
+        put_meeting({clock_now().monotonic_ns, offset_ns, error_ns});
 }
 
 void set_row_of_thread(int (*row)()) {
     g_row_of_thread = row;
 }
 
+void polled(std::uint64_t begin, int completions) {
+    constexpr std::uint64_t kMostTicks = 1 << 18; // about a tenth of a millisecond
+    Place &place = t_place;
+    const std::uint64_t now = ticks();
+    if (place.polls == 0)
+        place.polls_begin = begin;
+    place.polls_spent += now - begin;
+    ++place.polls;
+    place.completions += static_cast<std::uint32_t>(completions);
+    if (completions == 0 && now - place.polls_begin < kMostTicks)
+        return;
+    record(Kind::polled, now - place.polls_begin, place.polls_spent,
+           std::uint64_t{place.polls} << 32 | place.completions);
+    place.polls = place.completions = 0;
+    place.polls_spent = 0;
+}
+
 void after_fork_in_child() {
     if (!g_on)
         return;
-    // Zero again, as chunks have to be; the parent keeps its pages.
-    madvise(g_pool, g_pool_size * sizeof(Chunk), MADV_DONTNEED);
-    g_logs.store(nullptr, std::memory_order_relaxed);
-    g_next_chunk.store(0, std::memory_order_relaxed);
+    forget_file();
+    g_names_lock.unlock();
+    for (std::atomic<std::uint64_t> &cell : g_cells)
+        cell.store(0, std::memory_order_relaxed);
+    g_names = nullptr; // of the parent's file; maybe in the middle of a change
     g_next_id.store(1, std::memory_order_relaxed);
-    g_dropped_unlogged.store(0, std::memory_order_relaxed);
-    g_full.store(false, std::memory_order_relaxed);
+    g_next_thread.store(0, std::memory_order_relaxed);
     t_place = {};
-    g_forked = true;
 }
 
 } // namespace sennit::trace

@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each thread's events are replayed with the stacks of its fibers; then threads are put together.
+#include "trace/read/model.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace sennit::trace {
+namespace {
+
+struct Frame {
+    enum class Kind { task, wait } kind;
+    std::uint32_t task;
+    std::uint32_t span; // of a wait: its index
+};
+using Stack = std::vector<Frame>;
+
+constexpr std::uint64_t kMostTasks = 200'000'000; // ids beyond are no ids
+
+class Replay {
+  public:
+    explicit Replay(Process &process) : process_(process), file_(process.file) {}
+
+    void run() {
+        make_tasks();
+        std::vector<const TraceFile::Thread *> order;
+        for (const TraceFile::Thread &thread : file_.threads)
+            order.push_back(&thread);
+        std::stable_sort(order.begin(), order.end(), [](const auto *a, const auto *b) {
+            return static_cast<std::uint32_t>(a->row) < static_cast<std::uint32_t>(b->row);
+        });
+        // Rows are reused by no thread, but a worker's thread may have been replaced.
+        for (const TraceFile::Thread *thread : order)
+            replay(*thread);
+        put_together();
+    }
+
+  private:
+    Task *find(Word id) {
+        return id != 0 && id < process_.tasks.size() ? &process_.tasks[id] : nullptr;
+    }
+
+    void make_tasks() {
+        Word most = 0;
+        for (const TraceFile::Thread &thread : file_.threads)
+            file_.each(thread, [&](const Event &event) {
+                if (event.kind == Kind::create || event.kind == Kind::start ||
+                    event.kind == Kind::span_begin || event.kind == Kind::post)
+                    most = std::max(most, event[0]);
+            });
+        if (most > kMostTasks)
+            throw TraceError(file_.path.string() + ": a task has the impossible number " +
+                             std::to_string(most));
+        process_.tasks.resize(most + 1);
+    }
+
+    // ---- one thread ---------------------------------------------------------------------------
+
+    struct Open {
+        std::vector<std::uint32_t> calls; // of a task, innermost last
+        Ns suspended_at = kNever;
+        bool suspended = false;
+    };
+
+    void replay(const TraceFile::Thread &thread) {
+        number_ = static_cast<std::uint32_t>(process_.threads.size());
+        process_.threads.push_back({thread.row, {}, kNever, kNever, {}});
+        thread_ = &process_.threads.back();
+        stacks_.clear();
+        stack_ = {};
+        fiber_ = 0;
+        root_ = 0;
+        program_ = 0;
+        calls_outside_.clear();
+        file_.each(thread, [&](const Event &event) {
+            const Ns now = std::max(event.ns, since_valid_ ? since_ : event.ns);
+            if (!since_valid_) {
+                thread_->begin = now;
+                since_ = now;
+                since_valid_ = true;
+            }
+            step(event, now);
+            last_ = now;
+        });
+        if (since_valid_)
+            change_state(std::max(last_, process_.end), [] {});
+        thread_->end = since_;
+        since_valid_ = false;
+    }
+
+    State state() const {
+        if (!stack_.empty())
+            return stack_.back().kind == Frame::Kind::task ? State::task : State::outside;
+        return fiber_ == root_ && thread_->row >= 0 ? State::program : State::outside;
+    }
+    std::uint32_t current() const {
+        return !stack_.empty() && stack_.back().kind == Frame::Kind::task ? stack_.back().task : 0;
+    }
+
+    // Close the interval that is open at `now`; the state from then on is that of the stack after
+    // `change`.
+    template <class Change>
+    void change_state(Ns now, Change change) {
+        const State before = state();
+        const std::uint32_t task = current();
+        if (now > since_ || (before == State::task && !shown(task))) {
+            auto &intervals = thread_->intervals;
+            if (!intervals.empty() && intervals.back().state == before &&
+                intervals.back().task == task && intervals.back().end == since_)
+                intervals.back().end = now;
+            else
+                intervals.push_back({since_, now, before, task});
+            if (before == State::task)
+                process_.tasks[task].running += now - since_;
+            else if (before == State::program)
+                program_ += now - since_;
+        }
+        since_ = now;
+        change();
+    }
+
+    bool shown(std::uint32_t task) const {
+        return process_.tasks[task].running > 0 || process_.tasks[task].ended != kNever;
+    }
+
+    // How long `task`, or the thread outside of tasks, has run by `now`.
+    Ns ran(std::uint32_t task, Ns now) const {
+        if (task == 0 || !process_.tasks[task].ran())
+            return program_ + (state() == State::program ? now - since_ : 0);
+        return process_.tasks[task].running +
+               (state() == State::task && current() == task ? now - since_ : 0);
+    }
+
+    // Take the innermost frame that `fits` and what is on it off the stack.
+    template <class Fits>
+    bool pop(Fits fits) {
+        for (std::size_t at = stack_.size(); at-- > 0;)
+            if (fits(stack_[at])) {
+                process_.strange += stack_.size() - at - 1;
+                stack_.resize(at);
+                return true;
+            }
+        ++process_.strange;
+        return false;
+    }
+
+    void step(const Event &event, Ns now) {
+        const auto id = static_cast<std::uint32_t>(event[0]);
+        switch (event.kind) {
+        case Kind::fiber_switch:
+            change_state(now, [&] {
+                if (fiber_ == 0) // the thread's own
+                    root_ = event[0];
+                else if (fiber_ != event[0])
+                    ++process_.strange;
+                stacks_[event[0]] = std::move(stack_);
+                fiber_ = event[1];
+                stack_ = std::move(stacks_[fiber_]);
+                stacks_[fiber_].clear();
+            });
+            break;
+        case Kind::create:
+            if (Task *task = find(event[0])) {
+                task->created = now;
+                task->parent = find(event[1]) ? static_cast<std::uint32_t>(event[1]) : 0;
+                task->entry = event[2];
+                task->creator = number_;
+                task->parent_ran = ran(task->parent, now);
+            }
+            break;
+        case Kind::ready:
+            if (Task *task = find(event[0]))
+                task->ready = std::min(task->ready, now);
+            break;
+        case Kind::start:
+            if (Task *task = find(event[0])) {
+                if (!task->ran()) {
+                    task->started = now;
+                    task->thread = number_;
+                }
+                task->entry = event[1];
+                change_state(now, [&] { stack_.push_back({Frame::Kind::task, id, 0}); });
+            }
+            break;
+        case Kind::end:
+            if (Task *task = find(event[0])) {
+                change_state(now, [&] {
+                    pop([&](const Frame &f) {
+                        return f.kind == Frame::Kind::task && f.task == id;
+                    });
+                });
+                task->ended = now;
+            }
+            break;
+        case Kind::suspend:
+            if (find(event[0])) {
+                open_[id].suspended_at = now;
+                ++process_.tasks[id].suspensions;
+                suspensions_.push_back({now, 1});
+            } else {
+                suspensions_.push_back({now, 1});
+            }
+            break;
+        case Kind::resume:
+            suspensions_.push_back({now, -1});
+            if (Task *task = find(event[0])) {
+                Open &open = open_[id];
+                if (open.suspended_at != kNever) {
+                    task->suspended += now - open.suspended_at;
+                    process_.ready.push_back({now, -1});
+                }
+                open.suspended_at = kNever;
+            }
+            break;
+        case Kind::unblock:
+            unblocked_.push_back({now, id});
+            break;
+        case Kind::complete:
+            if (Task *task = find(event[0]))
+                task->completed = now;
+            break;
+        case Kind::span_begin:
+            begin_call(event, now, false);
+            break;
+        case Kind::post:
+            begin_call(event, now, true);
+            break;
+        case Kind::span_end:
+            end_call(event, now);
+            break;
+        case Kind::waits_for:
+            wait_for(event, now);
+            break;
+        case Kind::edge:
+            if (find(event[0]) && find(event[1]) && event[0] != event[1])
+                process_.edges.push_back({id, static_cast<std::uint32_t>(event[1])});
+            break;
+        case Kind::wait_begin:
+            process_.waits.push_back({now, kNever, id, number_, static_cast<WaitReason>(event[1]),
+                                      ran(find(id) ? id : 0, now)});
+            change_state(now, [&] {
+                stack_.push_back(
+                    {Frame::Kind::wait, id, static_cast<std::uint32_t>(process_.waits.size() - 1)});
+            });
+            break;
+        case Kind::wait_end:
+            change_state(now, [&] {
+                const auto is_wait = [](const Frame &f) { return f.kind == Frame::Kind::wait; };
+                const auto top = std::find_if(stack_.rbegin(), stack_.rend(), is_wait);
+                if (top != stack_.rend())
+                    process_.waits[top->span].end = now;
+                pop(is_wait);
+            });
+            break;
+        case Kind::idle:
+            thread_->idle.push_back(now);
+            break;
+        case Kind::steal:
+            process_.steals.push_back({now, number_,
+                                       static_cast<int>(static_cast<std::int64_t>(event[0])),
+                                       static_cast<int>(event[1])});
+            break;
+        case Kind::polled:
+            process_.polls.push_back(
+                {now - file_.ticks_to_ns(event[0]), now, file_.ticks_to_ns(event[1]), number_,
+                 static_cast<std::uint32_t>(event[2] >> 32), static_cast<std::uint32_t>(event[2])});
+            break;
+        case Kind::priority:
+            if (Task *task = find(event[0])) {
+                task->priority = static_cast<std::int32_t>(static_cast<std::int64_t>(event[1]));
+                process_.priorities.push_back({now, id, task->priority});
+            }
+            break;
+        case Kind::policy_pass:
+            process_.policy_ns += file_.ticks_to_ns(event[0]);
+            break;
+        case Kind::none:
+        case Kind::count:
+            break;
+        }
+    }
+
+    void begin_call(const Event &event, Ns now, bool post) {
+        const std::uint32_t task = find(event[0]) ? static_cast<std::uint32_t>(event[0]) : 0;
+        Call call{};
+        call.begin = call.end = now;
+        call.name = event[1];
+        call.task = task;
+        call.thread = number_;
+        call.direction = event[5] & 0xff;
+        call.requests = static_cast<int>(event[5] >> 8 & 0x7fffffff);
+        call.peer = file_.world_rank(event[4], high(event[2]));
+        call.tag = low(event[2]);
+        call.bytes = event[3];
+        call.group = event[4];
+        call.request = post ? event[6] : 0;
+        call.post = post;
+        call.open = !post;
+        call.ran_before = ran(task, now);
+        call.wait = call.message = kNone;
+        const auto index = static_cast<std::uint32_t>(process_.calls.size());
+        process_.calls.push_back(call);
+        if (post) {
+            if (call.request)
+                requests_.push_back({now, call.request, index, true});
+        } else {
+            open_calls(task).push_back(index);
+        }
+        if (task && process_.tasks[task].seen()) {
+            process_.tasks[task].sends |= call.direction == kSend;
+            process_.tasks[task].receives |= call.direction == kReceive;
+        }
+    }
+
+    void end_call(const Event &event, Ns now) {
+        const std::uint32_t task = find(event[0]) ? static_cast<std::uint32_t>(event[0]) : 0;
+        std::vector<std::uint32_t> &open = open_calls(task);
+        if (open.empty()) {
+            ++process_.strange;
+            return;
+        }
+        Call &call = process_.calls[open.back()];
+        open.pop_back();
+        call.end = now;
+        call.open = false;
+        call.ran_within = ran(task, now) - call.ran_before;
+        if (high(event[1]) >= 0)
+            call.peer = file_.world_rank(call.group, high(event[1]));
+        if (low(event[1]) >= 0)
+            call.tag = low(event[1]);
+        if (event[2] != 0)
+            call.bytes = event[2];
+    }
+
+    void wait_for(const Event &event, Ns now) {
+        const std::uint32_t task = find(event[0]) ? static_cast<std::uint32_t>(event[0]) : 0;
+        const std::vector<std::uint32_t> &open = open_calls(task);
+        if (!open.empty())
+            requests_.push_back({now, event[1], open.back(), false});
+    }
+
+    std::vector<std::uint32_t> &open_calls(std::uint32_t task) {
+        return task ? open_[task].calls : calls_outside_;
+    }
+
+    // ---- all threads --------------------------------------------------------------------------
+
+    void put_together() {
+        for (Call &call : process_.calls)
+            if (call.open)
+                call.end = std::max(call.begin, process_.end);
+        for (WaitSpan &wait : process_.waits)
+            if (wait.end == kNever)
+                wait.end = std::max(wait.begin, process_.end);
+        bind_requests();
+        sort_calls();
+        for (auto &[id, open] : open_)
+            if (open.suspended_at != kNever && id < process_.tasks.size())
+                process_.tasks[id].suspended += std::max<Ns>(0, process_.end - open.suspended_at);
+        number_by_creation();
+        count_ready();
+        std::sort(process_.edges.begin(), process_.edges.end(), [](const Edge &a, const Edge &b) {
+            return std::tie(a.successor, a.predecessor) < std::tie(b.successor, b.predecessor);
+        });
+        process_.edges.erase(std::unique(process_.edges.begin(), process_.edges.end(),
+                                         [](const Edge &a, const Edge &b) {
+                                             return a.successor == b.successor &&
+                                                    a.predecessor == b.predecessor;
+                                         }),
+                             process_.edges.end());
+        std::sort(process_.priorities.begin(), process_.priorities.end(),
+                  [](const auto &a, const auto &b) { return a.at < b.at; });
+        for (const PriorityChange &change : process_.priorities)
+            process_.tasks[change.task].priority = change.priority;
+        std::sort(suspensions_.begin(), suspensions_.end(), [](const auto &a, const auto &b) {
+            return a.at != b.at ? a.at < b.at : a.change < b.change;
+        });
+        std::int32_t suspended = 0;
+        for (const ReadyChange &change : suspensions_) {
+            suspended += change.change;
+            process_.suspended_peak = std::max(process_.suspended_peak,
+                                               static_cast<std::uint32_t>(std::max(0, suspended)));
+        }
+    }
+
+    // A wait is for the latest post with its request.
+    void bind_requests() {
+        std::stable_sort(requests_.begin(), requests_.end(),
+                         [](const Request &a, const Request &b) { return a.at < b.at; });
+        std::unordered_map<std::uint64_t, std::uint32_t> posts;
+        for (const Request &request : requests_) {
+            if (request.post) {
+                posts[request.request] = request.call;
+            } else if (const auto found = posts.find(request.request); found != posts.end()) {
+                process_.calls[found->second].wait = request.call;
+                posts.erase(found);
+            }
+        }
+    }
+
+    void sort_calls() {
+        std::vector<std::uint32_t> order(process_.calls.size());
+        for (std::uint32_t i = 0; i < order.size(); ++i)
+            order[i] = i;
+        std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return process_.calls[a].begin < process_.calls[b].begin;
+        });
+        std::vector<std::uint32_t> place(order.size());
+        std::vector<Call> sorted;
+        sorted.reserve(order.size());
+        for (std::uint32_t i = 0; i < order.size(); ++i) {
+            place[order[i]] = i;
+            sorted.push_back(process_.calls[order[i]]);
+        }
+        for (Call &call : sorted)
+            if (call.wait != kNone)
+                call.wait = place[call.wait];
+        process_.calls = std::move(sorted);
+    }
+
+    void number_by_creation() {
+        std::vector<std::uint32_t> order;
+        for (std::uint32_t id = 1; id < process_.tasks.size(); ++id)
+            if (process_.tasks[id].created != kNever)
+                order.push_back(id);
+        std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return process_.tasks[a].created < process_.tasks[b].created;
+        });
+        std::uint32_t next = 0;
+        for (const std::uint32_t id : order)
+            process_.tasks[id].order = next++;
+    }
+
+    void count_ready() {
+        for (Task &task : process_.tasks) {
+            // A task without missing dependences is ready when it is made.
+            if (task.ready == kNever && task.ran())
+                task.ready = task.created != kNever ? task.created : task.started;
+            task.ready = std::min(task.ready, task.started);
+            if (task.ready == kNever)
+                continue;
+            process_.ready.push_back({task.ready, 1});
+            if (task.ran())
+                process_.ready.push_back({task.started, -1});
+        }
+        // What was suspended is ready from the moment it was unblocked, which may be before it
+        // suspends itself; each resumption has taken one away.
+        std::sort(unblocked_.begin(), unblocked_.end(),
+                  [](const Unblocked &a, const Unblocked &b) { return a.at < b.at; });
+        for (const Unblocked &unblocked : unblocked_)
+            if (find(unblocked.task))
+                process_.ready.push_back({unblocked.at, 1});
+        std::sort(process_.ready.begin(), process_.ready.end(),
+                  [](const ReadyChange &a, const ReadyChange &b) {
+                      return a.at != b.at ? a.at < b.at : a.change < b.change;
+                  });
+    }
+
+    struct Unblocked {
+        Ns at;
+        std::uint32_t task;
+    };
+    struct Request {
+        Ns at;
+        std::uint64_t request;
+        std::uint32_t call;
+        bool post;
+    };
+
+    Process &process_;
+    TraceFile &file_;
+    ThreadModel *thread_ = nullptr;
+    std::uint32_t number_ = 0;
+    std::unordered_map<std::uint64_t, Stack> stacks_; // by fiber, of those that are left
+    Stack stack_;
+    std::uint64_t fiber_ = 0; // 0: the first, whose address is not known yet
+    std::uint64_t root_ = 0;
+    Ns program_ = 0; // ran outside of tasks
+    std::vector<std::uint32_t> calls_outside_;
+    std::unordered_map<std::uint32_t, Open> open_;
+    Ns since_ = 0;
+    Ns last_ = 0;
+    bool since_valid_ = false;
+    std::vector<Unblocked> unblocked_;
+    std::vector<ReadyChange> suspensions_;
+    std::vector<Request> requests_;
+};
+
+// Messages between the same two ranks, with the same tag, in groups of the same members, are
+// received in the order in which they were sent.
+void match_messages(Job &job) {
+    using Key = std::tuple<int, int, int, std::vector<int>>; // from, to, tag, members
+    struct Ends {
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> sends, receives; // process, call
+    };
+    std::map<Key, Ends> all;
+    for (std::uint32_t p = 0; p < job.processes.size(); ++p) {
+        const Process &process = job.processes[p];
+        for (std::uint32_t c = 0; c < process.calls.size(); ++c) {
+            const Call &call = process.calls[c];
+            if (call.direction == kNeither || call.peer < 0 || call.tag < 0)
+                continue;
+            const auto group = process.file.groups.find(call.group);
+            std::vector<int> members;
+            if (group != process.file.groups.end())
+                members = group->second.ranks;
+            const bool sends = call.direction == kSend;
+            const Key key{sends ? process.rank : call.peer, sends ? call.peer : process.rank,
+                          call.tag, std::move(members)};
+            Ends &ends = all[key];
+            (sends ? ends.sends : ends.receives).emplace_back(p, c);
+        }
+    }
+    for (const auto &[key, ends] : all) {
+        const std::size_t both = std::min(ends.sends.size(), ends.receives.size());
+        job.unmatched += std::max(ends.sends.size(), ends.receives.size()) - both;
+        for (std::size_t i = 0; i < both; ++i) {
+            const auto [from, send] = ends.sends[i];
+            const auto [to, receive] = ends.receives[i];
+            const auto number = static_cast<std::uint32_t>(job.messages.size());
+            job.messages.push_back({from, send, to, receive});
+            job.processes[from].calls[send].message = number;
+            job.processes[to].calls[receive].message = number;
+        }
+    }
+}
+
+} // namespace
+
+Process build_process(TraceFile file) {
+    Process process{};
+    process.file = std::move(file);
+    process.rank = process.file.header.rank;
+    process.begin = process.file.begin_ns();
+    process.end = process.file.end_ns();
+    Replay(process).run();
+    return process;
+}
+
+Job build_job(TraceFolder folder) {
+    Job job{};
+    job.notes = std::move(folder.notes);
+    job.begin = kNever;
+    job.end = 0;
+    for (TraceFile &file : folder.files) {
+        job.processes.push_back(build_process(std::move(file)));
+        Process &process = job.processes.back();
+        if (process.rank < 0)
+            process.rank = static_cast<int>(job.processes.size()) - 1;
+        if (process.strange > 0)
+            job.notes.push_back(process.file.path.filename().string() + ": " +
+                                std::to_string(process.strange) +
+                                " events fit no story and were ignored");
+        job.begin = std::min(job.begin, process.begin);
+        job.end = std::max(job.end, process.end);
+    }
+    match_messages(job);
+    return job;
+}
+
+Job read_job(const std::filesystem::path &folder) {
+    return build_job(read_folder(folder));
+}
+
+} // namespace sennit::trace

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trace tells, replayed: the task graph, which task ran where and when, the calls that tasks
+// made and how long they ran between them, who got whose message. No output format in here.
+//
+// All times: nanoseconds on rank 0's CLOCK_MONOTONIC. Tasks are numbered by the ids of their
+// process, 1, 2, ...; number 0 is what a thread does outside of tasks that the trace knows.
+#pragma once
+
+#include "trace/read/trace_file.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sennit::trace {
+
+using Ns = std::int64_t;
+inline constexpr Ns kNever = INT64_MAX;
+inline constexpr std::uint32_t kNone = 0xffffffff;
+
+// What a thread does at a moment.
+enum class State : std::uint8_t {
+    task,    // in the body of an explicit task
+    program, // in the program's code outside of explicit tasks: an implicit or initial task
+    outside, // in the runtime: looks for work, waits, sleeps, schedules
+};
+
+struct Interval {
+    Ns begin, end;
+    State state;
+    std::uint32_t task; // in State::task
+};
+
+struct Task {
+    std::uint64_t entry = 0; // the name is TraceFile::name_of(entry)
+    std::uint32_t parent = 0;
+    Ns created = kNever;   // kNever: not seen, as all that follow
+    Ns ready = kNever;     // no dependence missing; also of a task that was so when it was created
+    Ns started = kNever;   //
+    Ns ended = kNever;     // its body returned
+    Ns completed = kNever; // dependences released
+    Ns running = 0;        // in its body, nested tasks and suspension not counted
+    Ns suspended = 0;
+    Ns parent_ran = 0; // how long the parent had run when it made it (parent 0: the thread, in
+                       // State::program)
+    std::uint32_t creator = kNone; // index of the thread
+    std::uint32_t thread = kNone;  // that started it
+    std::uint32_t order = 0;       // of creation in the process, from 0
+    std::int32_t priority = 0;     // the last that a policy gave it
+    std::int32_t suspensions = 0;
+    bool sends = false; // it made a call that sends
+    bool receives = false;
+    bool seen() const { return created != kNever || started != kNever; }
+    bool ran() const { return started != kNever; }
+};
+
+struct Edge {
+    std::uint32_t predecessor, successor;
+};
+
+// A call of a communication library.
+struct Call {
+    Ns begin, end; // a post's end is its begin
+    std::uint64_t name;
+    std::uint32_t task; // 0: outside of tasks
+    std::uint32_t thread;
+    std::uint32_t direction; // kSend, kReceive, kNeither
+    int peer;                // rank in the job; -1: none, kAny: anybody, and it is not known who
+    int tag;
+    int requests; // operations that it waits for
+    std::uint64_t bytes;
+    std::uint64_t group;   // key in TraceFile::groups
+    std::uint64_t request; // of a post
+    bool post;             // does not wait: MPI_Isend
+    bool open;             // had not ended when the trace did
+    Ns ran_before;         // how long the task had run when it began
+    Ns ran_within;         // and until it ended: the call itself, without its suspension
+    std::uint32_t wait;    // of a post: the call that waited for it, or kNone
+    std::uint32_t message; // index in Job::messages, or kNone
+    // When what it stands for was over.
+    Ns over(const std::vector<Call> &calls) const {
+        return !post ? end : wait == kNone ? begin : calls[wait].end;
+    }
+};
+inline constexpr int kAny = -2;
+
+struct WaitSpan {
+    Ns begin, end;
+    std::uint32_t task; // 0: an implicit task
+    std::uint32_t thread;
+    WaitReason reason;
+    Ns ran_before;
+};
+
+struct Steal {
+    Ns at;
+    std::uint32_t thread;
+    int victim; // row
+    int count;
+};
+
+struct Polled {
+    Ns begin, end, spent; // spent in polling, in begin .. end
+    std::uint32_t thread;
+    std::uint32_t runs, completions;
+};
+
+struct PriorityChange {
+    Ns at;
+    std::uint32_t task;
+    std::int32_t priority;
+};
+
+// Of what came from nobody in particular: +1 a task became ready to run or to go on, -1 it runs.
+struct ReadyChange {
+    Ns at;
+    std::int32_t change;
+};
+
+struct ThreadModel {
+    int row;                         // the worker's number, -1: none
+    std::vector<Interval> intervals; // without gaps, from its first event to the process's last
+    Ns begin, end;
+    std::vector<Ns> idle; // when it found nothing to do
+};
+
+struct Process {
+    TraceFile file;
+    int rank; // in the job; when it does not know, its place among the files
+    Ns begin, end;
+    std::vector<Task> tasks;          // [0] stands for none
+    std::vector<Edge> edges;          // by successor; each once
+    std::vector<ThreadModel> threads; // by row, those without one last
+    std::vector<Call> calls;          // by begin
+    std::vector<WaitSpan> waits;
+    std::vector<Steal> steals;
+    std::vector<Polled> polls;
+    std::vector<PriorityChange> priorities;
+    std::vector<ReadyChange> ready; // by time
+    std::uint32_t suspended_peak = 0;
+    Ns policy_ns = 0;          // in reconsidering priorities
+    std::uint64_t strange = 0; // events that fit no story: ignored
+    std::string name(std::uint32_t task) const { return file.name_of(tasks[task].entry); }
+};
+
+struct Message {
+    std::uint32_t from, send; // index of the process and of its call
+    std::uint32_t to, receive;
+};
+
+struct Job {
+    std::vector<Process> processes; // by rank
+    std::vector<Message> messages;
+    std::vector<std::string> notes;
+    std::uint64_t unmatched = 0; // messages of which one end is not in the trace
+    Ns begin, end;
+};
+
+Process build_process(TraceFile file);
+Job build_job(TraceFolder folder);
+// The whole way; throws TraceError.
+Job read_job(const std::filesystem::path &folder);
+
+} // namespace sennit::trace
