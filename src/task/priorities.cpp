@@ -2,8 +2,7 @@
 #include "task/priorities.h"
 
 #include "base/message.h"
-#include "sched/policy/outlook.h"
-#include "sched/policy/profiles.h"
+#include "sched/policy/judge.h"
 #include "task/depend.h"
 #include "task/marks.h"
 
@@ -63,7 +62,7 @@ Profile *profile_of(const Task &task, int dependences) {
     key.properties = task.flags & kProperties;
     key.dependences = static_cast<std::uint32_t>(dependences);
     Profile *profile = g_profiles.find(key, marked_as_sender);
-    if (profile && profile->verdict() == Profile::Verdict::sends && !g_outlook.knows_sends())
+    if (policy::known_send(g_outlook, profile))
         note_verdict(true, true); // the first send is known from a mark
     return profile;
 }
@@ -75,15 +74,13 @@ void give_priority(Task &task, int dependences) {
     task.queue = nullptr;
     if (rules.by_creation)
         task.age = sched::next_age();
-    task.priority = policy::clause_priority(rules, task.priority);
-    if (!rules.learns())
-        return;
-    if (Profile *profile = profile_of(task, dependences)) {
+    Profile *profile = rules.learns() ? profile_of(task, dependences) : nullptr;
+    if (profile) {
         task.profile = profile;
         task.flags |= Task::kProfiled;
-        if (dependences == 0 && g_outlook.sends(profile, false))
-            task.priority = policy::kMostPriority;
     }
+    task.priority =
+        policy::first_priority(rules, g_outlook, profile, task.priority, dependences > 0);
 }
 
 Linking::Linking(sched::Worker &worker, Task &task) : worker_(worker), task_(task) {
@@ -124,12 +121,7 @@ void Linking::finish() {
     vertex->predecessors = reinterpret_cast<Vertex **>(vertex + 1);
     vertex->predecessor_count = count_;
     std::memcpy(vertex->predecessors, found_, list);
-    if (sched::rules().clauses == policy::Clauses::marks)
-        vertex->marked = task_.priority > 0;
-    else
-        vertex->floor = task_.priority;
-    g_outlook.create(*vertex);
-    task_.priority = vertex->priority();
+    task_.priority = policy::place(sched::rules(), g_outlook, *vertex, task_.priority);
     task_.vertex = vertex;
 }
 
@@ -145,12 +137,12 @@ void vertex_starts(Task &task) {
 
 void task_sends(Task &task) {
     if (task.is(Task::kProfiled))
-        note_verdict(task.profile->record(true), true);
+        note_verdict(policy::learn(*task.profile, true), true);
 }
 
 void task_ended(Task &task) {
     if (!task.is(Task::kSent))
-        note_verdict(task.profile->record(false), false);
+        note_verdict(policy::learn(*task.profile, false), false);
 }
 
 PolicyCounters policy_counters() {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace sennit::sim {
+namespace {
+
+constexpr Parameter g_parameters[] = {
+#define SENNIT_PARAMETER(field, name, fallback, least, most, unit, help)                           \
+    {name, &Machine::field, least, most, unit, help},
+#include "parameters.def"
+#undef SENNIT_PARAMETER
+};
+
+} // namespace
+
+std::span<const Parameter> parameters() {
+    return g_parameters;
+}
+
+const Parameter *find_parameter(std::string_view name) {
+    for (const Parameter &parameter : g_parameters)
+        if (parameter.name == name)
+            return &parameter;
+    return nullptr;
+}
+
+std::string fault_of(const Machine &machine) {
+    for (const Parameter &parameter : g_parameters) {
+        const double value = machine.*parameter.field;
+        if (!(value >= parameter.least && value <= parameter.most))
+            return fmt::format("--{} {:g} is not from {:g} to {:g}", parameter.name, value,
+                               parameter.least, parameter.most);
+    }
+    for (const double whole : {machine.ranks, machine.threads, machine.numa})
+        if (whole != std::floor(whole))
+            return fmt::format("{:g} is not a whole number of ranks, threads or NUMA nodes", whole);
+    if (machine.ranks * machine.threads > 16e6)
+        return "more than 16 million threads";
+    return {};
+}
+
+} // namespace sennit::sim

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A discrete-event simulation of a job: each rank creates its tasks, its threads run them in the
+// order of a policy, tasks that wait for messages are suspended. Who runs first is decided by the
+// runtime's own code (src/sched/policy); here is only what that code is driven by.
+#pragma once
+
+#include "machine.h"
+#include "sched/policy/rules.h"
+#include "workload.h"
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace sennit::sim {
+
+struct Choice {
+    std::string name; // as typed: fifo, sa, ...
+    policy::Rules rules;
+    Marks marks = Marks::none;
+};
+// Throws std::invalid_argument. "path" is no policy of the runtime: priorities from the whole job's
+// graph, which no rank can know, to see what knowledge beyond a rank would gain.
+Choice parse_choice(const std::string &policy, const std::string &order = "auto");
+std::vector<std::string> known_choices();
+
+// Told what happened, in the order of simulated time.
+class Recorder {
+  public:
+    virtual ~Recorder() = default;
+    virtual void ran(int rank, int thread, std::uint64_t task, int function, Kind kind, Time begin,
+                     Time end) = 0;
+    virtual void waited(int rank, std::uint64_t task, Kind kind, std::uint32_t peer,
+                        std::uint64_t bytes, Time begin, Time end) = 0;
+    virtual void created(int rank, std::uint64_t task, int function, Time at) = 0;
+    virtual void depends(int rank, std::uint64_t before, std::uint64_t after) = 0;
+};
+
+struct Progress {
+    std::uint64_t done, total; // tasks; total 0: unknown
+    Time time;
+};
+
+struct Result {
+    Time time = 0;          // of the job
+    double in_task = 0;     // thread-seconds: bodies of tasks, calls of MPI
+    double overhead = 0;    // the runtime's own steps
+    double idle = 0;        // all else
+    double busiest_rank = 0; // seconds: a bound, its tasks' time / its threads
+    double mean_work = 0;    // seconds: the same of all ranks
+    std::uint64_t tasks = 0, compute = 0, sends = 0, receives = 0;
+    std::uint64_t messages = 0, bytes = 0, suspended = 0;
+    std::uint64_t raises = 0, passes = 0, events = 0;
+    std::uint64_t most_unfinished = 0; // in any rank, at once
+    std::uint64_t checksum = 0;        // of the schedule: equal runs have equal ones
+};
+
+// Nothing can move any more, and not all is done: a message without the other end, or a cycle.
+struct Stuck : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+struct Setting {
+    Machine machine;
+    Choice choice;
+    std::uint64_t seed = 1;
+    Recorder *recorder = nullptr;
+    std::function<void(const Progress &)> progress; // now and then
+};
+
+Result simulate(const Workload &workload, const Setting &setting);
+
+// No schedule is shorter than the longest chain of tasks and messages: the time on a machine with a
+// thread for every ready task and a card for every message, where the runtime costs nothing.
+Time critical_path(const Workload &workload, const Setting &setting);
+
+} // namespace sennit::sim

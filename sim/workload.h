@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank's creating thread does: the tasks in the order of their creation, made one at a time
+// when the simulated thread gets there, so a graph is never in memory as a whole.
+#pragma once
+
+#include "machine.h"
+
+#include <array>
+#include <coroutine>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sennit::sim {
+
+// A depend clause's item. Data are numbered per rank from 0.
+struct Access {
+    enum class Mode : std::uint8_t {
+        in,
+        inout,
+        last_in, // in, and nobody writes it any more: spares a note
+    };
+    std::uint32_t datum;
+    Mode mode;
+};
+
+enum class Kind : std::uint8_t { compute, send, receive };
+
+struct TaskSpec {
+    static constexpr int kMostAccesses = 8;
+
+    Kind kind = Kind::compute;
+    std::uint8_t function = 0; // index of Workload::functions
+    std::uint8_t count = 0;    // of accesses
+    int clause = 0;            // the priority clause's value, under the policy at hand
+    Time duration = 0;         // compute
+    std::uint64_t message = 0; // send, receive: one number for both ends, used once
+    std::uint32_t peer = 0;
+    std::uint64_t bytes = 0;
+    std::array<Access, kMostAccesses> accesses;
+    // What is beyond those eight; valid until the generator goes on.
+    const std::vector<Access> *more = nullptr;
+
+    void add(std::uint32_t datum, Access::Mode mode) { accesses[count++] = {datum, mode}; }
+};
+
+// A coroutine that yields tasks.
+class Tasks {
+  public:
+    struct promise_type {
+        const TaskSpec *task = nullptr;
+        Tasks get_return_object() { return Tasks(Handle::from_promise(*this)); }
+        std::suspend_always initial_suspend() noexcept { return {}; }
+        std::suspend_always final_suspend() noexcept { return {}; }
+        std::suspend_always yield_value(const TaskSpec &spec) noexcept {
+            task = &spec;
+            return {};
+        }
+        void return_void() noexcept { task = nullptr; }
+        void unhandled_exception() { throw; }
+    };
+    using Handle = std::coroutine_handle<promise_type>;
+
+    Tasks() = default;
+    explicit Tasks(Handle handle) : handle_(handle) {}
+    Tasks(Tasks &&other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+    Tasks &operator=(Tasks &&other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~Tasks() {
+        if (handle_)
+            handle_.destroy();
+    }
+
+    // Null when the thread has created its last task; the other's memory is its own until the next
+    // call.
+    const TaskSpec *next() {
+        handle_.resume();
+        return handle_.promise().task;
+    }
+
+  private:
+    Handle handle_;
+};
+
+// What the program knows of the policy: how it sets its priority clauses.
+enum class Marks { none, sends, paths, depths, global };
+
+class Workload {
+  public:
+    virtual ~Workload() = default;
+    virtual std::vector<std::string> functions() const = 0;
+    virtual std::uint32_t data_of(int rank) const = 0;
+    virtual Tasks tasks_of(int rank, Marks marks) const = 0;
+    virtual std::uint64_t task_count() const = 0; // 0: unknown; for the progress bar
+};
+
+} // namespace sennit::sim
