@@ -24,6 +24,7 @@ struct Config {
     long local_ranks;
     int hang;
     long hang_grace;
+    const char *system_files;
     const char *chaos; // src/mpi/chaos.cpp reads it: it knows no runtime
     const char *stats;
     const char *trace;

@@ -8,7 +8,9 @@
 #include "omp/icv.h"
 #include "omp/team.h"
 #include "omp/topology.h"
+#include "sched/order.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -32,7 +34,11 @@ CpuSet processors_of_caller() {
 namespace {
 
 BindList g_bind;
-PlaceList *g_places; // lives as long as the process: threads look at it while it exits
+// These live as long as the process, for threads look at them while it exits: nothing destroys
+// what lies in such memory.
+alignas(PlaceList) unsigned char g_lasting[2][sizeof(PlaceList)];
+PlaceList *g_places;
+PlaceList *g_domains; // with queues of their own; null where there is one queue
 const char *g_places_name = nullptr;
 CpuSet g_started; // processors that this process had when it started
 CpuSet g_allowed; // of them, those that it uses
@@ -212,6 +218,19 @@ const char *apply_subset(const HwSubset &subset, CpuSet &allowed) {
     return nullptr;
 }
 
+// Queues for the NUMA domains (sched/order.h). A thread that is bound nowhere has no near one, so
+// without binding all share one queue.
+void make_queues_near_threads() {
+    if (!sched::ordered() || !g_bind.on())
+        return;
+    auto *const domains = new (g_lasting[1]) PlaceList;
+    const policy::Machine machine = machine_of(g_allowed, *domains);
+    if (machine.nodes == 1)
+        return;
+    sched::set_machine(machine);
+    g_domains = domains;
+}
+
 } // namespace
 
 void choose_processors() {
@@ -232,9 +251,9 @@ void choose_processors() {
 }
 
 void affinity_setup() {
-    if (!g_places) {
-        alignas(PlaceList) static unsigned char memory[sizeof(PlaceList)];
-        g_places = new (memory) PlaceList;
+    const bool first = !g_places;
+    if (first) {
+        g_places = new (g_lasting[0]) PlaceList;
     } else { // the environment has changed
         leave_places();
         g_places->clear();
@@ -254,6 +273,8 @@ void affinity_setup() {
     for (int place = 0; place < g_places->count(); ++place)
         used.add((*g_places)[place]);
     sched::set_usable_processors(used.count());
+    if (first)
+        make_queues_near_threads(); // there are no teams yet
     if (!g_reset)
         bind_caller((*g_places)[0], 0);
 }
@@ -314,6 +335,8 @@ void enter_place_slow(Member &member) {
         const int place = member.placement.place;
         if (place != t_place)
             bind_caller((*g_places)[place], place);
+        if (g_domains)
+            member.node = std::min(g_domains->find((*g_places)[place]), sched::machine().nodes - 1);
     }
     if (!g_display || team.kind == Team::Kind::league)
         return;

@@ -49,6 +49,13 @@ void CpuSet::keep(const CpuSet &other) {
         words_[i] &= other.words_[i];
 }
 
+int PlaceList::find(const CpuSet &set) const {
+    int place = 0;
+    while (place < count_ - 1 && !places_[place].intersects(set))
+        ++place;
+    return place;
+}
+
 void PlaceList::add(const CpuSet &place) {
     if (count_ == room_) {
         room_ = room_ ? 2 * room_ : 16;

@@ -48,6 +48,8 @@ class PlaceList {
 
     int count() const { return count_; }
     const CpuSet &operator[](int place) const { return places_[place]; }
+    // The first place that shares a processor with `set`; the last one if none does.
+    int find(const CpuSet &set) const;
     void add(const CpuSet &place);
     void remove(const CpuSet &place); // all that are equal
     void clear();

@@ -6,10 +6,13 @@
 #include "omp/team.h"
 #include "sched/threads.h"
 
+#include <algorithm>
+
 namespace sennit::omp {
 namespace {
 
 constexpr std::uint64_t kSpinUs = 2; // about what parking and waking cost
+constexpr int kLongestPause = 16;    // in cpu_relax()
 constexpr std::size_t kBuckets = 256;
 
 // Somebody who waits for a mutex. Lives in the waiter's frame.
@@ -80,12 +83,17 @@ void parking_after_fork_in_child() {
 }
 
 SENNIT_NOINLINE void Mutex::lock_slow() {
-    if (!sched::crowded())
+    if (!sched::crowded()) {
+        // Each look takes the line away from the holder, who would pay for it: less and less often.
+        int pause = 1;
         for (const std::uint64_t end = ticks() + kSpinUs * sched::ticks_per_us(); ticks() < end;) {
-            cpu_relax();
+            for (int i = 0; i < pause; ++i)
+                cpu_relax();
+            pause = std::min(2 * pause, kLongestPause);
             if (!held() && try_lock())
                 return;
         }
+    }
     Bucket &bucket = bucket_of(this);
     for (;;) {
         Waiter waiter;
@@ -170,14 +178,18 @@ int nest_unlock(NestMutex &lock) {
     return left;
 }
 
+namespace {
+struct alignas(kCacheLine) LoneMutex : Mutex {}; // shares its line with nothing
+LoneMutex g_default_critical;
+LoneMutex g_atomic_mutex;
+} // namespace
+
 Mutex &default_critical() {
-    static Mutex mutex;
-    return mutex;
+    return g_default_critical;
 }
 
 Mutex &atomic_mutex() {
-    static Mutex mutex;
-    return mutex;
+    return g_atomic_mutex;
 }
 
 Mutex &named_critical(void *word) {

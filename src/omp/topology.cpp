@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "omp/topology.h"
 
+#include "base/config.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdarg>
@@ -201,6 +203,22 @@ const char *add_machine_places(Level level, const CpuSet &allowed, PlaceList &li
     }
     std::free(positions);
     return nullptr;
+}
+
+const char *system_files() {
+    return config().system_files;
+}
+
+policy::Machine machine_of(const CpuSet &allowed, PlaceList &domains, const char *system) {
+    policy::Machine machine;
+    PlaceList packages;
+    if (add_machine_places(Level::numa_domains, allowed, domains, system) ||
+        add_machine_places(Level::sockets, allowed, packages, system))
+        return machine;
+    machine.nodes = std::min(domains.count(), policy::kMostNodes);
+    for (int node = 0; node < machine.nodes; ++node)
+        machine.package[node] = static_cast<std::uint8_t>(packages.find(domains[node]));
+    return machine;
 }
 
 } // namespace sennit::omp

@@ -390,7 +390,6 @@ bool beyond_window(sched::Slot &slot) {
 // Under a policy other than `auto`: every task waits for its turn, and its creator, once it is far
 // enough ahead, lets one task at a time go first.
 static void submit_ordered(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
-    give_priority(fresh, count);
     bool ready = true;
     if (count > 0) {
         fresh.depend = make_node(worker, &fresh);
@@ -412,8 +411,11 @@ void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count
     count_child(worker, fresh);
     if (observed::by_anybody())
         observed_creation(worker, fresh, depends, count);
-    if (sched::ordered() && !worker.slot->outside)
-        return submit_ordered(worker, fresh, depends, count);
+    if (sched::ordered()) {
+        give_priority(fresh, count);
+        if (!worker.slot->outside) // where it waits in a queue only if its dependences make it wait
+            return submit_ordered(worker, fresh, depends, count);
+    }
     if (count > 0) {
         fresh.depend = make_node(worker, &fresh);
         if (!add_depends(worker, *fresh.parent, *fresh.depend, depends, count)) {

@@ -241,6 +241,10 @@ class Machine {
         return add_machine_places(level, allowed, list, folder_.c_str());
     }
 
+    policy::Machine queues(const CpuSet &allowed, PlaceList &domains) const {
+        return machine_of(allowed, domains, folder_.c_str());
+    }
+
   private:
     int number(int core, int thread) const {
         return shape_.far ? core + thread * cores_ : core * shape_.threads + thread;
@@ -322,6 +326,28 @@ TEST(Topology, TheMachinesOrder) {
         allowed.add(cpu);
     ASSERT_EQ(smt.add(Level::threads, allowed, threads), nullptr);
     EXPECT_EQ(text_of(threads), "{0},{32},{1},{33},{16},{48},{17}");
+}
+
+TEST(Topology, QueuesOfNumaDomains) {
+    const Machine plain(kPlain);
+    PlaceList domains;
+    const policy::Machine four = plain.queues(processors(48), domains);
+    ASSERT_EQ(four.nodes, 4);
+    EXPECT_EQ(text_of(domains), "{0:12},{12:12},{24:12},{36:12}");
+    EXPECT_EQ(four.package[0], four.package[1]);
+    EXPECT_EQ(four.package[2], four.package[3]);
+    EXPECT_NE(four.package[0], four.package[2]);
+    CpuSet last;
+    last.add(47);
+    EXPECT_EQ(domains.find(last), 3);
+
+    PlaceList half;
+    EXPECT_EQ(plain.queues(processors(12), half).nodes, 1);
+    PlaceList smt;
+    EXPECT_EQ(Machine(kSmt).queues(processors(64), smt).nodes, 4);
+    EXPECT_EQ(smt.find(processors(1)), 0);
+    PlaceList none;
+    EXPECT_EQ(machine_of(processors(2), none, "/nonexistent").nodes, 1);
 }
 
 TEST(Topology, NothingIsKnown) {
