@@ -108,6 +108,18 @@ int sennit_task_wait_ns(uint64_t ns, uint64_t *actual);
 int sennit_task_spawn(void (*body)(void *arg), void *arg, void (*done)(void *done_arg),
                       void *done_arg, const char *label);
 
+/* Who may run explicit tasks: OpenMP 6.0's threadset clause, which no compiler at hand knows. */
+enum sennit_threadset {
+    SENNIT_THREADSET_TEAM = 0, /* the threads of the current team */
+    SENNIT_THREADSET_POOL = 1  /* idle threads that belong to no team, too: free agents */
+};
+
+/* Choose for the explicit tasks that the calling task makes from now on. A free agent runs tasks
+ * without dependences that are tied and take part in no task reduction; in such a task
+ * omp_get_thread_num() is omp_unassigned_thread, -2, and omp_is_free_agent() is 1, all else is as in
+ * a thread of the team. Such a task must not begin a taskgroup with task_reduction. */
+int sennit_task_threadset(enum sennit_threadset set);
+
 /* A polling service: called by idle workers, at scheduling points, and by a 1 ms ticker while all
  * workers are inside user code. At most one thread at a time runs a given service. It returns the
  * number of operations that it completed; it must not block and must not suspend. */

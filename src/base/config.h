@@ -20,6 +20,7 @@ struct Config {
     long throttle;
     long window;
     long stack_cache;
+    long free_agents;
     long poll_us;
     long local_ranks;
     int hang;

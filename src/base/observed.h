@@ -13,6 +13,7 @@ enum Who : std::uint8_t {
     kTrace = 1,        // the event recorder, trace/
     kTool = 2,         // a tool in omp/ompt/, or nobody has looked for one yet
     kCancellation = 4, // cancel-var is true: tasks may have to be discarded
+    kFreeAgents = 8,   // who may run tasks of any team, task::let_others_run
 };
 
 // task/observer.cpp. Written before there are threads, and when a tool declines or says goodbye: a
@@ -35,7 +36,7 @@ inline void clear(std::uint8_t who) {
 }
 // Does the one or the other want to know what happens to tasks?
 inline bool by_anybody() {
-    return by(kTrace | kTool);
+    return by(kTrace | kTool | kFreeAgents);
 }
 
 } // namespace sennit::observed

@@ -6,6 +6,7 @@
 #include "omp/api.h"
 
 #include "base/message.h"
+#include "omp/free_agents.h"
 #include "omp/icv.h"
 #include "omp/ompt/events.h"
 #include "omp/target.h"
@@ -117,7 +118,8 @@ void fulfil(std::uintptr_t event) {
 } // namespace
 
 SENNIT_GET(int, omp_get_thread_num, omp::here().slot->index)
-SENNIT_GET(int, omp_get_num_threads, omp::here().slot->group->size)
+SENNIT_GET(int, omp_get_num_threads, team_here().size)
+SENNIT_GET(int, omp_is_free_agent, omp::is_free_agent(*omp::here().slot))
 SENNIT_GET(int, omp_get_max_threads, max_threads())
 SENNIT_GET(int, omp_get_num_procs, sched::processors())
 SENNIT_GET(int, omp_in_parallel, in_parallel())
@@ -151,6 +153,8 @@ SENNIT_SET(omp_set_teams_thread_limit,
            [](int limit) { set_league(league_icvs().thread_limit, limit); })
 
 SENNIT_ASK(omp_get_ancestor_thread_num, thread_at)
+SENNIT_ASK(omp_ancestor_is_free_agent,
+           [](int level) { return thread_at(level) == omp::kUnassignedThread ? 1 : 0; })
 SENNIT_ASK(omp_get_team_size, size_at)
 
 // libomp's names for C, used by its omp.h on some systems.

@@ -2,6 +2,7 @@
 #include "omp/reduction.h"
 
 #include "base/message.h"
+#include "omp/free_agents.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -48,9 +49,16 @@ bool names(TaskReductions &scope, int index, const void *shared) {
 
 } // namespace
 
+int reduction_threads(const sched::Worker &worker) {
+    if (is_free_agent(*worker.slot))
+        fatal("a free agent cannot begin task reductions: let a thread of the team run this task "
+              "(SENNIT_THREADSET_TEAM)");
+    return worker.slot->group->size;
+}
+
 TaskReductions *reductions_begin(sched::Worker &worker, const TaskReductionItem *items, int count,
                                  TaskReductions *outer) {
-    const int threads = worker.slot->group->size;
+    const int threads = reduction_threads(worker);
     const auto n = static_cast<std::size_t>(count);
     const std::size_t size = sizeof(TaskReductions) + n * sizeof(TaskReductionItem) +
                              n * static_cast<std::size_t>(threads) * sizeof(std::atomic<void *>);

@@ -21,6 +21,8 @@ struct TaskReductionItem {
 };
 
 namespace omp {
+// Of the calling thread's team: who may have private copies.
+int reduction_threads(const sched::Worker &worker);
 // Start a reduction scope with `count` items, copied; `outer` is found first by enclosing lookups.
 TaskReductions *reductions_begin(sched::Worker &worker, const TaskReductionItem *items, int count,
                                  TaskReductions *outer);

@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/message.h"
+#include "omp/free_agents.h"
 #include "omp/ompt/events.h"
 #include "omp/team.h"
 #include "poll/poll.h"
@@ -136,21 +137,25 @@ SENNIT_EXPORT int sennit_task_spawn(void (*body)(void *), void *arg, void (*done
     omp::Team *commons = omp::commons();
     if (!commons)
         return SENNIT_ERR_OUT_OF_MEMORY;
-    Task *task = task::allocate(worker, sizeof(task::SpawnPayload));
-    auto *payload = new (task->payload()) task::SpawnPayload{body, arg, done, done_arg, {}};
+    task::SpawnPayload spawn{body, arg, done, done_arg, {}};
     if (label)
-        std::snprintf(payload->label, sizeof payload->label, "%s", label);
-    task->invoke = [](Task &self) {
-        const auto &spawn = *static_cast<const task::SpawnPayload *>(self.payload());
-        spawn.body(spawn.arg);
-    };
-    task->entry = reinterpret_cast<void *>(body);
-    task->parent = &commons->member(0).implicit;
-    task->team = commons;
-    task->icvs = commons->icvs;
-    task->flags = Task::kSpawned;
+        std::snprintf(spawn.label, sizeof spawn.label, "%s", label);
     worker.count_task();
-    task::submit_elsewhere(worker, *task);
+    task::submit_elsewhere(worker, omp::make_spawned(worker, *commons, spawn));
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_task_threadset(enum sennit_threadset set) {
+    if (set != SENNIT_THREADSET_TEAM && set != SENNIT_THREADSET_POOL)
+        return SENNIT_ERR_PARAMETER;
+    sched::Worker *worker = sched::Worker::self();
+    if (!worker && !omp::is_initial_thread())
+        return SENNIT_ERR_OUTSIDE_TASK;
+    Task &self = *omp::here().task;
+    if (set == SENNIT_THREADSET_TEAM)
+        self.flags &= ~Task::kOffers;
+    else if (!ompt::on() && omp::have_free_agents())
+        self.flags |= Task::kOffers;
     return SENNIT_SUCCESS;
 }
 

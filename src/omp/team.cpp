@@ -3,12 +3,14 @@
 
 #include "base/config.h"
 #include "base/message.h"
+#include "omp/free_agents.h"
 #include "omp/ompt/events.h"
 #include "omp/worksharing.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <sched.h>
 #include <unistd.h>
 
 namespace sennit::omp {
@@ -230,6 +232,8 @@ void disband(Team *team) {
     const auto others = static_cast<std::uint32_t>(team->size - 1);
     for (std::uint32_t home; (home = team->at_home.load(std::memory_order_acquire)) != others;)
         futex_wait(team->at_home, home);
+    while (team->visitors.load(std::memory_order_acquire) != 0)
+        sched_yield(); // one is about to leave
     drop_team(team);
 }
 
@@ -627,6 +631,7 @@ void team_after_fork_in_child() {
     g_active.store(1, std::memory_order_relaxed);
     if (worker && worker->room)
         home_of(*worker).cached = nullptr; // their threads stayed in the parent
+    free_agents_after_fork_in_child();
 }
 
 // ---- the commons ----------------------------------------------------------------------------
@@ -680,24 +685,48 @@ Team *commons() {
     lock.lock();
     team = g_commons.load(std::memory_order_relaxed);
     if (!team) {
-        team = make_team(1);
-        team->icvs = &global_icvs().initial;
-        team->contention = &team->own_contention;
-        team->has_tasks.store(true, std::memory_order_relaxed);
-        team->kind = Team::Kind::initial;
-        Task &parent = team->member(0).implicit;
-        parent.flags = Task::kInitial;
-        parent.icvs = team->icvs;
-        parent.folded.store(true, std::memory_order_relaxed);
-        if (sched::Worker::start(commons_thread, &team->member(0))) {
-            g_commons.store(team, std::memory_order_release);
-        } else {
-            drop_team(team);
-            team = nullptr;
-        }
+        team = make_serving_team(1);
+        g_commons.store(team, std::memory_order_release);
     }
     lock.unlock();
     return team;
+}
+
+Team *make_serving_team(int size) {
+    if (size < 1)
+        return nullptr;
+    Team *team = make_team(size);
+    team->icvs = &global_icvs().initial;
+    team->contention = &team->own_contention;
+    team->has_tasks.store(true, std::memory_order_relaxed);
+    team->kind = Team::Kind::initial;
+    Task &parent = team->member(0).implicit;
+    parent.flags = Task::kInitial;
+    parent.icvs = team->icvs;
+    parent.folded.store(true, std::memory_order_relaxed);
+    if (!sched::Worker::start(commons_thread, &team->member(0))) {
+        drop_team(team);
+        return nullptr;
+    }
+    for (int i = 1; i < size; ++i)
+        if (!sched::Worker::start(commons_thread, &team->member(i)))
+            break; // fewer will do
+    return team;
+}
+
+Task &make_spawned(sched::Worker &worker, Team &team, const task::SpawnPayload &spawn) {
+    Task &task = *task::allocate(worker, sizeof(task::SpawnPayload));
+    new (task.payload()) task::SpawnPayload(spawn);
+    task.invoke = [](Task &self) {
+        const auto &payload = *static_cast<const task::SpawnPayload *>(self.payload());
+        payload.body(payload.arg);
+    };
+    task.entry = reinterpret_cast<void *>(spawn.body);
+    task.parent = &team.member(0).implicit;
+    task.team = &team;
+    task.icvs = team.icvs;
+    task.flags = Task::kSpawned;
+    return task;
 }
 
 } // namespace sennit::omp

@@ -130,6 +130,7 @@ struct Team final : sched::Group {
     Team *next_cached = nullptr;    // the forking thread's list of hot teams
     int asked = 0;                  // more than `size` when there were not so many threads
     bool in_use = false;
+    std::atomic<int> visitors{0}; // tasks of ours that free agents have
     enum class Kind : std::uint8_t {
         region,
         initial, // one thread that begins a contention group
@@ -213,6 +214,10 @@ void team_after_fork_in_child();
 // A team of one thread with no region: parent of tasks spawned through sennit.h. Has a worker of
 // its own, started on first use; null when that is impossible.
 Team *commons();
+// A team like that, with `size` threads that serve its queue; null when there is none to be had.
+Team *make_serving_team(int size);
+// An independent task for such a team, not yet submitted.
+Task &make_spawned(sched::Worker &worker, Team &team, const task::SpawnPayload &spawn);
 // At the end of the program: a tool is told that its thread ends.
 void close_commons();
 

@@ -53,7 +53,7 @@ bool Group::quiescent() const {
     std::uint64_t finished = finished_elsewhere.load(std::memory_order_acquire);
     for (int i = 0; i < size; ++i)
         finished += slots[i]->finished.load(std::memory_order_acquire);
-    std::uint64_t created = 0;
+    std::uint64_t created = created_elsewhere.load(std::memory_order_acquire);
     for (int i = 0; i < size; ++i)
         created += slots[i]->created.load(std::memory_order_acquire);
     return finished == created;

@@ -70,8 +70,10 @@ struct Group {
     std::atomic<bool> has_tasks{false};
     // The region is cancelled: tasks that have not begun are discarded.
     std::atomic<bool> cancelled{false};
-    // Completions by threads that have no slot here (omp_fulfill_event of a foreign thread).
+    // Completions by threads that have no slot here (omp_fulfill_event of a foreign thread), and
+    // creations (by tasks that free agents run).
     std::atomic<std::uint64_t> finished_elsewhere{0};
+    std::atomic<std::uint64_t> created_elsewhere{0};
     alignas(kCacheLine) std::atomic<int> sleepers{0};
 
     // Have all tasks ever created here finished? Every counter only grows and has one writer. All

@@ -157,7 +157,7 @@ struct AgainTimer : poll::Timer {
 };
 
 // The body has returned and asked to be called again.
-void run_again(sched::Worker &worker, sched::Slot &slot, Task &task) {
+void run_again(sched::Worker &worker, Task &task) {
     const auto when = static_cast<Again>(task.again);
     if (when == Again::after_events) {
         // kRequeued stays: it tells who fulfils the last event what to do.
@@ -177,7 +177,7 @@ void run_again(sched::Worker &worker, sched::Slot &slot, Task &task) {
             return;
         }
     }
-    worker.push(slot, &task);
+    make_ready(&worker, task, Then::queue);
 }
 
 // Tasks that have ended and wait for events are on no stack: a list of them is all that a report
@@ -299,7 +299,7 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
         observed_end(worker, task);
     if (SENNIT_UNLIKELY(task.flags & (Task::kEvents | Task::kRequeued | Task::kProfiled))) {
         if (task.is(Task::kRequeued))
-            return run_again(worker, slot, task);
+            return run_again(worker, task);
         if (task.is(Task::kProfiled))
             task_ended(task);
         if (task.is(Task::kEvents)) {
@@ -364,8 +364,8 @@ std::int64_t window() {
 }
 
 std::int64_t unfinished(const sched::Group &team) {
-    auto total =
-        -static_cast<std::int64_t>(team.finished_elsewhere.load(std::memory_order_relaxed));
+    auto total = static_cast<std::int64_t>(team.created_elsewhere.load(std::memory_order_relaxed) -
+                                           team.finished_elsewhere.load(std::memory_order_relaxed));
     for (int i = 0; i < team.size; ++i)
         total += static_cast<std::int64_t>(team.slots[i]->created.load(std::memory_order_relaxed) -
                                            team.slots[i]->finished.load(std::memory_order_relaxed));
@@ -406,11 +406,64 @@ static void submit_ordered(sched::Worker &worker, Task &fresh, const Depend *dep
         worker.yield();
 }
 
+// ---- beyond the team ------------------------------------------------------------------------
+
+namespace {
+
+std::atomic<Offer> g_offer{nullptr};
+
+// The task that makes `fresh` runs on a worker that is no thread of its team: so much for having
+// counted it in the slot. Its children are for the team.
+SENNIT_COLD bool made_by_guest(sched::Worker &worker, Task &fresh) {
+    if (worker.slot->group == fresh.team)
+        return false;
+    fresh.team->created_elsewhere.fetch_add(1, std::memory_order_release);
+    return true;
+}
+
+SENNIT_COLD bool given_away(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
+    if (!made_by_guest(worker, fresh)) {
+        // An untied task may come back to the queue of whoever runs it.
+        const Offer offer = g_offer.load(std::memory_order_acquire);
+        return offer && worker.task->is(Task::kOffers) && count == 0 && !fresh.is(Task::kUntied) &&
+               !worker.slot->outside && !sched::ordered() && offer(worker, fresh);
+    }
+    if (sched::ordered())
+        give_priority(fresh, count);
+    if (count > 0) {
+        fresh.depend = make_node(worker, &fresh);
+        if (!add_depends(worker, *fresh.parent, *fresh.depend, depends, count))
+            return true;
+    }
+    sched::push_foreign(*fresh.team, &fresh);
+    return true;
+}
+
+} // namespace
+
+void let_others_run(Offer offer) {
+    g_offer.store(offer, std::memory_order_release);
+    observed::set(observed::kFreeAgents);
+}
+
+void run_beyond_team(sched::Worker &worker, sched::Slot &guest, Task &task) {
+    sched::Slot *const slot = worker.slot;
+    Task *const self = worker.task;
+    execute(worker, guest, task, Then::queue);
+    worker.slot = slot;
+    worker.task = self;
+}
+
+// ---- submission -----------------------------------------------------------------------------
+
 void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
     worker.count_task();
     count_child(worker, fresh);
-    if (observed::by_anybody())
+    if (observed::by_anybody()) {
         observed_creation(worker, fresh, depends, count);
+        if (observed::by(observed::kFreeAgents) && given_away(worker, fresh, depends, count))
+            return;
+    }
     if (sched::ordered()) {
         give_priority(fresh, count);
         if (!worker.slot->outside) // where it waits in a queue only if its dependences make it wait
@@ -451,8 +504,11 @@ void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh) {
     fresh.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
     worker.count_task();
     count_in_team(worker, fresh);
-    if (observed::by_anybody())
+    if (observed::by_anybody()) {
         observed_creation(worker, fresh, nullptr, 0);
+        if (observed::by(observed::kFreeAgents) && made_by_guest(worker, fresh))
+            return sched::push_foreign(*fresh.team, &fresh);
+    }
     if (sched::ordered())
         give_priority(fresh, 0);
     worker.push(*worker.slot, &fresh);
@@ -667,6 +723,8 @@ static bool outlives_its_block(sched::Worker &worker, Task &task) {
         return false;
     task.flags &= ~Task::kUndeferred; // before others can complete it
     count_child(worker, task);
+    if (observed::by(observed::kFreeAgents))
+        made_by_guest(worker, task);
     if (all_events(worker, task)) {
         if (observed::by_anybody())
             observed_late_completion(task);

@@ -89,6 +89,7 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kSpawned = 1u << 7,    // by sennit_task_spawn: the payload is a SpawnPayload
         kRequeued = 1u << 8,   // an untied task put itself back: the body has not ended yet
         kSent = 1u << 9,       // notified a send (policies learn from it)
+        kOffers = 1u << 10,    // others than threads of its team may run the tasks that it makes
         kDiscarded = 1u << 11, // cancelled before it began: the front door skips the body
         kProfiled = 1u << 12,  // `profile` wants to know how it ends
         kListed = 1u << 13,    // has ended and waits for events: on the list of its worker
@@ -175,7 +176,7 @@ inline void set_up(sched::Worker &worker, Task &fresh, void (*invoke)(Task &), v
     fresh.invoke = invoke;
     fresh.entry = entry;
     fresh.parent = parent;
-    fresh.team = worker.slot->group;
+    fresh.team = parent->team;
     fresh.taskgroup = parent->taskgroup;
     fresh.icvs = parent->icvs;
     fresh.flags = flags | (parent->flags & Task::kFinal);
@@ -202,6 +203,14 @@ inline bool throttled(sched::Worker &worker);
 // Hand an independent task to a group that the caller is no thread of. `fresh.parent` must count
 // its children in `pending` (folded).
 void submit_elsewhere(sched::Worker &worker, Task &fresh);
+
+// From now on an independent task of a parent with kOffers is offered to `offer`, which makes sure
+// that run_beyond_team() is called for it, or says false.
+using Offer = bool (*)(sched::Worker &worker, Task &task);
+void let_others_run(Offer offer);
+// On a worker that is no thread of the task's team, within another task. `guest`, where the task
+// runs, is in the caller's group.
+void run_beyond_team(sched::Worker &worker, sched::Slot &guest, Task &task);
 
 // Wait until the given dependences on the caller's earlier children are met ("if(0)" tasks,
 // `taskwait depend`); an undeferred task `self`, if given, takes part in the ordering of later

@@ -8,6 +8,7 @@
 // from [7] on three words an item: address of the original, offset in the chunk, ours.
 #include "omp/gomp/gomp.h"
 #include "omp/ompt/events.h"
+#include "omp/reduction.h"
 
 #include "base/message.h"
 #include "task/task.h"
@@ -93,7 +94,7 @@ void register_in(sched::Worker &worker, std::uintptr_t *data, std::uintptr_t *sh
     std::uintptr_t *enclosing = scope_of(&group);
     if (!enclosing)
         enclosing = scope_of(group.outer);
-    provide(data, enclosing, shared, static_cast<std::size_t>(worker.slot->group->size));
+    provide(data, enclosing, shared, static_cast<std::size_t>(omp::reduction_threads(worker)));
     set_scope(group, data);
 }
 

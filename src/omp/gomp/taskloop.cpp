@@ -206,7 +206,7 @@ void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priorit
         Range range{};
         range.function = function;
         range.arguments = arguments;
-        range.cut = cut(count, wanted, flags, worker.slot->group->size);
+        range.cut = cut(count, wanted, flags, worker.task->team->size);
         range.cut.start = start;
         range.cut.step = step;
         range.last = range.cut.tasks;

@@ -262,7 +262,7 @@ KMP_API std::int32_t __kmpc_bound_thread_num(Ident *) {
     return omp::here().slot->index;
 }
 KMP_API std::int32_t __kmpc_bound_num_threads(Ident *) {
-    return omp::here().slot->group->size;
+    return omp::member_of(omp::here()).team->size;
 }
 KMP_API std::int32_t __kmpc_in_parallel(Ident *) {
     return omp::member_of(omp::here()).team->active_level > 0;

@@ -87,7 +87,7 @@ void taskloop(ompt::Site site, Ident *location, Gtid gtid, KmpTask *kmp_pattern,
     if (ompt::on())
         ompt::work_begin(site.code, ompt::kWorkTaskloop, trip);
     if (trip > 0) {
-        const Pieces pieces = cut(trip, sizing, value, strict, worker.slot->group->size);
+        const Pieces pieces = cut(trip, sizing, value, strict, worker.task->team->size);
         std::uint64_t at = 0;
         for (std::uint64_t i = 0; i < pieces.count; ++i) {
             std::uint64_t length = pieces.each + (i < pieces.longer ? 1 : 0);
