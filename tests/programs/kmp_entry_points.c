@@ -3,23 +3,8 @@
 // address -1, a task without a routine, the task of `target nowait`, older task reductions, a loop
 // with schedule(simd : guided), and kmp_ routines.
 #include "check.h"
-#include <stdint.h>
+#include "kmp_tasks.h"
 #include <stdlib.h>
-
-typedef struct Task {
-    void *shareds;
-    int (*routine)(int, struct Task *);
-    int part;
-    void *destructors;
-    int priority;
-    int *cell;
-} Task;
-
-typedef struct {
-    intptr_t address;
-    size_t length;
-    uint8_t flags;
-} Depend;
 
 typedef struct {
     void *shared;
@@ -28,11 +13,7 @@ typedef struct {
     uint32_t flags;
 } Reduction;
 
-Task *__kmpc_omp_task_alloc(void *, int, int, size_t, size_t, int (*)(int, Task *));
 Task *__kmpc_omp_target_task_alloc(void *, int, int, size_t, size_t, int (*)(int, Task *), int64_t);
-int __kmpc_omp_task(void *, int, Task *);
-int __kmpc_omp_task_with_deps(void *, int, Task *, int, Depend *, int, Depend *);
-int __kmpc_global_thread_num(void *);
 void __kmpc_taskgroup(void *, int);
 void __kmpc_end_taskgroup(void *, int);
 void *__kmpc_task_reduction_init(int, int, Reduction *);

@@ -4,8 +4,8 @@
  * tasks, static chunks of a team, arrays of threadprivate objects, numbers of tasks; and a task's
  * successors. */
 #include "check.h"
+#include "kmp_tasks.h"
 
-int __kmpc_global_thread_num(void *);
 void __kmpc_barrier(void *, int);
 #define ME NULL, __kmpc_global_thread_num(NULL)
 
@@ -37,27 +37,11 @@ static void sections(void) {
 
 /* ---- tasks ---- */
 
-typedef struct Task {
-    void *shareds;
-    int (*routine)(int, struct Task *);
-    int part;
-    void *destructors;
-    int priority;
-    int *cell;
-} Task;
-typedef struct {
-    intptr_t address;
-    size_t length;
-    uint8_t flags;
-} Depend;
 typedef struct Edges {
     void *node;
     struct Edges *next;
 } Edges;
 
-Task *__kmpc_omp_task_alloc(void *, int, int, size_t, size_t, int (*)(int, Task *));
-int __kmpc_omp_task_with_deps(void *, int, Task *, int, Depend *, int, Depend *);
-int __kmpc_omp_task(void *, int, Task *);
 void __kmpc_proxy_task_completed(int, Task *);
 void __kmpc_proxy_task_completed_ooo(Task *);
 Edges *__kmpc_task_get_successors(Task *);
