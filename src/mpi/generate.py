@@ -32,6 +32,8 @@ class Header:
         text = re.sub(r"\s+", " ", text)
         standard = re.search(r"sennit_mpi_standard\[\] = \{ ?(\d+), (\d+)", text)
         self.standard = float(f"{standard.group(1)}.{standard.group(2)}")
+        # The standard ABI leaves Fortran to a library of its own.
+        self.has_fortran = "MPI_Fint" in text and "MPI_Comm_f2c" in text
         self.tampi = set(re.findall(r"\bint TAMPI_(\w+)\(", text))
         self.prototypes = {}  # name without MPI_ -> list of (declaration, argument name)
         for match in re.finditer(r"\bint MPI_(\w+)\(([^()]*)\)", text):
@@ -57,7 +59,6 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/chaos.h"
 #include "mpi/continuation.h"
 #include "mpi/delegate.h"
-#include "mpi/fortran.h"
 
 #include "TAMPI.h"
 
@@ -245,8 +246,9 @@ def wrapper(call, header, suffix):
         fields["statuses"] = next(n for n in names if "status" in n)
         kind = "wait"
     template = {"wait": WAIT, "start": START, "poll": POLL, "delegate": DELEGATE, "notify": NOTIFY}[kind]
-    bound = BOUND + BOUND_FORTRAN if kind == "start" and header.declares_tampi(twin) else ""
-    if bound:
+    bound = BOUND if kind == "start" and header.declares_tampi(twin) else ""
+    if bound and header.has_fortran:
+        bound += BOUND_FORTRAN
         pairs = [from_fortran(*argument) for argument in arguments]
         fields["lower"] = twin.lower()
         fields["fortran_parameters"] = ", ".join([parameter for parameter, _ in pairs]
@@ -257,6 +259,8 @@ def wrapper(call, header, suffix):
 
 def wrappers(calls, header):
     yield PREAMBLE
+    if header.has_fortran:
+        yield '#include "mpi/fortran.h"\n\n'
     for call in calls:
         name = call["name"]
         if not header.has(name):

@@ -144,13 +144,12 @@ SENNIT_DEFINE(Session_init, MPI_Info info, MPI_Errhandler handler, MPI_Session *
         char level[64] = "";
         int length = sizeof level;
         int flag = 0;
-        error = session_info(*session, &got);
-        if (error == MPI_SUCCESS) {
+        if (session_info(*session, &got) == MPI_SUCCESS) {
             info_get(got, "thread_level", &length, level, &flag);
             info_free(&got);
         }
         opened(flag && std::strcmp(level, "MPI_THREAD_MULTIPLE") == 0);
-        return MPI_SUCCESS;
+        return error;
     });
 }
 

@@ -17,6 +17,13 @@ TEST(MpiLibrary, NameAndNumberTellWhoseItIs) {
         EXPECT_EQ(classify_mpi_library(name)->kind, MpiKind::openmpi) << name;
 }
 
+TEST(MpiLibrary, OfTheStandardAbi) {
+    for (const char *name : {"libmpi_abi.so.1", "libmpifort_abi.so.1"})
+        EXPECT_EQ(classify_mpi_library(name)->kind, MpiKind::mpiabi) << name;
+    EXPECT_TRUE(launches(MpiKind::openmpi, MpiKind::mpiabi));
+    EXPECT_FALSE(launches(MpiKind::openmpi, MpiKind::mpich));
+}
+
 TEST(MpiLibrary, OfAnotherAbiIsAnMpiOfNoKind) {
     for (const char *name :
          {"libmpi.so.20", "libmpi_abi.so.0", "libmpi.so", "libmpich.so.10", "libmpi_abi.so.40"}) {

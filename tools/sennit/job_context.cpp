@@ -98,7 +98,7 @@ std::optional<JobContext> find_job_context(const EnvironmentReader &environment)
 
 void check_job_context(const JobContext &job, std::optional<MpiKind> kind,
                        std::optional<int> ranks) {
-    if (kind && job.launcher_kind && *kind != *job.launcher_kind)
+    if (kind && job.launcher_kind && !launches(*job.launcher_kind, *kind))
         fail("this is a rank started by {}, but the program uses {}: each rank would be a job of "
              "its own; start it with {}'s mpiexec",
              job.launcher, traits(*kind).name, traits(*kind).name);

@@ -10,10 +10,11 @@ namespace {
 constexpr MpiTraits all_traits[] = {
     {MpiKind::mpich, "mpich", "MPICH", "12", "HYDRA|Intel(R) MPI|MVAPICH"},
     {MpiKind::openmpi, "openmpi", "Open MPI", "40", "OpenRTE|Open MPI|PRRTE"},
+    {MpiKind::mpiabi, "mpiabi", "MPI's standard ABI", "1", nullptr},
 };
 
 // Names without ".so.N". The same base can belong to both: the ABI number decides. The standard
-// ABI of MPI 5 has a base of its own and no library of Sennit yet.
+// ABI of MPI 5 has bases of its own.
 constexpr std::string_view mpi_bases[] = {
     "libmpi",
     "libmpich",
@@ -56,8 +57,14 @@ std::optional<MpiKind> mpi_kind_from_word(std::string_view word) {
     return std::nullopt;
 }
 
+bool launches(MpiKind launcher, MpiKind kind) {
+    return launcher == kind || kind == MpiKind::mpiabi;
+}
+
 std::optional<MpiKind> mpi_kind_from_version(std::string_view text) {
     for (const MpiTraits &row : all_traits) {
+        if (!row.version_words)
+            continue;
         std::string_view words = row.version_words;
         while (!words.empty()) {
             const std::size_t bar = words.find('|');
@@ -80,14 +87,13 @@ std::optional<MpiLibrary> classify_mpi_library(std::string_view path) {
     if (std::find(std::begin(mpi_bases), std::end(mpi_bases), base) == std::end(mpi_bases))
         return std::nullopt;
     MpiLibrary found;
-    if (base.ends_with(standard_abi_suffix))
-        return found;
+    const bool standard = base.ends_with(standard_abi_suffix);
     std::string_view abi = name.substr(suffix + 3);
     if (!abi.empty())
         abi.remove_prefix(1);
     abi = abi.substr(0, abi.find('.'));
     for (const MpiTraits &row : all_traits)
-        if (abi == row.abi)
+        if (abi == row.abi && standard == (row.kind == MpiKind::mpiabi))
             found.kind = row.kind;
     return found;
 }

@@ -9,20 +9,24 @@
 
 namespace sennit::tool {
 
-enum class MpiKind { mpich, openmpi };
+enum class MpiKind { mpich, openmpi, mpiabi };
 
 struct MpiTraits {
     MpiKind kind;
     const char *word;          // in options and in the name of Sennit's library
     const char *name;          // for people
     const char *abi;           // the number in its libraries' names
-    const char *version_words; // one of these is in what `mpiexec --version` prints, '|' between
+    const char *version_words; // one of these is in what its `mpiexec --version` prints, '|' between
 };
 
 const MpiTraits &traits(MpiKind kind);
 
 // The kind that an option's word names ("mpich", "openmpi").
 std::optional<MpiKind> mpi_kind_from_word(std::string_view word);
+
+// Can a job of `kind` be started by the launcher of `launcher`? The standard ABI is another face of
+// an MPI whose launcher has its own name.
+bool launches(MpiKind launcher, MpiKind kind);
 
 // Whose launcher printed this `--version` text?
 std::optional<MpiKind> mpi_kind_from_version(std::string_view text);

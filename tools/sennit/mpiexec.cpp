@@ -89,8 +89,9 @@ Mpiexec find_mpiexec(MpiKind kind, const Plan *plan) {
                 continue;
             seen.push_back(path);
             const std::string version = read_version(path);
-            if (mpi_kind_from_version(version) == kind)
-                return {path, version_line(kind, version)};
+            const std::optional<MpiKind> whose = mpi_kind_from_version(version);
+            if (whose && launches(*whose, kind))
+                return {*whose, path, version_line(*whose, version)};
             others.push_back(path);
         }
     }

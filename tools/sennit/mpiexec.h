@@ -10,6 +10,7 @@
 namespace sennit::tool {
 
 struct Mpiexec {
+    MpiKind kind; // whose options it takes
     std::string path;
     std::string version; // one line, for people
 };

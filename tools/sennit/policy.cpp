@@ -60,7 +60,7 @@ std::optional<MpiKind> parse_mpi(const std::string &text) {
         return std::nullopt;
     const std::optional<MpiKind> kind = mpi_kind_from_word(text);
     if (!kind)
-        fail("--mpi '{}' is unknown: use auto, mpich or openmpi", text);
+        fail("--mpi '{}' is unknown: use auto, mpich, openmpi or mpiabi", text);
     return kind;
 }
 

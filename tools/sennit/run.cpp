@@ -59,14 +59,15 @@ void apply(const Plan &plan) {
         setenv(setting.name.c_str(), setting.value.c_str(), 1);
 }
 
-int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
+int start_job(const Plan &plan, const Request &request) {
     ReportBox box;
+    const MpiKind launcher = find_mpiexec(*plan.mpi, &plan).kind;
     const std::vector<std::string> command = launch_command(plan, request, box.address());
     if (request.verbose)
         explain(plan, command, stderr);
     make_trace_folder(request);
     HangWatch watch(hang_link(box.address()), request.ranks.value_or(1));
-    const JobEnd end = run_job(command, mpi == MpiKind::openmpi, watch);
+    const JobEnd end = run_job(command, launcher == MpiKind::openmpi, watch);
 
     // The first report is the cause, the others are ranks that the launcher ended after it.
     const std::optional<RankReport> first = box.next();
@@ -107,7 +108,7 @@ std::vector<std::string> launch_command(const Plan &plan, const Request &request
     if (!plan.mpi)
         return request.command;
     const Mpiexec launcher = find_mpiexec(*plan.mpi, &plan);
-    return compose_launch(*plan.mpi, launcher.path, request.ranks.value_or(1),
+    return compose_launch(launcher.kind, launcher.path, request.ranks.value_or(1),
                           exec_command(request, watch_address));
 }
 
@@ -127,7 +128,7 @@ int run_program(const Request &request, const Installation &installation) {
         return 0;
     }
     if (plan.mpi)
-        return start_job(plan, *plan.mpi, request);
+        return start_job(plan, request);
     if (request.verbose)
         explain(plan, request.command, stderr);
     make_trace_folder(request);
