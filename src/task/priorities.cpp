@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "sched/policy/judge.h"
+#include "sched/threads.h"
 #include "task/depend.h"
 #include "task/marks.h"
 
@@ -28,6 +29,22 @@ class TaskOutlook final : public policy::Outlook {
 
 SpinLock g_lock;
 TaskOutlook g_outlook;
+std::uint64_t g_spent = 0; // ticks with and before the lock
+
+// The lock, for a while.
+class Looking {
+  public:
+    Looking() : begun_(ticks()) { g_lock.lock(); }
+    ~Looking() {
+        g_spent += ticks() - begun_;
+        g_lock.unlock();
+    }
+    Looking(const Looking &) = delete;
+    Looking &operator=(const Looking &) = delete;
+
+  private:
+    const std::uint64_t begun_;
+};
 
 // Not destroyed: tasks may still run, and statistics are still to be written, in exit handlers.
 union Lasting {
@@ -41,10 +58,9 @@ policy::Profiles &g_profiles = g_lasting.profiles;
 void note_verdict(bool changed, bool sends) {
     if (!changed)
         return;
-    g_lock.lock();
+    const Looking looking;
     g_outlook.verdict_changed(sends);
     sched::g_outdated.store(g_outlook.outdated(), std::memory_order_relaxed);
-    g_lock.unlock();
 }
 
 void bring_up_to_date() {
@@ -83,11 +99,13 @@ void give_priority(Task &task, int dependences) {
         policy::first_priority(rules, g_outlook, profile, task.priority, dependences > 0);
 }
 
-Linking::Linking(sched::Worker &worker, Task &task) : worker_(worker), task_(task) {
+Linking::Linking(sched::Worker &worker, Task &task)
+    : begun_(ticks()), worker_(worker), task_(task) {
     g_lock.lock();
 }
 
 Linking::~Linking() {
+    g_spent += ticks() - begun_;
     g_lock.unlock();
     if (found_ != few_)
         std::free(found_);
@@ -126,13 +144,12 @@ void Linking::finish() {
 }
 
 void vertex_starts(Task &task) {
-    g_lock.lock();
+    const Looking looking;
     Vertex &vertex = *task.vertex;
     task.vertex = nullptr;
     g_outlook.start(vertex);
     if (SENNIT_UNLIKELY(g_outlook.overdue()))
         bring_up_to_date();
-    g_lock.unlock();
 }
 
 void task_sends(Task &task) {
@@ -146,10 +163,8 @@ void task_ended(Task &task) {
 }
 
 PolicyCounters policy_counters() {
-    g_lock.lock();
-    const PolicyCounters counters{g_outlook.raises(), g_outlook.passes()};
-    g_lock.unlock();
-    return counters;
+    const Looking looking;
+    return {g_outlook.raises(), g_outlook.passes(), g_spent / sched::ticks_per_us() * 1000};
 }
 
 const policy::Profiles &profiles() {
@@ -160,8 +175,7 @@ const policy::Profiles &profiles() {
 
 void sennit::sched::reconsider() {
     using namespace sennit::task;
-    g_lock.lock();
+    const Looking looking;
     if (g_outlook.outdated())
         bring_up_to_date();
-    g_lock.unlock();
 }

@@ -33,6 +33,7 @@ class Linking {
     void grow();
 
     static constexpr int kFew = 16;
+    const std::uint64_t begun_;
     sched::Worker &worker_;
     Task &task_;
     policy::Vertex *few_[kFew];
@@ -52,6 +53,7 @@ void task_ended(Task &task);
 struct PolicyCounters {
     std::uint64_t raised; // priorities, on the way from a send-task to those before it
     std::uint64_t passes; // over all tasks, because something was learned
+    std::uint64_t ns;     // that all this took, waits for the lock included
 };
 PolicyCounters policy_counters();
 const policy::Profiles &profiles();

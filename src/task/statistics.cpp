@@ -58,6 +58,7 @@ void write_learned(trace::JsonFile &file) {
         return;
     const PolicyCounters counters = policy_counters();
     file.raw(",").field("priorities_raised", static_cast<std::int64_t>(counters.raised));
+    file.raw(",").field("policy_ns", static_cast<std::int64_t>(counters.ns));
     if (!rules.learns())
         return;
     file.raw(",").field("policy_passes", static_cast<std::int64_t>(counters.passes));

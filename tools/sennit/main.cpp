@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sennit: the command. Options are read and checked here, the work is done in run.cpp and
 // doctor.cpp.
+#include "bench.h"
 #include "doctor.h"
 #include "failure.h"
 #include "policy.h"
@@ -125,6 +126,9 @@ int run_command(int count, char **arguments) {
     doctor->add_flag("--options", list_options, "the runtime's environment options");
 
     std::vector<std::string> words(arguments + 1, arguments + count);
+    app.add_subcommand("bench", "measure: sennit bench cholesky [--quick]; --help says more");
+    if (!words.empty() && words[0] == "bench")
+        run_bench({words.begin() + 1, words.end()}, Installation::locate());
     std::vector<std::string> program;
     for (const CLI::App *command : {run, exec}) {
         if (words.empty() || words[0] != command->get_name())

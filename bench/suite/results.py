@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The suite's tables, goals and plot."""
+
+import html
+import statistics
+
+LEGEND = """\
+Seconds: median [least – largest]. *Gain*: how much of creation-order FIFO's time is saved, median over
+the rounds, each against the FIFO run of its round. *Above bound*: over the greatest of three bounds that
+no schedule can beat: the busiest rank's work / threads, the longest path with its messages, the busiest
+card's bytes. *Processors*: of the two processors' time in the run that was used; near 1 an emulated
+result would be noise. `--order` says what the age of equals counts from: FIFO means creation order."""
+
+# Pereira et al. (IWOMP 2021): table 3 and section 4.3, seconds.
+PAPER = """\
+Pereira et al. measured (n = 131072, b = 512, 24 threads a rank, Skylake, 100 Gb/s):
+
+| ranks | 1 | 2 | 4 | 8 | 16 | 32 |
+|---|---:|---:|---:|---:|---:|---:|
+| FIFO | 22.28 | 24.05 | 25.82 | 26.46 | 31.02 | 33.36 |
+| SA | 22.67 | 24.46 | 24.58 | 24.91 | 25.96 | 27.01 |
+| FA | 22.63 | 24.48 | 25.05 | 25.38 | 26.27 | 27.89 |
+| gain of SA | –1.8% | –1.7% | 4.8% | 5.9% | 16.3% | 19.0% |
+| FA behind SA | –0.2% | 0.1% | 1.9% | 1.9% | 1.2% | 3.3% |
+
+There FA is up to 8% behind SA (128 x 6); MA-1 and MA-2 gain nothing. Protze et al. find *detach* the
+fastest of blocking, singlecom, taskyield and detach (figures 1 and 2; no numbers are printed)."""
+
+
+def markdown(header, lines):
+    rule = ["---"] + ["---:"] * (len(header) - 1)
+    return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *lines])
+
+
+def good(cell):
+    return [sample for sample in cell or [] if sample]
+
+
+def median(cell, field="seconds"):
+    values = [sample[field] for sample in good(cell)]
+    return statistics.median(values) if values else None
+
+
+def bound(sample):
+    return max(sample["bound_work"], sample["bound_path"], sample["bound_card"])
+
+
+def by_round(mine, theirs):
+    """Of the rounds in which both have a time: theirs, mine."""
+    return [(b["seconds"], a["seconds"]) for a, b in zip(mine or [], theirs or []) if a and b]
+
+
+def saved(mine, theirs):
+    """Median over the rounds of the share of `theirs` that `mine` saves; None: nothing to compare."""
+    pairs = by_round(mine, theirs)
+    return statistics.median((their - my) / their for their, my in pairs) if pairs else None
+
+
+def percent(value):
+    return "–" if value is None else f"{100 * value:.1f}%"
+
+
+def baseline(ways):
+    """What gains are counted from: creation-order FIFO, or the first row."""
+    for way in ways:
+        if way.policy == "fifo" and way.order == "creation":
+            return way
+    return ways[0]
+
+
+def table(name, case, ways, samples):
+    base = baseline(ways)
+    lines = []
+    for way in ways:
+        cell = samples.get((name, case, way))
+        if not good(cell):
+            lines.append([way.label, "**no result**", "", "", "", ""])
+            continue
+        times = [sample["seconds"] for sample in good(cell)]
+        emulated = good(cell)[0]["emulated"]
+        lines.append([
+            way.label,
+            f"{median(cell):.3f} [{min(times):.3f} – {max(times):.3f}]" + ("" if len(good(cell)) == len(cell) else
+                                                                          f", {len(cell) - len(good(cell))} failed"),
+            "" if way == base else percent(saved(cell, samples.get((name, case, base)))),
+            percent(statistics.median(s["seconds"] / bound(s) - 1 for s in good(cell))) if emulated else "–",
+            percent(statistics.median(s["cpu"] / s["seconds"] / 2 for s in good(cell))),
+            percent(statistics.median(s["policy"] / s["seconds"] for s in good(cell))),
+        ])
+    text = markdown(["", "seconds", f"gain over {base.label}", "above bound", "processors", "policy work"], lines)
+    some = next((s for way in ways for s in good(samples.get((name, case, way)))), None)
+    if some and some["emulated"]:
+        text = (f"Bounds: work {some['bound_work']:.3f} s, longest path {some['bound_path']:.3f} s, busiest card "
+                f"{some['bound_card']:.3f} s.\n\n" + text)
+    return text
+
+
+class Goals:
+    def __init__(self, groups, samples):
+        self.samples = samples
+        self.cases = [(name, case, ways) for name, _, cases, ways in groups for case in cases]
+        self.lines = []
+
+    def cell(self, name, case, policy, order="auto"):
+        for (group, where, way), cell in self.samples.items():
+            if (group, where, way.policy, way.order, way.variant) == (name, case, policy, order, "interop-blocking"):
+                return cell
+        return None
+
+    def say(self, goal, case, value, met, text=None):
+        if value is None:
+            self.lines.append([goal, case.title, "–", "not measured"])
+        else:
+            self.lines.append([goal, case.title, text or percent(value), "met" if met(value) else "**missed**"])
+
+    def judge(self):
+        for name, case, _ in self.cases:
+            fifo, sa = self.cell(name, case, "fifo", "creation"), self.cell(name, case, "sa")
+            fa, lifo = self.cell(name, case, "fa"), self.cell(name, case, "lifo")
+            if not sa or not fifo:
+                continue
+            least = {("policies", 4): 0.05, ("policies", 16): 0.20, ("real", 2): 0.12}.get((name, case.ranks))
+            if least:
+                self.say(f"SA ≥ {100 * least:g}% faster than FIFO", case, saved(sa, fifo), lambda v, m=least: v >= m)
+            if name == "real":
+                self.say("FA ≥ 12% faster than FIFO", case, saved(fa, fifo), lambda v: v >= 0.12)
+            if name == "policies":
+                slower = saved(lifo, fifo)
+                self.say("LIFO clearly worst (≥ 2% behind FIFO)", case, slower, lambda v: v <= -0.02)
+                if good(sa) and good(sa)[0]["emulated"]:
+                    above = statistics.median(s["seconds"] / bound(s) - 1 for s in good(sa))
+                    self.say("SA within 5% of the bound (network not saturated)", case, above, lambda v: v <= 0.05)
+            behind = saved(fa, sa)
+            self.say("FA within 1% of SA", case, None if behind is None else -behind, lambda v: v <= 0.01)
+            behind = saved(fa, fifo)
+            self.say("FA never more than 1% behind FIFO", case, None if behind is None else -behind,
+                     lambda v: v <= 0.01)
+        spent = [(s["policy"] / s["seconds"], case) for (_, case, _), cell in self.samples.items() for s in good(cell)]
+        if spent:
+            most, case = max(spent, key=lambda pair: pair[0])
+            self.say("policy work < 1% of the run time, in every run", case, most, lambda v: v < 0.01)
+        return markdown(["goal", "where", "measured", ""], self.lines)
+
+
+def render(groups, samples, complaints, facts):
+    parts = ["# The Cholesky suite", "\n".join(f"- {name}: {text}" for name, text in facts), LEGEND]
+    rounds = max((len(cell) for cell in samples.values()), default=0)
+    parts.append(f"Rounds: {rounds}.")
+    parts += ["## Goals", Goals(groups, samples).judge()]
+    for name, title, cases, ways in groups:
+        if not any((name, case, way) in samples for case in cases for way in ways):
+            continue
+        parts.append(f"## {title}")
+        for case in cases:
+            parts += [f"### {case.title}", table(name, case, ways, samples)]
+    if complaints:
+        parts += ["## Failures", "\n".join(f"- {case}, {way}: {text}" for (case, way), text in complaints.items())]
+    parts += ["## The papers", PAPER]
+    return "\n\n".join(parts) + "\n"
+
+
+def plot(groups, samples):
+    """Stacked like the paper's figure 4: each bar the time, the bound within it dark."""
+    bars, width, height, left = [], 34, 220, 60
+    x = left
+    labels = []
+    for name, title, cases, ways in groups:
+        if name not in ("policies", "window", "wavefront"):
+            continue
+        for case in cases:
+            cells = [(way, samples.get((name, case, way))) for way in ways]
+            cells = [(way, cell) for way, cell in cells if good(cell)]
+            if not cells:
+                continue
+            top = max(median(cell) for _, cell in cells)
+            start = x
+            for way, cell in cells:
+                tall = height * median(cell) / top
+                dark = height * bound(good(cell)[0]) / top if good(cell)[0]["emulated"] else 0
+                bars.append(f'<g><title>{html.escape(case.title)}, {html.escape(way.label)}: {median(cell):.3f} s</title>'
+                            f'<rect class="idle" x="{x}" y="{height - tall + 30:.1f}" width="{width - 6}" height="{tall:.1f}"/>'
+                            f'<rect class="work" x="{x}" y="{height - dark + 30:.1f}" width="{width - 6}" height="{dark:.1f}"/>'
+                            f'<text x="{x + width / 2 - 3}" y="{height - tall + 25:.1f}" class="value">{median(cell):.2f}</text>'
+                            f'<text transform="translate({x + width / 2},{height + 38}) rotate(60)">{html.escape(way.label)}</text></g>')
+                x += width
+            labels.append(f'<text x="{start}" y="14" class="case">{html.escape(case.title)}</text>')
+            x += 3 * width // 2
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {x} {height + 170}" width="{x}" '
+            f'font-family="system-ui, sans-serif" font-size="11"><style>'
+            '.idle{fill:#e8a33d}.work{fill:#3b6ea5}.value{text-anchor:middle;font-size:9px}.case{font-weight:bold}'
+            'text{fill:#222}@media (prefers-color-scheme: dark){text{fill:#ddd}}</style>'
+            '<text x="4" y="44">seconds</text>'
+            + "".join(labels) + "".join(bars) +
+            f'<text x="{left}" y="{height + 160}">blue: the bound that no schedule beats; orange: lost above it</text></svg>\n')

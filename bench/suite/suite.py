@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""sennit bench cholesky: communication-aware scheduling, measured.
+
+Runs apps/cholesky and apps/wavefront under every policy and exchange variant on an injected network
+and prints the tables of docs/results/cholesky-suite.md with a plot. Most of it is emulated: kernels
+hold their thread for as long as they would take on a core, without using one, so that 64 threads run
+for real, with the real runtime and the real MPI, on a small machine. All runs of a group are
+interleaved: a round goes through them in a seeded random order; ratios are taken within a round.
+"""
+
+import argparse
+import dataclasses
+import itertools
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+import machine
+import results
+
+HERE = pathlib.Path(__file__).resolve().parent
+BLOCK = 512  # of the emulated runs
+PRIORITIES = {"ma1": "sends", "ma2": "path", "ma3": "depth", "sa": "sends"}
+VARIANTS = ("blocking", "singlecom", "taskyield", "detach", "interop-blocking", "interop-nonblocking")
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """Where something runs: a column of tables."""
+    ranks: int
+    threads: int
+    blocks: int  # in a row
+    latency: int  # us
+    bandwidth: int  # MB/s; 0: any
+    program: str = "cholesky"
+    window: int = 0  # live tasks per thread; 0: the runtime's choice
+    buffers: int = 1
+    real: int = 0  # block size with true kernels; 0: emulated
+
+    @property
+    def network(self):
+        latency = f"{self.latency / 1000:g} ms" if self.latency >= 1000 else f"{self.latency} us"
+        return latency + (f", {self.bandwidth / 1000:g} GB/s" if self.bandwidth else "")
+
+    @property
+    def title(self):
+        parts = [f"{self.ranks} x {self.threads}", f"{self.blocks} blocks", self.network]
+        if self.program != "cholesky":
+            parts.insert(0, self.program)
+        if self.window:
+            parts.append(f"window {self.window}")
+        if self.real:
+            parts.append("real kernels")
+        return ", ".join(parts)
+
+
+@dataclasses.dataclass(frozen=True)
+class Way:
+    """How it runs: a row of tables."""
+    policy: str
+    order: str = "auto"
+    variant: str = "interop-blocking"
+
+    @property
+    def label(self):
+        order = {"creation": " (creation order)", "ready": " (ready order)"}.get(self.order, "")
+        variant = "" if self.variant == "interop-blocking" else f", {self.variant}"
+        return self.policy + order + variant
+
+
+def run(options, case, way):
+    """One run: what the program printed as JSON, with the policy's time; None: it failed."""
+    binary = options.home / "apps" / f"{case.program}-{options.compiler}-{options.mpi}"
+    size = case.real or BLOCK
+    command = [str(options.home / "bin/sennit"), "run", "-n", str(case.ranks), "--threads", str(case.threads),
+               "--mpi", options.mpi, str(binary), "--n", str(size * case.blocks), "--block", str(size),
+               "--variant", way.variant, "--priorities", PRIORITIES.get(way.policy, "none"),
+               "--link", f"{case.latency},{case.bandwidth}", "--json", "-"]
+    if case.program == "cholesky":
+        command += ["--buffers", str(case.buffers)]
+    else:
+        command += ["--sweeps", str(options.sweeps)]
+    network = f"latency:{case.latency}" + (f",bandwidth:{case.bandwidth}" if case.bandwidth else "")
+    if not case.real:
+        command += ["--emulate", "--rates", options.rates]
+        network += ",payload:64"
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith(("SENNIT_", "OMP_"))}
+    environment |= {"SENNIT_NETWORK": network, "SENNIT_POLICY": way.policy, "SENNIT_ORDER": way.order,
+                    "OMP_WAIT_POLICY": "passive", "OPENBLAS_NUM_THREADS": "1"}
+    if case.window:
+        environment["SENNIT_WINDOW"] = str(case.window * case.threads)
+    with tempfile.TemporaryDirectory() as folder:
+        environment["SENNIT_STATS"] = f"{folder}/s"
+        try:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True,
+                                  timeout=options.timeout, stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            return None, f"no result within {options.timeout:g} s"
+        lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+        if done.returncode or not lines:
+            return None, (done.stderr.strip().splitlines() or ["no output"])[-1]
+        sample = json.loads(lines[-1])
+        spent = [json.loads(path.read_text()).get("policy_ns", 0) for path in pathlib.Path(folder).iterdir()]
+        sample["policy"] = max(spent, default=0) * 1e-9
+        return sample, ""
+
+
+POLICIES = (Way("fifo", "creation"), Way("fifo", "ready"), Way("lifo"), Way("auto"), Way("ma1"), Way("ma2"),
+            Way("ma3"), Way("sa"), Way("fa"))
+FEW = (Way("fifo", "creation"), Way("sa"), Way("fa"))
+# The three cases of the goals.
+SMALL = Case(4, 4, 32, 1000, 6000)
+SQUARE = Case(8, 8, 64, 0, 1000)
+LARGE = Case(16, 4, 64, 0, 1000)
+
+
+def groups(quick):
+    """[(name, title, cases, ways)]"""
+    if quick:
+        small = dataclasses.replace(SMALL, blocks=16)
+        return [("policies", "Policies", [small], POLICIES),
+                ("variants", "Exchange variants", [dataclasses.replace(small, latency=200)],
+                 [Way("auto", variant=v) for v in VARIANTS]),
+                ("wavefront", "Another graph", [Case(4, 4, 16, 200, 1000, program="wavefront")], FEW)]
+    window = [dataclasses.replace(case, window=16) for case in (SMALL, SQUARE, LARGE)]
+    latencies = [dataclasses.replace(SMALL, latency=us) for us in (0, 50, 200, 1000)]
+    splits = [Case(ranks, 16 // ranks, 32, 200, 1000) for ranks in (1, 2, 4, 8, 16)]
+    waves = [Case(4, 4, 32, us, 1000, program="wavefront") for us in (50, 1000)]
+    own = [dataclasses.replace(case, buffers=0) for case in (LARGE,)]
+    real = [Case(2, 1, 16, 5000, 0, real=256)]
+    return [
+        ("policies", "Policies", [SMALL, SQUARE, LARGE], POLICIES),
+        ("window", "The same with 16 live tasks a thread", window, FEW),
+        ("latency", "By latency", latencies, (*FEW, Way("lifo"))),
+        ("splits", "By ranks x threads, 16 cores in all", splits, FEW),
+        ("buffers", "A receive buffer for each block instead of one a row", own, FEW),
+        ("variants", "Exchange variants", [Case(4, 4, 32, us, 1000) for us in (0, 1000)],
+         [Way(policy, variant=variant) for variant in VARIANTS for policy in ("auto", "sa")
+          if policy == "auto" or variant not in ("blocking", "taskyield")]),
+        ("wavefront", "Another graph: wavefronts over a grid", waves, (*FEW, Way("lifo"))),
+        ("real", "Real kernels", real, (*FEW, Way("lifo"))),
+    ]
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="sennit bench cholesky", description=__doc__.splitlines()[0])
+    parser.add_argument("--home", type=pathlib.Path, default=HERE.parent.parent, help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help="small cases, 3 rounds: two minutes")
+    parser.add_argument("--rounds", type=int, help="default 10; 3 with --quick")
+    parser.add_argument("--minutes", type=float, help="begin no round of a group after so long")
+    parser.add_argument("--only", help="groups, comma separated")
+    parser.add_argument("--mpi", choices=("mpich", "openmpi"), default="openmpi")
+    parser.add_argument("--compiler", choices=("gcc", "clang"), default="gcc")
+    parser.add_argument("--rates", default="20,35,38,42,0.5", help="GFLOP/s of the emulated core: potrf,trsm,syrk,gemm,sweep")
+    parser.add_argument("--sweeps", type=int, default=20, help="of the wavefront (default 20)")
+    parser.add_argument("--timeout", type=float, default=120.0, help="seconds until a run counts as hang")
+    parser.add_argument("--seed", type=int, default=20240901, help="of the order of the runs")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."), help="folder of cholesky-suite.{md,json,svg}")
+    options = parser.parse_args(arguments)
+    options.rounds = options.rounds or (3 if options.quick else 10)
+    return options
+
+
+def main(arguments):
+    options = parse(arguments)
+    chosen = groups(options.quick)
+    if options.only:
+        names = options.only.split(",")
+        unknown = set(names) - {name for name, *_ in chosen}
+        if unknown:
+            sys.exit(f"sennit bench: no such group: {', '.join(sorted(unknown))}; there are "
+                     f"{', '.join(name for name, *_ in chosen)}")
+        chosen = [group for group in chosen if group[0] in names]
+    options.output.mkdir(parents=True, exist_ok=True)
+    facts = machine.describe(machine.distinct_cores(os.cpu_count()), HERE, {options.mpi})
+    facts += [("emulated core", f"potrf,trsm,syrk,gemm,sweep at {options.rates} GFLOP/s, blocks of {BLOCK}"),
+              ("programs", f"{options.compiler}, {options.mpi}; OMP_WAIT_POLICY=passive")]
+    samples, complaints = {}, {}
+    shuffle = random.Random(options.seed)
+    begun = time.monotonic()
+    for number in range(options.rounds):
+        for name, _, cases, ways in chosen:
+            if options.minutes and number and time.monotonic() - begun > options.minutes * 60:
+                continue
+            cells = list(itertools.product(cases, ways))
+            shuffle.shuffle(cells)
+            for case, way in cells:
+                sample, complaint = run(options, case, way)
+                samples.setdefault((name, case, way), []).append(sample)
+                if complaint:
+                    complaints[(case.title, way.label)] = complaint
+                seconds = f"{sample['seconds']:.3f} s" if sample else complaint
+                print(f"round {number + 1}, {name}: {case.title}, {way.label}: {seconds}", file=sys.stderr)
+            text = results.render(chosen, samples, complaints, facts)
+            (options.output / "cholesky-suite.md").write_text(text)
+            (options.output / "cholesky-suite.svg").write_text(results.plot(chosen, samples))
+            raw = [{"group": g, **dataclasses.asdict(c), **dataclasses.asdict(w), "samples": s}
+                   for (g, c, w), s in samples.items()]
+            (options.output / "cholesky-suite.json").write_text(json.dumps({"facts": facts, "cells": raw}, indent=1))
+    print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
