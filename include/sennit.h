@@ -54,6 +54,11 @@ int sennit_task_get_kind(sennit_task *task, int *kind);
  * explicit tasks. 0 otherwise, also on foreign threads and inside a polling service. */
 int sennit_should_suspend(void);
 
+/* Should long messages of tasks leave in the order of their tasks (policies sa and fa)? Returns how
+ * many may be under way at once, 0: any number, in any order; and stores the calling task's place in
+ * *key, the least goes first. */
+int sennit_send_order(uint64_t *key);
+
 /* Suspend the calling task until sennit_task_resume(task). `task` must be the caller itself. The
  * worker goes on with other tasks meanwhile. A resume that came first is remembered (one token)
  * and makes the call return at once. The task resumes on the worker where it was suspended. */

@@ -119,12 +119,12 @@ class Goals:
             fa, lifo = self.cell(name, case, "fa"), self.cell(name, case, "lifo")
             if not sa or not fifo:
                 continue
-            least = {("policies", 4): 0.05, ("policies", 16): 0.20, ("real", 2): 0.12}.get((name, case.ranks))
+            least = {("policies", 4): 0.05, ("large", 16): 0.20, ("real", 2): 0.12}.get((name, case.ranks))
             if least:
                 self.say(f"SA ≥ {100 * least:g}% faster than FIFO", case, saved(sa, fifo), lambda v, m=least: v >= m)
             if name == "real":
                 self.say("FA ≥ 12% faster than FIFO", case, saved(fa, fifo), lambda v: v >= 0.12)
-            if name == "policies":
+            if name in ("policies", "large"):
                 slower = saved(lifo, fifo)
                 self.say("LIFO clearly worst (≥ 2% behind FIFO)", case, slower, lambda v: v <= -0.02)
                 if good(sa) and good(sa)[0]["emulated"]:
@@ -165,7 +165,7 @@ def plot(groups, samples):
     x = left
     labels = []
     for name, title, cases, ways in groups:
-        if name not in ("policies", "window", "wavefront"):
+        if name not in ("policies", "large", "window", "wavefront"):
             continue
         for case in cases:
             cells = [(way, samples.get((name, case, way))) for way in ways]

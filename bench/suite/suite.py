@@ -10,12 +10,14 @@ interleaved: a round goes through them in a seeded random order; ratios are take
 """
 
 import argparse
+import ctypes
 import dataclasses
 import itertools
 import json
 import os
 import pathlib
 import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -74,6 +76,18 @@ class Way:
         return self.policy + order + variant
 
 
+def run_promptly():
+    """In the child: emulated kernels are sleeps that have to end in time, whatever else the machine
+    does. Higher priority and short slices where that is allowed; else as it is."""
+    # struct sched_attr: size, policy, flags, nice, priority, runtime (the slice, ns), deadline, period
+    attributes = struct.pack("IIQiIQQQ", 48, 0, 0, -15, 0, 100_000, 0, 0)
+    if os.uname().machine != "x86_64" or ctypes.CDLL(None).syscall(314, 0, attributes, 0):
+        try:
+            os.nice(-15)
+        except OSError:
+            pass
+
+
 def run(options, case, way):
     """One run: what the program printed as JSON, with the policy's time; None: it failed."""
     binary = options.home / "apps" / f"{case.program}-{options.compiler}-{options.mpi}"
@@ -100,7 +114,7 @@ def run(options, case, way):
         environment["SENNIT_STATS"] = f"{folder}/s"
         try:
             done = subprocess.run(command, env=environment, capture_output=True, text=True,
-                                  timeout=options.timeout, stdin=subprocess.DEVNULL)
+                                  timeout=options.timeout, stdin=subprocess.DEVNULL, preexec_fn=run_promptly)
         except subprocess.TimeoutExpired:
             return None, f"no result within {options.timeout:g} s"
         lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
@@ -115,6 +129,7 @@ def run(options, case, way):
 POLICIES = (Way("fifo", "creation"), Way("fifo", "ready"), Way("lifo"), Way("auto"), Way("ma1"), Way("ma2"),
             Way("ma3"), Way("sa"), Way("fa"))
 FEW = (Way("fifo", "creation"), Way("sa"), Way("fa"))
+SOME = (*FEW, Way("fifo", "ready"), Way("lifo"))
 # The three cases of the goals.
 SMALL = Case(4, 4, 32, 1000, 6000)
 SQUARE = Case(8, 8, 64, 0, 1000)
@@ -130,20 +145,20 @@ def groups(quick):
                  [Way("auto", variant=v) for v in VARIANTS]),
                 ("wavefront", "Another graph", [Case(4, 4, 16, 200, 1000, program="wavefront")], FEW)]
     window = [dataclasses.replace(case, window=16) for case in (SMALL, SQUARE, LARGE)]
-    latencies = [dataclasses.replace(SMALL, latency=us) for us in (0, 50, 200, 1000)]
-    splits = [Case(ranks, 16 // ranks, 32, 200, 1000) for ranks in (1, 2, 4, 8, 16)]
+    latencies = [dataclasses.replace(SMALL, latency=us) for us in (0, 50, 200)]
+    splits = [Case(ranks, 16 // ranks, 32, 200, 1000) for ranks in (2, 4, 8, 16)]
     waves = [Case(4, 4, 32, us, 1000, program="wavefront") for us in (50, 1000)]
     own = [dataclasses.replace(case, buffers=0) for case in (LARGE,)]
     real = [Case(2, 1, 16, 5000, 0, real=256)]
     return [
-        ("policies", "Policies", [SMALL, SQUARE, LARGE], POLICIES),
+        ("policies", "Policies", [SMALL], POLICIES),
+        ("large", "Policies at 64 threads", [SQUARE, LARGE], SOME),
         ("window", "The same with 16 live tasks a thread", window, FEW),
         ("latency", "By latency", latencies, (*FEW, Way("lifo"))),
         ("splits", "By ranks x threads, 16 cores in all", splits, FEW),
         ("buffers", "A receive buffer for each block instead of one a row", own, FEW),
         ("variants", "Exchange variants", [Case(4, 4, 32, us, 1000) for us in (0, 1000)],
-         [Way(policy, variant=variant) for variant in VARIANTS for policy in ("auto", "sa")
-          if policy == "auto" or variant not in ("blocking", "taskyield")]),
+         [Way("auto", variant=variant) for variant in VARIANTS]),
         ("wavefront", "Another graph: wavefronts over a grid", waves, (*FEW, Way("lifo"))),
         ("real", "Real kernels", real, (*FEW, Way("lifo"))),
     ]

@@ -19,6 +19,7 @@ struct Config {
     long spin_us;
     long throttle;
     long window;
+    long sends;
     long stack_cache;
     long free_agents;
     long poll_us;

@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <dlfcn.h>
 #include <sched.h>
 
@@ -21,6 +22,7 @@ namespace {
 // The runtime's functions that we use, looked up by name: without them every call is bare.
 #define SENNIT_RUNTIME_FUNCTIONS(X)                                                                \
     X(sennit_should_suspend)                                                                       \
+    X(sennit_send_order)                                                                           \
     X(sennit_task_self)                                                                            \
     X(sennit_task_suspend_for)                                                                     \
     X(sennit_task_resume)                                                                          \
@@ -86,6 +88,21 @@ Array<Ticket *> g_waiting;
 Array<Ticket *> g_special; // tickets with a test of their own
 int g_position = 0;        // where the next round over g_requests begins
 
+// The card of a machine is a queue, too: under a policy that knows what is urgent, MPI gets a few
+// long sends at once, and the others wait here.
+constexpr std::int64_t kLongSend = 8192;          // elements
+constexpr std::int64_t kPatienceNs = 5'000'000;   // then one more, lest those under way wait for it
+Array<Ticket *> g_queued;                         // the token's
+std::atomic<int> g_in_order{0};                   // sends under way
+std::atomic<int> g_at_once{0};                    // of them, at most
+std::int64_t g_last_start = 0;                    // when a queued one was let go; the token's
+
+std::int64_t now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 // Single-completion calls leave MPI_ERROR alone; Testsome does not.
 void copy_status(MPI_Status *into, const MPI_Status &from) {
     if (into == MPI_STATUS_IGNORE)
@@ -95,8 +112,19 @@ void copy_status(MPI_Status *into, const MPI_Status &from) {
     into->MPI_ERROR = error;
 }
 
+} // namespace
+
+void leave_order(Ticket &ticket) {
+    if (ticket.in_order)
+        g_in_order.fetch_sub(1, std::memory_order_relaxed);
+    ticket.in_order = false;
+}
+
+namespace {
+
 // The last touch of a ticket: it lives in the frame of the task.
 void finish_now(Ticket &ticket) {
+    leave_order(ticket);
     end_pending();
     if (ticket.finished)
         ticket.finished(ticket);
@@ -139,7 +167,9 @@ void take_new() {
     }
     while (oldest) {
         Ticket *next = oldest->next;
-        if (oldest->test) {
+        if (oldest->start) {
+            g_queued.push(oldest);
+        } else if (oldest->test) {
             g_special.push(oldest);
         } else {
             g_requests.push(oldest->request);
@@ -219,6 +249,38 @@ int test_batch() {
         if (hole < g_waiting.size() && g_waiting[hole] == nullptr)
             remove_request(hole);
     return done;
+}
+
+// Let queued sends go, the first in order first. Returns how many could not be started and are over.
+int start_queued() {
+    int failed = 0;
+    while (g_queued.size() > 0) {
+        const std::int64_t now = now_ns();
+        if (g_in_order.load(std::memory_order_relaxed) >=
+                g_at_once.load(std::memory_order_relaxed) &&
+            now - g_last_start < kPatienceNs)
+            break;
+        int first = 0;
+        for (int i = 1; i < g_queued.size(); ++i)
+            if (g_queued[i]->key < g_queued[first]->key)
+                first = i;
+        Ticket &ticket = *g_queued[first];
+        g_queued[first] = g_queued[g_queued.size() - 1];
+        g_queued.pop();
+        g_last_start = now;
+        g_in_order.fetch_add(1, std::memory_order_relaxed);
+        ticket.in_order = true;
+        ticket.error = ticket.start(ticket.closure, &ticket.request);
+        if (ticket.error == MPI_SUCCESS) {
+            g_requests.push(ticket.request);
+            g_waiting.push(&ticket);
+        } else {
+            ticket.unraised = QuietTests::kept_back();
+            finish(ticket);
+            ++failed;
+        }
+    }
+    return failed;
 }
 
 int test_special() {
@@ -326,6 +388,8 @@ void visit_pending(void (*visit)(void *, const Ticket &), void *arg) {
         visit(arg, *g_special[i]);
     for (int i = 0; i < g_waiting.size(); ++i)
         visit(arg, *g_waiting[i]);
+    for (int i = 0; i < g_queued.size(); ++i)
+        visit(arg, *g_queued[i]);
     release_tests();
 }
 
@@ -382,6 +446,7 @@ int wait_for(const Operation &operation, Ticket &ticket) {
     int tests = 0;
     do
         if (test_once(ticket)) {
+            leave_order(ticket);
             if (!chaos::on() || !chaos::delays() || ticket.error != MPI_SUCCESS)
                 return settle(ticket);
             ticket.test = [](Ticket &) { return true; }; // it will be late
@@ -390,6 +455,30 @@ int wait_for(const Operation &operation, Ticket &ticket) {
     while (++tests < kBriefTests && g_pending.load(std::memory_order_relaxed) == 0);
     if (ticket.handle)
         ticket.request = *ticket.handle;
+    ticket.task = current_task();
+    trace_begin(operation);
+    begin_pending();
+    file(ticket);
+    suspend(ticket.task, operation);
+    trace_end();
+    return settle(ticket);
+}
+
+bool must_queue(const Operation &operation, Ticket &ticket) {
+    if (operation.count < kLongSend)
+        return false;
+    const int at_once = runtime().sennit_send_order(&ticket.key);
+    if (at_once == 0)
+        return false;
+    g_at_once.store(at_once, std::memory_order_relaxed);
+    ticket.in_order = g_in_order.fetch_add(1, std::memory_order_relaxed) < at_once;
+    if (!ticket.in_order)
+        g_in_order.fetch_sub(1, std::memory_order_relaxed);
+    return !ticket.in_order;
+}
+
+int wait_in_queue(const Operation &operation, Ticket &ticket) {
+    ticket.operation = operation;
     ticket.task = current_task();
     trace_begin(operation);
     begin_pending();
@@ -423,6 +512,7 @@ int test_tickets() {
     const int rounds = (g_waiting.size() + kBatch - 1) / kBatch;
     for (int round = 0; round < rounds && done == 0; ++round)
         done += test_batch();
+    done += start_queued();
     --t_depth;
     g_token.store(false, std::memory_order_release);
     return done;

@@ -103,6 +103,11 @@ struct Ticket {
     sennit_task *task = nullptr;                // to resume, or
     void (*finished)(Ticket &ticket) = nullptr; // to call; it frees the ticket
     Ticket *next = nullptr;
+    // A long send under a policy that orders them: how to start it, and who goes first.
+    int (*start)(void *closure, MPI_Request *request) = nullptr;
+    void *closure = nullptr;
+    std::uint64_t key = 0;
+    bool in_order = false; // counts among those that are under way
 };
 
 // File a ticket; it will be tested until it is over. Counted before, by begin_pending.
@@ -134,13 +139,31 @@ int start_operation(const Operation &operation, Start &start, MPI_Request *reque
     return outside_task([&] { return start(request); });
 }
 
+// Where the policy orders messages: does a long send have to wait for its turn? Then others are under
+// way, and the ticket has its place. If not, it may be started at once.
+bool must_queue(const Operation &operation, Ticket &ticket);
+void leave_order(Ticket &ticket); // it is over
+// Suspend the calling task until the ticket's send had its turn and is over.
+int wait_in_queue(const Operation &operation, Ticket &ticket);
+
 // start(&request), then wait_for it.
 template <class Start>
 int start_and_wait(const Operation &operation, MPI_Status *status, Start start) {
     Ticket ticket;
     ticket.status = status;
+    if (operation.notice == Notice::send && must_queue(operation, ticket)) {
+        notify(operation.notice, operation.peer);
+        ticket.closure = &start;
+        ticket.start = [](void *closure, MPI_Request *r) {
+            return (*static_cast<Start *>(closure))(r);
+        };
+        return wait_in_queue(operation, ticket);
+    }
     const int error = start_operation(operation, start, &ticket.request);
-    return error == MPI_SUCCESS ? wait_for(operation, ticket) : error;
+    if (error == MPI_SUCCESS)
+        return wait_for(operation, ticket);
+    leave_order(ticket);
+    return error;
 }
 
 // test(&flag) until flag is set or an error comes, with the task suspended.

@@ -74,6 +74,16 @@ SENNIT_EXPORT int sennit_should_suspend(void) {
     return team.has_tasks.load(std::memory_order_relaxed) && !team.quiescent();
 }
 
+SENNIT_EXPORT int sennit_send_order(uint64_t *key) {
+    const sched::Worker *worker = sched::Worker::self();
+    const policy::Rules &rules = sched::rules();
+    if (!key || !worker || !worker->task || !rules.propagates())
+        return 0;
+    // Whoever sends is a send-task: equals, so what counts is their age, a floor apart.
+    *key = policy::key(rules, policy::kMostPriority, worker->task->age);
+    return static_cast<int>(config().sends);
+}
+
 SENNIT_EXPORT int sennit_task_suspend_for(sennit_task *task, const sennit_wait *wait) {
     if (const int error = check_self(task))
         return error;
