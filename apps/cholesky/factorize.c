@@ -2,9 +2,9 @@
  *
  * The right-looking algorithm, a task for each block operation. A block of L that other ranks need
  * is sent to each of them once. A remote block that we need has a receive buffer of its own for the
- * whole factorization, so no receive waits for a buffer; or, with --buffers, a row of blocks has a few
- * and the diagonal too, which the steps use in turn, as in the program that the papers measured. With
- * blocking receives a runtime that gives a thread to every one runs out of threads.
+ * whole factorization, so no receive waits for a buffer; or, with --buffers, a row of blocks has a
+ * few and the diagonal too, which the steps use in turn, as in the program that the papers
+ * measured. With blocking receives a runtime that gives a thread to every one runs out of threads.
  */
 #include "cholesky.h"
 
@@ -27,7 +27,7 @@ static const double one = 1.0, minus_one = -1.0;
 static struct {
     double **remote; /* receive buffers: [blocks + 1][blocks], the last row for diagonal blocks */
     size_t count;
-    int each; /* of a row; 0: as many as it has blocks */
+    int each;   /* of a row; 0: as many as it has blocks */
     int failed; /* order of the first bad minor, 0: none */
 } g;
 
@@ -120,8 +120,7 @@ static int note_kernel(const struct walker *walker, enum kernel kernel, int m, i
                        long left, long right, long target) {
     const struct access accesses[] = {{target, true}, {left, false}, {right, false}};
     const int count = right >= 0 ? 3 : left >= 0 ? 2 : 1;
-    const int priority =
-        note_task(walker->plan, kernel_seconds(kernel, m, n, k), count, accesses);
+    const int priority = note_task(walker->plan, kernel_seconds(kernel, m, n, k), count, accesses);
     if (priority >= 0)
         ++g_counts.kernel[kernel];
     return priority;
@@ -170,8 +169,8 @@ static void solve_panel(const struct walker *walker, int i, int k) {
 static void update(const struct walker *walker, int i, int j, int k) {
     const struct block_map *map = walker->map;
     const int mi = extent(map, i), nj = extent(map, j), nk = extent(map, k);
-    const int priority = note_kernel(walker, gemm, mi, nj, nk, datum(map, i, k), datum(map, j, k),
-                                     datum(map, i, j));
+    const int priority =
+        note_kernel(walker, gemm, mi, nj, nk, datum(map, i, k), datum(map, j, k), datum(map, i, j));
     if (priority < 0)
         return;
     double *left = l_block(walker, i, k), *right = l_block(walker, j, k);
@@ -182,8 +181,8 @@ static void update(const struct walker *walker, int i, int j, int k) {
         if (emulated())
             hold(gemm, mi, nj, nk);
         else
-            dgemm_("N", "T", &mi, &nj, &nk, &minus_one, left, &mi, right, &nj, &one, target, &mi,
-                   1, 1);
+            dgemm_("N", "T", &mi, &nj, &nk, &minus_one, left, &mi, right, &nj, &one, target, &mi, 1,
+                   1);
     }
 }
 
@@ -195,8 +194,8 @@ static void update_diagonal(const struct walker *walker, int i, int k) {
     if (priority < 0)
         return;
     double *left = l_block(walker, i, k), *target = block_at(map, i, i);
-#pragma omp task depend(in : left[0]) depend(inout : target[0])                                    \
-    firstprivate(left, target, mi, nk) priority(priority)
+#pragma omp task depend(in : left[0]) depend(inout : target[0]) firstprivate(left, target, mi, nk) \
+    priority(priority)
     {
         if (emulated())
             hold(syrk, mi, mi, nk);

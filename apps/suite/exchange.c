@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The papers' ways to exchange data between tasks of different ranks. The tasks are the same for all
- * algorithms. What TAMPI and MPI detach add to MPI is looked up: without them those variants are
- * refused, the others run.
+ * The papers' ways to exchange data between tasks of different ranks. The tasks are the same for
+ * all algorithms. What TAMPI and MPI detach add to MPI is looked up: without them those variants
+ * are refused, the others run.
  */
 #include "suite.h"
 
@@ -16,8 +16,8 @@ int MPIX_Detach(MPI_Request *request, void (*callback)(void *), void *data);
 #pragma weak TAMPI_Iwait
 #pragma weak MPIX_Detach
 
-const char *const variant_names[variants] = {
-    "interop-blocking", "blocking", "singlecom", "taskyield", "detach", "interop-nonblocking"};
+const char *const variant_names[variants] = {"interop-blocking", "blocking", "singlecom",
+                                             "taskyield",        "detach",   "interop-nonblocking"};
 
 int check_variant(enum variant variant, int rank) {
     const char *missing = NULL;
@@ -31,7 +31,8 @@ int check_variant(enum variant variant, int rank) {
     return missing ? 8 : 0;
 }
 
-/* ---- singlecom -------------------------------------------------------------------------------- */
+/* ---- singlecom --------------------------------------------------------------------------------
+ */
 
 struct message {
     double *data;
@@ -51,9 +52,9 @@ static void add_message(struct exchange *exchange, bool receive, struct message 
     if (step->sends + step->receives >= step->capacity) {
         step->capacity = step->capacity ? 2 * step->capacity : 64;
         for (int i = 0; i < 2; ++i)
-            step->message[i] = need(realloc(step->message[i], (size_t)step->capacity *
-                                                                  sizeof(struct message)),
-                                    "messages");
+            step->message[i] =
+                need(realloc(step->message[i], (size_t)step->capacity * sizeof(struct message)),
+                     "messages");
     }
     int *count = receive ? &step->receives : &step->sends;
     step->message[receive][(*count)++] = message;
@@ -91,12 +92,13 @@ void end_step(struct exchange *exchange) {
     const int sends = step->sends, receives = step->receives, priority = step->priority;
     (void)sends, (void)receives, (void)priority, (void)out, (void)in; /* GCC 12 sees no use */
 #pragma omp task depend(iterator(int i = 0 : sends), in : out[i].data[0])                          \
-    depend(iterator(int i = 0 : receives), out : in[i].data[0]) depend(inout : exchange->turn)     \
+    depend(iterator(int i = 0 : receives), out : in[i].data[0]) depend(inout : exchange -> turn)   \
     firstprivate(step) priority(priority)
     exchange_step(step);
 }
 
-/* ---- a task a message ------------------------------------------------------------------------- */
+/* ---- a task a message -------------------------------------------------------------------------
+ */
 
 static void fulfil(void *event) {
     omp_fulfill_event((omp_event_handle_t)(uintptr_t)event);
@@ -113,7 +115,8 @@ static void test_and_yield(MPI_Request *request) {
 
 void send_data(struct exchange *exchange, struct plan *plan, long datum, double *data, int count,
                int rank, int tag) {
-    const int priority = note_message(plan, false, datum, (double)count * sizeof(double), rank, tag);
+    const int priority =
+        note_message(plan, false, datum, (double)count * sizeof(double), rank, tag);
     if (priority < 0)
         return;
     ++g_counts.send;
@@ -127,12 +130,11 @@ void send_data(struct exchange *exchange, struct plan *plan, long datum, double 
         break;
     case taskyield:
 #pragma omp task depend(in : data[0]) firstprivate(data, count, rank, tag) priority(priority)
-        {
-            MPI_Request request;
-            MPI_Isend(data, count, MPI_DOUBLE, rank, tag, MPI_COMM_WORLD, &request);
-            test_and_yield(&request);
-        }
-        break;
+    {
+        MPI_Request request;
+        MPI_Isend(data, count, MPI_DOUBLE, rank, tag, MPI_COMM_WORLD, &request);
+        test_and_yield(&request);
+    } break;
     case detach: {
         omp_event_handle_t event = (omp_event_handle_t)0;
 #pragma omp task depend(in : data[0]) firstprivate(data, count, rank, tag) priority(priority)      \
@@ -146,12 +148,11 @@ void send_data(struct exchange *exchange, struct plan *plan, long datum, double 
     }
     case interop_nonblocking:
 #pragma omp task depend(in : data[0]) firstprivate(data, count, rank, tag) priority(priority)
-        {
-            MPI_Request request;
-            MPI_Isend(data, count, MPI_DOUBLE, rank, tag, MPI_COMM_WORLD, &request);
-            TAMPI_Iwait(&request, MPI_STATUS_IGNORE);
-        }
-        break;
+    {
+        MPI_Request request;
+        MPI_Isend(data, count, MPI_DOUBLE, rank, tag, MPI_COMM_WORLD, &request);
+        TAMPI_Iwait(&request, MPI_STATUS_IGNORE);
+    } break;
     default:
 #pragma omp task depend(in : data[0]) firstprivate(data, count, rank, tag) priority(priority)
         MPI_Send(data, count, MPI_DOUBLE, rank, tag, MPI_COMM_WORLD);
@@ -174,12 +175,11 @@ void receive_data(struct exchange *exchange, struct plan *plan, long datum, doub
         break;
     case taskyield:
 #pragma omp task depend(out : data[0]) firstprivate(data, count, rank, tag) priority(priority)
-        {
-            MPI_Request request;
-            MPI_Irecv(data, count, MPI_DOUBLE, rank, tag, MPI_COMM_WORLD, &request);
-            test_and_yield(&request);
-        }
-        break;
+    {
+        MPI_Request request;
+        MPI_Irecv(data, count, MPI_DOUBLE, rank, tag, MPI_COMM_WORLD, &request);
+        test_and_yield(&request);
+    } break;
     case detach: {
         omp_event_handle_t event = (omp_event_handle_t)0;
 #pragma omp task depend(out : data[0]) firstprivate(data, count, rank, tag) priority(priority)     \
@@ -193,12 +193,11 @@ void receive_data(struct exchange *exchange, struct plan *plan, long datum, doub
     }
     case interop_nonblocking:
 #pragma omp task depend(out : data[0]) firstprivate(data, count, rank, tag) priority(priority)
-        {
-            MPI_Request request;
-            MPI_Irecv(data, count, MPI_DOUBLE, rank, tag, MPI_COMM_WORLD, &request);
-            TAMPI_Iwait(&request, MPI_STATUS_IGNORE);
-        }
-        break;
+    {
+        MPI_Request request;
+        MPI_Irecv(data, count, MPI_DOUBLE, rank, tag, MPI_COMM_WORLD, &request);
+        TAMPI_Iwait(&request, MPI_STATUS_IGNORE);
+    } break;
     default:
 #pragma omp task depend(out : data[0]) firstprivate(data, count, rank, tag) priority(priority)
         MPI_Recv(data, count, MPI_DOUBLE, rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

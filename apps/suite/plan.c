@@ -15,7 +15,7 @@ enum kind { compute, send_task, receive_task };
 struct node {
     enum kind kind;
     int peer, tag;
-    double seconds; /* or bytes */
+    double seconds;   /* or bytes */
     int first, count; /* accesses */
     int priority;
 };
@@ -29,7 +29,8 @@ struct plan {
     int next; /* to be asked for */
 };
 
-/* ---- a table from numbers to times ------------------------------------------------------------ */
+/* ---- a table from numbers to times ------------------------------------------------------------
+ */
 
 struct cell {
     uint64_t key; /* 0: free */
@@ -61,7 +62,8 @@ static struct cell *look_up(struct table *table, uint64_t key) {
     return &table->cell[at];
 }
 
-/* ---- recording -------------------------------------------------------------------------------- */
+/* ---- recording --------------------------------------------------------------------------------
+ */
 
 bool planning(const struct plan *plan) {
     return plan && plan->recording;
@@ -78,8 +80,8 @@ static int note(struct plan *plan, struct node node, int count, const struct acc
     }
     if (plan->accesses + count > plan->access_room) {
         plan->access_room = 2 * plan->access_room + 1024;
-        plan->access = need(
-            realloc(plan->access, (size_t)plan->access_room * sizeof *plan->access), "a plan");
+        plan->access =
+            need(realloc(plan->access, (size_t)plan->access_room * sizeof *plan->access), "a plan");
     }
     node.first = plan->accesses;
     node.count = count;
@@ -115,7 +117,8 @@ void free_plan(struct plan *plan) {
     free(plan);
 }
 
-/* ---- priorities ------------------------------------------------------------------------------- */
+/* ---- priorities -------------------------------------------------------------------------------
+ */
 
 /* Algorithm 1 of Pereira et al. from the last task to the first. A datum's later tasks up to the
  * next that writes it are successors of one that writes it; of one that reads it, the next that
@@ -164,9 +167,11 @@ void rewind_plan(struct plan *plan) {
         plan->next = 0;
 }
 
-/* ---- bounds ----------------------------------------------------------------------------------- */
+/* ---- bounds -----------------------------------------------------------------------------------
+ */
 
-/* Of one rank: when each datum is written (value[0]) and was last read (value[1]) at the earliest. */
+/* Of one rank: when each datum is written (value[0]) and was last read (value[1]) at the earliest.
+ */
 struct progress {
     struct plan *plan;
     struct table data;
@@ -192,7 +197,8 @@ static bool advance(struct progress *progress, int rank, int ranks, const struct
     }
     double end = start;
     if (node->kind == receive_task) {
-        const struct cell *sent = look_up(messages, message_key(ranks, node->peer, rank, node->tag));
+        const struct cell *sent =
+            look_up(messages, message_key(ranks, node->peer, rank, node->tag));
         if (sent->value[0] == 0.0)
             return false;
         if (sent->value[1] > end)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the suite's programs share: distributed algorithms on tiles, a dependent OpenMP task for each
- * operation on tiles and for each message.
+ * What the suite's programs share: distributed algorithms on tiles, a dependent OpenMP task for
+ * each operation on tiles and for each message.
  *
  *     options.c    the command line
  *     block_map.c  which rank owns which tile
@@ -18,7 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------------
+ */
 
 /* How messages are exchanged. */
 enum variant {
@@ -50,9 +51,10 @@ struct options {
     enum marks marks;
     bool check;
     bool emulate;
-    double rate[kernels];      /* GFLOP/s of a core, for the emulation */
-    double latency, bandwidth; /* of the network, for the bound: seconds, bytes per second (0: any) */
-    const char *json;          /* where the result goes, "-" for stdout, or null */
+    double rate[kernels]; /* GFLOP/s of a core, for the emulation */
+    double latency,
+        bandwidth;    /* of the network, for the bound: seconds, bytes per second (0: any) */
+    const char *json; /* where the result goes, "-" for stdout, or null */
     /* cholesky */
     uint64_t seed;
     const char *matrix; /* a Matrix Market file, or null */
@@ -67,7 +69,8 @@ extern const char *const variant_names[variants];
  * go on. Rank 0 prints. `options` holds the defaults. */
 int read_options(int argc, char **argv, int rank, struct options *options);
 
-/* ---- tiles ------------------------------------------------------------------------------------ */
+/* ---- tiles ------------------------------------------------------------------------------------
+ */
 
 /* Which rank owns which tile, and where ours are. */
 struct block_map {
@@ -88,9 +91,11 @@ void make_tiles(struct block_map *map, bool lower);
 void free_map(struct block_map *map);
 void *need(void *memory, const char *what); /* not null, or the end */
 
-/* ---- plan ------------------------------------------------------------------------------------- */
+/* ---- plan -------------------------------------------------------------------------------------
+ */
 
-/* A task reads some data and writes some. A datum is known by a number, on each rank that has it. */
+/* A task reads some data and writes some. A datum is known by a number, on each rank that has it.
+ */
 struct access {
     long datum;
     bool writes;
@@ -104,7 +109,8 @@ bool planning(const struct plan *plan);
 int note_task(struct plan *plan, double seconds, int count, const struct access *accesses);
 int note_message(struct plan *plan, bool receive, long datum, double bytes, int rank, int tag);
 
-/* The algorithm: walks over all tasks, creates those of the map's rank unless note_...() says no. */
+/* The algorithm: walks over all tasks, creates those of the map's rank unless note_...() says no.
+ */
 struct exchange;
 typedef void (*walk)(void *closure, const struct block_map *map, struct exchange *exchange,
                      struct plan *plan);
@@ -124,7 +130,8 @@ struct bounds {
 struct bounds find_bounds(const struct options *options, const struct block_map *map, int threads,
                           walk walk, void *closure);
 
-/* ---- exchange --------------------------------------------------------------------------------- */
+/* ---- exchange ---------------------------------------------------------------------------------
+ */
 
 struct exchange {
     enum variant variant;
@@ -142,7 +149,8 @@ void receive_data(struct exchange *exchange, struct plan *plan, long datum, doub
 /* All messages of a step are named: ranks have to agree on the order of steps. */
 void end_step(struct exchange *exchange);
 
-/* ---- kernels ---------------------------------------------------------------------------------- */
+/* ---- kernels ----------------------------------------------------------------------------------
+ */
 
 void set_rates(const struct options *options);
 bool emulated(void);
@@ -151,7 +159,8 @@ double kernel_seconds(enum kernel kernel, int m, int n, int k);
 /* Keep the calling thread for that time without using its core. */
 void hold(enum kernel kernel, int m, int n, int k);
 
-/* ---- the program ------------------------------------------------------------------------------ */
+/* ---- the program ------------------------------------------------------------------------------
+ */
 
 struct counts {
     long kernel[kernels];

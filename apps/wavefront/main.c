@@ -122,8 +122,7 @@ static void sweep_tile(const struct block_map *map, struct plan *plan, int i, in
         int ni, nj;
         accesses[count++] = (struct access){edge_number(map, i, j, side), true};
         if (neighbour(map, i, j, side, &ni, &nj))
-            accesses[count++] =
-                (struct access){edge_number(map, ni, nj, opposite(side)), false};
+            accesses[count++] = (struct access){edge_number(map, ni, nj, opposite(side)), false};
     }
     const int priority = note_task(plan, kernel_seconds(sweep, m, n, 1), count, accesses);
     if (priority < 0)
@@ -201,8 +200,8 @@ static double verify(const struct options *options) {
             const int m = extent(&g_map, i), width = extent(&g_map, j);
             for (int c = 0; tile && c < width; ++c)
                 for (int r = 0; r < m; ++r) {
-                    const size_t at = (size_t)(j * g_map.block + c) * (size_t)n +
-                                      (size_t)(i * g_map.block + r);
+                    const size_t at =
+                        (size_t)(j * g_map.block + c) * (size_t)n + (size_t)(i * g_map.block + r);
                     worst = fmax(worst, fabs(tile[(size_t)c * (size_t)m + (size_t)r] - grid[at]));
                 }
         }

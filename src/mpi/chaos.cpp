@@ -179,7 +179,8 @@ bool hold(Ticket &ticket, std::uint64_t bytes) {
         return false;
     const std::uint64_t now = now_ns();
     std::uint64_t arrived = now;
-    if (g_plan.bandwidth > 0) { // one message after the other; 1 MB/s is 1 byte in 1000 ns
+    // What arrives comes one message after the other; 1 MB/s is 1 byte in 1000 ns.
+    if (g_plan.bandwidth > 0 && bytes > 0) {
         g_link_free = (g_link_free > now ? g_link_free : now) + bytes * 1000 / g_plan.bandwidth;
         arrived = g_link_free;
     }

@@ -90,12 +90,12 @@ int g_position = 0;        // where the next round over g_requests begins
 
 // The card of a machine is a queue, too: under a policy that knows what is urgent, MPI gets a few
 // long sends at once, and the others wait here.
-constexpr std::int64_t kLongSend = 8192;          // elements
-constexpr std::int64_t kPatienceNs = 5'000'000;   // then one more, lest those under way wait for it
-Array<Ticket *> g_queued;                         // the token's
-std::atomic<int> g_in_order{0};                   // sends under way
-std::atomic<int> g_at_once{0};                    // of them, at most
-std::int64_t g_last_start = 0;                    // when a queued one was let go; the token's
+constexpr std::int64_t kLongSend = 8192;        // elements
+constexpr std::int64_t kPatienceNs = 5'000'000; // then one more, lest those under way wait for it
+Array<Ticket *> g_queued;                       // the token's
+std::atomic<int> g_in_order{0};                 // sends under way
+std::atomic<int> g_at_once{0};                  // of them, at most
+std::int64_t g_last_start = 0;                  // when a queued one was let go; the token's
 
 std::int64_t now_ns() {
     timespec now{};
@@ -251,7 +251,8 @@ int test_batch() {
     return done;
 }
 
-// Let queued sends go, the first in order first. Returns how many could not be started and are over.
+// Let queued sends go, the first in order first. Returns how many could not be started and are
+// over.
 int start_queued() {
     int failed = 0;
     while (g_queued.size() > 0) {

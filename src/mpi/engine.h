@@ -139,8 +139,8 @@ int start_operation(const Operation &operation, Start &start, MPI_Request *reque
     return outside_task([&] { return start(request); });
 }
 
-// Where the policy orders messages: does a long send have to wait for its turn? Then others are under
-// way, and the ticket has its place. If not, it may be started at once.
+// Where the policy orders messages: does a long send have to wait for its turn? Then others are
+// under way, and the ticket has its place. If not, it may be started at once.
 bool must_queue(const Operation &operation, Ticket &ticket);
 void leave_order(Ticket &ticket); // it is over
 // Suspend the calling task until the ticket's send had its turn and is over.

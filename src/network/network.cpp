@@ -10,12 +10,12 @@
 // bytes are carried in truth, for programs that emulate and look at no data. Calls that wait do so
 // without using a core.
 //
-// Covered: Send, Isend, Ssend, Issend, Rsend, Irsend of predefined types. What collectives, one-sided
-// operations and other datatypes send passes at once.
+// Covered: Send, Isend, Ssend, Issend, Rsend, Irsend of predefined types. What collectives,
+// one-sided operations and other datatypes send passes at once.
 //
 // How: a send hands its message to a thread, which makes the true send at the time of arrival. The
-// program's request is a generalized one. Messages of one process arrive in the order of their sends,
-// so MPI's order of matching is kept.
+// program's request is a generalized one. Messages of one process arrive in the order of their
+// sends, so MPI's order of matching is kept.
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -53,7 +53,8 @@ constexpr long kNapNs = 50'000; // of calls that wait
 void *find_bare(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found) {
-        std::fprintf(stderr, "sennit: the MPI library has no %s: SENNIT_NETWORK cannot work\n", name);
+        std::fprintf(stderr, "sennit: the MPI library has no %s: SENNIT_NETWORK cannot work\n",
+                     name);
         std::abort();
     }
     return found;
@@ -348,8 +349,9 @@ int send_later(Start start, const void *data, int count, MPI_Datatype type, int 
     const int error = make(nothing_to_query, nothing_to_free, never_cancel, nullptr, request);
     if (error != MPI_SUCCESS)
         return error;
-    Message message{start, data, count, type, peer, tag, comm, 0, 0, 0, *request, nullptr, nullptr,
-                    MPI_REQUEST_NULL, nullptr};
+    Message message{start,  data, count, type,     peer,    tag,     comm,
+                    0,      0,    0,     *request, nullptr, nullptr, MPI_REQUEST_NULL,
+                    nullptr};
     message.carried = static_cast<std::size_t>(bytes);
     if (!hand_over(message, static_cast<std::uint64_t>(bytes)))
         return start(data, count, type, peer, tag, comm, request);
@@ -364,8 +366,21 @@ int send_now(Send bare, Start start, const void *data, int count, MPI_Datatype t
     if (bytes < 0)
         return bare(data, count, type, peer, tag, comm);
     std::atomic<bool> left{false};
-    Message message{start, data, count, type, peer, tag, comm, 0, 0, 0, MPI_REQUEST_NULL, &left,
-                    nullptr, MPI_REQUEST_NULL, nullptr};
+    Message message{start,
+                    data,
+                    count,
+                    type,
+                    peer,
+                    tag,
+                    comm,
+                    0,
+                    0,
+                    0,
+                    MPI_REQUEST_NULL,
+                    &left,
+                    nullptr,
+                    MPI_REQUEST_NULL,
+                    nullptr};
     message.carried = static_cast<std::size_t>(bytes);
     if (!hand_over(message, static_cast<std::uint64_t>(bytes)))
         return bare(data, count, type, peer, tag, comm);
@@ -388,7 +403,8 @@ int wait_without_core(Test test) {
 } // namespace
 
 #define SEND(name, iname)                                                                          \
-    DEFINE(name, const void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm) { \
+    DEFINE(name, const void *data, int count, MPI_Datatype type, int peer, int tag,                \
+           MPI_Comm comm) {                                                                        \
         static const auto bare = BARE(name);                                                       \
         static const auto start = BARE(iname);                                                     \
         return send_now(bare, start, data, count, type, peer, tag, comm);                          \

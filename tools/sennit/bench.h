@@ -10,6 +10,7 @@
 namespace sennit::tool {
 
 // `words`: which bench, and its options.
-[[noreturn]] void run_bench(const std::vector<std::string> &words, const Installation &installation);
+[[noreturn]] void run_bench(const std::vector<std::string> &words,
+                            const Installation &installation);
 
 } // namespace sennit::tool

@@ -93,7 +93,8 @@ Plan make_plan(const Request &request, const Installation &installation,
         preload.push_back(installation.mpi_library(*plan.mpi));
     if (must_preload_openmp(plan, installation))
         preload.push_back(installation.openmp_library());
-    if (plan.mpi && !text_of(environment("SENNIT_NETWORK")).empty()) // behind ours: it is the network
+    if (plan.mpi &&
+        !text_of(environment("SENNIT_NETWORK")).empty()) // behind ours: it is the network
         preload.push_back(installation.network_library(*plan.mpi));
     if (plan.program.elf && plan.mpi && plan.program.openmp_libraries.empty())
         plan.notes.push_back("it needs no OpenMP runtime: its MPI calls stay as they are unless it "
