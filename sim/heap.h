@@ -21,7 +21,7 @@ class EventQueue {
 
     bool empty() const { return heap_.empty(); }
     std::size_t size() const { return heap_.size(); }
-    Time next_time() const { return heap_[0].time; }
+    std::uint32_t next() const { return heap_[0].what; }
 
     void push(Time time, std::uint32_t what) {
         const Event event{time, sequence_++, what};
@@ -74,33 +74,44 @@ class EventQueue {
     std::uint32_t sequence_ = 0;
 };
 
-// Least key first. `moved(task, position)` is told where a task is, so that its key can change.
+// Ready tasks, least key first. A task whose key changes is pushed once more; entries that no longer
+// hold are found out when they come up (`holds(key, task)`), so nobody has to know where a task
+// stands: that would cost a cache miss for each step in the heap.
 class ReadyQueue {
   public:
     bool empty() const { return heap_.empty(); }
     std::size_t size() const { return heap_.size(); }
+    std::uint32_t first() const { return heap_[0].task; }
 
-    template <class Moved>
-    void push(std::uint64_t key, std::uint32_t task, Moved moved) {
+    void push(std::uint64_t key, std::uint32_t task) {
         heap_.push_back({});
-        rise(heap_.size() - 1, {key, task}, moved);
+        rise(heap_.size() - 1, {key, task});
     }
-    template <class Moved>
-    std::uint32_t pop(Moved moved) {
-        const std::uint32_t first = heap_[0].task;
-        const Entry last = heap_.back();
-        heap_.pop_back();
-        if (!heap_.empty())
-            sink(0, last, moved);
-        return first;
+    // The first that holds, or `none`.
+    template <class Holds>
+    std::uint32_t pop(Holds holds, std::uint32_t none) {
+        while (!heap_.empty()) {
+            const Entry first = heap_[0];
+            const Entry last = heap_.back();
+            heap_.pop_back();
+            if (!heap_.empty())
+                sink(0, last);
+            if (holds(first.key, first.task))
+                return first.task;
+        }
+        return none;
     }
-    template <class Moved>
-    void change(std::uint32_t position, std::uint64_t key, Moved moved) {
-        const Entry entry{key, heap_[position].task};
-        if (key < heap_[position].key)
-            rise(position, entry, moved);
-        else
-            sink(position, entry, moved);
+    // Throw out what does not hold.
+    template <class Holds>
+    void tidy(Holds holds) {
+        std::size_t kept = 0;
+        for (const Entry &entry : heap_)
+            if (holds(entry.key, entry.task))
+                heap_[kept++] = entry;
+        heap_.resize(kept);
+        for (std::size_t at = kept / 4 + 1; at-- > 0;)
+            if (at < kept)
+                sink(at, heap_[at]);
     }
 
   private:
@@ -109,19 +120,17 @@ class ReadyQueue {
         std::uint32_t task;
     };
 
-    template <class Moved>
-    void rise(std::size_t at, Entry entry, Moved moved) {
+    void rise(std::size_t at, Entry entry) {
         while (at > 0) {
             const std::size_t parent = (at - 1) / 4;
             if (heap_[parent].key <= entry.key)
                 break;
-            put(at, heap_[parent], moved);
+            heap_[at] = heap_[parent];
             at = parent;
         }
-        put(at, entry, moved);
+        heap_[at] = entry;
     }
-    template <class Moved>
-    void sink(std::size_t at, Entry entry, Moved moved) {
+    void sink(std::size_t at, Entry entry) {
         for (;;) {
             const std::size_t child = 4 * at + 1;
             if (child >= heap_.size())
@@ -133,15 +142,10 @@ class ReadyQueue {
                     least = other;
             if (entry.key <= heap_[least].key)
                 break;
-            put(at, heap_[least], moved);
+            heap_[at] = heap_[least];
             at = least;
         }
-        put(at, entry, moved);
-    }
-    template <class Moved>
-    void put(std::size_t at, const Entry &entry, Moved moved) {
         heap_[at] = entry;
-        moved(entry.task, static_cast<std::uint32_t>(at));
     }
 
     std::vector<Entry> heap_;

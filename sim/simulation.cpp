@@ -45,13 +45,14 @@ struct alignas(64) Task {
         std::uint64_t bytes; // send, receive
     };
     std::uint64_t message = 0;
-    Profile *profile = nullptr;
     Vertex *vertex = nullptr;
+    std::uint32_t profile = 0; // index, 0: none
     std::uint32_t serial = 0;
     std::uint32_t age = 0;
-    std::uint32_t successors = kNone; // list of edges
+    std::uint32_t successor = kNone;  // the first one; most tasks have no other
+    std::uint32_t successors = kNone; // all others: a list of bundles
     std::uint32_t missing = 0;        // predecessors that have not ended
-    std::uint32_t position = kNone;   // in a queue; in a list: the next
+    std::uint32_t next = kNone;       // in a list
     std::uint32_t thread = 0;         // of the rank until it starts: the rank's first thread
     std::uint32_t peer = 0;
     std::int16_t priority = 0;
@@ -64,9 +65,12 @@ struct alignas(64) Task {
 static_assert(sizeof(Task) == 64);
 constexpr int kMostQueues = 16;
 
-struct Edge {
-    std::uint32_t successor;
-    std::uint32_t next;
+// A cache line of successors.
+struct alignas(64) Bundle {
+    static constexpr std::uint32_t kRoom = 14;
+    std::uint32_t next = kNone;
+    std::uint32_t count = 0;
+    std::uint32_t successors[kRoom] = {};
 };
 struct Reader {
     std::uint32_t task;
@@ -189,6 +193,7 @@ struct Rank {
     std::vector<Datum> data;
     RankOutlook outlook;
     std::unique_ptr<policy::Profiles> profiles;
+    std::vector<std::uint32_t> profile_numbers;
     Time in_task = 0;
     Time overhead = 0;
     std::uint32_t most_unfinished = 0;
@@ -215,8 +220,13 @@ class Simulation {
     std::uint32_t index_of(const Rank &rank) const {
         return static_cast<std::uint32_t>(&rank - ranks_.data());
     }
-    auto mover() {
-        return [this](std::uint32_t task, std::uint32_t at) { tasks_[task].position = at; };
+    // Is that entry of the rank's queues the task's latest?
+    auto holds(const Rank &rank) {
+        return [this, &rank](std::uint64_t key, std::uint32_t index) {
+            const Task &task = tasks_[index];
+            return task.queued && policy::key(rules_, task.priority, task.age) == key &&
+                   &rank_of(task) == &rank;
+        };
     }
 
     // Creation.
@@ -227,6 +237,7 @@ class Simulation {
     void depend_on(std::uint32_t predecessor, std::uint32_t serial, std::uint32_t task);
     void forget_dead_readers(Datum &datum);
     Profile *profile_of(Rank &rank, const TaskSpec &spec);
+    std::uint32_t number_of(Rank &rank, Profile *profile);
 
     // Queues.
     void make_ready(Rank &rank, std::uint32_t task, std::uint32_t thread, Time now);
@@ -269,13 +280,14 @@ class Simulation {
     policy::Machine tree_;
     EventQueue events_;
     Pool<Task> tasks_;
-    Pool<Edge> edges_;
+    Pool<Bundle> bundles_;
     Pool<Reader> readers_;
     VertexHeap vertices_;
     Messages messages_;
     Cards cards_;
     std::vector<Rank> ranks_;
     std::vector<Thread> threads_;
+    std::vector<Profile *> profiles_{nullptr};
     std::vector<Vertex *> predecessors_; // scratch
     std::vector<Access> accesses_;       // scratch
     Time create_, depend_, schedule_, suspend_, resume_, poll_, wake_, overhead_;
@@ -344,6 +356,18 @@ Profile *Simulation::profile_of(Rank &rank, const TaskSpec &spec) {
     return rank.profiles->find(key);
 }
 
+// A rank has few kinds of tasks, and the same ones over and over.
+std::uint32_t Simulation::number_of(Rank &rank, Profile *profile) {
+    if (!profile)
+        return 0;
+    for (const std::uint32_t number : rank.profile_numbers)
+        if (profiles_[number] == profile)
+            return number;
+    profiles_.push_back(profile);
+    rank.profile_numbers.push_back(static_cast<std::uint32_t>(profiles_.size() - 1));
+    return rank.profile_numbers.back();
+}
+
 // The creating thread turns to its next task; what it costs is known before it is made.
 void Simulation::go_on_creating(Rank &rank, Time now) {
     rank.spec = rank.creator.next();
@@ -353,6 +377,11 @@ void Simulation::go_on_creating(Rank &rank, Time now) {
         return;
     }
     const std::size_t items = rank.spec->count + (rank.spec->more ? rank.spec->more->size() : 0);
+    for (std::uint32_t i = 0; i < rank.spec->count; ++i) { // time to fetch what created() will touch
+        const std::uint32_t writer = rank.data[rank.spec->accesses[i].datum].writer;
+        if (writer != kNone)
+            tasks_.prefetch(writer);
+    }
     const Time cost = create_ + depend_ * static_cast<Time>(items);
     occupy(rank, cost, false);
     events_.push(now + cost, pack(What::create, index_of(rank)));
@@ -415,8 +444,11 @@ std::uint32_t Simulation::make_task(Rank &rank, const TaskSpec &spec, Time now) 
         task.peer = spec.peer;
         ++(spec.kind == Kind::send ? result_.sends : result_.receives);
     }
-    Profile *profile = rules_.learns() && !unlimited_ ? profile_of(rank, spec) : nullptr;
-    task.profile = profile;
+    Profile *profile = nullptr;
+    if (rules_.learns() && !unlimited_) {
+        profile = profile_of(rank, spec);
+        task.profile = number_of(rank, profile);
+    }
     task.priority = static_cast<std::int16_t>(
         policy::first_priority(rules_, rank.outlook, profile, spec.clause,
                                spec.count > 0 || spec.more != nullptr));
@@ -432,9 +464,19 @@ void Simulation::depend_on(std::uint32_t predecessor, std::uint32_t serial, std:
     Task &before = tasks_[predecessor];
     if (before.serial != serial || predecessor == task)
         return; // it has ended
-    const std::uint32_t edge = edges_.take();
-    edges_[edge] = {task, before.successors};
-    before.successors = edge;
+    if (before.successor == kNone) {
+        before.successor = task;
+    } else {
+        if (before.successors == kNone ||
+            bundles_[before.successors].count == Bundle::kRoom) {
+            const std::uint32_t fresh = bundles_.take();
+            bundles_[fresh].next = before.successors;
+            bundles_[fresh].count = 0;
+            before.successors = fresh;
+        }
+        Bundle &bundle = bundles_[before.successors];
+        bundle.successors[bundle.count++] = task;
+    }
     ++tasks_[task].missing;
     if (vertices_wanted_ && before.vertex)
         predecessors_.push_back(before.vertex);
@@ -496,7 +538,7 @@ void Simulation::link(Rank &rank, std::uint32_t index, const Access *accesses, s
     const auto known = static_cast<std::uint32_t>(predecessors_.size());
     Vertex *vertex = vertices_.make(known);
     vertex->item = reinterpret_cast<void *>(std::uintptr_t{index});
-    vertex->profile = task.profile;
+    vertex->profile = profiles_[task.profile];
     vertex->predecessor_count = static_cast<int>(known);
     std::copy(predecessors_.begin(), predecessors_.end(), vertex->predecessors);
     task.vertex = vertex;
@@ -510,9 +552,13 @@ void Simulation::priority_changed(Vertex &vertex) {
     const auto index = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(vertex.item));
     Task &task = tasks_[index];
     task.priority = static_cast<std::int16_t>(vertex.priority());
-    if (task.queued)
-        rank_of(task).queues[task.node].change(
-            task.position, policy::key(rules_, task.priority, task.age), mover());
+    if (!task.queued)
+        return;
+    Rank &rank = rank_of(task);
+    ReadyQueue &queue = rank.queues[task.node];
+    queue.push(policy::key(rules_, task.priority, task.age), index);
+    if (queue.size() > 1024 + 2 * std::size_t{rank.ready})
+        queue.tidy(holds(rank));
 }
 
 void Simulation::make_ready(Rank &rank, std::uint32_t index, std::uint32_t thread, Time now) {
@@ -530,7 +576,7 @@ void Simulation::make_ready(Rank &rank, std::uint32_t index, std::uint32_t threa
     const auto team = static_cast<std::uint32_t>(machine_.thread_count());
     task.node = static_cast<std::uint8_t>(member * static_cast<std::uint32_t>(tree_.nodes) / team);
     task.queued = true;
-    rank.queues[task.node].push(policy::key(rules_, task.priority, task.age), index, mover());
+    rank.queues[task.node].push(policy::key(rules_, task.priority, task.age), index);
 }
 
 // Newest of one's own first, else the oldest of the next who has one (auto); else the first in
@@ -561,11 +607,13 @@ std::uint32_t Simulation::take_ready(Rank &rank, std::uint32_t thread) {
     for (int near = 0; near < tree_.nodes; ++near) {
         const int at = tree_.look_at(node, near);
         ReadyQueue &queue = rank.queues[static_cast<std::size_t>(at)];
-        if (queue.empty())
+        const std::uint32_t index = queue.pop(holds(rank), kNone);
+        if (index == kNone)
             continue;
-        const std::uint32_t index = queue.pop(mover());
         Task &task = tasks_[index];
         task.queued = false;
+        if (!queue.empty())
+            tasks_.prefetch(queue.first());
         if (near > 0 && task.kind == Kind::compute)
             task.duration +=
                 static_cast<Time>(static_cast<double>(task.duration) * machine_.numa_penalty);
@@ -638,6 +686,10 @@ void Simulation::start(Rank &rank, std::uint32_t index, std::uint32_t thread, Ti
     occupy(rank, cost, false);
     if (task.kind != Kind::compute)
         return post(rank, index, thread, now, now + cost + overhead_);
+    if (task.successor != kNone) // finish() will touch them
+        tasks_.prefetch(task.successor);
+    if (task.successors != kNone)
+        bundles_.prefetch(task.successors);
     occupy(rank, task.duration, true);
     const Time end = now + cost + task.duration;
     if (setting_.recorder)
@@ -656,20 +708,28 @@ void Simulation::finish(std::uint32_t index, Time now) {
         learn(rank, task, false);
     result_.checksum = mix(result_.checksum ^ static_cast<std::uint64_t>(now) ^
                            std::uint64_t{task.age} << 40 ^ thread);
-    std::uint32_t edge = task.successors;
+    const std::uint32_t first = task.successor;
+    if (first != kNone)
+        tasks_.prefetch(first);
+    std::uint32_t others = task.successors;
     ++task.serial; // it is gone
     last_end_ = now;
-    for (std::uint32_t at = edge; at != kNone; at = edges_[at].next)
-        tasks_.prefetch(edges_[at].successor);
     tasks_.give_back(index);
     --rank.unfinished;
     ++finished_;
-    while (edge != kNone) {
-        const Edge here = edges_[edge];
-        edges_.give_back(edge);
-        edge = here.next;
-        if (--tasks_[here.successor].missing == 0)
-            make_ready(rank, here.successor, thread, now);
+    if (first != kNone && --tasks_[first].missing == 0)
+        make_ready(rank, first, thread, now);
+    while (others != kNone) {
+        const Bundle bundle = bundles_[others];
+        bundles_.give_back(others);
+        others = bundle.next;
+        if (others != kNone)
+            __builtin_prefetch(&bundles_[others]);
+        for (std::uint32_t i = 0; i < bundle.count; ++i)
+            tasks_.prefetch(bundle.successors[i]);
+        for (std::uint32_t i = 0; i < bundle.count; ++i)
+            if (--tasks_[bundle.successors[i]].missing == 0)
+                make_ready(rank, bundle.successors[i], thread, now);
     }
     if (unlimited_)
         return;
@@ -685,7 +745,7 @@ void Simulation::finish(std::uint32_t index, Time now) {
 // ---- learning -----------------------------------------------------------------------------------
 
 void Simulation::learn(Rank &rank, Task &task, bool sent) {
-    if (policy::learn(*task.profile, sent))
+    if (policy::learn(*profiles_[task.profile], sent))
         rank.outlook.verdict_changed(sent);
 }
 
@@ -697,18 +757,18 @@ Time Simulation::reconsider(Rank &rank) {
 // ---- messages -----------------------------------------------------------------------------------
 
 void Simulation::append(std::uint32_t &head, std::uint32_t &end, std::uint32_t task) {
-    tasks_[task].position = kNone;
+    tasks_[task].next = kNone;
     if (head == kNone)
         head = task;
     else
-        tasks_[end].position = task;
+        tasks_[end].next = task;
     end = task;
 }
 
 std::uint32_t Simulation::pop(std::uint32_t &head, std::uint32_t &end) {
     const std::uint32_t task = head;
     if (task != kNone) {
-        head = tasks_[task].position;
+        head = tasks_[task].next;
         if (head == kNone)
             end = kNone;
     }
@@ -894,6 +954,8 @@ Result Simulation::run() {
     constexpr std::uint64_t kBetweenReports = 1 << 16;
     while (!events_.empty()) {
         const EventQueue::Event event = events_.pop();
+        if (!events_.empty() && events_.next() >> kWhatShift == static_cast<std::uint32_t>(What::finish))
+            tasks_.prefetch(events_.next() & kWhoMask);
         ++result_.events;
         horizon_ = event.time;
         handle(event);

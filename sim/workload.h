@@ -22,8 +22,8 @@ struct Access {
         inout,
         last_in, // in, and nobody writes it any more: spares a note
     };
-    std::uint32_t datum;
-    Mode mode;
+    std::uint32_t datum = 0;
+    Mode mode = Mode::in;
 };
 
 enum class Kind : std::uint8_t { compute, send, receive };
@@ -39,7 +39,7 @@ struct TaskSpec {
     std::uint64_t message = 0; // send, receive: one number for both ends, used once
     std::uint32_t peer = 0;
     std::uint64_t bytes = 0;
-    std::array<Access, kMostAccesses> accesses;
+    std::array<Access, kMostAccesses> accesses{};
     // What is beyond those eight; valid until the generator goes on.
     const std::vector<Access> *more = nullptr;
 

@@ -6,6 +6,7 @@
 #include "failure.h"
 #include "policy.h"
 #include "run.h"
+#include "simulate.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
@@ -125,6 +126,8 @@ int run_command(int count, char **arguments) {
                        "list the tasks of a running process that wait, and for what (needs gdb)");
     doctor->add_flag("--options", list_options, "the runtime's environment options");
 
+    Simulate simulate(app);
+
     std::vector<std::string> words(arguments + 1, arguments + count);
     app.add_subcommand("bench", "measure: sennit bench cholesky [--quick]; --help says more");
     if (!words.empty() && words[0] == "bench")
@@ -151,6 +154,8 @@ int run_command(int count, char **arguments) {
     if (*exec)
         return exec_program(exec_options.request(program), Installation::locate(),
                             exec_options.watch);
+    if (simulate.chosen())
+        return simulate.run();
     if (list_options)
         return print_options();
     if (doctor_process != 0)

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`sennit simulate`: results for machines, and one clear line for what makes no sense."""
+import csv
+import io
+import json
+import subprocess
+import sys
+
+SENNIT = sys.argv[1]
+SMALL = ["--ranks", "2", "--threads", "2", "--quiet"]
+
+
+def run(*arguments):
+    return subprocess.run([SENNIT, "simulate", *arguments], capture_output=True, text=True, timeout=60)
+
+
+def results(*arguments):
+    done = run(*arguments, *SMALL, "--json", "-")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["results"]
+
+
+def refused(text, *arguments):
+    done = run(*arguments)
+    assert done.returncode == 2, (arguments, done.returncode, done.stdout, done.stderr)
+    assert text in done.stderr and done.stderr.count("\n") == 1, (arguments, done.stderr)
+
+
+rows = results("cholesky", "--n", "8192", "--policy", "all")
+assert len({row["policy"] for row in rows}) == len(rows) >= 9
+for row in rows:
+    assert row["compute"] == 16 + 2 * 120 + 560
+    assert row["time_s"] >= max(row["critical_path_s"], row["busiest_rank_s"])
+assert rows == results("cholesky", "--n", "8192", "--policy", "all"), "not deterministic"
+
+rows = results("cholesky", "--n", "8192", "--policy", "fifo", "--sweep", "bandwidth=1..4*2",
+               "--sweep", "block=256,512")
+assert [(row["sweep"]["bandwidth"], row["sweep"]["block"]) for row in rows] == [
+    (b, s) for b in (1, 2, 4) for s in (256, 512)]
+
+done = run("gauss-seidel", "--cells", "4096", *SMALL, "--csv", "-")
+table = list(csv.DictReader(io.StringIO(done.stdout)))
+assert [row["policy"] for row in table] == ["fifo", "sa", "fa"], done
+
+refused("policy 'best' is unknown", "cholesky", "--policy", "best")
+refused("--ranks 0 is not from", "cholesky", "--ranks", "0")
+refused("not a whole number of ranks", "cholesky", "--ranks", "2.5")
+refused("--bandwidth nan is not from", "cholesky", "--bandwidth", "nan")
+refused("there is no such number", "cholesky", "--sweep", "colour=1,2")
+refused("never ends", "cholesky", "--sweep", "ranks=1..8*1")
+refused("'x' is not a number", "cholesky", "--sweep", "ranks=1,x")
+refused("no whole tile", "cholesky", "--n", "100")
+refused("does not divide", "cholesky", "--ranks", "4", "--grid-rows", "3")
+refused("fewer rows of blocks", "gauss-seidel", "--cells", "1024", "--ranks", "4")
+refused("cannot be written", "cholesky", "--n", "2048", "--quiet", "--json", "/nowhere/x.json")

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold of every schedule, whatever the policy: checked on random graphs and on Cholesky.
+#include "sim/cholesky.h"
+#include "sim/simulation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+using namespace sennit::sim;
+
+namespace {
+
+// Random tasks on random data; every message has both ends, created in an order that cannot get
+// stuck: a send before any receive of a later message.
+class RandomWork final : public Workload {
+  public:
+    RandomWork(int ranks, int tasks, unsigned seed) : tasks_(static_cast<std::size_t>(ranks)) {
+        std::mt19937 random(seed);
+        const auto below = [&](int bound) { return static_cast<int>(random() % static_cast<unsigned>(bound)); };
+        std::uint64_t message = 0;
+        for (int i = 0; i < tasks; ++i) {
+            TaskSpec task;
+            const int rank = below(ranks);
+            for (int n = below(4); n > 0; --n)
+                task.add(static_cast<std::uint32_t>(below(kData)),
+                         below(3) ? Access::Mode::in : Access::Mode::inout);
+            const int other = below(ranks);
+            if (other != rank && below(3) == 0) {
+                task.message = message++;
+                task.bytes = below(2) ? 100 : 1000000;
+                task.kind = Kind::send;
+                task.function = 1;
+                task.peer = static_cast<std::uint32_t>(other);
+                TaskSpec receive = task;
+                receive.kind = Kind::receive;
+                receive.function = 2;
+                receive.count = 0;
+                receive.peer = static_cast<std::uint32_t>(rank);
+                receive.add(static_cast<std::uint32_t>(below(kData)), Access::Mode::inout);
+                tasks_[static_cast<std::size_t>(rank)].push_back(task);
+                tasks_[static_cast<std::size_t>(other)].push_back(receive);
+                count += 2;
+                continue;
+            }
+            task.duration = below(20000);
+            work += task.duration;
+            tasks_[static_cast<std::size_t>(rank)].push_back(task);
+            ++count;
+        }
+    }
+    std::vector<std::string> functions() const override { return {"compute", "send", "receive"}; }
+    std::uint32_t data_of(int) const override { return kData; }
+    std::uint64_t task_count() const override { return count; }
+    Tasks tasks_of(int rank, Marks marks) const override {
+        for (TaskSpec task : tasks_[static_cast<std::size_t>(rank)]) {
+            task.clause = marks != Marks::none && task.kind == Kind::send;
+            co_yield task;
+        }
+    }
+
+    std::uint64_t count = 0;
+    Time work = 0;
+
+  private:
+    static constexpr int kData = 12;
+    std::vector<std::vector<TaskSpec>> tasks_;
+};
+
+class Checker final : public Recorder {
+  public:
+    struct Run {
+        int rank, thread;
+        Time begin, end;
+        Kind kind;
+    };
+    using Key = std::pair<int, std::uint64_t>;
+    std::map<Key, Run> runs;
+    std::map<Key, Time> births;
+    std::vector<std::pair<Key, Key>> edges;
+
+    void ran(int rank, int thread, std::uint64_t task, int, Kind kind, Time begin,
+             Time end) override {
+        EXPECT_TRUE(runs.emplace(Key{rank, task}, Run{rank, thread, begin, end, kind}).second)
+            << "ran twice";
+    }
+    void waited(int, std::uint64_t, Kind, std::uint32_t, std::uint64_t, Time, Time) override {}
+    void created(int rank, std::uint64_t task, int, Time at) override {
+        EXPECT_TRUE(births.emplace(Key{rank, task}, at).second);
+    }
+    void depends(int rank, std::uint64_t before, std::uint64_t after) override {
+        edges.push_back({{rank, before}, {rank, after}});
+    }
+
+    void check(std::uint64_t tasks) const {
+        EXPECT_EQ(runs.size(), tasks);
+        for (const auto &[before, after] : edges)
+            ASSERT_LE(runs.at(before).end, runs.at(after).begin) << "before its dependences";
+        for (const auto &[task, run] : runs)
+            ASSERT_LE(births.at(task), run.begin) << "before it was created";
+        std::map<std::pair<int, int>, std::vector<std::pair<Time, Time>>> by_thread;
+        for (const auto &[task, run] : runs)
+            by_thread[{run.rank, run.thread}].push_back({run.begin, run.end});
+        for (auto &[thread, spans] : by_thread) {
+            std::sort(spans.begin(), spans.end());
+            for (std::size_t i = 1; i < spans.size(); ++i)
+                ASSERT_LE(spans[i - 1].second, spans[i].first) << "two tasks on one thread";
+        }
+    }
+};
+
+Machine small_machine(int ranks, int threads) {
+    Machine machine;
+    machine.ranks = ranks;
+    machine.threads = threads;
+    return machine;
+}
+
+TEST(Schedules, OfRandomGraphsKeepTheRules) {
+    for (const std::string &policy : known_choices()) {
+        for (unsigned seed = 1; seed <= 12; ++seed) {
+            const int ranks = 2 + static_cast<int>(seed % 4);
+            const RandomWork work(ranks, 1500, seed);
+            Checker checker;
+            Setting setting;
+            setting.machine = small_machine(ranks, 1 + static_cast<int>(seed % 5));
+            setting.machine.tied = seed % 2;
+            setting.machine.numa = seed % 3 == 0 ? 2 : 1;
+            setting.machine.ranks_per_card = seed % 4 == 0 ? 2 : 1;
+            setting.choice = parse_choice(policy, seed % 2 ? "auto" : "ready");
+            setting.recorder = &checker;
+            SCOPED_TRACE(policy + " " + std::to_string(seed));
+            Result result;
+            ASSERT_NO_THROW(result = simulate(work, setting));
+            checker.check(work.count);
+            EXPECT_EQ(result.tasks, work.count);
+            EXPECT_EQ(result.sends, result.receives);
+            // Conservation: the tasks' work, and two calls of MPI a message, is all that ran.
+            const double calls = static_cast<double>(result.sends + result.receives) *
+                                 setting.machine.overhead;
+            EXPECT_NEAR(result.in_task, (static_cast<double>(work.work) + calls) * 1e-9, 1e-9);
+            EXPECT_GE(result.idle, 0);
+            EXPECT_GE(static_cast<double>(result.time) * 1e-9, result.busiest_rank);
+            EXPECT_GE(result.time, critical_path(work, setting));
+        }
+    }
+}
+
+TEST(Schedules, AreTheSameForOneSeed) {
+    const Cholesky work({.n = 20 * 512}, 4);
+    for (const std::string &policy : known_choices()) {
+        Setting setting;
+        setting.machine = small_machine(4, 3);
+        setting.machine.noise = 0.1;
+        setting.choice = parse_choice(policy);
+        const Result once = simulate(work, setting), again = simulate(work, setting);
+        EXPECT_EQ(once.checksum, again.checksum) << policy;
+        EXPECT_EQ(once.time, again.time) << policy;
+        setting.seed = 2;
+        EXPECT_NE(simulate(work, setting).checksum, once.checksum) << policy;
+    }
+}
+
+TEST(Schedules, AWindowBoundsTheUnfinished) {
+    const Cholesky work({.n = 24 * 512}, 2);
+    Setting setting;
+    setting.machine = small_machine(2, 2);
+    setting.machine.window = 50;
+    setting.choice = parse_choice("fifo");
+    EXPECT_LE(simulate(work, setting).most_unfinished, 50u);
+}
+
+TEST(Schedules, OneThreadAndOneRankTakeTheSumOfAll) {
+    const Cholesky work({.n = 12 * 512}, 1);
+    Setting setting;
+    setting.machine = small_machine(1, 1);
+    setting.machine.create = setting.machine.depend = setting.machine.schedule = 0;
+    setting.choice = parse_choice("fifo");
+    const Result result = simulate(work, setting);
+    EXPECT_NEAR(static_cast<double>(result.time) * 1e-9, result.in_task, 1e-6);
+}
+
+// One message of one second of bandwidth each: from two senders to one receiver.
+class ThreeRanks final : public Workload {
+  public:
+    std::vector<std::string> functions() const override { return {"send", "receive"}; }
+    std::uint32_t data_of(int) const override { return 4; }
+    std::uint64_t task_count() const override { return 4; }
+    Tasks tasks_of(int rank, Marks) const override {
+        for (std::uint64_t from : {1, 2}) {
+            if (rank != 0 && static_cast<int>(from) != rank)
+                continue;
+            TaskSpec task;
+            task.kind = rank == 0 ? Kind::receive : Kind::send;
+            task.function = rank == 0;
+            task.message = from;
+            task.peer = rank == 0 ? static_cast<std::uint32_t>(from) : 0;
+            task.bytes = 1000000000;
+            co_yield task;
+        }
+    }
+};
+
+TEST(Network, ACardReceivesOneMessageAtATime) {
+    Setting setting;
+    setting.machine = small_machine(3, 1);
+    setting.machine.bandwidth = 1;
+    setting.choice = parse_choice("fifo");
+    EXPECT_NEAR(static_cast<double>(simulate(ThreeRanks(), setting).time) * 1e-9, 2, 0.001);
+    setting.machine.ranks_per_card = 3; // through memory
+    setting.machine.memory_bandwidth = 1;
+    EXPECT_NEAR(static_cast<double>(simulate(ThreeRanks(), setting).time) * 1e-9, 1, 0.001);
+}
+
+// Rank 1's card is busy with a message to rank 2 when it is handed one for rank 0; rank 3's message
+// to rank 0 must not wait for that.
+class HeadOfLine final : public Workload {
+  public:
+    std::vector<std::string> functions() const override { return {"send", "receive"}; }
+    std::uint32_t data_of(int) const override { return 1; }
+    std::uint64_t task_count() const override { return 6; }
+    Tasks tasks_of(int rank, Marks) const override {
+        struct Leg {
+            int from, to;
+            std::uint64_t bytes;
+        };
+        int number = 0;
+        for (const Leg leg : {Leg{1, 2, 2000000000}, Leg{1, 0, 1000000000}, Leg{3, 0, 1000000000}}) {
+            ++number;
+            if (rank != leg.from && rank != leg.to)
+                continue;
+            TaskSpec task;
+            task.kind = rank == leg.from ? Kind::send : Kind::receive;
+            task.function = rank != leg.from;
+            task.message = static_cast<std::uint64_t>(number);
+            task.peer = static_cast<std::uint32_t>(rank == leg.from ? leg.to : leg.from);
+            task.bytes = leg.bytes;
+            co_yield task;
+        }
+    }
+};
+
+TEST(Network, AMessageThatIsNotThereYetHoldsUpNobody) {
+    Setting setting;
+    setting.machine = small_machine(4, 1);
+    setting.machine.bandwidth = 1;
+    setting.choice = parse_choice("fifo");
+    // 2 s to rank 2, then 1 s to rank 0; rank 3's goes meanwhile. Reserved when posted: 4 s.
+    EXPECT_NEAR(static_cast<double>(simulate(HeadOfLine(), setting).time) * 1e-9, 3, 0.001);
+}
+
+class Lonely final : public Workload {
+  public:
+    std::vector<std::string> functions() const override { return {"receive"}; }
+    std::uint32_t data_of(int) const override { return 1; }
+    std::uint64_t task_count() const override { return 1; }
+    Tasks tasks_of(int, Marks) const override {
+        TaskSpec task;
+        task.kind = Kind::receive;
+        task.message = 7;
+        co_yield task;
+    }
+};
+
+TEST(Network, AMessageThatNobodySendsIsNamed) {
+    Setting setting;
+    setting.machine = small_machine(1, 1);
+    setting.choice = parse_choice("fifo");
+    try {
+        simulate(Lonely(), setting);
+        FAIL();
+    } catch (const Stuck &stuck) {
+        EXPECT_NE(std::string(stuck.what()).find("rank 0 waits for message 0x7"), std::string::npos)
+            << stuck.what();
+    }
+}
+
+TEST(Policies, LearnedPrioritiesComeCloseToMarkedOnes) {
+    const Cholesky work({.n = 64 * 512}, 8);
+    Setting setting;
+    setting.machine = small_machine(8, 8);
+    setting.machine.bandwidth = 3;
+    const auto time = [&](const char *policy) {
+        setting.choice = parse_choice(policy);
+        return simulate(work, setting).time;
+    };
+    const Time fifo = time("fifo"), sa = time("sa"), fa = time("fa");
+    EXPECT_LT(sa, fifo);
+    EXPECT_LT(fa, fifo);
+    EXPECT_LT(static_cast<double>(fa), static_cast<double>(sa) * 1.05);
+}
+
+} // namespace

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulate.h"
+
+#include "failure.h"
+#include "sim/cholesky.h"
+#include "sim/gauss_seidel.h"
+#include "sim/simulation.h"
+
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <unistd.h>
+
+namespace sennit::tool {
+namespace {
+
+using sim::Machine;
+using sim::Result;
+using Json = nlohmann::ordered_json;
+
+double seconds(sim::Time time) {
+    return static_cast<double>(time) * 1e-9;
+}
+
+std::vector<std::string> split(const std::string &text, char separator) {
+    std::vector<std::string> parts;
+    std::size_t at = 0;
+    for (;;) {
+        const std::size_t next = text.find(separator, at);
+        parts.push_back(text.substr(at, next - at));
+        if (next == std::string::npos)
+            return parts;
+        at = next + 1;
+    }
+}
+
+double parse_number(const std::string &what, const std::string &text) {
+    std::size_t used = 0;
+    double value = 0;
+    try {
+        value = std::stod(text, &used);
+    } catch (const std::exception &) {
+        used = 0;
+    }
+    if (used == 0 || used != text.size() || !std::isfinite(value))
+        fail("{} '{}' is not a number", what, text);
+    return value;
+}
+
+// One of --sweep's lists, or of what they make together.
+struct Sweep {
+    std::string name;
+    std::vector<double> values;
+};
+
+// "name=1,2,4" or "name=1..64*2" (times two up to) or "name=1..9+2".
+Sweep parse_sweep(const std::string &text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals + 1 == text.size())
+        fail("--sweep '{}' is not NAME=VALUE,VALUE,... or NAME=FIRST..LAST*FACTOR", text);
+    Sweep sweep{text.substr(0, equals), {}};
+    const std::string values = text.substr(equals + 1);
+    const std::size_t dots = values.find("..");
+    if (dots == std::string::npos) {
+        for (const std::string &value : split(values, ','))
+            sweep.values.push_back(parse_number(fmt::format("--sweep {}", sweep.name), value));
+        return sweep;
+    }
+    const std::size_t sign = values.find_first_of("*+", dots);
+    const double first = parse_number("--sweep", values.substr(0, dots));
+    const double last = parse_number(
+        "--sweep", values.substr(dots + 2, sign == std::string::npos ? sign : sign - dots - 2));
+    const bool times = sign != std::string::npos && values[sign] == '*';
+    const double step =
+        sign == std::string::npos ? 1 : parse_number("--sweep", values.substr(sign + 1));
+    if (times ? !(step > 1 && first > 0) : !(step > 0))
+        fail("--sweep '{}' never ends", text);
+    for (double value = first; value <= last * (1 + 1e-9); value = times ? value * step : value + step) {
+        sweep.values.push_back(value);
+        if (sweep.values.size() > 100000)
+            fail("--sweep '{}' has more than 100,000 values", text);
+    }
+    return sweep;
+}
+
+// On stderr, where a person looks.
+class ProgressBar {
+  public:
+    explicit ProgressBar(bool wanted) : wanted_(wanted) {}
+    ~ProgressBar() { clear(); }
+
+    void begin(std::string what) {
+        what_ = std::move(what);
+        began_ = Clock::now();
+        drawn_ = {};
+    }
+    void show(const sim::Progress &progress) {
+        const auto now = Clock::now();
+        if (!wanted_ || now - drawn_ < std::chrono::milliseconds(200))
+            return;
+        drawn_ = now;
+        const double spent = std::chrono::duration<double>(now - began_).count();
+        const double share = progress.total ? static_cast<double>(progress.done) /
+                                                  static_cast<double>(progress.total)
+                                            : 0;
+        std::string line = fmt::format("{}  {:.1f} M tasks  {:.3f} s simulated", what_,
+                                       static_cast<double>(progress.done) * 1e-6,
+                                       seconds(progress.time));
+        if (share > 0) {
+            const int full = static_cast<int>(share * 30);
+            line = fmt::format("[{:#<{}}{:.<{}}] {:3.0f}%  ETA {:.0f} s  {}", "", full, "", 30 - full,
+                               share * 100, spent * (1 / share - 1), line);
+        }
+        fmt::print(stderr, "\r\x1b[K{}", line);
+        shown_ = true;
+    }
+    void clear() {
+        if (shown_)
+            fmt::print(stderr, "\r\x1b[K");
+        shown_ = false;
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    bool wanted_, shown_ = false;
+    std::string what_;
+    Clock::time_point began_, drawn_;
+};
+
+struct Row {
+    std::vector<double> swept;
+    std::string policy;
+    Result result;
+    double path = 0;  // seconds, 0: not known
+    double spent = 0; // processor time of the simulation
+};
+
+double bound_of(const Row &row) {
+    return std::max({row.path, row.result.busiest_rank, row.result.mean_work});
+}
+
+std::string count_text(std::uint64_t count) {
+    if (count < 1000)
+        return fmt::format("{}", count);
+    return fmt::format("{},{:03}", count_text(count / 1000), count % 1000);
+}
+
+} // namespace
+
+struct Simulate::State {
+    CLI::App *app = nullptr;
+    CLI::App *cholesky = nullptr;
+    CLI::App *gauss_seidel = nullptr;
+
+    Machine machine;
+    sim::CholeskyOptions cholesky_options;
+    sim::GaussSeidelOptions gauss_seidel_options;
+    std::string policies = "fifo,sa,fa", order = "auto", json, csv, weak;
+    std::vector<std::string> sweeps;
+    std::uint64_t seed = 1;
+    bool quiet = false, no_path = false, own_buffers = false;
+
+    void add_options(CLI::App &command) {
+        command.add_option("--policy", policies,
+                           fmt::format("comma-separated, of {} or all", fmt::join(sim::known_choices(), ", ")))
+            ->capture_default_str();
+        command.add_option("--order", order, "age of equals: auto, creation or ready (SENNIT_ORDER)")
+            ->capture_default_str();
+        command.add_option("--sweep", sweeps,
+                           "NAME=1,2,4 or NAME=1..64*2 or NAME=1..9+2: every value of an option; several "
+                           "make all combinations");
+        command.add_option("--seed", seed, "of --noise")->capture_default_str();
+        command.add_option("--json", json, "write the results to this file; - is stdout");
+        command.add_option("--csv", csv, "the same as comma-separated values");
+        command.add_flag("--no-path", no_path, "do not look for the critical path (twice as fast)");
+        command.add_flag("--quiet", quiet, "no progress bar");
+        for (const sim::Parameter &parameter : sim::parameters()) {
+            const std::string help =
+                parameter.unit.empty() ? std::string(parameter.help)
+                                       : fmt::format("{} ({})", parameter.help, parameter.unit);
+            command
+                .add_option(fmt::format("--{}", parameter.name), machine.*parameter.field, help)
+                ->capture_default_str()
+                ->group("Machine");
+        }
+    }
+
+    double *number(const std::string &name) {
+        if (const sim::Parameter *parameter = sim::find_parameter(name))
+            return &(machine.*parameter->field);
+        return nullptr;
+    }
+    // Options of workloads that a sweep may take.
+    bool set(const std::string &name, double value) {
+        if (double *field = number(name)) {
+            *field = value;
+            return true;
+        }
+        const auto whole = [&] {
+            if (value != std::floor(value) || std::abs(value) > 1e9)
+                fail("--sweep {}={:g} is not a whole number", name, value);
+            return static_cast<int>(value);
+        };
+        if (*cholesky) {
+            if (name == "n")
+                return cholesky_options.n = whole(), true;
+            if (name == "block")
+                return cholesky_options.block = whole(), true;
+            if (name == "gflops")
+                return cholesky_options.gflops = value, true;
+        }
+        if (*gauss_seidel) {
+            if (name == "cells")
+                return gauss_seidel_options.cells = whole(), true;
+            if (name == "block")
+                return gauss_seidel_options.block = whole(), true;
+            if (name == "iterations")
+                return gauss_seidel_options.iterations = whole(), true;
+        }
+        return false;
+    }
+
+    std::unique_ptr<sim::Workload> workload() const {
+        if (*gauss_seidel)
+            return std::make_unique<sim::GaussSeidel>(gauss_seidel_options, machine.rank_count());
+        sim::CholeskyOptions options = cholesky_options;
+        options.reuse = !own_buffers;
+        return std::make_unique<sim::Cholesky>(options, machine.rank_count());
+    }
+
+    std::vector<Row> simulate_all(const std::vector<Sweep> &lists);
+    void simulate_one(const std::vector<double> &swept, std::vector<Row> &rows, ProgressBar &bar);
+    void print(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const;
+    Json to_json(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const;
+    std::string to_csv(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const;
+};
+
+Simulate::Simulate(CLI::App &app) : state_(std::make_unique<State>()) {
+    State &state = *state_;
+    state.app = app.add_subcommand(
+        "simulate", "what a policy, more ranks or another network would do, on a virtual machine");
+    state.app->require_subcommand(1);
+
+    state.cholesky = state.app->add_subcommand("cholesky", "a distributed blocked factorization");
+    auto &cholesky = state.cholesky_options;
+    state.cholesky->add_option("--n", cholesky.n, "order of the matrix")->capture_default_str();
+    state.cholesky->add_option("--block", cholesky.block, "of a tile")->capture_default_str();
+    state.cholesky->add_option("--grid-rows", cholesky.rows, "rows of the grid of ranks; 0: near the root")
+        ->capture_default_str();
+    state.cholesky->add_option("--gflops", cholesky.gflops, "of a core in dgemm")->capture_default_str();
+    state.cholesky->add_option("--trsm", cholesky.trsm, "its speed, as a share of that")->capture_default_str();
+    state.cholesky->add_option("--syrk", cholesky.syrk, "its speed, as a share of that")->capture_default_str();
+    state.cholesky->add_option("--potrf", cholesky.potrf, "its speed, as a share of that")->capture_default_str();
+    state.cholesky->add_flag("--own-buffers", state.own_buffers,
+                             "a receive buffer for each tile, not for each row");
+    state.cholesky->add_option("--weak", state.weak,
+                               "RANKS: --n is for so many; others get the same work each");
+    state.add_options(*state.cholesky);
+
+    state.gauss_seidel = state.app->add_subcommand("gauss-seidel", "an iterative solver in blocks");
+    auto &seidel = state.gauss_seidel_options;
+    state.gauss_seidel->add_option("--cells", seidel.cells, "in a row")->capture_default_str();
+    state.gauss_seidel->add_option("--block", seidel.block, "cells in a block's row")->capture_default_str();
+    state.gauss_seidel->add_option("--iterations", seidel.iterations)->capture_default_str();
+    state.gauss_seidel->add_option("--cell-ns", seidel.cell_ns, "a core's time for a cell")->capture_default_str();
+    state.gauss_seidel->add_flag("--sentinel", seidel.sentinel,
+                                 "a rank's communication tasks one after the other");
+    state.add_options(*state.gauss_seidel);
+}
+
+Simulate::~Simulate() = default;
+
+bool Simulate::chosen() const {
+    return state_->app->parsed();
+}
+
+void Simulate::State::simulate_one(const std::vector<double> &swept, std::vector<Row> &rows,
+                                   ProgressBar &bar) {
+    const int given_n = cholesky_options.n;
+    if (!weak.empty() && *cholesky)
+        cholesky_options.n =
+            static_cast<int>(given_n * std::cbrt(machine.ranks / parse_number("--weak", weak)) + 0.5);
+    const std::string fault = sim::fault_of(machine);
+    if (!fault.empty())
+        fail("{}", fault);
+    const std::unique_ptr<sim::Workload> work = workload();
+    cholesky_options.n = given_n;
+    double path = 0;
+    std::vector<std::string> names = policies == "all" ? sim::known_choices() : split(policies, ',');
+    for (const std::string &name : names) {
+        sim::Setting setting;
+        setting.machine = machine;
+        setting.choice = sim::parse_choice(name, order);
+        setting.seed = seed;
+        setting.progress = [&](const sim::Progress &progress) { bar.show(progress); };
+        constexpr std::uint64_t kMostForPath = 20'000'000; // it has all tasks in memory at once
+        if (path == 0 && !no_path && work->task_count() < kMostForPath) {
+            bar.begin("critical path");
+            path = seconds(sim::critical_path(*work, setting));
+        }
+        bar.begin(fmt::format("{} ranks, {}", machine.rank_count(), name));
+        const std::clock_t began = std::clock();
+        Row row{swept, name, sim::simulate(*work, setting), path, 0};
+        row.spent = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+        rows.push_back(std::move(row));
+    }
+}
+
+std::vector<Row> Simulate::State::simulate_all(const std::vector<Sweep> &lists) {
+    std::vector<Row> rows;
+    ProgressBar bar(!quiet && isatty(STDERR_FILENO));
+    std::vector<std::size_t> at(lists.size());
+    for (;;) {
+        std::vector<double> swept;
+        for (std::size_t i = 0; i < lists.size(); ++i) {
+            swept.push_back(lists[i].values[at[i]]);
+            if (!set(lists[i].name, swept.back()))
+                fail("--sweep {}: there is no such number; see sennit simulate --help-all", lists[i].name);
+        }
+        simulate_one(swept, rows, bar);
+        std::size_t i = lists.size();
+        while (i > 0 && ++at[i - 1] == lists[i - 1].values.size())
+            at[--i] = 0;
+        if (i == 0)
+            return rows;
+    }
+}
+
+void Simulate::State::print(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const {
+    for (const Sweep &list : lists)
+        fmt::print("{:>12} ", list.name);
+    fmt::print("{:<7}{:>11}{:>8}{:>9}{:>9}{:>9}{:>11}{:>11}{:>8}\n", "policy", "time s", "vs 1st",
+               "in task", "overhead", "idle", "path s", "busiest s", "/bound");
+    double first = 0;
+    std::string first_policy = rows.empty() ? "" : rows[0].policy;
+    for (const Row &row : rows) {
+        const Result &result = row.result;
+        const double all = result.in_task + result.overhead + result.idle;
+        const double time = seconds(result.time);
+        if (row.policy == first_policy)
+            first = time;
+        for (const double value : row.swept)
+            fmt::print("{:>12g} ", value);
+        fmt::print("{:<7}{:>11.4f}{:>+7.1f}%{:>8.1f}%{:>8.1f}%{:>8.1f}%{:>11}{:>11.4f}{:>8.3f}\n",
+                   row.policy, time, (time / first - 1) * 100, 100 * result.in_task / all,
+                   100 * result.overhead / all, 100 * result.idle / all,
+                   row.path > 0 ? fmt::format("{:.4f}", row.path) : "-", result.busiest_rank,
+                   time / bound_of(row));
+    }
+    double spent = 0, tasks = 0;
+    for (const Row &row : rows) {
+        spent += row.spent;
+        tasks += static_cast<double>(row.result.tasks);
+    }
+    if (rows.empty())
+        return;
+    const Result &last = rows.back().result;
+    fmt::print("\n{} tasks ({} compute, {} send, {} receive), {} suspended, {:.2f} GB in messages; "
+               "at most {} unfinished in a rank\n",
+               count_text(last.tasks), count_text(last.compute), count_text(last.sends),
+               count_text(last.receives), count_text(last.suspended),
+               static_cast<double>(last.bytes) * 1e-9, count_text(last.most_unfinished));
+    fmt::print("in task, overhead, idle: shares of all threads' time. path: no schedule is shorter. "
+               "busiest: work of the busiest rank / its threads. /bound: time / the larger of both.\n");
+    fmt::print("simulated {:.2f} million tasks per second of processor time\n",
+               spent > 0 ? tasks / spent * 1e-6 : 0);
+}
+
+Json Simulate::State::to_json(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const {
+    Json document;
+    document["workload"] = *cholesky ? "cholesky" : "gauss-seidel";
+    if (*cholesky) {
+        document["options"] = {{"n", cholesky_options.n}, {"block", cholesky_options.block},
+                               {"gflops", cholesky_options.gflops}, {"own_buffers", own_buffers}};
+    } else {
+        document["options"] = {{"cells", gauss_seidel_options.cells},
+                               {"block", gauss_seidel_options.block},
+                               {"iterations", gauss_seidel_options.iterations},
+                               {"cell_ns", gauss_seidel_options.cell_ns},
+                               {"sentinel", gauss_seidel_options.sentinel}};
+    }
+    document["seed"] = seed;
+    document["order"] = order;
+    for (const sim::Parameter &parameter : sim::parameters())
+        document["machine"][std::string(parameter.name)] = machine.*parameter.field;
+    document["results"] = Json::array();
+    for (const Row &row : rows) {
+        const Result &r = row.result;
+        Json entry;
+        for (std::size_t i = 0; i < lists.size(); ++i)
+            entry["sweep"][lists[i].name] = row.swept[i];
+        entry["policy"] = row.policy;
+        entry["time_s"] = seconds(r.time);
+        entry["in_task_s"] = r.in_task;
+        entry["overhead_s"] = r.overhead;
+        entry["idle_s"] = r.idle;
+        if (row.path > 0)
+            entry["critical_path_s"] = row.path;
+        entry["busiest_rank_s"] = r.busiest_rank;
+        entry["mean_work_s"] = r.mean_work;
+        entry["tasks"] = r.tasks;
+        entry["compute"] = r.compute;
+        entry["sends"] = r.sends;
+        entry["receives"] = r.receives;
+        entry["suspended"] = r.suspended;
+        entry["bytes"] = r.bytes;
+        entry["raises"] = r.raises;
+        entry["passes"] = r.passes;
+        entry["most_unfinished"] = r.most_unfinished;
+        entry["schedule"] = fmt::format("{:016x}", r.checksum);
+        document["results"].push_back(std::move(entry));
+    }
+    return document;
+}
+
+std::string Simulate::State::to_csv(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const {
+    std::string text;
+    for (const Sweep &list : lists)
+        text += fmt::format("{},", list.name);
+    text += "policy,time_s,in_task_s,overhead_s,idle_s,critical_path_s,busiest_rank_s,tasks,sends\n";
+    for (const Row &row : rows) {
+        for (const double value : row.swept)
+            text += fmt::format("{:g},", value);
+        const Result &r = row.result;
+        text += fmt::format("{},{:.9f},{:.6f},{:.6f},{:.6f},{:.9f},{:.9f},{},{}\n", row.policy,
+                            seconds(r.time), r.in_task, r.overhead, r.idle, row.path,
+                            r.busiest_rank, r.tasks, r.sends);
+    }
+    return text;
+}
+
+namespace {
+
+void write_text(const std::string &path, const std::string &text) {
+    if (path == "-") {
+        fmt::print("{}", text);
+        return;
+    }
+    std::ofstream file(path);
+    file << text;
+    if (!file.flush())
+        fail("{} cannot be written", path);
+}
+
+} // namespace
+
+int Simulate::run() {
+    State &state = *state_;
+    std::vector<Sweep> lists;
+    for (const std::string &text : state.sweeps)
+        lists.push_back(parse_sweep(text));
+    const std::vector<Row> rows = state.simulate_all(lists);
+    if (state.json != "-" && state.csv != "-")
+        state.print(lists, rows);
+    if (!state.json.empty())
+        write_text(state.json, state.to_json(lists, rows).dump(1) + "\n");
+    if (!state.csv.empty())
+        write_text(state.csv, state.to_csv(lists, rows));
+    return 0;
+}
+
+} // namespace sennit::tool
