@@ -29,16 +29,28 @@ bool take_agent(const Team &agents) {
     return true;
 }
 
+Member &agent_at(const sched::Worker &worker) {
+    Team &agents = *g_agents.load(std::memory_order_acquire);
+    int i = 0;
+    while (agents.member(i).worker.load(std::memory_order_relaxed) != &worker)
+        ++i;
+    return agents.member(i);
+}
+
 // The body of a carrier.
 void visit(void *argument) {
     auto &task = *static_cast<Task *>(argument);
     auto &team = *static_cast<Team *>(task.team);
     sched::Worker &worker = *sched::Worker::self();
+    // A worker that looks for work does so in the slot where it was last: that may be the guest of
+    // another task, which rests now and is gone before this one ends.
+    Member &agent = agent_at(worker);
+    worker.slot = &agent;
     Member guest;
     guest.team = &team;
-    guest.group = worker.slot->group;
+    guest.group = agent.group;
     guest.index = kUnassignedThread;
-    guest.placement = member_of(worker).placement;
+    guest.placement = agent.placement;
     guest.implicit.team = &team;
     guest.implicit.tool = &guest.record;
     task::run_beyond_team(worker, guest, task);
