@@ -133,8 +133,8 @@ void hand_over(sched::Worker &worker, Task &task, const task::Depend *depends, i
 // The compiler forgets to say whose dependences an undeferred task waits for: they are those of the
 // detachable task that its creator made last, which holds them until its event is fulfilled.
 struct Made {
-    const Task *creator;
-    Task *task;
+    const Task *creator = nullptr;
+    Task *task = nullptr;
 };
 SENNIT_TLS Made t_detachable;
 
