@@ -84,6 +84,7 @@ def make_groups(arguments, threads):
     if "mpi" in wanted:
         titles = {"mpich": "MPICH", "openmpi": "Open MPI"}
         plans += [(f"Blocking {titles[mpi]} calls", "mpi-pingpong", mpi_modes, mpi) for mpi in MPIS]
+        plans += [(f"Ways to wait for {titles[mpi]} in tasks", "mpi-engine", mpi_modes, mpi) for mpi in MPIS]
 
     only = set(arguments.rows.split(",")) if arguments.rows else None
     groups, found = [], set()

@@ -18,6 +18,8 @@ SENNIT_DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
     }
     if (!in_task()) {
         static const auto bare = SENNIT_BARE(Wait);
+        if (no_tasks()) [[unlikely]]
+            return bare(request, status);
         const sennit_wait wait = {"MPI_Wait", 0, -1, -1, 1, -1, 0, nullptr};
         return outside_task(wait, [&] { return bare(request, status); });
     }

@@ -15,6 +15,7 @@
 namespace sennit::mpi {
 
 constinit thread_local int t_depth __attribute__((tls_model("initial-exec")));
+constinit std::atomic<bool> g_tasks{false};
 constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec"))) = true;
 
 namespace {

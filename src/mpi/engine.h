@@ -64,6 +64,12 @@ int outside_task(Call call) {
     return error;
 }
 
+// Is there a task runtime in this job's ranks? Without it, calls are the bare MPI's after one look.
+extern constinit std::atomic<bool> g_tasks;
+inline bool no_tasks() {
+    return !g_tasks.load(std::memory_order_relaxed);
+}
+
 // Is the caller an OpenMP task (or in a like position) whose blocking calls should suspend it?
 bool in_task();
 // The same for a call that is known not to block when `never_blocks`.

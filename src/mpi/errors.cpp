@@ -28,12 +28,13 @@ void raise(Object object, int error) {
 
 } // namespace sennit::mpi
 
-#ifdef MPICH_NUMVERSION
+#if defined MPICH_NUMVERSION || defined MPI_ABI
 
 // Every function of MPICH that ends with an error goes through this one of its own, which calls the
 // handler of `comm` and gives the code that the function returns. Setting handlers instead would
 // show: communicators inherit them, and a handler may not call MPI (it runs under MPICH's lock). An
-// MPICH that does not export it keeps its behaviour.
+// MPICH that does not export it keeps its behaviour, and another MPI with the standard ABI has no
+// such function.
 extern "C" SENNIT_MPI_EXPORT int MPIR_Err_return_comm(void *comm, const char *function, int error) {
     using namespace sennit::mpi;
     if (QuietTests::t_quiet) {

@@ -33,7 +33,7 @@ class Header:
         standard = re.search(r"sennit_mpi_standard\[\] = \{ ?(\d+), (\d+)", text)
         self.standard = float(f"{standard.group(1)}.{standard.group(2)}")
         # The standard ABI leaves Fortran to a library of its own.
-        self.has_fortran = "MPI_Fint" in text and "MPI_Comm_f2c" in text
+        self.has_fortran = "sennit_mpi_fortran" in text
         self.tampi = set(re.findall(r"\bint TAMPI_(\w+)\(", text))
         self.prototypes = {}  # name without MPI_ -> list of (declaration, argument name)
         for match in re.finditer(r"\bint MPI_(\w+)\(([^()]*)\)", text):
@@ -75,6 +75,8 @@ extern "C" SENNIT_MPI_EXPORT int PMPI_{name}({parameters})
 
 IN_TASK = """extern "C" int sennit_MPI_{name}({parameters}) {{
     static const auto bare = SENNIT_BARE({name});
+    if (no_tasks()) [[unlikely]]
+        return bare({arguments});
     if (!in_task({never_blocks})) {{
         {mark}
         return outside_task({wait}[&] {{ return bare({arguments}); }});
@@ -151,6 +153,8 @@ DELEGATE = IN_TASK + """    return delegate(operation, [&] {{ return bare({argum
 
 NOTIFY = """extern "C" int sennit_MPI_{name}({parameters}) {{
     static const auto bare = SENNIT_BARE({name});
+    if (no_tasks()) [[unlikely]]
+        return bare({arguments});
     notify(Notice::{notice}, {peer});
     return outside_task([&] {{ return bare({arguments}); }});
 }}

@@ -4,3 +4,6 @@
 #include <mpi.h>
 
 int sennit_mpi_standard[] = {MPI_VERSION, MPI_SUBVERSION};
+#ifndef MPI_ABI
+int sennit_mpi_fortran;
+#endif

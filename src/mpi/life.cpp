@@ -28,6 +28,7 @@ void opened(bool multiple) {
     g_users.fetch_add(1, std::memory_order_relaxed);
     if (!runtime_present())
         return;
+    g_tasks.store(true, std::memory_order_relaxed);
     if (!multiple)
         std::fputs(kNoMultiple, stderr);
     set_multiple(multiple);

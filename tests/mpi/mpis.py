@@ -34,6 +34,9 @@ MPIS = {
 }
 # program and MPI -> why it is left out
 KNOWN = {("errors", mpi): "the wheel of MPICH is built without checks of arguments" for mpi in ("mpich", "mpiabi")}
+for program in ("errors", "continuations"):
+    KNOWN[program, "impi-abi"] = "bare Intel MPI ends the program in the standard ABI in spite of MPI_ERRORS_RETURN"
+KNOWN["files", "impi-abi"] = "bare Intel MPI counts wrong what it has read from a file, in the standard ABI only"
 
 
 def install(folder):
