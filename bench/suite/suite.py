@@ -27,7 +27,6 @@ import machine
 import results
 
 HERE = pathlib.Path(__file__).resolve().parent
-BLOCK = 512  # of the emulated runs
 PRIORITIES = {"ma1": "sends", "ma2": "path", "ma3": "depth", "sa": "sends"}
 VARIANTS = ("blocking", "singlecom", "taskyield", "detach", "interop-blocking", "interop-nonblocking")
 
@@ -43,7 +42,8 @@ class Case:
     program: str = "cholesky"
     window: int = 0  # live tasks per thread; 0: the runtime's choice
     buffers: int = 1
-    real: int = 0  # block size with true kernels; 0: emulated
+    size: int = 512  # of a block
+    real: bool = False  # true kernels; not so: emulated
 
     @property
     def network(self):
@@ -52,7 +52,8 @@ class Case:
 
     @property
     def title(self):
-        parts = [f"{self.ranks} x {self.threads}", f"{self.blocks} blocks", self.network]
+        blocks = f"{self.blocks} blocks" + (f" of {self.size}" if self.size != 512 else "")
+        parts = [f"{self.ranks} x {self.threads}", blocks, self.network]
         if self.program != "cholesky":
             parts.insert(0, self.program)
         if self.window:
@@ -91,7 +92,7 @@ def run_promptly():
 def run(options, case, way):
     """One run: what the program printed as JSON, with the policy's time; None: it failed."""
     binary = options.home / "apps" / f"{case.program}-{options.compiler}-{options.mpi}"
-    size = case.real or BLOCK
+    size = case.size
     command = [str(options.home / "bin/sennit"), "run", "-n", str(case.ranks), "--threads", str(case.threads),
                "--mpi", options.mpi, str(binary), "--n", str(size * case.blocks), "--block", str(size),
                "--variant", way.variant, "--priorities", PRIORITIES.get(way.policy, "none"),
@@ -149,7 +150,7 @@ def groups(quick):
     splits = [Case(ranks, 16 // ranks, 32, 200, 1000) for ranks in (2, 4, 8, 16)]
     waves = [Case(4, 4, 32, us, 1000, program="wavefront") for us in (50, 1000)]
     own = [dataclasses.replace(case, buffers=0) for case in (LARGE,)]
-    real = [Case(2, 1, 16, 5000, 0, real=256)]
+    two = [Case(2, 1, 16, 5000, 0, size=256, real=real) for real in (False, True)]
     return [
         ("policies", "Policies", [SMALL], POLICIES),
         ("large", "Policies at 64 threads", [SQUARE, LARGE], SOME),
@@ -160,7 +161,7 @@ def groups(quick):
         ("variants", "Exchange variants", [Case(4, 4, 32, us, 1000) for us in (0, 1000)],
          [Way("auto", variant=variant) for variant in VARIANTS]),
         ("wavefront", "Another graph: wavefronts over a grid", waves, (*FEW, Way("lifo"))),
-        ("real", "Real kernels", real, (*FEW, Way("lifo"))),
+        ("two", "Two ranks of one thread: emulated and with real kernels", two, (*FEW, Way("lifo"))),
     ]
 
 
@@ -195,7 +196,7 @@ def main(arguments):
         chosen = [group for group in chosen if group[0] in names]
     options.output.mkdir(parents=True, exist_ok=True)
     facts = machine.describe(machine.distinct_cores(os.cpu_count()), HERE, {options.mpi})
-    facts += [("emulated core", f"potrf,trsm,syrk,gemm,sweep at {options.rates} GFLOP/s, blocks of {BLOCK}"),
+    facts += [("emulated core", f"potrf,trsm,syrk,gemm,sweep at {options.rates} GFLOP/s, blocks of 512 unless said"),
               ("programs", f"{options.compiler}, {options.mpi}; OMP_WAIT_POLICY=passive")]
     samples, complaints = {}, {}
     shuffle = random.Random(options.seed)

@@ -304,6 +304,21 @@ TEST(Outlook, TheUsersPriorityIsAFloor) {
     EXPECT_EQ(graph.priority(task), kMostPriority - 1);
 }
 
+// With tasks of milliseconds, what runs in the wrong order until then is never made up.
+TEST(Outlook, TheFirstVerdictsAreHeededAtOnce) {
+    Profile sends{ProfileKey{}};
+    Profile computes{ProfileKey{}};
+    Graph graph;
+    for (int t = 0; t < 100; ++t)
+        graph.add({}, false, t % 2 ? &sends : &computes);
+    graph.learn(sends, true);
+    EXPECT_TRUE(graph.overdue());
+    graph.reconsider();
+    graph.learn(computes, false);
+    graph.run(0);
+    EXPECT_TRUE(graph.overdue());
+}
+
 TEST(Outlook, PassesStayRareBesideTheTasks) {
     Profile changing{ProfileKey{}};
     Graph graph;
