@@ -176,6 +176,7 @@ struct Rank {
     Tasks creator;
     const TaskSpec *spec = nullptr; // the task that is being created
     bool creating = true;
+    bool waits_for_all = false; // before it makes `spec`
     std::uint32_t first_thread = 0;
     std::uint32_t unfinished = 0;
     std::uint32_t created = 0;
@@ -230,6 +231,10 @@ class Simulation {
     }
 
     // Creation.
+    bool may_create(const Rank &rank) const {
+        return rank.creating && rank.unfinished < window_ &&
+               !(rank.waits_for_all && rank.unfinished > 0);
+    }
     void go_on_creating(Rank &rank, Time now);
     void created(Rank &rank, Time now);
     std::uint32_t make_task(Rank &rank, const TaskSpec &spec, Time now);
@@ -370,7 +375,11 @@ std::uint32_t Simulation::number_of(Rank &rank, Profile *profile) {
 
 // The creating thread turns to its next task; what it costs is known before it is made.
 void Simulation::go_on_creating(Rank &rank, Time now) {
-    rank.spec = rank.creator.next();
+    if (!rank.waits_for_all)
+        rank.spec = rank.creator.next();
+    rank.waits_for_all = rank.spec && rank.spec->after_all && rank.unfinished > 0;
+    if (rank.waits_for_all)
+        return look_for_work(rank.first_thread, now);
     if (!rank.spec) {
         rank.creating = false;
         look_for_work(rank.first_thread, now);
@@ -382,7 +391,7 @@ void Simulation::go_on_creating(Rank &rank, Time now) {
         if (writer != kNone)
             tasks_.prefetch(writer);
     }
-    const Time cost = create_ + depend_ * static_cast<Time>(items);
+    const Time cost = create_ + depend_ * static_cast<Time>(items) + rank.spec->before;
     occupy(rank, cost, false);
     events_.push(now + cost, pack(What::create, index_of(rank)));
 }
@@ -655,7 +664,7 @@ void Simulation::look_for_work(std::uint32_t index, Time now) {
         events_.push(now + resume_, pack(What::finish, task));
         return;
     }
-    if (index == rank.first_thread && rank.creating && rank.unfinished < window_)
+    if (index == rank.first_thread && may_create(rank))
         return go_on_creating(rank, now);
     task = take_ready(rank, index);
     if (task != kNone)
@@ -731,12 +740,15 @@ void Simulation::finish(std::uint32_t index, Time now) {
             if (--tasks_[bundle.successors[i]].missing == 0)
                 make_ready(rank, bundle.successors[i], thread, now);
     }
-    if (unlimited_)
+    if (unlimited_) {
+        if (rank.waits_for_all && rank.unfinished == 0)
+            go_on_creating(rank, now);
         return;
+    }
     look_for_work(thread, now);
     wake_for_ready(rank, now);
     // The creating thread idles although it could create.
-    if (rank.creating && rank.unfinished < window_ && threads_[rank.first_thread].idle) {
+    if (may_create(rank) && threads_[rank.first_thread].idle) {
         rank.idle.erase(std::find(rank.idle.begin(), rank.idle.end(), rank.first_thread));
         wake(rank, rank.first_thread, now);
     }

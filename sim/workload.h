@@ -36,6 +36,8 @@ struct TaskSpec {
     std::uint8_t count = 0;    // of accesses
     int clause = 0;            // the priority clause's value, under the policy at hand
     Time duration = 0;         // compute
+    Time before = 0;           // the creating thread's own work, before it makes this one
+    bool after_all = false;    // it has waited for all its tasks so far (taskwait, barrier)
     std::uint64_t message = 0; // send, receive: one number for both ends, used once
     std::uint32_t peer = 0;
     std::uint64_t bytes = 0;

@@ -4,8 +4,10 @@
 import csv
 import io
 import json
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 SENNIT = sys.argv[1]
 SMALL = ["--ranks", "2", "--threads", "2", "--quiet"]
@@ -54,3 +56,11 @@ refused("no whole tile", "cholesky", "--n", "100")
 refused("does not divide", "cholesky", "--ranks", "4", "--grid-rows", "3")
 refused("fewer rows of blocks", "gauss-seidel", "--cells", "1024", "--ranks", "4")
 refused("cannot be written", "cholesky", "--n", "2048", "--quiet", "--json", "/nowhere/x.json")
+
+# Traces: what is none is refused with the file, the place and the reason.
+with tempfile.TemporaryDirectory() as folder:
+    refused(folder, "trace", folder)
+    file = pathlib.Path(folder) / "rank-0.sennit"
+    file.write_bytes(b"no trace at all" * 1000)
+    refused("rank-0.sennit", "trace", folder)
+refused("required", "trace")

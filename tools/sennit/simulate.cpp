@@ -4,6 +4,7 @@
 #include "failure.h"
 #include "sim/cholesky.h"
 #include "sim/gauss_seidel.h"
+#include "sim/replay.h"
 #include "sim/simulation.h"
 
 #include <fmt/ranges.h>
@@ -156,7 +157,10 @@ struct Simulate::State {
     CLI::App *app = nullptr;
     CLI::App *cholesky = nullptr;
     CLI::App *gauss_seidel = nullptr;
+    CLI::App *trace = nullptr;
 
+    std::string folder;
+    std::shared_ptr<const sim::Replay> replay;
     Machine machine;
     sim::CholeskyOptions cholesky_options;
     sim::GaussSeidelOptions gauss_seidel_options;
@@ -225,12 +229,14 @@ struct Simulate::State {
         return false;
     }
 
-    std::unique_ptr<sim::Workload> workload() const {
+    std::shared_ptr<const sim::Workload> workload() const {
+        if (replay)
+            return replay;
         if (*gauss_seidel)
-            return std::make_unique<sim::GaussSeidel>(gauss_seidel_options, machine.rank_count());
+            return std::make_shared<sim::GaussSeidel>(gauss_seidel_options, machine.rank_count());
         sim::CholeskyOptions options = cholesky_options;
         options.reuse = !own_buffers;
-        return std::make_unique<sim::Cholesky>(options, machine.rank_count());
+        return std::make_shared<sim::Cholesky>(options, machine.rank_count());
     }
 
     std::vector<Row> simulate_all(const std::vector<Sweep> &lists);
@@ -271,6 +277,11 @@ Simulate::Simulate(CLI::App &app) : state_(std::make_unique<State>()) {
     state.gauss_seidel->add_flag("--sentinel", seidel.sentinel,
                                  "a rank's communication tasks one after the other");
     state.add_options(*state.gauss_seidel);
+
+    state.trace = state.app->add_subcommand(
+        "trace", "what `sennit run --trace` recorded, on another machine or under another policy");
+    state.trace->add_option("folder", state.folder)->required();
+    state.add_options(*state.trace);
 }
 
 Simulate::~Simulate() = default;
@@ -288,7 +299,7 @@ void Simulate::State::simulate_one(const std::vector<double> &swept, std::vector
     const std::string fault = sim::fault_of(machine);
     if (!fault.empty())
         fail("{}", fault);
-    const std::unique_ptr<sim::Workload> work = workload();
+    const std::shared_ptr<const sim::Workload> work = workload();
     cholesky_options.n = given_n;
     double path = 0;
     std::vector<std::string> names = policies == "all" ? sim::known_choices() : split(policies, ',');
@@ -373,10 +384,13 @@ void Simulate::State::print(const std::vector<Sweep> &lists, const std::vector<R
 
 Json Simulate::State::to_json(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const {
     Json document;
-    document["workload"] = *cholesky ? "cholesky" : "gauss-seidel";
+    document["workload"] = replay ? "trace" : *cholesky ? "cholesky" : "gauss-seidel";
     if (*cholesky) {
         document["options"] = {{"n", cholesky_options.n}, {"block", cholesky_options.block},
                                {"gflops", cholesky_options.gflops}, {"own_buffers", own_buffers}};
+    } else if (replay) {
+        document["options"] = {{"trace", folder}, {"recorded_s", replay->recorded_seconds()},
+                               {"notes", replay->notes()}};
     } else {
         document["options"] = {{"cells", gauss_seidel_options.cells},
                                {"block", gauss_seidel_options.block},
@@ -454,8 +468,27 @@ int Simulate::run() {
     std::vector<Sweep> lists;
     for (const std::string &text : state.sweeps)
         lists.push_back(parse_sweep(text));
+    const bool talks = state.json != "-" && state.csv != "-";
+    if (*state.trace) {
+        state.replay = std::make_shared<sim::Replay>(state.folder);
+        const int ranks = state.replay->ranks();
+        if (state.trace->count("--ranks") && state.machine.rank_count() != ranks)
+            fail("the trace has {} ranks: --ranks cannot be another number", ranks);
+        for (const Sweep &list : lists)
+            if (list.name == "ranks")
+                fail("the trace has {} ranks: they cannot be swept", ranks);
+        state.machine.ranks = ranks;
+        if (!state.trace->count("--threads"))
+            state.machine.threads = state.replay->threads();
+        if (talks) {
+            fmt::print("{}: {} ranks, {} threads, {:.4f} s from first to last event\n", state.folder,
+                       ranks, state.replay->threads(), state.replay->recorded_seconds());
+            for (const std::string &note : state.replay->notes())
+                fmt::print("note: {}\n", note);
+        }
+    }
     const std::vector<Row> rows = state.simulate_all(lists);
-    if (state.json != "-" && state.csv != "-")
+    if (talks)
         state.print(lists, rows);
     if (!state.json.empty())
         write_text(state.json, state.to_json(lists, rows).dump(1) + "\n");

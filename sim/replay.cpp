@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay.h"
+
+#include "trace/read/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace sennit::sim {
+namespace {
+
+// Shorter work before or after a call is a part of the call.
+constexpr Time kWorthAPiece = 1000;
+
+struct Stop {
+    Time at; // in the task's own time
+    Time length;
+    const trace::Call *call;
+};
+
+// Is this a message between two tasks, both ends known?
+bool between_tasks(const trace::Job &job, const trace::Call &call) {
+    if (call.message == trace::kNone)
+        return false;
+    const trace::Message &message = job.messages[call.message];
+    const trace::Process &to = job.processes[message.to];
+    const trace::Call &send = job.processes[message.from].calls[message.send];
+    const trace::Call &receive = to.calls[message.receive];
+    const auto task_of = [&](const trace::Call &end) {
+        return end.post && end.wait != trace::kNone ? to.calls[end.wait].task : end.task;
+    };
+    return send.task != 0 && receive.task != 0 && task_of(receive) != 0;
+}
+
+} // namespace
+
+Replay::Replay(const std::filesystem::path &folder) {
+    const trace::Job job = trace::read_job(folder);
+    notes_ = job.notes;
+    recorded_ = static_cast<double>(job.end - job.begin) * 1e-9;
+    std::map<std::string, std::uint8_t> numbers;
+    std::uint64_t calls_left_out = 0, nested = 0, unfinished = 0;
+    for (std::size_t p = 0; p < job.processes.size(); ++p) {
+        const trace::Process &process = job.processes[p];
+        Rank &rank = ranks_.emplace_back();
+        const std::size_t tasks = process.tasks.size();
+        rank.data = static_cast<std::uint32_t>(tasks);
+        const auto workers = std::count_if(process.threads.begin(), process.threads.end(),
+                                           [](const auto &thread) { return thread.row >= 0; });
+        threads_ = std::max(threads_, static_cast<int>(workers));
+
+        std::vector<std::vector<Stop>> stops(tasks);
+        for (const trace::Call &call : process.calls) {
+            if (call.direction == trace::kNeither && call.request == 0)
+                continue; // a wait, whose posts are looked at
+            if (!between_tasks(job, call)) {
+                ++calls_left_out;
+                continue;
+            }
+            const bool late = call.post && call.direction == trace::kReceive &&
+                              call.wait != trace::kNone;
+            const trace::Call &stop = late ? process.calls[call.wait] : call;
+            stops[stop.task].push_back({stop.ran_before, stop.ran_within, &call});
+        }
+        std::vector<std::uint32_t> order;
+        for (std::uint32_t t = 1; t < tasks; ++t) {
+            if (!process.tasks[t].seen())
+                continue;
+            if (process.tasks[t].ran() && process.tasks[t].ended != trace::kNever)
+                order.push_back(t);
+            else
+                ++unfinished;
+            nested += process.tasks[t].parent != 0 && process.tasks[process.tasks[t].parent].ran();
+        }
+        std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return process.tasks[a].order < process.tasks[b].order;
+        });
+        std::vector<trace::Ns> waits; // the creating thread's, for all tasks so far
+        for (const trace::WaitSpan &wait : process.waits)
+            if (wait.task == 0 && (wait.reason == trace::WaitReason::children ||
+                                   wait.reason == trace::WaitReason::taskgroup ||
+                                   wait.reason == trace::WaitReason::barrier))
+                waits.push_back(wait.begin);
+        std::sort(waits.begin(), waits.end());
+
+        trace::Ns made = 0, ran = 0;
+        bool first = true;
+        std::vector<char> known(tasks);
+        for (const std::uint32_t t : order) {
+            const trace::Task &task = process.tasks[t];
+            const std::string name = process.name(t);
+            auto [at, fresh] = numbers.emplace(name, static_cast<std::uint8_t>(functions_.size()));
+            if (fresh) {
+                if (functions_.size() < 255)
+                    functions_.push_back(name);
+                else
+                    at->second = 254;
+            }
+            TaskSpec spec;
+            spec.function = at->second;
+            if (task.created != trace::kNever) {
+                const auto wait = std::upper_bound(waits.begin(), waits.end(), made);
+                spec.after_all = !first && wait != waits.end() && *wait < task.created;
+                if (!first && !spec.after_all && task.parent_ran > ran)
+                    spec.before = task.parent_ran - ran;
+                made = task.created;
+                ran = task.parent_ran;
+                first = false;
+            }
+            const auto edges = static_cast<std::uint32_t>(rank.edges.size());
+            auto edge = std::lower_bound(
+                process.edges.begin(), process.edges.end(), t,
+                [](const trace::Edge &one, std::uint32_t successor) { return one.successor < successor; });
+            for (; edge != process.edges.end() && edge->successor == t; ++edge)
+                if (edge->predecessor < tasks && known[edge->predecessor])
+                    rank.edges.push_back(edge->predecessor);
+            known[t] = 1;
+            const auto edge_count = static_cast<std::uint32_t>(rank.edges.size()) - edges;
+            const std::size_t begin = rank.pieces.size();
+            const auto piece = [&](TaskSpec what) {
+                Piece next{what, t, edges, edge_count};
+                if (rank.pieces.size() > begin) { // only the first waits for others
+                    next.edges = 0;
+                    next.task.before = 0;
+                    next.task.after_all = false;
+                }
+                rank.pieces.push_back(next);
+            };
+            auto &calls = stops[t];
+            std::stable_sort(calls.begin(), calls.end(),
+                             [](const Stop &a, const Stop &b) { return a.at < b.at; });
+            Time done = 0;
+            for (const Stop &stop : calls) {
+                if (stop.at - done >= kWorthAPiece) {
+                    spec.kind = Kind::compute;
+                    spec.duration = stop.at - done;
+                    piece(spec);
+                }
+                done = std::max(done, stop.at + stop.length);
+                const trace::Message &message = job.messages[stop.call->message];
+                TaskSpec call = spec;
+                call.kind = stop.call->direction == trace::kSend ? Kind::send : Kind::receive;
+                call.message = stop.call->message;
+                call.bytes = job.processes[message.from].calls[message.send].bytes;
+                call.peer = call.kind == Kind::send ? message.to : message.from;
+                piece(call);
+            }
+            const Time rest = task.running - done;
+            if (rest >= kWorthAPiece || rank.pieces.size() == begin) {
+                spec.kind = Kind::compute;
+                spec.duration = std::max<Time>(rest, 0);
+                piece(spec);
+            }
+        }
+        count_ += rank.pieces.size();
+    }
+    const auto note = [&](std::uint64_t count, const char *what) {
+        if (count > 0)
+            notes_.push_back(fmt::format("{} {}", count, what));
+    };
+    note(unfinished, "tasks did not end before the trace did: left out");
+    note(calls_left_out, "calls of MPI are collective, outside of tasks or without their other end: "
+                         "their time counts as work, they wait for nobody");
+    note(nested, "tasks of tasks are created where their parents are");
+}
+
+Tasks Replay::tasks_of(int number, Marks marks) const {
+    const Rank &rank = ranks_[static_cast<std::size_t>(number)];
+    std::vector<Access> accesses;
+    TaskSpec task;
+    for (const Piece &piece : rank.pieces) {
+        task = piece.task;
+        task.clause = marks != Marks::none && task.kind == Kind::send ? 1 : 0;
+        task.add(piece.datum, Access::Mode::inout);
+        task.more = nullptr;
+        if (piece.edges > 0) {
+            accesses.clear();
+            for (std::uint32_t i = 0; i < piece.edges; ++i)
+                accesses.push_back({rank.edges[piece.first_edge + i], Access::Mode::last_in});
+            task.more = &accesses;
+        }
+        co_yield task;
+    }
+}
+
+} // namespace sennit::sim

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recorded run as a workload: the tasks of a trace (src/trace/read) in the order of their
+// creation, with their dependences, their times between calls of MPI, and their messages. What the
+// trace says about who ran when is not used: that is what a simulation finds out anew.
+//
+// A task that calls MPI is replayed in pieces: up to a call, the call, what follows. Not replayed:
+// collective calls and those outside of tasks (their time counts as work), messages of which one end
+// is there; a task of a task is created where its parent was. notes() tells how many there were.
+#pragma once
+
+#include "workload.h"
+
+#include <filesystem>
+
+namespace sennit::sim {
+
+class Replay final : public Workload {
+  public:
+    // Throws trace::TraceError: file, place, reason.
+    explicit Replay(const std::filesystem::path &folder);
+
+    int ranks() const { return static_cast<int>(ranks_.size()); }
+    int threads() const { return threads_; }
+    double recorded_seconds() const { return recorded_; }
+    const std::vector<std::string> &notes() const { return notes_; }
+
+    std::vector<std::string> functions() const override { return functions_; }
+    std::uint32_t data_of(int rank) const override { return ranks_[static_cast<std::size_t>(rank)].data; }
+    Tasks tasks_of(int rank, Marks marks) const override;
+    std::uint64_t task_count() const override { return count_; }
+
+  private:
+    struct Piece {
+        TaskSpec task; // without accesses
+        std::uint32_t datum = 0;
+        std::uint32_t first_edge = 0, edges = 0;
+    };
+    struct Rank {
+        std::vector<Piece> pieces;
+        std::vector<std::uint32_t> edges; // data of the predecessors
+        std::uint32_t data = 0;
+    };
+
+    std::vector<Rank> ranks_;
+    std::vector<std::string> functions_;
+    std::vector<std::string> notes_;
+    std::uint64_t count_ = 0;
+    int threads_ = 1;
+    double recorded_ = 0;
+};
+
+} // namespace sennit::sim
