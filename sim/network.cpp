@@ -68,7 +68,8 @@ Cards::Cards(const Machine &machine)
         (static_cast<std::size_t>(machine.ranks) + ranks_per_card_ - 1) / ranks_per_card_;
     if (!machine.unlimited) {
         sends_until_.resize(count);
-        receives_until_.resize(count);
+        if (machine.receive_queue > 0)
+            receives_until_.resize(count);
     }
 }
 
