@@ -2,6 +2,7 @@
 #include "mpi/batch.h"
 
 #include "mpi/chaos.h"
+#include "mpi/traced.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -96,6 +97,7 @@ int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Statu
     batch->operation = operation;
     batch->user_statuses = wants ? statuses : nullptr;
     batch->bound = current_task();
+    trace_bound(batch->requests, count);
     bind_event(batch->bound);
     return hand_over(*batch);
 }

@@ -4,6 +4,7 @@
 #include "mpi/blocking.h"
 #include "mpi/chaos.h"
 #include "mpi/continuation.h"
+#include "mpi/traced.h"
 
 #include <cstdlib>
 
@@ -11,6 +12,14 @@ using namespace sennit::mpi;
 
 // Not a row that polls: waiting for one request is common, and many are tested at once.
 SENNIT_DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
+    Traced traced({.name = "MPI_Wait",
+                   .direction = 0,
+                   .peer = -1,
+                   .tag = -1,
+                   .object = {},
+                   .requests = 1,
+                   .handles = request});
+    status = traced.status(status);
     if (continuations() && t_depth == 0) {
         static const auto test = SENNIT_BARE(Test);
         return wait_attending({.name = "MPI_Wait", .requests = 1}, true, 1, request, status,
@@ -117,12 +126,27 @@ int exchange(const char *name, PackSize pack_size, Pack pack, const Parts<Calls.
 
 } // namespace
 
+namespace {
+// On the timeline: a send, and the call that receives.
+struct TracedExchange : Traced {
+    TracedExchange(const char *name, int dest, int send_tag, std::int64_t count, MPI_Datatype type,
+                   int source, int receive_tag, MPI_Comm comm)
+        : Traced(
+              (trace_post({name, SENNIT_NOTICE_SEND, dest, send_tag, communicator(comm)}, nullptr,
+                          [&] { return message_bytes(count, type); }),
+               CallFacts{name, SENNIT_NOTICE_RECEIVE, source, receive_tag, communicator(comm)})) {}
+};
+} // namespace
+
 // The four calls differ in the type of counts and in names.
 #define SENNIT_SENDRECV(suffix, Count)                                                             \
     SENNIT_DEFINE(Sendrecv##suffix, const void *send, Count send_count, MPI_Datatype send_type,    \
                   int dest, int send_tag, void *receive, Count receive_count,                      \
                   MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm,           \
                   MPI_Status *status) {                                                            \
+        TracedExchange traced("MPI_Sendrecv" #suffix, dest, send_tag, send_count, send_type,       \
+                              source, receive_tag, comm);                                          \
+        status = traced.status(status);                                                            \
         if (!in_task()) {                                                                          \
             static const auto bare = SENNIT_BARE(Sendrecv##suffix);                                \
             const sennit_wait wait = {                                                             \
@@ -142,6 +166,9 @@ int exchange(const char *name, PackSize pack_size, Pack pack, const Parts<Calls.
     SENNIT_DEFINE(Sendrecv_replace##suffix, void *buffer, Count count, MPI_Datatype type,          \
                   int dest, int send_tag, int source, int receive_tag, MPI_Comm comm,              \
                   MPI_Status *status) {                                                            \
+        TracedExchange traced("MPI_Sendrecv_replace" #suffix, dest, send_tag, count, type, source, \
+                              receive_tag, comm);                                                  \
+        status = traced.status(status);                                                            \
         if (!in_task()) {                                                                          \
             static const auto bare = SENNIT_BARE(Sendrecv_replace##suffix);                        \
             const sennit_wait wait = {"MPI_Sendrecv_replace" #suffix,                              \

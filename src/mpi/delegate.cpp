@@ -173,12 +173,10 @@ int run_elsewhere(const Operation &operation, Job &job) {
     pthread_once(&loaded, load_lazy_parts);
     const Turn turn(operation.turn);
     job.task = current_task();
-    trace_begin(operation);
     if (hand_out(job))
         suspend(job.task, operation);
     else
         job.error = job.call(job);
-    trace_end();
     return job.error;
 }
 

@@ -32,9 +32,7 @@ namespace {
     X(sennit_poll_register)                                                                        \
     X(sennit_poll_describe)                                                                        \
     X(sennit_poll_pending)                                                                         \
-    X(sennit_notify)                                                                               \
-    X(sennit_trace_begin)                                                                          \
-    X(sennit_trace_end)
+    X(sennit_notify)
 
 int serve(void *);
 int test_tickets();
@@ -343,13 +341,6 @@ void suspend(sennit_task *task, const Operation &operation) {
 void resume(sennit_task *task) {
     runtime().sennit_task_resume(task);
 }
-void trace_begin(const Operation &operation) {
-    runtime().sennit_trace_begin(operation.name, operation.peer, operation.tag, 0);
-}
-void trace_end() {
-    runtime().sennit_trace_end();
-}
-
 void bind_event(sennit_task *task) {
     runtime().sennit_task_events_increase(task, 1);
 }
@@ -458,11 +449,9 @@ int wait_for(const Operation &operation, Ticket &ticket) {
     if (ticket.handle)
         ticket.request = *ticket.handle;
     ticket.task = current_task();
-    trace_begin(operation);
     begin_pending();
     file(ticket);
     suspend(ticket.task, operation);
-    trace_end();
     return settle(ticket);
 }
 

@@ -208,8 +208,6 @@ bool multiple();
 sennit_task *current_task();
 void suspend(sennit_task *task, const Operation &operation);
 void resume(sennit_task *task);
-void trace_begin(const Operation &operation);
-void trace_end();
 void bind_event(sennit_task *task);
 void fulfil_event(sennit_task *task);
 

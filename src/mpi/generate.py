@@ -59,6 +59,7 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/chaos.h"
 #include "mpi/continuation.h"
 #include "mpi/delegate.h"
+#include "mpi/traced.h"
 
 #include "TAMPI.h"
 
@@ -75,8 +76,12 @@ extern "C" SENNIT_MPI_EXPORT int PMPI_{name}({parameters})
 
 IN_TASK = """extern "C" int sennit_MPI_{name}({parameters}) {{
     static const auto bare = SENNIT_BARE({name});
+<<<<<<< HEAD
     if (no_tasks()) [[unlikely]]
         return bare({arguments});
+=======
+    {traced}
+>>>>>>> 8438870 (Traces know every MPI call: peer, tag, bytes, communicator, what was received, which requests)
     if (!in_task({never_blocks})) {{
         {mark}
         return outside_task({wait}[&] {{ return bare({arguments}); }});
@@ -156,7 +161,17 @@ NOTIFY = """extern "C" int sennit_MPI_{name}({parameters}) {{
     if (no_tasks()) [[unlikely]]
         return bare({arguments});
     notify(Notice::{notice}, {peer});
-    return outside_task([&] {{ return bare({arguments}); }});
+    const int error = outside_task([&] {{ return bare({arguments}); }});
+    trace_post({facts}, {request}, {bytes});
+    return error;
+}}
+"""
+
+TRACE = """extern "C" int sennit_MPI_{name}({parameters}) {{
+    static const auto bare = SENNIT_BARE({name});
+    const int error = outside_task([&] {{ return bare({arguments}); }});
+    trace_post({facts}, {request}, {bytes});
+    return error;
 }}
 """
 
@@ -235,6 +250,20 @@ def wrapper(call, header, suffix):
             f'{fields["peer"]}, {fields["tag"]}, {fields["requests"]}, {fields["count"]}, '
             f'group_of({fields["object"]}), nullptr}};')
         fields["wait"] = "wait, "
+    # On the timeline.
+    of_count = next(((c, t) for c, t in (("count", "datatype"), ("sendcount", "sendtype"),
+                                         ("recvcount", "recvtype"))
+                     if c in names and t in names), None)
+    fields["bytes"] = ("[&] { return message_bytes(%s, %s); }" % of_count if of_count
+                       else "[] { return std::uint64_t{0}; }")
+    fields["facts"] = (
+        f'{{"MPI_{name}", {direction.get(call["notice"], "0")}, {fields["peer"]}, '
+        f'{fields["tag"]}, {fields["object"]}, {fields["requests"]}, {fields["handles"]}}}')
+    fields["request"] = "request" if "request" in names else "nullptr"
+    watched = call["status"] != "-"
+    fields["traced"] = f'Traced traced({fields["facts"]}, {fields["bytes"]});'
+    if watched:
+        fields["traced"] += f'\n    {call["status"]} = traced.status({call["status"]});'
     if kind == "start" and not header.has(twin):
         kind = "delegate"
     if kind == "start":
@@ -249,7 +278,8 @@ def wrapper(call, header, suffix):
         fields["all"] = "true" if name == "Waitall" else "false"
         fields["statuses"] = next(n for n in names if "status" in n)
         kind = "wait"
-    template = {"wait": WAIT, "start": START, "poll": POLL, "delegate": DELEGATE, "notify": NOTIFY}[kind]
+    template = {"wait": WAIT, "start": START, "poll": POLL, "delegate": DELEGATE, "notify": NOTIFY,
+                "trace": TRACE}[kind]
     bound = BOUND if kind == "start" and header.declares_tampi(twin) else ""
     if bound and header.has_fortran:
         bound += BOUND_FORTRAN
@@ -281,6 +311,7 @@ BEHAVIOUR = {
     "poll": "suspends the task until the testing form succeeds",
     "delegate": "a helper thread makes the call, the task is suspended until it returns",
     "notify": "does not block; the runtime notes that the task sends",
+    "trace": "does not block; seen on the timeline",
     "custom": "",
 }
 CUSTOM = {

@@ -3,6 +3,7 @@
 #include "mpi/blocking.h"
 #include "mpi/continuation.h"
 #include "mpi/progress.h"
+#include "mpi/traced.h"
 
 #include "TAMPI.h"
 
@@ -45,6 +46,8 @@ int init(int *argc, char ***argv, int required, int *provided) {
     if (error != MPI_SUCCESS)
         return error;
     opened(got >= MPI_THREAD_MULTIPLE);
+    if (tasks)
+        trace_start();
     start_progress_thread(got);
     const int level =
         task_multiple && tasks && got >= MPI_THREAD_MULTIPLE ? MPI_TASK_MULTIPLE : got;
@@ -113,6 +116,7 @@ SENNIT_DEFINE(Finalize, void) {
     close("MPI_Finalize");
     free_continuations();
     stop_progress_thread();
+    trace_finish();
     static const auto bare = SENNIT_BARE(Finalize);
     set_multiple(false); // nobody may ask MPI anything any more
     return outside_task(kFinalizing, [&] { return bare(); });

@@ -6,7 +6,8 @@
 
 int main(void) {
     static int order[3];
-    int x = 0, y = 0, ran = 0;
+    static int x, y; /* names of dependences */
+    int ran = 0;
     omp_event_handle_t event = (omp_event_handle_t)0;
 #pragma omp task detach(event) depend(out : x) shared(ran)
     order[ran++] = 1;
