@@ -102,6 +102,7 @@ START = IN_TASK + """    static const auto twin = SENNIT_BARE({twin});
 WAIT = """extern "C" int sennit_MPI_{name}({parameters}) {{
     static const auto bare = SENNIT_BARE({name});
     static const auto test = SENNIT_BARE({twin});
+    {traced}
     const auto over = [&](int *flag) {{
         const int error = test({twin_arguments});
         {set_flag}

@@ -5,6 +5,7 @@
 #include "doctor.h"
 #include "failure.h"
 #include "policy.h"
+#include "report.h"
 #include "run.h"
 #include "simulate.h"
 
@@ -38,7 +39,9 @@ struct RunOptions {
                            fmt::format("which ready task runs next (SENNIT_POLICY): {}",
                                        fmt::join(known_policies(), ", ")));
         command.add_option("--mpi", mpi, "the MPI it uses: auto (look), mpich, openmpi");
-        command.add_option("--trace", trace, "record a timeline into this folder (SENNIT_TRACE)");
+        command.add_option("--trace", trace,
+                           "record a trace into this folder (SENNIT_TRACE); "
+                           "--trace alone: into sennit-trace. Look at it with sennit report");
         command.add_flag("--dry-run", dry_run,
                          "print what would be set and started, start nothing");
         command.add_flag("--verbose", verbose, "print it, then start it");
@@ -65,6 +68,12 @@ struct RunOptions {
     }
 };
 
+// After `--trace`: the program, or a folder to record to?
+bool is_program(const std::string &word) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(word, ignored);
+}
+
 struct CommandLine {
     std::vector<std::string> options; // of this command, for CLI11
     std::vector<std::string> program; // with its arguments, which are nobody's business
@@ -76,6 +85,9 @@ CommandLine split_command_line(const CLI::App &command, std::vector<std::string>
     std::size_t at = 0;
     for (; at < words.size() && words[at].starts_with('-') && words[at] != "--"; ++at) {
         std::string &word = words[at];
+        if (word == "--trace" &&
+            (at + 2 >= words.size() || words[at + 1].starts_with('-') || is_program(words[at + 1])))
+            word = "--trace=sennit-trace";
         if (word == "-np") // as many launchers spell it
             word = "-n";
         const bool is_long = word.starts_with("--");
@@ -127,6 +139,20 @@ int run_command(int count, char **arguments) {
     doctor->add_flag("--options", list_options, "the runtime's environment options");
 
     Simulate simulate(app);
+    sennit::report::Request report_request;
+    CLI::App *report = app.add_subcommand(
+        "report", "what a trace shows: where the time went, who waited for whom");
+    report
+        ->add_option("folder", report_request.folders,
+                     "folders with traces; of several runs the first is compared with the others")
+        ->required();
+    report->add_flag("--threads", report_request.by_thread, "a line for each thread, too");
+    report->add_option("--html", report_request.page, "write a page with timelines and graphs");
+    report->add_option("--perfetto", report_request.perfetto,
+                       "write the (first) run in Chrome's format, for ui.perfetto.dev");
+    report->add_option("--paraver", report_request.paraver,
+                       "write the (first) run as PREFIX.prv, .pcf and .row");
+    report->add_flag("--check", report_request.check, "only say whether the traces are sound");
 
     std::vector<std::string> words(arguments + 1, arguments + count);
     app.add_subcommand("bench", "measure: sennit bench cholesky [--quick]; --help says more");
@@ -156,6 +182,8 @@ int run_command(int count, char **arguments) {
                             exec_options.watch);
     if (simulate.chosen())
         return simulate.run();
+    if (*report)
+        return sennit::report::run_report(report_request);
     if (list_options)
         return print_options();
     if (doctor_process != 0)

@@ -59,6 +59,18 @@ void apply(const Plan &plan) {
         setenv(setting.name.c_str(), setting.value.c_str(), 1);
 }
 
+// Of an earlier run: its ranks may have been others. Only who starts the job may do so.
+void clear_trace_folder(const Request &request) {
+    if (!request.trace)
+        return;
+    std::error_code error;
+    for (const auto &entry : std::filesystem::directory_iterator(*request.trace, error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with("rank-") && name.ends_with(".sennit"))
+            std::filesystem::remove(entry.path(), error);
+    }
+}
+
 int start_job(const Plan &plan, const Request &request) {
     ReportBox box;
     const MpiKind launcher = find_mpiexec(*plan.mpi, &plan).kind;
@@ -66,6 +78,7 @@ int start_job(const Plan &plan, const Request &request) {
     if (request.verbose)
         explain(plan, command, stderr);
     make_trace_folder(request);
+    clear_trace_folder(request);
     HangWatch watch(hang_link(box.address()), request.ranks.value_or(1));
     const JobEnd end = run_job(command, launcher == MpiKind::openmpi, watch);
 
@@ -132,6 +145,7 @@ int run_program(const Request &request, const Installation &installation) {
     if (request.verbose)
         explain(plan, request.command, stderr);
     make_trace_folder(request);
+    clear_trace_folder(request);
     apply(plan);
     execute(plan.program.path, request.command);
 }

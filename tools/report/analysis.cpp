@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace sennit::report {
+
+using namespace trace;
+
+Window window_of_tasks(const Job &job) {
+    Window window{kNever, 0};
+    for (const Process &process : job.processes)
+        for (const Task &task : process.tasks) {
+            if (!task.seen())
+                continue;
+            window.begin = std::min({window.begin, task.created, task.started});
+            if (task.ran())
+                window.end = std::max(window.end, task.ended == kNever ? process.end : task.ended);
+        }
+    if (window.begin == kNever || window.end <= window.begin)
+        return {job.begin, std::max(job.begin, job.end)};
+    return window;
+}
+
+Shares &Shares::operator+=(const Shares &other) {
+    task += other.task;
+    program += other.program;
+    program_mpi += other.program_mpi;
+    idle += other.idle;
+    overhead += other.overhead;
+    progress_idle += other.progress_idle;
+    progress_overhead += other.progress_overhead;
+    return *this;
+}
+
+namespace {
+
+// When something was ready in a process.
+class ReadyTime {
+  public:
+    explicit ReadyTime(const Process &process) {
+        std::int64_t ready = 0;
+        Ns total = 0;
+        Ns since = 0;
+        for (const ReadyChange &change : process.ready) {
+            if (ready > 0)
+                total += change.at - since;
+            since = change.at;
+            ready += change.change;
+            points_.push_back({since, total, ready > 0});
+        }
+    }
+    // How much of the time up to `at` something was.
+    Ns until(Ns at) const {
+        auto point = std::upper_bound(points_.begin(), points_.end(), at,
+                                      [](Ns t, const Point &p) { return t < p.at; });
+        if (point == points_.begin())
+            return 0;
+        --point;
+        return point->total + (point->ready ? at - point->at : 0);
+    }
+
+  private:
+    struct Point {
+        Ns at, total;
+        bool ready; // from then on
+    };
+    std::vector<Point> points_;
+};
+
+// What a thread did in [begin, end): visit(interval, from, to) for the parts in there.
+template <class Visit>
+void each_part(const ThreadModel &thread, Ns begin, Ns end, Visit visit) {
+    auto at = std::upper_bound(thread.intervals.begin(), thread.intervals.end(), begin,
+                               [](Ns t, const Interval &i) { return t < i.end; });
+    for (; at != thread.intervals.end() && at->begin < end; ++at)
+        visit(*at, std::max(begin, at->begin), std::min(end, at->end));
+}
+
+} // namespace
+
+std::vector<Shares> divide_time(const Process &process, const Window &window) {
+    const ReadyTime ready(process);
+    std::vector<Shares> all(process.threads.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const ThreadModel &thread = process.threads[i];
+        Shares &shares = all[i];
+        if (thread.row < 0)
+            continue;
+        each_part(thread, window.begin, window.end, [&](const Interval &part, Ns from, Ns to) {
+            if (part.state == State::task) {
+                shares.task += to - from;
+            } else if (part.state == State::program) {
+                shares.program += to - from;
+            } else {
+                const Ns busy = ready.until(to) - ready.until(from);
+                shares.overhead += busy;
+                shares.idle += to - from - busy;
+            }
+        });
+    }
+    for (const Polled &polled : process.polls) {
+        Shares &shares = all[polled.thread];
+        const ThreadModel &thread = process.threads[polled.thread];
+        const Ns begin = std::max(polled.begin, window.begin);
+        const Ns end = std::min(polled.end, window.end);
+        if (thread.row < 0 || end <= begin)
+            continue;
+        Ns outside = 0;
+        Ns busy = 0;
+        each_part(thread, begin, end, [&](const Interval &part, Ns from, Ns to) {
+            if (part.state != State::outside)
+                return;
+            outside += to - from;
+            busy += ready.until(to) - ready.until(from);
+        });
+        const Ns spent = std::min(polled.spent, outside);
+        if (spent <= 0)
+            continue;
+        const Ns with_ready =
+            std::min(shares.overhead,
+                     static_cast<Ns>(static_cast<double>(spent) * static_cast<double>(busy) /
+                                     static_cast<double>(outside)));
+        const Ns without = std::min(shares.idle, spent - with_ready);
+        shares.progress_overhead += with_ready;
+        shares.overhead -= with_ready;
+        shares.progress_idle += without;
+        shares.idle -= without;
+    }
+    for (const Call &call : process.calls) {
+        Shares &shares = all[call.thread];
+        if (call.post || (call.task != 0 && process.tasks[call.task].ran()))
+            continue;
+        const Ns begin = std::max(call.begin, window.begin);
+        const Ns end = std::min(call.end, window.end);
+        if (end <= begin)
+            continue;
+        Ns here = 0;
+        each_part(process.threads[call.thread], begin, end,
+                  [&](const Interval &part, Ns from, Ns to) {
+                      here += part.state == State::program ? to - from : 0;
+                  });
+        here = std::min(here, shares.program);
+        shares.program -= here;
+        shares.program_mpi += here;
+    }
+    return all;
+}
+
+// ---- critical path --------------------------------------------------------------------------
+
+namespace {
+
+class PathFinder {
+  public:
+    explicit PathFinder(const Job &job) : job_(job), sent_(job.messages.size()) {}
+
+    CriticalPath find() {
+        collect();
+        for (const Step &step : steps_)
+            take(step);
+        CriticalPath path;
+        path.length = best_.length;
+        for (std::uint32_t at = best_.node; at != kNone; at = nodes_[at].before) {
+            const Node &node = nodes_[at];
+            path.pieces.push_back({node.process, node.task, 0, node.via_message});
+            path.messages += node.via_message;
+        }
+        std::reverse(path.pieces.begin(), path.pieces.end());
+        // What each contributes is the way to the next one's begin.
+        std::vector<std::uint32_t> order;
+        for (std::uint32_t at = best_.node; at != kNone; at = nodes_[at].before)
+            order.push_back(at);
+        std::reverse(order.begin(), order.end());
+        for (std::size_t i = 0; i < order.size(); ++i)
+            path.pieces[i].ran =
+                (i + 1 < order.size() ? nodes_[order[i + 1]].length : best_.length) -
+                nodes_[order[i]].length;
+        return path;
+    }
+
+  private:
+    // A point on the way: how long the way is, and the last node on it.
+    struct Way {
+        Ns length = 0;
+        std::uint32_t node = kNone;
+    };
+    struct Node { // part of a task
+        std::uint32_t process, task, before;
+        Ns length; // of the way to its begin
+        bool via_message;
+    };
+    struct Place { // where a task is
+        Way way;
+        Ns ran = 0;
+        Way children;
+        bool begun = false;
+    };
+    enum class What : std::uint8_t { create, start, send, received, waited, end };
+    struct Step {
+        Ns at;
+        What what;
+        std::uint32_t process, task, item;
+    };
+
+    void collect() {
+        places_.resize(job_.processes.size());
+        created_.resize(job_.processes.size());
+        edges_.resize(job_.processes.size());
+        for (std::uint32_t p = 0; p < job_.processes.size(); ++p) {
+            const Process &process = job_.processes[p];
+            places_[p].resize(process.tasks.size());
+            created_[p].resize(process.tasks.size());
+            auto &first = edges_[p];
+            first.assign(process.tasks.size() + 1, 0);
+            for (const Edge &edge : process.edges)
+                ++first[edge.successor + 1];
+            for (std::size_t i = 1; i < first.size(); ++i)
+                first[i] += first[i - 1];
+            for (std::uint32_t t = 1; t < process.tasks.size(); ++t) {
+                const Task &task = process.tasks[t];
+                if (!task.ran())
+                    continue;
+                if (task.parent && task.created != kNever)
+                    steps_.push_back({task.created, What::create, p, t, 0});
+                steps_.push_back({task.started, What::start, p, t, 0});
+                if (task.ended != kNever)
+                    steps_.push_back({task.ended, What::end, p, t, 0});
+            }
+            for (std::uint32_t c = 0; c < process.calls.size(); ++c) {
+                const Call &call = process.calls[c];
+                if (call.message == kNone || call.open || !process.tasks[call.task].ran())
+                    continue;
+                if (call.direction == kSend)
+                    steps_.push_back({call.begin, What::send, p, call.task, c});
+                else
+                    steps_.push_back({call.over(process.calls), What::received, p, call.task, c});
+            }
+            for (std::uint32_t w = 0; w < process.waits.size(); ++w) {
+                const WaitSpan &wait = process.waits[w];
+                if ((wait.reason == WaitReason::children || wait.reason == WaitReason::taskgroup) &&
+                    wait.task < process.tasks.size() && process.tasks[wait.task].ran())
+                    steps_.push_back({wait.end, What::waited, p, wait.task, w});
+            }
+        }
+        std::stable_sort(steps_.begin(), steps_.end(), [](const Step &a, const Step &b) {
+            return a.at != b.at ? a.at < b.at : a.what < b.what;
+        });
+    }
+
+    // The way to where `task` has run for `ran`.
+    Way way_at(std::uint32_t p, std::uint32_t t, Ns ran) const {
+        const Place &place = places_[p][t];
+        return {place.way.length + std::max<Ns>(0, ran - place.ran), place.way.node};
+    }
+
+    // From here on `task`'s way is another one's.
+    void turn(std::uint32_t p, std::uint32_t t, Ns ran, const Way &onto, bool via_message) {
+        nodes_.push_back({p, t, onto.node, onto.length, via_message});
+        Place &place = places_[p][t];
+        place.way = {onto.length, static_cast<std::uint32_t>(nodes_.size() - 1)};
+        place.ran = ran;
+        place.begun = true;
+    }
+
+    void take(const Step &step) {
+        const Process &process = job_.processes[step.process];
+        const auto [p, t] = std::pair(step.process, step.task);
+        switch (step.what) {
+        case What::create: {
+            const Task &task = process.tasks[t];
+            if (places_[p][task.parent].begun)
+                created_[p][t] = way_at(p, task.parent, task.parent_ran);
+            break;
+        }
+        case What::start: {
+            Way longest = created_[p][t];
+            for (std::size_t e = edges_[p][t]; e < edges_[p][t + 1]; ++e) {
+                const std::uint32_t before = process.edges[e].predecessor;
+                if (!places_[p][before].begun)
+                    continue;
+                const Way way = way_at(p, before, process.tasks[before].running);
+                if (way.length >= longest.length)
+                    longest = way;
+            }
+            turn(p, t, 0, longest, false);
+            break;
+        }
+        case What::send:
+            if (places_[p][t].begun)
+                sent_[process.calls[step.item].message] =
+                    way_at(p, t, process.calls[step.item].ran_before);
+            break;
+        case What::received: {
+            const Call &call = process.calls[step.item];
+            const Call &waiter = call.wait == kNone ? call : process.calls[call.wait];
+            const Ns ran = waiter.ran_before + waiter.ran_within;
+            const Way &from = sent_[call.message];
+            if (places_[p][t].begun && from.node != kNone && from.length > way_at(p, t, ran).length)
+                turn(p, t, ran, from, true);
+            break;
+        }
+        case What::waited: {
+            const WaitSpan &wait = process.waits[step.item];
+            const Way &children = places_[p][t].children;
+            if (places_[p][t].begun && children.length > way_at(p, t, wait.ran_before).length)
+                turn(p, t, wait.ran_before, children, false);
+            break;
+        }
+        case What::end: {
+            const Way way = way_at(p, t, process.tasks[t].running);
+            if (way.length > best_.length)
+                best_ = way;
+            const std::uint32_t parent = process.tasks[t].parent;
+            if (parent && way.length > places_[p][parent].children.length)
+                places_[p][parent].children = way;
+            break;
+        }
+        }
+    }
+
+    const Job &job_;
+    std::vector<Step> steps_;
+    std::vector<std::vector<Place>> places_;
+    std::vector<std::vector<Way>> created_;
+    std::vector<std::vector<std::size_t>> edges_; // first edge to each task
+    std::vector<Node> nodes_;
+    std::vector<Way> sent_; // by message
+    Way best_;
+};
+
+} // namespace
+
+CriticalPath critical_path(const Job &job) {
+    return PathFinder(job).find();
+}
+
+// ---- sums -----------------------------------------------------------------------------------
+
+std::vector<Waited> who_waited(const Job &job, const Window &window) {
+    std::map<std::tuple<int, std::string, std::string, int>, Waited> sums;
+    for (const Process &process : job.processes)
+        for (const Call &call : process.calls) {
+            if (call.post || call.begin < window.begin || call.begin >= window.end)
+                continue;
+            const std::string task =
+                call.task && process.tasks[call.task].ran() ? process.name(call.task) : "";
+            const std::string name = process.file.name_of(call.name);
+            const int peer = call.peer >= 0 && call.peer != process.rank ? call.peer : -1;
+            Waited &sum = sums[{process.rank, name, task, peer}];
+            sum.rank = process.rank;
+            sum.call = name;
+            sum.task = task;
+            sum.peer = peer;
+            ++sum.calls;
+            sum.bytes += call.bytes;
+            // Outside of tasks the thread itself waits, in the call.
+            const Ns waited = call.end - call.begin - (task.empty() ? 0 : call.ran_within);
+            sum.total += std::max<Ns>(0, waited);
+            if (waited > sum.longest) {
+                sum.longest = waited;
+                sum.longest_tag = call.tag;
+            }
+        }
+    std::vector<Waited> result;
+    for (auto &[key, sum] : sums)
+        result.push_back(std::move(sum));
+    std::stable_sort(result.begin(), result.end(),
+                     [](const Waited &a, const Waited &b) { return a.total > b.total; });
+    return result;
+}
+
+std::vector<TaskKind> task_kinds(const Job &job) {
+    std::map<std::string, TaskKind> sums;
+    for (const Process &process : job.processes)
+        for (std::uint32_t t = 1; t < process.tasks.size(); ++t) {
+            const Task &task = process.tasks[t];
+            if (!task.ran())
+                continue;
+            TaskKind &sum = sums[process.name(t)];
+            if (sum.count++ == 0)
+                sum.lowest_priority = sum.highest_priority = task.priority;
+            sum.lowest_priority = std::min(sum.lowest_priority, task.priority);
+            sum.highest_priority = std::max(sum.highest_priority, task.priority);
+            sum.running += task.running;
+            sum.sends |= task.sends;
+            sum.receives |= task.receives;
+            sum.waited_ready += task.started - task.ready;
+        }
+    std::vector<TaskKind> result;
+    for (auto &[name, sum] : sums) {
+        sum.name = name;
+        result.push_back(std::move(sum));
+    }
+    std::stable_sort(result.begin(), result.end(),
+                     [](const TaskKind &a, const TaskKind &b) { return a.running > b.running; });
+    return result;
+}
+
+std::vector<Ns> message_times(const Job &job) {
+    std::vector<Ns> times;
+    for (const Message &message : job.messages) {
+        const Process &from = job.processes[message.from];
+        const Process &to = job.processes[message.to];
+        times.push_back(to.calls[message.receive].over(to.calls) - from.calls[message.send].begin);
+    }
+    std::sort(times.begin(), times.end());
+    return times;
+}
+
+} // namespace sennit::report

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person wants to know of a job's trace, as numbers; no output format in here.
+#pragma once
+
+#include "trace/read/model.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sennit::report {
+
+using trace::Job;
+using trace::Ns;
+using trace::Process;
+
+// The part of a run that is looked at.
+struct Window {
+    Ns begin, end;
+    Ns length() const { return end - begin; }
+};
+// From the first task's creation to the last one's end, on whatever rank; the whole trace when
+// there are no tasks.
+Window window_of_tasks(const Job &job);
+
+// How a thread's time divides (communication-aware scheduling, section 4.3). The parts add up to
+// the window, as far as the thread lived.
+struct Shares {
+    Ns task = 0;              // in bodies of explicit tasks
+    Ns program = 0;           // in the program's code outside of explicit tasks, MPI not counted
+    Ns program_mpi = 0;       // in MPI calls there
+    Ns idle = 0;              // outside, with no task ready in the process; without progress_idle
+    Ns overhead = 0;          // outside, with ready tasks; without progress_overhead
+    Ns progress_idle = 0;     // polling for communication while nothing is ready
+    Ns progress_overhead = 0; // and while something is
+    Ns total() const {
+        return task + program + program_mpi + idle + overhead + progress_idle + progress_overhead;
+    }
+    // The paper counts the progress of communication in with these.
+    Ns paper_idle() const { return idle + progress_idle; }
+    Ns paper_overhead() const { return overhead + progress_overhead; }
+    Ns progress() const { return progress_idle + progress_overhead; }
+    Shares &operator+=(const Shares &other);
+};
+
+// One for each thread of the process; all zero for threads that are no workers.
+std::vector<Shares> divide_time(const Process &process, const Window &window);
+
+// The longest chain of work: each piece could begin only when the one before was done, because of a
+// dependence, a creation, a taskwait or a message (which itself costs nothing here). However many
+// threads there are, however quick the network: no schedule is faster.
+struct PathPiece {
+    std::uint32_t process, task;
+    Ns ran;           // of the task, on the path
+    bool via_message; // what was before it was the sender
+};
+struct CriticalPath {
+    Ns length = 0;
+    std::vector<PathPiece> pieces; // first to last
+    std::uint32_t messages = 0;
+};
+CriticalPath critical_path(const Job &job);
+
+// Calls in which tasks, or threads, waited.
+struct Waited {
+    int rank;
+    std::string call;
+    std::string task; // the name of the tasks that made it; "" outside of tasks
+    int peer;         // -1: nobody in particular
+    std::uint64_t calls = 0;
+    std::uint64_t bytes = 0;
+    Ns total = 0;   // from begin to end, the call's own work not counted
+    Ns longest = 0; //
+    int longest_tag = -1;
+};
+// Of calls that begin in the window; by total, longest first.
+std::vector<Waited> who_waited(const Job &job, const Window &window);
+
+// Tasks of a function.
+struct TaskKind {
+    std::string name;
+    std::uint64_t count = 0;
+    Ns running = 0;
+    bool sends = false, receives = false;
+    int lowest_priority = 0, highest_priority = 0;
+    Ns waited_ready = 0; // from ready to start, summed
+};
+// By running time, longest first.
+std::vector<TaskKind> task_kinds(const Job &job);
+
+// The time between the send's begin and the receive's end of the messages, sorted.
+std::vector<Ns> message_times(const Job &job);
+
+// Names that compilers make up become "file:line" where the program has debug information and
+// addr2line is there.
+void name_by_source(Job &job);
+
+} // namespace sennit::report

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: page.html with the runs' data in it, numbers as base64 of typed arrays.
+#include "report.h"
+
+#include "page_template.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+namespace sennit::report {
+
+using namespace trace;
+using nlohmann::json;
+
+namespace {
+
+template <class T>
+std::string base64(const std::vector<T> &values) {
+    constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const auto *bytes = reinterpret_cast<const unsigned char *>(values.data());
+    const std::size_t size = values.size() * sizeof(T);
+    std::string text;
+    text.reserve((size + 2) / 3 * 4);
+    for (std::size_t i = 0; i < size; i += 3) {
+        const unsigned a = bytes[i];
+        const unsigned b = i + 1 < size ? bytes[i + 1] : 0;
+        const unsigned c = i + 2 < size ? bytes[i + 2] : 0;
+        text += digits[a >> 2];
+        text += digits[(a & 3) << 4 | b >> 4];
+        text += i + 1 < size ? digits[(b & 15) << 2 | c >> 6] : '=';
+        text += i + 2 < size ? digits[c & 63] : '=';
+    }
+    return text;
+}
+
+// Times on the page: units from the window's begin, so that 32 bits are enough.
+class Scale {
+  public:
+    explicit Scale(const Window &window)
+        : begin_(window.begin), unit_(std::max<Ns>(1, window.length() / 4'000'000'000 + 1)) {}
+    Ns unit() const { return unit_; }
+    std::uint32_t operator()(Ns at) const {
+        if (at == kNever)
+            return 0xffffffff;
+        return static_cast<std::uint32_t>(std::clamp<Ns>((at - begin_) / unit_, 0, 0xfffffffe));
+    }
+    std::uint32_t length(Ns ns) const {
+        return static_cast<std::uint32_t>(std::clamp<Ns>(ns / unit_, 0, 0xfffffffe));
+    }
+
+  private:
+    Ns begin_, unit_;
+};
+
+class Names {
+  public:
+    std::uint32_t operator()(const std::string &name) {
+        const auto [at, fresh] =
+            numbers_.try_emplace(name, static_cast<std::uint32_t>(list_.size()));
+        if (fresh)
+            list_.push_back(name);
+        return at->second;
+    }
+    const std::vector<std::string> &list() const { return list_; }
+
+  private:
+    std::unordered_map<std::string, std::uint32_t> numbers_;
+    std::vector<std::string> list_;
+};
+
+using Column = std::vector<std::uint32_t>;
+
+json tasks_of(const Process &process, const Scale &scale, Names &names) {
+    Column name, created, ready, started, ended, running, suspended, parent, thread;
+    std::vector<std::int32_t> priority;
+    std::vector<std::uint8_t> flags;
+    for (std::uint32_t t = 0; t < process.tasks.size(); ++t) {
+        const Task &task = process.tasks[t];
+        name.push_back(names(task.seen() ? process.name(t) : ""));
+        created.push_back(scale(task.created));
+        ready.push_back(scale(task.ready));
+        started.push_back(scale(task.started));
+        ended.push_back(scale(task.ended));
+        running.push_back(scale.length(task.running));
+        suspended.push_back(scale.length(task.suspended));
+        parent.push_back(task.parent);
+        thread.push_back(task.thread);
+        priority.push_back(task.priority);
+        flags.push_back(static_cast<std::uint8_t>((task.sends ? 1 : 0) | (task.receives ? 2 : 0)));
+    }
+    return {{"name", base64(name)},           {"created", base64(created)},
+            {"ready", base64(ready)},         {"started", base64(started)},
+            {"ended", base64(ended)},         {"running", base64(running)},
+            {"suspended", base64(suspended)}, {"parent", base64(parent)},
+            {"thread", base64(thread)},       {"priority", base64(priority)},
+            {"flags", base64(flags)}};
+}
+
+json threads_of(const Process &process, const Window &window, const Scale &scale) {
+    json threads = json::array();
+    for (const ThreadModel &thread : process.threads) {
+        Column begin, end, task;
+        for (const Interval &interval : thread.intervals) {
+            if (interval.state == State::outside || interval.end <= window.begin ||
+                interval.begin >= window.end)
+                continue;
+            begin.push_back(scale(std::max(interval.begin, window.begin)));
+            end.push_back(scale(std::min(interval.end, window.end)));
+            task.push_back(interval.state == State::task ? interval.task : 0);
+        }
+        threads.push_back({{"row", thread.row},
+                           {"begin", base64(begin)},
+                           {"end", base64(end)},
+                           {"task", base64(task)}});
+    }
+    return threads;
+}
+
+json calls_of(const Process &process, const Scale &scale, Names &names) {
+    Column begin, end, name, task, thread, tag, message, within;
+    std::vector<std::int32_t> peer;
+    std::vector<float> bytes;
+    std::vector<std::uint8_t> direction;
+    for (const Call &call : process.calls) {
+        begin.push_back(scale(call.begin));
+        end.push_back(scale(call.over(process.calls)));
+        name.push_back(names(process.file.name_of(call.name)));
+        task.push_back(call.task);
+        thread.push_back(call.thread);
+        peer.push_back(call.peer);
+        tag.push_back(static_cast<std::uint32_t>(call.tag));
+        bytes.push_back(static_cast<float>(call.bytes));
+        direction.push_back(
+            static_cast<std::uint8_t>(call.direction | (call.post ? 4 : 0) | (call.open ? 8 : 0)));
+        message.push_back(call.message);
+        within.push_back(scale.length(call.ran_within));
+    }
+    return {
+        {"begin", base64(begin)},     {"end", base64(end)},       {"name", base64(name)},
+        {"task", base64(task)},       {"thread", base64(thread)}, {"peer", base64(peer)},
+        {"tag", base64(tag)},         {"bytes", base64(bytes)},   {"direction", base64(direction)},
+        {"message", base64(message)}, {"within", base64(within)}};
+}
+
+json shares_json(const Shares &shares) {
+    return {
+        {"task", shares.task}, {"program", shares.program},   {"program_mpi", shares.program_mpi},
+        {"idle", shares.idle}, {"overhead", shares.overhead}, {"progress", shares.progress()}};
+}
+
+json run_json(const Titled &run) {
+    const Job &job = run.job;
+    const Window window = window_of_tasks(job);
+    const Scale scale(window);
+    Names names;
+    json processes = json::array();
+    for (const Process &process : job.processes) {
+        Column predecessor, successor;
+        for (const Edge &edge : process.edges) {
+            predecessor.push_back(edge.predecessor);
+            successor.push_back(edge.successor);
+        }
+        json shares = json::array();
+        for (const Shares &share : divide_time(process, window))
+            shares.push_back(shares_json(share));
+        json item = {{"rank", process.rank},
+                     {"host", process.file.header.host},
+                     {"suspended_peak", process.suspended_peak},
+                     {"shares", std::move(shares)},
+                     {"edges", {{"from", base64(predecessor)}, {"to", base64(successor)}}}};
+        item["tasks"] = tasks_of(process, scale, names);
+        item["threads"] = threads_of(process, window, scale);
+        item["calls"] = calls_of(process, scale, names);
+        processes.push_back(std::move(item));
+    }
+    Column from, send, to, receive;
+    for (const Message &message : job.messages) {
+        from.push_back(message.from);
+        send.push_back(message.send);
+        to.push_back(message.to);
+        receive.push_back(message.receive);
+    }
+    const CriticalPath path = critical_path(job);
+    Column path_process, path_task;
+    for (const PathPiece &piece : path.pieces) {
+        path_process.push_back(piece.process);
+        path_task.push_back(piece.task);
+    }
+    json waits = json::array();
+    for (const Waited &wait : who_waited(job, window)) {
+        if (waits.size() >= 20)
+            break;
+        waits.push_back({{"rank", wait.rank},
+                         {"call", wait.call},
+                         {"task", wait.task},
+                         {"peer", wait.peer},
+                         {"calls", wait.calls},
+                         {"bytes", wait.bytes},
+                         {"total", wait.total},
+                         {"longest", wait.longest},
+                         {"tag", wait.longest_tag}});
+    }
+    json kinds = json::array();
+    for (const TaskKind &kind : task_kinds(job)) {
+        if (kinds.size() >= 40)
+            break;
+        kinds.push_back({{"name", kind.name},
+                         {"count", kind.count},
+                         {"running", kind.running},
+                         {"sends", kind.sends},
+                         {"receives", kind.receives},
+                         {"low", kind.lowest_priority},
+                         {"high", kind.highest_priority},
+                         {"waited", kind.waited_ready}});
+    }
+    const Header &header = job.processes.front().file.header;
+    return {{"title", run.title},
+            {"program", header.program},
+            {"policy", header.policy},
+            {"length", window.length()},
+            {"unit", scale.unit()},
+            {"notes", job.notes},
+            {"processes", std::move(processes)},
+            {"messages",
+             {{"from", base64(from)},
+              {"send", base64(send)},
+              {"to", base64(to)},
+              {"receive", base64(receive)}}},
+            {"path",
+             {{"length", path.length},
+              {"messages", path.messages},
+              {"process", base64(path_process)},
+              {"task", base64(path_task)}}},
+            {"waits", std::move(waits)},
+            {"kinds", std::move(kinds)},
+            {"names", names.list()}};
+}
+
+} // namespace
+
+void write_page(const std::vector<Titled> &runs, const std::string &path) {
+    json data = {{"runs", json::array()}, {"changes", json::array()}};
+    for (const Titled &run : runs)
+        data["runs"].push_back(run_json(run));
+    for (std::size_t i = 1; i < runs.size(); ++i)
+        data["changes"].push_back(changes(runs[0], runs[i]));
+    std::string text = data.dump(-1, ' ', false, json::error_handler_t::replace);
+    // Nothing in it may end the script.
+    for (std::size_t at = 0; (at = text.find("</", at)) != std::string::npos; at += 3)
+        text.replace(at, 2, "<\\/");
+    const std::string page(kPageTemplate);
+    const std::string mark = "/*DATA*/null";
+    const std::size_t at = page.find(mark);
+    Output out(path);
+    out.write(page.substr(0, at));
+    out.write(text);
+    out.write(page.substr(at + mark.size()));
+    out.finish();
+}
+
+} // namespace sennit::report

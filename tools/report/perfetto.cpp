@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chrome's trace format, which Perfetto reads: a process a rank, a row a worker, rows below for
+// calls of tasks that overlap; messages are flows.
+#include "report.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <queue>
+
+namespace sennit::report {
+
+using namespace trace;
+
+namespace {
+
+std::string escaped(const std::string &text) {
+    std::string result;
+    for (const char c : text) {
+        if (c == '"' || c == '\\')
+            result += '\\';
+        if (static_cast<unsigned char>(c) < 0x20)
+            result += fmt::format("\\u{:04x}", static_cast<int>(c));
+        else
+            result += c;
+    }
+    return result;
+}
+
+class Writer {
+  public:
+    Writer(const Job &job, const Output &out) : job_(job), out_(out) {}
+
+    void write() {
+        out_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+        for (std::uint32_t p = 0; p < job_.processes.size(); ++p)
+            write_process(p);
+        out_.write("\n]}\n");
+    }
+
+  private:
+    static constexpr int kFirstLane = 1000;
+
+    void event(const std::string &text) {
+        out_.write((first_ ? "{" : ",\n{") + text + "}");
+        first_ = false;
+    }
+    double micros(Ns at) const { return static_cast<double>(at - job_.begin) / 1e3; }
+
+    void name(int process, int row, const std::string &what, const std::string &text) {
+        event(fmt::format(R"("ph":"M","pid":{},"tid":{},"name":"{}","args":{{"name":"{}"}})",
+                          process, row, what, escaped(text)));
+        if (what == "thread_name")
+            event(fmt::format(
+                R"("ph":"M","pid":{0},"tid":{1},"name":"thread_sort_index","args":{{"sort_index":{1}}})",
+                process, row));
+    }
+
+    void write_process(std::uint32_t p) {
+        const Process &process = job_.processes[p];
+        name(process.rank, 0, "process_name",
+             fmt::format("rank {}: {}", process.rank, process.file.header.program));
+        for (const ThreadModel &thread : process.threads) {
+            if (thread.row < 0)
+                continue;
+            name(process.rank, thread.row, "thread_name", fmt::format("worker {}", thread.row));
+            for (const Interval &interval : thread.intervals)
+                if (interval.state == State::task)
+                    write_task(process, thread, interval);
+        }
+        // The lowest lane that is free.
+        std::priority_queue<std::pair<Ns, int>, std::vector<std::pair<Ns, int>>, std::greater<>>
+            busy;
+        std::priority_queue<int, std::vector<int>, std::greater<>> free;
+        int lanes = 0;
+        for (std::uint32_t c = 0; c < process.calls.size(); ++c) {
+            const Call &call = process.calls[c];
+            while (!busy.empty() && busy.top().first <= call.begin) {
+                free.push(busy.top().second);
+                busy.pop();
+            }
+            int lane = lanes;
+            if (free.empty()) {
+                name(process.rank, kFirstLane + lanes, "thread_name", fmt::format("MPI {}", lanes));
+                ++lanes;
+            } else {
+                lane = free.top();
+                free.pop();
+            }
+            busy.emplace(call.end, lane);
+            write_call(process, call, kFirstLane + lane);
+        }
+    }
+
+    void write_task(const Process &process, const ThreadModel &thread, const Interval &interval) {
+        const Task &task = process.tasks[interval.task];
+        event(fmt::format(
+            R"("ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"cat":"task","name":"{}","args":{{"id":{},"parent":{},"ready":{:.3f},"suspended":{:.3f},"priority":{}}})",
+            process.rank, thread.row, micros(interval.begin),
+            static_cast<double>(interval.end - interval.begin) / 1e3,
+            escaped(process.name(interval.task)), interval.task, task.parent, micros(task.ready),
+            static_cast<double>(task.suspended) / 1e3, task.priority));
+    }
+
+    void write_call(const Process &process, const Call &call, int row) {
+        event(fmt::format(
+            R"("ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"cat":"mpi","name":"{}","args":{{"task":{},"peer":{},"tag":{},"bytes":{}{}}})",
+            process.rank, row, micros(call.begin), static_cast<double>(call.end - call.begin) / 1e3,
+            escaped(process.file.name_of(call.name)), call.task, call.peer, call.tag, call.bytes,
+            call.open ? ",\"unfinished\":true" : ""));
+        if (call.message == kNone)
+            return;
+        const bool sends = call.direction == kSend;
+        event(fmt::format(
+            R"("ph":"{}","pid":{},"tid":{},"ts":{:.3f},"id":{},"cat":"message","name":"message"{})",
+            sends ? "s" : "f", process.rank, row,
+            micros(sends ? call.begin : std::max(call.begin, call.end - 1)), call.message,
+            sends ? "" : ",\"bp\":\"e\""));
+    }
+
+    const Job &job_;
+    const Output &out_;
+    bool first_ = true;
+};
+
+} // namespace
+
+void write_perfetto(const Job &job, const std::string &path) {
+    Output out(path);
+    Writer(job, out).write();
+    out.finish();
+}
+
+} // namespace sennit::report

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <fmt/format.h>
+#include <stdexcept>
+#include <system_error>
+
+namespace sennit::report {
+
+std::string duration(Ns ns) {
+    const double value = static_cast<double>(ns);
+    if (ns < 0)
+        return fmt::format("-{}", duration(-ns));
+    if (ns < 10'000)
+        return fmt::format("{:.1f} us", value / 1e3);
+    if (ns < 1'000'000)
+        return fmt::format("{:.0f} us", value / 1e3);
+    if (ns < 1'000'000'000)
+        return fmt::format("{:.{}f} ms", value / 1e6,
+                           ns < 10'000'000    ? 2
+                           : ns < 100'000'000 ? 1
+                                              : 0);
+    return fmt::format("{:.3f} s", value / 1e9);
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+    const double value = static_cast<double>(bytes);
+    if (bytes < 10'000)
+        return fmt::format("{} B", bytes);
+    if (bytes < 10'000'000)
+        return fmt::format("{:.0f} KB", value / 1e3);
+    if (bytes < 10'000'000'000)
+        return fmt::format("{:.0f} MB", value / 1e6);
+    return fmt::format("{:.1f} GB", value / 1e9);
+}
+
+namespace {
+std::runtime_error cannot_write(const std::string &path, int error) {
+    return std::runtime_error("cannot write '" + path +
+                              "': " + std::generic_category().message(error));
+}
+} // namespace
+
+Output::Output(std::string path)
+    : path_(std::move(path)), part_(path_ + ".part"), file_(std::fopen(part_.c_str(), "w")) {
+    if (!file_)
+        throw cannot_write(path_, errno);
+}
+
+Output::~Output() {
+    if (!file_)
+        return;
+    std::fclose(file_);
+    std::remove(part_.c_str());
+}
+
+void Output::finish() {
+    const bool failed = std::ferror(file_) != 0;
+    const bool closed = std::fclose(file_) == 0;
+    file_ = nullptr;
+    if (failed || !closed || std::rename(part_.c_str(), path_.c_str()) != 0) {
+        const int error = errno;
+        std::remove(part_.c_str());
+        throw cannot_write(path_, error);
+    }
+}
+
+int run_report(const Request &request) {
+    std::vector<Titled> runs;
+    for (const std::string &folder : request.folders) {
+        std::string title = std::filesystem::path(folder).lexically_normal().string();
+        while (title.size() > 1 && title.back() == '/')
+            title.pop_back();
+        runs.push_back({title, trace::read_job(folder)});
+        name_by_source(runs.back().job);
+    }
+    for (const Titled &run : runs)
+        for (const std::string &note : run.job.notes)
+            fmt::print(stderr, "sennit: {}/{}\n", run.title, note);
+    if (request.check)
+        return 0;
+    if (!request.page.empty())
+        write_page(runs, request.page);
+    if (!request.perfetto.empty())
+        write_perfetto(runs.front().job, request.perfetto);
+    if (!request.paraver.empty())
+        write_paraver(runs.front().job, request.paraver);
+    for (const Titled &run : runs)
+        print_tables(run, request.by_thread, stdout);
+    if (runs.size() > 1)
+        print_changes(runs, stdout);
+    for (const std::string &path : {request.page, request.perfetto, request.paraver})
+        if (!path.empty())
+            fmt::print("wrote {}\n", path);
+    return 0;
+}
+
+} // namespace sennit::report

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sennit report`: what a trace shows, as text, as a page, and in formats that other tools read.
+#pragma once
+
+#include "analysis.h"
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace sennit::report {
+
+struct Titled {
+    std::string title; // the folder
+    Job job;
+};
+
+void print_tables(const Titled &run, bool by_thread, std::FILE *to);
+// What differs between the first run and each other.
+void print_changes(const std::vector<Titled> &runs, std::FILE *to);
+std::vector<std::string> changes(const Titled &from, const Titled &to);
+
+// Each throws std::runtime_error when a file cannot be written.
+void write_page(const std::vector<Titled> &runs, const std::string &path); // self-contained HTML
+void write_perfetto(const Job &job, const std::string &path);              // Chrome's JSON
+void write_paraver(const Job &job, const std::string &prefix);             // .prv, .pcf, .row
+
+struct Request {
+    std::vector<std::string> folders;
+    std::string page, perfetto, paraver;
+    bool by_thread = false;
+    bool check = false; // only: is it readable?
+};
+// The exit code of the command. Throws trace::TraceError and std::runtime_error.
+int run_report(const Request &request);
+
+// "1.234 s", "12.3 ms", "4 us".
+std::string duration(Ns ns);
+std::string bytes_text(std::uint64_t bytes);
+
+// A file that is whole or not there.
+class Output {
+  public:
+    explicit Output(std::string path);
+    ~Output();
+    Output(const Output &) = delete;
+    Output &operator=(const Output &) = delete;
+    std::FILE *file() const { return file_; }
+    void write(const std::string &text) const { std::fwrite(text.data(), 1, text.size(), file_); }
+    void finish();
+
+  private:
+    std::string path_, part_;
+    std::FILE *file_;
+};
+
+} // namespace sennit::report

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <unistd.h>
+
+namespace sennit::report {
+namespace {
+
+// Names that say nothing to who wrote the program.
+bool made_up(const std::string &name) {
+    return name.find("omp_task_entry") != std::string::npos ||
+           name.find("omp_outlined") != std::string::npos ||
+           name.find("..omp_par") != std::string::npos ||
+           name.find(" task ") != std::string::npos || name.find("+0x") != std::string::npos;
+}
+
+std::string quoted(const std::string &text) {
+    std::string result = "'";
+    for (const char c : text)
+        result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return result + "'";
+}
+
+// "file:line" for each offset; "" where there is none.
+std::vector<std::string> lines_of(const std::string &module,
+                                  const std::vector<std::uint64_t> &offsets) {
+    std::vector<std::string> lines(offsets.size());
+    if (access(module.c_str(), R_OK) != 0)
+        return lines;
+    std::string command = "addr2line -e " + quoted(module);
+    for (const std::uint64_t offset : offsets) {
+        char text[32];
+        std::snprintf(text, sizeof text, " 0x%llx", static_cast<unsigned long long>(offset));
+        command += text;
+    }
+    std::FILE *output = popen((command + " 2>/dev/null").c_str(), "r");
+    if (!output)
+        return lines;
+    std::array<char, 4096> text;
+    for (std::string &line : lines) {
+        if (!std::fgets(text.data(), text.size(), output))
+            break;
+        std::string found = text.data();
+        found = found.substr(0, found.find_first_of(" \n"));
+        if (found.starts_with("??") || found.ends_with(":0") || found.ends_with(":?"))
+            continue;
+        line = std::filesystem::path(found).filename().string();
+    }
+    pclose(output);
+    return lines;
+}
+
+} // namespace
+
+void name_by_source(Job &job) {
+    std::map<std::string, std::map<std::uint64_t, std::string>> modules;
+    for (const Process &process : job.processes)
+        for (const auto &[entry, place] : process.file.places)
+            if (made_up(process.file.name_of(entry)) && modules.size() < 64)
+                modules[place.module][place.offset];
+    for (auto &[module, offsets] : modules) {
+        std::vector<std::uint64_t> list;
+        for (const auto &[offset, line] : offsets)
+            list.push_back(offset);
+        list.resize(std::min<std::size_t>(list.size(), 512));
+        const std::vector<std::string> lines = lines_of(module, list);
+        for (std::size_t i = 0; i < list.size(); ++i)
+            offsets[list[i]] = lines[i];
+    }
+    for (Process &process : job.processes)
+        for (const auto &[entry, place] : process.file.places) {
+            const auto module = modules.find(place.module);
+            if (module == modules.end())
+                continue;
+            const auto line = module->second.find(place.offset);
+            if (line == module->second.end() || line->second.empty())
+                continue;
+            std::string &name = process.file.names[entry];
+            const std::size_t outlined = name.find(" task ");
+            name = outlined == std::string::npos
+                       ? line->second
+                       : name.substr(0, outlined) + " (" + line->second + ")";
+        }
+}
+
+} // namespace sennit::report

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report as text.
+#include "report.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace sennit::report {
+
+using namespace trace;
+
+namespace {
+
+constexpr std::size_t kMostRows = 12;
+
+// Columns as wide as they need be; the first is flush left.
+class Table {
+  public:
+    explicit Table(std::vector<std::string> heading) { add(std::move(heading)); }
+    void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+    void print(std::FILE *to) const {
+        std::vector<std::size_t> widths(rows_[0].size());
+        for (const auto &row : rows_)
+            for (std::size_t i = 0; i < row.size(); ++i)
+                widths[i] = std::max(widths[i], row[i].size());
+        for (std::size_t r = 0; r < rows_.size(); ++r) {
+            std::string line = " ";
+            for (std::size_t i = 0; i < rows_[r].size(); ++i)
+                line += i == 0 ? fmt::format(" {:<{}}", rows_[r][i], widths[i])
+                               : fmt::format("  {:>{}}", rows_[r][i], widths[i]);
+            while (line.ends_with(' '))
+                line.pop_back();
+            fmt::print(to, "{}\n", line);
+        }
+        fmt::print(to, "\n");
+    }
+
+  private:
+    std::vector<std::vector<std::string>> rows_;
+};
+
+std::string share(Ns part, Ns whole) {
+    return whole > 0 ? fmt::format("{:.1f}%",
+                                   100.0 * static_cast<double>(part) / static_cast<double>(whole))
+                     : "-";
+}
+
+std::vector<std::string> shares_row(const std::string &who, const Shares &shares) {
+    const Ns total = shares.total();
+    return {who,
+            duration(total),
+            share(shares.task, total),
+            share(shares.paper_idle(), total),
+            share(shares.paper_overhead(), total),
+            share(shares.progress(), total),
+            share(shares.program, total),
+            share(shares.program_mpi, total)};
+}
+
+void print_shares(const Job &job, const Window &window, bool by_thread, std::FILE *to) {
+    fmt::print(to, "Where the threads' time went\n");
+    Table table(
+        {"", "time", "in-task", "idle", "overhead", "of both: progress", "program", "its MPI"});
+    Shares all;
+    for (const Process &process : job.processes) {
+        const std::vector<Shares> threads = divide_time(process, window);
+        Shares sum;
+        for (const Shares &shares : threads)
+            sum += shares;
+        all += sum;
+        table.add(shares_row(fmt::format("rank {}", process.rank), sum));
+        for (std::size_t i = 0; by_thread && i < threads.size(); ++i)
+            if (threads[i].total() > 0)
+                table.add(
+                    shares_row(fmt::format("  thread {}", process.threads[i].row), threads[i]));
+    }
+    if (job.processes.size() > 1)
+        table.add(shares_row("all", all));
+    table.print(to);
+}
+
+void print_path(const Job &job, const Window &window, std::FILE *to) {
+    const CriticalPath path = critical_path(job);
+    if (path.length == 0)
+        return;
+    fmt::print(to, "Critical path: {} of work in {} tasks and {} messages, {} of the time\n",
+               duration(path.length), path.pieces.size(), path.messages,
+               share(path.length, window.length()));
+    std::map<std::string, std::pair<Ns, std::uint64_t>> names;
+    for (const PathPiece &piece : path.pieces) {
+        auto &[ran, count] = names[job.processes[piece.process].name(piece.task)];
+        ran += piece.ran;
+        ++count;
+    }
+    std::vector<std::pair<std::string, std::pair<Ns, std::uint64_t>>> order(names.begin(),
+                                                                            names.end());
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto &a, const auto &b) { return a.second.first > b.second.first; });
+    Table table({"tasks on it", "count", "time", "share"});
+    for (std::size_t i = 0; i < std::min(order.size(), kMostRows); ++i)
+        table.add({order[i].first, std::to_string(order[i].second.second),
+                   duration(order[i].second.first), share(order[i].second.first, path.length)});
+    table.print(to);
+}
+
+void print_kinds(const Job &job, std::FILE *to) {
+    const std::vector<TaskKind> kinds = task_kinds(job);
+    if (kinds.empty())
+        return;
+    fmt::print(to, "Tasks (S: they send, R: they receive)\n");
+    Table table({"function", "", "count", "in-task", "mean", "ready before start", "priority"});
+    for (std::size_t i = 0; i < std::min(kinds.size(), kMostRows); ++i) {
+        const TaskKind &kind = kinds[i];
+        const auto count = static_cast<Ns>(kind.count);
+        table.add({kind.name, std::string(kind.sends ? "S" : "") + (kind.receives ? "R" : ""),
+                   std::to_string(kind.count), duration(kind.running),
+                   duration(kind.running / count), duration(kind.waited_ready / count),
+                   kind.lowest_priority == kind.highest_priority
+                       ? std::to_string(kind.lowest_priority)
+                       : fmt::format("{}..{}", kind.lowest_priority, kind.highest_priority)});
+    }
+    table.print(to);
+}
+
+void print_waits(const Job &job, const Window &window, std::FILE *to) {
+    const std::vector<Waited> waits = who_waited(job, window);
+    if (waits.empty())
+        return;
+    fmt::print(to, "Who waited for whom\n");
+    Table table(
+        {"call", "of", "in", "for", "calls", "waited", "mean", "longest", "its tag", "data"});
+    for (std::size_t i = 0; i < std::min(waits.size(), kMostRows); ++i) {
+        const Waited &wait = waits[i];
+        table.add({wait.call, fmt::format("rank {}", wait.rank),
+                   wait.task.empty() ? "no task" : wait.task,
+                   wait.peer >= 0 ? fmt::format("rank {}", wait.peer) : "-",
+                   std::to_string(wait.calls), duration(wait.total),
+                   duration(wait.total / static_cast<Ns>(wait.calls)), duration(wait.longest),
+                   wait.longest_tag >= 0 ? std::to_string(wait.longest_tag) : "-",
+                   bytes_text(wait.bytes)});
+    }
+    table.print(to);
+    const std::vector<Ns> times = message_times(job);
+    if (!times.empty())
+        fmt::print(
+            to,
+            "{} messages: from the send's begin to the receive's end {} (median), {} (9 of 10 "
+            "below), {} (longest){}\n\n",
+            times.size(), duration(times[times.size() / 2]), duration(times[times.size() * 9 / 10]),
+            duration(times.back()),
+            job.unmatched > 0 ? fmt::format("; {} have only one end in the trace", job.unmatched)
+                              : "");
+}
+
+struct Totals {
+    Ns length = 0, path = 0, delay = 0;
+    Shares shares;
+    std::uint64_t sends = 0;
+    std::uint32_t peak = 0;
+};
+
+Totals totals_of(const Job &job) {
+    Totals totals;
+    const Window window = window_of_tasks(job);
+    totals.length = window.length();
+    totals.path = critical_path(job).length;
+    for (const Process &process : job.processes) {
+        for (const Shares &shares : divide_time(process, window))
+            totals.shares += shares;
+        totals.peak = std::max(totals.peak, process.suspended_peak);
+        for (const Task &task : process.tasks)
+            if (task.ran() && task.sends) {
+                totals.delay += task.started - task.ready;
+                ++totals.sends;
+            }
+    }
+    return totals;
+}
+
+double percent(Ns part, Ns whole) {
+    return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+} // namespace
+
+void print_tables(const Titled &run, bool by_thread, std::FILE *to) {
+    const Job &job = run.job;
+    const Window window = window_of_tasks(job);
+    std::uint64_t tasks = 0;
+    std::uint64_t edges = 0;
+    std::uint32_t peak = 0;
+    std::string where;
+    for (const Process &process : job.processes) {
+        tasks += static_cast<std::uint64_t>(std::count_if(
+            process.tasks.begin(), process.tasks.end(), [](const Task &t) { return t.ran(); }));
+        edges += process.edges.size();
+        if (process.suspended_peak > peak || where.empty()) {
+            peak = std::max(peak, process.suspended_peak);
+            where = fmt::format("rank {}", process.rank);
+        }
+    }
+    const Header &header = job.processes.front().file.header;
+    fmt::print(to, "{}: {}, {} rank{}, policy {}\n", run.title, header.program,
+               job.processes.size(), job.processes.size() == 1 ? "" : "s", header.policy);
+    fmt::print(to,
+               "{} from the first task to the last; {} tasks, {} dependences; at most {} "
+               "suspended at once ({})\n\n",
+               duration(window.length()), tasks, edges, peak, where);
+    print_shares(job, window, by_thread, to);
+    print_path(job, window, to);
+    print_kinds(job, to);
+    print_waits(job, window, to);
+}
+
+std::vector<std::string> changes(const Titled &from, const Titled &to) {
+    const Totals before = totals_of(from.job);
+    const Totals after = totals_of(to.job);
+    std::vector<std::string> lines;
+    const double change = percent(after.length - before.length, before.length);
+    lines.push_back(fmt::format("{} took {}, {} took {}: {:.1f}% {}", to.title,
+                                duration(after.length), from.title, duration(before.length),
+                                std::abs(change), change < 0 ? "less" : "more"));
+    const auto parts = [&](const char *name, Ns a, Ns b) {
+        const double was = percent(a, before.shares.total());
+        const double is = percent(b, after.shares.total());
+        lines.push_back(
+            fmt::format("{}: {:.1f}% of the threads' time, before {:.1f}%", name, is, was));
+    };
+    parts("idle", before.shares.paper_idle(), after.shares.paper_idle());
+    parts("overhead", before.shares.paper_overhead(), after.shares.paper_overhead());
+    parts("in-task", before.shares.task, after.shares.task);
+    if (before.sends > 0 && after.sends > 0)
+        lines.push_back(fmt::format("a send-task was ready {} before it started, before {}",
+                                    duration(after.delay / static_cast<Ns>(after.sends)),
+                                    duration(before.delay / static_cast<Ns>(before.sends))));
+    if (before.path > 0 && after.path > 0)
+        lines.push_back(fmt::format("the critical path is {:.0f}% of the time, before {:.0f}%",
+                                    percent(after.path, after.length),
+                                    percent(before.path, before.length)));
+    lines.push_back(fmt::format("at most {} tasks of a rank were suspended, before {}", after.peak,
+                                before.peak));
+    return lines;
+}
+
+void print_changes(const std::vector<Titled> &runs, std::FILE *to) {
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+        fmt::print(to, "What changed from {} to {}\n", runs[0].title, runs[i].title);
+        for (const std::string &line : changes(runs[0], runs[i]))
+            fmt::print(to, "  {}\n", line);
+        fmt::print(to, "\n");
+    }
+}
+
+} // namespace sennit::report
