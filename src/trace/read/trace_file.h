@@ -102,6 +102,8 @@ class TraceFile {
     // The rank in the job of a peer in a group.
     int world_rank(std::uint64_t group, int peer) const;
 
+    std::uint64_t words() const { return words_ ? words_->size() : 0; }
+
     // Same clock as `other`'s, as far as can be told.
     bool shares_clock(const TraceFile &other) const;
 

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`sennit run --trace` and `sennit report` on the Cholesky, from recording to every output.
+
+usage: report_test.py --sennit PATH --program PATH"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import tempfile
+
+
+def run(*command, environment=None, code=0):
+    result = subprocess.run(command, env={**os.environ, **(environment or {})}, text=True,
+                            capture_output=True, timeout=120)
+    assert result.returncode == code, (command, result.returncode, result.stdout, result.stderr)
+    return result.stdout, result.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sennit", required=True)
+    parser.add_argument("--program", required=True)
+    options = parser.parse_args()
+    sennit = options.sennit
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        work = [options.program, "--n", "768", "--block", "64", "--json", "numbers.json"]
+        traces = []
+        # Without a folder, with one, and by the environment.
+        run(sennit, "run", "-n", "2", "--threads", "2", "--policy", "fifo", "--trace", *work)
+        traces.append("sennit-trace")
+        run(sennit, "run", "-n", "2", "--threads", "2", "--policy", "fa", "--trace=fa", *work)
+        traces.append("fa")
+        run(sennit, "run", "-n", "2", "--threads", "2", *work, environment={"SENNIT_TRACE": "by"})
+        traces.append("by")
+        with open("numbers.json", encoding="utf-8") as file:
+            numbers = json.load(file)
+        tasks = sum(numbers[k] for k in ("potrf", "trsm", "syrk", "gemm", "send", "receive"))
+        for trace in traces:
+            assert sorted(os.listdir(trace)) == ["rank-0.sennit", "rank-1.sennit"], trace
+            out, said = run(sennit, "report", trace, "--threads")
+            assert said == "", said
+            assert re.search(rf"\b{tasks} tasks,", out), (tasks, out)
+            assert f"{numbers['receive']} messages:" in out, out
+            for word in ("rank 0", "rank 1", "thread 1", "Critical path:", "MPI_Recv", "MPI_Send",
+                         "in-task", "idle", "overhead"):
+                assert word in out, (word, out)
+        out, _ = run(sennit, "report", traces[0], traces[1], "--html", "page.html", "--perfetto",
+                     "perfetto.json", "--paraver", "paraver")
+        assert "What changed from sennit-trace to fa" in out, out
+        assert "0..1023" in out or "..1023" in out, out  # fa's priorities
+        with open("perfetto.json", encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        ran = {(e["pid"], e["args"]["id"]) for e in events if e.get("cat") == "task"}
+        assert len(ran) == tasks, (len(ran), tasks)
+        for phase in "sf":
+            assert sum(e["ph"] == phase for e in events) == numbers["receive"]
+        with open("paraver.prv", encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        assert re.match(r"#Paraver \(.*\):\d+_ns:1\(4\):1:2\(2:1,2:1\)$", lines[0]), lines[0]
+        assert sum(line.startswith("3:") for line in lines) == numbers["receive"]
+        for line in lines[1:]:
+            fields = [int(field) for field in line.split(":")]
+            assert fields[0] in (1, 2, 3) and len(fields) >= 8 - (fields[0] != 3 and 0), line
+        assert os.path.exists("paraver.pcf") and os.path.exists("paraver.row")
+        with open("page.html", encoding="utf-8") as file:
+            page = file.read()
+        data = json.loads(re.search(r"const DATA = (.*);\n", page).group(1).replace("<\\/", "</"))
+        assert len(data["runs"]) == 2 and data["changes"], page[:200]
+        assert not re.search(r"(src|href)=|https?://(?!www\.w3\.org)|@import|fetch\(", page.replace(
+            json.dumps(data), "")), "the page needs the network"
+
+        # What cannot be read is one line.
+        _, said = run(sennit, "report", "nowhere", code=2)
+        assert said.startswith("sennit: ") and said.count("\n") == 1, said
+        with open("fa/rank-1.sennit", "r+b") as file:
+            file.write(b"nonsense")
+        _, said = run(sennit, "report", "fa", code=2)
+        assert "rank-1.sennit: byte 0: not a trace of Sennit" in said, said
+        # A file that was cut is read up to there, and says so.
+        size = os.path.getsize("by/rank-1.sennit")
+        os.truncate("by/rank-1.sennit", size - 100_000)
+        _, said = run(sennit, "report", "by", "--check")
+        assert "rank-1.sennit: " in said or said == "", said
+
+        # Ranks of several hosts compare their clocks; here they are the same.
+        run(sennit, "run", "-n", "2", "--threads", "2", "--trace=clocks", *work,
+            environment={"SENNIT_LOCAL_RANKS": "1"})
+    print("all right")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers of `sennit report` on jobs small enough to know the answers.
+#include "analysis.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+using namespace sennit::trace;
+using namespace sennit::report;
+
+namespace {
+
+Process make_process(int rank, std::uint32_t tasks) {
+    Process process{};
+    process.rank = rank;
+    process.end = 1000;
+    process.tasks.resize(tasks + 1);
+    process.threads.push_back({0, {}, 0, 1000, {}});
+    process.threads.push_back({1, {}, 0, 1000, {}});
+    return process;
+}
+
+// A task that runs without a break.
+void run(Process &process, std::uint32_t id, std::uint32_t thread, Ns created, Ns ready, Ns started,
+         Ns ended) {
+    Task &task = process.tasks[id];
+    task.created = created;
+    task.ready = ready;
+    task.started = started;
+    task.ended = task.completed = ended;
+    task.running = ended - started;
+    task.thread = thread;
+    process.ready.push_back({ready, 1});
+    process.ready.push_back({started, -1});
+    process.threads[thread].intervals.push_back({started, ended, State::task, id});
+}
+
+void fill_gaps(Process &process) {
+    std::sort(process.ready.begin(), process.ready.end(),
+              [](const ReadyChange &a, const ReadyChange &b) { return a.at < b.at; });
+    for (ThreadModel &thread : process.threads) {
+        std::vector<Interval> all;
+        Ns at = 0;
+        for (const Interval &interval : thread.intervals) {
+            if (interval.begin > at)
+                all.push_back({at, interval.begin, State::outside, 0});
+            all.push_back(interval);
+            at = interval.end;
+        }
+        if (at < 1000)
+            all.push_back({at, 1000, State::outside, 0});
+        thread.intervals = all;
+    }
+}
+
+Call call(std::uint32_t task, std::uint32_t direction, int peer, Ns begin, Ns end, Ns ran_before) {
+    Call made{};
+    made.begin = begin;
+    made.end = end;
+    made.task = task;
+    made.direction = direction;
+    made.peer = peer;
+    made.tag = 5;
+    made.bytes = 100;
+    made.ran_before = ran_before;
+    made.wait = made.message = kNone;
+    return made;
+}
+
+} // namespace
+
+TEST(ReportShares, TimeOutsideOfTasksIsIdleOrOverheadByWhetherATaskIsReady) {
+    Job job{};
+    job.processes.push_back(make_process(0, 3));
+    Process &process = job.processes[0];
+    run(process, 1, 0, 0, 0, 100, 400); // ready from 0 to 100: overhead of both threads
+    run(process, 2, 1, 0, 400, 450, 700);
+    run(process, 3, 0, 0, 400, 700, 900); // ready from 400 to 700
+    fill_gaps(process);
+    job.end = 1000;
+    const Window window = window_of_tasks(job);
+    EXPECT_EQ(window.begin, 0);
+    EXPECT_EQ(window.end, 900);
+    const std::vector<Shares> shares = divide_time(process, window);
+    EXPECT_EQ(shares[0].task, 300 + 200);
+    EXPECT_EQ(shares[0].overhead, 100 + 300);
+    EXPECT_EQ(shares[0].idle, 0);
+    EXPECT_EQ(shares[1].task, 250);
+    EXPECT_EQ(shares[1].overhead, 100 + 50);
+    EXPECT_EQ(shares[1].idle, 300 + 200);
+    for (const Shares &share : shares)
+        EXPECT_EQ(share.total(), 900);
+}
+
+TEST(ReportShares, ProgressIsTakenFromWhatItWouldOtherwiseBe) {
+    Job job{};
+    job.processes.push_back(make_process(0, 1));
+    Process &process = job.processes[0];
+    run(process, 1, 0, 0, 200, 400, 900);
+    fill_gaps(process);
+    // Half of 100..300 in polling; half of that time a task is ready.
+    process.polls.push_back({100, 300, 100, 1, 10, 0});
+    // In a task there is no progress to account for.
+    process.polls.push_back({500, 600, 50, 0, 10, 0});
+    const std::vector<Shares> shares = divide_time(process, {0, 1000});
+    EXPECT_EQ(shares[1].progress_idle, 50);
+    EXPECT_EQ(shares[1].progress_overhead, 50);
+    EXPECT_EQ(shares[1].paper_overhead(), 200);
+    EXPECT_EQ(shares[1].paper_idle(), 800);
+    EXPECT_EQ(shares[0].progress(), 0);
+    EXPECT_EQ(shares[1].total(), 1000);
+}
+
+TEST(ReportShares, MpiOutsideOfTasksIsToldApart) {
+    Job job{};
+    job.processes.push_back(make_process(0, 0));
+    Process &process = job.processes[0];
+    process.threads[0].intervals = {{0, 600, State::program, 0}, {600, 1000, State::outside, 0}};
+    process.threads[1].intervals = {{0, 1000, State::outside, 0}};
+    process.calls.push_back(call(0, kReceive, 1, 100, 350, 0));
+    const std::vector<Shares> shares = divide_time(process, {0, 1000});
+    EXPECT_EQ(shares[0].program, 350);
+    EXPECT_EQ(shares[0].program_mpi, 250);
+    EXPECT_EQ(shares[0].idle, 400);
+}
+
+TEST(ReportCriticalPath, FollowsDependencesAndMessages) {
+    // Rank 0: 1 (100) -> 2 (50, sends after 30); 3 (200) alone.
+    // Rank 1: 1 (receives; 10 before, 40 after) -> 2 (70).
+    Job job{};
+    job.processes.push_back(make_process(0, 3));
+    job.processes.push_back(make_process(1, 2));
+    Process &zero = job.processes[0];
+    Process &one = job.processes[1];
+    run(zero, 1, 0, 0, 0, 0, 100);
+    run(zero, 2, 0, 0, 100, 100, 150);
+    run(zero, 3, 1, 0, 0, 0, 200);
+    zero.edges = {{1, 2}};
+    run(one, 1, 0, 0, 0, 0, 400);
+    one.tasks[1].running = 50;
+    run(one, 2, 0, 0, 400, 400, 470);
+    one.edges = {{1, 2}};
+    zero.calls.push_back(call(2, kSend, 1, 130, 140, 30));
+    one.calls.push_back(call(1, kReceive, 0, 10, 360, 10));
+    zero.calls[0].message = one.calls[0].message = 0;
+    job.messages = {{0, 0, 1, 0}};
+    const CriticalPath path = critical_path(job);
+    EXPECT_EQ(path.length, 100 + 30 + 40 + 70);
+    EXPECT_EQ(path.messages, 1u);
+    std::vector<std::pair<std::uint32_t, Ns>> pieces;
+    Ns sum = 0;
+    for (const PathPiece &piece : path.pieces) {
+        sum += piece.ran;
+        pieces.emplace_back(piece.process * 10 + piece.task, piece.ran);
+    }
+    EXPECT_EQ(sum, path.length);
+    EXPECT_EQ(pieces,
+              (std::vector<std::pair<std::uint32_t, Ns>>{{1, 100}, {2, 30}, {11, 40}, {12, 70}}));
+}
+
+TEST(ReportCriticalPath, AParentGoesOnAfterItsChildren) {
+    // 1 runs 20, makes 2 (300), runs 10, waits, runs 5.
+    Job job{};
+    job.processes.push_back(make_process(0, 2));
+    Process &process = job.processes[0];
+    run(process, 1, 0, 0, 0, 0, 400);
+    process.tasks[1].running = 35;
+    run(process, 2, 1, 20, 20, 25, 325);
+    process.tasks[2].parent = 1;
+    process.tasks[2].parent_ran = 20;
+    process.waits.push_back({30, 330, 1, 0, WaitReason::children, 30});
+    EXPECT_EQ(critical_path(job).length, 20 + 300 + 5);
+}
+
+TEST(ReportWaits, AreSummedByCallAndPeer) {
+    Job job{};
+    job.processes.push_back(make_process(0, 1));
+    Process &process = job.processes[0];
+    run(process, 1, 0, 0, 0, 0, 900);
+    process.calls = {call(1, kReceive, 3, 100, 300, 0), call(1, kReceive, 3, 400, 450, 0),
+                     call(1, kSend, 2, 500, 510, 0)};
+    process.calls[0].ran_within = 20;
+    const std::vector<Waited> waits = who_waited(job, {0, 1000});
+    ASSERT_EQ(waits.size(), 2u);
+    EXPECT_EQ(waits[0].peer, 3);
+    EXPECT_EQ(waits[0].calls, 2u);
+    EXPECT_EQ(waits[0].total, 180 + 50);
+    EXPECT_EQ(waits[0].longest, 180);
+    EXPECT_EQ(waits[0].longest_tag, 5);
+    EXPECT_EQ(waits[1].peer, 2);
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// trace/read/: damaged files are refused with the place and the reason, cut ones are read up to
+// there; hand-made traces have the story that they were made with.
+#include "trace/read/model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <gtest/gtest.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+using namespace sennit::trace;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A trace in memory, a tick a nanosecond.
+struct MadeTrace {
+    std::vector<char> bytes;
+
+    explicit MadeTrace(int rank = 0, int ranks = 1) : bytes(kHeaderBytes) {
+        Header &made = header();
+        std::memcpy(made.magic, kMagic, sizeof kMagic);
+        made.version = kVersion;
+        made.header_bytes = kHeaderBytes;
+        made.chunk_bytes = kChunkBytes;
+        made.flags = kFinished;
+        made.rank = rank;
+        made.ranks = ranks;
+        made.begin = {1000, 1000};
+        made.end = {1'000'000, 1'000'000};
+        std::strcpy(made.boot_id, "here");
+    }
+    Header &header() { return *reinterpret_cast<Header *>(bytes.data()); }
+
+    // Words of a chunk from `first` on.
+    Word *words(std::size_t chunk, std::size_t first = 0) {
+        return reinterpret_cast<Word *>(bytes.data() + kHeaderBytes + chunk * kChunkBytes +
+                                        sizeof(ChunkHeader)) +
+               first;
+    }
+    std::size_t add_chunk(int row, std::uint32_t thread, std::uint32_t kind = kEventChunk) {
+        const std::size_t at = bytes.size();
+        bytes.resize(at + kChunkBytes);
+        auto &chunk = *reinterpret_cast<ChunkHeader *>(bytes.data() + at);
+        chunk.kind = kind;
+        chunk.row = row;
+        chunk.thread = thread;
+        used_.push_back(0);
+        return header().chunks++;
+    }
+    void add(std::size_t chunk, Ns at, Kind kind, std::vector<Word> arguments = {}) {
+        Word *place = words(chunk, used_[chunk]);
+        place[0] = stamp(static_cast<Word>(at), kind);
+        std::copy(arguments.begin(), arguments.end(), place + 1);
+        used_[chunk] += kWords[static_cast<std::size_t>(kind)];
+    }
+    fs::path write(const fs::path &folder, std::size_t size = ~std::size_t{0}) const {
+        const fs::path path =
+            folder /
+            ("rank-" + std::to_string(reinterpret_cast<const Header *>(bytes.data())->rank) +
+             ".sennit");
+        std::ofstream(path, std::ios::binary)
+            .write(bytes.data(), static_cast<std::streamsize>(std::min(size, bytes.size())));
+        return path;
+    }
+
+  private:
+    std::vector<std::size_t> used_;
+};
+
+class TraceReader : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::string name = (fs::temp_directory_path() / "sennit-reader-XXXXXX").string();
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        folder_ = name;
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    // Why it is refused; "" when it is not.
+    std::string refusal(MadeTrace trace) {
+        try {
+            TraceFile::read(trace.write(folder_));
+        } catch (const TraceError &error) {
+            return error.what();
+        }
+        return "";
+    }
+    fs::path folder_;
+};
+
+MadeTrace sound() {
+    MadeTrace trace;
+    const std::size_t chunk = trace.add_chunk(0, 0);
+    trace.add(chunk, 2000, Kind::create, {1, 0, 0xabc});
+    trace.add(chunk, 3000, Kind::start, {1, 0xabc});
+    trace.add(chunk, 5000, Kind::end, {1});
+    trace.add(chunk, 5100, Kind::complete, {1});
+    return trace;
+}
+
+void expect_refused(const std::string &said, const std::string &place, const std::string &reason) {
+    EXPECT_NE(said.find("rank-0.sennit: byte " + place + ":"), std::string::npos) << said;
+    EXPECT_NE(said.find(reason), std::string::npos) << said;
+}
+
+} // namespace
+
+TEST_F(TraceReader, ASoundTraceIsRead) {
+    const Process process = build_process(TraceFile::read(sound().write(folder_)));
+    EXPECT_TRUE(process.file.notes.empty());
+    ASSERT_EQ(process.tasks.size(), 2u);
+    EXPECT_EQ(process.tasks[1].created, 2000);
+    EXPECT_EQ(process.tasks[1].running, 2000);
+    EXPECT_EQ(process.tasks[1].completed, 5100);
+}
+
+TEST_F(TraceReader, DamageIsRefusedWithItsPlaceAndReason) {
+    MadeTrace trace = sound();
+    trace.header().magic[0] = 'X';
+    expect_refused(refusal(trace), "0", "not a trace of Sennit");
+
+    trace = sound();
+    trace.header().version = 7;
+    expect_refused(refusal(trace), "8", "version 7 of the format");
+
+    trace = sound();
+    trace.header().chunk_bytes = 17;
+    expect_refused(refusal(trace), "12", "sizes of header and chunks");
+
+    trace = sound();
+    trace.header().ranks = 0;
+    expect_refused(refusal(trace), "24", "rank 0 of a job of 0");
+
+    trace = sound();
+    trace.header().meetings = 99;
+    expect_refused(refusal(trace), "92", "more clock readings");
+
+    trace = sound();
+    trace.words(0)[4] = stamp(3000, static_cast<Kind>(200));
+    expect_refused(refusal(trace), std::to_string(kHeaderBytes + 64 + 4 * 8), "unknown kind 200");
+
+    trace = sound();
+    trace.words(0)[4] = stamp(3000, Kind::none) | Word{1} << 40;
+    expect_refused(refusal(trace), std::to_string(kHeaderBytes + 64 + 4 * 8), "unknown kind 0");
+
+    trace = sound();
+    trace.words(0)[4] = stamp(Word{1} << 40, Kind::start);
+    expect_refused(refusal(trace), std::to_string(kHeaderBytes + 64 + 7 * 8),
+                   "'end' is earlier than the one before");
+
+    trace = sound();
+    *reinterpret_cast<std::uint32_t *>(trace.bytes.data() + kHeaderBytes) = 1234;
+    expect_refused(refusal(trace), std::to_string(kHeaderBytes), "neither a chunk of events nor");
+
+    trace = sound();
+    trace.add_chunk(0, 0);
+    expect_refused(refusal(trace), std::to_string(kHeaderBytes + kChunkBytes),
+                   "two chunks number 0");
+
+    trace = sound();
+    trace.words(trace.add_chunk(0, 0, kTableChunk))[0] = Word{9} << 8 | 1;
+    expect_refused(refusal(trace), std::to_string(kHeaderBytes + kChunkBytes + 64),
+                   "an entry of the table of 9 bytes");
+
+    trace = sound();
+    trace.words(trace.add_chunk(0, 0, kTableChunk))[0] = Word{24} << 8 | 77;
+    expect_refused(refusal(trace), std::to_string(kHeaderBytes + kChunkBytes + 64),
+                   "unknown type 77");
+
+    trace = sound();
+    const std::size_t table = trace.add_chunk(0, 0, kTableChunk);
+    trace.words(table)[0] = Word{32} << 8 | static_cast<Word>(TableType::group);
+    trace.words(table)[2] = Word{500} << 32 | 500;
+    expect_refused(refusal(trace), std::to_string(kHeaderBytes + kChunkBytes + 64),
+                   "a group of 500 with 500 ranks");
+
+    trace = sound();
+    const std::size_t full = trace.add_chunk(0, 1);
+    for (std::ptrdiff_t at = 0; at < kChunkWords; ++at)
+        trace.words(full)[at] = stamp(3000, Kind::idle);
+    trace.words(full)[kChunkWords - 1] = stamp(3000, Kind::post);
+    expect_refused(refusal(trace), std::to_string(kHeaderBytes + 2 * kChunkBytes - 8),
+                   "'post' ends behind its chunk");
+
+    trace = sound();
+    trace.add(0, 6000, Kind::wait_begin, {1, 55});
+    expect_refused(refusal(trace), std::to_string(kHeaderBytes + 64 + 11 * 8), "unknown reason 55");
+}
+
+TEST_F(TraceReader, AFileThatIsCutAnywhereIsReadUpToThereOrRefused) {
+    const MadeTrace trace = sound();
+    const std::size_t first = kHeaderBytes + sizeof(ChunkHeader);
+    for (std::size_t size = 0; size <= first + 16 * sizeof(Word); size += 4) {
+        const fs::path path = trace.write(folder_, size);
+        if (size < sizeof(Header)) {
+            EXPECT_THROW(TraceFile::read(path), TraceError) << size;
+            continue;
+        }
+        if (size < kHeaderBytes)
+            continue; // nothing but the header matters
+        const TraceFile file = TraceFile::read(path);
+        std::size_t events = 0;
+        for (const auto &thread : file.threads)
+            file.each(thread, [&](const Event &) { ++events; });
+        const std::size_t words = size < first ? 0 : (size - first) / sizeof(Word);
+        EXPECT_EQ(events, words >= 11  ? 4u
+                          : words >= 9 ? 3u
+                          : words >= 7 ? 2u
+                          : words >= 4 ? 1u
+                                       : 0u)
+            << size;
+    }
+    const TraceFile cut = TraceFile::read(trace.write(folder_, first + 5 * sizeof(Word)));
+    ASSERT_EQ(cut.notes.size(), 1u);
+    EXPECT_NE(cut.notes[0].find("cut in the middle"), std::string::npos);
+}
+
+TEST_F(TraceReader, ChunksThatAreMissingAreSaid) {
+    MadeTrace trace = sound();
+    trace.header().chunks = 5;
+    const TraceFile file = TraceFile::read(trace.write(folder_));
+    ASSERT_EQ(file.notes.size(), 1u);
+    EXPECT_NE(file.notes[0].find("4 of 5 chunks are missing"), std::string::npos);
+}
+
+TEST_F(TraceReader, RandomDamageNeverDoesWorse) {
+    std::uint32_t random = 12345;
+    const auto next = [&] { return random = random * 1664525u + 1013904223u; };
+    for (int round = 0; round < 400; ++round) {
+        MadeTrace trace = sound();
+        const std::size_t used = kHeaderBytes + sizeof(ChunkHeader) + 16 * sizeof(Word);
+        for (int i = 0; i < 4; ++i)
+            trace.bytes[(next() >> 8) % used] = static_cast<char>(next() >> 16);
+        try {
+            const Process process = build_process(TraceFile::read(trace.write(folder_)));
+            EXPECT_LE(process.tasks.size(), 500'000u);
+        } catch (const TraceError &) {
+        }
+        for (const auto &file : fs::directory_iterator(folder_))
+            fs::remove(file);
+    }
+}
+
+TEST_F(TraceReader, ClocksOfOtherHostsAreCorrectedAlongTheWay) {
+    MadeTrace trace = sound();
+    trace.header().meetings = 2;
+    trace.header().meeting[0] = {1000, 100, 5};
+    trace.header().meeting[1] = {5000, 500, 5};
+    const Process process = build_process(TraceFile::read(trace.write(folder_)));
+    EXPECT_EQ(process.tasks[1].created, 2000 + 200);
+    EXPECT_EQ(process.tasks[1].ended, 5000 + 500);
+}
+
+TEST_F(TraceReader, FilesOfALargerJobBeforeAreLeftOut) {
+    MadeTrace old(3, 4);
+    old.add_chunk(0, 0);
+    old.write(folder_);
+    MadeTrace fresh = sound();
+    fresh.header().realtime_ns = 100;
+    fresh.write(folder_);
+    const TraceFolder folder = read_folder(folder_);
+    EXPECT_EQ(folder.files.size(), 1u);
+    ASSERT_EQ(folder.notes.size(), 1u);
+    EXPECT_NE(folder.notes[0].find("rank-3.sennit: of another run"), std::string::npos);
+}
+
+TEST_F(TraceReader, AnEmptyFolderIsRefused) {
+    EXPECT_THROW(read_folder(folder_), TraceError);
+    EXPECT_THROW(read_folder(folder_ / "nowhere"), TraceError);
+}
