@@ -122,27 +122,17 @@ def print_table(rows):
         print(line.format(*row))
 
 
-def write_timeline(folder, out):
-    events = []
-    for path in sorted(glob.glob(os.path.join(folder, "rank-*.json"))):
-        with open(path, encoding="utf-8") as file:
-            events += json.load(file)["traceEvents"]
-    slices = [event for event in events if event["ph"] == "X"]
-    if not slices:
-        return None
-    start = min(event["ts"] for event in slices)
-    for event in slices:
-        event["ts"] = round(event["ts"] - start, 3)
+def write_timeline(options, folder):
+    """What `sennit report` makes of the trace; False when it cannot."""
+    out = options.output
     os.makedirs(out, exist_ok=True)
-    with open(os.path.join(out, "timeline.json"), "w", encoding="utf-8") as file:
-        json.dump({"traceEvents": events}, file, separators=(",", ":"))
-    page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "timeline.html")
-    with open(page, encoding="utf-8") as file:
-        text = file.read()
-    data = json.dumps(events, separators=(",", ":")).replace("</", "<\\/")
-    with open(os.path.join(out, "timeline.html"), "w", encoding="utf-8") as file:
-        file.write(text.replace("/*EVENTS*/[]", data))
-    return len(slices)
+    sennit = os.path.join(options.build_dir, "bin", "sennit")
+    done = subprocess.run([sennit, "report", folder, "--html", os.path.join(out, "timeline.html"),
+                           "--perfetto", os.path.join(out, "timeline.json")], check=False,
+                          stdout=subprocess.PIPE, text=True)
+    if done.returncode == 0:
+        print("\n" + done.stdout)
+    return done.returncode == 0
 
 
 def main():
@@ -176,11 +166,11 @@ def main():
         print("\n")
         print_table(rows)
         measure(options, "sennit", "gcc", "mpich", 2, trace)
-        slices = write_timeline(trace, options.output)
+        written = write_timeline(options, trace)
     finally:
         shutil.rmtree(trace)
-    if slices:
-        print(f"\nTimeline of a Sennit run ({slices} slices): {options.output}/timeline.html, and "
+    if written:
+        print(f"Timeline of a Sennit run: {options.output}/timeline.html, and "
               f"{options.output}/timeline.json for Perfetto.")
     else:
         print("\nNo timeline was recorded.", file=sys.stderr)
