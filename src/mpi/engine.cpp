@@ -471,11 +471,9 @@ bool must_queue(const Operation &operation, Ticket &ticket) {
 int wait_in_queue(const Operation &operation, Ticket &ticket) {
     ticket.operation = operation;
     ticket.task = current_task();
-    trace_begin(operation);
     begin_pending();
     file(ticket);
     suspend(ticket.task, operation);
-    trace_end();
     return settle(ticket);
 }
 
