@@ -6,15 +6,15 @@
 
 int main(void) {
     static int order[3];
-    static int x, y; /* names of dependences */
+    static int x[2];
     int ran = 0;
     omp_event_handle_t event = (omp_event_handle_t)0;
-#pragma omp task detach(event) depend(out : x) shared(ran)
+#pragma omp task detach(event) depend(out : x[0]) shared(ran)
     order[ran++] = 1;
     CHECK_EQ(ran, 1);
-#pragma omp task depend(in : x) depend(out : y) shared(ran)
+#pragma omp task depend(in : x[0]) depend(out : x[1]) shared(ran)
     order[ran++] = 2;
-#pragma omp task depend(in : y) shared(ran)
+#pragma omp task depend(in : x[1]) shared(ran)
     order[ran++] = 3;
     CHECK_EQ(ran, 1);
     omp_fulfill_event(event);
