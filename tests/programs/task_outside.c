@@ -7,6 +7,7 @@
 int main(void) {
     static int order[3];
     static int x[2];
+    (void)x; /* only names dependences */
     int ran = 0;
     omp_event_handle_t event = (omp_event_handle_t)0;
 #pragma omp task detach(event) depend(out : x[0]) shared(ran)
