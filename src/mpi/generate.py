@@ -76,12 +76,9 @@ extern "C" SENNIT_MPI_EXPORT int PMPI_{name}({parameters})
 
 IN_TASK = """extern "C" int sennit_MPI_{name}({parameters}) {{
     static const auto bare = SENNIT_BARE({name});
-<<<<<<< HEAD
     if (no_tasks()) [[unlikely]]
         return bare({arguments});
-=======
     {traced}
->>>>>>> 8438870 (Traces know every MPI call: peer, tag, bytes, communicator, what was received, which requests)
     if (!in_task({never_blocks})) {{
         {mark}
         return outside_task({wait}[&] {{ return bare({arguments}); }});
