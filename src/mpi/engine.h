@@ -24,7 +24,11 @@
 #ifdef OPEN_MPI
 #pragma weak MPI_Request_c2f
 #pragma weak MPI_Request_f2c
+#pragma weak OMPI_C_MPI_COMM_NULL_COPY_FN
+#pragma weak OMPI_C_MPI_COMM_NULL_DELETE_FN
 #pragma weak ompi_mpi_byte
+#pragma weak ompi_mpi_char
+#pragma weak ompi_mpi_datatype_null
 #pragma weak ompi_mpi_packed
 #pragma weak ompi_mpi_comm_null
 #pragma weak ompi_mpi_comm_self

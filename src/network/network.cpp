@@ -36,8 +36,9 @@
     extern "C" int network_MPI_##name(__VA_ARGS__)
 #define BARE(name) reinterpret_cast<decltype(&MPI_##name)>(find_bare("PMPI_" #name))
 
-// Open MPI's constants are objects of the library.
+// Open MPI's constants are objects of the library. Weak: the preload reaches programs without MPI.
 #ifdef OPEN_MPI
+#pragma weak ompi_mpi_byte
 #pragma weak ompi_request_null
 #endif
 

@@ -18,10 +18,12 @@
 //     .long task_entry - .
 #pragma once
 
+#include <optional>
+
 namespace sennit::task {
 
-// Does the object that contains this function say that it sends? Looks the note up each time. Any
-// thread.
-bool marked_as_sender(const void *entry);
+// Does the object that contains this function say that it sends? Nothing where the object has no
+// such note: no compiler has looked. Looks the note up each time. Any thread.
+std::optional<bool> marked_as_sender(const void *entry);
 
 } // namespace sennit::task

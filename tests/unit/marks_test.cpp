@@ -31,10 +31,10 @@ asm(".pushsection .note.sennit, \"a\", @note\n"
 
 TEST(Marks, OnlyTheFunctionsOfTheNote) {
     using sennit::task::marked_as_sender;
-    EXPECT_TRUE(marked_as_sender(reinterpret_cast<void *>(&sennit_test_sender)));
-    EXPECT_TRUE(marked_as_sender(reinterpret_cast<void *>(&sennit_test_other_sender)));
-    EXPECT_FALSE(marked_as_sender(reinterpret_cast<void *>(&sennit_test_computer)));
-    EXPECT_FALSE(marked_as_sender(nullptr));
+    EXPECT_EQ(marked_as_sender(reinterpret_cast<void *>(&sennit_test_sender)), true);
+    EXPECT_EQ(marked_as_sender(reinterpret_cast<void *>(&sennit_test_other_sender)), true);
+    EXPECT_EQ(marked_as_sender(reinterpret_cast<void *>(&sennit_test_computer)), false);
+    EXPECT_EQ(marked_as_sender(nullptr), std::nullopt);
     int local;
-    EXPECT_FALSE(marked_as_sender(&local));
+    EXPECT_EQ(marked_as_sender(&local), std::nullopt);
 }

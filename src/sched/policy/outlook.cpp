@@ -6,9 +6,9 @@
 namespace sennit::policy {
 namespace {
 
-// The first verdicts are worth a pass each, at once: until then tasks run in the wrong order, and what
-// is lost at the beginning is never made up (32 starts of long tasks cost 2 to 4% of a run). Later
-// changes may be those of kinds that go on changing their minds: one pass for several.
+// The first verdicts are worth a pass each, at once: until then tasks run in the wrong order, and
+// what is lost at the beginning is never made up (32 starts of long tasks cost 2 to 4% of a run).
+// Later changes may be those of kinds that go on changing their minds: one pass for several.
 constexpr std::uint64_t kPrompt = 32;
 
 } // namespace

@@ -54,7 +54,7 @@ Profiles::~Profiles() {
     }
 }
 
-Profile *Profiles::find(const ProfileKey &key, bool (*marked)(const void *entry)) {
+Profile *Profiles::find(const ProfileKey &key, Known known) {
     Profile *fresh = nullptr;
     for (std::uint32_t at = hash(key) % kCapacity;; at = (at + 1) % kCapacity) {
         // acquire pairs with the release below: the profile's key is visible.
@@ -66,7 +66,7 @@ Profile *Profiles::find(const ProfileKey &key, bool (*marked)(const void *entry)
                 void *memory = std::malloc(sizeof(Profile));
                 if (!memory)
                     break;
-                fresh = new (memory) Profile(key, marked && marked(key.entry));
+                fresh = new (memory) Profile(key, known ? known(key.entry) : std::nullopt);
             }
             if (slots_[at].compare_exchange_strong(there, fresh, std::memory_order_acq_rel,
                                                    std::memory_order_acquire)) {

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 namespace sennit::policy {
 
@@ -32,10 +33,10 @@ class Profile {
 
     const ProfileKey key;
 
-    // `sends`: known beforehand.
-    explicit Profile(const ProfileKey &given, bool sends = false) : key(given) {
+    // `sends`: known beforehand, and forgotten if it turns out otherwise.
+    explicit Profile(const ProfileKey &given, std::optional<bool> sends = {}) : key(given) {
         if (sends)
-            record(true);
+            record(*sends);
     }
 
     Verdict verdict() const { return unpack(state_.load(std::memory_order_relaxed)).verdict; }
@@ -66,9 +67,10 @@ class Profiles {
     Profiles &operator=(const Profiles &) = delete;
     ~Profiles();
 
-    // The profile of such tasks, made at the first call; null when there are too many. A new one is
-    // a sender's if marked(key.entry).
-    Profile *find(const ProfileKey &key, bool (*marked)(const void *entry) = nullptr);
+    // The profile of such tasks, made at the first call; null when there are too many. known(entry)
+    // says what is known of a new kind beforehand.
+    using Known = std::optional<bool> (*)(const void *entry);
+    Profile *find(const ProfileKey &key, Known known = nullptr);
 
     // Visit all.
     template <class Visitor>
