@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fiber/stack.h"
 
+#include "base/compiler.h"
+#include "base/spin.h"
+
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -13,14 +16,13 @@ namespace sennit::fiber {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kKeptHot = 4 * kPage;
 std::size_t g_stack_size = 8 * 1024 * 1024;
 std::atomic<std::uint64_t> g_live{0};
+std::atomic<std::uint64_t> g_guarded{0}; // of them, those with a guard page
 
 // What stacks leave for everybody else: a task that gets no stack waits on top of another one, but
 // memory for a new task, or for the program's own malloc, has nothing to fall back on.
 constexpr std::uint64_t kAddressesLeft = 16 * 1024 * 1024;
-constexpr std::uint64_t kMappingsLeft = 2048;
 constexpr std::uint64_t kMappingsPerStack = 2; // the stack and its guard
 constexpr std::uint64_t kFew = 1024;           // stacks that nobody needs to count
 
@@ -35,13 +37,14 @@ std::uint64_t read_number(const char *path, std::uint64_t otherwise) {
     return length > 0 ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-// Is there room for one stack more below vm.max_map_count?
+// Is there room for one guarded stack more? They take half of the mappings that vm.max_map_count
+// allows the process.
 bool mappings_left() {
-    const std::uint64_t live = g_live.load(std::memory_order_relaxed);
-    if (live < kFew)
+    const std::uint64_t guarded = g_guarded.load(std::memory_order_relaxed);
+    if (guarded < kFew)
         return true;
-    static const std::uint64_t most = read_number("/proc/sys/vm/max_map_count", UINT64_MAX);
-    return live * kMappingsPerStack + kMappingsLeft < most;
+    static const std::uint64_t most = read_number("/proc/sys/vm/max_map_count", UINT64_MAX) / 2;
+    return guarded * kMappingsPerStack < most;
 }
 
 // Is there room for `claimed` bytes more below RLIMIT_AS? They are the bytes that other threads,
@@ -56,15 +59,67 @@ bool addresses_left(std::uint64_t claimed) {
 
 std::atomic<std::uint64_t> g_claimed{0};
 
-// The mapping of a stack of `size` bytes and its guard; MAP_FAILED where it would not leave enough.
-void *map_if_room(std::uint64_t size) {
+// A mapping of `size` bytes whose first page is a guard; null where it would not leave enough.
+char *map_guarded(std::uint64_t size) {
     void *raw = MAP_FAILED;
     const std::uint64_t claimed = g_claimed.fetch_add(size, std::memory_order_relaxed) + size;
-    if (mappings_left() && addresses_left(claimed))
+    if (addresses_left(claimed))
         raw = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     g_claimed.fetch_sub(size, std::memory_order_relaxed);
-    return raw;
+    if (raw == MAP_FAILED)
+        return nullptr;
+    if (mprotect(raw, kPage, PROT_NONE) == 0)
+        return static_cast<char *>(raw);
+    munmap(raw, size); // no mapping is left for the guard
+    return nullptr;
+}
+
+// ---- packed stacks --------------------------------------------------------------------------
+
+// Side by side in slabs that stay mapped; `free` lists those not in use.
+struct Packed {
+    static constexpr std::size_t kSlab = 64; // stacks
+    SpinLock lock;
+    void **free = nullptr;
+    std::size_t count = 0;
+    std::size_t all = 0;
+
+    // More of them; under the lock.
+    bool grow(std::size_t size) {
+        const std::size_t room = all + kSlab;
+        auto **list = static_cast<void **>(std::realloc(free, room * sizeof(void *)));
+        if (!list)
+            return false;
+        free = list;
+        char *slab = map_guarded(kSlab * size + kPage);
+        if (!slab)
+            return false;
+        for (std::size_t i = 0; i < kSlab; ++i)
+            free[count++] = slab + kPage + i * size;
+        all = room;
+        return true;
+    }
+};
+Packed g_packed;
+
+Stack take_packed() {
+    Stack stack;
+    g_packed.lock.lock();
+    if (g_packed.count > 0 || g_packed.grow(g_stack_size)) {
+        stack.low = g_packed.free[--g_packed.count];
+        stack.size = g_stack_size;
+        stack.packed = true;
+    }
+    g_packed.lock.unlock();
+    return stack;
+}
+
+void give_back_packed(Stack stack) {
+    madvise(stack.low, stack.size, MADV_DONTNEED);
+    g_packed.lock.lock();
+    g_packed.free[g_packed.count++] = stack.low;
+    g_packed.lock.unlock();
 }
 
 } // namespace
@@ -82,39 +137,52 @@ std::size_t stack_size() {
 Stack map_stack() {
     const int saved = errno;
     Stack stack;
-    const std::size_t size = g_stack_size;
-    void *raw = map_if_room(size + kPage);
-    if (raw != MAP_FAILED) {
-        // A process has a limited number of mappings (vm.max_map_count); a stack without a guard
-        // would turn an overflow into a silent wrong answer, so it counts as no stack.
-        if (mprotect(raw, kPage, PROT_NONE) == 0) {
-            stack.low = static_cast<char *>(raw) + kPage;
-            stack.size = size;
-            g_live.fetch_add(1, std::memory_order_relaxed);
-        } else {
-            munmap(raw, size + kPage);
+    if (mappings_left()) {
+        if (char *raw = map_guarded(g_stack_size + kPage)) {
+            stack.low = raw + kPage;
+            stack.size = g_stack_size;
+            g_guarded.fetch_add(1, std::memory_order_relaxed);
         }
+    } else {
+        stack = take_packed();
     }
+    if (stack)
+        g_live.fetch_add(1, std::memory_order_relaxed);
     errno = saved;
     return stack;
 }
 
 void unmap_stack(Stack stack) {
     const int saved = errno;
-    munmap(static_cast<char *>(stack.low) - kPage, stack.size + kPage);
+    if (stack.packed) {
+        give_back_packed(stack);
+    } else {
+        munmap(static_cast<char *>(stack.low) - kPage, stack.size + kPage);
+        g_guarded.fetch_sub(1, std::memory_order_relaxed);
+    }
     g_live.fetch_sub(1, std::memory_order_relaxed);
     errno = saved;
 }
 
-void trim_stack(Stack stack) {
-    const int saved = errno;
-    if (stack.size > kKeptHot)
-        madvise(stack.low, stack.size - kKeptHot, MADV_DONTNEED);
-    errno = saved;
+SENNIT_NO_ASAN bool overflowed(const Stack &stack) {
+    constexpr std::size_t kWords = 16; // a frame may leave holes
+    const auto *word = static_cast<const std::uint64_t *>(stack.low);
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < kWords; ++i)
+        all |= word[i];
+    return all != 0;
 }
 
 std::uint64_t live_stacks() {
     return g_live.load(std::memory_order_relaxed);
+}
+
+void stacks_before_fork() {
+    g_packed.lock.lock();
+}
+
+void stacks_after_fork() {
+    g_packed.lock.unlock();
 }
 
 } // namespace sennit::fiber

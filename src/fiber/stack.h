@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks for fibers: mapped lazily (only touched pages cost memory), a guard page below each.
+// Stacks for fibers: mapped lazily (only touched pages cost memory), a guard page below each. A
+// process may have only so many mappings (vm.max_map_count, 65530), and a guarded stack takes two:
+// past some 16,000 of them stacks are packed side by side, each with a canary instead. A task
+// that overflows such a stack is found out when it next leaves it, before it can go on with what it
+// has written elsewhere.
 // Thread-safety: map_stack and unmap_stack from any thread.
 #pragma once
 
@@ -11,8 +15,13 @@ namespace sennit::fiber {
 struct Stack {
     void *low = nullptr; // first usable byte, just above the guard page
     std::size_t size = 0;
+    bool packed = false; // no guard page, but a canary
     explicit operator bool() const { return low != nullptr; }
 };
+
+// Its canary are the words of its low end: they are zero until somebody comes so far, and a page
+// that is only read takes no memory.
+bool overflowed(const Stack &stack);
 
 // Size for new stacks, rounded to pages and raised to kMinimumStack.
 inline constexpr std::size_t kMinimumStack = 32 * 1024;
@@ -24,10 +33,11 @@ std::size_t stack_size();
 Stack map_stack();
 void unmap_stack(Stack stack);
 
-// Give the memory of a cached stack back to the system, all but its topmost pages.
-void trim_stack(Stack stack);
-
 // Stacks mapped now, in the whole process.
 std::uint64_t live_stacks();
+
+// Around fork(), in the parent and in the child.
+void stacks_before_fork();
+void stacks_after_fork();
 
 } // namespace sennit::fiber

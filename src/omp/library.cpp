@@ -2,6 +2,7 @@
 // The library's own life: set-up when it is loaded, what happens around fork().
 #include "base/config.h"
 #include "base/fence.h"
+#include "fiber/stack.h"
 #include "omp/icv.h"
 #include "omp/ompt/tool.h"
 #include "omp/sync.h"
@@ -21,16 +22,19 @@ namespace {
 
 void before_fork() {
     omp::parking_before_fork();
+    fiber::stacks_before_fork();
     sched::Worker::before_fork();
 }
 
 void after_fork() {
     sched::Worker::after_fork();
+    fiber::stacks_after_fork();
     omp::parking_after_fork();
 }
 
 void after_fork_in_child() {
     sched::Worker::after_fork_in_child();
+    fiber::stacks_after_fork();
     omp::parking_after_fork_in_child();
     omp::team_after_fork_in_child();
     trace::after_fork_in_child();

@@ -260,6 +260,13 @@ void Worker::wait_for(Condition &condition) {
     }
 }
 
+// Is there room on the current stack for another task on top of those that wait on it?
+bool Worker::may_bury() const {
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    const auto low = reinterpret_cast<std::uintptr_t>(current_->context.stack_low);
+    return here - low > current_->context.stack_size / 4;
+}
+
 // Wait for make_ready on an armed fiber. The loop runs on the waiting fiber's own stack as long as
 // there is only idling to do; whatever may suspend or outlast the wait gets another fiber.
 void Worker::park(Condition &condition) {
@@ -285,7 +292,7 @@ void Worker::park(Condition &condition) {
             }
             // No memory for a stack: bury this fiber, if it can still be withdrawn, rather than
             // stop.
-            if (condition.disarm(me)) {
+            if (may_bury() && condition.disarm(me)) {
                 Slot *const home = slot;
                 Task *const self = task;
                 run(*where, node);
@@ -295,6 +302,7 @@ void Worker::park(Condition &condition) {
                     return;
             } else {
                 push(*where, node);
+                idle();
             }
             continue;
         }
@@ -440,6 +448,8 @@ void Worker::switch_to(Fiber *to) {
     }
     current_ = to;
     note_busy();
+    if (SENNIT_UNLIKELY(from->stack.packed) && fiber::overflowed(from->stack))
+        fatal("a task has overflown its stack of %zu bytes; raise OMP_STACKSIZE", from->stack.size);
     if (observed::by_anybody())
         observed_switch(*this, *from, *to);
     fiber::switch_to(from->context, to->context);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * DESIGN.md, workers and fibers: the number of blocked tasks is bounded by memory alone. 10,000
- * tasks are suspended at once; each costs less than 16 KiB of resident memory. A barrier of events
- * in dependence order wakes them, and all of them finish.
+ * tasks (or as the argument says) are suspended at once; each costs less than 16 KiB of resident
+ * memory. A barrier of events in dependence order wakes them, and all of them finish.
  */
 #include "sennit_door.h"
 #include <string.h>
 
-enum { sleepers = 10000, limit_kib = 16 };
-static sennit_task *sleeper[sleepers];
+enum { limit_kib = 16 };
+static int sleepers = 10000;
+static sennit_task **sleeper;
 
 static long status_kib(const char *field) {
     char line[256];
@@ -22,7 +23,11 @@ static long status_kib(const char *field) {
     return kib;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    if (argc > 1)
+        sleepers = atoi(argv[1]);
+    sleeper = calloc((size_t)sleepers, sizeof *sleeper);
+    CHECK(sleeper != NULL);
     int asleep = 0, awake = 0;
     struct sennit_statistics statistics;
     DOOR(sennit_get_statistics)(&statistics);
@@ -58,7 +63,9 @@ int main(void) {
     CHECK_EQ(awake, sleepers);
     CHECK_EQ(DOOR(sennit_get_statistics)(&statistics), SENNIT_SUCCESS);
     CHECK_EQ(statistics.suspended_now, 0);
-    CHECK(statistics.suspended_peak >= sleepers / 2); /* a resume may overtake its suspend */
-    CHECK(statistics.tasks_created >= sleepers);
+    CHECK(statistics.suspended_peak >=
+          (uint64_t)sleepers / 2); /* a resume may overtake its suspend */
+    CHECK(statistics.tasks_created >= (uint64_t)sleepers);
+    free(sleeper);
     return 0;
 }
