@@ -242,7 +242,7 @@ static void memory(long count) {
     for (long i = 0; i < count; ++i)
         bench_check(in[i] == (int)(i % PENDING_TAG), "contents of a message");
     if (my_rank == 0)
-        printf("memory tasks=%ld bytes-per-task=%.0f peak=%ld KiB\n", count,
+        printf("memory tasks=%ld bytes-per-task=%.0f afterwards=%ld KiB\n", count,
                1024.0 * (double)(after - before) / (double)count, resident_kib());
     free(in);
 }
