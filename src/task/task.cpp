@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "task/depend.h"
 #include "task/imports.h"
+#include "task/lifecycle.h"
 #include "task/observer.h"
 #include "task/priorities.h"
 #include "trace/trace.h"
@@ -22,16 +23,12 @@ std::uint32_t g_throttle = 256;
 std::atomic<bool> g_lone_at_once{true};
 } // namespace detail
 
-namespace {
-
-enum class Then { queue, next }; // where the first ready successor goes
-
 // This worker's slot in the task's team, or null.
-sched::Slot *slot_in(sched::Worker *worker, const sched::Group *team) {
+static sched::Slot *slot_in(sched::Worker *worker, const sched::Group *team) {
     return worker && worker->slot && worker->slot->group == team ? worker->slot : nullptr;
 }
 
-void make_ready(sched::Worker *worker, Task &task, Then then) {
+static void make_ready(sched::Worker *worker, Task &task, Then then) {
     trace::task_ready(task.trace_id);
     if (sched::Slot *slot = slot_in(worker, task.team)) {
         if (then == Then::next)
@@ -63,12 +60,12 @@ void free_task(sched::Worker *worker, Task *task) {
 
 // One child less; what is left of `pending`. acq_rel: the child's writes are visible after the
 // taskwait; the last one may free the parent.
-std::int64_t drop_child(Task &parent) {
+static std::int64_t drop_child(Task &parent) {
     return parent.pending.fetch_sub(Task::kChild, std::memory_order_acq_rel) - Task::kChild;
 }
 
 // A child of `parent` has completed.
-void tell_parent(sched::Worker *worker, Task *parent) {
+static void tell_parent(sched::Worker *worker, Task *parent) {
     if (worker && parent->home.load(std::memory_order_relaxed) == worker &&
         !parent->folded.load(std::memory_order_relaxed)) {
         --parent->spawned;
@@ -81,12 +78,12 @@ void tell_parent(sched::Worker *worker, Task *parent) {
         free_task(worker, parent);
 }
 
-void tell_group(Taskgroup *group) {
+static void tell_group(Taskgroup *group) {
     if (group && group->count.fetch_sub(2, std::memory_order_acq_rel) - 2 == 1)
         group->cell.signal();
 }
 
-void fold_children(Task &task) {
+static void fold_children(Task &task) {
     task.folded.store(true, std::memory_order_relaxed);
     if (task.spawned != 0)
         task.pending.fetch_add(std::int64_t{task.spawned} * Task::kChild,
@@ -94,7 +91,6 @@ void fold_children(Task &task) {
     task.spawned = 0;
 }
 
-// Of a completed task: true when no child is left; otherwise the last child frees it.
 bool last_reference(Task &task) {
     if (task.spawned == 0 && task.pending.load(std::memory_order_acquire) == 0)
         return true; // no child that could still touch the task
@@ -157,7 +153,7 @@ struct AgainTimer : poll::Timer {
 };
 
 // The body has returned and asked to be called again.
-void run_again(sched::Worker &worker, Task &task) {
+static void run_again(sched::Worker &worker, Task &task) {
     const auto when = static_cast<Again>(task.again);
     if (when == Again::after_events) {
         // kRequeued stays: it tells who fulfils the last event what to do.
@@ -182,7 +178,7 @@ void run_again(sched::Worker &worker, Task &task) {
 
 // Tasks that have ended and wait for events are on no stack: a list of them is all that a report
 // can find them by.
-void list_waiting(sched::Worker &worker, Task &task) {
+static void list_waiting(sched::Worker &worker, Task &task) {
     task.flags |= Task::kListed;
     worker.event_lock.lock();
     task.listed_next = worker.event_tasks;
@@ -193,7 +189,7 @@ void list_waiting(sched::Worker &worker, Task &task) {
     worker.event_lock.unlock();
 }
 
-void unlist_waiting(Task &task) {
+static void unlist_waiting(Task &task) {
     if (!task.is(Task::kListed))
         return;
     sched::Worker &worker = *task.home.load(std::memory_order_relaxed);
@@ -205,8 +201,6 @@ void unlist_waiting(Task &task) {
     task.flags &= ~Task::kListed;
 }
 
-// The body of a task with events has returned, or was discarded: is the task complete? If not,
-// whoever fulfils the last event completes it, maybe on another thread, and it may be gone by now.
 bool all_events(sched::Worker &worker, Task &task) {
     fold_children(task); // the other thread must not meet our unfolded count
     if (SENNIT_LIKELY(!task.is(Task::kDiscarded))) {
@@ -228,7 +222,8 @@ bool all_events(sched::Worker &worker, Task &task) {
 // ---- with somebody looking on (observer.h) --------------------------------------------------
 
 // `begins`: not so the later parts of an untied task that the compiler has cut.
-SENNIT_COLD void observed_start(sched::Worker &worker, sched::Slot &slot, Task &task, bool begins) {
+static SENNIT_COLD void observed_start(sched::Worker &worker, sched::Slot &slot, Task &task,
+                                       bool begins) {
     trace::task_start(task.trace_id, task.entry);
     worker.slot = &slot;
     if (Observer *observer = task::observer())
@@ -266,22 +261,22 @@ SENNIT_COLD void observed_late_completion(Task &task) {
 }
 
 // Before `count` events are fulfilled: are they the last, and the body still at work?
-SENNIT_COLD void observed_fulfilment(Task &task, std::int64_t count) {
+static SENNIT_COLD void observed_fulfilment(Task &task, std::int64_t count) {
     if (Observer *observer = task::observer();
         observer && task.events.load(std::memory_order_acquire) == count + 1 &&
         task.tool->decide(ToolRecord::Detached::early))
         observer->fulfilled(task, false);
 }
 
-SENNIT_COLD void observed_creation(sched::Worker &worker, Task &fresh, const Depend *depends,
-                                   int count) {
+static SENNIT_COLD void observed_creation(sched::Worker &worker, Task &fresh, const Depend *depends,
+                                          int count) {
     trace::task_create(fresh.trace_id, fresh.entry, fresh.parent->trace_id);
     if (Observer *observer = task::observer())
         observer->created(worker, fresh, depends, count);
 }
 
 // Run the body of a ready, deferred task on the current stack.
-void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
+static void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
     const bool begins = task.home.load(std::memory_order_relaxed) == nullptr;
     if (SENNIT_UNLIKELY(task.depend != nullptr) && begins) {
         if (task.depend->mutex_count && !acquire_mutexes(*task.depend, &task, queue_ready))
@@ -311,8 +306,6 @@ void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
     }
     complete(&worker, task, then);
 }
-
-} // namespace
 
 void note_may_suspend() {
     if (may_suspend())
@@ -345,7 +338,7 @@ static void count_in_team(sched::Worker &worker, Task &task) {
         team.has_tasks.store(true, std::memory_order_release);
 }
 
-static void count_child(sched::Worker &worker, Task &task) {
+void count_child(sched::Worker &worker, Task &task) {
     Task *parent = task.parent;
     if (SENNIT_LIKELY(!parent->folded.load(std::memory_order_relaxed)))
         ++parent->spawned;
@@ -408,18 +401,16 @@ static void submit_ordered(sched::Worker &worker, Task &fresh, const Depend *dep
 
 // ---- beyond the team ------------------------------------------------------------------------
 
-namespace {
-
-std::atomic<Offer> g_offer{nullptr};
-
-// The task that makes `fresh` runs on a worker that is no thread of its team: so much for having
-// counted it in the slot. Its children are for the team.
 SENNIT_COLD bool made_by_guest(sched::Worker &worker, Task &fresh) {
     if (worker.slot->group == fresh.team)
         return false;
     fresh.team->created_elsewhere.fetch_add(1, std::memory_order_release);
     return true;
 }
+
+namespace {
+
+std::atomic<Offer> g_offer{nullptr};
 
 SENNIT_COLD bool given_away(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
     if (!made_by_guest(worker, fresh)) {
@@ -523,257 +514,6 @@ void submit_elsewhere(sched::Worker &worker, Task &fresh) {
     sched::push_foreign(*fresh.team, &fresh);
 }
 
-// ---- undeferred -----------------------------------------------------------------------------
-
-namespace {
-
-// mutexinoutset: an undeferred task cannot be put aside; wait its turn.
-void take_mutexes(sched::Worker &worker, DependNode &node) {
-    while (node.mutex_count) {
-        bool free = true;
-        int taken = 0;
-        for (; taken < node.mutex_count && free; ++taken) {
-            DependMutex &mutex = *node.mutexes[taken];
-            mutex.lock.lock();
-            free = !mutex.held;
-            mutex.held = true;
-            mutex.lock.unlock();
-        }
-        if (free)
-            break;
-        give_back_mutexes(node, taken - 1, queue_ready);
-        worker.yield();
-    }
-}
-
-// A node whose predecessors `creator` has waited for, with mutexes that the undeferred task, not
-// yet known, has to take. No scheduling point is between the two calls.
-struct Waited {
-    const Task *creator;
-    DependNode *node;
-};
-SENNIT_TLS Waited t_waited;
-
-} // namespace
-
-void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int count) {
-    if (count == 0)
-        return;
-    sched::WaitCell cell;
-    DependNode *node = make_node(worker, self);
-    node->waiter = &cell;
-    if (!add_depends(worker, *worker.task, *node, depends, count)) {
-        sched::CellCondition condition(cell, sched::WaitFor::dependences, node);
-        worker.wait(condition);
-    }
-    if (self) {
-        self->depend = node;
-        take_mutexes(worker, *node);
-        return;
-    }
-    release_successors(&worker, *node,
-                       [&](DependNode &ready) { node_ready(&worker, ready, Then::queue); });
-    if (SENNIT_LIKELY(node->mutex_count == 0)) {
-        drop_node(&worker, node);
-        return;
-    }
-    if (t_waited.node)
-        drop_node(&worker, t_waited.node);
-    t_waited = {worker.task, node};
-}
-
-void take_waited_mutexes(sched::Worker &worker, Task &task) {
-    if (SENNIT_LIKELY(!t_waited.node) || t_waited.creator != worker.task)
-        return;
-    DependNode *const waited = t_waited.node;
-    t_waited.node = nullptr;
-    task.depend = make_node(worker, &task);
-    std::swap(task.depend->mutexes, waited->mutexes);
-    std::swap(task.depend->mutex_count, waited->mutex_count);
-    drop_node(&worker, waited);
-    take_mutexes(worker, *task.depend);
-}
-
-Task *detail::make_spare(sched::Worker &worker) {
-    Task *task = allocate(worker, 0);
-    task->home.store(&worker, std::memory_order_relaxed);
-    return task;
-}
-
-SENNIT_COLD void detail::observed_undeferred_begin(sched::Worker &worker, Task &task) {
-    trace::task_create(task.trace_id, task.entry, task.parent->trace_id);
-    trace::task_start(task.trace_id, task.entry);
-    if (Observer *observer = task::observer()) {
-        if (!task.tool->created)
-            observer->created(worker, task, nullptr, 0);
-        observer->starts(worker, task, task.parent);
-    }
-}
-
-SENNIT_COLD void detail::observed_included_begin(sched::Worker &worker, Task &task) {
-    if (task::observer()) // made for another task
-        new (task.tool) ToolRecord;
-    observed_undeferred_begin(worker, task);
-}
-
-namespace {
-
-class ChildrenCondition final : public sched::Condition {
-  public:
-    explicit ChildrenCondition(Task &task)
-        : Condition(sched::WaitFor::children, &task), task_(task) {
-        bury = Bury::accepted;
-    }
-
-    bool accepts(const sched::Node *node) override {
-        return static_cast<const Task *>(node)->parent == &task_;
-    }
-    bool done() override {
-        const std::int64_t elsewhere = task_.pending.load(std::memory_order_acquire) / Task::kChild;
-        return elsewhere + task_.spawned == 0;
-    }
-    bool arm(sched::Fiber *fiber) override {
-        was_folded_ = task_.folded.load(std::memory_order_relaxed);
-        task_.children_cell.reset();
-        task_.children_cell.arm(fiber);
-        task_.folded.store(true, std::memory_order_relaxed);
-        const std::int64_t change = std::int64_t{task_.spawned} * Task::kChild + Task::kWaiting;
-        task_.spawned = 0;
-        armed_ = true;
-        // acq_rel: whoever brings the count to zero after this sees kWaiting and the armed cell.
-        if (task_.pending.fetch_add(change, std::memory_order_acq_rel) + change == Task::kWaiting) {
-            withdraw();
-            return false;
-        }
-        return true;
-    }
-    bool disarm(sched::Fiber *) override {
-        const std::int64_t before =
-            task_.pending.fetch_sub(Task::kWaiting, std::memory_order_acq_rel);
-        if (before == Task::kWaiting) { // the signal is under way
-            task_.pending.fetch_add(Task::kWaiting, std::memory_order_relaxed);
-            return false;
-        }
-        armed_ = false;
-        task_.folded.store(was_folded_, std::memory_order_relaxed);
-        return true;
-    }
-    void finish() {
-        if (armed_)
-            withdraw();
-    }
-
-  private:
-    void withdraw() {
-        task_.pending.fetch_sub(Task::kWaiting, std::memory_order_relaxed);
-        task_.folded.store(was_folded_, std::memory_order_relaxed);
-        armed_ = false;
-    }
-    Task &task_;
-    bool armed_ = false;
-    bool was_folded_ = false;
-};
-
-class GroupCondition final : public sched::Condition {
-  public:
-    explicit GroupCondition(Taskgroup &group)
-        : Condition(sched::WaitFor::taskgroup, &group), group_(group) {
-        bury = Bury::accepted;
-    }
-
-    bool accepts(const sched::Node *node) override {
-        return static_cast<const Task *>(node)->taskgroup == &group_;
-    }
-    bool done() override { return group_.count.load(std::memory_order_acquire) == 0; }
-    bool arm(sched::Fiber *fiber) override {
-        group_.cell.reset();
-        group_.cell.arm(fiber);
-        armed_ = true;
-        if (group_.count.fetch_add(1, std::memory_order_acq_rel) == 0) {
-            finish();
-            return false;
-        }
-        return true;
-    }
-    bool disarm(sched::Fiber *) override {
-        if (group_.count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            group_.count.fetch_add(1, std::memory_order_relaxed);
-            return false;
-        }
-        armed_ = false;
-        return true;
-    }
-    void finish() {
-        if (armed_)
-            group_.count.fetch_sub(1, std::memory_order_relaxed);
-        armed_ = false;
-    }
-
-  private:
-    Taskgroup &group_;
-    bool armed_ = false;
-};
-
-} // namespace
-
-// The structured block is over, so the creator goes on; events are left, so the task is not
-// complete. From now on it is one of those that are waited for as deferred tasks are.
-static bool outlives_its_block(sched::Worker &worker, Task &task) {
-    if (SENNIT_LIKELY(!task.is(Task::kEvents)) || task.events.load(std::memory_order_acquire) == 1)
-        return false;
-    task.flags &= ~Task::kUndeferred; // before others can complete it
-    count_child(worker, task);
-    if (observed::by(observed::kFreeAgents))
-        made_by_guest(worker, task);
-    if (all_events(worker, task)) {
-        if (observed::by_anybody())
-            observed_late_completion(task);
-        complete(&worker, task, Then::queue);
-    }
-    return true;
-}
-
-void detail::end_undeferred_slow(sched::Worker &worker, Task &task) {
-    observed_end(worker, task);
-    worker.task = task.parent;
-    if (outlives_its_block(worker, task))
-        return;
-    if (task.is(Task::kEvents) && observed::by_anybody())
-        observed_late_completion(task);
-    if (task.children_depend) {
-        drop_table(&worker, task.children_depend);
-        task.children_depend = nullptr;
-    }
-    release_depends(&worker, task, Then::queue);
-    trace::task_complete(task.trace_id);
-    if (last_reference(task))
-        free_task(&worker, &task);
-}
-
-void wait_children(sched::Worker &worker) {
-    Task &task = *worker.task;
-    if (task.spawned == 0 && task.pending.load(std::memory_order_acquire) == 0)
-        return;
-    ChildrenCondition condition(task);
-    worker.wait(condition);
-    condition.finish();
-}
-
-void begin_taskgroup(sched::Worker &worker, Taskgroup &group) {
-    group.outer = worker.task->taskgroup;
-    worker.task->taskgroup = &group;
-}
-
-void end_taskgroup(sched::Worker &worker) {
-    Taskgroup &group = *worker.task->taskgroup;
-    if (group.count.load(std::memory_order_acquire) != 0) {
-        GroupCondition condition(group);
-        worker.wait(condition);
-        condition.finish();
-    }
-    worker.task->taskgroup = group.outer;
-}
-
 // ---- events, suspension ---------------------------------------------------------------------
 
 void requeue(Task &task, Again when, std::uint64_t ns) {
@@ -805,28 +545,6 @@ void fulfil_events(Task &task, std::int64_t count) {
             observed_late_completion(task);
         complete(sched::Worker::self(), task, Then::queue);
     }
-}
-
-void suspend(sched::Worker &worker, const sennit_wait *why) {
-    Task &task = *worker.task;
-    if (!task.block_cell.signalled()) {
-        worker.suspended.begin();
-        trace::task_suspend(task.trace_id);
-        if (Observer *observer = task::observer())
-            observer->suspends(worker);
-        sched::CellCondition condition(task.block_cell, sched::WaitFor::resumption, why);
-        worker.wait(condition);
-        if (Observer *observer = task::observer())
-            observer->resumes(worker, task);
-        trace::task_resume(task.trace_id);
-        worker.suspended.end();
-    }
-    task.block_cell.reset();
-}
-
-void resume(Task &task) {
-    trace::task_unblock(task.trace_id);
-    task.block_cell.signal();
 }
 
 void retire_implicit(sched::Worker &worker, Task &task) {
