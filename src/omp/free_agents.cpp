@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "omp/free_agents.h"
+#include "omp/commons.h"
 
 #include "base/config.h"
 #include "omp/ompt/tool.h"

@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/message.h"
+#include "omp/commons.h"
 #include "omp/free_agents.h"
 #include "omp/ompt/events.h"
 #include "omp/team.h"

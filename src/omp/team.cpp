@@ -77,17 +77,15 @@ void Gate::open(Team &team) {
         team.member(i).cell.signal_if_armed();
 }
 
-namespace {
-
-// Until the gate's epoch differs from `seen`.
-void pass(sched::Worker &worker, Member &member, Gate &gate, std::uint32_t seen,
-          bool cancellable = false) {
+void pass(sched::Worker &worker, Member &member, Gate &gate, std::uint32_t seen, bool cancellable) {
     GateCondition condition(member, gate, seen, cancellable);
     while (!condition.holds()) {
         worker.wait(condition);
         condition.finish();
     }
 }
+
+namespace {
 
 // ---- hot teams ------------------------------------------------------------------------------
 
@@ -109,11 +107,7 @@ void *checked_alloc(std::size_t align, std::size_t size) {
     return memory;
 }
 
-Home &home_of(sched::Worker &worker) {
-    if (SENNIT_UNLIKELY(!worker.room))
-        worker.room = new (checked_alloc(alignof(Home), sizeof(Home))) Home;
-    return *static_cast<Home *>(worker.room);
-}
+} // namespace
 
 Team *make_team(int size) {
     auto *team = new (checked_alloc(alignof(Team), sizeof(Team))) Team;
@@ -151,6 +145,14 @@ void drop_team(Team *team) {
     std::free(team->slots);
     team->~Team();
     std::free(team);
+}
+
+namespace {
+
+Home &home_of(sched::Worker &worker) {
+    if (SENNIT_UNLIKELY(!worker.room))
+        worker.room = new (checked_alloc(alignof(Home), sizeof(Home))) Home;
+    return *static_cast<Home *>(worker.room);
 }
 
 void start_implicit(sched::Worker &worker, Member &member) {
@@ -632,101 +634,6 @@ void team_after_fork_in_child() {
     if (worker && worker->room)
         home_of(*worker).cached = nullptr; // their threads stayed in the parent
     free_agents_after_fork_in_child();
-}
-
-// ---- the commons ----------------------------------------------------------------------------
-
-namespace {
-
-std::atomic<Team *> g_commons{nullptr};
-constexpr std::int64_t kGoodbyeNs = 100'000'000;
-
-void commons_thread(void *argument) {
-    auto &member = *static_cast<Member *>(argument);
-    Team &team = *member.team;
-    sched::Worker &worker = *sched::Worker::self();
-    leave_places();
-    worker.enter(member);
-    worker.slot = &member;
-    worker.task = &member.implicit;
-    if (ompt::on()) {
-        ompt::worker_begin();
-        ompt::initial_task_begin(member);
-    }
-    // The gate opens at the end of the program; even then the thread serves the queue on.
-    for (std::uint32_t seen = 0;; seen = team.fork.epoch()) {
-        pass(worker, member, team.fork, seen);
-        if (ompt::on()) {
-            ompt::implicit_task_end(member);
-            ompt::worker_end();
-        }
-        team.at_home.store(1, std::memory_order_release);
-        futex_wake(team.at_home);
-    }
-}
-
-} // namespace
-
-void close_commons() {
-    Team *team = g_commons.load(std::memory_order_acquire);
-    if (!team)
-        return;
-    team->fork.open(*team);
-    // A task that never lets go of the thread does not keep the program from ending.
-    if (team->at_home.load(std::memory_order_acquire) == 0)
-        futex_wait(team->at_home, 0, kGoodbyeNs);
-}
-
-Team *commons() {
-    static SpinLock lock;
-    Team *team = g_commons.load(std::memory_order_acquire);
-    if (team)
-        return team;
-    lock.lock();
-    team = g_commons.load(std::memory_order_relaxed);
-    if (!team) {
-        team = make_serving_team(1);
-        g_commons.store(team, std::memory_order_release);
-    }
-    lock.unlock();
-    return team;
-}
-
-Team *make_serving_team(int size) {
-    if (size < 1)
-        return nullptr;
-    Team *team = make_team(size);
-    team->icvs = &global_icvs().initial;
-    team->contention = &team->own_contention;
-    team->has_tasks.store(true, std::memory_order_relaxed);
-    team->kind = Team::Kind::initial;
-    Task &parent = team->member(0).implicit;
-    parent.flags = Task::kInitial;
-    parent.icvs = team->icvs;
-    parent.folded.store(true, std::memory_order_relaxed);
-    if (!sched::Worker::start(commons_thread, &team->member(0))) {
-        drop_team(team);
-        return nullptr;
-    }
-    for (int i = 1; i < size; ++i)
-        if (!sched::Worker::start(commons_thread, &team->member(i)))
-            break; // fewer will do
-    return team;
-}
-
-Task &make_spawned(sched::Worker &worker, Team &team, const task::SpawnPayload &spawn) {
-    Task &task = *task::allocate(worker, sizeof(task::SpawnPayload));
-    new (task.payload()) task::SpawnPayload(spawn);
-    task.invoke = [](Task &self) {
-        const auto &payload = *static_cast<const task::SpawnPayload *>(self.payload());
-        payload.body(payload.arg);
-    };
-    task.entry = reinterpret_cast<void *>(spawn.body);
-    task.parent = &team.member(0).implicit;
-    task.team = &team;
-    task.icvs = team.icvs;
-    task.flags = Task::kSpawned;
-    return task;
 }
 
 } // namespace sennit::omp

@@ -211,14 +211,12 @@ void release_threads(sched::Worker &worker);
 // In the child of fork(): only the calling thread is left.
 void team_after_fork_in_child();
 
-// A team of one thread with no region: parent of tasks spawned through sennit.h. Has a worker of
-// its own, started on first use; null when that is impossible.
-Team *commons();
-// A team like that, with `size` threads that serve its queue; null when there is none to be had.
-Team *make_serving_team(int size);
-// An independent task for such a team, not yet submitted.
-Task &make_spawned(sched::Worker &worker, Team &team, const task::SpawnPayload &spawn);
-// At the end of the program: a tool is told that its thread ends.
-void close_commons();
+// For the rooms beside this one. Memory for a team of `size` threads, who are not started; and
+// back.
+Team *make_team(int size);
+void drop_team(Team *team);
+// Wait until the gate's epoch differs from `seen`.
+void pass(sched::Worker &worker, Member &member, Gate &gate, std::uint32_t seen,
+          bool cancellable = false);
 
 } // namespace sennit::omp

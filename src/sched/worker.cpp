@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduling loop: wait, park, schedule, find, idle. Threads are made in threads.cpp.
+// The scheduling loop: wait, park, schedule, find. What a worker without work does is in idle.cpp,
+// threads are made in threads.cpp.
 #include "sched/worker.h"
 
 #include "base/config.h"
@@ -18,19 +19,10 @@ SENNIT_TLS Worker *Worker::t_self_;
 
 namespace {
 
-// The idle worker that polls while others sleep; null when none does.
-alignas(kCacheLine) std::atomic<Worker *> g_idle_poller{nullptr};
-std::atomic<int> g_asleep{0};
-
 constexpr unsigned kYieldsBeforeSystem = 16;   // yields that find nothing else to run
 constexpr unsigned kYieldsBeforeSettling = 16; // yields to other fibers
 constexpr int kBriefSpins = 32;                // before parking, when nobody told us to be patient
-constexpr int kPollsBeforeYield = 64; // of the idle poller: first spin, then yield, then nap
-constexpr int kPollsBeforeNap = 4096;
-constexpr std::int64_t kNapNs = 50'000;        // the shortest
-constexpr std::int64_t kLongNapNs = 1'000'000; // the ticker's period
 constexpr std::uint32_t kManyToSteal = 8;
-constexpr int kLongestPause = 32; // between two looks at the others' queues, in cpu_relax()
 
 void push_ordered(OrderedQueue &queue, Node *node) {
     if (!rules().by_creation)
@@ -41,10 +33,6 @@ void push_ordered(OrderedQueue &queue, Node *node) {
 SENNIT_COLD void note_steal(const Slot &from, int count) {
     const Worker *victim = from.worker.load(std::memory_order_relaxed);
     trace::steal(victim ? victim->id() : -1, static_cast<std::uint64_t>(count));
-}
-
-int longer(int pause) {
-    return pause * 2 < kLongestPause ? pause * 2 : kLongestPause;
 }
 
 } // namespace
@@ -531,151 +519,6 @@ void Worker::recycle(Fiber *fiber) {
     unlist(*fiber);
     fiber::forget(fiber->context);
     fiber::unmap_stack(stack);
-}
-
-// ---- idling ---------------------------------------------------------------------------------
-
-void Worker::poll_slow() {
-    const std::uint64_t now = ticks();
-    if (now < next_poll_)
-        return;
-    poll::run();
-    next_poll_ = ticks() + static_cast<std::uint64_t>(config().poll_us) * ticks_per_us();
-}
-
-// This worker turns to work. If operations are pending and somebody sleeps, let him poll meanwhile.
-void Worker::give_up_polling() {
-    if (g_idle_poller.load(std::memory_order_relaxed) == this)
-        g_idle_poller.store(nullptr, std::memory_order_seq_cst);
-    if (g_asleep.load(std::memory_order_relaxed) == 0 ||
-        g_idle_poller.load(std::memory_order_relaxed) || crowded())
-        return;
-    for (int i = 0, n = count(); i < n; ++i)
-        if (Worker *worker = by_id(i); worker && worker->asleep())
-            return worker->wake();
-}
-
-// Open the barriers of this worker's groups that can end now: when all who wait there are parked,
-// nobody else looks.
-void Worker::settle_groups() {
-    for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
-        if (mine->group->can_settle())
-            mine->group->settle();
-}
-
-void Worker::idle() {
-    note_idle();
-    if (SENNIT_UNLIKELY(g_outdated.load(std::memory_order_relaxed)))
-        return reconsider();
-    settle_groups();
-    if (poll::pending()) {
-        Worker *poller = g_idle_poller.load(std::memory_order_relaxed);
-        const bool patient = ticks() - idle_since() < spin_budget();
-        // Who has suspended tasks of his own polls himself: what he finds he can resume at once.
-        // Not for ever, or no idle worker with suspended tasks would sleep.
-        if (suspended.any() && poller && poller != this && patient) {
-            g_idle_poller.store(this, std::memory_order_seq_cst);
-            poller = this;
-        }
-        if (poller == this || (!poller && g_idle_poller.compare_exchange_strong(poller, this))) {
-            if (poll::run() > 0) {
-                idle_rounds_ = 0;
-                return;
-            }
-            ++idle_rounds_;
-            if (idle_rounds_ > kPollsBeforeNap || (crowded() && !patient))
-                sleep();
-            else if (crowded() || idle_rounds_ > kPollsBeforeYield)
-                sched_yield();
-            else
-                cpu_relax();
-            return;
-        }
-    } else if (g_idle_poller.load(std::memory_order_relaxed) == this) {
-        g_idle_poller.store(nullptr, std::memory_order_seq_cst);
-    }
-    if (ticks() - idle_since() >= spin_budget())
-        sleep();
-    else if (crowded())
-        sched_yield();
-    else
-        pause();
-}
-
-// Between two looks at the others' queues: each look takes a cache line from a producer, and after
-// a while there is more to take at once.
-void Worker::pause() {
-    for (int i = 0; i < pause_ && !inbox_.load(std::memory_order_relaxed); ++i)
-        cpu_relax();
-    pause_ = longer(pause_);
-}
-
-// What a sleeper must not sleep through. Also a hint to waiters that there is work that they do not
-// look for themselves, in the group of `but_for`.
-bool Worker::anything_to_do(const Slot *but_for) const {
-    if (ready_head_ || next_ || inbox_.load(std::memory_order_relaxed))
-        return true;
-    for (Slot *mine = slots_; mine; mine = mine->next_of_worker) {
-        if (mine == but_for)
-            continue;
-        const Group &group = *mine->group;
-        if (!group.has_tasks.load(std::memory_order_relaxed))
-            continue;
-        if (group.can_settle())
-            return true;
-        for (int i = 0; i < group.size; ++i)
-            if (group.slots[i]->ready() > 0)
-                return true;
-    }
-    return poll::pending() && !g_idle_poller.load(std::memory_order_relaxed);
-}
-
-// Is every other worker asleep, too? A look at some moment, not a verdict.
-bool Worker::nobody_at_work() {
-    for (int i = 0, n = count(); i < n; ++i)
-        if (const Worker *worker = by_id(i); worker && !worker->away() && !worker->asleep())
-            return false;
-    return true;
-}
-
-// Of the idle poller. Where threads outnumber processors, others need what frequent polls cost:
-// then an eighth of the time that it has waited so far, so that no wait gets much longer by it.
-std::int64_t Worker::nap_ns() const {
-    if (!crowded())
-        return kNapNs;
-    const auto waited = static_cast<std::int64_t>((ticks() - idle_since()) / ticks_per_us()) * 1000;
-    return std::clamp(waited / 8, kNapNs, kLongNapNs);
-}
-
-void Worker::sleep() {
-    heap.flush();
-    for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
-        mine->group->sleepers.fetch_add(1, std::memory_order_relaxed);
-    g_asleep.fetch_add(1, std::memory_order_relaxed);
-    state_.store(kAsleep, std::memory_order_relaxed);
-    // Pairs with fence_light in announce_work and make_ready: either they see us asleep or we see
-    // what they published.
-    fence_heavy();
-    if (!anything_to_do()) {
-        const bool poller = g_idle_poller.load(std::memory_order_relaxed) == this;
-        if (SENNIT_UNLIKELY(poll::wants_watch()) && nobody_at_work())
-            poll::begin_watch();
-        futex_wait(state_, kAsleep, poller ? nap_ns() : -1);
-    }
-    state_.store(kAwake, std::memory_order_relaxed);
-    g_asleep.fetch_sub(1, std::memory_order_relaxed);
-    for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
-        mine->group->sleepers.fetch_sub(1, std::memory_order_relaxed);
-}
-
-void Worker::forget_others() {
-    g_idle_poller.store(nullptr, std::memory_order_relaxed);
-    g_asleep.store(0, std::memory_order_relaxed);
-}
-
-void Worker::wake() {
-    if (state_.exchange(kAwake, std::memory_order_acq_rel) == kAsleep)
-        futex_wake(state_);
 }
 
 } // namespace sennit::sched

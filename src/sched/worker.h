@@ -371,6 +371,8 @@ class alignas(kCacheLine) Worker {
     Slot *slots_ = nullptr; // all memberships
     std::uint64_t next_poll_ = 0;
     int idle_rounds_ = 0;
+    static int longer(int pause) { return pause * 2 < kLongestPause ? pause * 2 : kLongestPause; }
+    static constexpr int kLongestPause = 32; // between two looks at the others' queues, cpu_relax()
     int pause_ = 1;
     unsigned empty_yields_ = 0;
     unsigned busy_yields_ = 0; // that found a fiber to run
