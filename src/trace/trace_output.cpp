@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace sennit::trace {
 namespace {
@@ -172,7 +173,7 @@ char *table_room(std::size_t bytes) {
     if (words > kChunkWords)
         return nullptr;
     if (!g_table || g_table_used + words > kChunkWords) {
-        give_back(g_table);
+        give_back(std::exchange(g_table, nullptr)); // unlocked, others must not write to it
         g_lock.unlock();
         Chunk *fresh = take_chunk(kTableChunk);
         g_lock.lock();

@@ -191,8 +191,9 @@ TEST_F(Trace, ASuspendedTaskRunsInPieces) {
     EXPECT_EQ(order(slices), (std::vector<std::uint32_t>{1, 2, 1}));
     EXPECT_EQ(process.suspended_peak, 1u);
     EXPECT_EQ(process.tasks[1].suspensions, 1);
-    EXPECT_NEAR(static_cast<double>(process.tasks[1].suspended),
-                static_cast<double>(slices[2].begin - slices[0].end), 5'000.0);
+    ASSERT_EQ(slices.size(), 3u);
+    EXPECT_GE(process.tasks[1].suspended, slices[2].begin - slices[0].end);
+    EXPECT_LE(process.tasks[1].suspended, slices[2].end - slices[0].begin);
     ASSERT_EQ(process.waits.size(), 1u);
     EXPECT_EQ(process.waits[0].reason, trace::WaitReason::resumption);
 }
@@ -421,6 +422,25 @@ TEST_F(Trace, AGroupTranslatesItsMembers) {
     ASSERT_EQ(process.calls.size(), 1u);
     EXPECT_EQ(process.calls[0].peer, 9);
     EXPECT_EQ(process.file.groups.at(77).name, "mine");
+}
+
+// Some twenty chunks of the table, with little left at the end of each: what is long comes when what
+// is short still fits.
+TEST_F(Trace, NamesOfManyThreadsFillManyChunksOfTheTable) {
+    constexpr int kThreads = 4, kGroups = 400;
+    trace([] {
+        std::vector<std::thread> threads;
+        for (int t = 0; t < kThreads; ++t)
+            threads.emplace_back([t] {
+                for (int i = 0; i < kGroups; ++i)
+                    trace::name_group(static_cast<std::uint64_t>(t * kGroups + i), 2, nullptr,
+                                      std::string(i % 4 ? 10 : 6000, 'x').c_str());
+            });
+        for (std::thread &thread : threads)
+            thread.join();
+    });
+    EXPECT_EQ(trace::TraceFile::read(folder_ / "out/rank-7.sennit").groups.size(),
+              std::size_t{kThreads} * kGroups);
 }
 
 TEST_F(Trace, StatisticsAreWrittenAtExit) {
