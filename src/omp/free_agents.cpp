@@ -55,7 +55,7 @@ void visit(void *argument) {
     guest.implicit.team = &team;
     guest.implicit.tool = &guest.record;
     task::run_beyond_team(worker, guest, task);
-    team.visitors.fetch_sub(1, std::memory_order_release); // it may be gone now
+    team.leave(); // it may be gone now
     g_busy.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -63,7 +63,7 @@ bool offer(sched::Worker &worker, Task &task) {
     Team *agents = g_agents.load(std::memory_order_acquire);
     if (!agents || ompt::on() || in_reduction(task) || !take_agent(*agents))
         return false;
-    static_cast<Team *>(task.team)->visitors.fetch_add(1, std::memory_order_relaxed);
+    task.team->visit();
     task::submit_elsewhere(worker,
                            make_spawned(worker, *agents, {visit, &task, nullptr, nullptr, {}}));
     return true;

@@ -130,7 +130,6 @@ struct Team final : sched::Group {
     Team *next_cached = nullptr;    // the forking thread's list of hot teams
     int asked = 0;                  // more than `size` when there were not so many threads
     bool in_use = false;
-    std::atomic<int> visitors{0}; // tasks of ours that free agents have
     enum class Kind : std::uint8_t {
         region,
         initial, // one thread that begins a contention group

@@ -58,11 +58,13 @@ void Worker::push(Slot &where, Node *node) {
 }
 
 void push_foreign(Group &group, Node *node) {
+    group.visit(); // the task may run at once, and be the last
     if (ordered())
         push_ordered(group.queues[0], node);
     else
         group.slots[0]->queue.push(node, ReadyQueue::Place::back);
     announce_work(group);
+    group.leave();
 }
 
 void Worker::push_next(Slot &where, Node *node) {

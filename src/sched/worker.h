@@ -74,6 +74,9 @@ struct Group {
     // creations (by tasks that free agents run).
     std::atomic<std::uint64_t> finished_elsewhere{0};
     std::atomic<std::uint64_t> created_elsewhere{0};
+    // Threads that have no slot here and touch the group once more after they have let its last
+    // task finish: who frees the group waits for them. Nobody comes when all tasks have finished.
+    std::atomic<int> visitors{0};
     alignas(kCacheLine) std::atomic<int> sleepers{0};
 
     // Have all tasks ever created here finished? Every counter only grows and has one writer. All
@@ -81,6 +84,11 @@ struct Group {
     // equality means that nothing was unfinished at t1. It stays so if no thread of the group can
     // create tasks (all wait at the barrier).
     bool quiescent() const;
+
+    // Relaxed: before the push or the count that lets a task finish, and these are ordered before
+    // the end of the group. Release: pairs with the acquire of who frees the group.
+    void visit() { visitors.fetch_add(1, std::memory_order_relaxed); }
+    void leave() { visitors.fetch_sub(1, std::memory_order_release); }
 
     // A worker of the group has nothing to do: release who waits for all tasks to be finished, if
     // they are. can_settle() is the cheap question whether settle() would do something.

@@ -137,9 +137,11 @@ void complete(sched::Worker *worker, Task &task, Then then) {
     if (sched::Slot *slot = slot_in(worker, team)) {
         slot->count_finished();
     } else {
+        team->visit();
         team->finished_elsewhere.fetch_add(1, std::memory_order_acq_rel);
         // Everybody may be asleep at a barrier that can end now.
         sched::announce_work(*team);
+        team->leave();
     }
 }
 
