@@ -107,11 +107,8 @@ bool Worker::anything_to_do(const Slot *but_for) const {
         const Group &group = *mine->group;
         if (!group.has_tasks.load(std::memory_order_relaxed))
             continue;
-        if (group.can_settle())
+        if (group.can_settle() || group.any_ready())
             return true;
-        for (int i = 0; i < group.size; ++i)
-            if (group.slots[i]->ready() > 0)
-                return true;
     }
     return poll::pending() && !g_idle_poller.load(std::memory_order_relaxed);
 }

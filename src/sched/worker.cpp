@@ -47,6 +47,15 @@ bool Group::quiescent() const {
     return finished == created;
 }
 
+// Where ordered, a queue may be no member's own: what comes from outside goes to the first.
+bool Group::any_ready() const {
+    const int count = ordered() ? machine().nodes : size;
+    for (int i = 0; i < count; ++i)
+        if ((ordered() ? queues[i].count() : slots[i]->queue.count()) > 0)
+            return true;
+    return false;
+}
+
 // ---- queues ---------------------------------------------------------------------------------
 
 void Worker::push(Slot &where, Node *node) {

@@ -85,6 +85,9 @@ struct Group {
     // create tasks (all wait at the barrier).
     bool quiescent() const;
 
+    // Is a task in any of the queues?
+    bool any_ready() const;
+
     // Relaxed: before the push or the count that lets a task finish, and these are ordered before
     // the end of the group. Release: pairs with the acquire of who frees the group.
     void visit() { visitors.fetch_add(1, std::memory_order_relaxed); }
@@ -103,7 +106,7 @@ struct alignas(kCacheLine) Slot {
     ReadyQueue queue;
     Group *group = nullptr;
     int index = 0;
-    int node = 0;                          // of queues: the one for this member
+    int node = 0;                          // the owner's; of queues: the one for this member
     std::atomic<Worker *> worker{nullptr}; // null while nobody is the member
     Slot *next_of_worker = nullptr;        // list of the worker's slots
     std::uint32_t random = 1;
@@ -116,7 +119,7 @@ struct alignas(kCacheLine) Slot {
     std::atomic<std::uint64_t> finished{0};
     std::uint64_t next_look = 0; // the owner's: value of `created` at which task.cpp looks around
 
-    // Tasks that this member would take before it steals.
+    // Tasks that this member would take before it steals. For itself: `node` is its own.
     std::uint32_t ready() const { return ordered() ? group->queues[node].count() : queue.count(); }
 
     // Are enough tasks queued here, so that the creator had better run its next ones itself? With

@@ -3,6 +3,7 @@
 #include "sched/queue.h"
 #include "sched/worker.h"
 
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <memory>
 #include <thread>
@@ -128,4 +129,27 @@ TEST(Group, IsQuiescentWhenAsManyFinishedAsWereCreated) {
     EXPECT_FALSE(group.quiescent());
     group.finished_elsewhere.fetch_add(1);
     EXPECT_TRUE(group.quiescent());
+}
+
+// Two domains, with all members near the second: what comes from outside goes to the first, and a
+// member that is about to sleep must see it.
+TEST(Group, HasWorkInAQueueThatIsNoMembersOwn) {
+    struct TestGroup final : Group {
+    } group;
+    Slot slot;
+    Slot *slots[] = {&slot};
+    group.size = 1;
+    group.slots = slots;
+    slot.group = &group;
+    Item item(1);
+    const auto try_it = [&] { // in a process of its own: the rules are everybody's
+        detail::g_rules.ordered = true;
+        detail::g_machine.nodes = 2;
+        make_queues(group);
+        slot.node = 1;
+        const bool before = group.any_ready();
+        push_foreign(group, &item);
+        std::_Exit(!before && group.any_ready() && slot.ready() == 0 ? 0 : 1);
+    };
+    EXPECT_EXIT(try_it(), testing::ExitedWithCode(0), "");
 }
