@@ -7,8 +7,8 @@
 #define SENNIT_EXPORT __attribute__((visibility("default")))
 #define SENNIT_NOINLINE __attribute__((noinline))
 #define SENNIT_COLD __attribute__((noinline, cold))
-#define SENNIT_LIKELY(x) __builtin_expect(!!(x), 1)
-#define SENNIT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define SENNIT_LIKELY(x) __builtin_expect(static_cast<bool>(x), 1)
+#define SENNIT_UNLIKELY(x) __builtin_expect(static_cast<bool>(x), 0)
 // The runtime is loaded with the program, so its few thread-local words fit the static TLS block:
 // one instruction instead of a call of __tls_get_addr.
 #define SENNIT_TLS constinit thread_local __attribute__((tls_model("initial-exec")))

@@ -67,8 +67,11 @@ bool parse_schedule(const char *text, Icvs &icvs) {
                  {"static_steal", Sched::dynamic}, {"trapezoidal", Sched::trapezoidal}};
     const char *at = text;
     const bool monotonic = take_word(&at, "monotonic");
-    if ((monotonic || take_word(&at, "nonmonotonic")) && *at++ != ':')
-        return false;
+    if (monotonic || take_word(&at, "nonmonotonic")) {
+        if (*at != ':')
+            return false;
+        ++at;
+    }
     for (const auto &kind : kinds) {
         if (!take_word(&at, kind.name))
             continue;

@@ -37,8 +37,8 @@ void take_mutexes(sched::Worker &worker, DependNode &node) {
 // A node whose predecessors `creator` has waited for, with mutexes that the undeferred task, not
 // yet known, has to take. No scheduling point is between the two calls.
 struct Waited {
-    const Task *creator;
-    DependNode *node;
+    const Task *creator = nullptr;
+    DependNode *node = nullptr;
 };
 SENNIT_TLS Waited t_waited;
 

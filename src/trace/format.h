@@ -86,11 +86,11 @@ enum class WaitReason : std::uint8_t {
 // Time stamps are the processor's ticks; 56 bits of them are kept, enough to count from a process's
 // start.
 inline constexpr Word kTickMask = (Word{1} << 56) - 1;
-inline constexpr Word stamp(std::uint64_t ticks, Kind kind) {
+constexpr Word stamp(std::uint64_t ticks, Kind kind) {
     return ticks << 8 | static_cast<Word>(kind);
 }
 
-inline constexpr std::uint64_t pair(int high, int low) {
+constexpr std::uint64_t pair(int high, int low) {
     return std::uint64_t{static_cast<std::uint32_t>(high)} << 32 | static_cast<std::uint32_t>(low);
 }
 

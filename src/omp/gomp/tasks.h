@@ -132,6 +132,6 @@ class Dependences {
         const gomp::Dependences given(source);                                                     \
         count = given.size();                                                                      \
         array = static_cast<task::Depend *>(                                                       \
-            alloca(static_cast<std::size_t>(count) * sizeof(task::Depend)));                       \
+            alloca(static_cast<std::size_t>(count + 1) * sizeof(task::Depend)));                   \
         given.fill(array);                                                                         \
     }

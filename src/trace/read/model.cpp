@@ -24,6 +24,7 @@ class Replay {
     void run() {
         make_tasks();
         std::vector<const TraceFile::Thread *> order;
+        order.reserve(file_.threads.size());
         for (const TraceFile::Thread &thread : file_.threads)
             order.push_back(&thread);
         std::stable_sort(order.begin(), order.end(), [](const auto *a, const auto *b) {
