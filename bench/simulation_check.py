@@ -56,6 +56,8 @@ def main():
     print("| ranks x threads | network | policy | measured s | simulated s | difference |")
     print("| --- | --- | --- | ---: | ---: | ---: |", flush=True)
     differences = []
+    wrong = []  # settings and policies that are ahead of fifo here and behind it there
+    settings = 0
     for ranks, threads in ((2, 4), (4, 2)):
         for name, network in NETWORKS.items():
             times = {policy: [] for policy in policies}
@@ -64,14 +66,23 @@ def main():
                     times[policy].append(measure(arguments.sennit, arguments.program, ranks, threads,
                                                  network, policy))
             expected = simulate(arguments.simulator or arguments.sennit, ranks, threads, network, policies)
+            settings += 1
+            medians = {policy: statistics.median(times[policy]) for policy in policies}
+            for policy in policies[1:]:
+                if (medians[policy] < medians["fifo"]) != (expected[policy] < expected["fifo"]):
+                    wrong.append((f"{ranks} x {threads} {name} {policy}", policy))
             for policy in policies:
-                median = statistics.median(times[policy])
+                median = medians[policy]
                 differences.append(expected[policy] / median - 1)
                 print(f"| {ranks} x {threads} | {name} | {policy} | {median:.3f} "
                       f"[{min(times[policy]):.3f} - {max(times[policy]):.3f}] | {expected[policy]:.3f} | "
                       f"{100 * differences[-1]:+.1f}% |", flush=True)
     print(f"\nLargest difference: {100 * max(differences, key=abs):+.1f}% of {len(differences)} "
           f"configurations; within 10%: {sum(abs(d) <= 0.1 for d in differences)}.")
+    right = ", ".join(f"{policy} in {settings - sum(p == policy for _, p in wrong)}"
+                      for policy in policies[1:])
+    print(f"\nAhead of fifo or behind it (medians) as measured: {right} of {settings} settings"
+          + (f"; not: {', '.join(text for text, _ in wrong)}." if wrong else "."))
 
 
 if __name__ == "__main__":
