@@ -254,6 +254,20 @@ class Simulation {
     void look_for_work(std::uint32_t thread, Time now);
     void start(Rank &rank, std::uint32_t task, std::uint32_t thread, Time now);
     void finish(std::uint32_t task, Time now);
+    // For the recorder.
+    std::uint64_t key_of(std::uint32_t task) const { return key_of(task, tasks_[task].serial); }
+    static std::uint64_t key_of(std::uint32_t task, std::uint32_t serial) {
+        return std::uint64_t{serial} << 32 | task;
+    }
+    void tell_priority(std::uint32_t task, Time now) {
+        if (setting_.recorder)
+            setting_.recorder->prioritized(static_cast<int>(threads_[tasks_[task].thread].rank),
+                                           key_of(task), tasks_[task].priority, now);
+    }
+    void tell_creator(const Rank &rank, Recorder::Creator does, Time now) {
+        if (setting_.recorder)
+            setting_.recorder->creator(static_cast<int>(index_of(rank)), does, now);
+    }
     void occupy(Rank &rank, Time time, bool in_task) {
         (in_task ? rank.in_task : rank.overhead) += time;
     }
@@ -263,7 +277,7 @@ class Simulation {
     Time reconsider(Rank &rank);
 
     // Messages.
-    void post(Rank &rank, std::uint32_t task, std::uint32_t thread, Time now, Time at);
+    void post(Rank &rank, std::uint32_t task, std::uint32_t thread, Time at);
     void inject_when_allowed(std::uint32_t message);
     void inject(std::uint32_t message, Time now);
     void communication_done(std::uint32_t task, Time now);
@@ -378,13 +392,17 @@ void Simulation::go_on_creating(Rank &rank, Time now) {
     if (!rank.waits_for_all)
         rank.spec = rank.creator.next();
     rank.waits_for_all = rank.spec && rank.spec->after_all && rank.unfinished > 0;
-    if (rank.waits_for_all)
+    if (rank.waits_for_all) {
+        tell_creator(rank, Recorder::Creator::waits_for_all, now);
         return look_for_work(rank.first_thread, now);
+    }
     if (!rank.spec) {
         rank.creating = false;
+        tell_creator(rank, Recorder::Creator::is_done, now);
         look_for_work(rank.first_thread, now);
         return;
     }
+    tell_creator(rank, Recorder::Creator::creates, now);
     const std::size_t items = rank.spec->count + (rank.spec->more ? rank.spec->more->size() : 0);
     for (std::uint32_t i = 0; i < rank.spec->count; ++i) { // time to fetch what created() will touch
         const std::uint32_t writer = rank.data[rank.spec->accesses[i].datum].writer;
@@ -409,6 +427,8 @@ void Simulation::created(Rank &rank, Time now) {
         count = accesses_.size();
     }
     link(rank, task, accesses, count, now);
+    if (tasks_[task].priority != 0)
+        tell_priority(task, now);
     if (tasks_[task].missing == 0) {
         make_ready(rank, task, rank.first_thread, now);
         wake_for_ready(rank, now);
@@ -416,10 +436,12 @@ void Simulation::created(Rank &rank, Time now) {
     const auto raised = static_cast<double>(rank.outlook.raises() - raises);
     const Time cost = static_cast<Time>(raised * machine_.raise);
     occupy(rank, cost, false);
-    if (rank.unfinished >= window_)
+    if (rank.unfinished >= window_) {
+        tell_creator(rank, Recorder::Creator::helps, now + cost);
         look_for_work(rank.first_thread, now + cost);
-    else
+    } else {
         go_on_creating(rank, now + cost);
+    }
 }
 
 std::uint32_t Simulation::make_task(Rank &rank, const TaskSpec &spec, Time now) {
@@ -464,14 +486,19 @@ std::uint32_t Simulation::make_task(Rank &rank, const TaskSpec &spec, Time now) 
     ++rank.unfinished;
     rank.most_unfinished = std::max(rank.most_unfinished, rank.unfinished);
     if (setting_.recorder)
-        setting_.recorder->created(static_cast<int>(index_of(rank)),
-                                   std::uint64_t{task.serial} << 32 | index, task.function, now);
+        setting_.recorder->created(static_cast<int>(index_of(rank)), key_of(index), task.function,
+                                   now);
     return index;
 }
 
 void Simulation::depend_on(std::uint32_t predecessor, std::uint32_t serial, std::uint32_t task) {
     Task &before = tasks_[predecessor];
-    if (before.serial != serial || predecessor == task)
+    if (predecessor == task && before.serial == serial)
+        return;
+    if (setting_.recorder)
+        setting_.recorder->depends(static_cast<int>(threads_[tasks_[task].thread].rank),
+                                   key_of(predecessor, serial), key_of(task));
+    if (before.serial != serial)
         return; // it has ended
     if (before.successor == kNone) {
         before.successor = task;
@@ -489,10 +516,6 @@ void Simulation::depend_on(std::uint32_t predecessor, std::uint32_t serial, std:
     ++tasks_[task].missing;
     if (vertices_wanted_ && before.vertex)
         predecessors_.push_back(before.vertex);
-    if (setting_.recorder)
-        setting_.recorder->depends(static_cast<int>(threads_[before.thread].rank),
-                                   std::uint64_t{serial} << 32 | predecessor,
-                                   std::uint64_t{tasks_[task].serial} << 32 | task);
 }
 
 void Simulation::forget_dead_readers(Datum &datum) {
@@ -534,7 +557,8 @@ void Simulation::link(Rank &rank, std::uint32_t index, const Access *accesses, s
         if (accesses[i].mode == Access::Mode::last_in)
             continue;
         constexpr std::uint32_t kWorthTidying = 64;
-        if (datum.reader_count >= kWorthTidying && (datum.reader_count & (datum.reader_count - 1)) == 0)
+        if (!setting_.recorder && // it is told of dependences on tasks that have ended, too
+            datum.reader_count >= kWorthTidying && (datum.reader_count & (datum.reader_count - 1)) == 0)
             forget_dead_readers(datum);
         const std::uint32_t reader = readers_.take();
         readers_[reader] = {index, tasks_[index].serial, datum.readers};
@@ -561,6 +585,7 @@ void Simulation::priority_changed(Vertex &vertex) {
     const auto index = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(vertex.item));
     Task &task = tasks_[index];
     task.priority = static_cast<std::int16_t>(vertex.priority());
+    tell_priority(index, horizon_);
     if (!task.queued)
         return;
     Rank &rank = rank_of(task);
@@ -677,6 +702,9 @@ void Simulation::look_for_work(std::uint32_t index, Time now) {
     }
     thread.idle = true;
     rank.idle.push_back(index);
+    if (setting_.recorder)
+        setting_.recorder->idles(static_cast<int>(thread.rank),
+                                 static_cast<int>(index - rank.first_thread), now);
 }
 
 void Simulation::start(Rank &rank, std::uint32_t index, std::uint32_t thread, Time now) {
@@ -694,7 +722,7 @@ void Simulation::start(Rank &rank, std::uint32_t index, std::uint32_t thread, Ti
     }
     occupy(rank, cost, false);
     if (task.kind != Kind::compute)
-        return post(rank, index, thread, now, now + cost + overhead_);
+        return post(rank, index, thread, now + cost + overhead_);
     if (task.successor != kNone) // finish() will touch them
         tasks_.prefetch(task.successor);
     if (task.successors != kNone)
@@ -702,10 +730,9 @@ void Simulation::start(Rank &rank, std::uint32_t index, std::uint32_t thread, Ti
     occupy(rank, task.duration, true);
     const Time end = now + cost + task.duration;
     if (setting_.recorder)
-        setting_.recorder->ran(static_cast<int>(threads_[thread].rank),
-                               static_cast<int>(thread - rank.first_thread),
-                               std::uint64_t{task.serial} << 32 | index, task.function, task.kind,
-                               now + cost, end);
+        setting_.recorder->ran({static_cast<int>(threads_[thread].rank),
+                                static_cast<int>(thread - rank.first_thread), key_of(index),
+                                task.function, task.kind, now + cost, end, 0, 0, 0, false});
     events_.push(end, pack(What::finish, index));
 }
 
@@ -715,6 +742,9 @@ void Simulation::finish(std::uint32_t index, Time now) {
     Rank &rank = ranks_[threads_[thread].rank];
     if (task.profile && task.kind != Kind::send)
         learn(rank, task, false);
+    if (setting_.recorder)
+        setting_.recorder->ended(static_cast<int>(threads_[thread].rank),
+                                 static_cast<int>(thread - rank.first_thread), key_of(index), now);
     result_.checksum = mix(result_.checksum ^ static_cast<std::uint64_t>(now) ^
                            std::uint64_t{task.age} << 40 ^ thread);
     const std::uint32_t first = task.successor;
@@ -726,8 +756,17 @@ void Simulation::finish(std::uint32_t index, Time now) {
     tasks_.give_back(index);
     --rank.unfinished;
     ++finished_;
-    if (first != kNone && --tasks_[first].missing == 0)
-        make_ready(rank, first, thread, now);
+    const auto release = [&](std::uint32_t successor) {
+        if (--tasks_[successor].missing != 0)
+            return;
+        if (setting_.recorder)
+            setting_.recorder->ready(static_cast<int>(index_of(rank)),
+                                     static_cast<int>(thread - rank.first_thread),
+                                     key_of(successor), now);
+        make_ready(rank, successor, thread, now);
+    };
+    if (first != kNone)
+        release(first);
     while (others != kNone) {
         const Bundle bundle = bundles_[others];
         bundles_.give_back(others);
@@ -737,8 +776,7 @@ void Simulation::finish(std::uint32_t index, Time now) {
         for (std::uint32_t i = 0; i < bundle.count; ++i)
             tasks_.prefetch(bundle.successors[i]);
         for (std::uint32_t i = 0; i < bundle.count; ++i)
-            if (--tasks_[bundle.successors[i]].missing == 0)
-                make_ready(rank, bundle.successors[i], thread, now);
+            release(bundle.successors[i]);
     }
     if (unlimited_) {
         if (rank.waits_for_all && rank.unfinished == 0)
@@ -788,7 +826,7 @@ std::uint32_t Simulation::pop(std::uint32_t &head, std::uint32_t &end) {
 }
 
 // A task calls MPI; the call has reached the network at `at`.
-void Simulation::post(Rank &rank, std::uint32_t index, std::uint32_t thread, Time now, Time at) {
+void Simulation::post(Rank &rank, std::uint32_t index, std::uint32_t thread, Time at) {
     Task &task = tasks_[index];
     occupy(rank, overhead_, true);
     const bool sends = task.kind == Kind::send;
@@ -826,9 +864,9 @@ void Simulation::post(Rank &rank, std::uint32_t index, std::uint32_t thread, Tim
         }
     }
     if (setting_.recorder)
-        setting_.recorder->ran(static_cast<int>(r), static_cast<int>(thread - rank.first_thread),
-                               std::uint64_t{task.serial} << 32 | index, task.function, task.kind,
-                               now, at);
+        setting_.recorder->ran({static_cast<int>(r), static_cast<int>(thread - rank.first_thread),
+                                key_of(index), task.function, task.kind, at - overhead_, at,
+                                task.peer, task.message, task.bytes, !over});
     if (over) {
         events_.push(at, pack(What::finish, index));
         if (!sends)
@@ -894,6 +932,8 @@ void Simulation::communication_done(std::uint32_t index, Time now) {
 void Simulation::notice(Rank &rank, Time now) {
     while (rank.arrived != kNone) {
         const std::uint32_t index = pop(rank.arrived, rank.arrived_end);
+        if (setting_.recorder)
+            setting_.recorder->unblocked(static_cast<int>(index_of(rank)), key_of(index), now);
         const std::uint32_t home = tasks_[index].thread;
         if (machine_.tied > 0) {
             append(threads_[home].inbox, threads_[home].inbox_end, index);

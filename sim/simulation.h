@@ -26,16 +26,36 @@ struct Choice {
 Choice parse_choice(const std::string &policy, const std::string &order = "auto");
 std::vector<std::string> known_choices();
 
-// Told what happened, in the order of simulated time.
+// Told what happened, about in the order of simulated time. A task has one number, a rank and its
+// threads count from 0.
 class Recorder {
   public:
+    struct Ran {
+        int rank, thread;
+        std::uint64_t task;
+        int function;
+        Kind kind;
+        Time begin, end;
+        // Calls of MPI; suspended: the call is not over at `end`, the task waits.
+        std::uint32_t peer;
+        std::uint64_t message, bytes;
+        bool suspended;
+    };
+    enum class Creator { creates, helps, waits_for_all, is_done };
+
     virtual ~Recorder() = default;
-    virtual void ran(int rank, int thread, std::uint64_t task, int function, Kind kind, Time begin,
-                     Time end) = 0;
-    virtual void waited(int rank, std::uint64_t task, Kind kind, std::uint32_t peer,
-                        std::uint64_t bytes, Time begin, Time end) = 0;
     virtual void created(int rank, std::uint64_t task, int function, Time at) = 0;
+    // Right after the creation of `after`; `before` may have ended.
     virtual void depends(int rank, std::uint64_t before, std::uint64_t after) = 0;
+    // Told when it begins: `end` is later.
+    virtual void ran(const Ran &what) = 0;
+    virtual void ended(int /*rank*/, int /*thread*/, std::uint64_t /*task*/, Time /*at*/) {}
+    virtual void prioritized(int /*rank*/, std::uint64_t /*task*/, int /*priority*/, Time /*at*/) {}
+    // Its last predecessor has ended on that thread.
+    virtual void ready(int /*rank*/, int /*thread*/, std::uint64_t /*task*/, Time /*at*/) {}
+    virtual void unblocked(int /*rank*/, std::uint64_t /*task*/, Time /*at*/) {}
+    virtual void creator(int /*rank*/, Creator /*does*/, Time /*at*/) {}
+    virtual void idles(int /*rank*/, int /*thread*/, Time /*at*/) {}
 };
 
 struct Progress {

@@ -4,7 +4,9 @@
 import csv
 import io
 import json
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -56,6 +58,33 @@ refused("no whole tile", "cholesky", "--n", "100")
 refused("does not divide", "cholesky", "--ranks", "4", "--grid-rows", "3")
 refused("fewer rows of blocks", "gauss-seidel", "--cells", "1024", "--ranks", "4")
 refused("cannot be written", "cholesky", "--n", "2048", "--quiet", "--json", "/nowhere/x.json")
+
+# A simulated run is a trace, and the report's numbers are the simulation's.
+with tempfile.TemporaryDirectory() as folder:
+    for row in results("cholesky", "--n", "8192", "--policy", "fifo,fa", "--tied", "0", "--trace", folder):
+        trace = f"{folder}/{row['policy']}"
+        assert sorted(os.listdir(trace)) == ["rank-0.sennit", "rank-1.sennit"]
+        said = subprocess.run([SENNIT, "report", trace], capture_output=True, text=True, timeout=60)
+        assert said.returncode == 0 and said.stderr == "", said
+        assert f"policy {row['policy']}" in said.stdout and f"; {row['tasks']} tasks," in said.stdout, said
+        assert f"{row['sends']} messages:" in said.stdout, said
+        time, in_task, idle = re.search(r"^  all +([0-9.]+) s +([0-9.]+)% +([0-9.]+)%", said.stdout,
+                                        re.M).groups()
+        parts = [row["in_task_s"], row["idle_s"], row["overhead_s"]]
+        assert abs(float(time) - sum(parts)) <= 0.002, (time, row)
+        assert abs(float(in_task) - 100 * parts[0] / sum(parts)) <= 0.1, (in_task, row)
+        assert abs(float(idle) - 100 * parts[1] / sum(parts)) <= 0.5, (idle, row)
+    said = subprocess.run([SENNIT, "report", f"{folder}/fifo", f"{folder}/fa", "--html",
+                           f"{folder}/page.html"], capture_output=True, text=True, timeout=60)
+    assert "What changed from" in said.stdout, said
+    assert os.path.getsize(f"{folder}/page.html") > 10000
+    results("cholesky", "--n", "4096", "--policy", "sa", "--sweep", "latency=1,2", "--trace", f"{folder}/many")
+    assert sorted(os.listdir(f"{folder}/many")) == ["latency=1-sa", "latency=2-sa"]
+    results("cholesky", "--n", "4096", "--policy", "sa", "--trace", f"{folder}/one")
+    assert sorted(os.listdir(f"{folder}/one")) == ["rank-0.sennit", "rank-1.sennit"]
+refused("cannot be made", "cholesky", "--n", "2048", "--quiet", "--trace", "/proc/nowhere")
+refused("at most 16384 threads", "cholesky", "--n", "8192", "--ranks", "4096", "--threads", "24",
+        "--no-path", "--quiet", "--trace", "/tmp/nowhere")
 
 # Traces: what is none is refused with the file, the place and the reason.
 with tempfile.TemporaryDirectory() as folder:

@@ -6,6 +6,7 @@
 #include "sim/gauss_seidel.h"
 #include "sim/replay.h"
 #include "sim/simulation.h"
+#include "sim/trace_writer.h"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <unistd.h>
 
@@ -164,7 +166,7 @@ struct Simulate::State {
     Machine machine;
     sim::CholeskyOptions cholesky_options;
     sim::GaussSeidelOptions gauss_seidel_options;
-    std::string policies = "fifo,sa,fa", order = "auto", json, csv, weak;
+    std::string policies = "fifo,sa,fa", order = "auto", json, csv, weak, traces;
     std::vector<std::string> sweeps;
     std::uint64_t seed = 1;
     bool quiet = false, no_path = false, own_buffers = false;
@@ -181,6 +183,9 @@ struct Simulate::State {
         command.add_option("--seed", seed, "of --noise")->capture_default_str();
         command.add_option("--json", json, "write the results to this file; - is stdout");
         command.add_option("--csv", csv, "the same as comma-separated values");
+        command.add_option("--trace", traces,
+                           "DIR: write what was simulated as a trace, for sennit report; of several runs, "
+                           "each into a folder in there");
         command.add_flag("--no-path", no_path, "do not look for the critical path (twice as fast)");
         command.add_flag("--quiet", quiet, "no progress bar");
         for (const sim::Parameter &parameter : sim::parameters()) {
@@ -239,8 +244,19 @@ struct Simulate::State {
         return std::make_shared<sim::Cholesky>(options, machine.rank_count());
     }
 
+    std::vector<std::string> policy_names() const {
+        return policies == "all" ? sim::known_choices() : split(policies, ',');
+    }
+    std::string workload_name() const {
+        return replay ? "trace" : *cholesky ? "cholesky" : "gauss-seidel";
+    }
     std::vector<Row> simulate_all(const std::vector<Sweep> &lists);
-    void simulate_one(const std::vector<double> &swept, std::vector<Row> &rows, ProgressBar &bar);
+    void simulate_one(const std::vector<Sweep> &lists, const std::vector<double> &swept,
+                      std::vector<Row> &rows, ProgressBar &bar);
+    std::unique_ptr<sim::TraceWriter> trace_writer(const std::vector<Sweep> &lists,
+                                                   const std::vector<double> &swept,
+                                                   const std::string &policy,
+                                                   const sim::Workload &work) const;
     void print(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const;
     Json to_json(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const;
     std::string to_csv(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const;
@@ -290,8 +306,31 @@ bool Simulate::chosen() const {
     return state_->app->parsed();
 }
 
-void Simulate::State::simulate_one(const std::vector<double> &swept, std::vector<Row> &rows,
-                                   ProgressBar &bar) {
+// The only run's is in the folder itself, others are in ranks=4-fifo and the like in there.
+std::unique_ptr<sim::TraceWriter>
+Simulate::State::trace_writer(const std::vector<Sweep> &lists, const std::vector<double> &swept,
+                              const std::string &policy, const sim::Workload &work) const {
+    if (traces.empty())
+        return nullptr;
+    constexpr double kMostThreads = 16384; // 128 KiB each, in memory and in files
+    if (machine.ranks * machine.threads > kMostThreads)
+        fail("--trace is for at most {:g} threads, these are {:g}", kMostThreads,
+             machine.ranks * machine.threads);
+    std::string name;
+    bool only = policy_names().size() == 1;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+        name += fmt::format("{}={:g}-", lists[i].name, swept[i]);
+        only &= lists[i].values.size() == 1;
+    }
+    const std::filesystem::path folder(traces);
+    return std::make_unique<sim::TraceWriter>(
+        only ? folder : folder / (name + policy), machine,
+        sim::TraceWriter::About{fmt::format("sennit simulate {}", workload_name()), policy,
+                                work.functions()});
+}
+
+void Simulate::State::simulate_one(const std::vector<Sweep> &lists, const std::vector<double> &swept,
+                                   std::vector<Row> &rows, ProgressBar &bar) {
     const int given_n = cholesky_options.n;
     if (!weak.empty() && *cholesky)
         cholesky_options.n =
@@ -302,8 +341,7 @@ void Simulate::State::simulate_one(const std::vector<double> &swept, std::vector
     const std::shared_ptr<const sim::Workload> work = workload();
     cholesky_options.n = given_n;
     double path = 0;
-    std::vector<std::string> names = policies == "all" ? sim::known_choices() : split(policies, ',');
-    for (const std::string &name : names) {
+    for (const std::string &name : policy_names()) {
         sim::Setting setting;
         setting.machine = machine;
         setting.choice = sim::parse_choice(name, order);
@@ -315,9 +353,13 @@ void Simulate::State::simulate_one(const std::vector<double> &swept, std::vector
             path = seconds(sim::critical_path(*work, setting));
         }
         bar.begin(fmt::format("{} ranks, {}", machine.rank_count(), name));
+        const std::unique_ptr<sim::TraceWriter> writer = trace_writer(lists, swept, name, *work);
+        setting.recorder = writer.get();
         const std::clock_t began = std::clock();
         Row row{swept, name, sim::simulate(*work, setting), path, 0};
         row.spent = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+        if (writer)
+            writer->finish(row.result.time);
         rows.push_back(std::move(row));
     }
 }
@@ -333,7 +375,7 @@ std::vector<Row> Simulate::State::simulate_all(const std::vector<Sweep> &lists) 
             if (!set(lists[i].name, swept.back()))
                 fail("--sweep {}: there is no such number; see sennit simulate --help-all", lists[i].name);
         }
-        simulate_one(swept, rows, bar);
+        simulate_one(lists, swept, rows, bar);
         std::size_t i = lists.size();
         while (i > 0 && ++at[i - 1] == lists[i - 1].values.size())
             at[--i] = 0;
@@ -384,7 +426,7 @@ void Simulate::State::print(const std::vector<Sweep> &lists, const std::vector<R
 
 Json Simulate::State::to_json(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const {
     Json document;
-    document["workload"] = replay ? "trace" : *cholesky ? "cholesky" : "gauss-seidel";
+    document["workload"] = workload_name();
     if (*cholesky) {
         document["options"] = {{"n", cholesky_options.n}, {"block", cholesky_options.block},
                                {"gflops", cholesky_options.gflops}, {"own_buffers", own_buffers}};
