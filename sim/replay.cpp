@@ -3,10 +3,12 @@
 
 #include "trace/read/model.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 namespace sennit::sim {
 namespace {
@@ -20,10 +22,35 @@ struct Stop {
     const trace::Call *call;
 };
 
-// Is this a message between two tasks, both ends known?
-bool between_tasks(const trace::Job &job, const trace::Call &call) {
+// By a task that is replayed; what is outside of such ones may have the number of an implicit task.
+bool in_task(const trace::Process &process, std::uint32_t task) {
+    return task != 0 && process.tasks[task].ran() && process.tasks[task].ended != trace::kNever;
+}
+
+// What becomes of a call.
+enum class Role {
+    message, // between two tasks, both ends known
+    wait,    // for what was posted: that is looked at
+    other,   // a collective call, one of files or windows
+    outside, // of tasks, or the other end is
+    alone,   // the other end is not in the trace
+};
+
+// Their names tell them from others that neither send nor receive.
+bool is_wait(const std::string &call) {
+    constexpr const char *kWaits[] = {"MPI_Wait",   "MPI_Test",   "MPI_Probe",
+                                      "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe"};
+    return std::any_of(std::begin(kWaits), std::end(kWaits),
+                       [&](const char *wait) { return call.starts_with(wait); });
+}
+
+Role role_of(const trace::Job &job, const trace::Process &process, const trace::Call &call) {
+    if (call.direction == trace::kNeither)
+        return is_wait(process.file.name_of(call.name)) ? Role::wait : Role::other;
+    if (call.peer == -1)
+        return Role::wait; // MPI_PROC_NULL: nothing to wait for
     if (call.message == trace::kNone)
-        return false;
+        return in_task(process, call.task) ? Role::alone : Role::outside;
     const trace::Message &message = job.messages[call.message];
     const trace::Process &to = job.processes[message.to];
     const trace::Call &send = job.processes[message.from].calls[message.send];
@@ -31,7 +58,9 @@ bool between_tasks(const trace::Job &job, const trace::Call &call) {
     const auto task_of = [&](const trace::Call &end) {
         return end.post && end.wait != trace::kNone ? to.calls[end.wait].task : end.task;
     };
-    return send.task != 0 && receive.task != 0 && task_of(receive) != 0;
+    const bool both = in_task(job.processes[message.from], send.task) && in_task(to, receive.task) &&
+                      in_task(to, task_of(receive));
+    return both ? Role::message : Role::outside;
 }
 
 } // namespace
@@ -39,9 +68,10 @@ bool between_tasks(const trace::Job &job, const trace::Call &call) {
 Replay::Replay(const std::filesystem::path &folder) {
     const trace::Job job = trace::read_job(folder);
     notes_ = job.notes;
-    recorded_ = static_cast<double>(job.end - job.begin) * 1e-9;
+    trace::Ns begin = trace::kNever, end = 0;
     std::map<std::string, std::uint8_t> numbers;
-    std::uint64_t calls_left_out = 0, nested = 0, unfinished = 0;
+    std::set<std::string> other_names;
+    std::uint64_t others = 0, in_tasks = 0, outside = 0, alone = 0, nested = 0, unfinished = 0, calls = 0;
     for (std::size_t p = 0; p < job.processes.size(); ++p) {
         const trace::Process &process = job.processes[p];
         Rank &rank = ranks_.emplace_back();
@@ -53,12 +83,18 @@ Replay::Replay(const std::filesystem::path &folder) {
 
         std::vector<std::vector<Stop>> stops(tasks);
         for (const trace::Call &call : process.calls) {
-            if (call.direction == trace::kNeither && call.request == 0)
-                continue; // a wait, whose posts are looked at
-            if (!between_tasks(job, call)) {
-                ++calls_left_out;
-                continue;
+            ++calls;
+            const Role role = role_of(job, process, call);
+            if (role == Role::other) {
+                ++others;
+                in_tasks += in_task(process, call.task);
+                other_names.insert(process.file.name_of(call.name));
             }
+            outside += role == Role::outside;
+            alone += role == Role::alone;
+            if (role != Role::message)
+                continue;
+            messages_ += call.direction == trace::kSend;
             const bool late = call.post && call.direction == trace::kReceive &&
                               call.wait != trace::kNone;
             const trace::Call &stop = late ? process.calls[call.wait] : call;
@@ -90,6 +126,8 @@ Replay::Replay(const std::filesystem::path &folder) {
         std::vector<char> known(tasks);
         for (const std::uint32_t t : order) {
             const trace::Task &task = process.tasks[t];
+            begin = std::min({begin, task.created, task.started});
+            end = std::max(end, task.ended);
             const std::string name = process.name(t);
             auto [at, fresh] = numbers.emplace(name, static_cast<std::uint8_t>(functions_.size()));
             if (fresh) {
@@ -155,14 +193,25 @@ Replay::Replay(const std::filesystem::path &folder) {
             }
         }
         count_ += rank.pieces.size();
+        tasks_ += order.size();
     }
+    if (end > begin)
+        recorded_ = static_cast<double>(end - begin) * 1e-9;
     const auto note = [&](std::uint64_t count, const char *what) {
         if (count > 0)
             notes_.push_back(fmt::format("{} {}", count, what));
     };
+    if (tasks_ == 0)
+        notes_.emplace_back("no task was recorded: there is nothing to simulate");
+    else if (calls == 0)
+        notes_.emplace_back("no call of MPI was recorded: every rank runs on its own");
     note(unfinished, "tasks did not end before the trace did: left out");
-    note(calls_left_out, "calls of MPI are collective, outside of tasks or without their other end: "
-                         "their time counts as work, they wait for nobody");
+    if (others > 0)
+        notes_.push_back(fmt::format("{} calls ({} of them in tasks) are not modelled: {}: they wait for nobody",
+                                     others, in_tasks, fmt::join(other_names, ", ")));
+    note(outside, "sends and receives outside of tasks, or to or from there, are not modelled: they wait "
+                  "for nobody");
+    note(alone, "sends and receives have no other end in the trace: they wait for nobody");
     note(nested, "tasks of tasks are created where their parents are");
 }
 

@@ -4,8 +4,9 @@
 // trace says about who ran when is not used: that is what a simulation finds out anew.
 //
 // A task that calls MPI is replayed in pieces: up to a call, the call, what follows. Not replayed:
-// collective calls and those outside of tasks (their time counts as work), messages of which one end
-// is there; a task of a task is created where its parent was. notes() tells how many there were.
+// collective calls, calls outside of tasks, messages of which one end is in the trace (what they ran
+// themselves counts as work, they wait for nobody); a task of a task is created where its parent was.
+// notes() tells how many there were.
 #pragma once
 
 #include "workload.h"
@@ -21,7 +22,10 @@ class Replay final : public Workload {
 
     int ranks() const { return static_cast<int>(ranks_.size()); }
     int threads() const { return threads_; }
+    // From the creation of the first task to the end of the last.
     double recorded_seconds() const { return recorded_; }
+    std::uint64_t tasks() const { return tasks_; } // of the program; task_count() counts pieces
+    std::uint64_t messages() const { return messages_; }
     const std::vector<std::string> &notes() const { return notes_; }
 
     std::vector<std::string> functions() const override { return functions_; }
@@ -44,7 +48,7 @@ class Replay final : public Workload {
     std::vector<Rank> ranks_;
     std::vector<std::string> functions_;
     std::vector<std::string> notes_;
-    std::uint64_t count_ = 0;
+    std::uint64_t count_ = 0, tasks_ = 0, messages_ = 0;
     int threads_ = 1;
     double recorded_ = 0;
 };

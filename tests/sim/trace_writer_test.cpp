@@ -132,6 +132,9 @@ TEST_F(TraceOfSimulation, IsReplayedAsTheSameWork) {
     const Replay replay(folder);
     EXPECT_EQ(replay.ranks(), setting.machine.rank_count());
     EXPECT_EQ(replay.threads(), setting.machine.thread_count());
+    EXPECT_EQ(replay.tasks(), result.tasks);
+    EXPECT_EQ(replay.messages(), result.messages);
+    EXPECT_TRUE(replay.notes().empty());
     setting.recorder = nullptr;
     const Result again = simulate(replay, setting);
     EXPECT_EQ(again.tasks, result.tasks);

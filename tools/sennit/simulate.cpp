@@ -432,6 +432,8 @@ Json Simulate::State::to_json(const std::vector<Sweep> &lists, const std::vector
                                {"gflops", cholesky_options.gflops}, {"own_buffers", own_buffers}};
     } else if (replay) {
         document["options"] = {{"trace", folder}, {"recorded_s", replay->recorded_seconds()},
+                               {"recorded_tasks", replay->tasks()},
+                               {"recorded_messages", replay->messages()},
                                {"notes", replay->notes()}};
     } else {
         document["options"] = {{"cells", gauss_seidel_options.cells},
@@ -522,12 +524,13 @@ int Simulate::run() {
         state.machine.ranks = ranks;
         if (!state.trace->count("--threads"))
             state.machine.threads = state.replay->threads();
-        if (talks) {
-            fmt::print("{}: {} ranks, {} threads, {:.4f} s from first to last event\n", state.folder,
-                       ranks, state.replay->threads(), state.replay->recorded_seconds());
-            for (const std::string &note : state.replay->notes())
-                fmt::print("note: {}\n", note);
-        }
+        for (const std::string &note : state.replay->notes())
+            fmt::print(stderr, "sennit: note: {}\n", note);
+        if (talks)
+            fmt::print("{}: {} ranks, {} threads, {} tasks, {} messages between them, {:.4f} s from the first "
+                       "task to the last\n",
+                       state.folder, ranks, state.replay->threads(), count_text(state.replay->tasks()),
+                       count_text(state.replay->messages()), state.replay->recorded_seconds());
     }
     const std::vector<Row> rows = state.simulate_all(lists);
     if (talks)
