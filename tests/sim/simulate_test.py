@@ -82,6 +82,12 @@ with tempfile.TemporaryDirectory() as folder:
     assert sorted(os.listdir(f"{folder}/many")) == ["latency=1-sa", "latency=2-sa"]
     results("cholesky", "--n", "4096", "--policy", "sa", "--trace", f"{folder}/one")
     assert sorted(os.listdir(f"{folder}/one")) == ["rank-0.sennit", "rank-1.sennit"]
+    # One rank calls nobody: whoever replays it is told.
+    done = run("cholesky", "--n", "4096", "--ranks", "1", "--policy", "fifo", "--quiet", "--trace", f"{folder}/alone")
+    assert done.returncode == 0 and done.stderr == "", done
+    done = run("trace", f"{folder}/alone", "--policy", "fifo", "--quiet")
+    assert done.returncode == 0, done
+    assert done.stderr == "sennit: note: no call of MPI was recorded: every rank runs on its own\n", done
 refused("cannot be made", "cholesky", "--n", "2048", "--quiet", "--trace", "/proc/nowhere")
 refused("at most 16384 threads", "cholesky", "--n", "8192", "--ranks", "4096", "--threads", "24",
         "--no-path", "--quiet", "--trace", "/tmp/nowhere")
