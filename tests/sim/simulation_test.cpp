@@ -107,6 +107,44 @@ TEST(Schedules, AreTheSameForOneSeed) {
     }
 }
 
+// A change to the simulator that is not meant to change its schedules does not; one to the policies
+// may: the new numbers belong here.
+TEST(Schedules, AreTheseForTheseSeeds) {
+    const auto run = [](const Workload &work, Setting setting, const char *policy) {
+        setting.choice = parse_choice(policy);
+        const Result result = simulate(work, setting);
+        return std::pair(result.time, result.checksum);
+    };
+    Setting random;
+    random.machine = small_machine(3, 2);
+    random.machine.numa = 2;
+    random.machine.noise = 0.1;
+    random.seed = 7;
+    const RandomWork graph(3, 1500, 7);
+    CholeskyOptions options;
+    options.n = 8192;
+    Setting other;
+    other.machine = small_machine(4, 3);
+    other.machine.tied = 0;
+    other.machine.window = 100;
+    other.machine.ranks_per_card = 2;
+    const Cholesky cholesky(options, 4);
+    using Numbers = std::pair<Time, std::uint64_t>;
+    const struct {
+        const char *policy;
+        Numbers random, cholesky;
+    } expected[] = {
+        {"auto", {10692378, 0xeee5a0fd100ca8a1}, {569771385, 0x2e200dd5f717a0e1}},
+        {"fifo", {10475247, 0x8d207b3985097846}, {504076633, 0x1241874a1e59b72c}},
+        {"sa", {10738478, 0x824106f7eefcd0a4}, {463979331, 0xe01a65e7a001d057}},
+        {"fa", {10775036, 0xf14e1abedb3f8643}, {466667578, 0x8a646c2812489f15}},
+    };
+    for (const auto &row : expected) {
+        EXPECT_EQ(run(graph, random, row.policy), row.random) << row.policy;
+        EXPECT_EQ(run(cholesky, other, row.policy), row.cholesky) << row.policy;
+    }
+}
+
 TEST(Schedules, AWindowBoundsTheUnfinished) {
     const Cholesky work({.n = 24 * 512}, 2);
     Setting setting;
