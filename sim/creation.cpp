@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// The creating threads: tasks, their places in the graph, their first priorities.
+#include "engine.h"
+
+#include <algorithm>
+
+namespace sennit::sim {
+
+Profile *Simulation::profile_of(Rank &rank, const TaskSpec &spec) {
+    policy::ProfileKey key;
+    key.entry = &functions_[spec.function];
+    key.size = static_cast<std::uint32_t>(spec.kind == Kind::compute ? 48 : 32);
+    key.dependences = spec.count + (spec.more ? static_cast<std::uint32_t>(spec.more->size()) : 0);
+    return rank.profiles->find(key);
+}
+
+// A rank has few kinds of tasks, and the same ones over and over.
+std::uint32_t Simulation::number_of(Rank &rank, Profile *profile) {
+    if (!profile)
+        return 0;
+    for (const std::uint32_t number : rank.profile_numbers)
+        if (profiles_[number] == profile)
+            return number;
+    profiles_.push_back(profile);
+    rank.profile_numbers.push_back(static_cast<std::uint32_t>(profiles_.size() - 1));
+    return rank.profile_numbers.back();
+}
+
+// The creating thread turns to its next task; what it costs is known before it is made.
+void Simulation::go_on_creating(Rank &rank, Time now) {
+    if (!rank.waits_for_all)
+        rank.spec = rank.creator.next();
+    rank.waits_for_all = rank.spec && rank.spec->after_all && rank.unfinished > 0;
+    if (rank.waits_for_all) {
+        tell_creator(rank, Recorder::Creator::waits_for_all, now);
+        return look_for_work(rank.first_thread, now);
+    }
+    if (!rank.spec) {
+        rank.creating = false;
+        tell_creator(rank, Recorder::Creator::is_done, now);
+        look_for_work(rank.first_thread, now);
+        return;
+    }
+    tell_creator(rank, Recorder::Creator::creates, now);
+    const std::size_t items = rank.spec->count + (rank.spec->more ? rank.spec->more->size() : 0);
+    for (std::uint32_t i = 0; i < rank.spec->count; ++i) { // time to fetch what created() will touch
+        const std::uint32_t writer = rank.data[rank.spec->accesses[i].datum].writer;
+        if (writer != kNone)
+            tasks_.prefetch(writer);
+    }
+    const Time cost = create_ + depend_ * static_cast<Time>(items) + rank.spec->before;
+    occupy(rank, cost, false);
+    events_.push(now + cost, pack(What::create, index_of(rank)));
+}
+
+void Simulation::created(Rank &rank, Time now) {
+    const std::uint64_t raises = rank.outlook.raises();
+    const TaskSpec &spec = *rank.spec;
+    const std::uint32_t task = make_task(rank, spec, now);
+    const Access *accesses = spec.accesses.data();
+    std::size_t count = spec.count;
+    if (spec.more) {
+        accesses_.assign(accesses, accesses + count);
+        accesses_.insert(accesses_.end(), spec.more->begin(), spec.more->end());
+        accesses = accesses_.data();
+        count = accesses_.size();
+    }
+    link(rank, task, accesses, count, now);
+    if (tasks_[task].priority != 0)
+        tell_priority(task, now);
+    if (tasks_[task].missing == 0) {
+        make_ready(rank, task, rank.first_thread, now);
+        wake_for_ready(rank, now);
+    }
+    const auto raised = static_cast<double>(rank.outlook.raises() - raises);
+    const Time cost = static_cast<Time>(raised * machine_.raise);
+    occupy(rank, cost, false);
+    if (rank.unfinished >= window_) {
+        tell_creator(rank, Recorder::Creator::helps, now + cost);
+        look_for_work(rank.first_thread, now + cost);
+    } else {
+        go_on_creating(rank, now + cost);
+    }
+}
+
+std::uint32_t Simulation::make_task(Rank &rank, const TaskSpec &spec, Time now) {
+    const std::uint32_t index = tasks_.take();
+    Task &task = tasks_[index];
+    const std::uint32_t serial = task.serial;
+    task = Task{};
+    task.serial = serial;
+    task.kind = spec.kind;
+    task.function = spec.function;
+    task.thread = rank.first_thread;
+    const std::uint32_t number = rank.created++;
+    if (rules_.by_creation)
+        task.age = rank.next_age++;
+    if (spec.kind == Kind::compute) {
+        Time duration = spec.duration;
+        const std::uint32_t r = index_of(rank);
+        if (machine_.noise > 0 && !unlimited_) {
+            const std::uint64_t random =
+                mix(setting_.seed * 0x9E3779B97F4A7C15ull ^ std::uint64_t{r} << 32 ^ number);
+            const double even = static_cast<double>(random >> 11) * 0x1p-52 - 1;
+            duration += static_cast<Time>(static_cast<double>(duration) * even * machine_.noise);
+        }
+        if (machine_.slow_rank > 0 && r + 1 == ranks_.size())
+            duration += static_cast<Time>(static_cast<double>(duration) * machine_.slow_rank);
+        task.duration = duration;
+        ++result_.compute;
+    } else {
+        task.bytes = spec.bytes;
+        task.message = spec.message;
+        task.peer = spec.peer;
+        ++(spec.kind == Kind::send ? result_.sends : result_.receives);
+    }
+    Profile *profile = nullptr;
+    if (rules_.learns() && !unlimited_) {
+        profile = profile_of(rank, spec);
+        task.profile = number_of(rank, profile);
+    }
+    task.priority = static_cast<std::int16_t>(
+        policy::first_priority(rules_, rank.outlook, profile, spec.clause,
+                               spec.count > 0 || spec.more != nullptr));
+    ++rank.unfinished;
+    rank.most_unfinished = std::max(rank.most_unfinished, rank.unfinished);
+    if (setting_.recorder)
+        setting_.recorder->created(static_cast<int>(index_of(rank)), key_of(index), task.function,
+                                   now);
+    return index;
+}
+
+void Simulation::depend_on(std::uint32_t predecessor, std::uint32_t serial, std::uint32_t task) {
+    Task &before = tasks_[predecessor];
+    if (predecessor == task && before.serial == serial)
+        return;
+    if (setting_.recorder)
+        setting_.recorder->depends(static_cast<int>(threads_[tasks_[task].thread].rank),
+                                   key_of(predecessor, serial), key_of(task));
+    if (before.serial != serial)
+        return; // it has ended
+    if (before.successor == kNone) {
+        before.successor = task;
+    } else {
+        if (before.successors == kNone ||
+            bundles_[before.successors].count == Bundle::kRoom) {
+            const std::uint32_t fresh = bundles_.take();
+            bundles_[fresh].next = before.successors;
+            bundles_[fresh].count = 0;
+            before.successors = fresh;
+        }
+        Bundle &bundle = bundles_[before.successors];
+        bundle.successors[bundle.count++] = task;
+    }
+    ++tasks_[task].missing;
+    if (vertices_wanted_ && before.vertex)
+        predecessors_.push_back(before.vertex);
+}
+
+void Simulation::forget_dead_readers(Datum &datum) {
+    std::uint32_t *link = &datum.readers;
+    while (*link != kNone) {
+        const std::uint32_t at = *link;
+        const Reader &reader = readers_[at];
+        if (tasks_[reader.task].serial == reader.serial) {
+            link = &readers_[at].next;
+            continue;
+        }
+        *link = reader.next;
+        readers_.give_back(at);
+        --datum.reader_count;
+    }
+}
+
+// As the runtime's task/depend.h for in and inout: a reader follows the last writer; a writer
+// follows the readers since the last writer, or that one.
+void Simulation::link(Rank &rank, std::uint32_t index, const Access *accesses, std::size_t count,
+                      Time) {
+    predecessors_.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+        Datum &datum = rank.data[accesses[i].datum];
+        if (accesses[i].mode == Access::Mode::inout) {
+            if (datum.readers == kNone && datum.writer != kNone)
+                depend_on(datum.writer, datum.writer_serial, index);
+            for (std::uint32_t at = datum.readers; at != kNone;) {
+                const Reader reader = readers_[at];
+                depend_on(reader.task, reader.serial, index);
+                readers_.give_back(at);
+                at = reader.next;
+            }
+            datum = {index, tasks_[index].serial, kNone, 0};
+            continue;
+        }
+        if (datum.writer != kNone)
+            depend_on(datum.writer, datum.writer_serial, index);
+        if (accesses[i].mode == Access::Mode::last_in)
+            continue;
+        constexpr std::uint32_t kWorthTidying = 64;
+        if (!setting_.recorder && // it is told of dependences on tasks that have ended, too
+            datum.reader_count >= kWorthTidying && (datum.reader_count & (datum.reader_count - 1)) == 0)
+            forget_dead_readers(datum);
+        const std::uint32_t reader = readers_.take();
+        readers_[reader] = {index, tasks_[index].serial, datum.readers};
+        datum.readers = reader;
+        ++datum.reader_count;
+    }
+    if (!vertices_wanted_ || count == 0)
+        return;
+    Task &task = tasks_[index];
+    const auto known = static_cast<std::uint32_t>(predecessors_.size());
+    Vertex *vertex = vertices_.make(known);
+    vertex->item = reinterpret_cast<void *>(std::uintptr_t{index});
+    vertex->profile = profiles_[task.profile];
+    vertex->predecessor_count = static_cast<int>(known);
+    std::copy(predecessors_.begin(), predecessors_.end(), vertex->predecessors);
+    task.vertex = vertex;
+    task.priority =
+        static_cast<std::int16_t>(policy::place(rules_, rank.outlook, *vertex, task.priority));
+}
+
+} // namespace sennit::sim

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulation's insides, for the files that they are in: creation.cpp makes tasks and finds their
+// dependences, threads.cpp has queues and those who take from them, messages.cpp what goes between
+// ranks, simulation.cpp the loop around. One event at a time, in the order of simulated time; among
+// equals, of their making.
+#pragma once
+
+#include "heap.h"
+#include "network.h"
+#include "objects.h"
+#include "sched/policy/judge.h"
+#include "sched/policy/tree.h"
+#include "simulation.h"
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sennit::sim {
+
+class Simulation;
+
+class RankOutlook final : public policy::Outlook {
+  public:
+    Simulation *simulation = nullptr;
+
+  private:
+    void changed(Vertex &vertex) override;
+    void released(Vertex &vertex) override;
+};
+
+struct Thread {
+    std::uint32_t rank = 0;
+    std::uint32_t inbox = kNone; // suspended tasks that may go on here, a list
+    std::uint32_t inbox_end = kNone;
+    bool idle = false;
+    bool waking = false; // was idle, and will look for work
+};
+
+struct Rank {
+    Tasks creator;
+    const TaskSpec *spec = nullptr; // the task that is being created
+    bool creating = true;
+    bool waits_for_all = false; // before it makes `spec`
+    std::uint32_t first_thread = 0;
+    std::uint32_t unfinished = 0;
+    std::uint32_t created = 0;
+    std::uint32_t next_age = 0;
+    std::uint32_t waking = 0; // threads that were told to look
+    std::uint32_t ready = 0;  // tasks in all queues
+    std::uint32_t arrived = kNone; // tasks whose message has come, and nobody has polled: a list
+    std::uint32_t arrived_end = kNone;
+    std::uint32_t inbox = kNone; // as a thread's, if any thread may take it
+    std::uint32_t inbox_end = kNone;
+    bool noticing = false;
+    std::vector<ReadyQueue> queues;            // of NUMA nodes, where ordered
+    std::vector<std::deque<std::uint32_t>> own; // of threads, where not
+    std::vector<std::uint32_t> idle;           // threads, last one first
+    std::vector<Datum> data;
+    RankOutlook outlook;
+    std::unique_ptr<policy::Profiles> profiles;
+    std::vector<std::uint32_t> profile_numbers;
+    Time in_task = 0;
+    Time overhead = 0;
+    std::uint32_t most_unfinished = 0;
+};
+inline std::uint64_t mix(std::uint64_t value) {
+    value = (value ^ value >> 33) * 0xFF51AFD7ED558CCDull;
+    value = (value ^ value >> 33) * 0xC4CEB9FE1A85EC53ull;
+    return value ^ value >> 33;
+}
+
+class Simulation {
+  public:
+    Simulation(const Workload &workload, const Setting &setting);
+    Result run();
+
+    void priority_changed(Vertex &vertex);
+    void vertex_released(Vertex &vertex) {
+        vertices_.drop(&vertex, static_cast<std::uint32_t>(vertex.floor));
+    }
+
+  private:
+    Rank &rank_of(const Task &task) { return ranks_[threads_[task.thread].rank]; }
+    std::uint32_t index_of(const Rank &rank) const {
+        return static_cast<std::uint32_t>(&rank - ranks_.data());
+    }
+    // Is that entry of the rank's queues the task's latest?
+    auto holds(const Rank &rank) {
+        return [this, &rank](std::uint64_t key, std::uint32_t index) {
+            const Task &task = tasks_[index];
+            return task.queued && policy::key(rules_, task.priority, task.age) == key &&
+                   &rank_of(task) == &rank;
+        };
+    }
+
+    // Creation.
+    bool may_create(const Rank &rank) const {
+        return rank.creating && rank.unfinished < window_ &&
+               !(rank.waits_for_all && rank.unfinished > 0);
+    }
+    void go_on_creating(Rank &rank, Time now);
+    void created(Rank &rank, Time now);
+    std::uint32_t make_task(Rank &rank, const TaskSpec &spec, Time now);
+    void link(Rank &rank, std::uint32_t task, const Access *accesses, std::size_t count, Time now);
+    void depend_on(std::uint32_t predecessor, std::uint32_t serial, std::uint32_t task);
+    void forget_dead_readers(Datum &datum);
+    Profile *profile_of(Rank &rank, const TaskSpec &spec);
+    std::uint32_t number_of(Rank &rank, Profile *profile);
+
+    // Queues.
+    void make_ready(Rank &rank, std::uint32_t task, std::uint32_t thread, Time now);
+    std::uint32_t take_ready(Rank &rank, std::uint32_t thread);
+    void wake_for_ready(Rank &rank, Time now);
+    void wake(Rank &rank, std::uint32_t thread, Time now);
+
+    // Threads.
+    void look_for_work(std::uint32_t thread, Time now);
+    void start(Rank &rank, std::uint32_t task, std::uint32_t thread, Time now);
+    void finish(std::uint32_t task, Time now);
+    // For the recorder.
+    std::uint64_t key_of(std::uint32_t task) const { return key_of(task, tasks_[task].serial); }
+    static std::uint64_t key_of(std::uint32_t task, std::uint32_t serial) {
+        return std::uint64_t{serial} << 32 | task;
+    }
+    void tell_priority(std::uint32_t task, Time now) {
+        if (setting_.recorder)
+            setting_.recorder->prioritized(static_cast<int>(threads_[tasks_[task].thread].rank),
+                                           key_of(task), tasks_[task].priority, now);
+    }
+    void tell_creator(const Rank &rank, Recorder::Creator does, Time now) {
+        if (setting_.recorder)
+            setting_.recorder->creator(static_cast<int>(index_of(rank)), does, now);
+    }
+    void occupy(Rank &rank, Time time, bool in_task) {
+        (in_task ? rank.in_task : rank.overhead) += time;
+    }
+
+    // Learning.
+    void learn(Rank &rank, Task &task, bool sent);
+    Time reconsider(Rank &rank);
+
+    // Messages.
+    void post(Rank &rank, std::uint32_t task, std::uint32_t thread, Time at);
+    void inject_when_allowed(std::uint32_t message);
+    void inject(std::uint32_t message, Time now);
+    void communication_done(std::uint32_t task, Time now);
+    void notice(Rank &rank, Time now);
+    void append(std::uint32_t &head, std::uint32_t &end, std::uint32_t task);
+    std::uint32_t pop(std::uint32_t &head, std::uint32_t &end);
+    void drop_if_over(std::uint32_t message);
+
+    void handle(const EventQueue::Event &event);
+    [[noreturn]] void stuck(Time now);
+
+    const Workload &workload_;
+    const Setting &setting_;
+    const Machine &machine_;
+    const policy::Rules rules_;
+    const bool unlimited_;
+    const bool vertices_wanted_;
+    const std::vector<std::string> functions_;
+    policy::Machine tree_;
+    EventQueue events_;
+    Pool<Task> tasks_;
+    Pool<Bundle> bundles_;
+    Pool<Reader> readers_;
+    VertexHeap vertices_;
+    Messages messages_;
+    Cards cards_;
+    std::vector<Rank> ranks_;
+    std::vector<Thread> threads_;
+    std::vector<Profile *> profiles_{nullptr};
+    std::vector<Vertex *> predecessors_; // scratch
+    std::vector<Access> accesses_;       // scratch
+    Time create_, depend_, schedule_, suspend_, resume_, poll_, wake_, overhead_;
+    std::uint32_t window_;
+    std::uint64_t finished_ = 0;
+    std::uint64_t next_report_ = 0;
+    Time horizon_ = 0;  // of what has happened so far
+    Time last_end_ = 0; // of a task
+    Result result_;
+};
+
+} // namespace sennit::sim

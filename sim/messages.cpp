@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks that call MPI, from the call to the thread that goes on with them.
+#include "engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sennit::sim {
+
+void Simulation::append(std::uint32_t &head, std::uint32_t &end, std::uint32_t task) {
+    tasks_[task].next = kNone;
+    if (head == kNone)
+        head = task;
+    else
+        tasks_[end].next = task;
+    end = task;
+}
+
+std::uint32_t Simulation::pop(std::uint32_t &head, std::uint32_t &end) {
+    const std::uint32_t task = head;
+    if (task != kNone) {
+        head = tasks_[task].next;
+        if (head == kNone)
+            end = kNone;
+    }
+    return task;
+}
+
+// A task calls MPI; the call has reached the network at `at`.
+void Simulation::post(Rank &rank, std::uint32_t index, std::uint32_t thread, Time at) {
+    Task &task = tasks_[index];
+    occupy(rank, overhead_, true);
+    const bool sends = task.kind == Kind::send;
+    if (sends && task.profile)
+        learn(rank, task, true);
+    const std::uint32_t number = messages_.find_or_make(task.message);
+    Message &message = messages_[number];
+    if ((sends ? message.sent_at : message.posted_at) >= 0)
+        throw Stuck(fmt::format("message {:#x} has two {}", task.message,
+                                sends ? "senders" : "receivers"));
+    const std::uint32_t r = index_of(rank);
+    const bool eager = static_cast<double>(task.bytes) <= machine_.eager;
+    bool over;
+    if (sends) {
+        message.source = r;
+        message.target = task.peer;
+        message.bytes = task.bytes;
+        message.sent_at = at;
+        ++result_.messages;
+        result_.bytes += task.bytes;
+        over = eager;
+        if (eager) {
+            message.send_over = true;
+            events_.push(at, pack(What::inject, number));
+        } else {
+            message.send_task = index;
+            inject_when_allowed(number);
+        }
+    } else {
+        message.posted_at = at;
+        over = message.delivered;
+        if (!over) {
+            message.receive_task = index;
+            inject_when_allowed(number);
+        }
+    }
+    if (setting_.recorder)
+        setting_.recorder->ran({static_cast<int>(r), static_cast<int>(thread - rank.first_thread),
+                                key_of(index), task.function, task.kind, at - overhead_, at,
+                                task.peer, task.message, task.bytes, !over});
+    if (over) {
+        events_.push(at, pack(What::finish, index));
+        if (!sends)
+            drop_if_over(number);
+        return;
+    }
+    task.waits = true;
+    ++result_.suspended;
+    occupy(rank, suspend_, false);
+    if (!unlimited_)
+        events_.push(at + suspend_, pack(What::free, thread));
+}
+
+void Simulation::inject_when_allowed(std::uint32_t number) {
+    const Message &message = messages_[number];
+    if (message.sent_at < 0 || message.posted_at < 0 ||
+        static_cast<double>(message.bytes) <= machine_.eager)
+        return;
+    const Time trip = cards_.through_memory(message.source, message.target)
+                          ? static_cast<Time>(machine_.memory_latency)
+                          : cards_.latency();
+    const Time allowed = std::max(message.sent_at + trip, message.posted_at) + trip;
+    events_.push(allowed, pack(What::inject, number));
+}
+
+void Simulation::inject(std::uint32_t number, Time now) {
+    const Message &message = messages_[number];
+    const bool tell = message.send_task != kNone;
+    if (cards_.through_memory(message.source, message.target)) {
+        const Time end = now + cards_.memory_time(message.bytes);
+        if (tell)
+            events_.push(end, pack(What::sent, number));
+        events_.push(end, pack(What::delivered, number));
+        return;
+    }
+    Time sent = 0;
+    const Time head = cards_.send(message, now, sent);
+    if (tell)
+        events_.push(sent, pack(What::sent, number));
+    events_.push(head, pack(What::arrive, number));
+}
+
+void Simulation::drop_if_over(std::uint32_t number) {
+    const Message &message = messages_[number];
+    if (message.send_over && message.delivered && message.posted_at >= 0)
+        messages_.drop(number);
+}
+
+// What a suspended task waits for has come.
+void Simulation::communication_done(std::uint32_t index, Time now) {
+    Task &task = tasks_[index];
+    Rank &rank = rank_of(task);
+    task.waits = false;
+    if (unlimited_)
+        return finish(index, now);
+    append(rank.arrived, rank.arrived_end, index);
+    if (!rank.idle.empty() && !rank.noticing) { // an idle thread polls; else the next one to look
+        rank.noticing = true;
+        events_.push(now + poll_, pack(What::notice, index_of(rank)));
+    }
+}
+
+void Simulation::notice(Rank &rank, Time now) {
+    while (rank.arrived != kNone) {
+        const std::uint32_t index = pop(rank.arrived, rank.arrived_end);
+        if (setting_.recorder)
+            setting_.recorder->unblocked(static_cast<int>(index_of(rank)), key_of(index), now);
+        const std::uint32_t home = tasks_[index].thread;
+        if (machine_.tied > 0) {
+            append(threads_[home].inbox, threads_[home].inbox_end, index);
+            if (threads_[home].idle) {
+                rank.idle.erase(std::find(rank.idle.begin(), rank.idle.end(), home));
+                wake(rank, home, now);
+            }
+            continue;
+        }
+        append(rank.inbox, rank.inbox_end, index);
+        if (!rank.idle.empty()) {
+            const std::uint32_t thread = rank.idle.back();
+            rank.idle.pop_back();
+            wake(rank, thread, now);
+        }
+    }
+}
+
+} // namespace sennit::sim

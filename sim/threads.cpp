@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queues of what may run, and the threads: whom they take, what they release.
+#include "engine.h"
+
+#include <algorithm>
+
+namespace sennit::sim {
+
+// ---- queues -------------------------------------------------------------------------------------
+
+void Simulation::priority_changed(Vertex &vertex) {
+    const auto index = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(vertex.item));
+    Task &task = tasks_[index];
+    task.priority = static_cast<std::int16_t>(vertex.priority());
+    tell_priority(index, horizon_);
+    if (!task.queued)
+        return;
+    Rank &rank = rank_of(task);
+    ReadyQueue &queue = rank.queues[task.node];
+    queue.push(policy::key(rules_, task.priority, task.age), index);
+    if (queue.size() > 1024 + 2 * std::size_t{rank.ready})
+        queue.tidy(holds(rank));
+}
+
+void Simulation::make_ready(Rank &rank, std::uint32_t index, std::uint32_t thread, Time now) {
+    Task &task = tasks_[index];
+    if (unlimited_)
+        return start(rank, index, rank.first_thread, now);
+    ++rank.ready;
+    const std::uint32_t member = thread - rank.first_thread;
+    if (!rules_.ordered) {
+        rank.own[member].push_back(index);
+        return;
+    }
+    if (!rules_.by_creation)
+        task.age = rank.next_age++;
+    const auto team = static_cast<std::uint32_t>(machine_.thread_count());
+    task.node = static_cast<std::uint8_t>(member * static_cast<std::uint32_t>(tree_.nodes) / team);
+    task.queued = true;
+    rank.queues[task.node].push(policy::key(rules_, task.priority, task.age), index);
+}
+
+// Newest of one's own first, else the oldest of the next who has one (auto); else the first in
+// order of the nearest queue that has any.
+std::uint32_t Simulation::take_ready(Rank &rank, std::uint32_t thread) {
+    if (rank.ready == 0)
+        return kNone;
+    --rank.ready;
+    const std::uint32_t member = thread - rank.first_thread;
+    const auto team = static_cast<std::uint32_t>(machine_.thread_count());
+    if (!rules_.ordered) {
+        auto &mine = rank.own[member];
+        if (!mine.empty()) {
+            const std::uint32_t task = mine.back();
+            mine.pop_back();
+            return task;
+        }
+        for (std::uint32_t step = 1; step < team; ++step) {
+            auto &other = rank.own[(member + step) % team];
+            if (other.empty())
+                continue;
+            const std::uint32_t task = other.front();
+            other.pop_front();
+            return task;
+        }
+    }
+    const int node = static_cast<int>(member * static_cast<std::uint32_t>(tree_.nodes) / team);
+    for (int near = 0; near < tree_.nodes; ++near) {
+        const int at = tree_.look_at(node, near);
+        ReadyQueue &queue = rank.queues[static_cast<std::size_t>(at)];
+        const std::uint32_t index = queue.pop(holds(rank), kNone);
+        if (index == kNone)
+            continue;
+        Task &task = tasks_[index];
+        task.queued = false;
+        if (!queue.empty())
+            tasks_.prefetch(queue.first());
+        if (near > 0 && task.kind == Kind::compute)
+            task.duration +=
+                static_cast<Time>(static_cast<double>(task.duration) * machine_.numa_penalty);
+        return index;
+    }
+    return kNone; // not reached
+}
+
+void Simulation::wake(Rank &rank, std::uint32_t thread, Time now) {
+    threads_[thread].idle = false;
+    threads_[thread].waking = true;
+    ++rank.waking;
+    events_.push(now + wake_, pack(What::free, thread));
+}
+
+void Simulation::wake_for_ready(Rank &rank, Time now) {
+    while (rank.ready > rank.waking && !rank.idle.empty()) {
+        const std::uint32_t thread = rank.idle.back();
+        rank.idle.pop_back();
+        wake(rank, thread, now);
+    }
+}
+
+// ---- threads ------------------------------------------------------------------------------------
+
+void Simulation::look_for_work(std::uint32_t index, Time now) {
+    if (unlimited_)
+        return;
+    Thread &thread = threads_[index];
+    Rank &rank = ranks_[thread.rank];
+    if (rank.arrived != kNone)
+        notice(rank, now);
+    std::uint32_t task = pop(thread.inbox, thread.inbox_end);
+    if (task == kNone)
+        task = pop(rank.inbox, rank.inbox_end);
+    if (task != kNone) { // it has only waited for its message
+        tasks_[task].thread = index;
+        occupy(rank, resume_, false);
+        events_.push(now + resume_, pack(What::finish, task));
+        return;
+    }
+    if (index == rank.first_thread && may_create(rank))
+        return go_on_creating(rank, now);
+    task = take_ready(rank, index);
+    if (task != kNone)
+        return start(rank, task, index, now);
+    if (rank.outlook.outdated()) {
+        const Time cost = reconsider(rank);
+        occupy(rank, cost, false);
+        events_.push(now + cost, pack(What::free, index));
+        return;
+    }
+    thread.idle = true;
+    rank.idle.push_back(index);
+    if (setting_.recorder)
+        setting_.recorder->idles(static_cast<int>(thread.rank),
+                                 static_cast<int>(index - rank.first_thread), now);
+}
+
+void Simulation::start(Rank &rank, std::uint32_t index, std::uint32_t thread, Time now) {
+    Task &task = tasks_[index];
+    task.thread = thread;
+    Time cost = schedule_;
+    if (task.vertex) {
+        Vertex &vertex = *task.vertex;
+        task.vertex = nullptr;
+        // The outlook forgets the count, and has no use for the floor; the heap wants it back.
+        vertex.floor = vertex.predecessor_count;
+        rank.outlook.start(vertex);
+        if (rank.outlook.overdue())
+            cost += reconsider(rank);
+    }
+    occupy(rank, cost, false);
+    if (task.kind != Kind::compute)
+        return post(rank, index, thread, now + cost + overhead_);
+    if (task.successor != kNone) // finish() will touch them
+        tasks_.prefetch(task.successor);
+    if (task.successors != kNone)
+        bundles_.prefetch(task.successors);
+    occupy(rank, task.duration, true);
+    const Time end = now + cost + task.duration;
+    if (setting_.recorder)
+        setting_.recorder->ran({static_cast<int>(threads_[thread].rank),
+                                static_cast<int>(thread - rank.first_thread), key_of(index),
+                                task.function, task.kind, now + cost, end, 0, 0, 0, false});
+    events_.push(end, pack(What::finish, index));
+}
+
+void Simulation::finish(std::uint32_t index, Time now) {
+    Task &task = tasks_[index];
+    const std::uint32_t thread = task.thread;
+    Rank &rank = ranks_[threads_[thread].rank];
+    if (task.profile && task.kind != Kind::send)
+        learn(rank, task, false);
+    if (setting_.recorder)
+        setting_.recorder->ended(static_cast<int>(threads_[thread].rank),
+                                 static_cast<int>(thread - rank.first_thread), key_of(index), now);
+    result_.checksum = mix(result_.checksum ^ static_cast<std::uint64_t>(now) ^
+                           std::uint64_t{task.age} << 40 ^ thread);
+    const std::uint32_t first = task.successor;
+    if (first != kNone)
+        tasks_.prefetch(first);
+    std::uint32_t others = task.successors;
+    ++task.serial; // it is gone
+    last_end_ = now;
+    tasks_.give_back(index);
+    --rank.unfinished;
+    ++finished_;
+    const auto release = [&](std::uint32_t successor) {
+        if (--tasks_[successor].missing != 0)
+            return;
+        if (setting_.recorder)
+            setting_.recorder->ready(static_cast<int>(index_of(rank)),
+                                     static_cast<int>(thread - rank.first_thread),
+                                     key_of(successor), now);
+        make_ready(rank, successor, thread, now);
+    };
+    if (first != kNone)
+        release(first);
+    while (others != kNone) {
+        const Bundle bundle = bundles_[others];
+        bundles_.give_back(others);
+        others = bundle.next;
+        if (others != kNone)
+            __builtin_prefetch(&bundles_[others]);
+        for (std::uint32_t i = 0; i < bundle.count; ++i)
+            tasks_.prefetch(bundle.successors[i]);
+        for (std::uint32_t i = 0; i < bundle.count; ++i)
+            release(bundle.successors[i]);
+    }
+    if (unlimited_) {
+        if (rank.waits_for_all && rank.unfinished == 0)
+            go_on_creating(rank, now);
+        return;
+    }
+    look_for_work(thread, now);
+    wake_for_ready(rank, now);
+    // The creating thread idles although it could create.
+    if (may_create(rank) && threads_[rank.first_thread].idle) {
+        rank.idle.erase(std::find(rank.idle.begin(), rank.idle.end(), rank.first_thread));
+        wake(rank, rank.first_thread, now);
+    }
+}
+
+// ---- learning -----------------------------------------------------------------------------------
+
+void Simulation::learn(Rank &rank, Task &task, bool sent) {
+    if (policy::learn(*profiles_[task.profile], sent))
+        rank.outlook.verdict_changed(sent);
+}
+
+Time Simulation::reconsider(Rank &rank) {
+    rank.outlook.reconsider();
+    return static_cast<Time>(static_cast<double>(rank.unfinished) * machine_.reconsider);
+}
+
+} // namespace sennit::sim
