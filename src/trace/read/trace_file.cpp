@@ -216,7 +216,8 @@ void TraceFile::read_table(std::size_t first, std::span<const Word> words, bool 
                 refuse(place, "a group of " + std::to_string(group.size) + " with " +
                                   std::to_string(listed) + " ranks");
             group.ranks.resize(listed);
-            std::memcpy(group.ranks.data(), body + sizeof(Word), listed * sizeof(int));
+            if (listed != 0) // memcpy wants two addresses
+                std::memcpy(group.ranks.data(), body + sizeof(Word), listed * sizeof(int));
             const std::size_t used = sizeof(Word) + listed * sizeof(int);
             group.name = text_of(body + used, length - used);
             groups[key] = std::move(group);
