@@ -43,7 +43,7 @@ class Entry {
 
     sched::Worker &worker() const { return worker_; }
     const void *code() const { return code_; }
-    // The routine returns, but only another one will be its end.
+    // The routine returns, but only another one will be its end, or its caller's task is over.
     void stay() { record_ = nullptr; }
 
   private:

@@ -120,8 +120,9 @@ void undeferred_begin(Site site, Task &task) {
 }
 
 void undeferred_end(Site site, Task &task) {
-    const Entry entry(site);
+    Entry entry(site);
     task.tool->frame.exit = nullptr;
+    entry.stay(); // the task is not there any more when this returns
     task::end_undeferred(entry.worker(), task);
     entry.worker().task->tool->frame.enter = nullptr;
 }
