@@ -190,10 +190,13 @@ static long agree(long value) {
 
 static const struct bench_row rows[] = {
     {"outside", "trip", "no tasks: the bare MPI's latency", 500, 0, outside},
-    {"latency-blocking", "trip", "a chain of tasks that call MPI_Send and MPI_Recv", 100, BLOCKING, latency},
+    {"latency-blocking", "trip", "a chain of tasks that call MPI_Send and MPI_Recv", 100, BLOCKING,
+     latency},
     {"latency-iwait", "trip", "the chain, completed by TAMPI_Iwait", 100, IWAIT, latency},
-    {"latency-detach", "trip", "the chain, detached and completed by MPIX_Detach", 100, DETACH, latency},
-    {"latency-yield", "trip", "the chain, MPI_Test and taskyield until it is complete", 100, YIELD, latency},
+    {"latency-detach", "trip", "the chain, detached and completed by MPIX_Detach", 100, DETACH,
+     latency},
+    {"latency-yield", "trip", "the chain, MPI_Test and taskyield until it is complete", 100, YIELD,
+     latency},
     {"rate-blocking", "message", "64 tasks send, 64 receive", 3, BLOCKING, rate},
     {"rate-iwait", "message", "the same with TAMPI_Iwait", 3, IWAIT, rate},
     {"rate-detach", "message", "the same with MPIX_Detach", 3, DETACH, rate},
@@ -231,7 +234,8 @@ static void memory(long count) {
         }
 #pragma omp task
         {
-            MPI_Barrier(MPI_COMM_WORLD); /* both ranks' tasks are suspended, or wait for their turn */
+            MPI_Barrier(
+                MPI_COMM_WORLD); /* both ranks' tasks are suspended, or wait for their turn */
             after = resident_kib();
             for (long i = 0; i < count; ++i) {
                 const int value = (int)(i % PENDING_TAG);

@@ -55,8 +55,8 @@ int sennit_task_get_kind(sennit_task *task, int *kind);
 int sennit_should_suspend(void);
 
 /* Should long messages of tasks leave in the order of their tasks (policies sa and fa)? Returns how
- * many may be under way at once, 0: any number, in any order; and stores the calling task's place in
- * *key, the least goes first. */
+ * many may be under way at once, 0: any number, in any order; and stores the calling task's place
+ * in *key, the least goes first. */
 int sennit_send_order(uint64_t *key);
 
 /* Suspend the calling task until sennit_task_resume(task). `task` must be the caller itself. The
@@ -121,8 +121,8 @@ enum sennit_threadset {
 
 /* Choose for the explicit tasks that the calling task makes from now on. A free agent runs tasks
  * without dependences that are tied and take part in no task reduction; in such a task
- * omp_get_thread_num() is omp_unassigned_thread, -2, and omp_is_free_agent() is 1, all else is as in
- * a thread of the team. Such a task must not begin a taskgroup with task_reduction. */
+ * omp_get_thread_num() is omp_unassigned_thread, -2, and omp_is_free_agent() is 1, all else is as
+ * in a thread of the team. Such a task must not begin a taskgroup with task_reduction. */
 int sennit_task_threadset(enum sennit_threadset set);
 
 /* A polling service: called by idle workers, at scheduling points, and by a 1 ms ticker while all
@@ -190,7 +190,7 @@ struct sennit_trace_call {
     int32_t tag;       /* likewise */
     int32_t requests;  /* how many operations it waits for */
     uint64_t bytes;
-    uint64_t group;   /* the library's name for a group of processes, never used again for another */
+    uint64_t group; /* the library's name for a group of processes, never used again for another */
     uint64_t request; /* of a non-blocking operation: its handle */
 };
 #define SENNIT_TRACE_ANY (-2)

@@ -81,8 +81,8 @@ double Cholesky::flops() const {
     return n * n * n / 3;
 }
 
-// Does `rank` use tile (k, i) of the factor? The diagonal tile: for its row. Another one: for what it
-// updates, tiles (k+1 .. i, i) and (i, i .. end).
+// Does `rank` use tile (k, i) of the factor? The diagonal tile: for its row. Another one: for what
+// it updates, tiles (k+1 .. i, i) and (i, i .. end).
 bool Cholesky::wants(int rank, int k, int i) const {
     const int row = rank / columns_, column = rank % columns_;
     if (k == i)
@@ -108,7 +108,8 @@ void Cholesky::find_users(int k, int i, std::vector<int> &users) const {
     std::erase(users, owner(k, i));
 }
 
-// The priority clause of the task that works on tile (row, column) in a step; step == row: its last.
+// The priority clause of the task that works on tile (row, column) in a step; step == row: its
+// last.
 int Cholesky::clause_of(Marks marks, int step, int row, int column) const {
     if (marks == Marks::none || marks == Marks::sends)
         return 0;
@@ -118,11 +119,10 @@ int Cholesky::clause_of(Marks marks, int step, int row, int column) const {
         const double whole = along * tiles_ + static_cast<double>(gemm_) * tiles_;
         const double diagonal = along * (tiles_ - 1 - column);
         const int behind = std::max(column - row - 1, 0); // tiles of its column before the diagonal
-        const double left = row == column
-                                ? static_cast<double>(syrk_) * (row - step) + diagonal
-                                : static_cast<double>(gemm_) * (row - step) +
-                                      static_cast<double>(gemm_ + trsm_) * behind + diagonal +
-                                      static_cast<double>(trsm_ + syrk_);
+        const double left = row == column ? static_cast<double>(syrk_) * (row - step) + diagonal
+                                          : static_cast<double>(gemm_) * (row - step) +
+                                                static_cast<double>(gemm_ + trsm_) * behind +
+                                                diagonal + static_cast<double>(trsm_ + syrk_);
         return 1 + static_cast<int>(1020 * std::min(left / whole, 1.0));
     }
     std::vector<int> users;

@@ -5,9 +5,9 @@
 // diagonal tile goes to the buffer B, any other to C[i], and both are used again every step, so a
 // receive waits for the last reader of the step before.
 //
-// Communication tasks: for the diagonal tile of a step one send to every other rank that owns a tile
-// of its row; for every other tile one send to every other rank that owns one it updates; a receive
-// for each. This gives the numbers of the paper's Tables 2 and 4 to the digit.
+// Communication tasks: for the diagonal tile of a step one send to every other rank that owns a
+// tile of its row; for every other tile one send to every other rank that owns one it updates; a
+// receive for each. This gives the numbers of the paper's Tables 2 and 4 to the digit.
 #pragma once
 
 #include "workload.h"
@@ -17,10 +17,10 @@ namespace sennit::sim {
 struct CholeskyOptions {
     int n = 16384;
     int block = 512;
-    int rows = 0; // of ranks; 0: as the benchmark does, halving from the top: 32 = 4 x 8
+    int rows = 0;       // of ranks; 0: as the benchmark does, halving from the top: 32 = 4 x 8
     double gflops = 40; // of a core in dgemm
     double trsm = 0.85, syrk = 0.92, potrf = 0.5; // the others' speed, as a share of that
-    bool reuse = true;  // of receive buffers; else one for each tile
+    bool reuse = true;                            // of receive buffers; else one for each tile
 };
 
 struct CholeskyCounts {

@@ -43,7 +43,8 @@ void Simulation::go_on_creating(Rank &rank, Time now) {
     }
     tell_creator(rank, Recorder::Creator::creates, now);
     const std::size_t items = rank.spec->count + (rank.spec->more ? rank.spec->more->size() : 0);
-    for (std::uint32_t i = 0; i < rank.spec->count; ++i) { // time to fetch what created() will touch
+    for (std::uint32_t i = 0; i < rank.spec->count;
+         ++i) { // time to fetch what created() will touch
         const std::uint32_t writer = rank.data[rank.spec->accesses[i].datum].writer;
         if (writer != kNone)
             tasks_.prefetch(writer);
@@ -119,9 +120,8 @@ std::uint32_t Simulation::make_task(Rank &rank, const TaskSpec &spec, Time now) 
         profile = profile_of(rank, spec);
         task.profile = number_of(rank, profile);
     }
-    task.priority = static_cast<std::int16_t>(
-        policy::first_priority(rules_, rank.outlook, profile, spec.clause,
-                               spec.count > 0 || spec.more != nullptr));
+    task.priority = static_cast<std::int16_t>(policy::first_priority(
+        rules_, rank.outlook, profile, spec.clause, spec.count > 0 || spec.more != nullptr));
     ++rank.unfinished;
     rank.most_unfinished = std::max(rank.most_unfinished, rank.unfinished);
     if (setting_.recorder)
@@ -142,8 +142,7 @@ void Simulation::depend_on(std::uint32_t predecessor, std::uint32_t serial, std:
     if (before.successor == kNone) {
         before.successor = task;
     } else {
-        if (before.successors == kNone ||
-            bundles_[before.successors].count == Bundle::kRoom) {
+        if (before.successors == kNone || bundles_[before.successors].count == Bundle::kRoom) {
             const std::uint32_t fresh = bundles_.take();
             bundles_[fresh].next = before.successors;
             bundles_[fresh].count = 0;
@@ -197,7 +196,8 @@ void Simulation::link(Rank &rank, std::uint32_t index, const Access *accesses, s
             continue;
         constexpr std::uint32_t kWorthTidying = 64;
         if (!setting_.recorder && // it is told of dependences on tasks that have ended, too
-            datum.reader_count >= kWorthTidying && (datum.reader_count & (datum.reader_count - 1)) == 0)
+            datum.reader_count >= kWorthTidying &&
+            (datum.reader_count & (datum.reader_count - 1)) == 0)
             forget_dead_readers(datum);
         const std::uint32_t reader = readers_.take();
         readers_[reader] = {index, tasks_[index].serial, datum.readers};

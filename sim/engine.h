@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulation's insides, for the files that they are in: creation.cpp makes tasks and finds their
-// dependences, threads.cpp has queues and those who take from them, messages.cpp what goes between
-// ranks, simulation.cpp the loop around. One event at a time, in the order of simulated time; among
-// equals, of their making.
+// The simulation's insides, for the files that they are in: creation.cpp makes tasks and finds
+// their dependences, threads.cpp has queues and those who take from them, messages.cpp what goes
+// between ranks, simulation.cpp the loop around. One event at a time, in the order of simulated
+// time; among equals, of their making.
 #pragma once
 
 #include "heap.h"
@@ -48,16 +48,16 @@ struct Rank {
     std::uint32_t unfinished = 0;
     std::uint32_t created = 0;
     std::uint32_t next_age = 0;
-    std::uint32_t waking = 0; // threads that were told to look
-    std::uint32_t ready = 0;  // tasks in all queues
+    std::uint32_t waking = 0;      // threads that were told to look
+    std::uint32_t ready = 0;       // tasks in all queues
     std::uint32_t arrived = kNone; // tasks whose message has come, and nobody has polled: a list
     std::uint32_t arrived_end = kNone;
     std::uint32_t inbox = kNone; // as a thread's, if any thread may take it
     std::uint32_t inbox_end = kNone;
     bool noticing = false;
-    std::vector<ReadyQueue> queues;            // of NUMA nodes, where ordered
+    std::vector<ReadyQueue> queues;             // of NUMA nodes, where ordered
     std::vector<std::deque<std::uint32_t>> own; // of threads, where not
-    std::vector<std::uint32_t> idle;           // threads, last one first
+    std::vector<std::uint32_t> idle;            // threads, last one first
     std::vector<Datum> data;
     RankOutlook outlook;
     std::unique_ptr<policy::Profiles> profiles;

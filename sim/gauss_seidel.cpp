@@ -33,7 +33,8 @@ std::uint32_t GaussSeidel::data_of(int rank) const {
 std::uint64_t GaussSeidel::task_count() const {
     const auto blocks = static_cast<std::uint64_t>(blocks_);
     const auto borders = static_cast<std::uint64_t>(ranks_ - 1);
-    return (blocks * blocks + 4 * borders * blocks) * static_cast<std::uint64_t>(options_.iterations);
+    return (blocks * blocks + 4 * borders * blocks) *
+           static_cast<std::uint64_t>(options_.iterations);
 }
 
 Tasks GaussSeidel::tasks_of(int rank, Marks marks) const {
@@ -91,7 +92,8 @@ Tasks GaussSeidel::tasks_of(int rank, Marks marks) const {
                     co_yield task;
                 }
                 fresh(kBlock, Kind::compute);
-                task.duration = static_cast<Time>(options_.cell_ns * options_.block * options_.block);
+                task.duration =
+                    static_cast<Time>(options_.cell_ns * options_.block * options_.block);
                 if (marks == Marks::paths || marks == Marks::global)
                     task.clause = 1;
                 else if (marks == Marks::depths && (above || below))

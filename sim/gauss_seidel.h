@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The iterative Gauss-Seidel method of paper 2 (Sala et al., section 7.1): a square of cells in
 // square blocks, block rows dealt to the ranks in one piece each. A block needs its upper and left
-// neighbours of this iteration and the lower and right ones of the last. A task for each block, each
-// boundary that is sent and each that is received.
+// neighbours of this iteration and the lower and right ones of the last. A task for each block,
+// each boundary that is sent and each that is received.
 #pragma once
 
 #include "workload.h"

@@ -74,9 +74,9 @@ class EventQueue {
     std::uint32_t sequence_ = 0;
 };
 
-// Ready tasks, least key first. A task whose key changes is pushed once more; entries that no longer
-// hold are found out when they come up (`holds(key, task)`), so nobody has to know where a task
-// stands: that would cost a cache miss for each step in the heap.
+// Ready tasks, least key first. A task whose key changes is pushed once more; entries that no
+// longer hold are found out when they come up (`holds(key, task)`), so nobody has to know where a
+// task stands: that would cost a cache miss for each step in the heap.
 class ReadyQueue {
   public:
     bool empty() const { return heap_.empty(); }

@@ -37,8 +37,8 @@ void Simulation::post(Rank &rank, std::uint32_t index, std::uint32_t thread, Tim
     const std::uint32_t number = messages_.find_or_make(task.message);
     Message &message = messages_[number];
     if ((sends ? message.sent_at : message.posted_at) >= 0)
-        throw Stuck(fmt::format("message {:#x} has two {}", task.message,
-                                sends ? "senders" : "receivers"));
+        throw Stuck(
+            fmt::format("message {:#x} has two {}", task.message, sends ? "senders" : "receivers"));
     const std::uint32_t r = index_of(rank);
     const bool eager = static_cast<double>(task.bytes) <= machine_.eager;
     bool over;

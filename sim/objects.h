@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a simulation is made of while it runs: events, tasks, the data that they depend on. Millions of
-// each, so they are numbered in pools and made to fit cache lines.
+// What a simulation is made of while it runs: events, tasks, the data that they depend on. Millions
+// of each, so they are numbered in pools and made to fit cache lines.
 #pragma once
 
 #include "network.h"
@@ -93,7 +93,8 @@ class Pool {
             return index;
         }
         if (items_.size() >= kWhoMask)
-            throw std::length_error("more than 500 million objects at once: set a smaller --window");
+            throw std::length_error(
+                "more than 500 million objects at once: set a smaller --window");
         items_.emplace_back();
         return static_cast<std::uint32_t>(items_.size() - 1);
     }

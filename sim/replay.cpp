@@ -58,8 +58,8 @@ Role role_of(const trace::Job &job, const trace::Process &process, const trace::
     const auto task_of = [&](const trace::Call &end) {
         return end.post && end.wait != trace::kNone ? to.calls[end.wait].task : end.task;
     };
-    const bool both = in_task(job.processes[message.from], send.task) && in_task(to, receive.task) &&
-                      in_task(to, task_of(receive));
+    const bool both = in_task(job.processes[message.from], send.task) &&
+                      in_task(to, receive.task) && in_task(to, task_of(receive));
     return both ? Role::message : Role::outside;
 }
 
@@ -71,7 +71,8 @@ Replay::Replay(const std::filesystem::path &folder) {
     trace::Ns begin = trace::kNever, end = 0;
     std::map<std::string, std::uint8_t> numbers;
     std::set<std::string> other_names;
-    std::uint64_t others = 0, in_tasks = 0, outside = 0, alone = 0, nested = 0, unfinished = 0, calls = 0;
+    std::uint64_t others = 0, in_tasks = 0, outside = 0, alone = 0, nested = 0, unfinished = 0,
+                  calls = 0;
     for (std::size_t p = 0; p < job.processes.size(); ++p) {
         const trace::Process &process = job.processes[p];
         Rank &rank = ranks_.emplace_back();
@@ -95,8 +96,8 @@ Replay::Replay(const std::filesystem::path &folder) {
             if (role != Role::message)
                 continue;
             messages_ += call.direction == trace::kSend;
-            const bool late = call.post && call.direction == trace::kReceive &&
-                              call.wait != trace::kNone;
+            const bool late =
+                call.post && call.direction == trace::kReceive && call.wait != trace::kNone;
             const trace::Call &stop = late ? process.calls[call.wait] : call;
             stops[stop.task].push_back({stop.ran_before, stop.ran_within, &call});
         }
@@ -148,9 +149,10 @@ Replay::Replay(const std::filesystem::path &folder) {
                 first = false;
             }
             const auto edges = static_cast<std::uint32_t>(rank.edges.size());
-            auto edge = std::lower_bound(
-                process.edges.begin(), process.edges.end(), t,
-                [](const trace::Edge &one, std::uint32_t successor) { return one.successor < successor; });
+            auto edge = std::lower_bound(process.edges.begin(), process.edges.end(), t,
+                                         [](const trace::Edge &one, std::uint32_t successor) {
+                                             return one.successor < successor;
+                                         });
             for (; edge != process.edges.end() && edge->successor == t; ++edge)
                 if (edge->predecessor < tasks && known[edge->predecessor])
                     rank.edges.push_back(edge->predecessor);
@@ -207,10 +209,12 @@ Replay::Replay(const std::filesystem::path &folder) {
         notes_.emplace_back("no call of MPI was recorded: every rank runs on its own");
     note(unfinished, "tasks did not end before the trace did: left out");
     if (others > 0)
-        notes_.push_back(fmt::format("{} calls ({} of them in tasks) are not modelled: {}: they wait for nobody",
-                                     others, in_tasks, fmt::join(other_names, ", ")));
-    note(outside, "sends and receives outside of tasks, or to or from there, are not modelled: they wait "
-                  "for nobody");
+        notes_.push_back(
+            fmt::format("{} calls ({} of them in tasks) are not modelled: {}: they wait for nobody",
+                        others, in_tasks, fmt::join(other_names, ", ")));
+    note(outside,
+         "sends and receives outside of tasks, or to or from there, are not modelled: they wait "
+         "for nobody");
     note(alone, "sends and receives have no other end in the trace: they wait for nobody");
     note(nested, "tasks of tasks are created where their parents are");
 }

@@ -4,9 +4,9 @@
 // trace says about who ran when is not used: that is what a simulation finds out anew.
 //
 // A task that calls MPI is replayed in pieces: up to a call, the call, what follows. Not replayed:
-// collective calls, calls outside of tasks, messages of which one end is in the trace (what they ran
-// themselves counts as work, they wait for nobody); a task of a task is created where its parent was.
-// notes() tells how many there were.
+// collective calls, calls outside of tasks, messages of which one end is in the trace (what they
+// ran themselves counts as work, they wait for nobody); a task of a task is created where its
+// parent was. notes() tells how many there were.
 #pragma once
 
 #include "workload.h"
@@ -29,7 +29,9 @@ class Replay final : public Workload {
     const std::vector<std::string> &notes() const { return notes_; }
 
     std::vector<std::string> functions() const override { return functions_; }
-    std::uint32_t data_of(int rank) const override { return ranks_[static_cast<std::size_t>(rank)].data; }
+    std::uint32_t data_of(int rank) const override {
+        return ranks_[static_cast<std::size_t>(rank)].data;
+    }
     Tasks tasks_of(int rank, Marks marks) const override;
     std::uint64_t task_count() const override { return count_; }
 

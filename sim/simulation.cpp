@@ -109,7 +109,8 @@ Result Simulation::run() {
     constexpr std::uint64_t kBetweenReports = 1 << 16;
     while (!events_.empty()) {
         const EventQueue::Event event = events_.pop();
-        if (!events_.empty() && events_.next() >> kWhatShift == static_cast<std::uint32_t>(What::finish))
+        if (!events_.empty() &&
+            events_.next() >> kWhatShift == static_cast<std::uint32_t>(What::finish))
             tasks_.prefetch(events_.next() & kWhoMask);
         ++result_.events;
         horizon_ = event.time;
@@ -150,8 +151,9 @@ void Simulation::stuck(Time now) {
         if (listed++ >= 3)
             return;
         if (message.posted_at < 0)
-            text += fmt::format("; rank {} sent message {:#x} to rank {}, which does not receive it",
-                                message.source, message.key, message.target);
+            text +=
+                fmt::format("; rank {} sent message {:#x} to rank {}, which does not receive it",
+                            message.source, message.key, message.target);
         else if (message.sent_at < 0)
             text += fmt::format("; rank {} waits for message {:#x}, which nobody sent",
                                 threads_[tasks_[message.receive_task].thread].rank, message.key);

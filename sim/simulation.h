@@ -64,10 +64,10 @@ struct Progress {
 };
 
 struct Result {
-    Time time = 0;          // of the job
-    double in_task = 0;     // thread-seconds: bodies of tasks, calls of MPI
-    double overhead = 0;    // the runtime's own steps
-    double idle = 0;        // all else
+    Time time = 0;           // of the job
+    double in_task = 0;      // thread-seconds: bodies of tasks, calls of MPI
+    double overhead = 0;     // the runtime's own steps
+    double idle = 0;         // all else
     double busiest_rank = 0; // seconds: a bound, its tasks' time / its threads
     double mean_work = 0;    // seconds: the same of all ranks
     std::uint64_t tasks = 0, compute = 0, sends = 0, receives = 0;

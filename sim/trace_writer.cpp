@@ -130,7 +130,8 @@ void TraceWriter::write_table(int number, const About &about) {
     std::memcpy(bytes.data(), &header, sizeof header);
     std::memcpy(bytes.data() + sizeof header, table.data(), table.size() * sizeof(Word));
     Rank &rank = rank_of(number);
-    put(rank, kHeaderBytes + std::uint64_t{rank.chunks} * kChunkBytes, bytes.data(), bytes.size(), false);
+    put(rank, kHeaderBytes + std::uint64_t{rank.chunks} * kChunkBytes, bytes.data(), bytes.size(),
+        false);
     ++rank.chunks;
 }
 
@@ -148,8 +149,10 @@ void TraceWriter::flush(int number, int row) {
     header.thread_id = static_cast<std::uint64_t>(row);
     std::vector<char> bytes(kChunkBytes);
     std::memcpy(bytes.data(), &header, sizeof header);
-    std::memcpy(bytes.data() + sizeof header, chunk.words.data(), chunk.words.size() * sizeof(Word));
-    put(rank, kHeaderBytes + std::uint64_t{rank.chunks} * kChunkBytes, bytes.data(), bytes.size(), false);
+    std::memcpy(bytes.data() + sizeof header, chunk.words.data(),
+                chunk.words.size() * sizeof(Word));
+    put(rank, kHeaderBytes + std::uint64_t{rank.chunks} * kChunkBytes, bytes.data(), bytes.size(),
+        false);
     ++rank.chunks;
     chunk.words.clear();
 }
@@ -259,7 +262,8 @@ void TraceWriter::ran(const Ran &what) {
     // Its fiber is put aside with it, the thread goes on with another.
     at(what.end, trace::Kind::suspend, {id});
     const std::uint64_t fiber = thread.fiber;
-    rank_of(what.rank).suspended[what.task] = {what.thread, fiber, what.kind, what.peer, tag, what.bytes};
+    rank_of(what.rank).suspended[what.task] = {what.thread, fiber, what.kind,
+                                               what.peer,   tag,   what.bytes};
     at(what.end, trace::Kind::fiber_switch, {fiber, new_fiber(thread)});
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated run in the format of recorded ones (src/trace/format.h), so that everything that reads
-// those reads it: a file for each rank, a thread for each of its threads, ticks are nanoseconds.
+// A simulated run in the format of recorded ones (src/trace/format.h), so that everything that
+// reads those reads it: a file for each rank, a thread for each of its threads, ticks are
+// nanoseconds.
 //
-// A thread's events are written in the order of their times. What is told ahead of its time (a call's
-// end) is kept until the thread gets there.
+// A thread's events are written in the order of their times. What is told ahead of its time (a
+// call's end) is kept until the thread gets there.
 #pragma once
 
 #include "simulation.h"
@@ -93,14 +94,15 @@ class TraceWriter final : public Recorder {
     std::uint32_t tag_of(std::uint64_t message);
     void flush(int rank, int thread);
     void write_table(int rank, const About &about);
-    void put(const Rank &rank, std::uint64_t at, const void *bytes, std::size_t count, bool fresh) const;
+    void put(const Rank &rank, std::uint64_t at, const void *bytes, std::size_t count,
+             bool fresh) const;
     void write_header(int rank, bool finished, Time end);
 
     std::size_t team_;
     std::string program_, policy_;
     std::vector<Rank> ranks_;
     std::vector<Thread> threads_;
-    std::vector<Ids> ids_; // by index
+    std::vector<Ids> ids_;                                  // by index
     std::unordered_map<std::uint64_t, std::uint32_t> tags_; // of messages with one end so far
     std::uint32_t next_tag_ = 0;
     Time begun_ = 0;

@@ -252,8 +252,8 @@ int attach(const char *name, int count, MPI_Request *requests, MPIX_Continue_cb_
                          nullptr};
         ++owner->registered;
     }
-    Batch *batch = make_batch(name, count, requests, true,
-                              given_up ? Requests::taken_over : Requests::kept);
+    Batch *batch =
+        make_batch(name, count, requests, true, given_up ? Requests::taken_over : Requests::kept);
     if (!batch) {
         const Guard guard;
         leave(*continuation->owner);

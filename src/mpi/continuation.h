@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI's continuations (mpix_continue.h) over the engine: an operation is a Batch of tickets; when it
-// is complete, its continuation goes to the continuation request that it was registered with, and
-// is called by a thread that may.
+// MPI's continuations (mpix_continue.h) over the engine: an operation is a Batch of tickets; when
+// it is complete, its continuation goes to the continuation request that it was registered with,
+// and is called by a thread that may.
 //
 // For the MPI library a continuation request is a persistent receive from ourselves. It is complete
 // when we send to it, which is when a test or a wait finds that no continuation is left. So all

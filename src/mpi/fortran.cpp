@@ -136,8 +136,7 @@ const MPI_Datatype *datatypes_from_fortran(const MPI_Fint *types, [[maybe_unused
         fresh->types[i] = MPI_Type_f2c(types[i]);
     pthread_mutex_lock(&mutex);
     Known *equal = known;
-    while (equal &&
-           (equal->count != count || std::memcmp(equal->types, fresh->types, bytes) != 0))
+    while (equal && (equal->count != count || std::memcmp(equal->types, fresh->types, bytes) != 0))
         equal = equal->next;
     if (equal) {
         std::free(fresh);

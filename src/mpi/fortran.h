@@ -19,8 +19,8 @@ void *buffer_from_fortran(void *buffer);
 static_assert(sizeof(MPI_Status) % sizeof(MPI_Fint) == 0);
 MPI_Status *status_from_fortran(MPI_Fint *status);
 
-// One datatype for each process of `comm`. MPI uses the array until the operation is complete, so it
-// stays; equal ones are the same.
+// One datatype for each process of `comm`. MPI uses the array until the operation is complete, so
+// it stays; equal ones are the same.
 const MPI_Datatype *datatypes_from_fortran(const MPI_Fint *types, MPI_Comm comm);
 
 } // namespace sennit::mpi

@@ -9,8 +9,8 @@ namespace sennit::watch {
 
 class Foreign {
   public:
-    // Does one of them run, or wait for a processor, or have they used a good part of the time since
-    // the last look?
+    // Does one of them run, or wait for a processor, or have they used a good part of the time
+    // since the last look?
     bool at_work(std::uint64_t now_ns, std::uint64_t last_ns);
     // A line about those that sleep, "" when there are none.
     const char *note();

@@ -15,7 +15,9 @@ class RandomWork final : public Workload {
   public:
     RandomWork(int ranks, int tasks, unsigned seed) : tasks_(static_cast<std::size_t>(ranks)) {
         std::mt19937 random(seed);
-        const auto below = [&](int bound) { return static_cast<int>(random() % static_cast<unsigned>(bound)); };
+        const auto below = [&](int bound) {
+            return static_cast<int>(random() % static_cast<unsigned>(bound));
+        };
         std::uint64_t message = 0;
         for (int i = 0; i < tasks; ++i) {
             TaskSpec task;

@@ -26,8 +26,8 @@ class Checker final : public Recorder {
     std::vector<std::pair<Key, Key>> edges;
 
     void ran(const Ran &what) override {
-        EXPECT_TRUE(runs.emplace(Key{what.rank, what.task}, Run{what.rank, what.thread, what.begin,
-                                                                what.end, what.kind})
+        EXPECT_TRUE(runs.emplace(Key{what.rank, what.task},
+                                 Run{what.rank, what.thread, what.begin, what.end, what.kind})
                         .second)
             << "ran twice";
     }
@@ -82,8 +82,8 @@ TEST(Schedules, OfRandomGraphsKeepTheRules) {
             EXPECT_EQ(result.tasks, work.count);
             EXPECT_EQ(result.sends, result.receives);
             // Conservation: the tasks' work, and two calls of MPI a message, is all that ran.
-            const double calls = static_cast<double>(result.sends + result.receives) *
-                                 setting.machine.overhead;
+            const double calls =
+                static_cast<double>(result.sends + result.receives) * setting.machine.overhead;
             EXPECT_NEAR(result.in_task, (static_cast<double>(work.work) + calls) * 1e-9, 1e-9);
             EXPECT_GE(result.idle, 0);
             EXPECT_GE(static_cast<double>(result.time) * 1e-9, result.busiest_rank);
@@ -209,7 +209,8 @@ class HeadOfLine final : public Workload {
             std::uint64_t bytes;
         };
         int number = 0;
-        for (const Leg leg : {Leg{1, 2, 2000000000}, Leg{1, 0, 1000000000}, Leg{3, 0, 1000000000}}) {
+        for (const Leg leg :
+             {Leg{1, 2, 2000000000}, Leg{1, 0, 1000000000}, Leg{3, 0, 1000000000}}) {
             ++number;
             if (rank != leg.from && rank != leg.to)
                 continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was simulated, written as a trace and read again, is the same story; and `sennit report` counts
-// in it what the simulation has counted.
+// What was simulated, written as a trace and read again, is the same story; and `sennit report`
+// counts in it what the simulation has counted.
 #include "analysis.h"
 #include "random_work.h"
 #include "sim/cholesky.h"
@@ -47,7 +47,8 @@ class TraceOfSimulation : public testing::Test {
         Time running = 0;
         for (const trace::Process &process : job.processes) {
             EXPECT_EQ(process.strange, 0u);
-            EXPECT_EQ(process.threads.size(), static_cast<std::size_t>(setting.machine.thread_count()));
+            EXPECT_EQ(process.threads.size(),
+                      static_cast<std::size_t>(setting.machine.thread_count()));
             for (const trace::Task &task : process.tasks) {
                 if (!task.seen())
                     continue;
@@ -59,7 +60,8 @@ class TraceOfSimulation : public testing::Test {
                 suspended += static_cast<std::uint64_t>(task.suspensions);
             }
             for (const trace::Edge &edge : process.edges)
-                EXPECT_LE(process.tasks[edge.predecessor].ended, process.tasks[edge.successor].started);
+                EXPECT_LE(process.tasks[edge.predecessor].ended,
+                          process.tasks[edge.successor].started);
         }
         EXPECT_EQ(tasks, result.tasks);
         EXPECT_EQ(suspended, result.suspended);
@@ -72,7 +74,8 @@ class TraceOfSimulation : public testing::Test {
     report::Shares shares_of(const trace::Job &job) {
         report::Shares all;
         for (const trace::Process &process : job.processes)
-            for (const report::Shares &one : report::divide_time(process, report::window_of_tasks(job)))
+            for (const report::Shares &one :
+                 report::divide_time(process, report::window_of_tasks(job)))
                 all += one;
         return all;
     }
@@ -105,13 +108,16 @@ TEST_F(TraceOfSimulation, GivesTheReportTheSimulationsNumbers) {
     for (const char *policy : {"auto", "fifo", "sa", "fa"})
         for (const double window : {32768., 100.})
             for (const int tied : {0, 1}) {
-                SCOPED_TRACE(std::string(policy) + (tied ? " tied" : "") + " " + std::to_string(window));
+                SCOPED_TRACE(std::string(policy) + (tied ? " tied" : "") + " " +
+                             std::to_string(window));
                 setting.machine.window = window;
                 setting.machine.tied = tied;
                 const Result result = simulate_traced(work, policy);
                 const report::Shares shares = shares_of(check(result));
                 const double all = result.in_task + result.overhead + result.idle;
-                const auto part = [&](trace::Ns time) { return static_cast<double>(time) * 1e-9 / all; };
+                const auto part = [&](trace::Ns time) {
+                    return static_cast<double>(time) * 1e-9 / all;
+                };
                 constexpr double kRounding = 0.0005; // as it is printed
                 EXPECT_NEAR(part(shares.task), result.in_task / all, kRounding);
                 EXPECT_NEAR(part(shares.total() - shares.task),

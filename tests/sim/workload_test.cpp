@@ -23,10 +23,10 @@ Cholesky cholesky(int ranks, int n, int block = 512) {
 }
 
 TEST(Cholesky, HasTheTasksOfPaper1Table4) {
-    for (const Printed row : {Printed{1, 41286, 88560, 0}, Printed{2, 52015, 176851, 10100},
-                              Printed{4, 65536, 357760, 32512}, Printed{8, 82570, 708561, 102082},
-                              Printed{16, 104031, 1414910, 243616},
-                              Printed{32, 131072, 2829056, 640632}}) {
+    for (const Printed row :
+         {Printed{1, 41286, 88560, 0}, Printed{2, 52015, 176851, 10100},
+          Printed{4, 65536, 357760, 32512}, Printed{8, 82570, 708561, 102082},
+          Printed{16, 104031, 1414910, 243616}, Printed{32, 131072, 2829056, 640632}}) {
         const CholeskyCounts counts = cholesky(row.ranks, row.n).counts();
         EXPECT_EQ(counts.compute(), row.compute) << row.ranks;
         EXPECT_EQ(2 * counts.send, row.communication) << row.ranks;
@@ -34,10 +34,9 @@ TEST(Cholesky, HasTheTasksOfPaper1Table4) {
 }
 
 TEST(Cholesky, HasTheTasksOfPaper1Table2) {
-    for (const Printed row : {Printed{16, 131072, 2829056, 388624},
-                              Printed{32, 131072, 2829056, 640632},
-                              Printed{64, 131072, 2829056, 892640},
-                              Printed{128, 131072, 2829056, 1372880}}) {
+    for (const Printed row :
+         {Printed{16, 131072, 2829056, 388624}, Printed{32, 131072, 2829056, 640632},
+          Printed{64, 131072, 2829056, 892640}, Printed{128, 131072, 2829056, 1372880}}) {
         const CholeskyCounts counts = cholesky(row.ranks, row.n).counts();
         EXPECT_EQ(counts.compute(), row.compute) << row.ranks;
         EXPECT_EQ(2 * counts.send, row.communication) << row.ranks;

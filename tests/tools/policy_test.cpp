@@ -36,7 +36,8 @@ TEST(MpiOption, AutoLeavesTheChoiceToTheBinary) {
     EXPECT_EQ(parse_mpi("auto"), std::nullopt);
     EXPECT_EQ(parse_mpi("mpich"), MpiKind::mpich);
     EXPECT_EQ(parse_mpi("openmpi"), MpiKind::openmpi);
-    EXPECT_TRUE(contains(failure_of([] { parse_mpi("lam"); }), "use auto, mpich, openmpi or mpiabi"));
+    EXPECT_TRUE(
+        contains(failure_of([] { parse_mpi("lam"); }), "use auto, mpich, openmpi or mpiabi"));
 }
 
 } // namespace

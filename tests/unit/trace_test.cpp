@@ -424,8 +424,8 @@ TEST_F(Trace, AGroupTranslatesItsMembers) {
     EXPECT_EQ(process.file.groups.at(77).name, "mine");
 }
 
-// Some twenty chunks of the table, with little left at the end of each: what is long comes when what
-// is short still fits.
+// Some twenty chunks of the table, with little left at the end of each: what is long comes when
+// what is short still fits.
 TEST_F(Trace, NamesOfManyThreadsFillManyChunksOfTheTable) {
     constexpr int kThreads = 4, kGroups = 400;
     trace([] {

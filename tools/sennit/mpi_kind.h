@@ -13,10 +13,11 @@ enum class MpiKind { mpich, openmpi, mpiabi };
 
 struct MpiTraits {
     MpiKind kind;
-    const char *word;          // in options and in the name of Sennit's library
-    const char *name;          // for people
-    const char *abi;           // the number in its libraries' names
-    const char *version_words; // one of these is in what its `mpiexec --version` prints, '|' between
+    const char *word; // in options and in the name of Sennit's library
+    const char *name; // for people
+    const char *abi;  // the number in its libraries' names
+    const char
+        *version_words; // one of these is in what its `mpiexec --version` prints, '|' between
 };
 
 const MpiTraits &traits(MpiKind kind);

@@ -83,7 +83,8 @@ Sweep parse_sweep(const std::string &text) {
         sign == std::string::npos ? 1 : parse_number("--sweep", values.substr(sign + 1));
     if (times ? !(step > 1 && first > 0) : !(step > 0))
         fail("--sweep '{}' never ends", text);
-    for (double value = first; value <= last * (1 + 1e-9); value = times ? value * step : value + step) {
+    for (double value = first; value <= last * (1 + 1e-9);
+         value = times ? value * step : value + step) {
         sweep.values.push_back(value);
         if (sweep.values.size() > 100000)
             fail("--sweep '{}' has more than 100,000 values", text);
@@ -111,13 +112,13 @@ class ProgressBar {
         const double share = progress.total ? static_cast<double>(progress.done) /
                                                   static_cast<double>(progress.total)
                                             : 0;
-        std::string line = fmt::format("{}  {:.1f} M tasks  {:.3f} s simulated", what_,
-                                       static_cast<double>(progress.done) * 1e-6,
-                                       seconds(progress.time));
+        std::string line =
+            fmt::format("{}  {:.1f} M tasks  {:.3f} s simulated", what_,
+                        static_cast<double>(progress.done) * 1e-6, seconds(progress.time));
         if (share > 0) {
             const int full = static_cast<int>(share * 30);
-            line = fmt::format("[{:#<{}}{:.<{}}] {:3.0f}%  ETA {:.0f} s  {}", "", full, "", 30 - full,
-                               share * 100, spent * (1 / share - 1), line);
+            line = fmt::format("[{:#<{}}{:.<{}}] {:3.0f}%  ETA {:.0f} s  {}", "", full, "",
+                               30 - full, share * 100, spent * (1 / share - 1), line);
         }
         fmt::print(stderr, "\r\x1b[K{}", line);
         shown_ = true;
@@ -172,28 +173,32 @@ struct Simulate::State {
     bool quiet = false, no_path = false, own_buffers = false;
 
     void add_options(CLI::App &command) {
-        command.add_option("--policy", policies,
-                           fmt::format("comma-separated, of {} or all", fmt::join(sim::known_choices(), ", ")))
+        command
+            .add_option(
+                "--policy", policies,
+                fmt::format("comma-separated, of {} or all", fmt::join(sim::known_choices(), ", ")))
             ->capture_default_str();
-        command.add_option("--order", order, "age of equals: auto, creation or ready (SENNIT_ORDER)")
+        command
+            .add_option("--order", order, "age of equals: auto, creation or ready (SENNIT_ORDER)")
             ->capture_default_str();
-        command.add_option("--sweep", sweeps,
-                           "NAME=1,2,4 or NAME=1..64*2 or NAME=1..9+2: every value of an option; several "
-                           "make all combinations");
+        command.add_option(
+            "--sweep", sweeps,
+            "NAME=1,2,4 or NAME=1..64*2 or NAME=1..9+2: every value of an option; several "
+            "make all combinations");
         command.add_option("--seed", seed, "of --noise")->capture_default_str();
         command.add_option("--json", json, "write the results to this file; - is stdout");
         command.add_option("--csv", csv, "the same as comma-separated values");
-        command.add_option("--trace", traces,
-                           "DIR: write what was simulated as a trace, for sennit report; of several runs, "
-                           "each into a folder in there");
+        command.add_option(
+            "--trace", traces,
+            "DIR: write what was simulated as a trace, for sennit report; of several runs, "
+            "each into a folder in there");
         command.add_flag("--no-path", no_path, "do not look for the critical path (twice as fast)");
         command.add_flag("--quiet", quiet, "no progress bar");
         for (const sim::Parameter &parameter : sim::parameters()) {
-            const std::string help =
-                parameter.unit.empty() ? std::string(parameter.help)
-                                       : fmt::format("{} ({})", parameter.help, parameter.unit);
-            command
-                .add_option(fmt::format("--{}", parameter.name), machine.*parameter.field, help)
+            const std::string help = parameter.unit.empty()
+                                         ? std::string(parameter.help)
+                                         : fmt::format("{} ({})", parameter.help, parameter.unit);
+            command.add_option(fmt::format("--{}", parameter.name), machine.*parameter.field, help)
                 ->capture_default_str()
                 ->group("Machine");
         }
@@ -272,12 +277,17 @@ Simulate::Simulate(CLI::App &app) : state_(std::make_unique<State>()) {
     auto &cholesky = state.cholesky_options;
     state.cholesky->add_option("--n", cholesky.n, "order of the matrix")->capture_default_str();
     state.cholesky->add_option("--block", cholesky.block, "of a tile")->capture_default_str();
-    state.cholesky->add_option("--grid-rows", cholesky.rows, "rows of the grid of ranks; 0: near the root")
+    state.cholesky
+        ->add_option("--grid-rows", cholesky.rows, "rows of the grid of ranks; 0: near the root")
         ->capture_default_str();
-    state.cholesky->add_option("--gflops", cholesky.gflops, "of a core in dgemm")->capture_default_str();
-    state.cholesky->add_option("--trsm", cholesky.trsm, "its speed, as a share of that")->capture_default_str();
-    state.cholesky->add_option("--syrk", cholesky.syrk, "its speed, as a share of that")->capture_default_str();
-    state.cholesky->add_option("--potrf", cholesky.potrf, "its speed, as a share of that")->capture_default_str();
+    state.cholesky->add_option("--gflops", cholesky.gflops, "of a core in dgemm")
+        ->capture_default_str();
+    state.cholesky->add_option("--trsm", cholesky.trsm, "its speed, as a share of that")
+        ->capture_default_str();
+    state.cholesky->add_option("--syrk", cholesky.syrk, "its speed, as a share of that")
+        ->capture_default_str();
+    state.cholesky->add_option("--potrf", cholesky.potrf, "its speed, as a share of that")
+        ->capture_default_str();
     state.cholesky->add_flag("--own-buffers", state.own_buffers,
                              "a receive buffer for each tile, not for each row");
     state.cholesky->add_option("--weak", state.weak,
@@ -287,9 +297,11 @@ Simulate::Simulate(CLI::App &app) : state_(std::make_unique<State>()) {
     state.gauss_seidel = state.app->add_subcommand("gauss-seidel", "an iterative solver in blocks");
     auto &seidel = state.gauss_seidel_options;
     state.gauss_seidel->add_option("--cells", seidel.cells, "in a row")->capture_default_str();
-    state.gauss_seidel->add_option("--block", seidel.block, "cells in a block's row")->capture_default_str();
+    state.gauss_seidel->add_option("--block", seidel.block, "cells in a block's row")
+        ->capture_default_str();
     state.gauss_seidel->add_option("--iterations", seidel.iterations)->capture_default_str();
-    state.gauss_seidel->add_option("--cell-ns", seidel.cell_ns, "a core's time for a cell")->capture_default_str();
+    state.gauss_seidel->add_option("--cell-ns", seidel.cell_ns, "a core's time for a cell")
+        ->capture_default_str();
     state.gauss_seidel->add_flag("--sentinel", seidel.sentinel,
                                  "a rank's communication tasks one after the other");
     state.add_options(*state.gauss_seidel);
@@ -307,9 +319,10 @@ bool Simulate::chosen() const {
 }
 
 // The only run's is in the folder itself, others are in ranks=4-fifo and the like in there.
-std::unique_ptr<sim::TraceWriter>
-Simulate::State::trace_writer(const std::vector<Sweep> &lists, const std::vector<double> &swept,
-                              const std::string &policy, const sim::Workload &work) const {
+std::unique_ptr<sim::TraceWriter> Simulate::State::trace_writer(const std::vector<Sweep> &lists,
+                                                                const std::vector<double> &swept,
+                                                                const std::string &policy,
+                                                                const sim::Workload &work) const {
     if (traces.empty())
         return nullptr;
     constexpr double kMostThreads = 16384; // 128 KiB each, in memory and in files
@@ -329,12 +342,13 @@ Simulate::State::trace_writer(const std::vector<Sweep> &lists, const std::vector
                                 work.functions()});
 }
 
-void Simulate::State::simulate_one(const std::vector<Sweep> &lists, const std::vector<double> &swept,
-                                   std::vector<Row> &rows, ProgressBar &bar) {
+void Simulate::State::simulate_one(const std::vector<Sweep> &lists,
+                                   const std::vector<double> &swept, std::vector<Row> &rows,
+                                   ProgressBar &bar) {
     const int given_n = cholesky_options.n;
     if (!weak.empty() && *cholesky)
-        cholesky_options.n =
-            static_cast<int>(given_n * std::cbrt(machine.ranks / parse_number("--weak", weak)) + 0.5);
+        cholesky_options.n = static_cast<int>(
+            given_n * std::cbrt(machine.ranks / parse_number("--weak", weak)) + 0.5);
     const std::string fault = sim::fault_of(machine);
     if (!fault.empty())
         fail("{}", fault);
@@ -373,7 +387,8 @@ std::vector<Row> Simulate::State::simulate_all(const std::vector<Sweep> &lists) 
         for (std::size_t i = 0; i < lists.size(); ++i) {
             swept.push_back(lists[i].values[at[i]]);
             if (!set(lists[i].name, swept.back()))
-                fail("--sweep {}: there is no such number; see sennit simulate --help-all", lists[i].name);
+                fail("--sweep {}: there is no such number; see sennit simulate --help-all",
+                     lists[i].name);
         }
         simulate_one(lists, swept, rows, bar);
         std::size_t i = lists.size();
@@ -418,8 +433,9 @@ void Simulate::State::print(const std::vector<Sweep> &lists, const std::vector<R
                count_text(last.tasks), count_text(last.compute), count_text(last.sends),
                count_text(last.receives), count_text(last.suspended),
                static_cast<double>(last.bytes) * 1e-9, count_text(last.most_unfinished));
-    fmt::print("in task, overhead, idle: shares of all threads' time. path: no schedule is shorter. "
-               "busiest: work of the busiest rank / its threads. /bound: time / the larger of both.\n");
+    fmt::print(
+        "in task, overhead, idle: shares of all threads' time. path: no schedule is shorter. "
+        "busiest: work of the busiest rank / its threads. /bound: time / the larger of both.\n");
     fmt::print("simulated {:.2f} million tasks per second of processor time\n",
                spent > 0 ? tasks / spent * 1e-6 : 0);
 }
@@ -428,10 +444,13 @@ Json Simulate::State::to_json(const std::vector<Sweep> &lists, const std::vector
     Json document;
     document["workload"] = workload_name();
     if (*cholesky) {
-        document["options"] = {{"n", cholesky_options.n}, {"block", cholesky_options.block},
-                               {"gflops", cholesky_options.gflops}, {"own_buffers", own_buffers}};
+        document["options"] = {{"n", cholesky_options.n},
+                               {"block", cholesky_options.block},
+                               {"gflops", cholesky_options.gflops},
+                               {"own_buffers", own_buffers}};
     } else if (replay) {
-        document["options"] = {{"trace", folder}, {"recorded_s", replay->recorded_seconds()},
+        document["options"] = {{"trace", folder},
+                               {"recorded_s", replay->recorded_seconds()},
                                {"recorded_tasks", replay->tasks()},
                                {"recorded_messages", replay->messages()},
                                {"notes", replay->notes()}};
@@ -476,11 +495,13 @@ Json Simulate::State::to_json(const std::vector<Sweep> &lists, const std::vector
     return document;
 }
 
-std::string Simulate::State::to_csv(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const {
+std::string Simulate::State::to_csv(const std::vector<Sweep> &lists,
+                                    const std::vector<Row> &rows) const {
     std::string text;
     for (const Sweep &list : lists)
         text += fmt::format("{},", list.name);
-    text += "policy,time_s,in_task_s,overhead_s,idle_s,critical_path_s,busiest_rank_s,tasks,sends\n";
+    text +=
+        "policy,time_s,in_task_s,overhead_s,idle_s,critical_path_s,busiest_rank_s,tasks,sends\n";
     for (const Row &row : rows) {
         for (const double value : row.swept)
             text += fmt::format("{:g},", value);
@@ -527,10 +548,12 @@ int Simulate::run() {
         for (const std::string &note : state.replay->notes())
             fmt::print(stderr, "sennit: note: {}\n", note);
         if (talks)
-            fmt::print("{}: {} ranks, {} threads, {} tasks, {} messages between them, {:.4f} s from the first "
+            fmt::print("{}: {} ranks, {} threads, {} tasks, {} messages between them, {:.4f} s "
+                       "from the first "
                        "task to the last\n",
-                       state.folder, ranks, state.replay->threads(), count_text(state.replay->tasks()),
-                       count_text(state.replay->messages()), state.replay->recorded_seconds());
+                       state.folder, ranks, state.replay->threads(),
+                       count_text(state.replay->tasks()), count_text(state.replay->messages()),
+                       state.replay->recorded_seconds());
     }
     const std::vector<Row> rows = state.simulate_all(lists);
     if (talks)

@@ -16,7 +16,6 @@ struct Frame {
 };
 using Stack = std::vector<Frame>;
 
-
 class Replay {
   public:
     explicit Replay(Process &process) : process_(process), file_(process.file) {}
@@ -49,7 +48,8 @@ class Replay {
                     event.kind == Kind::span_begin || event.kind == Kind::post)
                     most = std::max(most, event[0]);
             });
-        // Every number that was given out has left events, but for those of chunks that are missing.
+        // Every number that was given out has left events, but for those of chunks that are
+        // missing.
         if (most > 4 * file_.words() + 65'536)
             throw TraceError(file_.path.string() + ": a task has the impossible number " +
                              std::to_string(most));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * MPI's continuations, as Open MPI's extension names them. The program has no OpenMP and runs also
- * without Sennit's runtime. Where a continuation request must be complete, MPI's own calls say so. */
+ * without Sennit's runtime. Where a continuation request must be complete, MPI's own calls say so.
+ */
 #include "check.h"
 
 #include <mpi-ext.h>
@@ -78,8 +79,7 @@ static int pass_on(int rc, void *data) {
     MPI_Isend(copy, 1, MPI_INT, next(), 50, MPI_COMM_WORLD, &send);
     MPI_Request_free(&send); /* the receive of the next leg says that it is through */
     MPI_Irecv(&ball->value, 1, MPI_INT, previous(), 50, MPI_COMM_WORLD, &ball->request);
-    return MPIX_Continue(&ball->request, pass_on, ball, 0, MPI_STATUS_IGNORE,
-                         ball->continuations);
+    return MPIX_Continue(&ball->request, pass_on, ball, 0, MPI_STATUS_IGNORE, ball->continuations);
 }
 static void chain(void) {
     enum { legs = 200 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * MPI's continuations in OpenMP programs: they fulfil the events of detached tasks, for which nobody
- * tests the continuation request; and a task that waits for one is suspended. */
+ * MPI's continuations in OpenMP programs: they fulfil the events of detached tasks, for which
+ * nobody tests the continuation request; and a task that waits for one is suspended. */
 #include "check.h"
 
 #include <mpix_continue.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Processes that meet inside tasks: by MPI_Comm_spawn and MPI_Comm_spawn_multiple, by port, by name
- * and by socket. Beside each such task another one sends to a third that was created before it: with
- * one thread none of them would come if a call kept its thread. What an MPI cannot do, it must say,
- * and the program says it too (MPICH over UCX makes no ports and no processes). */
+ * and by socket. Beside each such task another one sends to a third that was created before it:
+ * with one thread none of them would come if a call kept its thread. What an MPI cannot do, it must
+ * say, and the program says it too (MPICH over UCX makes no ports and no processes). */
 #include "check.h"
 
 #include <string.h>
@@ -67,8 +67,8 @@ static void spawn(char *self) {
         MPI_Comm inter;
         int codes[1];
         char *arguments[] = {"child", NULL};
-        if (can("MPI_Comm_spawn", MPI_Comm_spawn(self, arguments, 1, MPI_INFO_NULL, 0,
-                                                 MPI_COMM_SELF, &inter, codes)))
+        if (can("MPI_Comm_spawn",
+                MPI_Comm_spawn(self, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter, codes)))
             greet(inter, 1);
     }
     neighbours(11);
@@ -112,9 +112,8 @@ static void port(void) {
             meet(inter);
             MPI_Comm_disconnect(&inter);
         } else { /* the calls must return, and the task with them */
-            CHECK((rank == 0 ? MPI_Comm_accept : MPI_Comm_connect)(name, MPI_INFO_NULL, 0,
-                                                                   MPI_COMM_SELF, &inter) !=
-                  MPI_SUCCESS);
+            CHECK((rank == 0 ? MPI_Comm_accept : MPI_Comm_connect)(
+                      name, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter) != MPI_SUCCESS);
         }
         if (rank == 0 && name[0])
             MPI_Close_port(name);
@@ -129,8 +128,7 @@ static void names(void) {
     {
         char name[MPI_MAX_PORT_NAME] = "a-port", found[MPI_MAX_PORT_NAME] = "";
         if (rank == 0) {
-            served = can("MPI_Publish_name",
-                         MPI_Publish_name("sennit-test", MPI_INFO_NULL, name));
+            served = can("MPI_Publish_name", MPI_Publish_name("sennit-test", MPI_INFO_NULL, name));
             MPI_Send(&served, 1, MPI_INT, 1, 31, MPI_COMM_WORLD);
             MPI_Recv(NULL, 0, MPI_INT, 1, 32, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             CHECK(!served || MPI_Unpublish_name("sennit-test", MPI_INFO_NULL, name) == MPI_SUCCESS);
