@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/chaos.h"
 
+#include "base/clock.h"
 #include "mpi/errors.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 
 namespace sennit::mpi::chaos {
 
@@ -124,10 +124,7 @@ bool happens(const Operation &operation, std::uint64_t one_in, std::uint64_t wha
 }
 
 std::uint64_t now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(now.tv_nsec);
+    return static_cast<std::uint64_t>(monotonic_ns());
 }
 
 struct Held {

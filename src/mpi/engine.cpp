@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/engine.h"
+#include "base/clock.h"
 #include "mpi/array.h"
 #include "mpi/blocking.h"
 #include "mpi/chaos.h"
@@ -8,7 +9,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <dlfcn.h>
 #include <sched.h>
 
@@ -95,12 +95,6 @@ Array<Ticket *> g_queued;                       // the token's
 std::atomic<int> g_in_order{0};                 // sends under way
 std::atomic<int> g_at_once{0};                  // of them, at most
 std::int64_t g_last_start = 0;                  // when a queued one was let go; the token's
-
-std::int64_t now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 // Single-completion calls leave MPI_ERROR alone; Testsome does not.
 void copy_status(MPI_Status *into, const MPI_Status &from) {
@@ -255,7 +249,7 @@ int test_batch() {
 int start_queued() {
     int failed = 0;
     while (g_queued.size() > 0) {
-        const std::int64_t now = now_ns();
+        const std::int64_t now = monotonic_ns();
         if (g_in_order.load(std::memory_order_relaxed) >=
                 g_at_once.load(std::memory_order_relaxed) &&
             now - g_last_start < kPatienceNs)

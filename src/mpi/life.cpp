@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initialization, which is where MPI_THREAD_MULTIPLE comes from, and the end.
+#include "base/clock.h"
 #include "mpi/blocking.h"
 #include "mpi/continuation.h"
 #include "mpi/progress.h"
@@ -9,7 +10,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <sched.h>
 
 using namespace sennit::mpi;
@@ -58,9 +58,7 @@ int init(int *argc, char ***argv, int required, int *provided) {
 }
 
 std::int64_t seconds() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
+    return sennit::monotonic_ns() / 1'000'000'000;
 }
 
 void say_what_is_missing(const char *call) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/traced.h"
 
+#include "base/clock.h"
 #include "mpi/engine.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -127,12 +127,6 @@ sennit_trace_call call_of(const CallFacts &facts, std::uint64_t bytes) {
 MPI_Comm g_clock_comm; // valid while g_clocks
 bool g_clocks = false;
 
-std::int64_t clock_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1'000'000'000 + now.tv_nsec;
-}
-
 // Are all processes of the job on this host, as the launcher says?
 bool all_here(int ranks) {
     for (const char *variable :
@@ -158,7 +152,7 @@ void meet_rank_0() {
             for (int round = 0; round < kRounds; ++round) {
                 char go = 0;
                 receive(&go, 1, MPI_CHAR, other, 0, g_clock_comm, MPI_STATUS_IGNORE);
-                std::int64_t now = clock_ns();
+                std::int64_t now = monotonic_ns();
                 send(&now, sizeof now, MPI_CHAR, other, 0, g_clock_comm);
             }
         recorder().sennit_trace_clock(0, 0);
@@ -169,10 +163,10 @@ void meet_rank_0() {
     for (int round = 0; round < kRounds; ++round) {
         char go = 0;
         std::int64_t theirs = 0;
-        const std::int64_t before = clock_ns();
+        const std::int64_t before = monotonic_ns();
         send(&go, 1, MPI_CHAR, 0, 0, g_clock_comm);
         receive(&theirs, sizeof theirs, MPI_CHAR, 0, 0, g_clock_comm, MPI_STATUS_IGNORE);
-        const std::int64_t after = clock_ns();
+        const std::int64_t after = monotonic_ns();
         if (after - before < best) {
             best = after - before;
             offset = theirs - (before + best / 2);

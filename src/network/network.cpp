@@ -16,6 +16,8 @@
 // How: a send hands its message to a thread, which makes the true send at the time of arrival. The
 // program's request is a generalized one. Messages of one process arrive in the order of their
 // sends, so MPI's order of matching is kept.
+#include "base/clock.h"
+
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -107,10 +109,7 @@ bool read_word(const char *text, std::size_t length) {
 }
 
 std::uint64_t now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(now.tv_nsec);
+    return static_cast<std::uint64_t>(sennit::monotonic_ns());
 }
 
 void nap() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poll/poll.h"
 
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/futex.h"
 #include "base/message.h"
@@ -10,7 +11,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <new>
 #include <pthread.h>
 #include <sched.h>
@@ -141,10 +141,7 @@ void ring_ticker(bool said = true) {
 } // namespace
 
 std::uint64_t now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(now.tv_nsec);
+    return static_cast<std::uint64_t>(monotonic_ns());
 }
 
 std::uint64_t runs() {
