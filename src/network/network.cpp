@@ -300,10 +300,8 @@ bool hand_over(const Message &made, std::uint64_t bytes) {
         const std::uint64_t size = bytes / static_cast<std::uint64_t>(message->count);
         message->count = static_cast<int>((g_payload + size - 1) / size);
         bytes = static_cast<std::uint64_t>(message->count) * size;
-        message->carried = bytes;
-    } else {
-        message->carried = bytes;
     }
+    message->carried = bytes;
     return pthread_mutex_lock(&g_mutex) == 0 && [&] {
         const bool good = start_thread();
         if (good) {

@@ -19,6 +19,20 @@ inline Mutex &simple(void *lock) {
 inline NestMutex &nested(void *lock) {
     return **static_cast<NestMutex **>(lock);
 }
+// A mutex around code of the program: a lock variable's, or that of a construct.
+SENNIT_LOCK_ROUTINE void enter(ompt::MutexKind kind, Mutex &mutex, unsigned hint = 0) {
+    if (ompt::on())
+        return ompt::acquire(SENNIT_SITE, ompt::lock_at(kind, &mutex, hint),
+                             [lock = &mutex] { lock->lock(); });
+    mutex.lock();
+}
+SENNIT_LOCK_ROUTINE void leave(ompt::MutexKind kind, Mutex &mutex) {
+    if (ompt::on())
+        return ompt::release(SENNIT_SITE, ompt::lock_at(kind, &mutex),
+                             [lock = &mutex] { lock->unlock(); });
+    mutex.unlock();
+}
+
 void make_nested(void *lock); // api_locks.cpp
 void drop_nested(void *lock);
 
@@ -32,16 +46,10 @@ SENNIT_LOCK_ROUTINE void destroy(void *lock) {
         ompt::lock_destroy(SENNIT_SITE, ompt::lock_at(ompt::kLock, lock));
 }
 SENNIT_LOCK_ROUTINE void set(void *lock) {
-    if (ompt::on())
-        return ompt::acquire(SENNIT_SITE, ompt::lock_at(ompt::kLock, lock),
-                             [=] { simple(lock).lock(); });
-    simple(lock).lock();
+    enter(ompt::kLock, simple(lock));
 }
 SENNIT_LOCK_ROUTINE void unset(void *lock) {
-    if (ompt::on())
-        return ompt::release(SENNIT_SITE, ompt::lock_at(ompt::kLock, lock),
-                             [=] { simple(lock).unlock(); });
-    simple(lock).unlock();
+    leave(ompt::kLock, simple(lock));
 }
 SENNIT_LOCK_ROUTINE int test(void *lock) {
     if (ompt::on())

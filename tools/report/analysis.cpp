@@ -163,21 +163,14 @@ class PathFinder {
             take(step);
         CriticalPath path;
         path.length = best_.length;
+        Ns end = best_.length; // what each contributes is the way to the next one's begin
         for (std::uint32_t at = best_.node; at != kNone; at = nodes_[at].before) {
             const Node &node = nodes_[at];
-            path.pieces.push_back({node.process, node.task, 0, node.via_message});
+            path.pieces.push_back({node.process, node.task, end - node.length, node.via_message});
             path.messages += node.via_message;
+            end = node.length;
         }
         std::reverse(path.pieces.begin(), path.pieces.end());
-        // What each contributes is the way to the next one's begin.
-        std::vector<std::uint32_t> order;
-        for (std::uint32_t at = best_.node; at != kNone; at = nodes_[at].before)
-            order.push_back(at);
-        std::reverse(order.begin(), order.end());
-        for (std::size_t i = 0; i < order.size(); ++i)
-            path.pieces[i].ran =
-                (i + 1 < order.size() ? nodes_[order[i + 1]].length : best_.length) -
-                nodes_[order[i]].length;
         return path;
     }
 

@@ -40,10 +40,12 @@ class Table {
     std::vector<std::vector<std::string>> rows_;
 };
 
+double percent(Ns part, Ns whole) {
+    return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
 std::string share(Ns part, Ns whole) {
-    return whole > 0 ? fmt::format("{:.1f}%",
-                                   100.0 * static_cast<double>(part) / static_cast<double>(whole))
-                     : "-";
+    return whole > 0 ? fmt::format("{:.1f}%", percent(part, whole)) : "-";
 }
 
 std::vector<std::string> shares_row(const std::string &who, const Shares &shares) {
@@ -176,10 +178,6 @@ Totals totals_of(const Job &job) {
             }
     }
     return totals;
-}
-
-double percent(Ns part, Ns whole) {
-    return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include "base/message.h"
 #include "omp/cancel.h"
+#include "omp/lock_routines.h"
 #include "omp/ompt/events.h"
 #include "omp/sync.h"
 
@@ -50,20 +51,6 @@ bool leaves(ompt::Site site, int which, int how, bool cancelled) {
     return cancelled;
 }
 
-// A lock of the runtime's around code of the program.
-[[gnu::always_inline]] inline void enter(ompt::MutexKind kind, omp::Mutex &mutex) {
-    if (ompt::on())
-        return ompt::acquire(SENNIT_SITE, ompt::lock_at(kind, &mutex),
-                             [lock = &mutex] { lock->lock(); });
-    mutex.lock();
-}
-[[gnu::always_inline]] inline void leave(ompt::MutexKind kind, omp::Mutex &mutex) {
-    if (ompt::on())
-        return ompt::release(SENNIT_SITE, ompt::lock_at(kind, &mutex),
-                             [lock = &mutex] { lock->unlock(); });
-    mutex.unlock();
-}
-
 } // namespace
 
 GOMP_API bool GOMP_cancellation_point(int which) {
@@ -79,22 +66,22 @@ GOMP_API bool GOMP_cancel(int which, bool condition) {
 }
 
 GOMP_API void GOMP_critical_start(void) {
-    enter(ompt::kCritical, omp::default_critical());
+    omp::routine::enter(ompt::kCritical, omp::default_critical());
 }
 GOMP_API void GOMP_critical_end(void) {
-    leave(ompt::kCritical, omp::default_critical());
+    omp::routine::leave(ompt::kCritical, omp::default_critical());
 }
 GOMP_API void GOMP_critical_name_start(void **word) {
-    enter(ompt::kCritical, omp::named_critical(word));
+    omp::routine::enter(ompt::kCritical, omp::named_critical(word));
 }
 GOMP_API void GOMP_critical_name_end(void **word) {
-    leave(ompt::kCritical, omp::named_critical(word));
+    omp::routine::leave(ompt::kCritical, omp::named_critical(word));
 }
 GOMP_API void GOMP_atomic_start(void) {
-    enter(ompt::kAtomic, omp::atomic_mutex());
+    omp::routine::enter(ompt::kAtomic, omp::atomic_mutex());
 }
 GOMP_API void GOMP_atomic_end(void) {
-    leave(ompt::kAtomic, omp::atomic_mutex());
+    omp::routine::leave(ompt::kAtomic, omp::atomic_mutex());
 }
 
 GOMP_API void *GOMP_alloc(std::size_t alignment, std::size_t size, std::uintptr_t allocator) {

@@ -96,36 +96,19 @@ KMP_API int kmp_get_cancellation_status_(const int *kind) {
 }
 
 KMP_API void __kmpc_critical_with_hint(Ident *, Gtid, void *name, std::uint32_t hint) {
-    if (ompt::on())
-        return ompt::acquire(SENNIT_SITE, ompt::lock_at(ompt::kCritical, name, hint),
-                             [=] { omp::named_critical(name).lock(); });
-    omp::named_critical(name).lock();
+    omp::routine::enter(ompt::kCritical, omp::named_critical(name), hint);
 }
 KMP_API void __kmpc_critical(Ident *, Gtid, void *name) {
-    if (ompt::on())
-        return ompt::acquire(SENNIT_SITE, ompt::lock_at(ompt::kCritical, name),
-                             [=] { omp::named_critical(name).lock(); });
-    omp::named_critical(name).lock();
+    omp::routine::enter(ompt::kCritical, omp::named_critical(name));
 }
 KMP_API void __kmpc_end_critical(Ident *, Gtid, void *name) {
-    if (ompt::on())
-        return ompt::release(SENNIT_SITE, ompt::lock_at(ompt::kCritical, name),
-                             [=] { omp::named_critical(name).unlock(); });
-    omp::named_critical(name).unlock();
+    omp::routine::leave(ompt::kCritical, omp::named_critical(name));
 }
 KMP_API void __kmpc_atomic_start(void) {
-    omp::Mutex &mutex = omp::atomic_mutex();
-    if (ompt::on())
-        return ompt::acquire(SENNIT_SITE, ompt::lock_at(ompt::kAtomic, &mutex),
-                             [lock = &mutex] { lock->lock(); });
-    mutex.lock();
+    omp::routine::enter(ompt::kAtomic, omp::atomic_mutex());
 }
 KMP_API void __kmpc_atomic_end(void) {
-    omp::Mutex &mutex = omp::atomic_mutex();
-    if (ompt::on())
-        return ompt::release(SENNIT_SITE, ompt::lock_at(ompt::kAtomic, &mutex),
-                             [lock = &mutex] { lock->unlock(); });
-    mutex.unlock();
+    omp::routine::leave(ompt::kAtomic, omp::atomic_mutex());
 }
 
 // ---- reductions -----------------------------------------------------------------------------
