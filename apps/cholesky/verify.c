@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A - L L^T without gathering L: for each block column k of L its owners give it to everybody, and
- * each rank subtracts L(:,k) L(:,k)^T from its blocks of A.
+ * each rank subtracts L(:,k) L(:,k)^T from its blocks of A. The blocks of a column travel together:
+ * MPI libraries spin while they wait, and on a busy machine every wait may cost a time slice.
  */
 #include "cholesky.h"
 
@@ -55,7 +56,8 @@ double residual(const struct block_map *factor, const struct block_map *original
     for (int i = 0; column && i < factor->blocks; ++i)
         if (!(column[i] = malloc(largest * sizeof(double))))
             column = NULL;
-    if (!column) {
+    MPI_Request *sent = malloc((size_t)factor->blocks * sizeof(MPI_Request));
+    if (!column || !sent) {
         fprintf(stderr, "cholesky: no memory to verify\n");
         MPI_Abort(MPI_COMM_WORLD, 4);
         return HUGE_VAL;
@@ -71,12 +73,14 @@ double residual(const struct block_map *factor, const struct block_map *original
                         for (int r = 0; r < c; ++r)
                             column[i][(size_t)c * (size_t)m + (size_t)r] = 0.0;
             }
-            MPI_Bcast(column[i], m * n, MPI_DOUBLE, owner(factor, i, k), MPI_COMM_WORLD);
+            MPI_Ibcast(column[i], m * n, MPI_DOUBLE, owner(factor, i, k), MPI_COMM_WORLD, &sent[i]);
         }
+        MPI_Waitall(factor->blocks - k, sent + k, MPI_STATUSES_IGNORE);
         subtract_column(original, column, k);
     }
     for (int i = 0; i < factor->blocks; ++i)
         free(column[i]);
     free(column);
+    free(sent);
     return sqrt(squares(original) / norm);
 }
