@@ -25,6 +25,7 @@ struct Generation {
     task::DependKind kind = task::DependKind::out;
     DependMutex *mutex = nullptr;
 
+    bool is_new() const { return size == 0 && !many && !mutex; }
     DependNode **begin() { return many ? many : few; }
     DependNode **end() { return begin() + size; }
 };
@@ -71,7 +72,7 @@ std::size_t hash(std::uintptr_t address) {
     return static_cast<std::size_t>((address * 0x9E3779B97F4A7C15ull) >> 20);
 }
 
-void clear(sched::Worker *worker, Generation &generation) {
+SENNIT_NOINLINE void clear_what_it_has(sched::Worker *worker, Generation &generation) {
     for (DependNode *node : generation)
         task::drop_node(worker, node);
     generation.size = 0;
@@ -85,6 +86,13 @@ void clear(sched::Worker *worker, Generation &generation) {
         drop_mutex(generation.mutex);
         generation.mutex = nullptr;
     }
+}
+
+inline void clear(sched::Worker *worker, Generation &generation) {
+    if (!generation.is_new())
+        clear_what_it_has(worker, generation);
+    else
+        generation.kind = task::DependKind::out;
 }
 
 // Forget who has completed before asking for more room: a long run of readers stays small.
@@ -155,7 +163,8 @@ SENNIT_COLD void observed_edge(const DependNode &predecessor, const DependNode &
 }
 
 // An edge predecessor -> node, unless there is one or the predecessor is done.
-void connect(sched::Worker &worker, DependNode *predecessor, DependNode &node, Edges &edges) {
+[[gnu::always_inline]] inline void connect(sched::Worker &worker, DependNode *predecessor,
+                                           DependNode &node, Edges &edges) {
     DependEdge *top = predecessor->successors.load(std::memory_order_acquire);
     if (predecessor == &node)
         return;
@@ -202,17 +211,22 @@ void add_mutex(DependNode &node, DependMutex *mutex) {
     std::sort(node.mutexes, node.mutexes + node.mutex_count);
 }
 
-void add_access(sched::Worker &worker, Entry &entry, DependNode &node, task::DependKind kind,
-                Edges &edges) {
+// A writer behind one writer: the commonest case.
+[[gnu::always_inline]] inline void continue_chain(sched::Worker &worker, Entry &entry,
+                                                  DependNode &node, Edges &edges) {
+    count_place(node);
+    DependNode *predecessor = entry.now.few[0];
+    connect(worker, predecessor, node, edges);
+    entry.now.few[0] = &node;
+    task::drop_node(&worker, predecessor);
+}
+
+[[gnu::always_inline]] inline void add_access(sched::Worker &worker, Entry &entry, DependNode &node,
+                                              task::DependKind kind, Edges &edges) {
+    if (kind == task::DependKind::out && entry.is_chain())
+        return continue_chain(worker, entry, node, edges);
     Generation &now = entry.now;
     count_place(node);
-    if (kind == task::DependKind::out && entry.is_chain()) {
-        DependNode *predecessor = now.few[0];
-        connect(worker, predecessor, node, edges);
-        now.few[0] = &node;
-        task::drop_node(&worker, predecessor);
-        return;
-    }
     const bool joins = now.size > 0 && kind == now.kind && kind != task::DependKind::out;
     if (!joins) {
         clear(&worker, entry.before);
@@ -232,7 +246,8 @@ void add_access(sched::Worker &worker, Entry &entry, DependNode &node, task::Dep
 }
 
 // omp_all_memory: behind everything so far, before everything to come.
-void add_all_memory(sched::Worker &worker, DependTable &table, DependNode &node, Edges &edges) {
+SENNIT_COLD void add_all_memory(sched::Worker &worker, DependTable &table, DependNode &node,
+                                Edges &edges) {
     for (std::size_t i = 0; i < table.capacity; ++i)
         if (table.entries[i].address)
             add_access(worker, table.entries[i], node, task::DependKind::out, edges);
@@ -327,20 +342,9 @@ static void drop_mutexes(DependNode &node) {
     node.mutex_count = 0;
 }
 
-DependNode *make_node(sched::Worker &worker, Task *task) {
-    void *memory = task ? task->node : worker.heap.allocate(sizeof(DependNode));
-    auto *node = new (memory) DependNode;
-    node->task = task;
-    return node;
-}
-
-void drop_node(sched::Worker *worker, DependNode *node) {
-    // Who finds the last reference has it: only who has one makes another. Acquire pairs with the
-    // release of those that went before.
-    if (node->references.load(std::memory_order_acquire) != 1 &&
-        node->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
-        return;
-    drop_mutexes(*node);
+void free_node(sched::Worker *worker, DependNode *node) {
+    if (SENNIT_UNLIKELY(node->mutexes != nullptr))
+        drop_mutexes(*node);
     release_block(worker ? worker : sched::Worker::self(),
                   node->task ? static_cast<void *>(node->task) : node);
 }
@@ -367,7 +371,7 @@ bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const De
     Edges edges(linking);
     for (int i = 0; i < count; ++i) {
         const auto address = reinterpret_cast<std::uintptr_t>(depends[i].address);
-        if (address == 0)
+        if (SENNIT_UNLIKELY(address == 0))
             add_all_memory(worker, table, node, edges);
         else
             add_access(worker, table.find(address), node, depends[i].kind, edges);

@@ -18,6 +18,7 @@
 #include "task/task.h"
 
 #include <cstddef>
+#include <new>
 
 namespace sennit {
 
@@ -38,10 +39,23 @@ class Linking; // priorities.h
 bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const Depend *depends,
                  int count, Linking *linking = nullptr);
 
-// The node of `task`, or one on its own for a waiter without a task. drop_node takes a reference
-// away; the last one frees the memory, the task's with it.
-DependNode *make_node(sched::Worker &worker, Task *task);
-void drop_node(sched::Worker *worker, DependNode *node);
+// The node of `task`, or one on its own for a waiter without a task.
+inline DependNode *make_node(sched::Worker &worker, Task *task) {
+    void *memory = task ? task->node : worker.heap.allocate(sizeof(DependNode));
+    auto *node = new (memory) DependNode;
+    node->task = task;
+    return node;
+}
+
+// With its memory, the task's if it has one.
+void free_node(sched::Worker *worker, DependNode *node);
+// Take a reference away. Who finds the last one has it: only who has one makes another. Acquire
+// pairs with the release of those that went before.
+inline void drop_node(sched::Worker *worker, DependNode *node) {
+    if (node->references.load(std::memory_order_acquire) == 1 ||
+        node->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        free_node(worker, node);
+}
 void drop_table(sched::Worker *worker, DependTable *table);
 
 // Close the list of successors; release(worker-independent) calls ready(node) for each that is

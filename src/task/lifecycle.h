@@ -10,7 +10,22 @@ namespace sennit::task {
 enum class Then { queue, next }; // where the first ready successor goes
 
 // A new deferred task is counted where it will be waited for.
-void count_child(sched::Worker &worker, Task &task);
+[[gnu::always_inline]] inline void count_in_team(sched::Worker &worker, Task &task) {
+    if (task.taskgroup)
+        task.taskgroup->count.fetch_add(2, std::memory_order_relaxed);
+    sched::Group &team = *task.team;
+    worker.slot->count_created();
+    if (SENNIT_UNLIKELY(!team.has_tasks.load(std::memory_order_relaxed)))
+        team.has_tasks.store(true, std::memory_order_release);
+}
+[[gnu::always_inline]] inline void count_child(sched::Worker &worker, Task &task) {
+    Task *parent = task.parent;
+    if (SENNIT_LIKELY(!parent->folded.load(std::memory_order_relaxed)))
+        ++parent->spawned;
+    else
+        parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
+    count_in_team(worker, task);
+}
 
 // With free agents: does the task that makes `fresh` run on a worker that is no thread of its team?
 // So much for having counted it in the slot. Its children are for the team.

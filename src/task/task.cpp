@@ -331,24 +331,6 @@ Task *allocate(sched::Worker &worker, std::size_t payload_size) {
     return new (worker.heap.allocate(sizeof(Task) + payload_size)) Task;
 }
 
-static void count_in_team(sched::Worker &worker, Task &task) {
-    if (task.taskgroup)
-        task.taskgroup->count.fetch_add(2, std::memory_order_relaxed);
-    sched::Group &team = *task.team;
-    worker.slot->count_created();
-    if (SENNIT_UNLIKELY(!team.has_tasks.load(std::memory_order_relaxed)))
-        team.has_tasks.store(true, std::memory_order_release);
-}
-
-void count_child(sched::Worker &worker, Task &task) {
-    Task *parent = task.parent;
-    if (SENNIT_LIKELY(!parent->folded.load(std::memory_order_relaxed)))
-        ++parent->spawned;
-    else
-        parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
-    count_in_team(worker, task);
-}
-
 namespace {
 
 // How many tasks a team may have unfinished before creators help: enough for a policy to see the

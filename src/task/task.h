@@ -93,6 +93,7 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kDiscarded = 1u << 11, // cancelled before it began: the front door skips the body
         kProfiled = 1u << 12,  // `profile` wants to know how it ends
         kListed = 1u << 13,    // has ended and waits for events: on the list of its worker
+        kObserved = 1u << 14,  // kUndeferred; somebody was told of its begin
     };
 
     // What the creator of many children writes, what those who complete them elsewhere read, and
@@ -323,15 +324,15 @@ void observed_undeferred_begin(sched::Worker &worker, Task &task);
 void observed_included_begin(sched::Worker &worker, Task &task);
 void end_undeferred_slow(sched::Worker &worker, Task &task);
 
-// Has the undeferred task left something to clear up, or to wait for?
-inline bool left_something(const Task &task) {
-    // One branch for all that it may have.
+// Has the undeferred task left something to clear up, to wait for or to tell? One branch for all
+// that it may have.
+inline bool left_something(const Task &task, std::uintptr_t also = 0) {
     const std::uint64_t left =
-        (task.flags & Task::kEvents) | reinterpret_cast<std::uintptr_t>(task.depend) |
+        (task.flags & (Task::kEvents | Task::kObserved)) | also |
         reinterpret_cast<std::uintptr_t>(task.children_depend) |
         static_cast<std::uint32_t>(task.spawned) |
         static_cast<std::uint64_t>(task.pending.load(std::memory_order_relaxed));
-    return SENNIT_UNLIKELY(left != 0) || observed::by_anybody();
+    return SENNIT_UNLIKELY(left != 0);
 }
 } // namespace detail
 
@@ -344,7 +345,7 @@ inline void begin_undeferred(sched::Worker &worker, Task &task) {
 }
 
 inline void end_undeferred(sched::Worker &worker, Task &task) {
-    if (detail::left_something(task)) {
+    if (detail::left_something(task, reinterpret_cast<std::uintptr_t>(task.depend))) {
         detail::end_undeferred_slow(worker, task);
     } else {
         worker.task = task.parent;

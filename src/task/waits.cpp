@@ -89,6 +89,7 @@ Task *detail::make_spare(sched::Worker &worker) {
 }
 
 SENNIT_COLD void detail::observed_undeferred_begin(sched::Worker &worker, Task &task) {
+    task.flags |= Task::kObserved;
     trace::task_create(task.trace_id, task.entry, task.parent->trace_id);
     trace::task_start(task.trace_id, task.entry);
     if (Observer *observer = task::observer()) {

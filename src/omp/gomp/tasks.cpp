@@ -54,15 +54,27 @@ void invoke_observed(Task &task) {
         run_body_observed(task);
 }
 
-inline void run_included(sched::Worker &worker, Function function, const Arguments &arguments,
+// What the program asks GOMP_task for. By value, and the functions that it goes through inlined: it
+// stays in registers, but for those who rarely come and get a copy.
+struct Request {
+    Function function;
+    Arguments arguments;
+    bool if_clause;
+    unsigned flags;
+    void **depend;
+    int priority;
+    void *detach;
+};
+
+inline void run_included(sched::Worker &worker, Function function, Arguments arguments,
                          std::uint32_t flags) {
     const task::Included task(worker, reinterpret_cast<void *>(function), flags);
     gomp::call(function, arguments);
 }
 
-void run_undeferred_fully(sched::Worker &worker, Function function, const Arguments &arguments,
-                          std::uint32_t flags, int priority, const task::Depend *depends, int count,
-                          void *detach) {
+SENNIT_NOINLINE void run_undeferred_fully(sched::Worker &worker, Function function,
+                                          Arguments arguments, std::uint32_t flags, int priority,
+                                          const task::Depend *depends, int count, void **detach) {
     Task &task = *task::allocate(worker, 0);
     task::set_up(worker, task, invoke, reinterpret_cast<void *>(function),
                  flags | Task::kUndeferred, priority);
@@ -73,7 +85,7 @@ void run_undeferred_fully(sched::Worker &worker, Function function, const Argume
     if (detach) {
         task.events.store(2, std::memory_order_relaxed);
         task.flags |= Task::kEvents;
-        *static_cast<void **>(detach) = &task;
+        *detach = &task;
         if (arguments.data)
             *static_cast<void **>(arguments.data) = &task;
     }
@@ -88,8 +100,8 @@ void run_undeferred_fully(sched::Worker &worker, Function function, const Argume
 }
 
 // A deferred task with its copy of the arguments, not yet submitted; *block is the copy.
-Task *make_deferred(sched::Worker &worker, Function function, const Arguments &arguments,
-                    std::uint32_t flags, int priority, void **block) {
+inline Task *make_deferred(sched::Worker &worker, Function function, Arguments arguments,
+                           std::uint32_t flags, int priority, void **block) {
     const auto room = sizeof(Call) + static_cast<std::size_t>(arguments.size + arguments.align - 1);
     Task *task = task::allocate(worker, room);
     task::set_up(worker, *task, arguments.copy ? invoke_always : invoke,
@@ -103,12 +115,10 @@ Task *make_deferred(sched::Worker &worker, Function function, const Arguments &a
 
 // Everything but the plainest tasks.
 template <bool kObserved>
-SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const Arguments &arguments,
-                               bool if_clause, unsigned flags, void **depend, int priority,
-                               void *detach) {
+[[gnu::always_inline]] inline void make_task(sched::Worker &worker, Request request) {
+    const auto [function, arguments, if_clause, flags, depend, priority, asked] = request;
+    void **const detach = (flags & gomp::kDetach) ? static_cast<void **>(asked) : nullptr;
     SENNIT_READ_DEPENDENCES(depends, count, (flags & gomp::kDepend) ? depend : nullptr)
-    if (!(flags & gomp::kDetach))
-        detach = nullptr;
     const int level = (flags & gomp::kPriority) ? clamp_priority(priority) : 0;
     // GCC never cuts a task in parts, so an untied one stays on its fiber: only the counting of its
     // children would pay for the flag.
@@ -128,7 +138,7 @@ SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const A
     if (detach) {
         task->events.store(2, std::memory_order_relaxed);
         task->flags |= Task::kEvents;
-        *static_cast<void **>(detach) = task;
+        *detach = task;
         if (arguments.data)
             *static_cast<void **>(arguments.data) = task;
     }
@@ -136,12 +146,13 @@ SENNIT_NOINLINE void make_task(sched::Worker &worker, Function function, const A
     task::submit(worker, *task, depends, count);
 }
 
-SENNIT_COLD void make_observed(ompt::Site site, Function function, const Arguments &arguments,
-                               bool if_clause, unsigned flags, void **depend, int priority,
-                               void *detach) {
+SENNIT_COLD void make_observed(ompt::Site site, sched::Worker &worker, Request request) {
+    if (task::is_cancelled(*worker.task) && !(request.flags & gomp::kDetach))
+        return; // the new task would be discarded; an event must be good for whoever fulfils it
+    if (!ompt::on())
+        return make_task<false>(worker, request);
     const ompt::Entry entry(site);
-    make_task<true>(entry.worker(), function, arguments, if_clause, flags, depend, priority,
-                    detach);
+    make_task<true>(worker, request);
 }
 
 } // namespace
@@ -149,22 +160,18 @@ SENNIT_COLD void make_observed(ompt::Site site, Function function, const Argumen
 GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long size, long align,
                         bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
     sched::Worker &worker = omp::here();
-    const Arguments arguments{data, copy, size, align};
-    if (observed::by(observed::kCancellation | observed::kTool)) {
-        if (task::is_cancelled(*worker.task) && !(flags & gomp::kDetach))
-            return; // the new task would be discarded; an event must be good for whoever fulfils it
-        if (ompt::on())
-            return make_observed(SENNIT_SITE, function, arguments, if_clause, flags, depend,
-                                 priority, detach);
-    }
+    const Request request{function, {data, copy, size, align}, if_clause, flags, depend, priority,
+                          detach};
+    if (observed::by(observed::kCancellation | observed::kTool))
+        return make_observed(SENNIT_SITE, worker, request);
     // A call: the plainest task with if(0), below a final one, or with a long queue where nothing
     // in the process suspends on outside events.
     constexpr unsigned kPlain = gomp::kMergeable | gomp::kUntied | gomp::kFinal;
     if ((flags & ~kPlain) == 0 && (!if_clause || worker.task->is(Task::kFinal) ||
                                    (task::throttled(worker) && !task::may_suspend())))
-        run_included(worker, function, arguments, gomp::translate(flags & gomp::kFinal));
+        run_included(worker, function, request.arguments, gomp::translate(flags & gomp::kFinal));
     else
-        make_task<false>(worker, function, arguments, if_clause, flags, depend, priority, detach);
+        make_task<false>(worker, request);
 }
 
 GOMP_API void GOMP_taskwait(void) {

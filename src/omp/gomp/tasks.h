@@ -33,16 +33,17 @@ inline void copy_arguments(void *into, void *from, CopyFunction copy, long size)
 }
 
 // The body on the caller's stack, with a block of its own if that takes a constructor.
-SENNIT_NOINLINE inline void call_with_copy(Function function, const Arguments &arguments) {
-    void *raw = alloca(static_cast<std::size_t>(arguments.size + arguments.align - 1));
-    void *block = align_up(raw, arguments.align);
-    arguments.copy(block, arguments.data);
+SENNIT_NOINLINE inline void call_with_copy(Function function, void *data, CopyFunction copy,
+                                           long size, long align) {
+    void *raw = alloca(static_cast<std::size_t>(size + align - 1));
+    void *block = align_up(raw, align);
+    copy(block, data);
     function(block);
 }
 
-inline void call(Function function, const Arguments &arguments) {
+inline void call(Function function, Arguments arguments) {
     if (SENNIT_UNLIKELY(arguments.copy != nullptr))
-        call_with_copy(function, arguments);
+        call_with_copy(function, arguments.data, arguments.copy, arguments.size, arguments.align);
     else
         function(arguments.data);
 }
@@ -79,8 +80,15 @@ class Dependences {
     }
     int size() const { return count_; }
     void fill(task::Depend *into) const {
-        for (int i = 0; i < count_; ++i)
-            into[i] = at(i);
+        using task::DependKind;
+        void **const items = depend_ + start_;
+        const int plain = out_ + mutex_ + in_;
+        for (int i = 0; i < plain; ++i)
+            into[i] = {items[i], i < out_            ? DependKind::out
+                                 : i < out_ + mutex_ ? DependKind::mutexinoutset
+                                                     : DependKind::in};
+        for (int i = plain; i < count_; ++i)
+            into[i] = of_object(static_cast<void **>(items[i]));
     }
 
     // omp_depend_t: {address, kind}
@@ -91,16 +99,6 @@ class Dependences {
   private:
     int word(int index) const {
         return static_cast<int>(reinterpret_cast<std::uintptr_t>(depend_[index]));
-    }
-    task::Depend at(int i) const {
-        void *item = depend_[start_ + i];
-        if (i < out_)
-            return {item, task::DependKind::out};
-        if (i < out_ + mutex_)
-            return {item, task::DependKind::mutexinoutset};
-        if (i < out_ + mutex_ + in_)
-            return {item, task::DependKind::in};
-        return of_object(static_cast<void **>(item));
     }
     static task::DependKind kind_of(std::uintptr_t kind) {
         switch (kind) {
