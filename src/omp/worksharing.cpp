@@ -17,6 +17,7 @@
 // lastprivate.
 #include "omp/worksharing.h"
 
+#include "base/fence.h"
 #include "base/message.h"
 #include "omp/doacross.h"
 #include "omp/stealable_range.h"
@@ -304,13 +305,17 @@ class OrderedTurn final : public MemberCondition {
     OrderedTurn(Member &member, LoopState &state)
         : MemberCondition(member, state.parked, sched::WaitFor::turn, nullptr), state_(state),
           first_(member.work.ordered_first.load(std::memory_order_relaxed)) {}
-    bool done() override { return holds(); }
+    bool done() override { return come(); }
     bool holds() const override {
-        return state_.ordered.load(std::memory_order_seq_cst) >= first_ ||
-               member_.team->cancelled.load(std::memory_order_seq_cst);
+        fence_heavy(); // pairs with fence_light in advance()
+        return come();
     }
 
   private:
+    bool come() const {
+        return state_.ordered.load(std::memory_order_acquire) >= first_ ||
+               member_.team->cancelled.load(std::memory_order_seq_cst);
+    }
     const LoopState &state_;
     const std::uint64_t first_;
 };
@@ -327,8 +332,9 @@ void wait_for_turn(sched::Worker &worker, Member &member, LoopState &state) {
 
 // The iterations before `to` are through; wake the thread that has `to`, if it sleeps.
 void advance(Member &member, LoopState &state, std::uint64_t to) {
-    state.ordered.store(to, std::memory_order_seq_cst);
-    if (state.parked.load(std::memory_order_seq_cst) == 0)
+    state.ordered.store(to, std::memory_order_release);
+    fence_light(); // pairs with fence_heavy in OrderedTurn: one of the two sees the other
+    if (state.parked.load(std::memory_order_relaxed) == 0)
         return;
     for (int i = 0; i < member.group->size; ++i) {
         Member &other = member.team->member(i);
@@ -337,14 +343,20 @@ void advance(Member &member, LoopState &state, std::uint64_t to) {
     }
 }
 
-// The thread's last piece is over: who comes next in an ordered loop may go on.
-void pass_ordered_on(sched::Worker &worker, Member &member, LoopState &state) {
+// The thread's last piece, whose turn it is, is over: who comes next in an ordered loop may go on.
+void pass_turn_on(Member &member, LoopState &state) {
     MemberWorkshares &mine = member.work;
+    mine.ordered_first.store(mine.ordered_last, std::memory_order_relaxed);
+    advance(member, state, mine.ordered_last);
+}
+
+// The same where the piece may have had no ordered region that waited for the turn.
+void end_ordered_piece(sched::Worker &worker, Member &member, LoopState &state) {
+    const MemberWorkshares &mine = member.work;
     if (mine.ordered_last == mine.ordered_first.load(std::memory_order_relaxed))
         return;
     wait_for_turn(worker, member, state);
-    mine.ordered_first.store(mine.ordered_last, std::memory_order_relaxed);
-    advance(member, state, mine.ordered_last);
+    pass_turn_on(member, state);
 }
 
 } // namespace
@@ -406,7 +418,7 @@ bool loop_next(sched::Worker &worker, std::uint64_t *first, std::uint64_t *last)
         return false;
     LoopState &state = state_of(member);
     if (SENNIT_UNLIKELY(state.ordered_loop))
-        pass_ordered_on(worker, member, state);
+        end_ordered_piece(worker, member, state);
     bool found = false;
     switch (state.plan) {
     case Plan::share:
@@ -440,7 +452,7 @@ void loop_end(sched::Worker &worker) {
         return;
     LoopState &state = state_of(member);
     if (state.ordered_loop)
-        pass_ordered_on(worker, member, state);
+        end_ordered_piece(worker, member, state);
     member.work.loop = nullptr;
     // acq_rel: the last one's recycling comes after everybody's use.
     if (state.left.fetch_add(1, std::memory_order_acq_rel) + 1 < member.group->size)
@@ -476,12 +488,12 @@ void ordered_begin(sched::Worker &worker) {
 }
 
 // An iteration has one ordered region at most, so the end of it ends a piece of one iteration; the
-// next thread need not wait for the rest of the body. For longer pieces see pass_ordered_on.
+// next thread need not wait for the rest of the body. For longer pieces see end_ordered_piece.
 void ordered_end(sched::Worker &worker) {
     Member &member = member_of(worker);
     const MemberWorkshares &mine = member.work;
     if (mine.loop && mine.ordered_last - mine.ordered_first.load(std::memory_order_relaxed) == 1)
-        pass_ordered_on(worker, member, state_of(member));
+        pass_turn_on(member, state_of(member));
 }
 
 bool single_begin(sched::Worker &worker) {
