@@ -173,6 +173,10 @@ void read_places(PlaceList &list) {
     }
     if (!decided && list.count() > 0)
         g_bind.policies[0] = ProcBind::true_;
+    // The policy behind `true` is the implementation's choice (OpenMP 5.2, 21.2.4). libomp's keeps
+    // a nested team in the place of the thread that started it, libgomp's wraps around.
+    if (g_bind.policies[0] == ProcBind::true_ && stands_for_libomp())
+        g_bind.policies[0] = ProcBind::spread;
     if (g_bind.on() && list.count() == 0)
         list.add_singles(g_allowed);
 }

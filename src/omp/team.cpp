@@ -274,22 +274,34 @@ Team *assemble(Home &home, int size) {
     return team;
 }
 
-Team &take_team(sched::Worker &worker, int size) {
+Team &take_team(sched::Worker &worker, int size, int level) {
     Home &home = home_of(worker);
+    if (Team *last = home.cached;
+        last && !last->in_use && last->asked == size && last->level == level)
+        return *last;
     int unused = 0;
     Team **oldest = nullptr;
+    Team **fitting = nullptr;
     for (Team **at = &home.cached; *at; at = &(*at)->next_cached) {
         Team *team = *at;
         if (team->in_use)
             continue;
-        if (team->asked == size) {
-            *at = team->next_cached;
-            team->next_cached = home.cached;
-            home.cached = team;
-            return *team;
+        // Better one of this level, whose threads are where they belong and have the teams that
+        // they need for the next level.
+        if (team->asked == size && (!fitting || team->level == level)) {
+            fitting = at;
+            if (team->level == level)
+                break;
         }
         ++unused;
         oldest = at;
+    }
+    if (fitting) {
+        Team *team = *fitting;
+        *fitting = team->next_cached;
+        team->next_cached = home.cached;
+        home.cached = team;
+        return *team;
     }
     if (unused >= kMostCachedTeams) {
         Team *team = *oldest;
@@ -349,13 +361,14 @@ namespace {
 template <bool kTool>
 Team &start_region(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
     Member &encountering = member_of(worker);
-    Team &team = take_team(worker, size);
+    const int level = encountering.team->level + 1;
+    Team &team = take_team(worker, size, level);
     team.in_use = true;
     team.kind = kind;
     team.outer = encountering.team;
     team.encountering = &encountering;
     team.encountering_task = worker.task;
-    team.level = encountering.team->level + 1;
+    team.level = level;
     team.active_level = encountering.team->active_level + (team.size > 1 ? 1 : 0);
     team.league = encountering.team->league;
     team.contention = encountering.team->contention;
