@@ -39,6 +39,7 @@ struct Icvs {
 
     bool operator==(const Icvs &) const = default;
 
+    bool has_thread_limit() const { return thread_limit < kNoThreadLimit; }
     void set_schedule(Sched kind, bool monotonic, long size);
     // Regions at `level` have threads[0] threads, those inside them threads[1], ...; returns the
     // first level after them.

@@ -315,11 +315,6 @@ Team &take_team(sched::Worker &worker, int size, int level) {
     return *team;
 }
 
-// Threads are counted only then.
-bool has_limit(const Icvs &icvs) {
-    return icvs.thread_limit < kNoThreadLimit;
-}
-
 // Threads of active regions. How crowded the machine is was decided by the last region that began:
 // after the join its threads still wait awake for a while.
 void begin_active(int threads) {
@@ -372,7 +367,7 @@ Team &start_region(sched::Worker &worker, int size, Body body, void *data, Team:
     team.active_level = encountering.team->active_level + (team.size > 1 ? 1 : 0);
     team.league = encountering.team->league;
     team.contention = encountering.team->contention;
-    team.counted = has_limit(*worker.task->icvs) ? size - 1 : 0;
+    team.counted = worker.task->icvs->has_thread_limit() ? size - 1 : 0;
     team.icvs = worker.task->icvs;
     team.body = body;
     team.data = data;
@@ -438,14 +433,10 @@ void join(sched::Worker &worker) {
         end_region<false>(worker);
 }
 
-static void run(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
+void parallel(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
     Team &team = fork(worker, size, body, data, kind);
     body(team.member(0), data);
     join(worker);
-}
-
-void parallel(sched::Worker &worker, int size, Body body, void *data) {
-    run(worker, size, body, data, Team::Kind::region);
 }
 
 Member &begin_initial(sched::Worker &worker, League league, Body body, void *data,
@@ -465,108 +456,18 @@ Member &begin_initial(sched::Worker &worker, League league, Body body, void *dat
     return member;
 }
 
-namespace {
-
-// Count up to `size` - 1 more threads, together at most `limit`; returns the size of the region.
-int reserve(ContentionGroup &group, int size, int limit) {
-    int before = group.threads.load(std::memory_order_relaxed);
+int ContentionGroup::reserve(int size, int limit) {
+    int before = threads.load(std::memory_order_relaxed);
     int more;
     do {
         more = std::max(std::min(size - 1, limit - before), 0);
-    } while (
-        !group.threads.compare_exchange_weak(before, before + more, std::memory_order_relaxed));
+    } while (!threads.compare_exchange_weak(before, before + more, std::memory_order_relaxed));
     return 1 + more;
 }
 
 // nthreads-var for a region that a thread of `team` encounters.
-int next_size(const Team &team, const Icvs &icvs) {
+static int next_size(const Team &team, const Icvs &icvs) {
     return icvs.nthreads[team.level < icvs.nthreads_count ? team.level : icvs.nthreads_count - 1];
-}
-
-} // namespace
-
-namespace {
-
-struct LeagueRun {
-    int teams;
-    int thread_limit; // 0: as before
-    int nthreads;     // of regions that do not say how many threads they want; 0: as before
-    Body body;
-    void *data;
-    ompt::Region region;
-};
-
-// With a tool, the body of a league's team is a parallel region, as in LLVM's runtime: its tools
-// look for that.
-void run_told(sched::Worker &worker, const LeagueRun &run) {
-    Member &encountering = member_of(worker);
-    const Team &initial = *encountering.team;
-    ompt::announce_team(encountering, run.region, __builtin_frame_address(0));
-    Team &team = fork(worker, 1, run.body, run.data);
-    team.level = initial.level;
-    team.active_level = initial.active_level;
-    Member &member = team.member(0);
-    member.outside = true;
-    run.body(member, run.data);
-    join(worker);
-    encountering.record.frame.enter = nullptr;
-}
-
-// A thread's share of the league.
-void run_teams(Member &runner, void *data) {
-    auto &run = *static_cast<LeagueRun *>(data);
-    sched::Worker &worker = *sched::Worker::self();
-    const bool alone = runner.team->kind != Team::Kind::league;
-    const int runners = alone ? 1 : runner.team->size;
-    const int index = alone ? 0 : runner.index;
-    for (int rank = run.teams * index / runners; rank < run.teams * (index + 1) / runners; ++rank) {
-        Member &member = begin_initial(worker, {run.teams, rank, &run.region}, run.body, run.data);
-        if (run.thread_limit > 0)
-            icvs_for_update(worker)->thread_limit = run.thread_limit;
-        if (run.nthreads > 0 && worker.task->icvs->nthreads[0] > run.nthreads)
-            icvs_for_update(worker)->nthreads[0] = run.nthreads;
-        if (ompt::on())
-            run_told(worker, run);
-        else
-            run.body(member, run.data);
-        join(worker);
-    }
-}
-
-// How many threads run a league at once.
-int league_runners(sched::Worker &worker, int teams) {
-    const Team &team = *member_of(worker).team;
-    const Icvs &icvs = *worker.task->icvs;
-    if (team.active_level > 0)
-        return 1;
-    const int most = league_icvs().threads > 0 ? league_icvs().threads : sched::processors();
-    const int size = std::min(teams, most);
-    return size > 1 && has_limit(icvs) ? reserve(*team.contention, size, icvs.thread_limit) : size;
-}
-
-} // namespace
-
-void run_league(sched::Worker &worker, int teams, int thread_limit, bool at_once, Body body,
-                void *data) {
-    const LeagueIcvs &defaults = league_icvs();
-    if (teams <= 0)
-        teams = std::max(defaults.num_teams.load(std::memory_order_relaxed), 1);
-    if (thread_limit <= 0)
-        thread_limit = defaults.thread_limit.load(std::memory_order_relaxed);
-    LeagueRun league{teams, thread_limit, 0, body, data, {}};
-    if (ompt::on())
-        ompt::league_begin(worker, league.region, teams);
-    const int runners = at_once ? league_runners(worker, teams) : 1;
-    if (runners > 1) {
-        if (thread_limit <= 0)
-            league.nthreads = std::max(sched::processors() / runners, 1);
-        announce_proc_bind(static_cast<int>(defaults.bind));
-        run(worker, runners, run_teams, &league, Team::Kind::league);
-    } else {
-        run_teams(member_of(worker), &league);
-    }
-    if (ompt::on())
-        ompt::league_end(worker, league.region);
 }
 
 bool barrier(sched::Worker &worker) {
@@ -590,8 +491,8 @@ int region_size(sched::Worker &worker, int wanted, bool parallel) {
     int size = wanted > 0 ? wanted : next_size(team, icvs);
     if (icvs.dynamic && size > sched::processors())
         size = sched::processors();
-    return has_limit(icvs) ? reserve(*team.contention, size, icvs.thread_limit)
-                           : std::min(size, kNoThreadLimit);
+    return icvs.has_thread_limit() ? team.contention->reserve(size, icvs.thread_limit)
+                                   : std::min(size, kNoThreadLimit);
 }
 
 sched::Worker &attach() {

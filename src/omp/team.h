@@ -116,6 +116,9 @@ struct League {
 // (OpenMP 5.2, 1.2.1), counted where they have a thread_limit.
 struct ContentionGroup {
     std::atomic<int> threads{1};
+
+    // Count up to `size` - 1 more, together at most `limit`; returns the size of the region.
+    int reserve(int size, int limit);
 };
 
 struct Team final : sched::Group {
@@ -185,11 +188,12 @@ Team &fork(sched::Worker &worker, int size, Body body, void *data,
 void join(sched::Worker &worker);
 
 // fork, body on the caller, join.
-void parallel(sched::Worker &worker, int size, Body body, void *data);
+void parallel(sched::Worker &worker, int size, Body body, void *data,
+              Team::Kind kind = Team::Kind::region);
 
-// teams: a league of `teams` initial teams of one thread each, 0 for the default number, whose
-// contention groups have at most `thread_limit` threads (0: as before). They run one after the
-// other, or `at_once`, as far as there are processors.
+// teams (league.cpp): a league of `teams` initial teams of one thread each, 0 for the default
+// number, whose contention groups have at most `thread_limit` threads (0: as before). They run one
+// after the other, or `at_once`, as far as there are processors.
 void run_league(sched::Worker &worker, int teams, int thread_limit, bool at_once, Body body,
                 void *data);
 
