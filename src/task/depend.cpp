@@ -74,7 +74,7 @@ std::size_t hash(std::uintptr_t address) {
 
 SENNIT_NOINLINE void clear_what_it_has(sched::Worker *worker, Generation &generation) {
     for (DependNode *node : generation)
-        task::drop_node(worker, node);
+        task::drop_place(worker, node);
     generation.size = 0;
     generation.kind = task::DependKind::out;
     if (SENNIT_UNLIKELY(generation.many != nullptr)) {
@@ -104,7 +104,7 @@ SENNIT_NOINLINE void make_room(sched::Worker *worker, Generation &generation) {
         !forget ? generation.end() : std::remove_if(first, generation.end(), [&](DependNode *old) {
             if (!old->done())
                 return false;
-            task::drop_node(worker, old);
+            task::drop_place(worker, old);
             return true;
         });
     generation.size = static_cast<std::uint32_t>(kept - first);
@@ -119,10 +119,10 @@ SENNIT_NOINLINE void make_room(sched::Worker *worker, Generation &generation) {
     generation.capacity = capacity;
 }
 
-// Until its bias is taken away the task of `node` cannot run, and only its creator counts.
+// Until its bias is taken away the task of `node` cannot run, and nobody else counts references.
 void count_place(DependNode &node) {
-    const int places = node.references.load(std::memory_order_relaxed);
-    node.references.store(places + 1, std::memory_order_relaxed);
+    if (node.places++ == 0)
+        node.references.store(2, std::memory_order_relaxed);
 }
 
 // `node` has been counted.
@@ -218,7 +218,7 @@ void add_mutex(DependNode &node, DependMutex *mutex) {
     DependNode *predecessor = entry.now.few[0];
     connect(worker, predecessor, node, edges);
     entry.now.few[0] = &node;
-    task::drop_node(&worker, predecessor);
+    task::drop_place(&worker, predecessor);
 }
 
 [[gnu::always_inline]] inline void add_access(sched::Worker &worker, Entry &entry, DependNode &node,
@@ -253,7 +253,7 @@ SENNIT_COLD void add_all_memory(sched::Worker &worker, DependTable &table, Depen
             add_access(worker, table.entries[i], node, task::DependKind::out, edges);
     if (table.all) {
         connect(worker, table.all, node, edges);
-        task::drop_node(&worker, table.all);
+        task::drop_place(&worker, table.all);
     }
     count_place(node);
     table.all = &node;
@@ -272,7 +272,7 @@ Entry &DependTable::find(std::uintptr_t address) {
         entry.address = address;
         ++used;
         if (all) {
-            all->references.fetch_add(1, std::memory_order_relaxed); // it may run
+            ++all->places;
             add(nullptr, entry.now, all);
         }
     }
@@ -357,7 +357,7 @@ void drop_table(sched::Worker *worker, DependTable *table) {
         clear(worker, table->entries[i].before);
     }
     if (table->all)
-        drop_node(worker, table->all);
+        drop_place(worker, table->all);
     std::free(table->entries);
     std::free(table);
 }

@@ -56,6 +56,11 @@ inline void drop_node(sched::Worker *worker, DependNode *node) {
         node->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
         free_node(worker, node);
 }
+// The table forgets one of the node's places.
+inline void drop_place(sched::Worker *worker, DependNode *node) {
+    if (--node->places == 0)
+        drop_node(worker, node);
+}
 void drop_table(sched::Worker *worker, DependTable *table);
 
 // Close the list of successors; release(worker-independent) calls ready(node) for each that is

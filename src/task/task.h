@@ -50,13 +50,14 @@ struct DependEdge {
 // A task, or another waiter, among those that are ordered by dependences: see depend.h.
 struct DependNode {
     static constexpr int kBias = 1 << 30;
-    std::atomic<int> references{1}; // the task's, and one for each place in a table
+    std::atomic<int> references{1}; // the task's, and one for all places in its table
     std::atomic<int> missing{kBias};
     std::atomic<DependEdge *> successors{nullptr};
     Task *task = nullptr;              // null: a waiter without a task (taskwait depend)
     sched::WaitCell *waiter = nullptr; // signalled instead of queueing the task
     DependMutex **mutexes = nullptr;
     int mutex_count = 0;
+    int places = 0;                        // in the table, whose task alone counts them
     DependEdge own_edge{nullptr, nullptr}; // to the first predecessor; most tasks have no other
 
     static DependEdge *closed() { return reinterpret_cast<DependEdge *>(1); }
