@@ -449,6 +449,8 @@ void node_body(Execution &run, const Node &node, omp_event_handle_t event) {
         run.bad_threads.fetch_add(1, std::memory_order_relaxed);
     if (node.set_threads)
         omp_set_num_threads(node.set_threads);
+    if (node.offers)
+        offer_tasks();
     for (const int before : node.detached_before)
         if (node.steady && at(run.notes, before) != note_of(before))
             run.bad_note.fetch_add(1, std::memory_order_relaxed);

@@ -72,6 +72,10 @@ void do_errand();
 bool can_suspend();
 void suspend_task(Execution &run);
 
+// Offer the tasks that the calling task makes from now on to free agents.
+bool can_offer();
+void offer_tasks();
+
 // Start the thread outside of OpenMP. It also ends the process when the program at hand takes more
 // than `limit_s` seconds.
 void start_outside(int limit_s);

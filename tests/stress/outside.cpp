@@ -31,8 +31,10 @@ struct Watched {
 
 using TaskSelf = int (*)(void **);
 using TaskCall = int (*)(void *);
+using TaskThreadset = int (*)(int);
 TaskSelf g_self;
 TaskCall g_suspend, g_resume;
+TaskThreadset g_threadset;
 
 void carry_out(const Errand &errand) {
     if (errand.suspended) {
@@ -120,6 +122,16 @@ bool can_suspend() {
     g_suspend = reinterpret_cast<TaskCall>(dlsym(RTLD_DEFAULT, "sennit_task_suspend"));
     g_resume = reinterpret_cast<TaskCall>(dlsym(RTLD_DEFAULT, "sennit_task_resume"));
     return g_self && g_suspend && g_resume;
+}
+
+bool can_offer() {
+    g_threadset = reinterpret_cast<TaskThreadset>(dlsym(RTLD_DEFAULT, "sennit_task_threadset"));
+    return g_threadset != nullptr;
+}
+
+void offer_tasks() {
+    constexpr int kPool = 1; // SENNIT_THREADSET_POOL
+    g_threadset(kPool);
 }
 
 void suspend_task(Execution &run) {

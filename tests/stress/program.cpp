@@ -44,6 +44,7 @@ class Generator {
         budget_ = 2 + random_.below(sizes[random_.below(4)]);
         program_.threads = random_.one_in(4) ? 1 + random_.below(threads + 2) : threads;
         program_.mode = random_.below(3);
+        program_.pool = features_.pool && random_.one_in(4);
         const int roots = 1 + (random_.one_in(2) ? random_.below(6) : 0);
         const int each = std::max(budget_ / roots, 1);
         for (int i = 0; i < roots; ++i) {
@@ -77,6 +78,7 @@ class Generator {
         node.cancellable = context.cancellable;
         if (random_.one_in(6))
             node.set_threads = 1 + random_.below(5);
+        node.offers = program_.pool && random_.one_in(2);
         draw(node, node.steps, context);
     }
 
@@ -168,7 +170,7 @@ class Generator {
         inner.reduction = -1;
         const bool cancelled = features_.cancel && random_.one_in(5);
         inner.cancellable = inner.cancellable || cancelled;
-        if (!cancelled && random_.one_in(3)) {
+        if (!cancelled && !program_.pool && random_.one_in(3)) {
             step.reduction = inner.reduction = static_cast<int>(program_.reductions.size());
             program_.reductions.push_back(0);
             program_.reductions_known.push_back(!inner.cancellable);

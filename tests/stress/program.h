@@ -95,6 +95,7 @@ struct Node {
     bool in_final = false; // or one of its ancestors
     int priority = 0;
     int set_threads = 0;      // omp_set_num_threads in the body
+    bool offers = false;      // its tasks to threads of no team; where the runtime has that
     int threads = 0;          // what omp_get_max_threads says before; 0: unknown
     int reduction = -1;       // in_reduction: of which taskgroup
     bool cancellable = false; // below a taskgroup that somebody cancels
@@ -140,12 +141,14 @@ struct Features {
     bool nested = true;     // parallel regions in tasks
     bool cancel = true;
     bool detach = true;
+    bool pool = true; // the runtime's own: free agents
 };
 
 struct Program {
     std::uint64_t seed = 0;
-    int threads = 1; // of its region
-    int mode = 0;    // how the roots are dealt out to the region's threads
+    int threads = 1;   // of its region
+    int mode = 0;      // how the roots are dealt out to the region's threads
+    bool pool = false; // nodes may offer tasks, which must not reduce
     std::vector<std::unique_ptr<Node>> nodes;
     std::vector<Node *> roots; // run by implicit tasks of the region
     int cells = 0, syncs = 0;

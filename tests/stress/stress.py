@@ -26,8 +26,9 @@ SETTINGS = (
     ("OMP_CANCELLATION", ("true", "true")),
     ("OMP_MAX_TASK_PRIORITY", ("10",)),
     ("OMP_THREAD_LIMIT", ("6",)),
+    ("SENNIT_FREE_AGENTS", ("1", "3")),
 )
-FEATURES = ("suspend", "lock_yield", "nested", "cancel", "detach")
+FEATURES = ("suspend", "lock_yield", "nested", "cancel", "detach", "pool")
 
 
 def draw(dice):
@@ -36,7 +37,7 @@ def draw(dice):
     for name, values in SETTINGS:
         if dice.random() < 0.3:
             environment[name] = dice.choice(values)
-    arguments = ["--users", str(dice.choice((1, 1, 1, 2)))]
+    arguments = [dice.choice(("--users", "--users", "--league")), str(dice.choice((1, 1, 1, 2)))]
     without = [feature for feature in FEATURES if dice.random() < 0.2]
     if without:
         arguments += ["--without", ",".join(without)]
