@@ -21,6 +21,7 @@ namespace {
 
 constexpr unsigned kYieldsBeforeSystem = 16;   // yields that find nothing else to run
 constexpr unsigned kYieldsBeforeSettling = 16; // yields to other fibers
+constexpr unsigned kYieldsBeforeOthers = 64;   // the same, before other threads have the processor
 constexpr int kBriefSpins = 32;                // before parking, when nobody told us to be patient
 constexpr std::uint32_t kManyToSteal = 8;
 
@@ -355,6 +356,9 @@ void Worker::yield() {
             settle_groups();
             if (!to)
                 to = next_ready();
+            // Or on a thread that has no processor: fibers that yield in turns would use up ours.
+            if (busy_yields_ % kYieldsBeforeOthers == 0 && crowded())
+                sched_yield();
         }
         if (!to) {
             if (poll::pending())
