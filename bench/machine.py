@@ -50,6 +50,12 @@ def package_version(path):
     return ""
 
 
+def switch_fact(build):
+    """What limits regions whose threads share cores; see switch.c."""
+    return ("two threads on one core", f"{first_line(str(build / 'bench' / 'switch'))} ns for sched_yield there and "
+            "back; nested regions whose threads share cores take no less")
+
+
 def describe(cpus, source, mpis):
     facts = [
         ("CPU", f"{cpu_model()}, {os.cpu_count()} CPUs, measured on {len(cpus)} cores"),

@@ -193,7 +193,8 @@ def run(arguments, crossed):
         notes.append(f"Other work was running here (load average {load:.1f}): do not trust these numbers.")
     for note in notes:
         progress(note)
-    facts = machine.describe(cpus, source, {group.mpi for group in groups}) + runtime_facts
+    facts = machine.describe(cpus, source, {group.mpi for group in groups})
+    facts += [machine.switch_fact(arguments.build), *runtime_facts]
     started = time.monotonic()
     if arguments.memory:
         parts = ["# Memory per task", "\n".join(f"- {name}: {text}" for name, text in facts),
