@@ -2,6 +2,7 @@
 #include "fiber/stack.h"
 
 #include "base/compiler.h"
+#include "base/small_file.h"
 #include "base/spin.h"
 
 #include <atomic>
@@ -28,13 +29,9 @@ constexpr std::uint64_t kFew = 1024;           // stacks that nobody needs to co
 
 // The first number in a file of /proc; `otherwise` where there is none.
 std::uint64_t read_number(const char *path, std::uint64_t otherwise) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return otherwise;
-    char text[32] = {};
-    const ssize_t length = read(file, text, sizeof text - 1);
-    close(file);
-    return length > 0 ? std::strtoull(text, nullptr, 10) : otherwise;
+    char text[32];
+    return read_small_file(path, text, sizeof text) > 0 ? std::strtoull(text, nullptr, 10)
+                                                        : otherwise;
 }
 
 // Is there room for one guarded stack more? They take half of the mappings that vm.max_map_count

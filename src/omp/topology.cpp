@@ -2,16 +2,15 @@
 #include "omp/topology.h"
 
 #include "base/config.h"
+#include "base/small_file.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <iterator>
 #include <new>
-#include <unistd.h>
 
 namespace sennit::omp {
 namespace {
@@ -30,16 +29,7 @@ class SystemFile {
         va_end(arguments);
         if (length < 0 || static_cast<std::size_t>(length) >= sizeof path)
             return;
-        const int file = open(path, O_RDONLY | O_CLOEXEC);
-        if (file < 0)
-            return;
-        ssize_t got = 0;
-        do
-            got = read(file, text_, sizeof text_ - 1);
-        while (got < 0 && errno == EINTR);
-        close(file);
-        found_ = got > 0;
-        text_[found_ ? got : 0] = '\0';
+        found_ = read_small_file(path, text_, sizeof text_) > 0;
     }
     bool found() const { return found_; }
     const char *text() const { return text_; }

@@ -3,6 +3,7 @@
 
 #include "base/config.h"
 #include "base/message.h"
+#include "base/small_file.h"
 #include "base/spin.h"
 #include "trace/json_file.h"
 #include "trace/trace.h"
@@ -47,11 +48,7 @@ struct Guard {
 };
 
 void read_line(const char *path, char *text, std::size_t size) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t length = file < 0 ? 0 : read(file, text, size - 1);
-    if (file >= 0)
-        close(file);
-    text[length > 0 ? length : 0] = '\0';
+    read_small_file(path, text, size);
     text[std::strcspn(text, "\n")] = '\0';
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watch/foreign.h"
 
+#include "base/small_file.h"
 #include "sched/worker.h"
 #include "watch/watch.h"
 
@@ -43,13 +44,9 @@ ThreadState state_of(const char *thread_id) {
     ThreadState state;
     char path[64];
     std::snprintf(path, sizeof path, "/proc/self/task/%s/stat", thread_id);
-    std::FILE *file = std::fopen(path, "re");
-    if (!file)
-        return state;
     char text[512];
-    const std::size_t size = std::fread(text, 1, sizeof text - 1, file);
-    std::fclose(file);
-    text[size] = '\0';
+    if (read_small_file(path, text, sizeof text) == 0)
+        return state;
     // "id (name) state ...": the name may hold anything; utime and stime are fields 14 and 15.
     const char *at = std::strrchr(text, ')');
     state.runs = at && std::strncmp(at, ") R", 3) == 0;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file of the system's that is a line or two: /proc, /sys. Without stdio and its memory.
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <fcntl.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+namespace sennit {
+
+// The beginning of the file, as much as fits, as a string; its length, 0 where nothing can be read.
+inline std::size_t read_small_file(const char *path, char *text, std::size_t size) {
+    ssize_t got = -1;
+    if (const int file = open(path, O_RDONLY | O_CLOEXEC); file >= 0) {
+        do
+            got = read(file, text, size - 1);
+        while (got < 0 && errno == EINTR);
+        close(file);
+    }
+    const std::size_t length = got > 0 ? static_cast<std::size_t>(got) : 0;
+    text[length] = '\0';
+    return length;
+}
+
+} // namespace sennit
