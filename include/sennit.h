@@ -54,6 +54,11 @@ int sennit_task_get_kind(sennit_task *task, int *kind);
  * explicit tasks. 0 otherwise, also on foreign threads and inside a polling service. */
 int sennit_should_suspend(void);
 
+/* Where the runtime counts the teams that have explicit tasks, or had some since their last
+ * barrier. While the count is zero nothing is gained by suspending anybody: a library that finds
+ * zero there may block the thread without asking sennit_should_suspend. */
+const int32_t *sennit_teams_with_tasks(void);
+
 /* Should long messages of tasks leave in the order of their tasks (policies sa and fa)? Returns how
  * many may be under way at once, 0: any number, in any order; and stores the calling task's place
  * in *key, the least goes first. */

@@ -12,7 +12,7 @@ namespace sennit::mpi {
 namespace {
 
 bool poll(Ticket &ticket) {
-    static const auto testall = SENNIT_BARE(Testall);
+    static constexpr auto testall = SENNIT_BARE(Testall);
     auto &self = static_cast<Batch &>(ticket);
     int flag = 0;
     self.error = testall(self.count, self.requests, &flag,

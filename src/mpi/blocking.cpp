@@ -41,13 +41,13 @@ namespace {
 // Of the library behind `bits`, what people call it, and who `peer` is in the whole job. Local
 // calls, and the communicator is in use, so it lives.
 void describe_group(std::uint64_t bits, int peer, sennit_wait_text &text) {
-    static const auto get_name = SENNIT_BARE(Comm_get_name);
-    static const auto get_size = SENNIT_BARE(Comm_size);
-    static const auto is_inter = SENNIT_BARE(Comm_test_inter);
-    static const auto group_of_comm = SENNIT_BARE(Comm_group);
-    static const auto remote_group = SENNIT_BARE(Comm_remote_group);
-    static const auto translate = SENNIT_BARE(Group_translate_ranks);
-    static const auto group_free = SENNIT_BARE(Group_free);
+    static constexpr auto get_name = SENNIT_BARE(Comm_get_name);
+    static constexpr auto get_size = SENNIT_BARE(Comm_size);
+    static constexpr auto is_inter = SENNIT_BARE(Comm_test_inter);
+    static constexpr auto group_of_comm = SENNIT_BARE(Comm_group);
+    static constexpr auto remote_group = SENNIT_BARE(Comm_remote_group);
+    static constexpr auto translate = SENNIT_BARE(Group_translate_ranks);
+    static constexpr auto group_free = SENNIT_BARE(Group_free);
     const auto comm = handle_from<MPI_Comm>(bits);
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
@@ -76,7 +76,7 @@ void describe_group(std::uint64_t bits, int peer, sennit_wait_text &text) {
 
 // How many of the requests are not complete; the caller tests no ticket meanwhile.
 int count_incomplete(const MPI_Request *requests, int count) {
-    static const auto get_status = SENNIT_BARE(Request_get_status);
+    static constexpr auto get_status = SENNIT_BARE(Request_get_status);
     int incomplete = 0;
     for (int i = 0; i < count; ++i) {
         int flag = 1;
@@ -88,7 +88,7 @@ int count_incomplete(const MPI_Request *requests, int count) {
 }
 
 void describe(const sennit_wait *wait, sennit_wait_text *text) {
-    static const auto finalized = SENNIT_BARE(Finalized);
+    static constexpr auto finalized = SENNIT_BARE(Finalized);
     int over = 0;
     // The runtime asks on a thread of its own.
     if (!multiple() || finalized(&over) != MPI_SUCCESS || over)

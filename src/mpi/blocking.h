@@ -14,7 +14,9 @@ sennit_blocked *find_blocked();
 // A few stores: what stands between two bare messages. Marks do not nest.
 class Blocking {
   public:
-    explicit Blocking(const sennit_wait *wait) : mark_(t_blocked ? t_blocked : find_blocked()) {
+    explicit Blocking(const sennit_wait *wait) : mark_(t_blocked) {
+        if (!mark_) [[unlikely]]
+            mark_ = find_blocked();
         __atomic_store_n(&mark_->calls, mark_->calls + 1, __ATOMIC_RELAXED);
         __atomic_store_n(&mark_->wait, wait, __ATOMIC_RELEASE);
     }
@@ -31,8 +33,8 @@ class Blocking {
 // outside_task for a call that may block.
 template <class Call>
 int outside_task(const sennit_wait &wait, Call call) {
-    if (t_depth > 0) // the MPI library calls itself
-        return outside_task(call);
+    if (t_depth > 0) [[unlikely]] // the MPI library calls itself
+        return call();
     const Blocking mark(&wait);
     return outside_task(call);
 }

@@ -152,8 +152,8 @@ void shorten(const Operation &operation, MPI_Status *status) {
     if (status == MPI_STATUS_IGNORE || operation.notice != Notice::receive ||
         !happens(operation, g_plan.one_in_short, 2))
         return;
-    static const auto get_count = SENNIT_BARE(Get_count);
-    static const auto set_elements = SENNIT_BARE(Status_set_elements);
+    static constexpr auto get_count = SENNIT_BARE(Get_count);
+    static constexpr auto set_elements = SENNIT_BARE(Status_set_elements);
     outside_task([&] {
         int bytes = 0;
         const int error = get_count(status, MPI_BYTE, &bytes);

@@ -125,7 +125,7 @@ void announce(ContinuationRequest &request) {
 
 // For MPI, the request is complete: what was posted by MPI_Start receives.
 void complete(ContinuationRequest &request) {
-    static const auto rsend = SENNIT_BARE(Rsend);
+    static constexpr auto rsend = SENNIT_BARE(Rsend);
     request.active = false;
     outside_task([&] { return rsend(nullptr, 0, MPI_BYTE, 0, request.tag, g_self); });
 }
@@ -192,7 +192,7 @@ void deliver(Batch &batch) {
         std::memcpy(continuation->handles, batch.requests,
                     static_cast<std::size_t>(batch.count) * sizeof(MPI_Request));
     else if (continuation->free_requests) {
-        static const auto request_free = SENNIT_BARE(Request_free);
+        static constexpr auto request_free = SENNIT_BARE(Request_free);
         for (int i = 0; i < batch.count; ++i)
             if (batch.requests[i] != MPI_REQUEST_NULL)
                 outside_task([&] { return request_free(&batch.requests[i]); }); // persistent
@@ -212,7 +212,7 @@ void deliver(Batch &batch) {
 // As the test of any batch; but who has given up the requests cannot go on with those that are
 // left when one has failed, so all are waited for.
 bool poll(Ticket &ticket) {
-    static const auto testall = SENNIT_BARE(Testall);
+    static constexpr auto testall = SENNIT_BARE(Testall);
     auto &self = static_cast<Batch &>(ticket);
     int flag = 0;
     const int error = testall(self.count, self.requests, &flag, self.statuses);
@@ -276,7 +276,7 @@ int attach(const char *name, int count, MPI_Request *requests, MPIX_Continue_cb_
 } // namespace
 
 void free_continuations() {
-    static const auto comm_free = SENNIT_BARE(Comm_free);
+    static constexpr auto comm_free = SENNIT_BARE(Comm_free);
     const Guard guard;
     if (g_self != MPI_COMM_NULL && !continuations())
         outside_task([] { return comm_free(&g_self); });
@@ -395,9 +395,9 @@ extern "C" {
 
 SENNIT_MPI_EXPORT int MPIX_Continue_init(int flags, int max_poll, MPI_Info info,
                                          MPI_Request *handle) {
-    static const auto comm_dup = SENNIT_BARE(Comm_dup);
-    static const auto recv_init = SENNIT_BARE(Recv_init);
-    static const auto info_get = SENNIT_BARE(Info_get);
+    static constexpr auto comm_dup = SENNIT_BARE(Comm_dup);
+    static constexpr auto recv_init = SENNIT_BARE(Recv_init);
+    static constexpr auto info_get = SENNIT_BARE(Info_get);
     if ((flags & ~MPIX_CONT_POLL_ONLY) != 0 || max_poll < 0 || !handle)
         return MPI_ERR_ARG;
     char thread[16] = "";
@@ -431,6 +431,7 @@ SENNIT_MPI_EXPORT int MPIX_Continue_init(int flags, int max_poll, MPI_Info info,
     request->next_in_bucket = *bucket_of(request->handle);
     *bucket_of(request->handle) = request;
     g_continuation_requests.fetch_add(1, std::memory_order_relaxed);
+    attend_to(kContinuations);
     *handle = request->handle;
     return MPI_SUCCESS;
 }
@@ -496,7 +497,9 @@ int test_attending(int count, const MPI_Request *requests, const int *flag, MPI_
 } // namespace
 
 SENNIT_DEFINE(Start, MPI_Request *request) {
-    static const auto bare = SENNIT_BARE(Start);
+    static constexpr auto bare = SENNIT_BARE(Start);
+    if (way() != Way::attended)
+        return bare(request);
     const int error = outside_task([&] { return bare(request); });
     if (continuations() && error == MPI_SUCCESS)
         activate(1, request);
@@ -504,7 +507,9 @@ SENNIT_DEFINE(Start, MPI_Request *request) {
 }
 
 SENNIT_DEFINE(Startall, int count, MPI_Request requests[]) {
-    static const auto bare = SENNIT_BARE(Startall);
+    static constexpr auto bare = SENNIT_BARE(Startall);
+    if (way() != Way::attended)
+        return bare(count, requests);
     const int error = outside_task([&] { return bare(count, requests); });
     if (continuations() && error == MPI_SUCCESS)
         activate(count, requests);
@@ -512,38 +517,50 @@ SENNIT_DEFINE(Startall, int count, MPI_Request requests[]) {
 }
 
 SENNIT_DEFINE(Test, MPI_Request *request, int *flag, MPI_Status *status) {
-    static const auto bare = SENNIT_BARE(Test);
+    static constexpr auto bare = SENNIT_BARE(Test);
+    if (way() != Way::attended)
+        return bare(request, flag, status);
     return test_attending(1, request, flag, status, [&] { return bare(request, flag, status); });
 }
 
 SENNIT_DEFINE(Testall, int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
-    static const auto bare = SENNIT_BARE(Testall);
+    static constexpr auto bare = SENNIT_BARE(Testall);
+    if (way() != Way::attended)
+        return bare(count, requests, flag, statuses);
     return test_attending(count, requests, flag, statuses,
                           [&] { return bare(count, requests, flag, statuses); });
 }
 
 SENNIT_DEFINE(Testany, int count, MPI_Request requests[], int *index, int *flag,
               MPI_Status *status) {
-    static const auto bare = SENNIT_BARE(Testany);
+    static constexpr auto bare = SENNIT_BARE(Testany);
+    if (way() != Way::attended)
+        return bare(count, requests, index, flag, status);
     return test_attending(count, requests, nullptr, status,
                           [&] { return bare(count, requests, index, flag, status); });
 }
 
 SENNIT_DEFINE(Testsome, int count, MPI_Request requests[], int *outcount, int indices[],
               MPI_Status statuses[]) {
-    static const auto bare = SENNIT_BARE(Testsome);
+    static constexpr auto bare = SENNIT_BARE(Testsome);
+    if (way() != Way::attended)
+        return bare(count, requests, outcount, indices, statuses);
     return test_attending(count, requests, nullptr, statuses,
                           [&] { return bare(count, requests, outcount, indices, statuses); });
 }
 
 SENNIT_DEFINE(Request_get_status, MPI_Request request, int *flag, MPI_Status *status) {
-    static const auto bare = SENNIT_BARE(Request_get_status);
+    static constexpr auto bare = SENNIT_BARE(Request_get_status);
+    if (way() != Way::attended)
+        return bare(request, flag, status);
     return test_attending(1, &request, nullptr, status,
                           [&] { return bare(request, flag, status); });
 }
 
 SENNIT_DEFINE(Request_free, MPI_Request *request) {
-    static const auto bare = SENNIT_BARE(Request_free);
+    static constexpr auto bare = SENNIT_BARE(Request_free);
+    if (way() != Way::attended)
+        return bare(request);
     if (continuations() && t_depth == 0) {
         const Guard guard;
         if (ContinuationRequest *found = find(*request)) {
@@ -554,7 +571,8 @@ SENNIT_DEFINE(Request_free, MPI_Request *request) {
             found->active = found->registered > 0;
             announce(*found);
             remove_from_bucket(*found);
-            g_continuation_requests.fetch_sub(1, std::memory_order_relaxed);
+            if (g_continuation_requests.fetch_sub(1, std::memory_order_relaxed) == 1)
+                attend_no_more_to(kContinuations);
             found->freed = true;
             destroy_if_unused(*found);
         }

@@ -11,7 +11,16 @@
 using namespace sennit::mpi;
 
 // Not a row that polls: waiting for one request is common, and many are tested at once.
-SENNIT_DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
+namespace {
+
+constexpr auto kWait = SENNIT_BARE(Wait);
+
+[[gnu::noinline]] int marked_wait(MPI_Request *request, MPI_Status *status) {
+    const sennit_wait wait = {"MPI_Wait", 0, -1, -1, 1, -1, 0, nullptr};
+    return outside_task(wait, [&] { return kWait(request, status); });
+}
+
+[[gnu::noinline]] int attended_wait(MPI_Request *request, MPI_Status *status) {
     Traced traced({.name = "MPI_Wait",
                    .direction = 0,
                    .peer = -1,
@@ -21,17 +30,12 @@ SENNIT_DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
                    .handles = request});
     status = traced.status(status);
     if (continuations() && t_depth == 0) {
-        static const auto test = SENNIT_BARE(Test);
+        static constexpr auto test = SENNIT_BARE(Test);
         return wait_attending({.name = "MPI_Wait", .requests = 1}, true, 1, request, status,
                               in_task(), [&](int *flag) { return test(request, flag, status); });
     }
-    if (!in_task()) {
-        static const auto bare = SENNIT_BARE(Wait);
-        if (no_tasks()) [[unlikely]]
-            return bare(request, status);
-        const sennit_wait wait = {"MPI_Wait", 0, -1, -1, 1, -1, 0, nullptr};
-        return outside_task(wait, [&] { return bare(request, status); });
-    }
+    if (!in_task())
+        return marked_wait(request, status);
     const Operation operation = {.name = "MPI_Wait", .requests = 1};
     if (const int error = chaos::failure(operation))
         return error;
@@ -39,6 +43,15 @@ SENNIT_DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
     ticket.handle = request;
     ticket.status = status;
     return wait_for(operation, ticket);
+}
+
+} // namespace
+
+SENNIT_DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
+    const Way to = way();
+    return to == Way::bare     ? kWait(request, status)
+           : to == Way::marked ? marked_wait(request, status)
+                               : attended_wait(request, status);
 }
 
 namespace {
@@ -64,7 +77,7 @@ template <class Count, class... Calls>
 int send_and_receive(const char *name, const Parts<Calls...> &bare, const void *send,
                      const Side<Count> &to, void *receive, const Side<Count> &from, MPI_Comm comm,
                      MPI_Status *status) {
-    static const auto cancel = SENNIT_BARE(Cancel);
+    static constexpr auto cancel = SENNIT_BARE(Cancel);
     const Operation sends = {name, Notice::send, to.peer, to.tag, communicator(comm), {}, to.count};
     const Operation receives = {name, Notice::receive, from.peer, from.tag, communicator(comm),
                                 {},   from.count};
@@ -144,11 +157,15 @@ struct TracedExchange : Traced {
                   int dest, int send_tag, void *receive, Count receive_count,                      \
                   MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm,           \
                   MPI_Status *status) {                                                            \
+        static constexpr auto bare = SENNIT_BARE(Sendrecv##suffix);                                \
+        const Way to = way();                                                                      \
+        if (to == Way::bare)                                                                       \
+            return bare(send, send_count, send_type, dest, send_tag, receive, receive_count,       \
+                        receive_type, source, receive_tag, comm, status);                          \
         TracedExchange traced("MPI_Sendrecv" #suffix, dest, send_tag, send_count, send_type,       \
                               source, receive_tag, comm);                                          \
         status = traced.status(status);                                                            \
-        if (!in_task()) {                                                                          \
-            static const auto bare = SENNIT_BARE(Sendrecv##suffix);                                \
+        if (to == Way::marked || !in_task()) {                                                     \
             const sennit_wait wait = {                                                             \
                 "MPI_Sendrecv" #suffix, SENNIT_NOTICE_RECEIVE, source, receive_tag, 0,             \
                 receive_count,          handle_bits(comm),     nullptr};                           \
@@ -157,8 +174,8 @@ struct TracedExchange : Traced {
                             receive_type, source, receive_tag, comm, status);                      \
             });                                                                                    \
         }                                                                                          \
-        static const Parts parts{SENNIT_BARE(Isend##suffix), SENNIT_BARE(Irecv##suffix),           \
-                                 SENNIT_BARE(Recv##suffix)};                                       \
+        static constexpr Parts parts{SENNIT_BARE(Isend##suffix), SENNIT_BARE(Irecv##suffix),       \
+                                     SENNIT_BARE(Recv##suffix)};                                   \
         return send_and_receive<Count>(                                                            \
             "MPI_Sendrecv" #suffix, parts, send, {send_count, send_type, dest, send_tag}, receive, \
             {receive_count, receive_type, source, receive_tag}, comm, status);                     \
@@ -166,11 +183,14 @@ struct TracedExchange : Traced {
     SENNIT_DEFINE(Sendrecv_replace##suffix, void *buffer, Count count, MPI_Datatype type,          \
                   int dest, int send_tag, int source, int receive_tag, MPI_Comm comm,              \
                   MPI_Status *status) {                                                            \
+        static constexpr auto bare = SENNIT_BARE(Sendrecv_replace##suffix);                        \
+        const Way to = way();                                                                      \
+        if (to == Way::bare)                                                                       \
+            return bare(buffer, count, type, dest, send_tag, source, receive_tag, comm, status);   \
         TracedExchange traced("MPI_Sendrecv_replace" #suffix, dest, send_tag, count, type, source, \
                               receive_tag, comm);                                                  \
         status = traced.status(status);                                                            \
-        if (!in_task()) {                                                                          \
-            static const auto bare = SENNIT_BARE(Sendrecv_replace##suffix);                        \
+        if (to == Way::marked || !in_task()) {                                                     \
             const sennit_wait wait = {"MPI_Sendrecv_replace" #suffix,                              \
                                       SENNIT_NOTICE_RECEIVE,                                       \
                                       source,                                                      \
@@ -184,8 +204,8 @@ struct TracedExchange : Traced {
                             status);                                                               \
             });                                                                                    \
         }                                                                                          \
-        static const Parts parts{SENNIT_BARE(Isend##suffix), SENNIT_BARE(Irecv##suffix),           \
-                                 SENNIT_BARE(Recv##suffix)};                                       \
+        static constexpr Parts parts{SENNIT_BARE(Isend##suffix), SENNIT_BARE(Irecv##suffix),       \
+                                     SENNIT_BARE(Recv##suffix)};                                   \
         return exchange<Count>("MPI_Sendrecv_replace" #suffix, SENNIT_BARE(Pack_size##suffix),     \
                                SENNIT_BARE(Pack##suffix), parts, buffer,                           \
                                {count, type, dest, send_tag}, {count, type, source, receive_tag},  \

@@ -98,10 +98,10 @@ bool hand_out(Job &job) {
 // needs it, and two first calls at once crash it: so the first is made here, before any helper's.
 void load_lazy_parts() {
 #ifdef OPEN_MPI
-    static const auto cart_create = SENNIT_BARE(Cart_create);
-    static const auto comm_free = SENNIT_BARE(Comm_free);
-    static const auto file_open = SENNIT_BARE(File_open);
-    static const auto file_close = SENNIT_BARE(File_close);
+    static constexpr auto cart_create = SENNIT_BARE(Cart_create);
+    static constexpr auto comm_free = SENNIT_BARE(Comm_free);
+    static constexpr auto file_open = SENNIT_BARE(File_open);
+    static constexpr auto file_close = SENNIT_BARE(File_close);
     outside_task([] {
         MPI_Comm grid = MPI_COMM_NULL;
         const int one = 1;

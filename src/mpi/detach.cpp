@@ -47,7 +47,7 @@ int detach(const char *name, int count, MPI_Request *requests, const Callback &c
     if (count < 0)
         return MPI_ERR_COUNT;
     if (what == Requests::kept) {
-        static const auto startall = SENNIT_BARE(Startall);
+        static constexpr auto startall = SENNIT_BARE(Startall);
         const int error = outside_task([&] { return startall(count, requests); });
         if (error != MPI_SUCCESS)
             return error;

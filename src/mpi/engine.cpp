@@ -15,7 +15,8 @@
 namespace sennit::mpi {
 
 constinit thread_local int t_depth __attribute__((tls_model("initial-exec")));
-constinit std::atomic<bool> g_tasks{false};
+constinit std::atomic<unsigned char> g_attention{0};
+constinit const std::int32_t *g_teams_with_tasks = nullptr; // before kTasks is set
 constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec"))) = true;
 
 namespace {
@@ -23,6 +24,7 @@ namespace {
 // The runtime's functions that we use, looked up by name: without them every call is bare.
 #define SENNIT_RUNTIME_FUNCTIONS(X)                                                                \
     X(sennit_should_suspend)                                                                       \
+    X(sennit_teams_with_tasks)                                                                     \
     X(sennit_send_order)                                                                           \
     X(sennit_task_self)                                                                            \
     X(sennit_task_suspend_for)                                                                     \
@@ -131,7 +133,7 @@ void finish(Ticket &ticket, std::uint64_t bytes = 0) {
 }
 
 std::uint64_t bytes_of(const MPI_Status &status) {
-    static const auto get_count = SENNIT_BARE(Get_count);
+    static constexpr auto get_count = SENNIT_BARE(Get_count);
     int bytes = 0;
     return get_count(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes > 0
                ? static_cast<std::uint64_t>(bytes)
@@ -197,7 +199,7 @@ void complete(int index, const MPI_Status &status, int error, bool unraised) {
 
 // Testsome says that it failed and not for which request: ask them one by one.
 int find_failure(int count) {
-    static const auto test = SENNIT_BARE(Test);
+    static constexpr auto test = SENNIT_BARE(Test);
     for (int i = 0; i < count; ++i) {
         int flag = 0;
         MPI_Status status;
@@ -212,7 +214,7 @@ int find_failure(int count) {
 
 // One Testsome over [g_position, + kBatch); returns completions.
 int test_batch() {
-    static const auto testsome = SENNIT_BARE(Testsome);
+    static constexpr auto testsome = SENNIT_BARE(Testsome);
     if (g_position >= g_waiting.size())
         g_position = 0;
     const int rest = g_waiting.size() - g_position;
@@ -318,6 +320,11 @@ bool multiple() {
     return g_multiple.load(std::memory_order_relaxed);
 }
 
+void begin_tasks() {
+    g_teams_with_tasks = runtime().sennit_teams_with_tasks();
+    g_attention.fetch_or(kTasks, std::memory_order_release);
+}
+
 bool in_task() {
     return t_depth == 0 && multiple() && t_taskaware && runtime().sennit_should_suspend();
 }
@@ -407,7 +414,7 @@ bool test_once(Ticket &ticket) {
     if (ticket.test) {
         over = ticket.test(ticket);
     } else {
-        static const auto test = SENNIT_BARE(Test);
+        static constexpr auto test = SENNIT_BARE(Test);
         int flag = 0;
         MPI_Request *handle = ticket.handle ? ticket.handle : &ticket.request;
         ticket.error = test(handle, &flag, ticket.status);

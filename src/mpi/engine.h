@@ -50,9 +50,37 @@
 
 namespace sennit::mpi {
 
-// The real PMPI_X.
 void *find_bare(const char *name);
-#define SENNIT_BARE(name) reinterpret_cast<decltype(&MPI_##name)>(find_bare("PMPI_" #name))
+
+// The real PMPI_X, found at its first call: afterwards a call of it is one jump.
+template <std::size_t n>
+struct Name {
+    char text[n];
+    constexpr Name(const char (&given)[n]) { // NOLINT(google-explicit-constructor): a literal
+        for (std::size_t i = 0; i < n; ++i)
+            text[i] = given[i];
+    }
+};
+template <Name name, class Function>
+class Bare;
+template <Name name, class Result, class... Arguments>
+class Bare<name, Result(Arguments...)> {
+  public:
+    using Function = Result (*)(Arguments...);
+    Result operator()(Arguments... arguments) const {
+        return __atomic_load_n(&s_function, __ATOMIC_RELAXED)(arguments...);
+    }
+    operator Function() const { return first; } // NOLINT(google-explicit-constructor)
+
+  private:
+    static Result first(Arguments... arguments) {
+        const auto found = reinterpret_cast<Function>(find_bare(name.text));
+        __atomic_store_n(&s_function, found, __ATOMIC_RELAXED);
+        return found(arguments...);
+    }
+    static inline constinit Function s_function = first;
+};
+#define SENNIT_BARE(name) (::sennit::mpi::Bare<"PMPI_" #name, decltype(MPI_##name)>{})
 
 // How deep this thread is inside the MPI library.
 extern constinit thread_local int t_depth __attribute__((tls_model("initial-exec")));
@@ -68,10 +96,36 @@ int outside_task(Call call) {
     return error;
 }
 
-// Is there a task runtime in this job's ranks? Without it, calls are the bare MPI's after one look.
-extern constinit std::atomic<bool> g_tasks;
-inline bool no_tasks() {
-    return !g_tasks.load(std::memory_order_relaxed);
+// What there is in the process that calls have to attend to. Nothing of it: after one look, they
+// are the bare MPI's.
+enum Attention : unsigned char {
+    kTasks = 1, // a task runtime
+    kContinuations = 2,
+    kTracing = 4,
+};
+extern constinit std::atomic<unsigned char> g_attention;
+inline void attend_to(Attention what) {
+    g_attention.fetch_or(what, std::memory_order_relaxed);
+}
+inline void attend_no_more_to(Attention what) {
+    g_attention.fetch_and(static_cast<unsigned char>(~what), std::memory_order_relaxed);
+}
+
+extern constinit const std::int32_t *g_teams_with_tasks;
+
+// Which way a call goes.
+enum class Way {
+    bare,
+    marked,   // bare, as long as the task runtime has no tasks; but who blocks says so (blocking.h)
+    attended, // whatever there is to be done
+};
+inline Way way() {
+    const unsigned char attention = g_attention.load(std::memory_order_relaxed);
+    if (attention == 0) [[likely]]
+        return Way::bare;
+    return attention == kTasks && __atomic_load_n(g_teams_with_tasks, __ATOMIC_RELAXED) == 0
+               ? Way::marked
+               : Way::attended;
 }
 
 // Is the caller an OpenMP task (or in a like position) whose blocking calls should suspend it?
@@ -206,6 +260,7 @@ void release_tests();
 
 // The task runtime, when it is in the process.
 bool runtime_present();
+void begin_tasks(); // from now on there may be some
 // MPI was initialized with MPI_THREAD_MULTIPLE: tasks may call from any thread.
 void set_multiple(bool multiple);
 bool multiple();

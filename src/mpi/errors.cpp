@@ -9,9 +9,9 @@ constinit thread_local bool QuietTests::t_quiet __attribute__((tls_model("initia
 constinit thread_local bool QuietTests::t_kept __attribute__((tls_model("initial-exec")));
 
 void raise(Object object, int error) {
-    static const auto on_communicator = SENNIT_BARE(Comm_call_errhandler);
-    static const auto on_window = SENNIT_BARE(Win_call_errhandler);
-    static const auto on_file = SENNIT_BARE(File_call_errhandler);
+    static constexpr auto on_communicator = SENNIT_BARE(Comm_call_errhandler);
+    static constexpr auto on_window = SENNIT_BARE(Win_call_errhandler);
+    static constexpr auto on_file = SENNIT_BARE(File_call_errhandler);
     outside_task([&] {
         switch (object.kind) {
         case Object::Kind::communicator:

@@ -26,7 +26,7 @@ struct Pending {
 constexpr int kStatusWords = sizeof(MPI_Status) / sizeof(MPI_Fint);
 
 void deliver(void *data, int count, MPI_Status *statuses) {
-    static const auto to_fortran = SENNIT_BARE(Status_c2f);
+    static constexpr auto to_fortran = SENNIT_BARE(Status_c2f);
     const Pending pending = *static_cast<Pending *>(data);
     std::free(data);
     for (int i = 0; pending.statuses && i < count; ++i)
@@ -35,7 +35,7 @@ void deliver(void *data, int count, MPI_Status *statuses) {
 }
 
 void wait_all(int count, MPI_Fint *requests, MPI_Fint *statuses, bool ignored, MPI_Fint *error) {
-    static const auto status_to_fortran = SENNIT_BARE(Status_c2f);
+    static constexpr auto status_to_fortran = SENNIT_BARE(Status_c2f);
     const auto n = static_cast<std::size_t>(count > 0 ? count : 1);
     auto *native = static_cast<MPI_Request *>(std::malloc(n * sizeof(MPI_Request)));
     auto *pending = static_cast<Pending *>(std::malloc(sizeof(Pending)));
@@ -117,9 +117,9 @@ const MPI_Datatype *datatypes_from_fortran(const MPI_Fint *types, [[maybe_unused
     };
     static Known *known = nullptr;
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    static const auto is_inter = SENNIT_BARE(Comm_test_inter);
-    static const auto size_of = SENNIT_BARE(Comm_size);
-    static const auto remote_size_of = SENNIT_BARE(Comm_remote_size);
+    static constexpr auto is_inter = SENNIT_BARE(Comm_test_inter);
+    static constexpr auto size_of = SENNIT_BARE(Comm_size);
+    static constexpr auto remote_size_of = SENNIT_BARE(Comm_remote_size);
     int inter = 0;
     int size = 0;
     outside_task([&] {

@@ -74,10 +74,24 @@ extern "C" SENNIT_MPI_EXPORT int PMPI_{name}({parameters})
 
 """
 
-IN_TASK = """extern "C" int sennit_MPI_{name}({parameters}) {{
-    static const auto bare = SENNIT_BARE({name});
-    if (no_tasks()) [[unlikely]]
-        return bare({arguments});
+# Where there are no tasks, nothing stands before the bare call but the mark. A function for each of the
+# three, so that none saves registers for another.
+DOOR = """[[gnu::noinline]] static int marked_{name}({parameters}) {{
+    static constexpr auto bare = SENNIT_BARE({name});
+    {mark}
+    return outside_task({wait}[&] {{ return bare({arguments}); }});
+}}
+extern "C" int sennit_MPI_{name}({parameters}) {{
+    static constexpr auto bare = SENNIT_BARE({name});
+    const Way to = way();
+    return to == Way::bare     ? bare({arguments})
+           : to == Way::marked ? marked_{name}({arguments})
+                               : attended_{name}({arguments});
+}}
+"""
+
+IN_TASK = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
+    static constexpr auto bare = SENNIT_BARE({name});
     {traced}
     if (!in_task({never_blocks})) {{
         {mark}
@@ -89,16 +103,16 @@ IN_TASK = """extern "C" int sennit_MPI_{name}({parameters}) {{
         return error;
 """
 
-START = IN_TASK + """    static const auto twin = SENNIT_BARE({twin});
+START = IN_TASK + """    static constexpr auto twin = SENNIT_BARE({twin});
     return start_and_wait(operation, {status},
                           [&](MPI_Request *request) {{ return twin({twin_arguments}); }});
 }}
-"""
+""" + DOOR
 
 # A wait for the program's requests: some may be continuation requests.
-WAIT = """extern "C" int sennit_MPI_{name}({parameters}) {{
-    static const auto bare = SENNIT_BARE({name});
-    static const auto test = SENNIT_BARE({twin});
+WAIT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
+    static constexpr auto bare = SENNIT_BARE({name});
+    static constexpr auto test = SENNIT_BARE({twin});
     {traced}
     const auto over = [&](int *flag) {{
         const int error = test({twin_arguments});
@@ -117,22 +131,22 @@ WAIT = """extern "C" int sennit_MPI_{name}({parameters}) {{
         return error;
     return poll_and_wait(operation, over);
 }}
-"""
+""" + DOOR
 
-POLL = IN_TASK + """    static const auto test = SENNIT_BARE({twin});
+POLL = IN_TASK + """    static constexpr auto test = SENNIT_BARE({twin});
     return poll_and_wait(operation, [&](int *flag) {{
         const int error = test({twin_arguments});
         {set_flag}
         return error;
     }});
 }}
-"""
+""" + DOOR
 
 # TAMPI's calls without a request: as the blocking call, and the task's completion waits.
 BOUND = """extern "C" SENNIT_MPI_EXPORT int TAMPI_{twin}({parameters}) {{
     if (!in_task({never_blocks}))
         return sennit_MPI_{name}({arguments});
-    static const auto twin = SENNIT_BARE({twin});
+    static constexpr auto twin = SENNIT_BARE({twin});
     const Operation operation{{"TAMPI_{twin}", Notice::{notice}, {peer}, {tag}, {object}, {turn},
                               {count}}};
     if (const int error = chaos::failure(operation))
@@ -152,26 +166,30 @@ BOUND_FORTRAN = """extern "C" SENNIT_MPI_EXPORT void tampi_{lower}_({fortran_par
 
 DELEGATE = IN_TASK + """    return delegate(operation, [&] {{ return bare({arguments}); }});
 }}
+""" + DOOR
+
+NOTICED_DOOR = """extern "C" int sennit_MPI_{name}({parameters}) {{
+    static constexpr auto bare = SENNIT_BARE({name});
+    return way() == Way::attended ? attended_{name}({arguments}) : bare({arguments});
+}}
 """
 
-NOTIFY = """extern "C" int sennit_MPI_{name}({parameters}) {{
-    static const auto bare = SENNIT_BARE({name});
-    if (no_tasks()) [[unlikely]]
-        return bare({arguments});
+NOTIFY = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
+    static constexpr auto bare = SENNIT_BARE({name});
     notify(Notice::{notice}, {peer});
     const int error = outside_task([&] {{ return bare({arguments}); }});
     trace_post({facts}, {request}, {bytes});
     return error;
 }}
-"""
+""" + NOTICED_DOOR
 
-TRACE = """extern "C" int sennit_MPI_{name}({parameters}) {{
-    static const auto bare = SENNIT_BARE({name});
+TRACE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
+    static constexpr auto bare = SENNIT_BARE({name});
     const int error = outside_task([&] {{ return bare({arguments}); }});
     trace_post({facts}, {request}, {bytes});
     return error;
 }}
-"""
+""" + NOTICED_DOOR
 
 def from_fortran(declaration, name):
     """An argument of a Fortran binding, and the C argument that it becomes."""

@@ -29,14 +29,14 @@ void opened(bool multiple) {
     g_users.fetch_add(1, std::memory_order_relaxed);
     if (!runtime_present())
         return;
-    g_tasks.store(true, std::memory_order_relaxed);
+    begin_tasks();
     if (!multiple)
         std::fputs(kNoMultiple, stderr);
     set_multiple(multiple);
 }
 
 int init(int *argc, char ***argv, int required, int *provided) {
-    static const auto bare = SENNIT_BARE(Init_thread);
+    static constexpr auto bare = SENNIT_BARE(Init_thread);
     const bool tasks = runtime_present();
     const bool task_multiple = required == MPI_TASK_MULTIPLE;
     const int asked =
@@ -106,7 +106,7 @@ SENNIT_DEFINE(Query_thread, int *provided) {
         *provided = level;
         return MPI_SUCCESS;
     }
-    static const auto bare = SENNIT_BARE(Query_thread);
+    static constexpr auto bare = SENNIT_BARE(Query_thread);
     return outside_task([&] { return bare(provided); });
 }
 
@@ -115,7 +115,7 @@ SENNIT_DEFINE(Finalize, void) {
     free_continuations();
     stop_progress_thread();
     trace_finish();
-    static const auto bare = SENNIT_BARE(Finalize);
+    static constexpr auto bare = SENNIT_BARE(Finalize);
     set_multiple(false); // nobody may ask MPI anything any more
     return outside_task(kFinalizing, [&] { return bare(); });
 }
@@ -124,13 +124,13 @@ SENNIT_DEFINE(Finalize, void) {
 
 // MPI 4.0, section 11.3.1: the thread level of a session is asked for by the key "thread_level".
 SENNIT_DEFINE(Session_init, MPI_Info info, MPI_Errhandler handler, MPI_Session *session) {
-    static const auto bare = SENNIT_BARE(Session_init);
-    static const auto info_create = SENNIT_BARE(Info_create);
-    static const auto info_dup = SENNIT_BARE(Info_dup);
-    static const auto info_set = SENNIT_BARE(Info_set);
-    static const auto info_get = SENNIT_BARE(Info_get_string);
-    static const auto info_free = SENNIT_BARE(Info_free);
-    static const auto session_info = SENNIT_BARE(Session_get_info);
+    static constexpr auto bare = SENNIT_BARE(Session_init);
+    static constexpr auto info_create = SENNIT_BARE(Info_create);
+    static constexpr auto info_dup = SENNIT_BARE(Info_dup);
+    static constexpr auto info_set = SENNIT_BARE(Info_set);
+    static constexpr auto info_get = SENNIT_BARE(Info_get_string);
+    static constexpr auto info_free = SENNIT_BARE(Info_free);
+    static constexpr auto session_info = SENNIT_BARE(Session_get_info);
     return outside_task([&] {
         if (!runtime_present())
             return bare(info, handler, session);
@@ -158,7 +158,7 @@ SENNIT_DEFINE(Session_init, MPI_Info info, MPI_Errhandler handler, MPI_Session *
 
 SENNIT_DEFINE(Session_finalize, MPI_Session *session) {
     close("MPI_Session_finalize");
-    static const auto bare = SENNIT_BARE(Session_finalize);
+    static constexpr auto bare = SENNIT_BARE(Session_finalize);
     return outside_task([&] { return bare(session); });
 }
 

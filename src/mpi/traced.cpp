@@ -50,14 +50,14 @@ int g_key = MPI_KEYVAL_INVALID;
 std::uintptr_t g_latest = 0;
 
 void name_group(MPI_Comm comm, std::uint64_t id) {
-    static const auto get_size = SENNIT_BARE(Comm_size);
-    static const auto remote_size = SENNIT_BARE(Comm_remote_size);
-    static const auto is_inter = SENNIT_BARE(Comm_test_inter);
-    static const auto get_name = SENNIT_BARE(Comm_get_name);
-    static const auto group_of_comm = SENNIT_BARE(Comm_group);
-    static const auto remote_group = SENNIT_BARE(Comm_remote_group);
-    static const auto translate = SENNIT_BARE(Group_translate_ranks);
-    static const auto group_free = SENNIT_BARE(Group_free);
+    static constexpr auto get_size = SENNIT_BARE(Comm_size);
+    static constexpr auto remote_size = SENNIT_BARE(Comm_remote_size);
+    static constexpr auto is_inter = SENNIT_BARE(Comm_test_inter);
+    static constexpr auto get_name = SENNIT_BARE(Comm_get_name);
+    static constexpr auto group_of_comm = SENNIT_BARE(Comm_group);
+    static constexpr auto remote_group = SENNIT_BARE(Comm_remote_group);
+    static constexpr auto translate = SENNIT_BARE(Group_translate_ranks);
+    static constexpr auto group_free = SENNIT_BARE(Group_free);
     int inter = 0;
     int size = 0;
     is_inter(comm, &inter);
@@ -87,9 +87,9 @@ void name_group(MPI_Comm comm, std::uint64_t id) {
 }
 
 std::uint64_t group_id(Object object) {
-    static const auto get = SENNIT_BARE(Comm_get_attr);
-    static const auto set = SENNIT_BARE(Comm_set_attr);
-    static const auto create = SENNIT_BARE(Comm_create_keyval);
+    static constexpr auto get = SENNIT_BARE(Comm_get_attr);
+    static constexpr auto set = SENNIT_BARE(Comm_set_attr);
+    static constexpr auto create = SENNIT_BARE(Comm_create_keyval);
     const auto comm = handle_from<MPI_Comm>(object.handle);
     if (object.kind != Object::Kind::communicator || comm == MPI_COMM_NULL)
         return 0;
@@ -138,10 +138,10 @@ bool all_here(int ranks) {
 
 // The quickest of some rounds with rank 0 tells how far its clock is ahead.
 void meet_rank_0() {
-    static const auto get_rank = SENNIT_BARE(Comm_rank);
-    static const auto get_size = SENNIT_BARE(Comm_size);
-    static const auto send = SENNIT_BARE(Send);
-    static const auto receive = SENNIT_BARE(Recv);
+    static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
+    static constexpr auto get_size = SENNIT_BARE(Comm_size);
+    static constexpr auto send = SENNIT_BARE(Send);
+    static constexpr auto receive = SENNIT_BARE(Recv);
     constexpr int kRounds = 32;
     int rank = 0;
     int ranks = 0;
@@ -178,7 +178,7 @@ void meet_rank_0() {
 } // namespace
 
 std::uint64_t message_bytes(std::int64_t count, MPI_Datatype type) {
-    static const auto type_size = SENNIT_BARE(Type_size);
+    static constexpr auto type_size = SENNIT_BARE(Type_size);
     int size = 0;
     if (count <= 0 || t_depth > 0 || type == MPI_DATATYPE_NULL)
         return 0;
@@ -205,7 +205,7 @@ MPI_Status *Traced::watch(MPI_Status *given) {
 }
 
 void Traced::end() {
-    static const auto get_count = SENNIT_BARE(Get_count);
+    static constexpr auto get_count = SENNIT_BARE(Get_count);
     int bytes = 0;
     int source = -1;
     int tag = -1;
@@ -235,9 +235,9 @@ void trace_bound(const MPI_Request *requests, int count) {
 }
 
 void trace_start() {
-    static const auto get_rank = SENNIT_BARE(Comm_rank);
-    static const auto get_size = SENNIT_BARE(Comm_size);
-    static const auto dup = SENNIT_BARE(Comm_dup);
+    static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
+    static constexpr auto get_size = SENNIT_BARE(Comm_size);
+    static constexpr auto dup = SENNIT_BARE(Comm_dup);
     if (!recorder().sennit_trace_on || !recorder().sennit_trace_on())
         return;
     outside_task([] {
@@ -254,13 +254,15 @@ void trace_start() {
         return MPI_SUCCESS;
     });
     g_tracing = true;
+    attend_to(kTracing);
 }
 
 void trace_finish() {
-    static const auto comm_free = SENNIT_BARE(Comm_free);
+    static constexpr auto comm_free = SENNIT_BARE(Comm_free);
     if (!g_tracing)
         return;
     g_tracing = false;
+    attend_no_more_to(kTracing);
     outside_task([] {
         if (g_clocks) {
             meet_rank_0();

@@ -72,7 +72,7 @@ Team *make_serving_team(int size) {
     Team *team = make_team(size);
     team->icvs = &global_icvs().initial;
     team->contention = &team->own_contention;
-    team->has_tasks.store(true, std::memory_order_relaxed);
+    team->note_tasks();
     team->kind = Team::Kind::initial;
     Task &parent = team->member(0).implicit;
     parent.flags = Task::kInitial;

@@ -75,6 +75,11 @@ SENNIT_EXPORT int sennit_should_suspend(void) {
     return team.has_tasks.load(std::memory_order_relaxed) && !team.quiescent();
 }
 
+SENNIT_EXPORT const int32_t *sennit_teams_with_tasks(void) {
+    static_assert(sizeof(sched::g_groups_with_tasks) == sizeof(std::int32_t));
+    return reinterpret_cast<const std::int32_t *>(&sched::g_groups_with_tasks);
+}
+
 SENNIT_EXPORT int sennit_send_order(uint64_t *key) {
     const sched::Worker *worker = sched::Worker::self();
     const policy::Rules &rules = sched::rules();

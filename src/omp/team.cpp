@@ -344,8 +344,7 @@ void Team::settle() {
         !arrived.compare_exchange_strong(all, 0, std::memory_order_acq_rel))
         return;
     // Everybody reads their lines.
-    if (has_tasks.load(std::memory_order_relaxed))
-        has_tasks.store(false, std::memory_order_relaxed);
+    forget_tasks();
     if (share_cancelled.load(std::memory_order_relaxed))
         share_cancelled.store(false, std::memory_order_relaxed);
     barrier.open(*this);

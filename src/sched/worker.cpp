@@ -38,6 +38,8 @@ SENNIT_COLD void note_steal(const Slot &from, int count) {
 
 } // namespace
 
+constinit std::atomic<std::int32_t> g_groups_with_tasks{0};
+
 bool Group::quiescent() const {
     std::uint64_t finished = finished_elsewhere.load(std::memory_order_acquire);
     for (int i = 0; i < size; ++i)

@@ -68,6 +68,8 @@ struct Group {
     OrderedQueue *queues = nullptr; // where ordered(): of each NUMA node
     // Set when the first task is created; cleared by the barrier. Spares barriers the counting.
     std::atomic<bool> has_tasks{false};
+    void note_tasks();
+    void forget_tasks();
     // The region is cancelled: tasks that have not begun are discarded.
     std::atomic<bool> cancelled{false};
     // Completions by threads that have no slot here (omp_fulfill_event of a foreign thread), and
@@ -101,6 +103,26 @@ struct Group {
   protected:
     ~Group() = default;
 };
+
+// Groups that have tasks. Zero: no thread runs a deferred task, nor could any start to.
+extern std::atomic<std::int32_t> g_groups_with_tasks;
+
+// Counted before it is seen: who runs a task of the group finds the count above zero.
+inline void Group::note_tasks() {
+    if (has_tasks.load(std::memory_order_acquire))
+        return;
+    g_groups_with_tasks.fetch_add(1, std::memory_order_relaxed);
+    if (has_tasks.exchange(true, std::memory_order_acq_rel))
+        g_groups_with_tasks.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// Of a group in which nobody creates tasks just now.
+inline void Group::forget_tasks() {
+    if (!has_tasks.load(std::memory_order_relaxed))
+        return;
+    has_tasks.store(false, std::memory_order_relaxed);
+    g_groups_with_tasks.fetch_sub(1, std::memory_order_relaxed);
+}
 
 struct alignas(kCacheLine) Slot {
     ReadyQueue queue;

@@ -13,10 +13,8 @@ enum class Then { queue, next }; // where the first ready successor goes
 [[gnu::always_inline]] inline void count_in_team(sched::Worker &worker, Task &task) {
     if (task.taskgroup)
         task.taskgroup->count.fetch_add(2, std::memory_order_relaxed);
-    sched::Group &team = *task.team;
     worker.slot->count_created();
-    if (SENNIT_UNLIKELY(!team.has_tasks.load(std::memory_order_relaxed)))
-        team.has_tasks.store(true, std::memory_order_release);
+    task.team->note_tasks();
 }
 [[gnu::always_inline]] inline void count_child(sched::Worker &worker, Task &task) {
     Task *parent = task.parent;
