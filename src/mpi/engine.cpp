@@ -6,6 +6,7 @@
 #include "mpi/chaos.h"
 #include "mpi/continuation.h"
 #include "mpi/errors.h"
+#include "mpi/rotation.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -82,12 +83,12 @@ std::atomic<std::int64_t> g_pending{0};
 std::atomic<bool> g_token{false};
 
 constexpr int kBriefTests = 4; // before a task is suspended
-constexpr int kBatch = 64;     // requests a Testsome call gets at once
 
 Array<MPI_Request> g_requests; // parallel to g_waiting
 Array<Ticket *> g_waiting;
+Rotation g_order;
 Array<Ticket *> g_special; // tickets with a test of their own
-int g_position = 0;        // where the next round over g_requests begins
+Rotation g_special_order;
 
 // The card of a machine is a queue, too: under a policy that knows what is urgent, MPI gets a few
 // long sends at once, and the others wait here.
@@ -151,6 +152,12 @@ void shuffle() {
         chaos::swap(g_special, i, chaos::any_below(i + 1));
 }
 
+void push_request(Ticket &ticket) {
+    g_requests.push(ticket.request);
+    g_waiting.push(&ticket);
+    g_order.added();
+}
+
 void take_new() {
     Ticket *newest = g_inbox.exchange(nullptr, std::memory_order_acquire);
     Ticket *oldest = nullptr;
@@ -166,25 +173,16 @@ void take_new() {
             g_queued.push(oldest);
         } else if (oldest->test) {
             g_special.push(oldest);
+            g_special_order.added();
         } else {
-            g_requests.push(oldest->request);
-            g_waiting.push(oldest);
+            push_request(*oldest);
         }
         oldest = next;
     }
 }
 
-void remove_request(int at) {
-    const int last = g_waiting.size() - 1;
-    g_requests[at] = g_requests[last];
-    g_waiting[at] = g_waiting[last];
-    g_requests.pop();
-    g_waiting.pop();
-}
-
-// The request at g_position + index is over.
-void complete(int index, const MPI_Status &status, int error, bool unraised) {
-    const int at = g_position + index;
+// The request at `at` is over.
+void complete(int at, const MPI_Status &status, int error, bool unraised) {
     Ticket &ticket = *g_waiting[at];
     ticket.error = error;
     ticket.unraised = unraised;
@@ -198,12 +196,12 @@ void complete(int index, const MPI_Status &status, int error, bool unraised) {
 }
 
 // Testsome says that it failed and not for which request: ask them one by one.
-int find_failure(int count) {
+int find_failure(Rotation::Slice slice) {
     static constexpr auto test = SENNIT_BARE(Test);
-    for (int i = 0; i < count; ++i) {
+    for (int i = slice.begin; i < slice.begin + slice.count; ++i) {
         int flag = 0;
         MPI_Status status;
-        const int error = test(&g_requests[g_position + i], &flag, &status);
+        const int error = test(&g_requests[i], &flag, &status);
         if (error == MPI_SUCCESS && !flag)
             continue;
         complete(i, status, error, QuietTests::kept_back());
@@ -212,38 +210,60 @@ int find_failure(int count) {
     return 0;
 }
 
-// One Testsome over [g_position, + kBatch); returns completions.
-int test_batch() {
+// One Testsome over the slice; returns how many are over, which are null afterwards.
+int test_requests(Rotation::Slice slice) {
     static constexpr auto testsome = SENNIT_BARE(Testsome);
-    if (g_position >= g_waiting.size())
-        g_position = 0;
-    const int rest = g_waiting.size() - g_position;
-    const int count = rest < kBatch ? rest : kBatch;
-    int indices[kBatch];
-    MPI_Status statuses[kBatch];
+    int indices[Rotation::kBatch];
+    MPI_Status statuses[Rotation::kBatch];
     int done = 0;
-    const int error = testsome(count, g_requests.data() + g_position, &done, indices, statuses);
+    const int error =
+        testsome(slice.count, g_requests.data() + slice.begin, &done, indices, statuses);
     if (done == MPI_UNDEFINED)
         done = 0;
     bool unraised = QuietTests::kept_back();
     if (error != MPI_SUCCESS && error != MPI_ERR_IN_STATUS)
-        done = find_failure(count);
-    else
-        for (int i = 0; i < done; ++i) {
-            const int own = error == MPI_SUCCESS ? MPI_SUCCESS : statuses[i].MPI_ERROR;
-            complete(indices[i], statuses[i], own, unraised);
-            // The handler was called for the first that failed.
-            unraised = unraised || own != MPI_SUCCESS;
-        }
-    if (done == 0) {
-        g_position += count;
-        return 0;
+        return find_failure(slice);
+    for (int i = 0; i < done; ++i) {
+        const int own = error == MPI_SUCCESS ? MPI_SUCCESS : statuses[i].MPI_ERROR;
+        complete(slice.begin + indices[i], statuses[i], own, unraised);
+        // The handler was called for the first that failed.
+        unraised = unraised || own != MPI_SUCCESS;
     }
-    // From the back, so that what moves into a hole has not to be removed itself.
-    for (int hole = g_position + count - 1; hole >= g_position; --hole)
-        if (hole < g_waiting.size() && g_waiting[hole] == nullptr)
-            remove_request(hole);
     return done;
+}
+
+int test_requests() {
+    return g_order.turn([](Rotation::Slice slice) { return test_requests(slice); },
+                        [](int at) { return g_waiting[at] == nullptr; },
+                        [](int from, int to) {
+                            g_requests[to] = g_requests[from];
+                            g_waiting[to] = g_waiting[from];
+                        },
+                        [] {
+                            g_requests.pop();
+                            g_waiting.pop();
+                        });
+}
+
+int test_special(Rotation::Slice slice) {
+    int done = 0;
+    for (int i = slice.begin; i < slice.begin + slice.count; ++i) {
+        Ticket &ticket = *g_special[i];
+        if (!ticket.test(ticket))
+            continue;
+        ticket.unraised = QuietTests::kept_back();
+        g_special[i] = nullptr;
+        finish(ticket);
+        ++done;
+    }
+    return done;
+}
+
+int test_special() {
+    return g_special_order.turn([](Rotation::Slice slice) { return test_special(slice); },
+                                [](int at) { return g_special[at] == nullptr; },
+                                [](int from, int to) { g_special[to] = g_special[from]; },
+                                [] { g_special.pop(); });
 }
 
 // Let queued sends go, the first in order first. Returns how many could not be started and are
@@ -268,8 +288,7 @@ int start_queued() {
         ticket.in_order = true;
         ticket.error = ticket.start(ticket.closure, &ticket.request);
         if (ticket.error == MPI_SUCCESS) {
-            g_requests.push(ticket.request);
-            g_waiting.push(&ticket);
+            push_request(ticket);
         } else {
             ticket.unraised = QuietTests::kept_back();
             finish(ticket);
@@ -277,21 +296,6 @@ int start_queued() {
         }
     }
     return failed;
-}
-
-int test_special() {
-    int done = 0;
-    for (int i = g_special.size(); i-- > 0;) {
-        Ticket &ticket = *g_special[i];
-        if (!ticket.test(ticket))
-            continue;
-        ticket.unraised = QuietTests::kept_back();
-        g_special[i] = g_special[g_special.size() - 1];
-        g_special.pop();
-        finish(ticket);
-        ++done;
-    }
-    return done;
 }
 
 } // namespace
@@ -494,15 +498,9 @@ int test_tickets() {
     take_new();
     if (chaos::on() && chaos::shuffles())
         shuffle();
-    int done = test_special();
+    int done = test_special() + test_requests() + start_queued();
     if (chaos::on())
         done += chaos::release(finish_now);
-    // Every request once a round, a batch at a time; a batch that yields something first gets its
-    // tasks going before more time is spent on testing.
-    const int rounds = (g_waiting.size() + kBatch - 1) / kBatch;
-    for (int round = 0; round < rounds && done == 0; ++round)
-        done += test_batch();
-    done += start_queued();
     --t_depth;
     g_token.store(false, std::memory_order_release);
     return done;
