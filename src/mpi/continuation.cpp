@@ -89,7 +89,18 @@ std::uint64_t g_pass = 0;
 MPI_Comm g_self = MPI_COMM_NULL; // of the receives that continuation requests are
 
 std::atomic<int> g_callable{0};
-constinit thread_local bool t_calling __attribute__((tls_model("initial-exec"))) = false;
+
+// Who calls a continuation on this thread: it shall not call others within it, without end. A task
+// that is suspended within one is not the next that comes here.
+constinit thread_local const void *t_caller __attribute__((tls_model("initial-exec"))) = nullptr;
+
+const void *caller() {
+    const void *task = runtime_present() ? current_task() : nullptr;
+    return task ? task : &t_caller;
+}
+bool calling() {
+    return t_caller && t_caller == caller();
+}
 
 ContinuationRequest **bucket_of(MPI_Request handle) {
     return &g_buckets[(handle_bits(handle) * 0x9e3779b97f4a7c15u) >> 56];
@@ -160,9 +171,9 @@ void call_first(ContinuationRequest &request) {
     --request.ready_count;
     announce(request);
     pthread_mutex_unlock(&g_mutex);
-    t_calling = true;
+    t_caller = caller();
     const int result = continuation->callback(continuation->error, continuation->data);
-    t_calling = false;
+    t_caller = nullptr;
     pthread_mutex_lock(&g_mutex);
     if (result != MPI_SUCCESS)
         fail(continuation, result);
@@ -284,7 +295,7 @@ void free_continuations() {
 }
 
 int run_continuations(bool application) {
-    if (g_callable.load(std::memory_order_acquire) == 0 || t_calling)
+    if (g_callable.load(std::memory_order_acquire) == 0 || calling())
         return 0;
     int called = 0;
     const Guard guard;
@@ -355,7 +366,7 @@ void Attendance::work() {
     const Guard guard;
     for (int i = 0; i < count_; ++i) {
         ContinuationRequest &request = *entries_[i].request;
-        if (request.poll_only && request.active && !t_calling)
+        if (request.poll_only && request.active && !calling())
             for (int called = 0;
                  request.ready_count > 0 && (request.max_poll == 0 || called < request.max_poll);
                  ++called)

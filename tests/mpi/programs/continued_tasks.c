@@ -45,6 +45,51 @@ static int count_call(int rc, void *data) {
     return MPI_SUCCESS;
 }
 
+struct blocked {
+    int entered, value;
+};
+
+static int receive(int rc, void *data) {
+    struct blocked *blocked = data;
+    CHECK(rc == MPI_SUCCESS);
+#pragma omp atomic write
+    blocked->entered = 1;
+    return MPI_Recv(&blocked->value, 1, MPI_INT, previous(), messages, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE);
+}
+
+/* A task waits for a continuation of something that is complete. */
+static void continue_with(MPIX_Continue_cb_function *function, void *data) {
+    MPI_Request continuations, barrier;
+    MPIX_Continue_init(0, 0, MPI_INFO_NULL, &continuations);
+    MPI_Start(&continuations);
+    MPI_Ibarrier(MPI_COMM_SELF, &barrier);
+    MPIX_Continue(&barrier, function, data, 0, MPI_STATUS_IGNORE, continuations);
+    MPI_Wait(&continuations, MPI_STATUS_IGNORE);
+    MPI_Request_free(&continuations);
+}
+
+/* While a callback blocks, and with it the task that it was called in, its thread calls the
+ * continuations of others. */
+static void blocking_callback(void) {
+    struct blocked blocked = {0, -1};
+    int calls = 0;
+#pragma omp task shared(blocked)
+    continue_with(receive, &blocked);
+#pragma omp task shared(blocked, calls)
+    {
+        for (int entered = 0; !entered;) {
+#pragma omp taskyield
+#pragma omp atomic read
+            entered = blocked.entered;
+        }
+        continue_with(count_call, &calls);
+        MPI_Send(&calls, 1, MPI_INT, next(), messages, MPI_COMM_WORLD);
+    }
+#pragma omp taskwait
+    CHECK(calls == 1 && blocked.value == 1);
+}
+
 /* More tasks that wait than threads, before the tasks that send. */
 static void suspended(void) {
     int done = 0;
@@ -92,6 +137,7 @@ int main(int argc, char **argv) {
     {
         detached(continuations);
         suspended();
+        blocking_callback();
     }
     MPI_Wait(&continuations, MPI_STATUS_IGNORE);
     MPI_Request_free(&continuations);
