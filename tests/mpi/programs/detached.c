@@ -2,12 +2,14 @@
  * MPI detach paper, section 4.2: persistent requests are started and detached in one call, again
  * and again; section 6.1: with MPIX_DETACH=progress callbacks come without any call of
  * MPIX_Progress. The program has no OpenMP and runs also without Sennit's runtime. */
+#define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
 #include <mpix_detach.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 enum { messages = 20, rounds = 3 };
 
@@ -33,6 +35,18 @@ static void until(atomic_int *counter, int expected) {
         else
             MPIX_Progress(NULL);
     CHECK(atomic_load(counter) == expected);
+}
+
+/* Section 6.1: the thread suspends itself while no request is detached. */
+static void idle(void) {
+    const struct timespec pause = {0, 300 * 1000 * 1000};
+    struct timespec before, after;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    nanosleep(&pause, NULL);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    const double seconds =
+        (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);
+    CHECK(seconds < 0.1);
 }
 
 int main(int argc, char **argv) {
@@ -90,6 +104,8 @@ int main(int argc, char **argv) {
             for (int i = 0; i < messages; ++i)
                 CHECK(in[i] == 10 * previous() + i && receives[i] != MPI_REQUEST_NULL);
         }
+    if (have_thread)
+        idle();
     for (int i = 0; i < messages; ++i) {
         MPI_Request_free(&receives[i]);
         MPI_Request_free(&sends[i]);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * MPI detach paper, section 6.1: where the main thread communicates and polls, MPI_THREAD_FUNNELED
+ * is enough; section 4.1: null and inactive requests are complete at once. The program has no
+ * OpenMP and runs also without Sennit's runtime. */
+#include "check.h"
+
+#include <mpix_detach.h>
+
+static int called, received, statuses_right;
+
+static void count_one(void *data) {
+    ++*(int *)data;
+}
+static void count_status(void *data, MPI_Status *status) {
+    int count = -1;
+    MPI_Get_count(status, MPI_INT, &count);
+    statuses_right += count == 0 && status->MPI_SOURCE == MPI_ANY_SOURCE;
+    count_one(data);
+}
+static void count_all(void *data, int count, MPI_Status *statuses) {
+    (void)statuses;
+    *(int *)data += count;
+}
+
+int main(int argc, char **argv) {
+    int provided = -1;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    CHECK(provided >= MPI_THREAD_FUNNELED);
+
+    int buffer = -1;
+    MPI_Request null = MPI_REQUEST_NULL, nulls[3], inactive;
+    void *data[3] = {&called, &called, &called};
+    for (int i = 0; i < 3; ++i)
+        nulls[i] = MPI_REQUEST_NULL;
+    CHECK(MPIX_Detach(&null, count_one, &called) == MPI_SUCCESS && called == 1);
+    CHECK(MPIX_Detach_status(&null, count_status, &called) == MPI_SUCCESS && called == 2);
+    CHECK(MPIX_Detach_each(3, nulls, count_one, data) == MPI_SUCCESS && called == 5);
+    CHECK(MPIX_Detach_all(3, nulls, count_one, &called) == MPI_SUCCESS && called == 6);
+    CHECK(MPIX_Detach_all(0, NULL, count_one, &called) == MPI_SUCCESS && called == 7);
+    CHECK(MPIX_Detach_all_status(3, nulls, count_all, &called) == MPI_SUCCESS && called == 10);
+    MPI_Recv_init(&buffer, 1, MPI_INT, previous(), 1, MPI_COMM_WORLD, &inactive);
+    MPI_Request copy = inactive;
+    CHECK(MPIX_Detach_status(&copy, count_status, &called) == MPI_SUCCESS && called == 11);
+    CHECK(statuses_right == 2);
+    MPI_Request_free(&inactive);
+
+    MPI_Request receive, send;
+    MPI_Irecv(&buffer, 1, MPI_INT, previous(), 2, MPI_COMM_WORLD, &receive);
+    CHECK(MPIX_Detach(&receive, count_one, &received) == MPI_SUCCESS);
+    CHECK(receive == MPI_REQUEST_NULL);
+    MPI_Isend(&rank, 1, MPI_INT, next(), 2, MPI_COMM_WORLD, &send);
+    MPI_Wait(&send, MPI_STATUS_IGNORE);
+    while (!received)
+        MPIX_Progress(NULL);
+    CHECK(buffer == previous());
+    MPI_Finalize();
+    return 0;
+}
