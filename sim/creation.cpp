@@ -69,7 +69,7 @@ void Simulation::created(Rank &rank, Time now) {
     link(rank, task, accesses, count, now);
     if (tasks_[task].priority != 0)
         tell_priority(task, now);
-    if (tasks_[task].missing == 0) {
+    if (missing_[task] == 0) {
         make_ready(rank, task, rank.first_thread, now);
         wake_for_ready(rank, now);
     }
@@ -151,7 +151,7 @@ void Simulation::depend_on(std::uint32_t predecessor, std::uint32_t serial, std:
         Bundle &bundle = bundles_[before.successors];
         bundle.successors[bundle.count++] = task;
     }
-    ++tasks_[task].missing;
+    ++missing_[task];
     if (vertices_wanted_ && before.vertex)
         predecessors_.push_back(before.vertex);
 }

@@ -79,7 +79,7 @@ class Simulation {
 
     void priority_changed(Vertex &vertex);
     void vertex_released(Vertex &vertex) {
-        vertices_.drop(&vertex, static_cast<std::uint32_t>(vertex.floor));
+        vertices_.drop(&vertex);
     }
 
   private:
@@ -153,6 +153,7 @@ class Simulation {
     void drop_if_over(std::uint32_t message);
 
     void handle(const EventQueue::Event &event);
+    void prefetch_next();
     [[noreturn]] void stuck(Time now);
 
     const Workload &workload_;
@@ -165,6 +166,9 @@ class Simulation {
     policy::Machine tree_;
     EventQueue events_;
     Pool<Task> tasks_;
+    // Of each task, its predecessors that have not ended. Apart from the rest: most that end are
+    // not the last, and touch nothing else of their successors.
+    Column<std::uint32_t> missing_;
     Pool<Bundle> bundles_;
     Pool<Reader> readers_;
     VertexHeap vertices_;

@@ -5,6 +5,7 @@
 
 #include "machine.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -15,21 +16,26 @@ class EventQueue {
   public:
     struct Event {
         Time time;
-        std::uint32_t sequence;
         std::uint32_t what; // kind in the upper bits; see pack()
     };
 
     bool empty() const { return heap_.empty(); }
-    std::size_t size() const { return heap_.size(); }
-    std::uint32_t next() const { return heap_[0].what; }
+    std::uint32_t next() const { return what_of(heap_[0]); }
+    // Visit what may come after the next event: the root's children.
+    template <class Visitor>
+    void each_second(Visitor visit) const {
+        const std::size_t end = std::min<std::size_t>(heap_.size(), 5);
+        for (std::size_t at = 1; at < end; ++at)
+            visit(what_of(heap_[at]));
+    }
 
     void push(Time time, std::uint32_t what) {
-        const Event event{time, sequence_++, what};
+        const Entry event = static_cast<Entry>(time) << 64 | Entry{sequence_++} << 32 | what;
         std::size_t at = heap_.size();
         heap_.push_back(event);
         while (at > 0) {
             const std::size_t parent = (at - 1) / 4;
-            if (!before(event, heap_[parent]))
+            if (heap_[parent] < event)
                 break;
             heap_[at] = heap_[parent];
             at = parent;
@@ -38,39 +44,46 @@ class EventQueue {
     }
 
     Event pop() {
-        const Event first = heap_[0];
-        const Event last = heap_.back();
+        const Entry first = heap_[0];
+        const Entry last = heap_.back();
         heap_.pop_back();
+        Entry *const heap = heap_.data();
         const std::size_t size = heap_.size();
-        if (size == 0)
-            return first;
-        std::size_t at = 0;
-        for (;;) {
-            const std::size_t child = 4 * at + 1;
-            if (child >= size)
-                break;
-            std::size_t least = child;
-            const std::size_t end = child + 4 < size ? child + 4 : size;
-            for (std::size_t other = child + 1; other < end; ++other)
-                if (before(heap_[other], heap_[least]))
-                    least = other;
-            if (!before(heap_[least], last))
-                break;
-            heap_[at] = heap_[least];
-            at = least;
+        if (size > 0) {
+            std::size_t at = 0;
+            for (std::size_t child = 1; child < size; child = 4 * at + 1) {
+                const std::size_t least = child + 4 <= size ? least_of_four(heap, child)
+                                                            : least_of(heap, child, size);
+                if (last < heap[least])
+                    break;
+                heap[at] = heap[least];
+                at = least;
+            }
+            heap[at] = last;
         }
-        heap_[at] = last;
-        return first;
+        return {static_cast<Time>(first >> 64), what_of(first)};
     }
 
   private:
-    // The count may wrap: of two events at one time the difference is small.
-    static bool before(const Event &a, const Event &b) {
-        return a.time != b.time ? a.time < b.time
-                                : static_cast<std::int32_t>(a.sequence - b.sequence) < 0;
+    // The time, the count of events (it may wrap: then a few at one time change places), what.
+    // One number, so that the least of four is found without a branch: which it is, nobody can
+    // predict.
+    __extension__ using Entry = unsigned __int128;
+
+    static std::uint32_t what_of(Entry entry) { return static_cast<std::uint32_t>(entry); }
+    static std::size_t least_of_four(const Entry *heap, std::size_t at) {
+        const std::size_t left = at + (heap[at + 1] < heap[at]);
+        const std::size_t right = at + 2 + (heap[at + 3] < heap[at + 2]);
+        return heap[right] < heap[left] ? right : left;
+    }
+    static std::size_t least_of(const Entry *heap, std::size_t at, std::size_t end) {
+        std::size_t least = at;
+        while (++at < end)
+            least = heap[at] < heap[least] ? at : least;
+        return least;
     }
 
-    std::vector<Event> heap_;
+    std::vector<Entry> heap_;
     std::uint32_t sequence_ = 0;
 };
 

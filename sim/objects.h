@@ -4,11 +4,14 @@
 #pragma once
 
 #include "network.h"
+#include "pages.h"
 #include "sched/policy/judge.h"
 #include "workload.h"
 
+#include <fmt/format.h>
+
 #include <cstdint>
-#include <cstdlib>
+#include <cstddef>
 #include <new>
 #include <stdexcept>
 #include <vector>
@@ -49,7 +52,6 @@ struct alignas(64) Task {
     std::uint32_t age = 0;
     std::uint32_t successor = kNone;  // the first one; most tasks have no other
     std::uint32_t successors = kNone; // all others: a list of bundles
-    std::uint32_t missing = 0;        // predecessors that have not ended
     std::uint32_t next = kNone;       // in a list
     std::uint32_t thread = 0;         // of the rank until it starts: the rank's first thread
     std::uint32_t peer = 0;
@@ -82,9 +84,23 @@ struct Datum {
     std::uint32_t reader_count = 0; // in the list, dead ones too
 };
 
-// Indices into one growing array, reused.
+// An array with its addresses from the start and its memory, zeroed, as it is used.
 template <class T>
-class Pool {
+class Column {
+  public:
+    T &operator[](std::uint32_t index) { return items_[index]; }
+    const T &operator[](std::uint32_t index) const { return items_[index]; }
+    void prefetch(std::uint32_t index) const { __builtin_prefetch(&items_[index], 1); }
+    std::uint32_t room() const { return static_cast<std::uint32_t>(pages_.bytes() / sizeof(T)); }
+
+  private:
+    Pages pages_{std::size_t{kWhoMask} * sizeof(T)};
+    T *const items_ = static_cast<T *>(pages_.begin());
+};
+
+// Indices into one, reused.
+template <class T>
+class Pool : public Column<T> {
   public:
     std::uint32_t take() {
         if (!free_.empty()) {
@@ -92,29 +108,23 @@ class Pool {
             free_.pop_back();
             return index;
         }
-        if (items_.size() >= kWhoMask)
+        if (used_ >= this->room())
             throw std::length_error(
-                "more than 500 million objects at once: set a smaller --window");
-        items_.emplace_back();
-        return static_cast<std::uint32_t>(items_.size() - 1);
+                fmt::format("more than {} million objects at once: set a smaller --window",
+                            this->room() / 1000000));
+        new (&(*this)[used_]) T;
+        return used_++;
     }
     void give_back(std::uint32_t index) { free_.push_back(index); }
-    T &operator[](std::uint32_t index) { return items_[index]; }
-    const T &operator[](std::uint32_t index) const { return items_[index]; }
-    void prefetch(std::uint32_t index) const { __builtin_prefetch(&items_[index], 1); }
 
   private:
-    std::vector<T> items_;
+    std::uint32_t used_ = 0;
     std::vector<std::uint32_t> free_;
 };
 
 // Vertices with their lists of predecessors: few sizes, many of each.
 class VertexHeap {
   public:
-    ~VertexHeap() {
-        for (void *slab : slabs_)
-            std::free(slab);
-    }
     Vertex *make(std::uint32_t predecessors) {
         const std::size_t kind = kind_of(predecessors);
         if (kind >= free_.size())
@@ -127,8 +137,8 @@ class VertexHeap {
         vertex->predecessors = reinterpret_cast<Vertex **>(vertex + 1);
         return vertex;
     }
-    void drop(Vertex *vertex, std::uint32_t predecessors) {
-        free_[kind_of(predecessors)].push_back(vertex);
+    void drop(Vertex *vertex) {
+        free_[kind_of(static_cast<std::uint32_t>(vertex->predecessor_count))].push_back(vertex);
     }
 
   private:
@@ -141,15 +151,16 @@ class VertexHeap {
     void refill(std::size_t kind) {
         const std::size_t bytes = sizeof(Vertex) + (sizeof(Vertex *) * 4 << kind);
         const std::size_t count = std::max<std::size_t>(1, (std::size_t{1} << 16) / bytes);
-        auto *slab = static_cast<std::byte *>(std::malloc(bytes * count));
-        if (!slab)
+        if (bytes * count > pages_.bytes() - used_)
             throw std::bad_alloc();
-        slabs_.push_back(slab);
+        std::byte *slab = static_cast<std::byte *>(pages_.begin()) + used_;
+        used_ += bytes * count;
         for (std::size_t i = count; i-- > 0;)
             free_[kind].push_back(slab + i * bytes);
     }
+    Pages pages_{std::size_t{1} << 37};
+    std::size_t used_ = 0;
     std::vector<std::vector<void *>> free_;
-    std::vector<void *> slabs_;
 };
 
 } // namespace sennit::sim

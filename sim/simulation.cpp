@@ -103,15 +103,33 @@ void Simulation::handle(const EventQueue::Event &event) {
     }
 }
 
+// What the next events will touch: the tasks that end, and what the first of these releases.
+void Simulation::prefetch_next() {
+    if (events_.empty())
+        return;
+    const auto ends = [](std::uint32_t what) {
+        return what >> kWhatShift == static_cast<std::uint32_t>(What::finish);
+    };
+    events_.each_second([&](std::uint32_t what) {
+        if (ends(what))
+            tasks_.prefetch(what & kWhoMask);
+    });
+    if (!ends(events_.next()))
+        return;
+    const Task &task = tasks_[events_.next() & kWhoMask];
+    if (task.successor != kNone)
+        missing_.prefetch(task.successor);
+    if (task.successors != kNone)
+        bundles_.prefetch(task.successors);
+}
+
 Result Simulation::run() {
     for (Rank &rank : ranks_)
         go_on_creating(rank, 0);
     constexpr std::uint64_t kBetweenReports = 1 << 16;
     while (!events_.empty()) {
         const EventQueue::Event event = events_.pop();
-        if (!events_.empty() &&
-            events_.next() >> kWhatShift == static_cast<std::uint32_t>(What::finish))
-            tasks_.prefetch(events_.next() & kWhoMask);
+        prefetch_next();
         ++result_.events;
         horizon_ = event.time;
         handle(event);

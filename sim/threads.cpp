@@ -141,8 +141,6 @@ void Simulation::start(Rank &rank, std::uint32_t index, std::uint32_t thread, Ti
     if (task.vertex) {
         Vertex &vertex = *task.vertex;
         task.vertex = nullptr;
-        // The outlook forgets the count, and has no use for the floor; the heap wants it back.
-        vertex.floor = vertex.predecessor_count;
         rank.outlook.start(vertex);
         if (rank.outlook.overdue())
             cost += reconsider(rank);
@@ -150,10 +148,6 @@ void Simulation::start(Rank &rank, std::uint32_t index, std::uint32_t thread, Ti
     occupy(rank, cost, false);
     if (task.kind != Kind::compute)
         return post(rank, index, thread, now + cost + overhead_);
-    if (task.successor != kNone) // finish() will touch them
-        tasks_.prefetch(task.successor);
-    if (task.successors != kNone)
-        bundles_.prefetch(task.successors);
     occupy(rank, task.duration, true);
     const Time end = now + cost + task.duration;
     if (setting_.recorder)
@@ -175,8 +169,6 @@ void Simulation::finish(std::uint32_t index, Time now) {
     result_.checksum = mix(result_.checksum ^ static_cast<std::uint64_t>(now) ^
                            std::uint64_t{task.age} << 40 ^ thread);
     const std::uint32_t first = task.successor;
-    if (first != kNone)
-        tasks_.prefetch(first);
     std::uint32_t others = task.successors;
     ++task.serial; // it is gone
     last_end_ = now;
@@ -184,7 +176,7 @@ void Simulation::finish(std::uint32_t index, Time now) {
     --rank.unfinished;
     ++finished_;
     const auto release = [&](std::uint32_t successor) {
-        if (--tasks_[successor].missing != 0)
+        if (--missing_[successor] != 0)
             return;
         if (setting_.recorder)
             setting_.recorder->ready(static_cast<int>(index_of(rank)),
@@ -201,7 +193,7 @@ void Simulation::finish(std::uint32_t index, Time now) {
         if (others != kNone)
             __builtin_prefetch(&bundles_[others]);
         for (std::uint32_t i = 0; i < bundle.count; ++i)
-            tasks_.prefetch(bundle.successors[i]);
+            missing_.prefetch(bundle.successors[i]);
         for (std::uint32_t i = 0; i < bundle.count; ++i)
             release(bundle.successors[i]);
     }

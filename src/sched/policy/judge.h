@@ -28,7 +28,7 @@ inline int place(const Rules &rules, Outlook &outlook, Vertex &fresh, int priori
     if (rules.clauses == Clauses::marks)
         fresh.marked = priority > 0;
     else
-        fresh.floor = priority;
+        fresh.floor = static_cast<std::int16_t>(priority);
     outlook.create(fresh);
     return fresh.priority();
 }

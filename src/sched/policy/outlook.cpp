@@ -25,7 +25,7 @@ void Outlook::create(Vertex &fresh) {
     (newest_ ? newest_->newer : oldest_) = &fresh;
     newest_ = &fresh;
     ++size_;
-    fresh.path = end_of_path(fresh);
+    fresh.path = static_cast<std::int16_t>(end_of_path(fresh));
     if (fresh.path > 0)
         raise_predecessors(fresh);
 }
@@ -39,7 +39,7 @@ void Outlook::raise_predecessors(Vertex &vertex) {
         Vertex &from = *work;
         work = from.next_work;
         from.next_work = nullptr;
-        const int path = from.path - 1;
+        const auto path = static_cast<std::int16_t>(from.path - 1);
         if (path <= 0)
             continue;
         for (int i = 0; i < from.predecessor_count; ++i) {
@@ -70,7 +70,6 @@ void Outlook::start(Vertex &vertex) {
     ++starts_;
     for (int i = 0; i < vertex.predecessor_count; ++i)
         drop(*vertex.predecessors[i]);
-    vertex.predecessor_count = 0;
     drop(vertex);
 }
 
@@ -88,16 +87,17 @@ void Outlook::verdict_changed(bool sends) {
 void Outlook::reconsider() {
     outdated_ = false;
     ++passes_;
-    for (Vertex *vertex = newest_; vertex; vertex = vertex->older)
-        vertex->next_path = end_of_path(*vertex);
     for (Vertex *vertex = newest_; vertex; vertex = vertex->older) {
-        const int path = vertex->next_path - 1;
-        for (int i = 0; i < vertex->predecessor_count && path > 0; ++i) {
+        const int end = end_of_path(*vertex);
+        const auto path = static_cast<std::int16_t>(std::max<int>(vertex->next_path, end));
+        const auto before = static_cast<std::int16_t>(path - 1);
+        vertex->next_path = 0;
+        for (int i = 0; i < vertex->predecessor_count && before > 0; ++i) {
             Vertex &to = *vertex->predecessors[i];
-            to.next_path = std::max(to.next_path, path);
+            to.next_path = std::max(to.next_path, before);
         }
-        if (vertex->path != vertex->next_path) {
-            vertex->path = vertex->next_path;
+        if (vertex->path != path) {
+            vertex->path = path;
             changed(*vertex);
         }
     }

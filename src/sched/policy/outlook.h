@@ -25,26 +25,28 @@
 
 namespace sennit::policy {
 
-// A task with dependences, from its creation to its start; after that only for its successors.
+// A task with dependences, from its creation to its start; after that only for its successors. One
+// cache line: whoever walks the graph meets most of them for the first time in long.
 struct Vertex {
     void *item = nullptr;            // the task; the caller's
     Profile *profile = nullptr;      // FA
     Vertex **predecessors = nullptr; // those that had not started yet; the caller's array
     int predecessor_count = 0;
-    bool marked = false; // a send-task, says the program
-    int floor = 0;       // least priority: the clause's; not handed on to predecessors
+    std::int16_t floor = 0; // least priority: the clause's; not handed on to predecessors
+    bool marked = false;    // a send-task, says the program
 
     int priority() const { return path > floor ? path : floor; }
 
     // The outlook's own.
-    int path = 0; // Algorithm 1's priority
-    int next_path = 0;
-    int references = 0; // by the list, and by each successor
     bool started = false;
+    int references = 0;         // by the list, and by each successor
+    std::int16_t path = 0;      // Algorithm 1's priority
+    std::int16_t next_path = 0; // of successors, while all are computed anew; else 0
     Vertex *older = nullptr;
     Vertex *newer = nullptr;
     Vertex *next_work = nullptr;
 };
+static_assert(sizeof(Vertex) <= 64);
 
 class Outlook {
   public:
