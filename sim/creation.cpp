@@ -152,8 +152,10 @@ void Simulation::depend_on(std::uint32_t predecessor, std::uint32_t serial, std:
         bundle.successors[bundle.count++] = task;
     }
     ++missing_[task];
-    if (vertices_wanted_ && before.vertex)
+    if (vertices_wanted_ && before.vertex) {
+        __builtin_prefetch(before.vertex, 1);
         predecessors_.push_back(before.vertex);
+    }
 }
 
 void Simulation::forget_dead_readers(Datum &datum) {

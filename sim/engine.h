@@ -154,6 +154,7 @@ class Simulation {
 
     void handle(const EventQueue::Event &event);
     void prefetch_next();
+    void prefetch_successors(const Task &task) const;
     [[noreturn]] void stuck(Time now);
 
     const Workload &workload_;

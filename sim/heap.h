@@ -95,6 +95,13 @@ class ReadyQueue {
     bool empty() const { return heap_.empty(); }
     std::size_t size() const { return heap_.size(); }
     std::uint32_t first() const { return heap_[0].task; }
+    // Visit those of whom one will be the second: the root's children.
+    template <class Visitor>
+    void each_second(Visitor visit) const {
+        const std::size_t end = std::min<std::size_t>(heap_.size(), 5);
+        for (std::size_t at = 1; at < end; ++at)
+            visit(heap_[at].task);
+    }
 
     void push(std::uint64_t key, std::uint32_t task) {
         heap_.push_back({});

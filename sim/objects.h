@@ -142,14 +142,15 @@ class VertexHeap {
     }
 
   private:
+    static constexpr std::uint32_t kLeastRoom = 8; // a cache line
     static std::size_t kind_of(std::uint32_t predecessors) {
         std::size_t kind = 0;
-        for (std::uint32_t room = 4; room < predecessors; room *= 2)
+        for (std::uint32_t room = kLeastRoom; room < predecessors; room *= 2)
             ++kind;
         return kind;
     }
     void refill(std::size_t kind) {
-        const std::size_t bytes = sizeof(Vertex) + (sizeof(Vertex *) * 4 << kind);
+        const std::size_t bytes = sizeof(Vertex) + (sizeof(Vertex *) * kLeastRoom << kind);
         const std::size_t count = std::max<std::size_t>(1, (std::size_t{1} << 16) / bytes);
         if (bytes * count > pages_.bytes() - used_)
             throw std::bad_alloc();

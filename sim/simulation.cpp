@@ -116,9 +116,14 @@ void Simulation::prefetch_next() {
     });
     if (!ends(events_.next()))
         return;
-    const Task &task = tasks_[events_.next() & kWhoMask];
-    if (task.successor != kNone)
+    prefetch_successors(tasks_[events_.next() & kWhoMask]);
+}
+
+void Simulation::prefetch_successors(const Task &task) const {
+    if (task.successor != kNone) {
         missing_.prefetch(task.successor);
+        tasks_.prefetch(task.successor);
+    }
     if (task.successors != kNone)
         bundles_.prefetch(task.successors);
 }

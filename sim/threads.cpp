@@ -73,8 +73,10 @@ std::uint32_t Simulation::take_ready(Rank &rank, std::uint32_t thread) {
             continue;
         Task &task = tasks_[index];
         task.queued = false;
-        if (!queue.empty())
-            tasks_.prefetch(queue.first());
+        if (!queue.empty()) {
+            __builtin_prefetch(tasks_[queue.first()].vertex, 1);
+            queue.each_second([&](std::uint32_t soon) { tasks_.prefetch(soon); });
+        }
         if (near > 0 && task.kind == Kind::compute)
             task.duration +=
                 static_cast<Time>(static_cast<double>(task.duration) * machine_.numa_penalty);
@@ -112,6 +114,7 @@ void Simulation::look_for_work(std::uint32_t index, Time now) {
         task = pop(rank.inbox, rank.inbox_end);
     if (task != kNone) { // it has only waited for its message
         tasks_[task].thread = index;
+        prefetch_successors(tasks_[task]);
         occupy(rank, resume_, false);
         events_.push(now + resume_, pack(What::finish, task));
         return;
@@ -176,15 +179,13 @@ void Simulation::finish(std::uint32_t index, Time now) {
     --rank.unfinished;
     ++finished_;
     const auto release = [&](std::uint32_t successor) {
-        if (--missing_[successor] != 0)
-            return;
         if (setting_.recorder)
             setting_.recorder->ready(static_cast<int>(index_of(rank)),
                                      static_cast<int>(thread - rank.first_thread),
                                      key_of(successor), now);
         make_ready(rank, successor, thread, now);
     };
-    if (first != kNone)
+    if (first != kNone && --missing_[first] == 0)
         release(first);
     while (others != kNone) {
         const Bundle bundle = bundles_[others];
@@ -194,8 +195,14 @@ void Simulation::finish(std::uint32_t index, Time now) {
             __builtin_prefetch(&bundles_[others]);
         for (std::uint32_t i = 0; i < bundle.count; ++i)
             missing_.prefetch(bundle.successors[i]);
-        for (std::uint32_t i = 0; i < bundle.count; ++i)
-            release(bundle.successors[i]);
+        std::uint32_t ready[Bundle::kRoom], count = 0;
+        for (std::uint32_t i = 0; i < bundle.count; ++i) {
+            ready[count] = bundle.successors[i];
+            if (--missing_[ready[count]] == 0)
+                tasks_.prefetch(ready[count++]);
+        }
+        for (std::uint32_t i = 0; i < count; ++i)
+            release(ready[i]);
     }
     if (unlimited_) {
         if (rank.waits_for_all && rank.unfinished == 0)

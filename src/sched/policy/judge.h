@@ -29,7 +29,7 @@ inline int place(const Rules &rules, Outlook &outlook, Vertex &fresh, int priori
         fresh.marked = priority > 0;
     else
         fresh.floor = static_cast<std::int16_t>(priority);
-    outlook.create(fresh);
+    outlook.create(fresh, rules.learns());
     return fresh.priority();
 }
 

@@ -17,14 +17,17 @@ int Outlook::end_of_path(const Vertex &vertex) const {
     return vertex.marked || sends(vertex.profile, true) ? kMostPriority : 0;
 }
 
-void Outlook::create(Vertex &fresh) {
+void Outlook::create(Vertex &fresh, bool listed) {
     for (int i = 0; i < fresh.predecessor_count; ++i)
         ++fresh.predecessors[i]->references;
     fresh.references = 1;
-    fresh.older = newest_;
-    (newest_ ? newest_->newer : oldest_) = &fresh;
-    newest_ = &fresh;
-    ++size_;
+    fresh.listed = listed;
+    if (listed) {
+        fresh.older = newest_;
+        (newest_ ? newest_->newer : oldest_) = &fresh;
+        newest_ = &fresh;
+        ++size_;
+    }
     fresh.path = static_cast<std::int16_t>(end_of_path(fresh));
     if (fresh.path > 0)
         raise_predecessors(fresh);
@@ -64,9 +67,11 @@ void Outlook::drop(Vertex &vertex) {
 
 void Outlook::start(Vertex &vertex) {
     vertex.started = true;
-    (vertex.older ? vertex.older->newer : oldest_) = vertex.newer;
-    (vertex.newer ? vertex.newer->older : newest_) = vertex.older;
-    --size_;
+    if (vertex.listed) {
+        (vertex.older ? vertex.older->newer : oldest_) = vertex.newer;
+        (vertex.newer ? vertex.newer->older : newest_) = vertex.older;
+        --size_;
+    }
     ++starts_;
     for (int i = 0; i < vertex.predecessor_count; ++i)
         drop(*vertex.predecessors[i]);
@@ -92,6 +97,9 @@ void Outlook::reconsider() {
         const auto path = static_cast<std::int16_t>(std::max<int>(vertex->next_path, end));
         const auto before = static_cast<std::int16_t>(path - 1);
         vertex->next_path = 0;
+        if (vertex->older)
+            for (int i = 0; i < vertex->older->predecessor_count; ++i)
+                __builtin_prefetch(vertex->older->predecessors[i], 1);
         for (int i = 0; i < vertex->predecessor_count && before > 0; ++i) {
             Vertex &to = *vertex->predecessors[i];
             to.next_path = std::max(to.next_path, before);

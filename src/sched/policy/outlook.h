@@ -33,12 +33,13 @@ struct Vertex {
     Vertex **predecessors = nullptr; // those that had not started yet; the caller's array
     int predecessor_count = 0;
     std::int16_t floor = 0; // least priority: the clause's; not handed on to predecessors
-    bool marked = false;    // a send-task, says the program
+    bool marked : 1 = false; // a send-task, says the program
 
     int priority() const { return path > floor ? path : floor; }
 
     // The outlook's own.
-    bool started = false;
+    bool started : 1 = false;
+    bool listed : 1 = false;
     int references = 0;         // by the list, and by each successor
     std::int16_t path = 0;      // Algorithm 1's priority
     std::int16_t next_path = 0; // of successors, while all are computed anew; else 0
@@ -51,8 +52,9 @@ static_assert(sizeof(Vertex) <= 64);
 class Outlook {
   public:
     // A task that has just been created behind the given predecessors. Its priority, and where it
-    // is a send-task those of the tasks that lead to it, are set.
-    void create(Vertex &fresh);
+    // is a send-task those of the tasks that lead to it, are set. Where verdicts may change
+    // (`listed`), reconsider() will see it.
+    void create(Vertex &fresh, bool listed = true);
     // It starts. Its priority matters no more.
     void start(Vertex &vertex);
 
