@@ -43,8 +43,7 @@ void Simulation::go_on_creating(Rank &rank, Time now) {
     }
     tell_creator(rank, Recorder::Creator::creates, now);
     const std::size_t items = rank.spec->count + (rank.spec->more ? rank.spec->more->size() : 0);
-    for (std::uint32_t i = 0; i < rank.spec->count;
-         ++i) { // time to fetch what created() will touch
+    for (std::uint32_t i = 0; i < rank.spec->count; ++i) { // time to fetch what created() touches
         const std::uint32_t writer = rank.data[rank.spec->accesses[i].datum].writer;
         if (writer != kNone)
             tasks_.prefetch(writer);
@@ -52,6 +51,19 @@ void Simulation::go_on_creating(Rank &rank, Time now) {
     const Time cost = create_ + depend_ * static_cast<Time>(items) + rank.spec->before;
     occupy(rank, cost, false);
     events_.push(now + cost, pack(What::create, index_of(rank)));
+}
+
+// What created() touches behind the tasks that were fetched before.
+void Simulation::prefetch_predecessors(const Rank &rank) const {
+    for (std::uint32_t i = 0; i < rank.spec->count; ++i) {
+        const std::uint32_t index = rank.data[rank.spec->accesses[i].datum].writer;
+        if (index == kNone)
+            continue;
+        const Task &writer = tasks_[index];
+        __builtin_prefetch(writer.vertex, 1);
+        if (writer.successors != kNone)
+            bundles_.prefetch(writer.successors);
+    }
 }
 
 void Simulation::created(Rank &rank, Time now) {
@@ -66,7 +78,7 @@ void Simulation::created(Rank &rank, Time now) {
         accesses = accesses_.data();
         count = accesses_.size();
     }
-    link(rank, task, accesses, count, now);
+    link(rank, task, accesses, count);
     if (tasks_[task].priority != 0)
         tell_priority(task, now);
     if (missing_[task] == 0) {
@@ -175,8 +187,7 @@ void Simulation::forget_dead_readers(Datum &datum) {
 
 // As the runtime's task/depend.h for in and inout: a reader follows the last writer; a writer
 // follows the readers since the last writer, or that one.
-void Simulation::link(Rank &rank, std::uint32_t index, const Access *accesses, std::size_t count,
-                      Time) {
+void Simulation::link(Rank &rank, std::uint32_t index, const Access *accesses, std::size_t count) {
     predecessors_.clear();
     for (std::size_t i = 0; i < count; ++i) {
         Datum &datum = rank.data[accesses[i].datum];

@@ -78,9 +78,7 @@ class Simulation {
     Result run();
 
     void priority_changed(Vertex &vertex);
-    void vertex_released(Vertex &vertex) {
-        vertices_.drop(&vertex);
-    }
+    void vertex_released(Vertex &vertex) { vertices_.drop(&vertex); }
 
   private:
     Rank &rank_of(const Task &task) { return ranks_[threads_[task.thread].rank]; }
@@ -104,7 +102,7 @@ class Simulation {
     void go_on_creating(Rank &rank, Time now);
     void created(Rank &rank, Time now);
     std::uint32_t make_task(Rank &rank, const TaskSpec &spec, Time now);
-    void link(Rank &rank, std::uint32_t task, const Access *accesses, std::size_t count, Time now);
+    void link(Rank &rank, std::uint32_t task, const Access *accesses, std::size_t count);
     void depend_on(std::uint32_t predecessor, std::uint32_t serial, std::uint32_t task);
     void forget_dead_readers(Datum &datum);
     Profile *profile_of(Rank &rank, const TaskSpec &spec);
@@ -155,6 +153,7 @@ class Simulation {
     void handle(const EventQueue::Event &event);
     void prefetch_next();
     void prefetch_successors(const Task &task) const;
+    void prefetch_predecessors(const Rank &rank) const;
     [[noreturn]] void stuck(Time now);
 
     const Workload &workload_;

@@ -52,8 +52,8 @@ class EventQueue {
         if (size > 0) {
             std::size_t at = 0;
             for (std::size_t child = 1; child < size; child = 4 * at + 1) {
-                const std::size_t least = child + 4 <= size ? least_of_four(heap, child)
-                                                            : least_of(heap, child, size);
+                const std::size_t least =
+                    child + 4 <= size ? least_of_four(heap, child) : least_of(heap, child, size);
                 if (last < heap[least])
                     break;
                 heap[at] = heap[least];

@@ -139,18 +139,13 @@ void Simulation::notice(Rank &rank, Time now) {
         const std::uint32_t home = tasks_[index].thread;
         if (machine_.tied > 0) {
             append(threads_[home].inbox, threads_[home].inbox_end, index);
-            if (threads_[home].idle) {
-                rank.idle.erase(std::find(rank.idle.begin(), rank.idle.end(), home));
+            if (threads_[home].idle)
                 wake(rank, home, now);
-            }
             continue;
         }
         append(rank.inbox, rank.inbox_end, index);
-        if (!rank.idle.empty()) {
-            const std::uint32_t thread = rank.idle.back();
-            rank.idle.pop_back();
-            wake(rank, thread, now);
-        }
+        if (!rank.idle.empty())
+            wake(rank, rank.idle.back(), now);
     }
 }
 

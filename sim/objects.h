@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <stdexcept>
 #include <vector>
@@ -142,7 +142,7 @@ class VertexHeap {
     }
 
   private:
-    static constexpr std::uint32_t kLeastRoom = 8; // a cache line
+    static constexpr std::uint32_t kLeastRoom = 4;
     static std::size_t kind_of(std::uint32_t predecessors) {
         std::size_t kind = 0;
         for (std::uint32_t room = kLeastRoom; room < predecessors; room *= 2)

@@ -103,7 +103,8 @@ void Simulation::handle(const EventQueue::Event &event) {
     }
 }
 
-// What the next events will touch: the tasks that end, and what the first of these releases.
+// What the next events will touch: the tasks that end, what the first of these releases or what is
+// made.
 void Simulation::prefetch_next() {
     if (events_.empty())
         return;
@@ -114,9 +115,11 @@ void Simulation::prefetch_next() {
         if (ends(what))
             tasks_.prefetch(what & kWhoMask);
     });
-    if (!ends(events_.next()))
-        return;
-    prefetch_successors(tasks_[events_.next() & kWhoMask]);
+    const std::uint32_t who = events_.next() & kWhoMask;
+    if (ends(events_.next()))
+        return prefetch_successors(tasks_[who]);
+    if (events_.next() >> kWhatShift == static_cast<std::uint32_t>(What::create))
+        prefetch_predecessors(ranks_[who]);
 }
 
 void Simulation::prefetch_successors(const Task &task) const {

@@ -85,7 +85,10 @@ std::uint32_t Simulation::take_ready(Rank &rank, std::uint32_t thread) {
     return kNone; // not reached
 }
 
+// An idle thread looks for work, soon. Most often it is the one that became idle last.
 void Simulation::wake(Rank &rank, std::uint32_t thread, Time now) {
+    const auto place = std::find(rank.idle.rbegin(), rank.idle.rend(), thread);
+    rank.idle.erase(std::next(place).base());
     threads_[thread].idle = false;
     threads_[thread].waking = true;
     ++rank.waking;
@@ -93,11 +96,8 @@ void Simulation::wake(Rank &rank, std::uint32_t thread, Time now) {
 }
 
 void Simulation::wake_for_ready(Rank &rank, Time now) {
-    while (rank.ready > rank.waking && !rank.idle.empty()) {
-        const std::uint32_t thread = rank.idle.back();
-        rank.idle.pop_back();
-        wake(rank, thread, now);
-    }
+    while (rank.ready > rank.waking && !rank.idle.empty())
+        wake(rank, rank.idle.back(), now);
 }
 
 // ---- threads ------------------------------------------------------------------------------------
@@ -212,10 +212,8 @@ void Simulation::finish(std::uint32_t index, Time now) {
     look_for_work(thread, now);
     wake_for_ready(rank, now);
     // The creating thread idles although it could create.
-    if (may_create(rank) && threads_[rank.first_thread].idle) {
-        rank.idle.erase(std::find(rank.idle.begin(), rank.idle.end(), rank.first_thread));
+    if (may_create(rank) && threads_[rank.first_thread].idle)
         wake(rank, rank.first_thread, now);
-    }
 }
 
 // ---- learning -----------------------------------------------------------------------------------

@@ -17,7 +17,9 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <unistd.h>
+#include <variant>
 
 namespace sennit::tool {
 namespace {
@@ -204,39 +206,39 @@ struct Simulate::State {
         }
     }
 
-    double *number(const std::string &name) {
-        if (const sim::Parameter *parameter = sim::find_parameter(name))
-            return &(machine.*parameter->field);
-        return nullptr;
+    // The numbers of the workload; those of the machine are rows of a table of their own.
+    std::map<std::string, std::variant<int *, double *>> numbers() {
+        if (*cholesky)
+            return {{"n", &cholesky_options.n},
+                    {"block", &cholesky_options.block},
+                    {"grid-rows", &cholesky_options.rows},
+                    {"gflops", &cholesky_options.gflops},
+                    {"trsm", &cholesky_options.trsm},
+                    {"syrk", &cholesky_options.syrk},
+                    {"potrf", &cholesky_options.potrf}};
+        if (*gauss_seidel)
+            return {{"cells", &gauss_seidel_options.cells},
+                    {"block", &gauss_seidel_options.block},
+                    {"iterations", &gauss_seidel_options.iterations},
+                    {"cell-ns", &gauss_seidel_options.cell_ns}};
+        return {};
     }
-    // Options of workloads that a sweep may take.
-    bool set(const std::string &name, double value) {
-        if (double *field = number(name)) {
-            *field = value;
-            return true;
+    void set(const std::string &name, double value) {
+        if (const sim::Parameter *parameter = sim::find_parameter(name)) {
+            machine.*parameter->field = value;
+            return;
         }
-        const auto whole = [&] {
-            if (value != std::floor(value) || std::abs(value) > 1e9)
-                fail("--sweep {}={:g} is not a whole number", name, value);
-            return static_cast<int>(value);
-        };
-        if (*cholesky) {
-            if (name == "n")
-                return cholesky_options.n = whole(), true;
-            if (name == "block")
-                return cholesky_options.block = whole(), true;
-            if (name == "gflops")
-                return cholesky_options.gflops = value, true;
+        const auto known = numbers();
+        const auto found = known.find(name);
+        if (found == known.end())
+            fail("--sweep {}: there is no such number; see sennit simulate --help-all", name);
+        if (double *const *field = std::get_if<double *>(&found->second)) {
+            **field = value;
+            return;
         }
-        if (*gauss_seidel) {
-            if (name == "cells")
-                return gauss_seidel_options.cells = whole(), true;
-            if (name == "block")
-                return gauss_seidel_options.block = whole(), true;
-            if (name == "iterations")
-                return gauss_seidel_options.iterations = whole(), true;
-        }
-        return false;
+        if (value != std::floor(value) || std::abs(value) > 1e9)
+            fail("--sweep {}={:g} is not a whole number", name, value);
+        *std::get<int *>(found->second) = static_cast<int>(value);
     }
 
     std::shared_ptr<const sim::Workload> workload() const {
@@ -386,9 +388,7 @@ std::vector<Row> Simulate::State::simulate_all(const std::vector<Sweep> &lists) 
         std::vector<double> swept;
         for (std::size_t i = 0; i < lists.size(); ++i) {
             swept.push_back(lists[i].values[at[i]]);
-            if (!set(lists[i].name, swept.back()))
-                fail("--sweep {}: there is no such number; see sennit simulate --help-all",
-                     lists[i].name);
+            set(lists[i].name, swept.back());
         }
         simulate_one(lists, swept, rows, bar);
         std::size_t i = lists.size();
