@@ -48,7 +48,8 @@ void Simulation::go_on_creating(Rank &rank, Time now) {
         if (writer != kNone)
             tasks_.prefetch(writer);
     }
-    const Time cost = create_ + depend_ * static_cast<Time>(items) + rank.spec->before;
+    const Time cost = create_ + depend_ * static_cast<Time>(items) + match_ +
+                      (items > 0 ? place_ : 0) + rank.spec->before;
     occupy(rank, cost, false);
     events_.push(now + cost, pack(What::create, index_of(rank)));
 }

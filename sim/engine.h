@@ -180,6 +180,7 @@ class Simulation {
     std::vector<Vertex *> predecessors_; // scratch
     std::vector<Access> accesses_;       // scratch
     Time create_, depend_, schedule_, suspend_, resume_, poll_, wake_, overhead_;
+    Time place_, match_; // 0 where the policy does not
     std::uint32_t window_;
     std::uint64_t finished_ = 0;
     std::uint64_t next_report_ = 0;

@@ -32,6 +32,8 @@ Simulation::Simulation(const Workload &workload, const Setting &setting)
     poll_ = cost(machine_.poll);
     wake_ = cost(machine_.wake);
     overhead_ = cost(machine_.overhead);
+    place_ = rules_.propagates() ? cost(machine_.place) : 0;
+    match_ = rules_.learns() ? cost(machine_.match) : 0;
     window_ = unlimited_ ? kNone : static_cast<std::uint32_t>(std::min(machine_.window, 4e9));
     tree_.nodes = std::min({machine_.numa_count(), machine_.thread_count(), kMostQueues});
     const auto team = static_cast<std::uint32_t>(machine_.thread_count());

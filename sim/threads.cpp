@@ -140,8 +140,9 @@ void Simulation::look_for_work(std::uint32_t index, Time now) {
 void Simulation::start(Rank &rank, std::uint32_t index, std::uint32_t thread, Time now) {
     Task &task = tasks_[index];
     task.thread = thread;
-    Time cost = schedule_;
+    Time cost = schedule_ + match_;
     if (task.vertex) {
+        cost += place_;
         Vertex &vertex = *task.vertex;
         task.vertex = nullptr;
         rank.outlook.start(vertex);
