@@ -179,8 +179,8 @@ def main():
         table(["buffers", "fifo", "sa", "fa"], rows)
     if "large" in wanted:
         print("## Beyond the paper: weak scaling to 4,096 ranks\n")
-        print("An eighth of the paper's work for each rank (11,000 tasks), window 2,048.\n")
-        groups = by_sweep(simulate(sennit, "--n", 65536, *PAPER_CASE[2:], "--weak", 32, "--window", 2048,
+        print("A 64th of the paper's work for each rank (1,400 computation tasks), window 2,048.\n")
+        groups = by_sweep(simulate(sennit, "--n", 32768, *PAPER_CASE[2:], "--weak", 32, "--window", 2048,
                                    "--policy", "fifo,sa,fa", "--sweep", "ranks=32,512,4096"), "ranks")
         table(["ranks", "tasks", "fifo", "sa", "fa", "fifo idle", "sa idle", "bound"],
               [[f"{ranks:g}", of["fifo"]["tasks"], seconds(of["fifo"])] +

@@ -5,6 +5,7 @@
 // time; among equals, of their making.
 #pragma once
 
+#include "fabric.h"
 #include "heap.h"
 #include "network.h"
 #include "objects.h"
@@ -75,7 +76,7 @@ inline std::uint64_t mix(std::uint64_t value) {
 class Simulation {
   public:
     Simulation(const Workload &workload, const Setting &setting);
-    Result run();
+    Result run(Fabric *fabric);
 
     void priority_changed(Vertex &vertex);
     void vertex_released(Vertex &vertex) { vertices_.drop(&vertex); }
@@ -144,6 +145,7 @@ class Simulation {
     void post(Rank &rank, std::uint32_t task, std::uint32_t thread, Time at);
     void inject_when_allowed(std::uint32_t message);
     void inject(std::uint32_t message, Time now);
+    void let_messages_travel();
     void communication_done(std::uint32_t task, Time now);
     void notice(Rank &rank, Time now);
     void append(std::uint32_t &head, std::uint32_t &end, std::uint32_t task);
@@ -174,6 +176,8 @@ class Simulation {
     VertexHeap vertices_;
     Messages messages_;
     Cards cards_;
+    Fabric *fabric_ = nullptr;           // instead of the cards
+    std::vector<std::uint32_t> arrived_; // scratch
     std::vector<Rank> ranks_;
     std::vector<Thread> threads_;
     std::vector<Profile *> profiles_{nullptr};

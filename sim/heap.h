@@ -21,6 +21,7 @@ class EventQueue {
 
     bool empty() const { return heap_.empty(); }
     std::uint32_t next() const { return what_of(heap_[0]); }
+    Time next_time() const { return static_cast<Time>(heap_[0] >> 64); }
     // Visit what may come after the next event: the root's children.
     template <class Visitor>
     void each_second(Visitor visit) const {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <fstream>
 
 namespace sennit::sim {
 namespace {
@@ -38,6 +39,12 @@ std::string fault_of(const Machine &machine) {
     for (const double whole : {machine.ranks, machine.threads, machine.numa})
         if (whole != std::floor(whole))
             return fmt::format("{:g} is not a whole number of ranks, threads or NUMA nodes", whole);
+    if (machine.network != Network::simgrid && machine.switch_bandwidth > 0)
+        return "--switch-bandwidth is for --network simgrid";
+    if (machine.network != Network::simgrid && !machine.platform.empty())
+        return "--platform is for --network simgrid";
+    if (!machine.platform.empty() && !std::ifstream(machine.platform))
+        return fmt::format("{} cannot be read", machine.platform);
     if (machine.ranks * machine.threads > 16e6)
         return "more than 16 million threads";
     return {};

@@ -12,6 +12,8 @@ namespace sennit::sim {
 
 using Time = std::int64_t; // nanoseconds
 
+enum class Network { loggp, simgrid };
+
 struct Machine {
 #define SENNIT_PARAMETER(field, name, fallback, least, most, unit, help) double field = fallback;
 #include "parameters.def"
@@ -20,6 +22,12 @@ struct Machine {
     int rank_count() const { return static_cast<int>(ranks); }
     int thread_count() const { return static_cast<int>(threads); }
     int numa_count() const { return static_cast<int>(numa); }
+    std::size_t card_count() const {
+        const auto each = static_cast<std::size_t>(ranks_per_card);
+        return (static_cast<std::size_t>(ranks) + each - 1) / each;
+    }
+    Network network = Network::loggp;
+    std::string platform;   // SimGrid's file; empty: a star of cards
     bool unlimited = false; // as many threads as there are ready tasks, nothing costs: for bounds
 };
 

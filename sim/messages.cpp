@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace sennit::sim {
 
@@ -104,11 +105,26 @@ void Simulation::inject(std::uint32_t number, Time now) {
         events_.push(end, pack(What::delivered, number));
         return;
     }
+    if (fabric_)
+        return fabric_->send(number, cards_.card_of(message.source), cards_.card_of(message.target),
+                             message.bytes, now);
     Time sent = 0;
     const Time head = cards_.send(message, now, sent);
     if (tell)
         events_.push(sent, pack(What::sent, number));
     events_.push(head, pack(What::arrive, number));
+}
+
+// Those that arrive before anything else happens become events.
+void Simulation::let_messages_travel() {
+    const Time next = events_.empty() ? std::numeric_limits<Time>::max() : events_.next_time();
+    arrived_.clear();
+    const Time now = fabric_->advance(next, arrived_);
+    for (const std::uint32_t number : arrived_) {
+        if (messages_[number].send_task != kNone)
+            events_.push(now, pack(What::sent, number));
+        events_.push(now, pack(What::delivered, number));
+    }
 }
 
 void Simulation::drop_if_over(std::uint32_t number) {

@@ -64,12 +64,10 @@ Cards::Cards(const Machine &machine)
       latency_(static_cast<Time>(machine.latency)), gap_(static_cast<Time>(machine.gap)),
       memory_latency_(static_cast<Time>(machine.memory_latency)), rate_(machine.bandwidth),
       memory_rate_(machine.memory_bandwidth) {
-    const std::size_t count =
-        (static_cast<std::size_t>(machine.ranks) + ranks_per_card_ - 1) / ranks_per_card_;
     if (!machine.unlimited) {
-        sends_until_.resize(count);
+        sends_until_.resize(machine.card_count());
         if (machine.receive_queue > 0)
-            receives_until_.resize(count);
+            receives_until_.resize(machine.card_count());
     }
 }
 

@@ -76,8 +76,9 @@ class Cards {
     Time receive(const Message &message, Time now);
     Time latency() const { return latency_; }
 
+    std::uint32_t card_of(std::uint32_t rank) const { return rank / ranks_per_card_; }
+
   private:
-    std::size_t card_of(std::uint32_t rank) const { return rank / ranks_per_card_; }
     Time wire_time(std::uint64_t bytes) const {
         return gap_ + static_cast<Time>(static_cast<double>(bytes) / rate_);
     }

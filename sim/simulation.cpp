@@ -133,11 +133,16 @@ void Simulation::prefetch_successors(const Task &task) const {
         bundles_.prefetch(task.successors);
 }
 
-Result Simulation::run() {
+Result Simulation::run(Fabric *fabric) {
+    fabric_ = fabric;
     for (Rank &rank : ranks_)
         go_on_creating(rank, 0);
     constexpr std::uint64_t kBetweenReports = 1 << 16;
-    while (!events_.empty()) {
+    for (;;) {
+        if (fabric_ && fabric_->busy())
+            let_messages_travel();
+        if (events_.empty())
+            break;
         const EventQueue::Event event = events_.pop();
         prefetch_next();
         ++result_.events;
@@ -233,7 +238,13 @@ std::vector<std::string> known_choices() {
 }
 
 Result simulate(const Workload &workload, const Setting &setting) {
-    return Simulation(workload, setting).run();
+    Simulation simulation(workload, setting);
+    if (setting.machine.network == Network::loggp)
+        return simulation.run(nullptr);
+    const std::unique_ptr<Fabric> fabric = setting.make_fabric(setting.machine);
+    Result result;
+    fabric->run([&] { result = simulation.run(fabric.get()); });
+    return result;
 }
 
 Time critical_path(const Workload &workload, const Setting &setting) {
@@ -241,7 +252,7 @@ Time critical_path(const Workload &workload, const Setting &setting) {
     bare.machine.unlimited = true;
     bare.recorder = nullptr;
     bare.choice = parse_choice("fifo");
-    return Simulation(workload, bare).run().time;
+    return Simulation(workload, bare).run(nullptr).time;
 }
 
 } // namespace sennit::sim

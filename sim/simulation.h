@@ -4,6 +4,7 @@
 // runtime's own code (src/sched/policy); here is only what that code is driven by.
 #pragma once
 
+#include "fabric.h"
 #include "machine.h"
 #include "sched/policy/rules.h"
 #include "workload.h"
@@ -87,6 +88,7 @@ struct Setting {
     Choice choice;
     std::uint64_t seed = 1;
     Recorder *recorder = nullptr;
+    MakeFabric *make_fabric = nullptr;
     std::function<void(const Progress &)> progress; // now and then
 };
 

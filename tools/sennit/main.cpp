@@ -181,7 +181,7 @@ int run_command(int count, char **arguments) {
         return exec_program(exec_options.request(program), Installation::locate(),
                             exec_options.watch);
     if (simulate.chosen())
-        return simulate.run();
+        return simulate.run(arguments);
     if (*report)
         return sennit::report::run_report(report_request);
     if (list_options)

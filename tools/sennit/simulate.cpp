@@ -2,6 +2,7 @@
 #include "simulate.h"
 
 #include "failure.h"
+#include "installation.h"
 #include "sim/cholesky.h"
 #include "sim/gauss_seidel.h"
 #include "sim/replay.h"
@@ -11,9 +12,11 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -169,9 +172,10 @@ struct Simulate::State {
     Machine machine;
     sim::CholeskyOptions cholesky_options;
     sim::GaussSeidelOptions gauss_seidel_options;
-    std::string policies = "fifo,sa,fa", order = "auto", json, csv, weak, traces;
+    std::string policies = "fifo,sa,fa", order = "auto", json, csv, weak, traces, network = "loggp";
     std::vector<std::string> sweeps;
     std::uint64_t seed = 1;
+    sim::MakeFabric *fabric = nullptr;
     bool quiet = false, no_path = false, own_buffers = false;
 
     void add_options(CLI::App &command) {
@@ -194,6 +198,15 @@ struct Simulate::State {
             "--trace", traces,
             "DIR: write what was simulated as a trace, for sennit report; of several runs, "
             "each into a folder in there");
+        command
+            .add_option("--network", network,
+                        "loggp; or simgrid: links that messages share, as SimGrid models them")
+            ->capture_default_str()
+            ->group("Machine");
+        command
+            .add_option("--platform", machine.platform,
+                        "FILE: SimGrid's description of the network, a host for each card")
+            ->group("Machine");
         command.add_flag("--no-path", no_path, "do not look for the critical path (twice as fast)");
         command.add_flag("--quiet", quiet, "no progress bar");
         for (const sim::Parameter &parameter : sim::parameters()) {
@@ -269,8 +282,9 @@ struct Simulate::State {
     std::string to_csv(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const;
 };
 
-Simulate::Simulate(CLI::App &app) : state_(std::make_unique<State>()) {
+Simulate::Simulate(CLI::App &app, sim::MakeFabric *fabric) : state_(std::make_unique<State>()) {
     State &state = *state_;
+    state.fabric = fabric;
     state.app = app.add_subcommand(
         "simulate", "what a policy, more ranks or another network would do, on a virtual machine");
     state.app->require_subcommand(1);
@@ -362,9 +376,11 @@ void Simulate::State::simulate_one(const std::vector<Sweep> &lists,
         setting.machine = machine;
         setting.choice = sim::parse_choice(name, order);
         setting.seed = seed;
+        setting.make_fabric = fabric;
         setting.progress = [&](const sim::Progress &progress) { bar.show(progress); };
         constexpr std::uint64_t kMostForPath = 20'000'000; // it has all tasks in memory at once
-        if (path == 0 && !no_path && work->task_count() < kMostForPath) {
+        const bool bounded = machine.network == sim::Network::loggp && !no_path;
+        if (path == 0 && bounded && work->task_count() < kMostForPath) {
             bar.begin("critical path");
             path = seconds(sim::critical_path(*work, setting));
         }
@@ -461,6 +477,9 @@ Json Simulate::State::to_json(const std::vector<Sweep> &lists, const std::vector
                                {"cell_ns", gauss_seidel_options.cell_ns},
                                {"sentinel", gauss_seidel_options.sentinel}};
     }
+    document["network"] = network;
+    if (!machine.platform.empty())
+        document["platform"] = machine.platform;
     document["seed"] = seed;
     document["order"] = order;
     for (const sim::Parameter &parameter : sim::parameters())
@@ -526,10 +545,25 @@ void write_text(const std::string &path, const std::string &text) {
         fail("{} cannot be written", path);
 }
 
+[[noreturn]] void go_on_with_simgrid(char **arguments) {
+    const std::string program = Installation::locate().library_folder() + "/sennit-simgrid";
+    execv(program.c_str(), arguments);
+    if (errno == ENOENT)
+        fail("this Sennit was built without SimGrid: install libsimgrid-dev, configure and build "
+             "again, or use --network loggp");
+    fail("{} cannot be started: {}", program, std::strerror(errno));
+}
+
 } // namespace
 
-int Simulate::run() {
+int Simulate::run(char **arguments) {
     State &state = *state_;
+    if (state.network == "simgrid")
+        state.machine.network = sim::Network::simgrid;
+    else if (state.network != "loggp")
+        fail("--network '{}' is unknown: use loggp or simgrid", state.network);
+    if (state.machine.network == sim::Network::simgrid && !state.fabric)
+        go_on_with_simgrid(arguments);
     std::vector<Sweep> lists;
     for (const std::string &text : state.sweeps)
         lists.push_back(parse_sweep(text));

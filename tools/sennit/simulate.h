@@ -2,19 +2,22 @@
 // `sennit simulate`: a workload on a virtual machine, under one policy after the other (sim/).
 #pragma once
 
+#include "sim/fabric.h"
+
 #include <CLI/CLI.hpp>
 
 #include <memory>
 
 namespace sennit::tool {
 
-// Adds the subcommand with its options. run() does the work and returns the exit code.
+// Adds the subcommand with its options. run() does the work and returns the exit code. Where a
+// network is asked for that only sennit-simgrid has (`fabric`), that program goes on in its place.
 class Simulate {
   public:
-    explicit Simulate(CLI::App &app);
+    explicit Simulate(CLI::App &app, sim::MakeFabric *fabric = nullptr);
     ~Simulate();
     bool chosen() const;
-    int run();
+    int run(char **arguments);
 
   private:
     struct State;
