@@ -64,7 +64,9 @@ void note_verdict(bool changed, bool sends) {
 }
 
 void bring_up_to_date() {
+    const std::uint64_t begun = ticks();
     g_outlook.reconsider();
+    trace::policy_pass(ticks() - begun);
     sched::g_outdated.store(false, std::memory_order_relaxed);
 }
 

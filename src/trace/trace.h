@@ -95,6 +95,10 @@ inline void priority(std::uint64_t id, int priority) {
     if (on())
         record(Kind::priority, id, static_cast<Word>(static_cast<std::int64_t>(priority)));
 }
+inline void policy_pass(std::uint64_t ticks) {
+    if (on())
+        record(Kind::policy_pass, ticks);
+}
 inline void idle() {
     if (on())
         record(Kind::idle);

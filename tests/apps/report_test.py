@@ -52,6 +52,9 @@ def main():
                      "perfetto.json", "--paraver", "paraver")
         assert "What changed from sennit-trace to fa" in out, out
         assert "0..1023" in out or "..1023" in out, out  # fa's priorities
+        # Only fa learns; what its passes took is told.
+        passes = re.findall(r"Policy: all priorities were computed anew (\d+) times.*; .*, ([0-9.]+)% of", out)
+        assert len(passes) == 1 and int(passes[0][0]) > 0 and float(passes[0][1]) < 100, out
         with open("perfetto.json", encoding="utf-8") as file:
             events = json.load(file)["traceEvents"]
         ran = {(e["pid"], e["args"]["id"]) for e in events if e.get("cat") == "task"}

@@ -189,3 +189,25 @@ TEST(ReportWaits, AreSummedByCallAndPeer) {
     EXPECT_EQ(waits[0].longest_tag, 5);
     EXPECT_EQ(waits[1].peer, 2);
 }
+
+TEST(ReportFindings, AreTheSumsOfItsProcesses) {
+    Job job{};
+    for (const int rank : {0, 1}) {
+        job.processes.push_back(make_process(rank, 1));
+        Process &process = job.processes.back();
+        run(process, 1, 0, 0, 0, 100, 400 + 100 * rank);
+        fill_gaps(process);
+        process.policy_passes = 2;
+        process.policy_ns = 30;
+    }
+    const Findings found(job);
+    EXPECT_EQ(found.window.length(), 500);
+    EXPECT_EQ(found.of(0).task, 300);
+    EXPECT_EQ(found.of(1).task, 400);
+    EXPECT_EQ(found.all().task, 700);
+    EXPECT_EQ(found.all().total(), 4 * 500);
+    EXPECT_EQ(found.path.length, 400);
+    EXPECT_EQ(found.kinds.size(), 1u);
+    EXPECT_EQ(found.policy.passes, 4u);
+    EXPECT_EQ(found.policy.spent, 60);
+}

@@ -403,4 +403,34 @@ std::vector<Ns> message_times(const Job &job) {
     return times;
 }
 
+PolicyWork policy_work(const Job &job) {
+    PolicyWork work;
+    for (const Process &process : job.processes) {
+        work.passes += process.policy_passes;
+        work.spent += process.policy_ns;
+    }
+    return work;
+}
+
+Findings::Findings(const Job &job)
+    : window(window_of_tasks(job)), path(critical_path(job)), waits(who_waited(job, window)),
+      kinds(task_kinds(job)), policy(policy_work(job)) {
+    for (const Process &process : job.processes)
+        shares.push_back(divide_time(process, window));
+}
+
+Shares Findings::of(std::size_t process) const {
+    Shares sum;
+    for (const Shares &thread : shares[process])
+        sum += thread;
+    return sum;
+}
+
+Shares Findings::all() const {
+    Shares sum;
+    for (std::size_t process = 0; process < shares.size(); ++process)
+        sum += of(process);
+    return sum;
+}
+
 } // namespace sennit::report

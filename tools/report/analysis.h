@@ -91,6 +91,28 @@ std::vector<TaskKind> task_kinds(const Job &job);
 // The time between the send's begin and the receive's end of the messages, sorted.
 std::vector<Ns> message_times(const Job &job);
 
+// FA's passes over all priorities.
+struct PolicyWork {
+    std::uint64_t passes = 0;
+    Ns spent = 0;
+};
+PolicyWork policy_work(const Job &job);
+
+// All of it: a run is analysed once, however many tables and pages are made of it.
+struct Findings {
+    Findings() = default;
+    explicit Findings(const Job &job);
+    Shares of(std::size_t process) const; // its threads' shares
+    Shares all() const;
+
+    Window window{};
+    std::vector<std::vector<Shares>> shares; // by process and thread
+    CriticalPath path;
+    std::vector<Waited> waits;
+    std::vector<TaskKind> kinds;
+    PolicyWork policy;
+};
+
 // Names that compilers make up become "file:line" where the program has debug information and
 // addr2line is there.
 void name_by_source(Job &job);

@@ -152,18 +152,20 @@ json shares_json(const Shares &shares) {
 
 json run_json(const Titled &run) {
     const Job &job = run.job;
-    const Window window = window_of_tasks(job);
+    const Findings &found = run.found;
+    const Window &window = found.window;
     const Scale scale(window);
     Names names;
     json processes = json::array();
-    for (const Process &process : job.processes) {
+    for (std::size_t p = 0; p < job.processes.size(); ++p) {
+        const Process &process = job.processes[p];
         Column predecessor, successor;
         for (const Edge &edge : process.edges) {
             predecessor.push_back(edge.predecessor);
             successor.push_back(edge.successor);
         }
         json shares = json::array();
-        for (const Shares &share : divide_time(process, window))
+        for (const Shares &share : found.shares[p])
             shares.push_back(shares_json(share));
         json item = {{"rank", process.rank},
                      {"host", process.file.header.host},
@@ -182,14 +184,14 @@ json run_json(const Titled &run) {
         to.push_back(message.to);
         receive.push_back(message.receive);
     }
-    const CriticalPath path = critical_path(job);
+    const CriticalPath &path = found.path;
     Column path_process, path_task;
     for (const PathPiece &piece : path.pieces) {
         path_process.push_back(piece.process);
         path_task.push_back(piece.task);
     }
     json waits = json::array();
-    for (const Waited &wait : who_waited(job, window)) {
+    for (const Waited &wait : found.waits) {
         if (waits.size() >= 20)
             break;
         waits.push_back({{"rank", wait.rank},
@@ -203,7 +205,7 @@ json run_json(const Titled &run) {
                          {"tag", wait.longest_tag}});
     }
     json kinds = json::array();
-    for (const TaskKind &kind : task_kinds(job)) {
+    for (const TaskKind &kind : found.kinds) {
         if (kinds.size() >= 40)
             break;
         kinds.push_back({{"name", kind.name},
@@ -233,6 +235,8 @@ json run_json(const Titled &run) {
               {"messages", path.messages},
               {"process", base64(path_process)},
               {"task", base64(path_task)}}},
+            {"policy_passes", found.policy.passes},
+            {"policy_ns", found.policy.spent},
             {"waits", std::move(waits)},
             {"kinds", std::move(kinds)},
             {"names", names.list()}};

@@ -73,7 +73,7 @@ int run_report(const Request &request) {
         std::string title = std::filesystem::path(folder).lexically_normal().string();
         while (title.size() > 1 && title.back() == '/')
             title.pop_back();
-        runs.push_back({title, trace::read_job(folder)});
+        runs.push_back({title, trace::read_job(folder), {}});
         name_by_source(runs.back().job);
     }
     for (const Titled &run : runs)
@@ -81,6 +81,8 @@ int run_report(const Request &request) {
             fmt::print(stderr, "sennit: {}/{}\n", run.title, note);
     if (request.check)
         return 0;
+    for (Titled &run : runs)
+        run.found = Findings(run.job);
     if (!request.page.empty())
         write_page(runs, request.page);
     if (!request.perfetto.empty())

@@ -13,6 +13,7 @@ namespace sennit::report {
 struct Titled {
     std::string title; // the folder
     Job job;
+    Findings found; // in the job
 };
 
 void print_tables(const Titled &run, bool by_thread, std::FILE *to);

@@ -60,35 +60,31 @@ std::vector<std::string> shares_row(const std::string &who, const Shares &shares
             share(shares.program_mpi, total)};
 }
 
-void print_shares(const Job &job, const Window &window, bool by_thread, std::FILE *to) {
+void print_shares(const Job &job, const Findings &found, bool by_thread, std::FILE *to) {
     fmt::print(to, "Where the threads' time went\n");
     Table table(
         {"", "time", "in-task", "idle", "overhead", "of both: progress", "program", "its MPI"});
-    Shares all;
-    for (const Process &process : job.processes) {
-        const std::vector<Shares> threads = divide_time(process, window);
-        Shares sum;
-        for (const Shares &shares : threads)
-            sum += shares;
-        all += sum;
-        table.add(shares_row(fmt::format("rank {}", process.rank), sum));
+    for (std::size_t p = 0; p < job.processes.size(); ++p) {
+        const Process &process = job.processes[p];
+        const std::vector<Shares> &threads = found.shares[p];
+        table.add(shares_row(fmt::format("rank {}", process.rank), found.of(p)));
         for (std::size_t i = 0; by_thread && i < threads.size(); ++i)
             if (threads[i].total() > 0)
                 table.add(
                     shares_row(fmt::format("  thread {}", process.threads[i].row), threads[i]));
     }
     if (job.processes.size() > 1)
-        table.add(shares_row("all", all));
+        table.add(shares_row("all", found.all()));
     table.print(to);
 }
 
-void print_path(const Job &job, const Window &window, std::FILE *to) {
-    const CriticalPath path = critical_path(job);
+void print_path(const Job &job, const Findings &found, std::FILE *to) {
+    const CriticalPath &path = found.path;
     if (path.length == 0)
         return;
     fmt::print(to, "Critical path: {} of work in {} tasks and {} messages, {} of the time\n",
                duration(path.length), path.pieces.size(), path.messages,
-               share(path.length, window.length()));
+               share(path.length, found.window.length()));
     std::map<std::string, std::pair<Ns, std::uint64_t>> names;
     for (const PathPiece &piece : path.pieces) {
         auto &[ran, count] = names[job.processes[piece.process].name(piece.task)];
@@ -106,8 +102,7 @@ void print_path(const Job &job, const Window &window, std::FILE *to) {
     table.print(to);
 }
 
-void print_kinds(const Job &job, std::FILE *to) {
-    const std::vector<TaskKind> kinds = task_kinds(job);
+void print_kinds(const std::vector<TaskKind> &kinds, std::FILE *to) {
     if (kinds.empty())
         return;
     fmt::print(to, "Tasks (S: they send, R: they receive)\n");
@@ -125,8 +120,18 @@ void print_kinds(const Job &job, std::FILE *to) {
     table.print(to);
 }
 
-void print_waits(const Job &job, const Window &window, std::FILE *to) {
-    const std::vector<Waited> waits = who_waited(job, window);
+// What the policy itself cost, of the threads' time.
+void print_policy(const Findings &found, std::FILE *to) {
+    const PolicyWork &work = found.policy;
+    if (work.passes == 0)
+        return;
+    fmt::print(to,
+               "Policy: all priorities were computed anew {} times, because something was learned; "
+               "{}, {:.3f}% of the threads' time\n\n",
+               work.passes, duration(work.spent), percent(work.spent, found.all().total()));
+}
+
+void print_waits(const Job &job, const std::vector<Waited> &waits, std::FILE *to) {
     if (waits.empty())
         return;
     fmt::print(to, "Who waited for whom\n");
@@ -162,14 +167,12 @@ struct Totals {
     std::uint32_t peak = 0;
 };
 
-Totals totals_of(const Job &job) {
+Totals totals_of(const Titled &run) {
     Totals totals;
-    const Window window = window_of_tasks(job);
-    totals.length = window.length();
-    totals.path = critical_path(job).length;
-    for (const Process &process : job.processes) {
-        for (const Shares &shares : divide_time(process, window))
-            totals.shares += shares;
+    totals.length = run.found.window.length();
+    totals.path = run.found.path.length;
+    totals.shares = run.found.all();
+    for (const Process &process : run.job.processes) {
         totals.peak = std::max(totals.peak, process.suspended_peak);
         for (const Task &task : process.tasks)
             if (task.ran() && task.sends) {
@@ -184,7 +187,7 @@ Totals totals_of(const Job &job) {
 
 void print_tables(const Titled &run, bool by_thread, std::FILE *to) {
     const Job &job = run.job;
-    const Window window = window_of_tasks(job);
+    const Findings &found = run.found;
     std::uint64_t tasks = 0;
     std::uint64_t edges = 0;
     std::uint32_t peak = 0;
@@ -204,16 +207,17 @@ void print_tables(const Titled &run, bool by_thread, std::FILE *to) {
     fmt::print(to,
                "{} from the first task to the last; {} tasks, {} dependences; at most {} "
                "suspended at once ({})\n\n",
-               duration(window.length()), tasks, edges, peak, where);
-    print_shares(job, window, by_thread, to);
-    print_path(job, window, to);
-    print_kinds(job, to);
-    print_waits(job, window, to);
+               duration(found.window.length()), tasks, edges, peak, where);
+    print_shares(job, found, by_thread, to);
+    print_policy(found, to);
+    print_path(job, found, to);
+    print_kinds(found.kinds, to);
+    print_waits(job, found.waits, to);
 }
 
 std::vector<std::string> changes(const Titled &from, const Titled &to) {
-    const Totals before = totals_of(from.job);
-    const Totals after = totals_of(to.job);
+    const Totals before = totals_of(from);
+    const Totals after = totals_of(to);
     std::vector<std::string> lines;
     const double change = percent(after.length - before.length, before.length);
     lines.push_back(fmt::format("{} took {}, {} took {}: {:.1f}% {}", to.title,

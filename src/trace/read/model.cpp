@@ -274,6 +274,7 @@ class Replay {
             }
             break;
         case Kind::policy_pass:
+            ++process_.policy_passes;
             process_.policy_ns += file_.ticks_to_ns(event[0]);
             break;
         case Kind::none:

@@ -138,8 +138,9 @@ struct Process {
     std::vector<PriorityChange> priorities;
     std::vector<ReadyChange> ready; // by time
     std::uint32_t suspended_peak = 0;
-    Ns policy_ns = 0;          // in reconsidering priorities
-    std::uint64_t strange = 0; // events that fit no story: ignored
+    std::uint64_t policy_passes = 0; // in which all priorities were reconsidered
+    Ns policy_ns = 0;                // that they took
+    std::uint64_t strange = 0;       // events that fit no story: ignored
     std::string name(std::uint32_t task) const { return file.name_of(tasks[task].entry); }
 };
 
