@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sched/policy against the paper: its rules, its algorithms as printed, and what ours adds.
-#include "sched/policy/outlook.h"
-#include "sched/policy/profiles.h"
+#include "policy_graph.h"
+
 #include "sched/policy/rules.h"
 #include "sched/policy/tree.h"
 
@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <memory>
 #include <random>
 #include <set>
 #include <vector>
@@ -19,51 +18,6 @@ using namespace sennit::policy;
 using Verdict = Profile::Verdict;
 
 namespace {
-
-// A graph built task by task, as a program would.
-class Graph final : public Outlook {
-  public:
-    int add(std::initializer_list<int> predecessors, bool marked = false,
-            Profile *profile = nullptr) {
-        return add(std::vector<int>(predecessors), marked, profile);
-    }
-    int add(const std::vector<int> &predecessors, bool marked = false, Profile *profile = nullptr) {
-        auto &task = tasks_.emplace_back(std::make_unique<Task>());
-        for (const int p : predecessors)
-            if (!tasks_[at(p)]->vertex.started)
-                task->list.push_back(&tasks_[at(p)]->vertex);
-        task->before = predecessors;
-        Vertex &vertex = task->vertex;
-        vertex.marked = marked;
-        vertex.profile = profile;
-        vertex.predecessors = task->list.data();
-        vertex.predecessor_count = static_cast<int>(task->list.size());
-        create(vertex);
-        return static_cast<int>(tasks_.size()) - 1;
-    }
-    void run(int task) { start(tasks_[at(task)]->vertex); }
-    void learn(Profile &profile, bool sent) {
-        if (profile.record(sent))
-            verdict_changed(sent);
-    }
-    int priority(int task) const { return tasks_[at(task)]->vertex.priority(); }
-    Vertex &vertex(int task) { return tasks_[at(task)]->vertex; }
-    const std::vector<int> &before(int task) const { return tasks_[at(task)]->before; }
-    int size() const { return static_cast<int>(tasks_.size()); }
-    int changes = 0;
-    std::set<const Vertex *> gone;
-
-  private:
-    struct Task {
-        Vertex vertex;
-        std::vector<Vertex *> list;
-        std::vector<int> before;
-    };
-    static std::size_t at(int task) { return static_cast<std::size_t>(task); }
-    void changed(Vertex &) override { ++changes; }
-    void released(Vertex &vertex) override { EXPECT_TRUE(gone.insert(&vertex).second); }
-    std::vector<std::unique_ptr<Task>> tasks_;
-};
 
 std::vector<std::vector<int>> successors(const Graph &graph) {
     std::vector<std::vector<int>> after(static_cast<std::size_t>(graph.size()));
