@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "sched/policy/judge.h"
 #include "sched/threads.h"
+#include "task/code.h"
 #include "task/depend.h"
 #include "task/marks.h"
 
@@ -70,6 +71,12 @@ void bring_up_to_date() {
     sched::g_outdated.store(false, std::memory_order_relaxed);
 }
 
+// What is known of a kind of tasks beforehand.
+std::optional<bool> known_as_sender(const void *entry) {
+    const std::optional<bool> marked = marked_as_sender(entry);
+    return marked ? marked : calls_send(entry);
+}
+
 Profile *profile_of(const Task &task, int dependences) {
     constexpr std::uint32_t kProperties =
         Task::kUntied | Task::kFinal | Task::kMergeable | Task::kUndeferred;
@@ -79,9 +86,9 @@ Profile *profile_of(const Task &task, int dependences) {
     key.size = task.door_size;
     key.properties = task.flags & kProperties;
     key.dependences = static_cast<std::uint32_t>(dependences);
-    Profile *profile = g_profiles.find(key, marked_as_sender);
+    Profile *profile = g_profiles.find(key, known_as_sender);
     if (policy::known_send(g_outlook, profile))
-        note_verdict(true, true); // the first send is known from a mark
+        note_verdict(true, true); // the first send is known beforehand
     return profile;
 }
 
@@ -99,6 +106,8 @@ void give_priority(Task &task, int dependences) {
     }
     task.priority =
         policy::first_priority(rules, g_outlook, profile, task.priority, dependences > 0);
+    if (task.priority > 0)
+        trace::priority(task.trace_id, task.priority);
 }
 
 Linking::Linking(sched::Worker &worker, Task &task)
@@ -141,7 +150,10 @@ void Linking::finish() {
     vertex->predecessors = reinterpret_cast<Vertex **>(vertex + 1);
     vertex->predecessor_count = count_;
     std::memcpy(vertex->predecessors, found_, list);
-    task_.priority = policy::place(sched::rules(), g_outlook, *vertex, task_.priority);
+    const int priority = policy::place(sched::rules(), g_outlook, *vertex, task_.priority);
+    if (priority != task_.priority)
+        trace::priority(task_.trace_id, priority);
+    task_.priority = priority;
     task_.vertex = vertex;
 }
 

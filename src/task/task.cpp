@@ -273,6 +273,8 @@ static SENNIT_COLD void observed_fulfilment(Task &task, std::int64_t count) {
 static SENNIT_COLD void observed_creation(sched::Worker &worker, Task &fresh, const Depend *depends,
                                           int count) {
     trace::task_create(fresh.trace_id, fresh.entry, fresh.parent->trace_id);
+    if (fresh.priority > 0 && !sched::ordered()) // a policy has its own opinion: give_priority()
+        trace::priority(fresh.trace_id, fresh.priority);
     if (Observer *observer = task::observer())
         observer->created(worker, fresh, depends, count);
 }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a task's machine code tells before the first one of its kind has run: does it call a send of
+// MPI? The policy fa starts with that, also in binaries that no compiler of ours has marked
+// (task/marks.h): until the first send, each rank would run its tasks in the wrong order.
+//
+// The code from the function's begin to the next function's (.eh_frame_hdr lists them, also in
+// stripped binaries) is searched for calls, direct or through the PLT or GOT, whose name is that of
+// a send; functions of the same object that it calls are searched too, a few levels down. Bytes are
+// not decoded: one that looks like a call but is none would have to point exactly at a send's stub.
+#pragma once
+
+#include <optional>
+
+namespace sennit::task {
+
+// True: it does, on some path. Nothing: not found; it may still, in other ways. x86-64 only. Reads
+// the object's tables each time. Any thread.
+std::optional<bool> calls_send(const void *entry);
+
+// Is this the name of a send, of C or Fortran?
+bool is_send(const char *symbol);
+
+} // namespace sennit::task

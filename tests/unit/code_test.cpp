@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// task/code.h on samples/code.c, compiled in several ways.
+#include "task/code.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <string>
+
+namespace {
+
+using sennit::task::calls_send;
+using sennit::task::is_send;
+
+class Code : public testing::TestWithParam<const char *> {
+  protected:
+    void SetUp() override {
+        library_ = dlopen((std::string(CODE_SAMPLES) + GetParam() + ".so").c_str(), RTLD_LAZY);
+        ASSERT_NE(library_, nullptr) << dlerror();
+    }
+    void *function(const char *name) const {
+        void *found = dlsym(library_, name);
+        EXPECT_NE(found, nullptr) << name;
+        return found;
+    }
+
+  private:
+    void *library_ = nullptr;
+};
+
+} // namespace
+
+#ifdef __x86_64__
+TEST_P(Code, SendsAreFound) {
+    for (const char *name : {"sample_sends", "sample_sends_at_the_end", "sample_sends_in_fortran",
+                             "sample_sends_below"})
+        EXPECT_EQ(calls_send(function(name)), true) << name;
+}
+
+INSTANTIATE_TEST_SUITE_P(, Code,
+                         testing::Values("plain", "optimized", "without-plt", "branch-targets",
+                                         "bound-at-start"),
+                         [](const auto &way) {
+                             std::string name = way.param;
+                             for (char &c : name)
+                                 c = c == '-' ? '_' : c;
+                             return name;
+                         });
+
+TEST_P(Code, NothingElseIsTakenForOne) {
+    for (const char *name :
+         {"sample_computes", "sample_receives", "sample_names_a_send", "sample_recurses"})
+        EXPECT_EQ(calls_send(function(name)), std::nullopt) << name;
+}
+
+TEST_P(Code, TheSearchEndsAFewLevelsDown) {
+    EXPECT_EQ(calls_send(function("sample_sends_far_below")), std::nullopt);
+}
+#endif
+
+TEST(CodeNames, Sends) {
+    for (const char *name : {"MPI_Send", "PMPI_Isend", "MPI_Ssend", "MPI_Ibsend", "mpi_send_",
+                             "mpi_isend_f08_", "mpi_send_f08ts_", "TAMPI_Isend", "MPI_Sendrecv",
+                             "MPI_Sendrecv_replace", "MPI_Isendrecv", "MPI_Rsend"})
+        EXPECT_TRUE(is_send(name)) << name;
+    for (const char *name :
+         {"MPI_Recv", "MPI_Send_init", "mpi_send_init_", "MPI_Sender", "send", "MPI_", "", "sendto",
+          "MPI_Psend_init", "MPI_Send_but_with_a_name_that_is_longer_than_any"})
+        EXPECT_FALSE(is_send(name)) << name;
+}
+
+TEST(CodeNames, WhatIsNoFunctionTellsNothing) {
+    int local = 0;
+    EXPECT_EQ(calls_send(&local), std::nullopt);
+    EXPECT_EQ(calls_send(nullptr), std::nullopt);
+    EXPECT_EQ(calls_send(reinterpret_cast<void *>(&calls_send)), std::nullopt);
+}

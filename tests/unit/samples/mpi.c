@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What has the names of MPI functions, and nothing else, for samples/code.c. */
+int MPI_Send(int x);
+int MPI_Recv(int x);
+int mpi_isend_(int *x);
+int MPI_Send(int x) {
+    return x + 1;
+}
+int MPI_Recv(int x) {
+    return x + 2;
+}
+int mpi_isend_(int *x) {
+    return *x + 3;
+}
