@@ -116,7 +116,8 @@ class Object {
         // version 1; .eh_frame's address, the count and the table in the encodings that linkers use
         constexpr Byte kHead[] = {1, 0x1b, 0x03, 0x3b};
         constexpr std::size_t kTable = 12;
-        if (size < kTable || std::memcmp(reinterpret_cast<const void *>(head), kHead, sizeof kHead))
+        if (size < kTable ||
+            std::memcmp(reinterpret_cast<const void *>(head), kHead, sizeof kHead) != 0)
             return;
         functions_ = head;
         function_count_ = static_cast<std::uint32_t>(

@@ -358,6 +358,7 @@ std::vector<Waited> who_waited(const Job &job, const Window &window) {
             }
         }
     std::vector<Waited> result;
+    result.reserve(sums.size());
     for (auto &[key, sum] : sums)
         result.push_back(std::move(sum));
     std::stable_sort(result.begin(), result.end(),
