@@ -129,7 +129,7 @@ def run(options, case, way):
 
 POLICIES = (Way("fifo", "creation"), Way("fifo", "ready"), Way("lifo"), Way("auto"), Way("ma1"), Way("ma2"),
             Way("ma3"), Way("sa"), Way("fa"))
-FEW = (Way("fifo", "creation"), Way("sa"), Way("fa"))
+FEW = (Way("fifo", "creation"), Way("auto"), Way("sa"), Way("fa"))
 SOME = (*FEW, Way("fifo", "ready"), Way("lifo"))
 # The three cases of the goals.
 SMALL = Case(4, 4, 32, 1000, 6000)
@@ -159,7 +159,8 @@ def groups(quick):
         ("splits", "By ranks x threads, 16 cores in all", splits, FEW),
         ("buffers", "A receive buffer for each block instead of one a row", own, FEW),
         ("variants", "Exchange variants", [Case(4, 4, 32, us, 1000) for us in (0, 1000)],
-         [Way("auto", variant=variant) for variant in VARIANTS]),
+         [Way("auto", variant=variant) for variant in VARIANTS] +
+         [Way("fa", variant=variant) for variant in VARIANTS[2:]]),
         ("wavefront", "Another graph: wavefronts over a grid", waves, (*FEW, Way("lifo"))),
         ("two", "Two ranks of one thread: emulated and with real kernels", two, (*FEW, Way("lifo"))),
     ]
