@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of a page of `sennit report`, as docs/ shows them: light and dark, wide and on a phone.
+
+usage: screenshots.py build/demo/policies.html docs/results/demo/policies"""
+
+import sys
+
+import browser
+
+
+def main(page, prefix):
+    with browser.Browser() as window:
+        for name, width, height, scale in (("1280", 1280, 1215, 1), ("phone", 390, 1640, 1)):
+            for theme in ("light", "dark"):
+                window.resize(width, height, scale, touch=name == "phone")
+                window.open(page, f"#theme={theme}")
+                window.screenshot(f"{prefix}-{name}-{theme}.png")
+        assert not window.errors, window.errors
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
