@@ -11,7 +11,12 @@ Profile *Simulation::profile_of(Rank &rank, const TaskSpec &spec) {
     key.entry = &functions_[spec.function];
     key.size = static_cast<std::uint32_t>(spec.kind == Kind::compute ? 48 : 32);
     key.dependences = spec.count + (spec.more ? static_cast<std::uint32_t>(spec.more->size()) : 0);
-    return rank.profiles->find(key);
+    const bool known = machine_.known > 0 && spec.kind == Kind::send;
+    Profile *profile = rank.profiles->find(
+        key, known ? [](const void *) { return std::optional(true); } : policy::Profiles::Known{});
+    if (policy::known_send(rank.outlook, profile))
+        rank.outlook.verdict_changed(true);
+    return profile;
 }
 
 // A rank has few kinds of tasks, and the same ones over and over.

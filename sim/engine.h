@@ -146,6 +146,7 @@ class Simulation {
     void inject_when_allowed(std::uint32_t message);
     void inject(std::uint32_t message, Time now);
     void let_messages_travel();
+    void send_most_urgent(std::size_t card, Time now);
     void communication_done(std::uint32_t task, Time now);
     void notice(Rank &rank, Time now);
     void append(std::uint32_t &head, std::uint32_t &end, std::uint32_t task);
@@ -178,6 +179,11 @@ class Simulation {
     Cards cards_;
     Fabric *fabric_ = nullptr;           // instead of the cards
     std::vector<std::uint32_t> arrived_; // scratch
+    struct Waiting { // messages that a card has not sent yet; where urgent ones go first
+        std::vector<std::uint32_t> messages;
+        bool busy = false; // the card
+    };
+    std::vector<Waiting> waiting_; // by card
     std::vector<Rank> ranks_;
     std::vector<Thread> threads_;
     std::vector<Profile *> profiles_{nullptr};

@@ -108,6 +108,13 @@ void Simulation::inject(std::uint32_t number, Time now) {
     if (fabric_)
         return fabric_->send(number, cards_.card_of(message.source), cards_.card_of(message.target),
                              message.bytes, now);
+    if (!waiting_.empty()) {
+        const std::size_t card = cards_.card_of(message.source);
+        waiting_[card].messages.push_back(number);
+        if (!waiting_[card].busy)
+            send_most_urgent(card, now);
+        return;
+    }
     Time sent = 0;
     const Time head = cards_.send(message, now, sent);
     if (tell)
@@ -125,6 +132,28 @@ void Simulation::let_messages_travel() {
             events_.push(now, pack(What::sent, number));
         events_.push(now, pack(What::delivered, number));
     }
+}
+
+// The card is free: the message goes whose receive has the highest priority at its rank, as if the
+// receiver had told; of equals the one that has waited longest. None is held back for one to come.
+void Simulation::send_most_urgent(std::size_t card, Time now) {
+    Waiting &waiting = waiting_[card];
+    waiting.busy = !waiting.messages.empty();
+    if (!waiting.busy)
+        return;
+    const auto urgency = [&](std::uint32_t number) {
+        const std::uint32_t task = messages_[number].receive_task;
+        return task == kNone ? -1 : int{tasks_[task].priority};
+    };
+    const auto first =
+        std::max_element(waiting.messages.begin(), waiting.messages.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return urgency(a) < urgency(b); });
+    const std::uint32_t number = *first;
+    waiting.messages.erase(first);
+    Time sent = 0;
+    const Time head = cards_.send(messages_[number], now, sent);
+    events_.push(sent, pack(What::sent, number));
+    events_.push(head, pack(What::arrive, number));
 }
 
 void Simulation::drop_if_over(std::uint32_t number) {

@@ -36,6 +36,8 @@ Simulation::Simulation(const Workload &workload, const Setting &setting)
     match_ = rules_.learns() ? cost(machine_.match) : 0;
     window_ = unlimited_ ? kNone : static_cast<std::uint32_t>(std::min(machine_.window, 4e9));
     tree_.nodes = std::min({machine_.numa_count(), machine_.thread_count(), kMostQueues});
+    if (machine_.urgent_first > 0 && !unlimited_)
+        waiting_.resize(ranks_.size());
     const auto team = static_cast<std::uint32_t>(machine_.thread_count());
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
         Rank &rank = ranks_[r];
@@ -90,8 +92,13 @@ void Simulation::handle(const EventQueue::Event &event) {
         Message &message = messages_[who];
         message.send_over = true;
         const std::uint32_t task = message.send_task;
+        const std::size_t card = cards_.card_of(message.source);
         drop_if_over(who);
-        return communication_done(task, now);
+        if (task != kNone)
+            communication_done(task, now);
+        if (!waiting_.empty())
+            send_most_urgent(card, now);
+        return;
     }
     case What::delivered: {
         Message &message = messages_[who];

@@ -127,9 +127,9 @@ def run(options, case, way):
         return sample, ""
 
 
-POLICIES = (Way("fifo", "creation"), Way("fifo", "ready"), Way("lifo"), Way("auto"), Way("ma1"), Way("ma2"),
+POLICIES = (Way("fifo", "creation"), Way("fifo", "ready"), Way("lifo"), Way("steal"), Way("ma1"), Way("ma2"),
             Way("ma3"), Way("sa"), Way("fa"))
-FEW = (Way("fifo", "creation"), Way("auto"), Way("sa"), Way("fa"))
+FEW = (Way("fifo", "creation"), Way("steal"), Way("sa"), Way("fa"))
 SOME = (*FEW, Way("fifo", "ready"), Way("lifo"))
 # The three cases of the goals.
 SMALL = Case(4, 4, 32, 1000, 6000)
@@ -143,7 +143,7 @@ def groups(quick):
         small = dataclasses.replace(SMALL, blocks=16)
         return [("policies", "Policies", [small], POLICIES),
                 ("variants", "Exchange variants", [dataclasses.replace(small, latency=200)],
-                 [Way("auto", variant=v) for v in VARIANTS]),
+                 [Way("steal", variant=v) for v in VARIANTS]),
                 ("wavefront", "Another graph", [Case(4, 4, 16, 200, 1000, program="wavefront")], FEW)]
     window = [dataclasses.replace(case, window=16) for case in (SMALL, SQUARE, LARGE)]
     latencies = [dataclasses.replace(SMALL, latency=us) for us in (0, 50, 200)]
@@ -159,7 +159,7 @@ def groups(quick):
         ("splits", "By ranks x threads, 16 cores in all", splits, FEW),
         ("buffers", "A receive buffer for each block instead of one a row", own, FEW),
         ("variants", "Exchange variants", [Case(4, 4, 32, us, 1000) for us in (0, 1000)],
-         [Way("auto", variant=variant) for variant in VARIANTS] +
+         [Way("steal", variant=variant) for variant in VARIANTS] +
          [Way("fa", variant=variant) for variant in VARIANTS[2:]]),
         ("wavefront", "Another graph: wavefronts over a grid", waves, (*FEW, Way("lifo"))),
         ("two", "Two ranks of one thread: emulated and with real kernels", two, (*FEW, Way("lifo"))),

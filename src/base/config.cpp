@@ -82,6 +82,10 @@ std::string_view policy_word() {
     return choice_word(words, g_config.policy);
 }
 
+void choose_policy(Policy policy) {
+    g_config.policy = static_cast<int>(policy);
+}
+
 void config_setup() {
 #define SENNIT_OPTION(field, variable, kind, fallback, range, help)                                \
     g_config.field = read_##kind(variable, fallback, range);

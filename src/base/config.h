@@ -9,7 +9,7 @@
 namespace sennit {
 
 enum class HangMode : int { report, abort, off };
-enum class Policy : int { automatic, fifo, lifo, ma1, ma2, ma3, sa, fa };
+enum class Policy : int { automatic, fifo, lifo, ma1, ma2, ma3, sa, fa, steal };
 enum class Order : int { automatic, creation, ready };
 
 struct Config {
@@ -38,6 +38,8 @@ struct Config {
 // Valid after config_setup, constant from then on.
 const Config &config();
 void config_setup();
+// What `auto` stands for in this program; before anybody else looks.
+void choose_policy(Policy policy);
 
 // Word number `index` of a choice's "a|b|c" in options.def.
 std::string_view choice_word(std::string_view words, int index);

@@ -9,6 +9,7 @@
 #include "omp/team.h"
 #include "sched/order.h"
 #include "sched/worker.h"
+#include "task/code.h"
 #include "task/observer.h"
 #include "task/statistics.h"
 #include "task/task.h"
@@ -44,6 +45,8 @@ void after_fork_in_child() {
 // Before the constructors of the program and of libraries that use OpenMP in theirs.
 [[gnu::constructor(101)]] void load() {
     config_setup();
+    if (config().chosen_policy() == Policy::automatic && task::process_has_sending_tasks())
+        choose_policy(Policy::fa);
     sched::order_setup();
     fence_setup();
     sched::setup();

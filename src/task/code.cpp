@@ -12,6 +12,9 @@
 namespace sennit::task {
 
 bool is_send(const char *symbol) {
+    const int initial = std::tolower(static_cast<unsigned char>(symbol[0]));
+    if (initial != 'm' && initial != 'p' && initial != 't') // of many symbols nearly all
+        return false;
     char lower[32];
     std::size_t length = 0;
     for (; symbol[length] && length < sizeof lower; ++length)
@@ -42,7 +45,7 @@ bool is_send(const char *symbol) {
 
 namespace {
 
-constexpr int kMostSends = 32;            // slots of an object
+constexpr int kMostSlots = 32;            // of a kind, of an object
 constexpr int kMostFunctions = 32;        // looked at
 constexpr int kMostLevels = 3;            // of calls below the task's function
 constexpr std::size_t kMostBytes = 16384; // of a function
@@ -56,20 +59,73 @@ T read(std::uintptr_t at) {
     return value;
 }
 
-// The loaded object that contains an address, and what of it is needed.
+bool makes_tasks(const char *symbol) {
+    for (const char *name :
+         {"GOMP_task", "GOMP_taskloop", "GOMP_taskloop_ull", "__kmpc_omp_task_alloc"})
+        if (std::strcmp(symbol, name) == 0)
+            return true;
+    return false;
+}
+
+// Slots of the GOT that the loader fills with the addresses of functions of some kind.
+class Slots {
+  public:
+    void add(std::uintptr_t slot) {
+        if (count_ < kMostSlots)
+            slots_[count_++] = slot;
+    }
+    bool any() const { return count_ > 0; }
+    bool contain(std::uintptr_t slot) const {
+        return std::find(slots_, slots_ + count_, slot) != slots_ + count_;
+    }
+
+  private:
+    std::uintptr_t slots_[kMostSlots] = {};
+    int count_ = 0;
+};
+
+// What is needed of a loaded object.
 class Object {
   public:
-    explicit Object(std::uintptr_t address) : address_(address) { dl_iterate_phdr(visit, this); }
+    // The one that contains an address.
+    explicit Object(std::uintptr_t address) {
+        struct Where {
+            Object *self;
+            std::uintptr_t address;
+        } where{this, address};
+        dl_iterate_phdr(
+            [](dl_phdr_info *info, std::size_t, void *given) {
+                const auto &[self, at] = *static_cast<Where *>(given);
+                self->take(*info, at);
+                return self->text_end_ != 0 ? 1 : 0;
+            },
+            &where);
+    }
+    explicit Object(const dl_phdr_info &info) { take(info, 0); }
+
+    Slots sends, makers; // of tasks
     bool found() const { return text_end_ > text_ && functions_; }
-    bool sends() const { return slot_count_ > 0; }
     bool contains(std::uintptr_t at) const { return at >= text_ && at < text_end_; }
-    bool is_slot(std::uintptr_t at) const {
-        return std::find(slots_, slots_ + slot_count_, at) != slots_ + slot_count_;
+    std::uint32_t function_count() const { return function_count_; }
+    std::uintptr_t begin_of(std::uint32_t function) const {
+        return functions_ + static_cast<std::uintptr_t>(static_cast<std::intptr_t>(
+                                read<std::int32_t>(functions_ + 12 + 8ull * function)));
+    }
+    bool begins_function(std::uintptr_t at) const {
+        const std::uint32_t next = function_after(at);
+        return next > 0 && begin_of(next - 1) == at;
     }
     // Where the function that contains `at` ends.
     std::uintptr_t end_of(std::uintptr_t at) const {
-        // A table of pairs, sorted: begin of a function, place of its entry in .eh_frame; both are
-        // distances from the table's head.
+        const std::uint32_t next = function_after(at);
+        return std::min(
+            {next < function_count_ ? begin_of(next) : text_end_, text_end_, at + kMostBytes});
+    }
+
+  private:
+    // The first function of the table that begins behind `at`. The table has pairs, sorted: begin
+    // of a function, place of its entry in .eh_frame; both are distances from the table's head.
+    std::uint32_t function_after(std::uintptr_t at) const {
         std::uint32_t low = 0;
         std::uint32_t high = function_count_;
         while (low < high) {
@@ -79,22 +135,18 @@ class Object {
             else
                 low = middle + 1;
         }
-        const std::uintptr_t next = low < function_count_ ? begin_of(low) : text_end_;
-        return std::min({next, text_end_, at + kMostBytes});
+        return low;
     }
 
-  private:
-    static int visit(dl_phdr_info *info, std::size_t, void *given) {
-        return static_cast<Object *>(given)->take(*info);
-    }
-    bool take(const dl_phdr_info &info) {
+    // With the code that contains an address, or, given 0, whatever code it has.
+    void take(const dl_phdr_info &info, std::uintptr_t address) {
         const std::uintptr_t base = info.dlpi_addr;
         const ElfW(Phdr) *dynamic = nullptr;
         const ElfW(Phdr) *frames = nullptr;
         for (int i = 0; i < info.dlpi_phnum; ++i) {
             const ElfW(Phdr) &segment = info.dlpi_phdr[i];
             if (segment.p_type == PT_LOAD && (segment.p_flags & (PF_X | PF_R)) == (PF_X | PF_R) &&
-                address_ - (base + segment.p_vaddr) < segment.p_filesz) {
+                (!address || address - (base + segment.p_vaddr) < segment.p_filesz)) {
                 text_ = base + segment.p_vaddr;
                 text_end_ = text_ + segment.p_filesz;
             }
@@ -104,12 +156,11 @@ class Object {
                 frames = &segment;
         }
         if (!text_end_)
-            return false;
+            return;
         if (frames)
             find_functions(base + frames->p_vaddr, frames->p_memsz);
         if (dynamic)
             find_slots(base, reinterpret_cast<const ElfW(Dyn) *>(base + dynamic->p_vaddr));
-        return true;
     }
 
     void find_functions(std::uintptr_t head, std::size_t size) {
@@ -123,12 +174,6 @@ class Object {
         function_count_ = static_cast<std::uint32_t>(
             std::min<std::size_t>(read<std::uint32_t>(head + 8), (size - kTable) / 8));
     }
-    std::uintptr_t begin_of(std::uint32_t function) const {
-        return functions_ + static_cast<std::uintptr_t>(static_cast<std::intptr_t>(
-                                read<std::int32_t>(functions_ + 12 + 8ull * function)));
-    }
-
-    // Slots of the GOT that the loader fills with a send's address.
     void find_slots(std::uintptr_t base, const ElfW(Dyn) * dynamic) {
         const ElfW(Sym) *symbols = nullptr;
         const char *strings = nullptr;
@@ -170,19 +215,19 @@ class Object {
             for (std::size_t i = 0; table.first && i < table.bytes / sizeof(ElfW(Rela)); ++i) {
                 const ElfW(Rela) &relocation = table.first[i];
                 const auto type = ELF64_R_TYPE(relocation.r_info);
-                if ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) &&
-                    slot_count_ < kMostSends &&
-                    is_send(strings + symbols[ELF64_R_SYM(relocation.r_info)].st_name))
-                    slots_[slot_count_++] = base + relocation.r_offset;
+                if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+                    continue;
+                const char *name = strings + symbols[ELF64_R_SYM(relocation.r_info)].st_name;
+                if (is_send(name))
+                    sends.add(base + relocation.r_offset);
+                else if (makes_tasks(name))
+                    makers.add(base + relocation.r_offset);
             }
     }
 
-    const std::uintptr_t address_;
     std::uintptr_t text_ = 0, text_end_ = 0; // the segment with the code
     std::uintptr_t functions_ = 0;
     std::uint32_t function_count_ = 0;
-    std::uintptr_t slots_[kMostSends] = {};
-    int slot_count_ = 0;
 };
 
 // `distance` after the instruction that ends at `end`.
@@ -204,33 +249,43 @@ std::uintptr_t slot_of_stub(const Object &object, std::uintptr_t at) {
     return read<Byte>(at) == 0xff && read<Byte>(at + 1) == 0x25 ? relative(at + 6) : 0;
 }
 
+// visit(slot, target) for each call in [begin, end), until it says true: the slot that the call
+// goes through, or 0 and the function in the same object that is called. A function's last call may
+// be a jump. The stubs of the PLT are one function to .eh_frame_hdr: none is looked at from inside.
+template <class Visit>
+bool each_call(const Object &object, std::uintptr_t begin, std::uintptr_t end, Visit visit) {
+    for (std::uintptr_t at = begin; at + 5 <= end; ++at) {
+        const Byte byte = read<Byte>(at);
+        if (byte == 0xe8 || byte == 0xe9) {
+            const std::uintptr_t target = relative(at + 5);
+            if (!object.contains(target) || (target >= begin && target < end))
+                continue;
+            const std::uintptr_t slot = slot_of_stub(object, target);
+            if (visit(slot, slot ? 0 : target))
+                return true;
+        } else if (byte == 0xff && at + 6 <= end &&
+                   (read<Byte>(at + 1) == 0x15 || read<Byte>(at + 1) == 0x25)) {
+            if (visit(relative(at + 6), std::uintptr_t{0}))
+                return true;
+        }
+    }
+    return false;
+}
+
 class Search {
   public:
     explicit Search(const Object &object) : object_(object) {}
 
-    bool look_at(std::uintptr_t function, int level) {
+    bool sends(std::uintptr_t function, int level) {
         if (count_ == kMostFunctions ||
             std::find(seen_, seen_ + count_, function) != seen_ + count_)
             return false;
         seen_[count_++] = function;
-        const std::uintptr_t end = object_.end_of(function);
-        for (std::uintptr_t at = function; at + 5 <= end; ++at) {
-            const Byte byte = read<Byte>(at);
-            if (byte == 0xe8 || byte == 0xe9) { // call, or jump where it is the last one
-                const std::uintptr_t target = relative(at + 5);
-                if (!object_.contains(target) || (target >= function && target < end))
-                    continue;
-                // The stubs are one function to .eh_frame_hdr: none is looked at from inside.
-                const std::uintptr_t slot = slot_of_stub(object_, target);
-                if (slot ? object_.is_slot(slot) : level > 0 && look_at(target, level - 1))
-                    return true;
-            } else if (byte == 0xff && at + 6 <= end &&
-                       (read<Byte>(at + 1) == 0x15 || read<Byte>(at + 1) == 0x25)) {
-                if (object_.is_slot(relative(at + 6)))
-                    return true;
-            }
-        }
-        return false;
+        return each_call(object_, function, object_.end_of(function),
+                         [&](std::uintptr_t slot, std::uintptr_t target) {
+                             return slot ? object_.sends.contain(slot)
+                                         : level > 0 && sends(target, level - 1);
+                         });
     }
 
   private:
@@ -239,20 +294,71 @@ class Search {
     int count_ = 0;
 };
 
+// Is there code in [begin, end) that takes the address of a function which sends?
+bool names_sender(const Object &object, std::uintptr_t begin, std::uintptr_t end) {
+    for (std::uintptr_t at = begin; at + 5 <= end; ++at) {
+        std::uintptr_t named = 0;
+        const Byte byte = read<Byte>(at);
+        if (byte == 0x8d && at + 6 <= end && (read<Byte>(at + 1) & 0xc7) == 0x05)
+            named = relative(at + 6); // lea named(%rip), register
+        else if ((byte & 0xf8) == 0xb8)
+            named = read<std::uint32_t>(at + 1); // mov $named, register: not position-independent
+        if (object.contains(named) && object.begins_function(named) &&
+            Search(object).sends(named, kMostLevels))
+            return true;
+    }
+    return false;
+}
+
+bool has_sending_tasks(const Object &object) {
+    if (!object.found() || !object.sends.any() || !object.makers.any())
+        return false;
+    for (std::uint32_t i = 0; i < object.function_count(); ++i) {
+        const std::uintptr_t begin = object.begin_of(i);
+        if (!object.contains(begin))
+            continue;
+        const std::uintptr_t end = object.end_of(begin);
+        const bool makes = each_call(object, begin, end, [&](std::uintptr_t slot, std::uintptr_t) {
+            return slot != 0 && object.makers.contain(slot);
+        });
+        if (makes && names_sender(object, begin, end))
+            return true;
+    }
+    return false;
+}
+
 } // namespace
 
 std::optional<bool> calls_send(const void *entry) {
     const auto address = reinterpret_cast<std::uintptr_t>(entry);
     const Object object(address);
-    if (object.found() && object.sends() && Search(object).look_at(address, kMostLevels))
+    if (address && object.found() && object.sends.any() &&
+        Search(object).sends(address, kMostLevels))
         return true;
     return std::nullopt;
+}
+
+bool has_sending_tasks(const void *in_object) {
+    return in_object && has_sending_tasks(Object(reinterpret_cast<std::uintptr_t>(in_object)));
+}
+
+bool process_has_sending_tasks() {
+    const auto visit = [](dl_phdr_info *info, std::size_t, void *) {
+        return has_sending_tasks(Object(*info)) ? 1 : 0;
+    };
+    return dl_iterate_phdr(visit, nullptr) != 0;
 }
 
 #else
 
 std::optional<bool> calls_send(const void *) {
     return std::nullopt;
+}
+bool has_sending_tasks(const void *) {
+    return false;
+}
+bool process_has_sending_tasks() {
+    return false;
 }
 
 #endif

@@ -17,6 +17,12 @@ namespace sennit::task {
 // the object's tables each time. Any thread.
 std::optional<bool> calls_send(const void *entry);
 
+// Does some task of the program send? So it is where a function that makes tasks names another one
+// that calls a send. Of all loaded objects, or of the one that contains an address. Only objects
+// that know both a compiler's entry point for tasks and a send are searched.
+bool process_has_sending_tasks();
+bool has_sending_tasks(const void *in_object);
+
 // Is this the name of a send, of C or Fortran?
 bool is_send(const char *symbol);
 

@@ -46,6 +46,8 @@ def main():
             assert said == "", said
             assert re.search(rf"\b{tasks} tasks,", out), (tasks, out)
             assert f"{numbers['receive']} messages:" in out, out
+            if trace != "sennit-trace" and platform.machine() == "x86_64":
+                assert ", policy fa\n" in out, out  # also where none is chosen, for its tasks send
             for word in ("rank 0", "rank 1", "thread 1", "Critical path:", "MPI_Recv", "MPI_Send",
                          "in-task", "idle", "overhead"):
                 assert word in out, (word, out)

@@ -16,9 +16,9 @@ import unittest
 OPTIONS = argparse.Namespace()
 
 
-def statistics(policy):
+def statistics(policy, program="policy_order"):
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([OPTIONS.programs / "policy_order"], check=True, timeout=30,
+        subprocess.run([OPTIONS.programs / program], check=True, timeout=30,
                        env={**os.environ, "LD_LIBRARY_PATH": str(OPTIONS.lib), "OMP_NUM_THREADS": "1",
                             "SENNIT_POLICY": policy, "SENNIT_STATS": f"{folder}/s"})
         (written,) = pathlib.Path(folder).iterdir()
@@ -42,6 +42,11 @@ class PolicyStatistics(unittest.TestCase):
         self.assertEqual(numbers["policy"], "sa")
         self.assertEqual(numbers["priorities_raised"], 2)
         self.assertNotIn("profiles", numbers)
+
+    def test_by_default_a_program_without_mpi_steals(self):
+        numbers = statistics("auto", "taskwait")
+        self.assertEqual(numbers["policy"], "auto")
+        self.assertNotIn("priorities_raised", numbers)
 
     def test_others_do_not_look_ahead(self):
         numbers = statistics("ma1")

@@ -7,7 +7,7 @@ namespace sennit::tool {
 namespace {
 
 TEST(Policy, EveryOneOfThisVersionIsAccepted) {
-    for (const char *name : {"auto", "fifo", "lifo", "ma1", "ma2", "ma3", "sa", "fa"})
+    for (const char *name : {"auto", "fifo", "lifo", "ma1", "ma2", "ma3", "sa", "fa", "steal"})
         EXPECT_EQ(parse_policy(name), name);
 }
 
@@ -20,7 +20,7 @@ TEST(Policy, AnUnknownOneIsRefusedWithTheList) {
     for (const char *name : {"nonsense", "", "FIFO", "fifo ", "auto|fifo"}) {
         const std::string text = failure_of([&] { parse_policy(name); });
         EXPECT_TRUE(contains(text, "unknown")) << name;
-        EXPECT_TRUE(contains(text, "auto, fifo, lifo, ma1, ma2, ma3, sa, fa")) << name;
+        EXPECT_TRUE(contains(text, "auto, fifo, lifo, ma1, ma2, ma3, sa, fa, steal")) << name;
     }
 }
 

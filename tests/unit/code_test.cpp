@@ -9,22 +9,20 @@
 namespace {
 
 using sennit::task::calls_send;
+using sennit::task::has_sending_tasks;
 using sennit::task::is_send;
 
 class Code : public testing::TestWithParam<const char *> {
   protected:
-    void SetUp() override {
-        library_ = dlopen((std::string(CODE_SAMPLES) + GetParam() + ".so").c_str(), RTLD_LAZY);
-        ASSERT_NE(library_, nullptr) << dlerror();
-    }
-    void *function(const char *name) const {
-        void *found = dlsym(library_, name);
+    // Of a sample, compiled in this test's way.
+    static void *function(const char *name, const char *sample = "") {
+        const std::string path = std::string(CODE_SAMPLES) + GetParam() + sample + ".so";
+        void *library = dlopen(path.c_str(), RTLD_LAZY);
+        EXPECT_NE(library, nullptr) << dlerror();
+        void *found = library ? dlsym(library, name) : nullptr;
         EXPECT_NE(found, nullptr) << name;
         return found;
     }
-
-  private:
-    void *library_ = nullptr;
 };
 
 } // namespace
@@ -52,6 +50,12 @@ TEST_P(Code, NothingElseIsTakenForOne) {
         EXPECT_EQ(calls_send(function(name)), std::nullopt) << name;
 }
 
+TEST_P(Code, AProgramWhoseTasksSendIsKnown) {
+    EXPECT_TRUE(has_sending_tasks(function("sample_makes_tasks", "-sending")));
+    EXPECT_FALSE(has_sending_tasks(function("sample_makes_tasks", "-computing")));
+    EXPECT_FALSE(has_sending_tasks(function("sample_sends"))) << "there are no tasks";
+}
+
 TEST_P(Code, TheSearchEndsAFewLevelsDown) {
     EXPECT_EQ(calls_send(function("sample_sends_far_below")), std::nullopt);
 }
@@ -72,5 +76,7 @@ TEST(CodeNames, WhatIsNoFunctionTellsNothing) {
     int local = 0;
     EXPECT_EQ(calls_send(&local), std::nullopt);
     EXPECT_EQ(calls_send(nullptr), std::nullopt);
+    EXPECT_FALSE(has_sending_tasks(nullptr));
+    EXPECT_FALSE(sennit::task::process_has_sending_tasks());
     EXPECT_EQ(calls_send(reinterpret_cast<void *>(&calls_send)), std::nullopt);
 }

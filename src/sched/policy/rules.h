@@ -41,7 +41,7 @@ struct Rules {
 
 constexpr Rules rules_of(Policy policy, Order order) {
     Rules rules;
-    rules.ordered = policy != Policy::automatic;
+    rules.ordered = policy != Policy::automatic && policy != Policy::steal;
     rules.newest = policy == Policy::lifo;
     // FIFO is creation order in the paper (section 1); LIFO is what stacks of ready tasks do.
     rules.by_creation =
@@ -55,7 +55,8 @@ constexpr Rules rules_of(Policy policy, Order order) {
     case Policy::ma2:
         rules.clauses = Clauses::binary;
         break;
-    case Policy::automatic:
+    case Policy::automatic: // nothing in the program has spoken for fa
+    case Policy::steal:
     case Policy::ma3:
         rules.clauses = Clauses::discrete;
         break;
