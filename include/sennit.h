@@ -64,6 +64,10 @@ const int32_t *sennit_teams_with_tasks(void);
  * in *key, the least goes first. */
 int sennit_send_order(uint64_t *key);
 
+/* How urgently other ranks wait for what the calling task leads to, 0 to 1023, if its policy wants
+ * those who send to it to know (policy global); else, and outside of tasks, -1. */
+int sennit_task_urgency(void);
+
 /* Suspend the calling task until sennit_task_resume(task). `task` must be the caller itself. The
  * worker goes on with other tasks meanwhile. A resume that came first is remembered (one token)
  * and makes the call return at once. The task resumes on the worker where it was suspended. */

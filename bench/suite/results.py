@@ -182,7 +182,7 @@ def plot(groups, samples):
     x = left
     labels = []
     for name, title, cases, ways in groups:
-        if name not in ("policies", "large", "window", "wavefront"):
+        if name not in ("policies", "large", "window", "slow", "wavefront"):
             continue
         for case in cases:
             cells = [(way, samples.get((name, case, way))) for way in ways]

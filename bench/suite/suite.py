@@ -128,8 +128,8 @@ def run(options, case, way):
 
 
 POLICIES = (Way("fifo", "creation"), Way("fifo", "ready"), Way("lifo"), Way("steal"), Way("ma1"), Way("ma2"),
-            Way("ma3"), Way("sa"), Way("fa"))
-FEW = (Way("fifo", "creation"), Way("steal"), Way("sa"), Way("fa"))
+            Way("ma3"), Way("sa"), Way("fa"), Way("global"))
+FEW = (Way("fifo", "creation"), Way("steal"), Way("sa"), Way("fa"), Way("global"))
 SOME = (*FEW, Way("fifo", "ready"), Way("lifo"))
 # The three cases of the goals.
 SMALL = Case(4, 4, 32, 1000, 6000)
@@ -149,12 +149,14 @@ def groups(quick):
     latencies = [dataclasses.replace(SMALL, latency=us) for us in (0, 50, 200)]
     splits = [Case(ranks, 16 // ranks, 32, 200, 1000) for ranks in (2, 4, 8, 16)]
     waves = [Case(4, 4, 32, us, 1000, program="wavefront") for us in (50, 1000)]
+    slow = [dataclasses.replace(LARGE, blocks=32, bandwidth=500), dataclasses.replace(SQUARE, blocks=32, bandwidth=300)]
     own = [dataclasses.replace(case, buffers=0) for case in (LARGE,)]
     two = [Case(2, 1, 16, 5000, 0, size=256, real=real) for real in (False, True)]
     return [
         ("policies", "Policies", [SMALL], POLICIES),
         ("large", "Policies at 64 threads", [SQUARE, LARGE], SOME),
         ("window", "The same with 16 live tasks a thread", window, FEW),
+        ("slow", "Networks that are the bottleneck", slow, FEW),
         ("latency", "By latency", latencies, (*FEW, Way("lifo"))),
         ("splits", "By ranks x threads, 16 cores in all", splits, FEW),
         ("buffers", "A receive buffer for each block instead of one a row", own, FEW),

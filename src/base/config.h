@@ -9,7 +9,7 @@
 namespace sennit {
 
 enum class HangMode : int { report, abort, off };
-enum class Policy : int { automatic, fifo, lifo, ma1, ma2, ma3, sa, fa, steal };
+enum class Policy : int { automatic, fifo, lifo, ma1, ma2, ma3, sa, fa, steal, global };
 enum class Order : int { automatic, creation, ready };
 
 struct Config {

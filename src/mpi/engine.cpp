@@ -7,6 +7,7 @@
 #include "mpi/continuation.h"
 #include "mpi/errors.h"
 #include "mpi/rotation.h"
+#include "mpi/urgency.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -27,6 +28,7 @@ namespace {
     X(sennit_should_suspend)                                                                       \
     X(sennit_teams_with_tasks)                                                                     \
     X(sennit_send_order)                                                                           \
+    X(sennit_task_urgency)                                                                         \
     X(sennit_task_self)                                                                            \
     X(sennit_task_suspend_for)                                                                     \
     X(sennit_task_resume)                                                                          \
@@ -92,7 +94,6 @@ Rotation g_special_order;
 
 // The card of a machine is a queue, too: under a policy that knows what is urgent, MPI gets a few
 // long sends at once, and the others wait here.
-constexpr std::int64_t kLongSend = 8192;        // elements
 constexpr std::int64_t kPatienceNs = 5'000'000; // then one more, lest those under way wait for it
 Array<Ticket *> g_queued;                       // the token's
 std::atomic<int> g_in_order{0};                 // sends under way
@@ -170,6 +171,8 @@ void take_new() {
     while (oldest) {
         Ticket *next = oldest->next;
         if (oldest->start) {
+            if (urgency::on())
+                oldest->key = urgency::key_of(oldest->key, urgency::told(oldest->operation));
             g_queued.push(oldest);
         } else if (oldest->test) {
             g_special.push(oldest);
@@ -266,9 +269,24 @@ int test_special() {
                                 [] { g_special.pop(); });
 }
 
+// A receiver has told how urgent a message is, which waits here or is still to be sent.
+void heard(int peer, int tag, int priority) {
+    for (int i = 0; i < g_queued.size(); ++i) {
+        const Operation &operation = g_queued[i]->operation;
+        if (operation.peer == peer && operation.tag == tag &&
+            operation.object == communicator(MPI_COMM_WORLD)) {
+            g_queued[i]->key = urgency::key_of(g_queued[i]->key, priority);
+            return;
+        }
+    }
+    urgency::remember(peer, tag, priority);
+}
+
 // Let queued sends go, the first in order first. Returns how many could not be started and are
 // over.
 int start_queued() {
+    if (urgency::on())
+        urgency::listen(heard);
     int failed = 0;
     while (g_queued.size() > 0) {
         const std::int64_t now = monotonic_ns();
@@ -454,14 +472,20 @@ int wait_for(const Operation &operation, Ticket &ticket) {
     if (ticket.handle)
         ticket.request = *ticket.handle;
     ticket.task = current_task();
+    if (urgency::on())
+        urgency::tell(operation, runtime().sennit_task_urgency());
     begin_pending();
     file(ticket);
     suspend(ticket.task, operation);
     return settle(ticket);
 }
 
+bool tells_urgency() {
+    return runtime().complete && runtime().sennit_task_urgency() >= 0;
+}
+
 bool must_queue(const Operation &operation, Ticket &ticket) {
-    if (operation.count < kLongSend)
+    if (operation.count < urgency::kLongMessage)
         return false;
     const int at_once = runtime().sennit_send_order(&ticket.key);
     if (at_once == 0)

@@ -207,6 +207,7 @@ int start_operation(const Operation &operation, Start &start, MPI_Request *reque
 // under way, and the ticket has its place. If not, it may be started at once.
 bool must_queue(const Operation &operation, Ticket &ticket);
 void leave_order(Ticket &ticket); // it is over
+bool tells_urgency();             // does the policy want receivers to tell senders (urgency.h)?
 // Suspend the calling task until the ticket's send had its turn and is over.
 int wait_in_queue(const Operation &operation, Ticket &ticket);
 

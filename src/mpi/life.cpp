@@ -5,6 +5,7 @@
 #include "mpi/continuation.h"
 #include "mpi/progress.h"
 #include "mpi/traced.h"
+#include "mpi/urgency.h"
 
 #include "TAMPI.h"
 
@@ -48,6 +49,8 @@ int init(int *argc, char ***argv, int required, int *provided) {
     opened(got >= MPI_THREAD_MULTIPLE);
     if (tasks)
         trace_start();
+    if (tells_urgency() && got >= MPI_THREAD_MULTIPLE)
+        urgency::begin();
     start_progress_thread(got);
     const int level =
         task_multiple && tasks && got >= MPI_THREAD_MULTIPLE ? MPI_TASK_MULTIPLE : got;
@@ -114,6 +117,7 @@ SENNIT_DEFINE(Finalize, void) {
     close("MPI_Finalize");
     free_continuations();
     stop_progress_thread();
+    urgency::end();
     trace_finish();
     static constexpr auto bare = SENNIT_BARE(Finalize);
     set_multiple(false); // nobody may ask MPI anything any more

@@ -90,6 +90,13 @@ SENNIT_EXPORT int sennit_send_order(uint64_t *key) {
     return static_cast<int>(config().sends);
 }
 
+SENNIT_EXPORT int sennit_task_urgency(void) {
+    if (!sched::rules().tells)
+        return -1;
+    const sched::Worker *worker = sched::Worker::self();
+    return worker && worker->task ? worker->task->current_priority() : 0;
+}
+
 SENNIT_EXPORT int sennit_task_suspend_for(sennit_task *task, const sennit_wait *wait) {
     if (const int error = check_self(task))
         return error;

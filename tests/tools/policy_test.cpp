@@ -7,20 +7,17 @@ namespace sennit::tool {
 namespace {
 
 TEST(Policy, EveryOneOfThisVersionIsAccepted) {
-    for (const char *name : {"auto", "fifo", "lifo", "ma1", "ma2", "ma3", "sa", "fa", "steal"})
+    for (const char *name :
+         {"auto", "fifo", "lifo", "ma1", "ma2", "ma3", "sa", "fa", "steal", "global"})
         EXPECT_EQ(parse_policy(name), name);
-}
-
-TEST(Policy, APlannedOneIsNotInThisVersionYet) {
-    for (const char *name : {"global"})
-        EXPECT_TRUE(contains(failure_of([&] { parse_policy(name); }), "not in this version yet"));
 }
 
 TEST(Policy, AnUnknownOneIsRefusedWithTheList) {
     for (const char *name : {"nonsense", "", "FIFO", "fifo ", "auto|fifo"}) {
         const std::string text = failure_of([&] { parse_policy(name); });
         EXPECT_TRUE(contains(text, "unknown")) << name;
-        EXPECT_TRUE(contains(text, "auto, fifo, lifo, ma1, ma2, ma3, sa, fa, steal")) << name;
+        EXPECT_TRUE(contains(text, "auto, fifo, lifo, ma1, ma2, ma3, sa, fa, steal, global"))
+            << name;
     }
 }
 

@@ -32,8 +32,6 @@ def test_wrong_options_are_refused():
         refused(["run", "-n", count, ranks], "is not a number from 1")
         refused(["run", "--threads", count, ranks], "is not a number from 1")
     refused(["run", "--policy", "nonsense", ranks], "unknown: use one of")
-    for policy in ("global",):
-        refused(["run", "--policy", policy, ranks], "not in this version yet")
     refused(["run", "--mpi", "lam", ranks], "use auto, mpich, openmpi or mpiabi")
     refused(["run", "--bogus", ranks], "unknown option '--bogus'")
     refused(["run", "-n"], "sennit: ")

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string_view>
 
@@ -24,9 +23,6 @@ constexpr OptionRow option_rows[] = {
 #undef SENNIT_OPTION
 };
 
-// Policies of the design that later versions bring.
-constexpr std::array<std::string_view, 1> planned_policies = {"global"};
-
 } // namespace
 
 std::vector<std::string> known_policies() {
@@ -40,10 +36,7 @@ std::string parse_policy(const std::string &text) {
     const std::vector<std::string> known = known_policies();
     if (std::find(known.begin(), known.end(), text) != known.end())
         return text;
-    const bool planned =
-        std::find(planned_policies.begin(), planned_policies.end(), text) != planned_policies.end();
-    fail("policy '{}' is {}: use one of {}", text, planned ? "not in this version yet" : "unknown",
-         fmt::join(known, ", "));
+    fail("policy '{}' is unknown: use one of {}", text, fmt::join(known, ", "));
 }
 
 int parse_count(const char *option, const std::string &text, int largest) {

@@ -32,6 +32,7 @@ struct Rules {
     bool newest = false;     // among equals
     bool by_creation = true; // age is counted from a task's creation; not so: from when it is ready
     Clauses clauses = Clauses::discrete;
+    bool tells = false; // those who send to us how urgent it is (global)
 
     constexpr bool propagates() const {
         return clauses == Clauses::marks || clauses == Clauses::floor;
@@ -63,6 +64,9 @@ constexpr Rules rules_of(Policy policy, Order order) {
     case Policy::sa:
         rules.clauses = Clauses::marks;
         break;
+    case Policy::global:
+        rules.tells = true;
+        [[fallthrough]];
     case Policy::fa:
         rules.clauses = Clauses::floor;
         break;
