@@ -94,11 +94,8 @@ Rotation g_special_order;
 
 // The card of a machine is a queue, too: under a policy that knows what is urgent, MPI gets a few
 // long sends at once, and the others wait here.
-constexpr std::int64_t kPatienceNs = 5'000'000; // then one more, lest those under way wait for it
-Array<Ticket *> g_queued;                       // the token's
-std::atomic<int> g_in_order{0};                 // sends under way
-std::atomic<int> g_at_once{0};                  // of them, at most
-std::int64_t g_last_start = 0;                  // when a queued one was let go; the token's
+Array<Ticket *> g_queued; // the token's
+Flow g_flow;
 
 // Single-completion calls leave MPI_ERROR alone; Testsome does not.
 void copy_status(MPI_Status *into, const MPI_Status &from) {
@@ -112,9 +109,9 @@ void copy_status(MPI_Status *into, const MPI_Status &from) {
 } // namespace
 
 void leave_order(Ticket &ticket) {
-    if (ticket.in_order)
-        g_in_order.fetch_sub(1, std::memory_order_relaxed);
-    ticket.in_order = false;
+    if (ticket.place)
+        g_flow.leave(ticket.place);
+    ticket.place = 0;
 }
 
 namespace {
@@ -289,10 +286,8 @@ int start_queued() {
         urgency::listen(heard);
     int failed = 0;
     while (g_queued.size() > 0) {
-        const std::int64_t now = monotonic_ns();
-        if (g_in_order.load(std::memory_order_relaxed) >=
-                g_at_once.load(std::memory_order_relaxed) &&
-            now - g_last_start < kPatienceNs)
+        const Flow::Place place = g_flow.let_go(monotonic_ns());
+        if (!place)
             break;
         int first = 0;
         for (int i = 1; i < g_queued.size(); ++i)
@@ -301,9 +296,7 @@ int start_queued() {
         Ticket &ticket = *g_queued[first];
         g_queued[first] = g_queued[g_queued.size() - 1];
         g_queued.pop();
-        g_last_start = now;
-        g_in_order.fetch_add(1, std::memory_order_relaxed);
-        ticket.in_order = true;
+        ticket.place = place;
         ticket.error = ticket.start(ticket.closure, &ticket.request);
         if (ticket.error == MPI_SUCCESS) {
             push_request(ticket);
@@ -490,11 +483,8 @@ bool must_queue(const Operation &operation, Ticket &ticket) {
     const int at_once = runtime().sennit_send_order(&ticket.key);
     if (at_once == 0)
         return false;
-    g_at_once.store(at_once, std::memory_order_relaxed);
-    ticket.in_order = g_in_order.fetch_add(1, std::memory_order_relaxed) < at_once;
-    if (!ticket.in_order)
-        g_in_order.fetch_sub(1, std::memory_order_relaxed);
-    return !ticket.in_order;
+    ticket.place = g_flow.enter(at_once);
+    return ticket.place == 0;
 }
 
 int wait_in_queue(const Operation &operation, Ticket &ticket) {

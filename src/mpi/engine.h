@@ -7,6 +7,7 @@
 // themselves through those names too: t_depth tells such calls apart.
 #pragma once
 
+#include "mpi/flow.h"
 #include "mpi/object.h"
 #include "sennit.h"
 
@@ -29,6 +30,8 @@
 #pragma weak ompi_mpi_byte
 #pragma weak ompi_mpi_char
 #pragma weak ompi_mpi_datatype_null
+#pragma weak ompi_mpi_int
+#pragma weak ompi_mpi_op_sum
 #pragma weak ompi_mpi_packed
 #pragma weak ompi_mpi_comm_null
 #pragma weak ompi_mpi_comm_self
@@ -171,7 +174,7 @@ struct Ticket {
     int (*start)(void *closure, MPI_Request *request) = nullptr;
     void *closure = nullptr;
     std::uint64_t key = 0;
-    bool in_order = false; // counts among those that are under way
+    Flow::Place place = 0; // among those that are under way
 };
 
 // File a ticket; it will be tested until it is over. Counted before, by begin_pending.
