@@ -109,7 +109,7 @@ void Simulation::inject(std::uint32_t number, Time now) {
         return fabric_->send(number, cards_.card_of(message.source), cards_.card_of(message.target),
                              message.bytes, now);
     if (!waiting_.empty()) {
-        const std::size_t card = cards_.card_of(message.source);
+        const std::uint32_t card = cards_.card_of(message.source);
         waiting_[card].messages.push_back(number);
         if (!waiting_[card].busy)
             send_most_urgent(card, now);

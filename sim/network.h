@@ -75,8 +75,6 @@ class Cards {
     // Its head arrives at `now`: when the last byte is there.
     Time receive(const Message &message, Time now);
     Time latency() const { return latency_; }
-    std::size_t card_of(std::uint32_t rank) const { return rank / ranks_per_card_; }
-
     std::uint32_t card_of(std::uint32_t rank) const { return rank / ranks_per_card_; }
 
   private:
