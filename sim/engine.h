@@ -146,7 +146,7 @@ class Simulation {
     void inject_when_allowed(std::uint32_t message);
     void inject(std::uint32_t message, Time now);
     void let_messages_travel();
-    void send_most_urgent(std::size_t card, Time now);
+    void send_most_urgent(std::uint32_t card, Time now);
     void communication_done(std::uint32_t task, Time now);
     void notice(Rank &rank, Time now);
     void append(std::uint32_t &head, std::uint32_t &end, std::uint32_t task);

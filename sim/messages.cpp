@@ -136,7 +136,7 @@ void Simulation::let_messages_travel() {
 
 // The card is free: the message goes whose receive has the highest priority at its rank, as if the
 // receiver had told; of equals the one that has waited longest. None is held back for one to come.
-void Simulation::send_most_urgent(std::size_t card, Time now) {
+void Simulation::send_most_urgent(std::uint32_t card, Time now) {
     Waiting &waiting = waiting_[card];
     waiting.busy = !waiting.messages.empty();
     if (!waiting.busy)

@@ -92,11 +92,12 @@ void Simulation::handle(const EventQueue::Event &event) {
         Message &message = messages_[who];
         message.send_over = true;
         const std::uint32_t task = message.send_task;
-        const std::size_t card = cards_.card_of(message.source);
+        const std::uint32_t card = cards_.card_of(message.source);
+        const bool by_card = !cards_.through_memory(message.source, message.target);
         drop_if_over(who);
         if (task != kNone)
             communication_done(task, now);
-        if (!waiting_.empty())
+        if (!waiting_.empty() && by_card)
             send_most_urgent(card, now);
         return;
     }
