@@ -114,6 +114,19 @@ def figure_4(sennit):
     table(["ranks-threads", "fifo", "ma1", "ma2", "sa", "fa", "sa gains", "communication tasks"], rows)
 
 
+def large(sennit):
+    print("## Beyond the paper: weak scaling to 4,096 ranks\n")
+    for share, n, ranks in (("An eighth", 65536, "32,512"), ("A 64th", 32768, "32,512,4096")):
+        print(f"{share} of the paper's work for each rank, window 2,048.\n")
+        groups = by_sweep(simulate(sennit, "--n", n, *PAPER_CASE[2:], "--weak", 32, "--window", 2048,
+                                   "--policy", "fifo,sa,fa", "--sweep", f"ranks={ranks}"), "ranks")
+        table(["ranks", "tasks", "fifo", "sa", "fa", "fifo idle", "sa idle", "bound"],
+              [[f"{ranks:g}", of["fifo"]["tasks"], seconds(of["fifo"])] +
+               [f"{seconds(of[p])} ({gain(of[p], of['fifo'])})" for p in ("sa", "fa")] +
+               [f"{idle(of['fifo']):.0f}%", f"{idle(of['sa']):.0f}%",
+                f"{of['fifo']['busiest_rank_s']:.2f}"] for ranks, of in groups.items()])
+
+
 INTRO = f"""# Paper 1 by simulation, and beyond it
 
 `bench/simulation.py` printed this; every table stands below the command that it comes from. Nothing was run on a
@@ -178,15 +191,7 @@ def main():
                         [f"{seconds(row)} ({gain(row, of['fifo'])})" for row in of.values()])
         table(["buffers", "fifo", "sa", "fa"], rows)
     if "large" in wanted:
-        print("## Beyond the paper: weak scaling to 4,096 ranks\n")
-        print("A 64th of the paper's work for each rank (1,400 computation tasks), window 2,048.\n")
-        groups = by_sweep(simulate(sennit, "--n", 32768, *PAPER_CASE[2:], "--weak", 32, "--window", 2048,
-                                   "--policy", "fifo,sa,fa", "--sweep", "ranks=32,512,4096"), "ranks")
-        table(["ranks", "tasks", "fifo", "sa", "fa", "fifo idle", "sa idle", "bound"],
-              [[f"{ranks:g}", of["fifo"]["tasks"], seconds(of["fifo"])] +
-               [f"{seconds(of[p])} ({gain(of[p], of['fifo'])})" for p in ("sa", "fa")] +
-               [f"{idle(of['fifo']):.0f}%", f"{idle(of['sa']):.0f}%",
-                f"{of['fifo']['busiest_rank_s']:.2f}"] for ranks, of in groups.items()])
+        large(sennit)
     return 0
 
 

@@ -12,6 +12,7 @@ import statistics
 import subprocess
 
 N, BLOCK, RATE = 4096, 256, 2  # tiles of 17 ms: sleeping kernels are exact enough
+GRIDS = {2: (1, 2), 4: (2, 2)}  # of ranks, over the rows and the columns of the lower triangle
 NETWORKS = {"none": None, "1 ms, 50 MB/s": (1000, 50), "1 ms, 20 MB/s": (1000, 20)}
 
 
@@ -22,7 +23,8 @@ def measure(sennit, program, ranks, threads, network, policy):
     marks = {"sa": "sends", "ma1": "sends"}.get(policy, "none")
     done = subprocess.run(
         [sennit, "run", "-n", str(ranks), "--threads", str(threads), "--policy", policy, program,
-         "--n", str(N), "--block", str(BLOCK), "--emulate", "--rates", ",".join([str(RATE)] * 5),
+         "--n", str(N), "--block", str(BLOCK), "--grid", "{}x{}".format(*GRIDS[ranks]), "--emulate",
+         "--rates", ",".join([str(RATE)] * 5),
          "--priorities", marks, "--no-check", "--json", "-"],
         env=environment, capture_output=True, text=True, timeout=120)
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
@@ -36,6 +38,7 @@ def simulate(sennit, ranks, threads, network, policies):
     done = subprocess.run(
         [sennit, "simulate", "cholesky", "--n", str(N), "--block", str(BLOCK), "--gflops", str(RATE),
          "--trsm", "1", "--syrk", "1", "--potrf", "1", "--own-buffers", "--ranks", str(ranks),
+         "--grid-rows", str(GRIDS[ranks][1]),  # the simulation's triangle is the upper one
          "--threads", str(threads), "--latency", str(latency * 1000), "--bandwidth",
          str(bandwidth / 1000), "--receive-queue", "0", "--eager", "1e12", "--policy",
          ",".join(policies), "--order", "creation", "--no-path", "--quiet", "--json", "-"],

@@ -15,8 +15,9 @@ SENNIT = sys.argv[1]
 SMALL = ["--ranks", "2", "--threads", "2", "--quiet"]
 
 
-def run(*arguments):
-    return subprocess.run([SENNIT, "simulate", *arguments], capture_output=True, text=True, timeout=60)
+def run(*arguments, **environment):
+    return subprocess.run([SENNIT, "simulate", *arguments], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, **environment})
 
 
 def results(*arguments):
@@ -25,8 +26,8 @@ def results(*arguments):
     return json.loads(done.stdout)["results"]
 
 
-def refused(text, *arguments):
-    done = run(*arguments)
+def refused(text, *arguments, **environment):
+    done = run(*arguments, **environment)
     assert done.returncode == 2, (arguments, done.returncode, done.stdout, done.stderr)
     assert text in done.stderr and done.stderr.count("\n") == 1, (arguments, done.stderr)
 
@@ -58,6 +59,47 @@ refused("no whole tile", "cholesky", "--n", "100")
 refused("does not divide", "cholesky", "--ranks", "4", "--grid-rows", "3")
 refused("fewer rows of blocks", "gauss-seidel", "--cells", "1024", "--ranks", "4")
 refused("cannot be written", "cholesky", "--n", "2048", "--quiet", "--json", "/nowhere/x.json")
+
+# SimGrid's network.
+refused("'best' is unknown", "cholesky", "--network", "best")
+refused("--switch-bandwidth is for --network simgrid", "cholesky", "--switch-bandwidth", "1")
+refused("--platform is for --network simgrid", "cholesky", "--platform", "x.xml")
+with tempfile.TemporaryDirectory() as folder:
+    refused("without SimGrid: install libsimgrid-dev", "cholesky", "--network", "simgrid", SENNIT_HOME=folder)
+if (pathlib.Path(SENNIT).parent.parent / "lib/sennit-simgrid").exists():
+    # One message at a time has the network to itself: LogGP without a gap says the same, but for
+    # the rounding of each message's times.
+    alone = ["cholesky", "--n", "1024", "--policy", "fifo", "--gap", "0"]
+    [loggp], [simgrid] = results(*alone), results(*alone, "--network", "simgrid")
+    assert simgrid["sends"] == 1 and abs(simgrid["time_s"] - loggp["time_s"]) < 20e-9, (loggp, simgrid)
+    # Everything in turn, each in the state that it would have alone; a narrow switch costs time.
+    shared = ["cholesky", "--n", "8192", "--network", "simgrid", "--policy", "all"]
+    rows = results(*shared, "--sweep", "switch-bandwidth=0,0.2")
+    assert rows[:len(rows) // 2] == results(*shared, "--sweep", "switch-bandwidth=0")
+    for wide, narrow in zip(rows, rows[len(rows) // 2:]):
+        assert wide["policy"] == narrow["policy"] and wide["sends"] == narrow["sends"]
+        assert narrow["time_s"] > wide["time_s"] * 1.02, (wide, narrow)
+        assert wide["time_s"] >= wide["busiest_rank_s"] and "critical_path_s" not in wide
+    # A platform of one's own.
+    with tempfile.TemporaryDirectory() as folder:
+        platform = pathlib.Path(folder) / "pair.xml"
+        platform.write_text("""<?xml version='1.0'?>
+            <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+            <platform version="4.1"><zone id="pair" routing="Full">
+              <host id="one" speed="1Gf"/><host id="two" speed="1Gf"/>
+              <link id="cable" bandwidth="1GBps" latency="1500ns"/>
+              <route src="one" dst="two"><link_ctn id="cable"/></route>
+            </zone></platform>""")
+        pair = ["cholesky", "--n", "8192", "--network", "simgrid", "--platform", str(platform)]
+        rows = results(*pair, "--policy", "fifo,sa")
+        # Both directions share the cable.
+        star = results(*shared[:-2], "--policy", "fifo,sa", "--bandwidth", "1")
+        assert [row["policy"] for row in rows] == ["fifo", "sa"]
+        assert rows[0]["time_s"] > star[0]["time_s"], (rows, star)
+        refused("has 2 hosts, this machine has 4 network cards", *pair, "--ranks", "4", "--quiet")
+        platform.write_text("<platform")
+        refused("pair.xml:1", *pair, "--quiet")
+        refused("cannot be read", *pair[:-1], f"{folder}/nowhere.xml", "--quiet")
 
 # A simulated run is a trace, and the report's numbers are the simulation's.
 with tempfile.TemporaryDirectory() as folder:
