@@ -92,10 +92,8 @@ if (pathlib.Path(SENNIT).parent.parent / "lib/sennit-simgrid").exists():
             </zone></platform>""")
         pair = ["cholesky", "--n", "8192", "--network", "simgrid", "--platform", str(platform)]
         rows = results(*pair, "--policy", "fifo,sa")
-        # Both directions share the cable.
-        star = results(*shared[:-2], "--policy", "fifo,sa", "--bandwidth", "1")
-        assert [row["policy"] for row in rows] == ["fifo", "sa"]
-        assert rows[0]["time_s"] > star[0]["time_s"], (rows, star)
+        # Both directions share the cable, as all messages share a switch between faster cards.
+        assert rows == results(*shared[:-2], "--policy", "fifo,sa", "--switch-bandwidth", "1"), rows
         refused("has 2 hosts, this machine has 4 network cards", *pair, "--ranks", "4", "--quiet")
         platform.write_text("<platform")
         refused("pair.xml:1", *pair, "--quiet")
