@@ -47,6 +47,11 @@ def idle(row):
     return 100 * row["idle_s"] / (row["idle_s"] + row["in_task_s"] + row["overhead_s"])
 
 
+def bound(row):
+    """No order of tasks is faster: the busiest rank's work, the busiest card's messages."""
+    return f"{max(row['busiest_rank_s'], row['busiest_card_s']):.2f}"
+
+
 def gain(row, base):
     return f"{100 * (row['time_s'] / base['time_s'] - 1):+.1f}%"
 
@@ -70,7 +75,7 @@ def sensitivity(sennit, title, name, values, *options, text="", policies="fifo,s
         base = of[names[0]]
         cells = [f"{value:g}", seconds(base)]
         cells += [f"{seconds(of[p])} ({gain(of[p], base)})" for p in names[1:]]
-        rows.append(cells + [f"{base['busiest_rank_s']:.2f}"])
+        rows.append(cells + [bound(base)])
     table([name, *names, "bound"], rows)
 
 
@@ -89,7 +94,7 @@ def table_3(sennit):
             rows.append([f"{policy}, paper"] + [f"{value:.2f}" for value in PAPER_3[policy]])
             rows.append(["difference"] + [f"{100 * (row['time_s'] / value - 1):+.1f}%"
                                           for row, value in zip(ours[policy], PAPER_3[policy])])
-    rows.append(["busiest rank: a bound"] + [f"{row['busiest_rank_s']:.2f}" for row in ours["fifo"]])
+    rows.append(["bound"] + [bound(row) for row in ours["fifo"]])
     rows.append(["sa gains, simulated"] + [gain(a, b) for a, b in zip(ours["sa"], ours["fifo"])])
     rows.append(["sa gains, paper"] + [f"{100 * (a / b - 1):+.1f}%"
                                        for a, b in zip(PAPER_3["sa"], PAPER_3["fifo"])])
@@ -124,7 +129,7 @@ def large(sennit):
               [[f"{ranks:g}", of["fifo"]["tasks"], seconds(of["fifo"])] +
                [f"{seconds(of[p])} ({gain(of[p], of['fifo'])})" for p in ("sa", "fa")] +
                [f"{idle(of['fifo']):.0f}%", f"{idle(of['sa']):.0f}%",
-                f"{of['fifo']['busiest_rank_s']:.2f}"] for ranks, of in groups.items()])
+                bound(of["fifo"])] for ranks, of in groups.items()])
 
 
 INTRO = f"""# Paper 1 by simulation, and beyond it
@@ -165,7 +170,7 @@ def main():
     if "sensitivity" in wanted:
         print("## Sensitivity\n")
         print("16 ranks of 24 threads, n = 65536. Percent: against the first policy in the row. "
-              "Bound: the busiest rank's work.\n")
+              "Bound: the busiest rank's work or the busiest card's messages, whichever is longer.\n")
         sensitivity(sennit, "Network card", "bandwidth", (2, 4, 6, 8, 12, 25), *SMALLER,
                     policies="fifo,auto,ma1,sa,fa,path")
         sensitivity(sennit, "Latency, ns", "latency", (500, 1500, 10000, 100000, 1000000), *SMALLER)

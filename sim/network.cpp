@@ -66,8 +66,11 @@ Cards::Cards(const Machine &machine)
       memory_rate_(machine.memory_bandwidth) {
     if (!machine.unlimited) {
         sends_until_.resize(machine.card_count());
-        if (machine.receive_queue > 0)
+        sends_for_.resize(machine.card_count());
+        if (machine.receive_queue > 0) {
             receives_until_.resize(machine.card_count());
+            receives_for_.resize(machine.card_count());
+        }
     }
 }
 
@@ -78,6 +81,7 @@ Time Cards::send(const Message &message, Time now, Time &sent) {
         Time &until = sends_until_[card_of(message.source)];
         start = std::max(now, until);
         until = start + length;
+        sends_for_[card_of(message.source)] += length;
     }
     sent = start + length;
     return start + latency_;
@@ -89,7 +93,16 @@ Time Cards::receive(const Message &message, Time now) {
         return now + length;
     Time &until = receives_until_[card_of(message.target)];
     until = std::max(now, until) + length;
+    receives_for_[card_of(message.target)] += length;
     return until;
+}
+
+Time Cards::busiest() const {
+    Time most = 0;
+    for (const auto *cards : {&sends_for_, &receives_for_})
+        for (const Time time : *cards)
+            most = std::max(most, time);
+    return most;
 }
 
 } // namespace sennit::sim

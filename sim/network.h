@@ -75,6 +75,9 @@ class Cards {
     // Its head arrives at `now`: when the last byte is there.
     Time receive(const Message &message, Time now);
     Time latency() const { return latency_; }
+    // How long the card that sends or receives most is at it: no schedule is shorter.
+    Time busiest() const;
+
     std::uint32_t card_of(std::uint32_t rank) const { return rank / ranks_per_card_; }
 
   private:
@@ -86,6 +89,7 @@ class Cards {
     Time latency_, gap_, memory_latency_;
     double rate_, memory_rate_; // bytes a nanosecond
     std::vector<Time> sends_until_, receives_until_;
+    std::vector<Time> sends_for_, receives_for_; // in all
 };
 
 } // namespace sennit::sim

@@ -179,6 +179,7 @@ Result Simulation::run(Fabric *fabric) {
             std::max<std::uint64_t>(result_.most_unfinished, rank.most_unfinished);
         work += in_task;
     }
+    result_.busiest_card = static_cast<double>(cards_.busiest()) * 1e-9;
     result_.mean_work = work / machine_.threads / machine_.ranks;
     result_.idle = static_cast<double>(last_end_) * 1e-9 * machine_.threads * machine_.ranks -
                    result_.in_task - result_.overhead;

@@ -70,6 +70,7 @@ struct Result {
     double overhead = 0;     // the runtime's own steps
     double idle = 0;         // all else
     double busiest_rank = 0; // seconds: a bound, its tasks' time / its threads
+    double busiest_card = 0; // seconds: a bound, its messages' time (LogGP)
     double mean_work = 0;    // seconds: the same of all ranks
     std::uint64_t tasks = 0, compute = 0, sends = 0, receives = 0;
     std::uint64_t messages = 0, bytes = 0, suspended = 0;

@@ -87,6 +87,7 @@ TEST(Schedules, OfRandomGraphsKeepTheRules) {
             EXPECT_NEAR(result.in_task, (static_cast<double>(work.work) + calls) * 1e-9, 1e-9);
             EXPECT_GE(result.idle, 0);
             EXPECT_GE(static_cast<double>(result.time) * 1e-9, result.busiest_rank);
+            EXPECT_GE(static_cast<double>(result.time) * 1e-9, result.busiest_card);
             EXPECT_GE(result.time, critical_path(work, setting));
         }
     }
@@ -191,6 +192,7 @@ TEST(Network, ACardReceivesOneMessageAtATime) {
     setting.machine.bandwidth = 1;
     setting.choice = parse_choice("fifo");
     EXPECT_NEAR(static_cast<double>(simulate(ThreeRanks(), setting).time) * 1e-9, 2, 0.001);
+    EXPECT_NEAR(simulate(ThreeRanks(), setting).busiest_card, 2, 0.001);
     setting.machine.ranks_per_card = 3; // through memory
     setting.machine.memory_bandwidth = 1;
     EXPECT_NEAR(static_cast<double>(simulate(ThreeRanks(), setting).time) * 1e-9, 1, 0.001);

@@ -150,7 +150,7 @@ struct Row {
 };
 
 double bound_of(const Row &row) {
-    return std::max({row.path, row.result.busiest_rank, row.result.mean_work});
+    return std::max({row.path, row.result.busiest_rank, row.result.busiest_card});
 }
 
 std::string count_text(std::uint64_t count) {
@@ -418,8 +418,8 @@ std::vector<Row> Simulate::State::simulate_all(const std::vector<Sweep> &lists) 
 void Simulate::State::print(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const {
     for (const Sweep &list : lists)
         fmt::print("{:>12} ", list.name);
-    fmt::print("{:<7}{:>11}{:>8}{:>9}{:>9}{:>9}{:>11}{:>11}{:>8}\n", "policy", "time s", "vs 1st",
-               "in task", "overhead", "idle", "path s", "busiest s", "/bound");
+    fmt::print("{:<7}{:>11}{:>8}{:>9}{:>9}{:>9}{:>11}{:>11}{:>11}{:>8}\n", "policy", "time s",
+               "vs 1st", "in task", "overhead", "idle", "path s", "busiest s", "card s", "/bound");
     double first = 0;
     std::string first_policy = rows.empty() ? "" : rows[0].policy;
     for (const Row &row : rows) {
@@ -430,11 +430,12 @@ void Simulate::State::print(const std::vector<Sweep> &lists, const std::vector<R
             first = time;
         for (const double value : row.swept)
             fmt::print("{:>12g} ", value);
-        fmt::print("{:<7}{:>11.4f}{:>+7.1f}%{:>8.1f}%{:>8.1f}%{:>8.1f}%{:>11}{:>11.4f}{:>8.3f}\n",
-                   row.policy, time, (time / first - 1) * 100, 100 * result.in_task / all,
-                   100 * result.overhead / all, 100 * result.idle / all,
-                   row.path > 0 ? fmt::format("{:.4f}", row.path) : "-", result.busiest_rank,
-                   time / bound_of(row));
+        fmt::print(
+            "{:<7}{:>11.4f}{:>+7.1f}%{:>8.1f}%{:>8.1f}%{:>8.1f}%{:>11}{:>11.4f}{:>11.4f}{:>8.3f}\n",
+            row.policy, time, (time / first - 1) * 100, 100 * result.in_task / all,
+            100 * result.overhead / all, 100 * result.idle / all,
+            row.path > 0 ? fmt::format("{:.4f}", row.path) : "-", result.busiest_rank,
+            result.busiest_card, time / bound_of(row));
     }
     double spent = 0, tasks = 0;
     for (const Row &row : rows) {
@@ -451,7 +452,9 @@ void Simulate::State::print(const std::vector<Sweep> &lists, const std::vector<R
                static_cast<double>(last.bytes) * 1e-9, count_text(last.most_unfinished));
     fmt::print(
         "in task, overhead, idle: shares of all threads' time. path: no schedule is shorter. "
-        "busiest: work of the busiest rank / its threads. /bound: time / the larger of both.\n");
+        "busiest: work of the busiest rank / its threads. card: messages of the busiest network "
+        "card. "
+        "/bound: time / the largest of the three.\n");
     fmt::print("simulated {:.2f} million tasks per second of processor time\n",
                spent > 0 ? tasks / spent * 1e-6 : 0);
 }
@@ -498,6 +501,7 @@ Json Simulate::State::to_json(const std::vector<Sweep> &lists, const std::vector
         if (row.path > 0)
             entry["critical_path_s"] = row.path;
         entry["busiest_rank_s"] = r.busiest_rank;
+        entry["busiest_card_s"] = r.busiest_card;
         entry["mean_work_s"] = r.mean_work;
         entry["tasks"] = r.tasks;
         entry["compute"] = r.compute;
@@ -519,15 +523,15 @@ std::string Simulate::State::to_csv(const std::vector<Sweep> &lists,
     std::string text;
     for (const Sweep &list : lists)
         text += fmt::format("{},", list.name);
-    text +=
-        "policy,time_s,in_task_s,overhead_s,idle_s,critical_path_s,busiest_rank_s,tasks,sends\n";
+    text += "policy,time_s,in_task_s,overhead_s,idle_s,critical_path_s,busiest_rank_s,busiest_card_"
+            "s,tasks,sends\n";
     for (const Row &row : rows) {
         for (const double value : row.swept)
             text += fmt::format("{:g},", value);
         const Result &r = row.result;
-        text += fmt::format("{},{:.9f},{:.6f},{:.6f},{:.6f},{:.9f},{:.9f},{},{}\n", row.policy,
-                            seconds(r.time), r.in_task, r.overhead, r.idle, row.path,
-                            r.busiest_rank, r.tasks, r.sends);
+        text += fmt::format("{},{:.9f},{:.6f},{:.6f},{:.6f},{:.9f},{:.9f},{:.9f},{},{}\n",
+                            row.policy, seconds(r.time), r.in_task, r.overhead, r.idle, row.path,
+                            r.busiest_rank, r.busiest_card, r.tasks, r.sends);
     }
     return text;
 }
