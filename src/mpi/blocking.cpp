@@ -58,7 +58,8 @@ void describe_group(std::uint64_t bits, int peer, sennit_wait_text &text) {
     text.size = size;
     if (get_name(comm, name, &length) != MPI_SUCCESS || !*name)
         std::snprintf(name, sizeof name, "a communicator of %d", size);
-    std::snprintf(text.group, sizeof text.group, "%s", name);
+    constexpr int room = sizeof text.group - 1; // an end may be left out
+    std::snprintf(text.group, sizeof text.group, "%.*s", room, name);
     if (peer < 0)
         return;
     MPI_Group theirs = MPI_GROUP_NULL;
