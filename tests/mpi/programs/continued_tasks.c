@@ -58,13 +58,13 @@ static int receive(int rc, void *data) {
                     MPI_STATUS_IGNORE);
 }
 
-/* A task waits for a continuation of something that is complete. */
+/* A task waits for a continuation of something that is complete, so that it is called in the task
+ * and not by who polls. */
 static void continue_with(MPIX_Continue_cb_function *function, void *data) {
-    MPI_Request continuations, barrier;
+    MPI_Request continuations, nothing = MPI_REQUEST_NULL;
     MPIX_Continue_init(0, 0, MPI_INFO_NULL, &continuations);
     MPI_Start(&continuations);
-    MPI_Ibarrier(MPI_COMM_SELF, &barrier);
-    MPIX_Continue(&barrier, function, data, 0, MPI_STATUS_IGNORE, continuations);
+    MPIX_Continue(&nothing, function, data, 0, MPI_STATUS_IGNORE, continuations);
     MPI_Wait(&continuations, MPI_STATUS_IGNORE);
     MPI_Request_free(&continuations);
 }
@@ -137,7 +137,8 @@ int main(int argc, char **argv) {
     {
         detached(continuations);
         suspended();
-        blocking_callback();
+        if (!getenv("SENNIT_CHAOS")) /* which makes everything late */
+            blocking_callback();
     }
     MPI_Wait(&continuations, MPI_STATUS_IGNORE);
     MPI_Request_free(&continuations);
