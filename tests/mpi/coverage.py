@@ -43,8 +43,8 @@ def main():
     calls = list(rows(pathlib.Path(table)))
     in_c = called(programs, "*.c", r"\b(MPI_\w+)")
     # COLLECTIVE(X) is MPI_X, and in another program MPI_X_init.
-    in_fortran = called(programs, "*.[Fh]*", r"\bcall (MPI_\w+)")
-    collectives = called(programs, "*.[Fh]*", r"\bCOLLECTIVE\((\w+)\)")
+    in_fortran = called(programs, "*.[Fi]*", r"\bcall (MPI_\w+)")
+    collectives = called(programs, "*.[Fi]*", r"\bCOLLECTIVE\((\w+)\)")
     in_fortran |= {f"MPI_{name}{suffix}" for name in collectives for suffix in ("", "_init")}
     missing = [f"MPI_{name}: no program of {language} in {programs} calls it" for name, _ in calls
                for language, found in (("C", in_c), ("Fortran", in_fortran | {f"MPI_{x}" for x in ONLY_IN_C}))

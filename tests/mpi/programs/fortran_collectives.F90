@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! Every collective call on data inside tasks, blocking or (with PERSISTENT) initialized and started.
-#include "fortran_cases.h"
+#include "fortran_cases.inc"
 #if defined PERSISTENT
 #define COLLECTIVE(name) call MPI_/**/name/**/_init(
 #define ON(comm) , comm, MPI_INFO_NULL, request, error); call run(request)

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! Point-to-point calls and waits inside tasks, each kind of send and of receive. Receives come first.
-#include "fortran_cases.h"
+#include "fortran_cases.inc"
 
 module messages
     use cases

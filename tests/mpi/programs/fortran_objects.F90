@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! Communicators, topologies, windows and files, made and used inside tasks.
 #define PLAIN_INIT
-#include "fortran_cases.h"
+#include "fortran_cases.inc"
 
 module objects
     use cases
