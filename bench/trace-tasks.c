@@ -3,6 +3,7 @@
  * trace-tasks TASKS STEPS - a stream of dependent tasks of STEPS multiplications each, for
  * trace_overhead.py. Prints the wall time and the processor time that it took, in seconds.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "harness.h"
 
 #include <omp.h>
