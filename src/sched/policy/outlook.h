@@ -32,7 +32,7 @@ struct Vertex {
     Profile *profile = nullptr;      // FA
     Vertex **predecessors = nullptr; // those that had not started yet; the caller's array
     int predecessor_count = 0;
-    std::int16_t floor = 0; // least priority: the clause's; not handed on to predecessors
+    std::int16_t floor = 0;  // least priority: the clause's; not handed on to predecessors
     bool marked : 1 = false; // a send-task, says the program
 
     int priority() const { return path > floor ? path : floor; }
