@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/imports.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <elf.h>
@@ -36,7 +37,23 @@ bool suspends(const char *symbol) {
     return starts_with(symbol, "sennit_") || starts_with(symbol, "alpi_");
 }
 
-// An object's dynamic symbols: imports come first, DT_GNU_HASH tells where exports begin.
+// How many dynamic symbols there are, as only the hash table tells. Most imports stand before those
+// that it finds, but not all: linkers hash some that are undefined.
+std::uint32_t count_symbols(const std::uint32_t *gnu_hash) {
+    const std::uint32_t bucket_count = gnu_hash[0];
+    const std::uint32_t first_hashed = gnu_hash[1];
+    const std::uint32_t *buckets = gnu_hash + 4 + gnu_hash[2] * (sizeof(ElfW(Addr)) / 4);
+    const std::uint32_t *chains = buckets + bucket_count;
+    const std::uint32_t last_chain =
+        bucket_count > 0 ? *std::max_element(buckets, buckets + bucket_count) : 0;
+    if (last_chain < first_hashed)
+        return first_hashed;
+    std::uint32_t last = last_chain;
+    while ((chains[last - first_hashed] & 1) == 0) // its lowest bit ends a chain
+        ++last;
+    return last + 1;
+}
+
 bool object_suspends(const dl_phdr_info &object) {
     const ElfW(Dyn) *dynamic = nullptr;
     for (int i = 0; i < object.dlpi_phnum; ++i)
@@ -71,7 +88,7 @@ bool object_suspends(const dl_phdr_info &object) {
     // Without an absolute address the loader has not relocated the table (the vdso): nothing there.
     if (reinterpret_cast<std::uintptr_t>(symbols) < object.dlpi_addr)
         return false;
-    const std::uint32_t count = gnu_hash ? gnu_hash[1] : hash[1];
+    const std::uint32_t count = gnu_hash ? count_symbols(gnu_hash) : hash[1];
     for (std::uint32_t i = 1; i < count; ++i)
         if (symbols[i].st_shndx == SHN_UNDEF && suspends(strings + symbols[i].st_name))
             return true;
