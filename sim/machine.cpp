@@ -32,7 +32,7 @@ const Parameter *find_parameter(std::string_view name) {
 std::string fault_of(const Machine &machine) {
     for (const Parameter &parameter : g_parameters) {
         const double value = machine.*parameter.field;
-        if (!(value >= parameter.least && value <= parameter.most))
+        if (std::isnan(value) || value < parameter.least || value > parameter.most)
             return fmt::format("--{} {:g} is not from {:g} to {:g}", parameter.name, value,
                                parameter.least, parameter.most);
     }

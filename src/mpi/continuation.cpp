@@ -233,7 +233,7 @@ bool poll(Ticket &ticket) {
     if (flag)
         return true;
     const bool given_up = static_cast<Continuation *>(self.data)->handles == nullptr;
-    return !(error == MPI_SUCCESS || (given_up && error == MPI_ERR_IN_STATUS));
+    return error != MPI_SUCCESS && (!given_up || error != MPI_ERR_IN_STATUS);
 }
 
 int attach(const char *name, int count, MPI_Request *requests, MPIX_Continue_cb_function *callback,

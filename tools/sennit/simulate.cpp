@@ -3,6 +3,7 @@
 
 #include "failure.h"
 #include "installation.h"
+#include "progress_bar.h"
 #include "sim/cholesky.h"
 #include "sim/gauss_seidel.h"
 #include "sim/replay.h"
@@ -13,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cerrno>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -86,60 +86,18 @@ Sweep parse_sweep(const std::string &text) {
     const bool times = sign != std::string::npos && values[sign] == '*';
     const double step =
         sign == std::string::npos ? 1 : parse_number("--sweep", values.substr(sign + 1));
-    if (times ? !(step > 1 && first > 0) : !(step > 0))
+    const bool ends = times ? step > 1 && first > 0 : step > 0;
+    if (!ends)
         fail("--sweep '{}' never ends", text);
-    for (double value = first; value <= last * (1 + 1e-9);
-         value = times ? value * step : value + step) {
+    double value = first;
+    while (value <= last * (1 + 1e-9)) {
         sweep.values.push_back(value);
         if (sweep.values.size() > 100000)
             fail("--sweep '{}' has more than 100,000 values", text);
+        value = times ? value * step : value + step;
     }
     return sweep;
 }
-
-// On stderr, where a person looks.
-class ProgressBar {
-  public:
-    explicit ProgressBar(bool wanted) : wanted_(wanted) {}
-    ~ProgressBar() { clear(); }
-
-    void begin(std::string what) {
-        what_ = std::move(what);
-        began_ = Clock::now();
-        drawn_ = {};
-    }
-    void show(const sim::Progress &progress) {
-        const auto now = Clock::now();
-        if (!wanted_ || now - drawn_ < std::chrono::milliseconds(200))
-            return;
-        drawn_ = now;
-        const double spent = std::chrono::duration<double>(now - began_).count();
-        const double share = progress.total ? static_cast<double>(progress.done) /
-                                                  static_cast<double>(progress.total)
-                                            : 0;
-        std::string line =
-            fmt::format("{}  {:.1f} M tasks  {:.3f} s simulated", what_,
-                        static_cast<double>(progress.done) * 1e-6, seconds(progress.time));
-        if (share > 0) {
-            const int full = static_cast<int>(share * 30);
-            line = fmt::format("[{:#<{}}{:.<{}}] {:3.0f}%  ETA {:.0f} s  {}", "", full, "",
-                               30 - full, share * 100, spent * (1 / share - 1), line);
-        }
-        fmt::print(stderr, "\r\x1b[K{}", line);
-        shown_ = true;
-    }
-    void clear() {
-        if (shown_)
-            fmt::print(stderr, "\r\x1b[K");
-        shown_ = false;
-    }
-
-  private:
-    using Clock = std::chrono::steady_clock;
-    bool wanted_, shown_ = false;
-    std::string what_;
-    Clock::time_point began_, drawn_;
-};
 
 struct Row {
     std::vector<double> swept;
@@ -364,7 +322,7 @@ void Simulate::State::simulate_one(const std::vector<Sweep> &lists,
     const int given_n = cholesky_options.n;
     if (!weak.empty() && *cholesky)
         cholesky_options.n = static_cast<int>(
-            given_n * std::cbrt(machine.ranks / parse_number("--weak", weak)) + 0.5);
+            std::lround(given_n * std::cbrt(machine.ranks / parse_number("--weak", weak))));
     const std::string fault = sim::fault_of(machine);
     if (!fault.empty())
         fail("{}", fault);
@@ -421,7 +379,7 @@ void Simulate::State::print(const std::vector<Sweep> &lists, const std::vector<R
     fmt::print("{:<7}{:>11}{:>8}{:>9}{:>9}{:>9}{:>11}{:>11}{:>11}{:>8}\n", "policy", "time s",
                "vs 1st", "in task", "overhead", "idle", "path s", "busiest s", "card s", "/bound");
     double first = 0;
-    std::string first_policy = rows.empty() ? "" : rows[0].policy;
+    const std::string first_policy = rows.empty() ? "" : rows[0].policy;
     for (const Row &row : rows) {
         const Result &result = row.result;
         const double all = result.in_task + result.overhead + result.idle;
@@ -569,6 +527,7 @@ int Simulate::run(char **arguments) {
     if (state.machine.network == sim::Network::simgrid && !state.fabric)
         go_on_with_simgrid(arguments);
     std::vector<Sweep> lists;
+    lists.reserve(state.sweeps.size());
     for (const std::string &text : state.sweeps)
         lists.push_back(parse_sweep(text));
     const bool talks = state.json != "-" && state.csv != "-";
