@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/code.h"
 
+#include "task/dynamic_section.h"
+
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
@@ -141,7 +143,6 @@ class Object {
     // With the code that contains an address, or, given 0, whatever code it has.
     void take(const dl_phdr_info &info, std::uintptr_t address) {
         const std::uintptr_t base = info.dlpi_addr;
-        const ElfW(Phdr) *dynamic = nullptr;
         const ElfW(Phdr) *frames = nullptr;
         for (int i = 0; i < info.dlpi_phnum; ++i) {
             const ElfW(Phdr) &segment = info.dlpi_phdr[i];
@@ -150,8 +151,6 @@ class Object {
                 text_ = base + segment.p_vaddr;
                 text_end_ = text_ + segment.p_filesz;
             }
-            if (segment.p_type == PT_DYNAMIC)
-                dynamic = &segment;
             if (segment.p_type == PT_GNU_EH_FRAME)
                 frames = &segment;
         }
@@ -159,8 +158,7 @@ class Object {
             return;
         if (frames)
             find_functions(base + frames->p_vaddr, frames->p_memsz);
-        if (dynamic)
-            find_slots(base, reinterpret_cast<const ElfW(Dyn) *>(base + dynamic->p_vaddr));
+        find_slots(base, DynamicSection(info));
     }
 
     void find_functions(std::uintptr_t head, std::size_t size) {
@@ -174,50 +172,17 @@ class Object {
         function_count_ = static_cast<std::uint32_t>(
             std::min<std::size_t>(read<std::uint32_t>(head + 8), (size - kTable) / 8));
     }
-    void find_slots(std::uintptr_t base, const ElfW(Dyn) * dynamic) {
-        const ElfW(Sym) *symbols = nullptr;
-        const char *strings = nullptr;
-        struct {
-            const ElfW(Rela) *first = nullptr;
-            std::size_t bytes = 0;
-        } tables[2];
-        for (; dynamic->d_tag != DT_NULL; ++dynamic) {
-            const auto value = static_cast<std::uintptr_t>(dynamic->d_un.d_val);
-            // glibc has made addresses of distances, other loaders have not.
-            const auto *target =
-                reinterpret_cast<const void *>(value < base ? base + value : value);
-            switch (dynamic->d_tag) {
-            case DT_SYMTAB:
-                symbols = static_cast<const ElfW(Sym) *>(target);
-                break;
-            case DT_STRTAB:
-                strings = static_cast<const char *>(target);
-                break;
-            case DT_JMPREL:
-                tables[0].first = static_cast<const ElfW(Rela) *>(target);
-                break;
-            case DT_PLTRELSZ:
-                tables[0].bytes = value;
-                break;
-            case DT_RELA:
-                tables[1].first = static_cast<const ElfW(Rela) *>(target);
-                break;
-            case DT_RELASZ:
-                tables[1].bytes = value;
-                break;
-            default:
-                break;
-            }
-        }
-        if (!symbols || !strings)
+    void find_slots(std::uintptr_t base, const DynamicSection &section) {
+        if (!section.symbols || !section.strings)
             return;
-        for (const auto &table : tables)
+        for (const auto &table : section.relocations)
             for (std::size_t i = 0; table.first && i < table.bytes / sizeof(ElfW(Rela)); ++i) {
                 const ElfW(Rela) &relocation = table.first[i];
                 const auto type = ELF64_R_TYPE(relocation.r_info);
                 if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
                     continue;
-                const char *name = strings + symbols[ELF64_R_SYM(relocation.r_info)].st_name;
+                const char *name =
+                    section.strings + section.symbols[ELF64_R_SYM(relocation.r_info)].st_name;
                 if (is_send(name))
                     sends.add(base + relocation.r_offset);
                 else if (makes_tasks(name))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/imports.h"
 
+#include "task/dynamic_section.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -55,42 +57,16 @@ std::uint32_t count_symbols(const std::uint32_t *gnu_hash) {
 }
 
 bool object_suspends(const dl_phdr_info &object) {
-    const ElfW(Dyn) *dynamic = nullptr;
-    for (int i = 0; i < object.dlpi_phnum; ++i)
-        if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
-            dynamic =
-                reinterpret_cast<const ElfW(Dyn) *>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
-    const ElfW(Sym) *symbols = nullptr;
-    const char *strings = nullptr;
-    const std::uint32_t *gnu_hash = nullptr;
-    const std::uint32_t *hash = nullptr;
-    for (; dynamic && dynamic->d_tag != DT_NULL; ++dynamic) {
-        const auto *target = reinterpret_cast<const void *>(dynamic->d_un.d_ptr);
-        switch (dynamic->d_tag) {
-        case DT_SYMTAB:
-            symbols = static_cast<const ElfW(Sym) *>(target);
-            break;
-        case DT_STRTAB:
-            strings = static_cast<const char *>(target);
-            break;
-        case DT_GNU_HASH:
-            gnu_hash = static_cast<const std::uint32_t *>(target);
-            break;
-        case DT_HASH:
-            hash = static_cast<const std::uint32_t *>(target);
-            break;
-        default:
-            break;
-        }
-    }
-    if (!symbols || !strings || (!gnu_hash && !hash))
+    const DynamicSection section(object);
+    if (!section.symbols || !section.strings || (!section.gnu_hash && !section.hash))
         return false;
-    // Without an absolute address the loader has not relocated the table (the vdso): nothing there.
-    if (reinterpret_cast<std::uintptr_t>(symbols) < object.dlpi_addr)
+    if (!section.relocated) // the vdso: nothing there
         return false;
-    const std::uint32_t count = gnu_hash ? count_symbols(gnu_hash) : hash[1];
+    const std::uint32_t count =
+        section.gnu_hash ? count_symbols(section.gnu_hash) : section.hash[1];
     for (std::uint32_t i = 1; i < count; ++i)
-        if (symbols[i].st_shndx == SHN_UNDEF && suspends(strings + symbols[i].st_name))
+        if (section.symbols[i].st_shndx == SHN_UNDEF &&
+            suspends(section.strings + section.symbols[i].st_name))
             return true;
     return false;
 }
