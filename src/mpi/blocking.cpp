@@ -94,7 +94,7 @@ void describe(const sennit_wait *wait, sennit_wait_text *text) {
     // The runtime asks on a thread of its own.
     if (!multiple() || finalized(&over) != MPI_SUCCESS || over)
         return;
-    ++t_depth;
+    const Inside inside;
     if (wait->group)
         describe_group(wait->group, wait->direction != 0 ? wait->peer : -1, *text);
     if (wait->requests > 0 && wait->handles && hold_tests()) {
@@ -102,7 +102,6 @@ void describe(const sennit_wait *wait, sennit_wait_text *text) {
             count_incomplete(static_cast<const MPI_Request *>(wait->handles), wait->requests);
         release_tests();
     }
-    --t_depth;
 }
 
 void list_bound(void (*visit)(void *, sennit_task *, const sennit_wait *), void *arg) {

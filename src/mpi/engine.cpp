@@ -424,18 +424,15 @@ void file(Ticket &ticket) {
 
 bool test_once(Ticket &ticket) {
     const QuietTests quiet;
-    bool over = false;
-    ++t_depth;
-    if (ticket.test) {
-        over = ticket.test(ticket);
-    } else {
+    const bool over = outside_task([&] {
+        if (ticket.test)
+            return ticket.test(ticket);
         static constexpr auto test = SENNIT_BARE(Test);
         int flag = 0;
         MPI_Request *handle = ticket.handle ? ticket.handle : &ticket.request;
         ticket.error = test(handle, &flag, ticket.status);
-        over = flag || ticket.error != MPI_SUCCESS;
-    }
-    --t_depth;
+        return flag || ticket.error != MPI_SUCCESS;
+    });
     ticket.unraised = QuietTests::kept_back();
     return over;
 }

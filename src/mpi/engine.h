@@ -91,12 +91,19 @@ extern constinit thread_local int t_depth __attribute__((tls_model("initial-exec
 // Cleared where the program wants its blocking calls to block (TAMPI_PROPERTY_THREAD_TASKAWARE).
 extern constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec")));
 
+// As long as it lives, this thread is inside: what MPI calls through our names is bare.
+class Inside {
+  public:
+    Inside() { ++t_depth; }
+    ~Inside() { --t_depth; }
+    Inside(const Inside &) = delete;
+    Inside &operator=(const Inside &) = delete;
+};
+
 template <class Call>
 int outside_task(Call call) {
-    ++t_depth;
-    const int error = call();
-    --t_depth;
-    return error;
+    const Inside inside;
+    return call();
 }
 
 // What there is in the process that calls have to attend to. Nothing of it: after one look, they

@@ -48,7 +48,7 @@ Remembered &place_of(int peer, int tag) {
 static_assert(kPlaces == 1u << (32 - 19));
 
 void receive_next() {
-    static const auto receive = SENNIT_BARE(Irecv);
+    static constexpr auto receive = SENNIT_BARE(Irecv);
     receive(&g_incoming, 2, MPI_INT, MPI_ANY_SOURCE, 0, g_comm, &g_incoming_request);
 }
 
@@ -56,19 +56,11 @@ bool is_world(const Operation &operation) {
     return operation.object == communicator(MPI_COMM_WORLD);
 }
 
-class Inside { // MPI
-  public:
-    Inside() { ++t_depth; }
-    ~Inside() { --t_depth; }
-    Inside(const Inside &) = delete;
-    Inside &operator=(const Inside &) = delete;
-};
-
 } // namespace
 
 void begin() {
-    static const auto duplicate = SENNIT_BARE(Comm_dup);
-    static const auto size = SENNIT_BARE(Comm_size);
+    static constexpr auto duplicate = SENNIT_BARE(Comm_dup);
+    static constexpr auto size = SENNIT_BARE(Comm_size);
     const Inside inside;
     if (duplicate(MPI_COMM_WORLD, &g_comm) != MPI_SUCCESS || size(g_comm, &g_ranks) != MPI_SUCCESS)
         return;
@@ -84,10 +76,10 @@ void begin() {
 void end() {
     if (!on())
         return;
-    static const auto reduce = SENNIT_BARE(Reduce_scatter_block);
-    static const auto wait = SENNIT_BARE(Wait);
-    static const auto cancel = SENNIT_BARE(Cancel);
-    static const auto free_comm = SENNIT_BARE(Comm_free);
+    static constexpr auto reduce = SENNIT_BARE(Reduce_scatter_block);
+    static constexpr auto wait = SENNIT_BARE(Wait);
+    static constexpr auto cancel = SENNIT_BARE(Cancel);
+    static constexpr auto free_comm = SENNIT_BARE(Comm_free);
     const Inside inside;
     g_on.store(false, std::memory_order_release);
     // Every word is taken, also those that nobody needs any more.
@@ -110,8 +102,8 @@ void tell(const Operation &operation, int priority) {
     if (operation.notice != Notice::receive || operation.count < kLongMessage ||
         operation.peer < 0 || operation.tag < 0 || !is_world(operation))
         return;
-    static const auto test = SENNIT_BARE(Test);
-    static const auto send = SENNIT_BARE(Isend);
+    static constexpr auto test = SENNIT_BARE(Test);
+    static constexpr auto send = SENNIT_BARE(Isend);
     const Inside inside;
     g_lock.lock();
     Outgoing &out = g_outgoing[g_next];
@@ -128,7 +120,7 @@ void tell(const Operation &operation, int priority) {
 }
 
 void listen(void (*heard)(int peer, int tag, int priority)) {
-    static const auto test = SENNIT_BARE(Test);
+    static constexpr auto test = SENNIT_BARE(Test);
     for (;;) {
         int come = 0;
         MPI_Status status;
