@@ -76,7 +76,7 @@ GOALS = {
     **dict.fromkeys(("fib", "fib-untied", "nqueens"), 0.4),
     **dict.fromkeys(("dep-chain", "dep-64-chains", "dep-wavefront", "dep-stencil"), 0.35),
     **dict.fromkeys(("taskwait", "taskgroup", "taskloop-1024"), 0.6),
-    "parallel-nested": 0.3,
+    **dict.fromkeys(("parallel-nested", "nested-one"), 0.3),
     # The bare MPI's calls, and 2% for the look whether the caller is a task.
     **dict.fromkeys(("outside", "outside-8B", "outside-64K"), 1.02),
 }

@@ -50,10 +50,14 @@ def package_version(path):
     return ""
 
 
-def switch_fact(build):
-    """What limits regions whose threads share cores; see switch.c."""
-    return ("two threads on one core", f"{first_line(str(build / 'bench' / 'switch'))} ns for sched_yield there and "
-            "back; nested regions whose threads share cores take no less")
+def switch_facts(build):
+    """What limits parallel regions; see switch.c."""
+    yields, line = (first_line(str(build / "bench" / "switch")).split() + ["unknown"] * 2)[:2]
+    return [
+        ("two threads on one core", f"{yields} ns for sched_yield there and back; nested regions whose threads share "
+         "cores take no less"),
+        ("two threads on two cores", f"{line} ns for a cache line there and back; no region takes less"),
+    ]
 
 
 def describe(cpus, source, mpis):

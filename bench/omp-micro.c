@@ -35,6 +35,7 @@ static const struct bench_row rows[] = {
     {"parallel-for", "region", "parallel for over 64, static", 500, 64, bench_parallel_for},
     {"parallel-reduction", "region", "parallel with a reduction", 500, 0, bench_parallel_reduction},
     {"parallel-nested", "region", "a region of 2 inside a region of 2", 20, 2, bench_nested},
+    {"nested-one", "region", "a region of 2 inside a region of 1", 200, 1, bench_nested},
     {"barrier", "barrier", "barriers", 1000, 0, bench_barrier},
     {"single", "single", "single with its barrier", 1000, 0, bench_single},
     {"for-static", "loop", "for over 64, schedule(static)", 1000, 64, bench_for_static},

@@ -194,7 +194,7 @@ def run(arguments, crossed):
     for note in notes:
         progress(note)
     facts = machine.describe(cpus, source, {group.mpi for group in groups})
-    facts += [machine.switch_fact(arguments.build), *runtime_facts]
+    facts += [*machine.switch_facts(arguments.build), *runtime_facts]
     started = time.monotonic()
     if arguments.memory:
         parts = ["# Memory per task", "\n".join(f"- {name}: {text}" for name, text in facts),

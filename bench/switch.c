@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * switch.c - prints how many nanoseconds it takes two threads of one processor to pass it on by
- * sched_yield and get it back, median of some samples: the least that a region can cost whose
- * threads share their processors.
+ * switch.c - prints two floors in nanoseconds, medians of some samples: what it takes two threads
+ * of one processor to pass it on by sched_yield and get it back, the least that a region can cost
+ * whose threads share their processors; and what it takes two processors to pass a cache line there
+ * and back, the least of any region ("-" where there is but one processor).
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -13,7 +14,12 @@
 #include <time.h>
 
 enum { TRIPS = 20000, SAMPLES = 15 };
-static atomic_int turn;
+/* How often each has passed on: a line each, as a store to a line that one has just read waits
+ * longer. */
+static struct {
+    _Alignas(128) atomic_int passed;
+} sides[2];
+static _Alignas(128) void (*wait_a_little)(void);
 
 static double now_ns(void) {
     struct timespec time;
@@ -21,11 +27,24 @@ static double now_ns(void) {
     return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
 }
 
+static void yield(void) {
+    sched_yield();
+}
+
+static void pause_processor(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
 static void pass_on(int mine) {
-    for (int i = 0; i < TRIPS; ++i) {
-        while (atomic_load(&turn) != mine)
-            sched_yield();
-        atomic_store(&turn, !mine);
+    for (int trip = 1; trip <= TRIPS; ++trip) {
+        if (mine == 0)
+            atomic_store_explicit(&sides[0].passed, trip, memory_order_release);
+        while (atomic_load_explicit(&sides[!mine].passed, memory_order_acquire) != trip)
+            wait_a_little();
+        if (mine == 1)
+            atomic_store_explicit(&sides[1].passed, trip, memory_order_release);
     }
 }
 
@@ -39,26 +58,49 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-int main(void) {
-    cpu_set_t set, first;
-    sched_getaffinity(0, sizeof set, &set);
-    int cpu = 0;
-    while (!CPU_ISSET(cpu, &set))
-        ++cpu;
-    CPU_ZERO(&first);
-    CPU_SET(cpu, &first);
-    sched_setaffinity(0, sizeof first, &first); /* the other thread inherits it */
+/* Nanoseconds of a trip from here to `cpu` and back, negative when that gets no thread. It begins
+ * there: one that had to move would first wait for a processor that spins. */
+static double trip_ns(int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    pthread_attr_t there;
+    pthread_attr_init(&there);
+    pthread_attr_setaffinity_np(&there, sizeof set, &set);
     double samples[SAMPLES];
     for (int i = 0; i < SAMPLES; ++i) {
+        atomic_store(&sides[0].passed, 0);
+        atomic_store(&sides[1].passed, 0);
         pthread_t thread;
         const double begin = now_ns();
-        if (pthread_create(&thread, NULL, other, NULL) != 0)
-            return 1;
+        if (pthread_create(&thread, &there, other, NULL) != 0)
+            return -1;
         pass_on(0);
         pthread_join(thread, NULL);
         samples[i] = (now_ns() - begin) / TRIPS;
     }
+    pthread_attr_destroy(&there);
     qsort(samples, SAMPLES, sizeof *samples, by_size);
-    printf("%.0f\n", samples[SAMPLES / 2]);
+    return samples[SAMPLES / 2];
+}
+
+int main(void) {
+    cpu_set_t set;
+    sched_getaffinity(0, sizeof set, &set);
+    int cpus[2], count = 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE && count < 2; ++cpu)
+        if (CPU_ISSET(cpu, &set))
+            cpus[count++] = cpu;
+    CPU_ZERO(&set);
+    CPU_SET(cpus[0], &set);
+    sched_setaffinity(0, sizeof set, &set);
+    wait_a_little = yield;
+    printf("%.0f", trip_ns(cpus[0]));
+    if (count < 2) {
+        puts(" -");
+        return 0;
+    }
+    wait_a_little = pause_processor;
+    printf(" %.0f\n", trip_ns(cpus[1]));
     return 0;
 }
