@@ -146,7 +146,32 @@ template <bool kObserved>
     task::submit(worker, *task, depends, count);
 }
 
-SENNIT_COLD void make_observed(ompt::Site site, sched::Worker &worker, Request request) {
+// The plainest task. A function of its own: tasks that are called recurse through it, deeper than
+// any others, and its frame shall be small.
+SENNIT_NOINLINE void make_plain(Function function, void *data, CopyFunction copy, long size,
+                                long align, bool if_clause, unsigned flags) {
+    sched::Worker &worker = omp::here();
+    const Arguments arguments{data, copy, size, align};
+    // A call: with if(0), below a final task, or with a long queue where nothing in the process
+    // suspends on outside events.
+    if (!if_clause || worker.task->is(Task::kFinal) ||
+        (task::throttled(worker) && !task::may_suspend())) {
+        run_included(worker, function, arguments, gomp::translate(flags & gomp::kFinal));
+        return;
+    }
+    void *block = nullptr;
+    Task *task = make_deferred(worker, function, arguments, gomp::translate(flags) & ~Task::kUntied,
+                               0, &block);
+    gomp::copy_arguments(block, data, copy, size);
+    task::submit(worker, *task, nullptr, 0);
+}
+
+SENNIT_COLD void make_observed(ompt::Site site, Function function, void *data, CopyFunction copy,
+                               long size, long align, bool if_clause, unsigned flags, void **depend,
+                               int priority, void *detach) {
+    sched::Worker &worker = omp::here();
+    const Request request{function, {data, copy, size, align}, if_clause, flags, depend, priority,
+                          detach};
     if (task::is_cancelled(*worker.task) && !(request.flags & gomp::kDetach))
         return; // the new task would be discarded; an event must be good for whoever fulfils it
     if (!ompt::on())
@@ -155,23 +180,28 @@ SENNIT_COLD void make_observed(ompt::Site site, sched::Worker &worker, Request r
     make_task<true>(worker, request);
 }
 
-} // namespace
-
-GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long size, long align,
-                        bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
+SENNIT_NOINLINE void make_rare(Function function, void *data, CopyFunction copy, long size,
+                               long align, bool if_clause, unsigned flags, void **depend,
+                               int priority, void *detach) {
     sched::Worker &worker = omp::here();
     const Request request{function, {data, copy, size, align}, if_clause, flags, depend, priority,
                           detach};
+    make_task<false>(worker, request);
+}
+
+} // namespace
+
+// Without a frame: the two that it goes to find the parameters where the caller put them.
+GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long size, long align,
+                        bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
     if (observed::by(observed::kCancellation | observed::kTool))
-        return make_observed(SENNIT_SITE, worker, request);
-    // A call: the plainest task with if(0), below a final one, or with a long queue where nothing
-    // in the process suspends on outside events.
+        return make_observed(SENNIT_SITE, function, data, copy, size, align, if_clause, flags,
+                             depend, priority, detach);
     constexpr unsigned kPlain = gomp::kMergeable | gomp::kUntied | gomp::kFinal;
-    if ((flags & ~kPlain) == 0 && (!if_clause || worker.task->is(Task::kFinal) ||
-                                   (task::throttled(worker) && !task::may_suspend())))
-        run_included(worker, function, request.arguments, gomp::translate(flags & gomp::kFinal));
-    else
-        make_task<false>(worker, request);
+    if ((flags & ~kPlain) != 0)
+        return make_rare(function, data, copy, size, align, if_clause, flags, depend, priority,
+                         detach);
+    return make_plain(function, data, copy, size, align, if_clause, flags);
 }
 
 GOMP_API void GOMP_taskwait(void) {
