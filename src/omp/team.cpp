@@ -6,6 +6,7 @@
 #include "omp/free_agents.h"
 #include "omp/ompt/events.h"
 #include "omp/worksharing.h"
+#include "sched/threads.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -53,7 +54,7 @@ class GateCondition final : public MemberCondition {
         if (holds())
             return true;
         // Without tasks the last to arrive settles, and a look at `arrived` would only slow him.
-        if (team_.has_tasks.load(std::memory_order_relaxed) && team_.can_settle())
+        if (team_.has_tasks.load(std::memory_order_relaxed) && worth_a_look() && team_.can_settle())
             team_.settle();
         return holds();
     }
@@ -63,10 +64,33 @@ class GateCondition final : public MemberCondition {
     }
 
   private:
+    // Who still runs tasks writes for each of them what the look at all counts reads: one that is
+    // too early costs him a cache miss or two. So not before the own tasks are done, and then ever
+    // more seldom, until the own counts say that more has happened. Who parks looks in idle().
+    bool worth_a_look() {
+        if (member_.queue.count() != 0)
+            return false;
+        const std::uint64_t finished = member_.finished.load(std::memory_order_relaxed);
+        if (finished != finished_ || sched::crowded()) {
+            finished_ = finished;
+            pause_ = 0;
+        } else if (skipped_ < pause_) {
+            ++skipped_;
+            return false;
+        }
+        skipped_ = 0;
+        pause_ = std::min(2 * pause_ + 1, kLongestPause);
+        return true;
+    }
+
+    static constexpr int kLongestPause = 31; // rounds of Worker::wait_for
     Team &team_;
     const Gate &gate_;
     const std::uint32_t seen_;
     const bool cancellable_;
+    int pause_ = 0;
+    int skipped_ = 0;
+    std::uint64_t finished_ = 0;
 };
 
 void Gate::open(Team &team) {

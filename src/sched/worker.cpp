@@ -115,6 +115,26 @@ void Worker::leave(Slot &slot) {
     slot.worker.store(nullptr, std::memory_order_relaxed);
 }
 
+// Does it pay to look at the others' queues now? Where the stolen tasks took no longer than moving
+// them takes (some 30 ns each, of many at once), both sides lose: their creator waits for the lines
+// of its queue and of its tasks. Every such theft in a row doubles the time until the next, when
+// there is more to take at once.
+bool Worker::may_steal() {
+    if (stolen_at_ == 0 && steal_after_ == 0)
+        return true;
+    const std::uint64_t now = ticks();
+    if (stolen_at_ != 0) {
+        const bool brief = now - stolen_at_ < stolen_ * ticks_per_us() / kBriefPerUs;
+        steal_pause_ = brief ? std::min(2 * steal_pause_ + 1, kMostStealPause) : 0;
+        steal_after_ = brief ? now + steal_pause_ * ticks_per_us() : 0;
+        stolen_at_ = 0;
+    }
+    if (now < steal_after_)
+        return false;
+    steal_after_ = 0;
+    return true;
+}
+
 // A ready task of one group: own queue, then the others' from a random start.
 Node *Worker::find_in(Slot &where) {
     if (ordered())
@@ -122,7 +142,7 @@ Node *Worker::find_in(Slot &where) {
     if (Node *node = where.queue.take_front())
         return node;
     const Group &group = *where.group;
-    if (group.size == 1 || !group.has_tasks.load(std::memory_order_relaxed))
+    if (group.size == 1 || !group.has_tasks.load(std::memory_order_relaxed) || !may_steal())
         return nullptr;
     where.random = where.random * 1664525u + 1013904223u;
     auto victim = static_cast<int>(
@@ -144,6 +164,8 @@ Node *Worker::find_in(Slot &where) {
         Node *node = where.queue.count() ? where.queue.take_front()
                                          : other.queue.steal(ReadyQueue::Place::back);
         if (node) {
+            stolen_at_ = ticks();
+            stolen_ = more > 0 ? static_cast<std::uint64_t>(more) : 1;
             if (trace::on())
                 note_steal(other, more > 0 ? more : 1);
             return node;

@@ -364,6 +364,7 @@ class alignas(kCacheLine) Worker {
     static void forget_others();
     static void fiber_main(fiber::Context &self);
 
+    bool may_steal();
     void schedule();
     void wait_for(Condition &condition);
     bool may_bury() const;
@@ -407,6 +408,13 @@ class alignas(kCacheLine) Worker {
     static int longer(int pause) { return pause * 2 < kLongestPause ? pause * 2 : kLongestPause; }
     static constexpr int kLongestPause = 32; // between two looks at the others' queues, cpu_relax()
     int pause_ = 1;
+    // may_steal(): the last theft, and when the next may be.
+    static constexpr std::uint64_t kBriefPerUs = 20;     // tasks that take 50 ns
+    static constexpr std::uint64_t kMostStealPause = 15; // microseconds
+    std::uint64_t stolen_at_ = 0;                        // ticks; 0: it was looked at since
+    std::uint64_t stolen_ = 0;                           // tasks
+    std::uint64_t steal_after_ = 0;                      // ticks; 0: at once
+    std::uint64_t steal_pause_ = 0;                      // microseconds
     unsigned empty_yields_ = 0;
     unsigned busy_yields_ = 0; // that found a fiber to run
     void **exception_globals_ = nullptr;
