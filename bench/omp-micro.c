@@ -20,6 +20,7 @@ static const struct bench_row rows[] = {
     {"nqueens", "task", "10 queens, a task for every try", 10, 10, bench_nqueens},
     {"nqueens-if", "task", "10 queens, tasks below depth 3 undeferred by if()", 10, 3,
      bench_nqueens},
+    {"graph", "task", "a random graph searched, a task for every edge", 2048, 0, bench_graph},
     {"dep-chain", "task", "one chain of inout dependences", 5000, 1, bench_chains},
     {"dep-64-chains", "task", "64 chains of inout dependences, round robin", 5000, 64,
      bench_chains},

@@ -13,6 +13,7 @@ long bench_task_all(long tasks, long unused);
 long bench_task_team1(long tasks, long unused);
 long bench_fib(long n, long untied);
 long bench_nqueens(long n, long depth);
+long bench_graph(long nodes, long unused);
 long bench_taskgroup(long groups, long unused);
 long bench_taskwait(long waits, long unused);
 long bench_taskloop_grain1(long loops, long iterations);

@@ -205,6 +205,47 @@ long bench_nqueens(long n, long depth) {
     return tasks;
 }
 
+/* A graph that is searched: a task for every edge, and most find their node visited. */
+enum { MAX_NODES = 1 << 12, EDGES = 16 };
+static int neighbours[MAX_NODES][EDGES];
+static char visited[MAX_NODES];
+
+static void visit(int node) {
+    if (__atomic_exchange_n(&visited[node], 1, __ATOMIC_RELAXED))
+        return;
+    for (int edge = 0; edge < EDGES; ++edge) {
+        const int next = neighbours[node][edge];
+#pragma omp task firstprivate(next)
+        visit(next);
+    }
+}
+
+long bench_graph(long nodes, long unused) {
+    (void)unused;
+    static long known_nodes;
+    bench_check(nodes <= MAX_NODES, "at most 4096 nodes");
+    if (known_nodes != nodes) {
+        known_nodes = nodes;
+        unsigned random = 1;
+        for (long node = 0; node < nodes; ++node) {
+            neighbours[node][0] = (int)((node + 1) % nodes); /* all nodes are reached */
+            for (int edge = 1; edge < EDGES; ++edge) {
+                random = random * 1664525u + 1013904223u;
+                neighbours[node][edge] = (int)((random >> 8) % (unsigned long)nodes);
+            }
+        }
+    }
+    memset(visited, 0, sizeof visited);
+#pragma omp parallel
+#pragma omp single
+    visit(0);
+    long seen = 0;
+    for (long node = 0; node < nodes; ++node)
+        seen += visited[node];
+    bench_check(seen == nodes, "all nodes of the graph");
+    return nodes * EDGES;
+}
+
 long bench_taskgroup(long groups, long unused) {
     (void)unused;
 #pragma omp parallel
