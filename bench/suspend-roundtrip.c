@@ -125,10 +125,40 @@ static long run_detached(long rounds, long unused) {
     return rounds;
 }
 
+static _Thread_local long own_count;
+
+/* One of the tasks may suspend, as far as a runtime can know: then the others, when the queue is
+ * long, cannot just be called, each needs a stack of its own. */
+static long run_flat(long tasks, long unused) {
+    (void)unused;
+    long count = 0;
+#pragma omp parallel reduction(+ : count)
+    {
+        own_count = 0;
+#pragma omp barrier
+#pragma omp single
+        {
+#pragma omp task
+            {
+#pragma omp taskyield
+            }
+            for (long i = 0; i < tasks; ++i) {
+#pragma omp task
+                ++own_count;
+            }
+        }
+        count += own_count;
+    }
+    bench_check(count == tasks, "number of tasks");
+    return tasks;
+}
+
 static const struct bench_row rows[] = {
     {"suspend-pingpong", "trip", "two tasks suspend and resume each other", 100, 2, run_suspended},
     {"yield-pingpong", "trip", "two tasks wait for each other by taskyield", 100, 2, run_yielding},
     {"detach-pingpong", "trip", "two tasks cut in halves by detach events", 100, 0, run_detached},
+    {"flat-may-suspend", "task", "empty tasks, one producer, where one task may suspend", 20000, 0,
+     run_flat},
     {"suspend-ring", "hop", "4 tasks a thread in a ring, suspending", 10, 0, run_suspended},
     {"yield-ring", "hop", "4 tasks a thread in a ring, by taskyield", 10, 0, run_yielding},
 };

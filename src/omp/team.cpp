@@ -210,10 +210,17 @@ void arrive(Team &team, std::int64_t at_join) {
         team.settle();
 }
 
+// From here on the thread only helps with what is left of its last region.
+void dock(Member &member) {
+    member.regions_seen = member.fork_seen;
+    member.regions = &member.team->fork.word();
+}
+
 void docked_thread(void *argument) {
     auto &member = *static_cast<Member *>(argument);
     Team &team = *member.team;
     sched::Worker &worker = *sched::Worker::self();
+    dock(member);
     worker.enter(member);
     worker.slot = &member;
     if (ompt::on())
@@ -222,6 +229,7 @@ void docked_thread(void *argument) {
         worker.task = &member.implicit;
         pass(worker, member, team.fork, member.fork_seen);
         ++member.fork_seen;
+        member.regions = nullptr;
         if (team.disband)
             break;
         start_implicit(worker, member);
@@ -229,6 +237,7 @@ void docked_thread(void *argument) {
             ompt::enter_region(member);
         team.body(member, team.data);
         task::retire_implicit(worker, member.implicit);
+        dock(member);
         if (ompt::on()) {
             ompt::implicit_task_leaves(member);
             const std::uint32_t seen = team.barrier.epoch();

@@ -53,6 +53,7 @@ class MemberCondition : public sched::Condition {
 class Gate {
   public:
     std::uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
+    const std::atomic<std::uint32_t> &word() const { return epoch_; }
     // Let everybody through who waits for another epoch than the one before.
     void open(Team &team);
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <new>
 #include <sched.h>
+#include <utility>
 
 namespace sennit::sched {
 
@@ -135,8 +136,22 @@ bool Worker::may_steal() {
     return true;
 }
 
-// A ready task of one group: own queue, then the others' from a random start.
+// A ready task of one group. Of the last region as long as the owner waits for the next: what a
+// region's implicit task sets up for its thread (copyin, private copies of a reduction) must be
+// there for the explicit ones.
 Node *Worker::find_in(Slot &where) {
+    if (SENNIT_LIKELY(!where.regions))
+        return look_in(where);
+    Node *node = where.is_late() ? nullptr : look_in(where);
+    if (node && where.is_late()) {
+        push(where, node);
+        node = nullptr;
+    }
+    return node;
+}
+
+// Own queue, then the others' from a random start.
+Node *Worker::look_in(Slot &where) {
     if (ordered())
         return find_ordered(where);
     if (Node *node = where.queue.take_front())
@@ -334,13 +349,35 @@ void Worker::park(Condition &condition) {
     }
 }
 
+// After a throttled task, more of the queue that is too long, until `end`. While the creator is
+// next: so nobody has waited, and its team is there.
+void Worker::run_more(Slot &where, const Fiber *creator, std::uint64_t end) {
+    for (int count = 0; ready_head_ == creator && where.queue.count() >= handoff_down_to_ &&
+                        !inbox_.load(std::memory_order_relaxed);
+         ++count) {
+        // A look at the clock takes as long as a short task.
+        if ((count < kLooksAtClock || count % kLooksAtClock == 0) && ticks() >= end)
+            return;
+        Node *node = where.queue.take_front();
+        if (!node)
+            return;
+        run(where, node);
+        task = nullptr;
+    }
+}
+
 // What a fresh fiber does: it never waits for anything itself, so any task may run on it.
 SENNIT_NO_ASAN void Worker::schedule() {
     for (;;) {
         if (Node *node = handoff_) {
             handoff_ = nullptr;
-            run(*handoff_slot_, node);
+            Slot &where = *handoff_slot_;
+            Fiber *const creator = std::exchange(handoff_creator_, nullptr);
+            const std::uint64_t end = creator ? ticks() + kHandoffUs * ticks_per_us() : 0;
+            run(where, node);
             task = nullptr; // it is gone
+            if (creator)
+                run_more(where, creator, end);
             continue;
         }
         if (Fiber *fiber = next_ready()) {
@@ -398,12 +435,14 @@ void Worker::yield() {
     switch_to(to);
 }
 
-bool Worker::run_on_own_fiber(Slot &where, Node *node) {
+bool Worker::run_on_own_fiber(Slot &where, Node *node, std::uint32_t down_to) {
     Fiber *fresh = take_fiber();
     if (SENNIT_UNLIKELY(!fresh))
         return false;
     handoff_ = node;
     handoff_slot_ = &where;
+    handoff_creator_ = current_;
+    handoff_down_to_ = down_to;
     // In front of the others: the creator goes on as soon as the task ends or suspends.
     Fiber *me = current_;
     me->next = ready_head_;

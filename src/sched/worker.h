@@ -136,6 +136,10 @@ struct alignas(kCacheLine) Slot {
     bool alone = false; // the only member of its group
     // Not in a parallel region: programs rely on finding their tasks done.
     bool outside = false;
+    // While the owner waits for its group's next region: the count of regions that have begun, and
+    // what it was when the owner's last one had.
+    const std::atomic<std::uint32_t> *regions = nullptr;
+    std::uint32_t regions_seen = 0;
     // Written by the worker alone, read by quiescent().
     alignas(kCacheLine) std::atomic<std::uint64_t> created{0};
     std::atomic<std::uint64_t> finished{0};
@@ -143,6 +147,12 @@ struct alignas(kCacheLine) Slot {
 
     // Tasks that this member would take before it steals. For itself: `node` is its own.
     std::uint32_t ready() const { return ordered() ? group->queues[node].count() : queue.count(); }
+
+    // Has a region begun in which the owner has no part yet? Acquire: who has a task of that region
+    // sees that it has begun.
+    bool is_late() const {
+        return regions && regions->load(std::memory_order_acquire) != regions_seen;
+    }
 
     // Are enough tasks queued here, so that the creator had better run its next ones itself? With
     // hysteresis: a creator that refilled the queue for each task that is stolen would spend its
@@ -269,9 +279,11 @@ class alignas(kCacheLine) Worker {
     // before the caller is eligible again.
     void yield();
 
-    // Run `node` at once on a fiber of its own; the caller goes on when it ends or suspends.
-    // False when there is no stack: the caller calls it in place or queues it.
-    bool run_on_own_fiber(Slot &where, Node *node);
+    // Run `node` at once on a fiber of its own; the caller goes on when it ends or suspends. Where
+    // `down_to` tasks or more are queued, some of them follow for a moment, so that short ones
+    // share the price of the switch there and back. False when there is no stack: the caller calls
+    // it in place or queues it.
+    bool run_on_own_fiber(Slot &where, Node *node, std::uint32_t down_to);
 
     // Put a ready task on the queue of `where`, a slot of this worker, and wake a sleeper.
     void push(Slot &where, Node *node);
@@ -365,6 +377,8 @@ class alignas(kCacheLine) Worker {
     static void fiber_main(fiber::Context &self);
 
     bool may_steal();
+    Node *look_in(Slot &where);
+    void run_more(Slot &where, const Fiber *creator, std::uint64_t end);
     void schedule();
     void wait_for(Condition &condition);
     bool may_bury() const;
@@ -400,6 +414,10 @@ class alignas(kCacheLine) Worker {
     Fiber *leaving_ = nullptr; // to be cached once we are off its stack
     Node *handoff_ = nullptr;  // what a fiber that was just taken runs first
     Slot *handoff_slot_ = nullptr;
+    Fiber *handoff_creator_ = nullptr; // of a throttled task: waits for it and is to go on soon
+    std::uint32_t handoff_down_to_ = 0;
+    static constexpr std::uint64_t kHandoffUs = 2;
+    static constexpr int kLooksAtClock = 4;
     Node *next_ = nullptr; // see push_next
     Slot *next_slot_ = nullptr;
     Slot *slots_ = nullptr; // all memberships

@@ -461,7 +461,7 @@ void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count
     sched::Slot &slot = *worker.slot;
     if (may_suspend()) {
         // The creator must not be buried under a task that may wait for what it does next.
-        if (!worker.run_on_own_fiber(slot, &fresh))
+        if (!worker.run_on_own_fiber(slot, &fresh, detail::g_throttle / 2))
             worker.push(slot, &fresh);
         return;
     }
