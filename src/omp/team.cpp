@@ -234,7 +234,7 @@ void docked_thread(void *argument) {
             break;
         start_implicit(worker, member);
         if (ompt::on())
-            ompt::enter_region(member);
+            ompt::implicit_task_begin(member);
         team.body(member, team.data);
         task::retire_implicit(worker, member.implicit);
         dock(member);
@@ -243,7 +243,7 @@ void docked_thread(void *argument) {
             const std::uint32_t seen = team.barrier.epoch();
             arrive(team, Team::kJoin);
             pass(worker, member, team.barrier, seen);
-            ompt::leave_region(member);
+            ompt::implicit_task_end(member);
         } else {
             arrive(team, Team::kJoin);
         }

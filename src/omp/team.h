@@ -94,7 +94,6 @@ struct Member : sched::Slot {
     Team *team = nullptr;
     Task implicit;
     task::ToolRecord record; // of `implicit`
-    ompt::Announced told;    // of the docked thread's implicit tasks
     Icvs own_icvs;           // when the implicit task changed one
     sched::WaitCell cell;
     MemberWorkshares work;

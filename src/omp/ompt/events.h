@@ -119,9 +119,6 @@ void implicit_task_begin(omp::Member &member);
 // Its body has returned; it has left the barrier at the end.
 void implicit_task_leaves(omp::Member &member);
 void implicit_task_end(omp::Member &member);
-// A docked thread is in the region that its team executes, by now; it has left region `fork_seen`.
-void enter_region(omp::Member &member);
-void leave_region(omp::Member &member);
 
 // ---- tasks (tasks.cpp) --------------------------------------------------------------------------
 

@@ -154,22 +154,4 @@ void implicit_task_end(omp::Member &member) {
                          static_cast<unsigned>(member.index), kTaskImplicit);
 }
 
-void enter_region(omp::Member &member) {
-    const std::uint32_t region = member.team->fork.epoch();
-    Announced &told = member.told;
-    if (told.in_region && told.region == region)
-        return;
-    if (told.in_region)
-        implicit_task_end(member);
-    told = {true, region};
-    implicit_task_begin(member);
-}
-
-void leave_region(omp::Member &member) {
-    if (!member.told.in_region || member.told.region != member.fork_seen)
-        return;
-    member.told.in_region = false;
-    implicit_task_end(member);
-}
-
 } // namespace sennit::ompt

@@ -50,10 +50,7 @@ class Reporter final : public task::Observer {
             g_tool.task_dependence(data_of(*predecessor.tool), data_of(*successor.tool));
     }
 
-    void starts(sched::Worker &worker, Task &task, Task *below) override {
-        omp::Member &member = omp::member_of(worker);
-        if (member.index > 0)
-            enter_region(member);
+    void starts(sched::Worker &, Task &task, Task *below) override {
         task.tool->below = below;
         schedule(task, std::exchange(t_thread.leaving, kTaskSwitch));
     }

@@ -101,14 +101,6 @@ struct Region {
     std::uint32_t flags = 0;
     const void *code = nullptr;
 };
-
-// A docked thread may get tasks of the next region in its hands before it has left the last one:
-// which region, by the epoch of the team's fork gate, does the tool know it to be in?
-struct Announced {
-    bool in_region = false;
-    std::uint32_t region = 0;
-};
-
 inline Data *data_of(task::ToolRecord &record) {
     return reinterpret_cast<Data *>(&record.data);
 }
