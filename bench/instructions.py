@@ -21,6 +21,8 @@ ROWS = {
     "nqueens": (5, 5),
     "dep-chain": (1000, 5),
     "dep-64-chains": (1024, 5),
+    "dep-stencil": (8, 5),
+    "graph": (256, 5),
     "taskgroup": (500, 5),
     "taskwait": (500, 5),
     "taskloop-grain1": (1, 5),
@@ -49,12 +51,18 @@ def count(build, group, row, runtime, calls, size):
 
 
 def per_unit(build, group, row, runtime):
+    """('ok', instructions of one unit), or what went wrong and the program's complaint."""
     size, calls = ROWS[row.name]
     state, once, units = count(build, group, row, runtime, calls, size)
     if state != "ok":
-        return report.STATE_TEXT[state]
+        return state, once
     state, twice, _units = count(build, group, row, runtime, 2 * calls, size)
-    return f"{(twice - once) / units:,.1f}" if state == "ok" else report.STATE_TEXT[state]
+    return (state, (twice - once) / units) if state == "ok" else (state, twice)
+
+
+def cell(build, group, row, runtime):
+    state, value = per_unit(build, group, row, runtime)
+    return f"{value:,.1f}" if state == "ok" else report.STATE_TEXT[state]
 
 
 def table(build, group, runtimes, progress):
@@ -62,5 +70,5 @@ def table(build, group, runtimes, progress):
     for row in group.rows:
         if row.name in ROWS:
             progress(f"callgrind {row.name}")
-            lines.append([row.name, row.unit, *(per_unit(build, group, row, runtime) for runtime in runtimes)])
+            lines.append([row.name, row.unit, *(cell(build, group, row, runtime) for runtime in runtimes)])
     return report.markdown(["row", "instructions per", *(runtime.label for runtime in runtimes)], lines)
