@@ -2,7 +2,7 @@
 // A network with a latency and a bandwidth, put between a program (or Sennit) and MPI on one
 // machine, so that experiments meet what a cluster would do to them:
 //
-//     SENNIT_NETWORK=latency:US[,bandwidth:MB/s][,payload:BYTES]
+//     SENNIT_NETWORK=latency:US[,bandwidth:MB/s][,eager:BYTES][,payload:BYTES]
 //
 // Each process has one card. Messages leave it one after the other, in the order in which their
 // sends are called, each for its size / bandwidth; a message arrives `latency` after its last byte
@@ -10,13 +10,21 @@
 // bytes are carried in truth, for programs that emulate and look at no data. Calls that wait do so
 // without using a core.
 //
+// `eager`: a longer message does not leave before its receive has been called, as with any real
+// MPI: its sender asks, the receiver answers when it has called, each a latency. For programs whose
+// receives name their sender and tag; messages on MPI_COMM_WORLD.
+//
 // Covered: Send, Isend, Ssend, Issend, Rsend, Irsend of predefined types. What collectives,
 // one-sided operations and other datatypes send passes at once.
 //
 // How: a send hands its message to a thread, which makes the true send at the time of arrival. The
 // program's request is a generalized one. Messages of one process arrive in the order of their
-// sends, so MPI's order of matching is kept.
+// sends, or with `eager` those of one tag do, so MPI's order of matching is kept. That a receive
+// has been called is told past MPI (notices.h), for MPI would have to be asked all the time.
 #include "base/clock.h"
+#include "network/notices.h"
+#include "network/options.h"
+#include "network/pairing.h"
 
 #include <atomic>
 #include <cerrno>
@@ -29,6 +37,7 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 #define DEFINE(name, ...)                                                                          \
@@ -41,17 +50,17 @@
 // Open MPI's constants are objects of the library. Weak: the preload reaches programs without MPI.
 #ifdef OPEN_MPI
 #pragma weak ompi_mpi_byte
+#pragma weak ompi_mpi_comm_world
 #pragma weak ompi_request_null
 #endif
 
 namespace {
 
-bool g_on = false;
-std::uint64_t g_latency_ns = 0;
-std::uint64_t g_bandwidth = 0; // MB/s; 0: no limit
-std::uint64_t g_payload = UINT64_MAX;
+using sennit::network::Options;
 
 constexpr long kNapNs = 50'000; // of calls that wait
+// A message whose receive nobody has called for so long belongs to one that does not name it.
+constexpr std::uint64_t kPatienceNs = 60'000'000'000;
 
 void *find_bare(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
@@ -63,49 +72,10 @@ void *find_bare(const char *name) {
     return found;
 }
 
-bool read_word(const char *text, std::size_t length) {
-    struct {
-        const char *name;
-        std::uint64_t *value;
-        std::uint64_t factor;
-    } const words[] = {{"latency:", &g_latency_ns, 1000},
-                       {"bandwidth:", &g_bandwidth, 1},
-                       {"payload:", &g_payload, 1}};
-    for (const auto &word : words) {
-        const std::size_t size = std::strlen(word.name);
-        if (length <= size || std::strncmp(text, word.name, size) != 0 || text[size] < '0' ||
-            text[size] > '9')
-            continue;
-        char *end = nullptr;
-        errno = 0;
-        const unsigned long long number = std::strtoull(text + size, &end, 10);
-        if (errno != 0 || end != text + length || number > 60'000'000)
-            return false;
-        *word.value = number * word.factor;
-        return true;
-    }
-    return false;
-}
+Options g_options; // written before threads are there, or with g_mutex
 
 [[gnu::constructor]] void load() {
-    const char *option = std::getenv("SENNIT_NETWORK");
-    if (!option || !*option)
-        return;
-    for (const char *at = option;;) {
-        const std::size_t length = std::strcspn(at, ",");
-        if (!read_word(at, length)) {
-            std::fprintf(stderr,
-                         "sennit: SENNIT_NETWORK='%s': '%.*s': use "
-                         "latency:US[,bandwidth:MB/s][,payload:BYTES]; going on without\n",
-                         option, static_cast<int>(length), at);
-            return;
-        }
-        at += length;
-        if (*at == '\0')
-            break;
-        ++at;
-    }
-    g_on = true;
+    g_options = sennit::network::read_options();
 }
 
 std::uint64_t now_ns() {
@@ -128,14 +98,17 @@ struct Message {
     MPI_Datatype type;
     int peer, tag;
     MPI_Comm comm;
-    std::size_t carried; // bytes
-    std::uint64_t leaves;
-    std::uint64_t arrives;
-    MPI_Request request; // the program's, or null: it waits for `left`
-    std::atomic<bool> *left;
-    void *copy;
-    MPI_Request bare; // the true send's
-    Message *next;
+    std::uint64_t bytes;
+    std::uint64_t carried = 0; // of them, in truth
+    std::uint64_t sent = 0;
+    std::uint64_t allowed = 0; // when the receiver's answer is here
+    std::uint64_t leaves = 0;
+    std::uint64_t arrives = 0;
+    MPI_Request request = MPI_REQUEST_NULL; // the program's, or null: it waits for `left`
+    std::atomic<bool> *left = nullptr;
+    void *copy = nullptr;
+    MPI_Request bare = MPI_REQUEST_NULL; // the true send's
+    Message *next = nullptr;
 };
 
 struct List {
@@ -157,7 +130,14 @@ struct List {
 
 pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t g_changed;
+sennit::network::Notices g_notices;
+sennit::network::Pairing<Message> g_asking; // their receives are still to be called
+std::uint64_t g_asking_since = 0;           // or since one of them last went
+int g_rank = 0;
+pthread_t g_listener;
+bool g_listening = false;
 // In the order of their times:
+Message *g_allowed = nullptr; // their receives have been called, the answer is on its way
 List g_leaving;
 List g_flying;
 List g_arriving; // handed to MPI, not yet complete there; the thread's alone
@@ -203,12 +183,87 @@ void collect() {
     g_arriving = rest;
 }
 
+// What follows, up to run(): with g_mutex.
+
+// To the card.
+void put_on_card(Message *message, std::uint64_t now) {
+    // 1 MB/s is one byte in 1000 ns.
+    g_card_free = (g_card_free > now ? g_card_free : now) +
+                  (g_options.bandwidth ? message->bytes * 1000 / g_options.bandwidth : 0);
+    message->leaves = g_card_free;
+    message->arrives = g_card_free + g_options.latency_ns;
+    const bool next = !g_leaving.first;
+    g_leaving.push(message);
+    if (next)
+        pthread_cond_signal(&g_changed);
+}
+
+// Its receive was called at that time.
+void allow(Message *message, std::uint64_t called, std::uint64_t now) {
+    const bool asks = message->bytes > g_options.eager;
+    const std::uint64_t asked = message->sent + g_options.latency_ns;
+    message->allowed = asks ? (asked > called ? asked : called) + g_options.latency_ns : now;
+    Message **place = &g_allowed;
+    for (; *place; place = &(*place)->next) {
+        const bool same = (*place)->peer == message->peer && (*place)->tag == message->tag;
+        if (same && message->allowed < (*place)->allowed)
+            message->allowed = (*place)->allowed; // behind it, however short
+        else if ((*place)->allowed > message->allowed)
+            break;
+    }
+    if (message->allowed <= now)
+        return put_on_card(message, now);
+    message->next = *place;
+    *place = message;
+    pthread_cond_signal(&g_changed);
+}
+
+void ask(Message *message, std::uint64_t now) {
+    if (g_asking.waiting() == 0)
+        g_asking_since = now;
+    const auto called =
+        g_asking.sent(message->peer, message->tag, message, message->bytes > g_options.eager);
+    if (called)
+        allow(message, *called, now);
+}
+
+void lose_patience(std::uint64_t now) {
+    if (g_asking.waiting() == 0 || now - g_asking_since < kPatienceNs)
+        return;
+    std::fprintf(stderr,
+                 "sennit: SENNIT_NETWORK: eager: is for programs whose receives name their sender "
+                 "and tag: %zu messages of rank %d have waited for one in vain, and go\n",
+                 g_asking.waiting(), g_rank);
+    g_options.eager = UINT64_MAX;
+    g_asking.release([&](Message *message) { put_on_card(message, now); });
+}
+
+std::uint64_t next_time() {
+    std::uint64_t time = UINT64_MAX;
+    const auto also = [&](std::uint64_t other) { time = other < time ? other : time; };
+    if (g_leaving.first)
+        also(g_leaving.first->leaves);
+    if (g_flying.first)
+        also(g_flying.first->arrives);
+    if (g_allowed)
+        also(g_allowed->allowed);
+    if (g_asking.waiting() > 0)
+        also(g_asking_since + kPatienceNs);
+    return time;
+}
+
 void *run(void *) {
     pthread_setname_np(pthread_self(), "sennit-network");
     prctl(PR_SET_TIMERSLACK, 1);
     pthread_mutex_lock(&g_mutex);
     for (;;) {
         const std::uint64_t now = now_ns();
+        lose_patience(now);
+        while (g_allowed && g_allowed->allowed <= now) {
+            Message *message = g_allowed;
+            g_allowed = message->next;
+            put_on_card(message, now);
+        }
         Message *message = nullptr;
         void (*step)(Message &) = nullptr;
         if (g_flying.first && g_flying.first->arrives <= now) {
@@ -230,11 +285,7 @@ void *run(void *) {
             collect();
             pthread_mutex_lock(&g_mutex);
         }
-        std::uint64_t until = UINT64_MAX;
-        if (g_leaving.first)
-            until = g_leaving.first->leaves;
-        if (g_flying.first && g_flying.first->arrives < until)
-            until = g_flying.first->arrives;
+        std::uint64_t until = next_time();
         if (g_arriving.first && now + 500'000 < until)
             until = now + 500'000;
         if (until == UINT64_MAX) {
@@ -262,7 +313,7 @@ bool start_thread() {
     g_running = pthread_create(&g_thread, nullptr, run, nullptr) == 0;
     if (!g_running) {
         std::fprintf(stderr, "sennit: SENNIT_NETWORK: no thread for it: going on without\n");
-        g_on = false;
+        g_options.on = false;
     }
     return g_running;
 }
@@ -278,7 +329,7 @@ bool multiple() {
 
 // Bytes of a message of a predefined type; -1: of another, or there is no network.
 std::int64_t bytes_of(int count, MPI_Datatype type, int peer) {
-    if (!g_on || peer < 0 || count < 0 || !multiple())
+    if (!g_options.on || peer < 0 || count < 0 || !multiple())
         return -1;
     static const auto envelope = BARE(Type_get_envelope);
     static const auto size_of = BARE(Type_size);
@@ -294,35 +345,90 @@ std::int64_t bytes_of(int count, MPI_Datatype type, int peer) {
 }
 
 // `made`: a message with what the caller knows. It is on its way when this returns.
-bool hand_over(const Message &made, std::uint64_t bytes) {
+bool hand_over(const Message &made) {
     auto *message = new Message(made);
-    if (bytes > g_payload && message->count > 0) {
-        const std::uint64_t size = bytes / static_cast<std::uint64_t>(message->count);
-        message->count = static_cast<int>((g_payload + size - 1) / size);
-        bytes = static_cast<std::uint64_t>(message->count) * size;
+    message->carried = made.bytes;
+    if (made.bytes > g_options.payload && made.count > 0) {
+        const std::uint64_t size = made.bytes / static_cast<std::uint64_t>(made.count);
+        message->count = static_cast<int>((g_options.payload + size - 1) / size);
+        message->carried = static_cast<std::uint64_t>(message->count) * size;
     }
-    message->carried = bytes;
-    return pthread_mutex_lock(&g_mutex) == 0 && [&] {
-        const bool good = start_thread();
-        if (good) {
-            const std::uint64_t now = now_ns();
-            // 1 MB/s is one byte in 1000 ns.
-            const std::uint64_t size = made.carried;
-            g_card_free = (g_card_free > now ? g_card_free : now) +
-                          (g_bandwidth ? size * 1000 / g_bandwidth : 0);
-            message->leaves = g_card_free;
-            message->arrives = g_card_free + g_latency_ns;
-            const bool next = !g_leaving.first;
-            g_leaving.push(message);
-            if (next)
-                pthread_cond_signal(&g_changed);
-        } else {
-            delete message;
+    pthread_mutex_lock(&g_mutex);
+    const bool good = start_thread();
+    if (good) {
+        const std::uint64_t now = now_ns();
+        message->sent = now;
+        if (g_listening && g_options.eager != UINT64_MAX && made.comm == MPI_COMM_WORLD)
+            ask(message, now);
+        else
+            put_on_card(message, now);
+    } else {
+        delete message;
+    }
+    pthread_mutex_unlock(&g_mutex);
+    return good;
+}
+
+// ---- receives that have been called -----------------------------------------------------------
+
+[[noreturn]] void give_up(const char *what) {
+    std::fprintf(stderr, "sennit: SENNIT_NETWORK: eager: %s\n", what);
+    static const auto abort_job = BARE(Abort);
+    abort_job(MPI_COMM_WORLD, 2);
+    std::abort();
+}
+
+void *listen(void *) {
+    pthread_setname_np(pthread_self(), "sennit-notices");
+    sennit::network::Notice notice;
+    while (g_notices.next(notice)) {
+        pthread_mutex_lock(&g_mutex);
+        const std::uint64_t now = now_ns();
+        if (Message *message = g_asking.received(notice.rank, notice.tag, notice.called)) {
+            g_asking_since = now;
+            allow(message, notice.called, now);
         }
         pthread_mutex_unlock(&g_mutex);
-        return good;
-    }();
+    }
+    return nullptr;
 }
+
+// MPI is there: all ranks agree on a number, open their ends, and go on when all are open.
+void begin_to_listen() {
+    static const auto rank_of = BARE(Comm_rank);
+    static const auto broadcast = BARE(Bcast);
+    static const auto barrier = BARE(Barrier);
+    if (!g_options.on || g_options.eager == UINT64_MAX || !multiple())
+        return;
+    rank_of(MPI_COMM_WORLD, &g_rank);
+    std::uint64_t job = now_ns() ^ static_cast<std::uint64_t>(getpid()) << 44;
+    broadcast(&job, sizeof job, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (!g_notices.open(job, g_rank))
+        give_up(std::strerror(errno));
+    barrier(MPI_COMM_WORLD);
+    if (pthread_create(&g_listener, nullptr, listen, nullptr) != 0)
+        give_up("no thread for it");
+    g_listening = true;
+}
+
+void stop_listening() {
+    if (!g_listening)
+        return;
+    g_notices.tell(g_rank, {-1, 0, 0});
+    pthread_join(g_listener, nullptr);
+    g_notices.close();
+    g_listening = false;
+}
+
+void tell_sender(int peer, int tag, MPI_Comm comm) {
+    if (!g_listening || comm != MPI_COMM_WORLD || peer == MPI_PROC_NULL)
+        return;
+    if (peer == MPI_ANY_SOURCE || tag == MPI_ANY_TAG)
+        give_up("a receive has to name its sender and tag");
+    g_notices.tell(peer, {g_rank, tag, now_ns()});
+}
+
+// ---- calls ------------------------------------------------------------------------------------
 
 int nothing_to_query(void *, MPI_Status *status) {
     static const auto set_elements = BARE(Status_set_elements);
@@ -347,11 +453,9 @@ int send_later(Start start, const void *data, int count, MPI_Datatype type, int 
     const int error = make(nothing_to_query, nothing_to_free, never_cancel, nullptr, request);
     if (error != MPI_SUCCESS)
         return error;
-    Message message{start,  data, count, type,     peer,    tag,     comm,
-                    0,      0,    0,     *request, nullptr, nullptr, MPI_REQUEST_NULL,
-                    nullptr};
-    message.carried = static_cast<std::size_t>(bytes);
-    if (!hand_over(message, static_cast<std::uint64_t>(bytes)))
+    Message message{start, data, count, type, peer, tag, comm, static_cast<std::uint64_t>(bytes)};
+    message.request = *request;
+    if (!hand_over(message))
         return start(data, count, type, peer, tag, comm, request);
     return MPI_SUCCESS;
 }
@@ -364,23 +468,9 @@ int send_now(Send bare, Start start, const void *data, int count, MPI_Datatype t
     if (bytes < 0)
         return bare(data, count, type, peer, tag, comm);
     std::atomic<bool> left{false};
-    Message message{start,
-                    data,
-                    count,
-                    type,
-                    peer,
-                    tag,
-                    comm,
-                    0,
-                    0,
-                    0,
-                    MPI_REQUEST_NULL,
-                    &left,
-                    nullptr,
-                    MPI_REQUEST_NULL,
-                    nullptr};
-    message.carried = static_cast<std::size_t>(bytes);
-    if (!hand_over(message, static_cast<std::uint64_t>(bytes)))
+    Message message{start, data, count, type, peer, tag, comm, static_cast<std::uint64_t>(bytes)};
+    message.left = &left;
+    if (!hand_over(message))
         return bare(data, count, type, peer, tag, comm);
     while (!left.load(std::memory_order_acquire))
         nap();
@@ -419,7 +509,7 @@ SEND(Rsend, Irsend)
 DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
     static const auto bare = BARE(Wait);
     static const auto test = BARE(Test);
-    if (!g_on)
+    if (!g_options.on)
         return bare(request, status);
     return wait_without_core([&](int *over) { return test(request, over, status); });
 }
@@ -427,26 +517,34 @@ DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
 DEFINE(Waitall, int count, MPI_Request requests[], MPI_Status statuses[]) {
     static const auto bare = BARE(Waitall);
     static const auto test = BARE(Testall);
-    if (!g_on)
+    if (!g_options.on)
         return bare(count, requests, statuses);
     return wait_without_core([&](int *over) { return test(count, requests, over, statuses); });
+}
+
+DEFINE(Irecv, void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+       MPI_Request *request) {
+    static const auto bare = BARE(Irecv);
+    const int error = bare(data, count, type, peer, tag, comm, request);
+    if (error == MPI_SUCCESS)
+        tell_sender(peer, tag, comm);
+    return error;
 }
 
 DEFINE(Recv, void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
        MPI_Status *status) {
     static const auto bare = BARE(Recv);
-    static const auto start = BARE(Irecv);
-    if (!g_on)
+    if (!g_options.on)
         return bare(data, count, type, peer, tag, comm, status);
     MPI_Request request;
-    const int error = start(data, count, type, peer, tag, comm, &request);
+    const int error = network_MPI_Irecv(data, count, type, peer, tag, comm, &request);
     return error == MPI_SUCCESS ? network_MPI_Wait(&request, status) : error;
 }
 
 DEFINE(Barrier, MPI_Comm comm) {
     static const auto bare = BARE(Barrier);
     static const auto start = BARE(Ibarrier);
-    if (!g_on)
+    if (!g_options.on)
         return bare(comm);
     MPI_Request request;
     const int error = start(comm, &request);
@@ -457,11 +555,27 @@ DEFINE(Allreduce, const void *in, void *out, int count, MPI_Datatype type, MPI_O
        MPI_Comm comm) {
     static const auto bare = BARE(Allreduce);
     static const auto start = BARE(Iallreduce);
-    if (!g_on)
+    if (!g_options.on)
         return bare(in, out, count, type, op, comm);
     MPI_Request request;
     const int error = start(in, out, count, type, op, comm, &request);
     return error == MPI_SUCCESS ? network_MPI_Wait(&request, MPI_STATUS_IGNORE) : error;
+}
+
+DEFINE(Init, int *argc, char ***argv) {
+    static const auto bare = BARE(Init);
+    const int error = bare(argc, argv);
+    if (error == MPI_SUCCESS)
+        begin_to_listen();
+    return error;
+}
+
+DEFINE(Init_thread, int *argc, char ***argv, int required, int *provided) {
+    static const auto bare = BARE(Init_thread);
+    const int error = bare(argc, argv, required, provided);
+    if (error == MPI_SUCCESS)
+        begin_to_listen();
+    return error;
 }
 
 DEFINE(Finalize, void) {
@@ -474,5 +588,6 @@ DEFINE(Finalize, void) {
     pthread_mutex_unlock(&g_mutex);
     if (running)
         pthread_join(g_thread, nullptr);
+    stop_listening();
     return bare();
 }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// SENNIT_NETWORK=latency:US[,bandwidth:MB/s][,eager:BYTES][,payload:BYTES]
+#pragma once
+
+#include <cstdint>
+
+namespace sennit::network {
+
+struct Options {
+    bool on = false;
+    std::uint64_t latency_ns = 0;
+    std::uint64_t bandwidth = 0;        // MB/s; 0: no limit
+    std::uint64_t eager = UINT64_MAX;   // bytes; longer messages wait for their receives
+    std::uint64_t payload = UINT64_MAX; // bytes carried in truth
+};
+
+// What the environment says. One line on stderr, and no network, if that cannot be understood.
+Options read_options();
+
+} // namespace sennit::network

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * SENNIT_NETWORK with eager: a long message does not leave before its receive has been called, a
+ * short one does, and neither passes the other where they have one tag. With an argument: a receive
+ * from anybody, which such a network does not know.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { length = 1 << 14 };
+
+static double data[length], more[length];
+static int wrong;
+
+static void check(int good, const char *what) {
+    if (!good) {
+        fprintf(stderr, "%s\n", what);
+        wrong = 1;
+    }
+}
+
+static void send_all(void) {
+    double begun = MPI_Wtime();
+    MPI_Send(data, length, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
+    check(MPI_Wtime() - begun >= 0.2, "a long message left before its receive was called");
+    MPI_Send(data, 1, MPI_DOUBLE, 1, 2, MPI_COMM_WORLD); /* must not wait for the barrier */
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Request requests[3];
+    for (int i = 0; i < length; ++i)
+        data[i] = 1.0;
+    more[0] = 2.0;
+    MPI_Isend(data, length, MPI_DOUBLE, 1, 3, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(more, 1, MPI_DOUBLE, 1, 3, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(data, length, MPI_DOUBLE, 1, 4, MPI_COMM_WORLD, &requests[2]);
+    for (int i = 0; i < 3; ++i)
+        MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+}
+
+static void receive_all(void) {
+    const struct timespec pause = {0, 250000000};
+    nanosleep(&pause, NULL);
+    MPI_Recv(data, length, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Recv(data, 1, MPI_DOUBLE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    /* Another order of tags than the sender's. */
+    MPI_Recv(data, length, MPI_DOUBLE, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    int count = 0;
+    MPI_Status status;
+    MPI_Recv(data, length, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD, &status);
+    MPI_Get_count(&status, MPI_DOUBLE, &count);
+    check(count == length && data[length - 1] == 1.0, "the short message came first");
+    MPI_Recv(data, length, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD, &status);
+    MPI_Get_count(&status, MPI_DOUBLE, &count);
+    check(count == 1 && data[0] == 2.0, "the short message is another");
+}
+
+int main(int argc, char **argv) {
+    int provided = 0, rank = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (argc > 1 && rank == 1)
+        MPI_Recv(data, length, MPI_DOUBLE, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else if (rank == 0)
+        send_all();
+    else
+        receive_all();
+    MPI_Finalize();
+    return wrong;
+}
