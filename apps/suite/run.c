@@ -42,15 +42,16 @@ static void print_json(const struct program *program, const struct options *opti
     fprintf(out,
             "{\"program\":\"%s\",\"variant\":\"%s\",\"priorities\":\"%s\",\"emulated\":%s,"
             "\"n\":%d,\"block\":%d,\"ranks\":%d,\"threads\":%d,\"seconds\":%.6f,\"cpu\":%.6f,"
-            "\"bound_work\":%.6f,\"bound_path\":%.6f,\"bound_card\":%.6f,\"residual\":%.3e,"
+            "\"bound_work\":%.6f,\"bound_path\":%.6f,\"bound_card\":%.6f,\"bound\":%.6f,"
+            "\"residual\":%.3e,"
             "\"potrf\":%ld,\"trsm\":%ld,\"syrk\":%ld,\"gemm\":%ld,\"sweep\":%ld,\"send\":%ld,"
             "\"receive\":%ld}\n",
             program->name, variant_names[options->variant], marks[options->marks],
             options->emulate ? "true" : "false", map->n, options->block, map->ranks,
             omp_get_max_threads(), result->seconds, result->cpu, result->bounds.work,
-            result->bounds.path, result->bounds.card, result->error, counts->kernel[potrf],
-            counts->kernel[trsm], counts->kernel[syrk], counts->kernel[gemm], counts->kernel[sweep],
-            counts->send, counts->receive);
+            result->bounds.path, result->bounds.card, result->bounds.least, result->error,
+            counts->kernel[potrf], counts->kernel[trsm], counts->kernel[syrk], counts->kernel[gemm],
+            counts->kernel[sweep], counts->send, counts->receive);
     if (out != stdout)
         fclose(out);
 }
@@ -64,9 +65,11 @@ static void print_line(const struct program *program, const struct options *opti
            program->name, map->n, options->block, map->ranks, omp_get_max_threads(),
            result->seconds, tasks, result->counts.send + result->counts.receive);
     if (options->emulate)
-        printf(", emulated: work %.4f s, longest path %.4f s, busiest card %.4f s, used %.4f s of "
+        printf(", emulated: work %.4f s, longest path %.4f s, busiest card %.4f s, bound %.4f s, "
+               "used %.4f s of "
                "processors",
-               result->bounds.work, result->bounds.path, result->bounds.card, result->cpu);
+               result->bounds.work, result->bounds.path, result->bounds.card, result->bounds.least,
+               result->cpu);
     else if (options->check)
         printf(", residual %.3e", result->error);
     printf("\n");

@@ -7,7 +7,8 @@
  *     block_map.c  which rank owns which tile
  *     exchange.c   messages between tasks, in each of the papers' ways
  *     kernel.c     what a tile operation costs; emulation of it
- *     plan.c       the graph without running it: user priorities, lower bounds
+ *     plan.c       the graph without running it: user priorities
+ *     bounds.c     what no schedule can beat
  *     run.c        main(): rounds, times, the result as a line and as JSON
  */
 #ifndef SUITE_H
@@ -122,9 +123,11 @@ void rewind_plan(struct plan *plan); /* before the algorithm walks for real */
 void free_plan(struct plan *plan);
 
 struct bounds {
-    double work; /* of the busiest rank / its threads */
-    double path; /* the longest path, with its messages' times */
-    double card; /* what the busiest rank sends, one message after the other */
+    double work;  /* of the busiest rank / its threads */
+    double path;  /* the longest path, with its messages' times */
+    double card;  /* what the busiest rank sends, one message after the other */
+    double least; /* the greatest: of these, and of each rank's and card's work with what has to
+                     come before it and after it */
 };
 /* Lower bounds of the time. */
 struct bounds find_bounds(const struct options *options, const struct block_map *map, int threads,
