@@ -286,14 +286,15 @@ int start_queued() {
         urgency::listen(heard);
     int failed = 0;
     while (g_queued.size() > 0) {
-        const Flow::Place place = g_flow.let_go(monotonic_ns());
-        if (!place)
-            break;
         int first = 0;
         for (int i = 1; i < g_queued.size(); ++i)
             if (g_queued[i]->key < g_queued[first]->key)
                 first = i;
         Ticket &ticket = *g_queued[first];
+        const bool wanted = urgency::on() && urgency::is_wanted(ticket.key);
+        const Flow::Place place = g_flow.let_go(monotonic_ns(), wanted);
+        if (!place)
+            break;
         g_queued[first] = g_queued[g_queued.size() - 1];
         g_queued.pop();
         ticket.place = place;
@@ -480,6 +481,10 @@ bool must_queue(const Operation &operation, Ticket &ticket) {
     const int at_once = runtime().sennit_send_order(&ticket.key);
     if (at_once == 0)
         return false;
+    if (urgency::on()) { // whether it is wanted is known there
+        g_flow.queue_all(at_once);
+        return true;
+    }
     ticket.place = g_flow.enter(at_once);
     return ticket.place == 0;
 }

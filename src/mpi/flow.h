@@ -8,6 +8,12 @@
 // order, and it stays at so many, until long after. One from before: the card is only slow, and
 // patience was too short; back to few, with more patience.
 //
+// A send is *wanted* when its receiver has told that it waits for it (urgency.h). It leaves as soon
+// as the card is free, whereas those under way may all wait for their receivers, who do not want
+// them yet: so it goes beside them. At most two do, one on the card and one to follow, for among
+// themselves they are to leave in the receivers' order. While there are some, patience is ten times
+// as long: what was told was of an earlier message, or the card is only slow.
+//
 // Thread-safety: enter() and leave() by any thread; let_go() by the one that polls.
 #pragma once
 
@@ -34,26 +40,33 @@ class Flow {
         return 0;
     }
 
+    // None may go before those that wait: `fewest` for let_go().
+    void queue_all(int fewest) { fewest_.store(fewest, std::memory_order_relaxed); }
+
     // One that waits may go now, or must wait on.
-    Place let_go(std::int64_t now) {
+    Place let_go(std::int64_t now, bool wanted = false) {
         notice_those_that_left(now);
-        if (under_way_.load(std::memory_order_relaxed) >= limit()) {
-            if (now - moved_at_ < patience_)
+        std::atomic<int> &beside = wanted ? wanted_ : under_way_;
+        const int most =
+            wanted ? std::max(kMostWanted, allowed_.load(std::memory_order_relaxed)) : limit();
+        if (beside.load(std::memory_order_relaxed) >= most) {
+            const bool any_wanted = wanted_.load(std::memory_order_relaxed) > 0;
+            if (now - moved_at_ < (any_wanted ? 10 : 1) * patience_)
                 return 0;
             allow_more();
         }
         moved_at_ = now;
-        under_way_.fetch_add(1, std::memory_order_relaxed);
-        return generation_.load(std::memory_order_relaxed);
+        beside.fetch_add(1, std::memory_order_relaxed);
+        return generation_.load(std::memory_order_relaxed) | (wanted ? kWanted : 0);
     }
 
     void leave(Place place) {
-        under_way_.fetch_sub(1, std::memory_order_relaxed);
+        (place & kWanted ? wanted_ : under_way_).fetch_sub(1, std::memory_order_relaxed);
         left_.fetch_add(1, std::memory_order_relaxed);
         // The first to leave since more were allowed is the one that tells why.
         if (in_doubt_.load(std::memory_order_relaxed) &&
             in_doubt_.exchange(false, std::memory_order_relaxed) &&
-            place < generation_.load(std::memory_order_relaxed)) {
+            (place & ~kWanted) < generation_.load(std::memory_order_relaxed)) {
             allowed_.store(0, std::memory_order_relaxed);
             slow_.store(true, std::memory_order_relaxed);
         }
@@ -68,6 +81,8 @@ class Flow {
     static constexpr std::int64_t kPatienceNs = 5'000'000;
     static constexpr std::int64_t kMostPatienceNs = 1'000'000'000;
     static constexpr int kMostAllowed = 1 << 20;
+    static constexpr int kMostWanted = 2;
+    static constexpr Place kWanted = Place{1} << 31; // a bit of the places of those
 
     void allow_more() {
         const int more = std::min(4 * limit(), kMostAllowed);
@@ -96,8 +111,9 @@ class Flow {
     }
 
     std::atomic<int> fewest_{0};
-    std::atomic<int> allowed_{0}; // where more than the fewest
-    std::atomic<int> under_way_{0};
+    std::atomic<int> allowed_{0};   // where more than the fewest
+    std::atomic<int> under_way_{0}; // without those that are wanted
+    std::atomic<int> wanted_{0};
     std::atomic<bool> begun_{false};    // after a time with none under way
     std::atomic<Place> generation_{1};  // how often more were allowed
     std::atomic<bool> in_doubt_{false}; // whether that was right

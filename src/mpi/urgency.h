@@ -36,11 +36,16 @@ int told(const Operation &operation);
 // Remember what was told of a message that has not been sent yet.
 void remember(int peer, int tag, int priority);
 
+inline constexpr int kMostPriority = 1023;
 // A key of sennit_send_order() with what the receiver says: the least goes first.
 inline std::uint64_t key_of(std::uint64_t key, int priority) {
-    constexpr int kMostPriority = 1023;
     const int behind = priority < 0 ? kMostPriority + 1 : kMostPriority - priority;
     return static_cast<std::uint64_t>(behind) << 32 | (key & 0xffff'ffff);
+}
+
+// Has the receiver said something?
+inline bool is_wanted(std::uint64_t key) {
+    return key >> 32 <= kMostPriority;
 }
 
 } // namespace sennit::mpi::urgency

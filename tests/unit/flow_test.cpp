@@ -100,6 +100,46 @@ TEST(Flow, AReceiverWithAnotherOrderIsUnderstood) {
     EXPECT_LE(later, 60 * kMs); // not one by one, and not anew each time
 }
 
+TEST(Flow, AWantedSendPassesThoseThatWaitForTheirReceivers) {
+    Flow flow;
+    flow.queue_all(4);
+    for (int i = 0; i < 4; ++i)
+        ASSERT_NE(flow.let_go(0), 0u);
+    EXPECT_EQ(flow.let_go(0), 0u);
+    const Flow::Place wanted = flow.let_go(0, true);
+    EXPECT_NE(wanted, 0u);
+    EXPECT_NE(flow.let_go(0, true), 0u);
+    EXPECT_EQ(flow.let_go(0, true), 0u); // they have an order, too
+    flow.leave(wanted);
+    EXPECT_NE(flow.let_go(0, true), 0u);
+}
+
+TEST(Flow, AsLongAsWantedSendsLeaveTheOthersWait) {
+    Flow flow;
+    flow.queue_all(4);
+    std::int64_t now = 0;
+    for (int i = 0; i < 4; ++i)
+        ASSERT_NE(flow.let_go(now), 0u);
+    for (; now < 100 * kMs; now += 2 * kMs) {
+        ASSERT_EQ(flow.let_go(now), 0u);
+        const Flow::Place wanted = flow.let_go(now, true);
+        ASSERT_NE(wanted, 0u);
+        flow.leave(wanted);
+    }
+    EXPECT_EQ(flow.let_go(now), 0u); // one has just left
+    EXPECT_NE(flow.let_go(now + 10 * kMs), 0u);
+}
+
+TEST(Flow, WhatWasToldOfAnotherMessageBlocksNobody) {
+    Flow flow;
+    flow.queue_all(4);
+    for (int i = 0; i < 2; ++i)
+        ASSERT_NE(flow.let_go(0, true), 0u); // and their receivers do not want them
+    ASSERT_EQ(flow.let_go(0, true), 0u);
+    EXPECT_NE(flow.let_go(100 * kMs, true), 0u);
+    EXPECT_NE(flow.let_go(100 * kMs), 0u);
+}
+
 TEST(Flow, WhatIsOverIsForgottenInTheEnd) {
     Flow flow;
     std::int64_t now = 0;
