@@ -23,8 +23,14 @@ struct rank {
 struct job {
     struct rank *rank;
     int ranks;
-    double latency, second_per_byte;
+    double latency, second_per_byte, eager;
 };
+
+/* What passes from a send's call until its message may leave, at the least: a question and its
+ * answer. */
+static double handshake(const struct job *job, const struct node *node) {
+    return node->kind == send_task && node->seconds > job->eager ? 2 * job->latency : 0.0;
+}
 
 static void keep_greatest(double *most, double value) {
     if (value > *most)
@@ -57,6 +63,7 @@ static bool find_head(struct job *job, int r, struct table *messages) {
             keep_greatest(&times->head, cell->value[1]);
     }
     times->duration = node->seconds;
+    times->head += handshake(job, node);
     if (node->kind == send_task) {
         times->duration *= job->second_per_byte;
         struct cell *sent = find_message(job, messages, r, node);
@@ -101,7 +108,7 @@ static bool find_tail(struct job *job, int r, struct table *messages) {
         const struct cell *cell = look_up(&rank->data, (uint64_t)access[a].datum);
         keep_greatest(&times->tail, cell->value[access[a].writes ? 0 : 1]);
     }
-    const double rest = times->duration + times->tail;
+    const double rest = handshake(job, node) + times->duration + times->tail;
     if (node->kind == receive_task) {
         struct cell *received = find_message(job, messages, r, node);
         received->value[0] = 1.0;
@@ -200,6 +207,7 @@ struct bounds find_bounds(const struct options *options, const struct block_map 
                           walk walk, void *closure) {
     struct job job = {.ranks = map->ranks,
                       .latency = options->latency,
+                      .eager = options->eager,
                       .second_per_byte = options->bandwidth > 0 ? 1.0 / options->bandwidth : 0.0};
     job.rank = need(calloc((size_t)map->ranks, sizeof *job.rank), "a plan");
     for (int r = 0; r < map->ranks; ++r) {

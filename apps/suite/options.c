@@ -2,6 +2,7 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,9 @@ static const char usage[] =
     "core\n"
     "  --rates A,B,..   GFLOP/s of a core when emulating: potrf,trsm,syrk,gemm,sweep\n"
     "                   (default 20,35,38,42,2)\n"
-    "  --link US,MB/s   the network's latency and bandwidth, for the bound that is printed\n"
+    "  --link US,MB/s[,BYTES]  the network's latency and bandwidth, and the longest message that "
+    "is\n"
+    "                   sent unasked (default: any), for the bound that is printed\n"
     "  --no-check       do not verify the result\n"
     "  --json FILE      write the result as JSON, '-' for standard output\n"
     "cholesky:\n"
@@ -98,10 +101,11 @@ static bool read_value(const char *name, const char *value, struct options *opti
         for (int i = 0; i < kernels; ++i)
             good = good && options->rate[i] > 0.0;
     } else if (strcmp(name, "--link") == 0) {
-        double link[2] = {0};
-        good = numbers(value, 2, 2, link);
+        double link[3] = {0, 0, DBL_MAX};
+        good = numbers(value, 2, 3, link);
         options->latency = link[0] * 1e-6;
         options->bandwidth = link[1] * 1e6;
+        options->eager = link[2];
     } else if (strcmp(name, "--matrix") == 0) {
         options->matrix = value;
     } else if (strcmp(name, "--json") == 0) {

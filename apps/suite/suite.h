@@ -54,7 +54,8 @@ struct options {
     bool emulate;
     double rate[kernels]; /* GFLOP/s of a core, for the emulation */
     double latency,
-        bandwidth;    /* of the network, for the bound: seconds, bytes per second (0: any) */
+        bandwidth,    /* of the network, for the bound: seconds, bytes per second (0: any) */
+        eager;        /* bytes; before a longer message its sender asks, and is answered */
     const char *json; /* where the result goes, "-" for stdout, or null */
     /* cholesky */
     uint64_t seed;

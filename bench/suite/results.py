@@ -6,11 +6,14 @@ import statistics
 
 LEGEND = """\
 Seconds: median [least – largest]. *Gain*: how much of creation-order FIFO's time is saved, median over
-the rounds, each against the FIFO run of its round (in parentheses: the least times of both). *Above bound*: over the greatest of three bounds that
-no schedule can beat: the busiest rank's work / threads, the longest path with its messages, the busiest
-card's bytes. *Processors*: of the two processors' time in the run that was used; near 1 an emulated
-result would be noise. *Policy work*: time in the policy, its waits for a lock included, of the time of the
-rank's threads; the busiest rank's. The order in parentheses says what the age of equals counts from: FIFO means creation order."""
+the rounds, each against the FIFO run of its round (in parentheses: the least times of both). *Above bound*: over what
+no schedule can beat: the greatest of the busiest rank's work / threads, the longest path with its messages, the busiest
+card's bytes, and for every set of tasks of a rank, or of messages of a card, what has to come before any of them, what they
+take together, and what has to follow any. *Processors*: of the two processors' time in the run that was used; near 1 an
+emulated result would be noise. *Policy work*: time in the policy, its waits for a lock included, of the time of all
+threads. The order in parentheses says what the age of equals counts from: FIFO means creation order, and so does LIFO
+in the goals. Messages of more than 64 KiB leave when their receive has been called, as MPI has it, unless *sent unasked*
+is said. A network counts as saturated where the busiest card sends for a fifth of the time or more."""
 
 # Pereira et al. (IWOMP 2021): table 3 and section 4.3, seconds.
 PAPER = """\
@@ -42,8 +45,12 @@ def median(cell, field="seconds"):
     return statistics.median(values) if values else None
 
 
-def bound(sample):
-    return max(sample["bound_work"], sample["bound_path"], sample["bound_card"])
+def above_bound(cell):
+    return [sample["seconds"] / sample["bound"] - 1 for sample in good(cell)]
+
+
+def saturated(sample):
+    return sample["bound_card"] >= 0.2 * sample["bound"]
 
 
 def by_round(mine, theirs):
@@ -65,7 +72,7 @@ def saved_best(mine, theirs):
 
 
 def policy_share(sample):
-    return sample["policy"] / sample["seconds"] / sample["threads"]
+    return sample["policy"] / sample["seconds"] / sample["threads"] / sample["ranks"]
 
 
 def percent(value):
@@ -99,7 +106,7 @@ def table(name, case, ways, samples):
             f"{median(cell):.3f} [{min(times):.3f} – {max(times):.3f}]" + ("" if len(good(cell)) == len(cell) else
                                                                           f", {len(cell) - len(good(cell))} failed"),
             "" if way == base else gain_text(cell, samples.get((name, case, base))),
-            percent(statistics.median(s["seconds"] / bound(s) - 1 for s in good(cell))) if emulated else "–",
+            percent(statistics.median(above_bound(cell))) if emulated else "–",
             percent(statistics.median(s["cpu"] / s["seconds"] / 2 for s in good(cell))),
             percent(statistics.median(map(policy_share, good(cell)))),
         ])
@@ -107,7 +114,7 @@ def table(name, case, ways, samples):
     some = next((s for way in ways for s in good(samples.get((name, case, way)))), None)
     if some and some["emulated"]:
         text = (f"Bounds: work {some['bound_work']:.3f} s, longest path {some['bound_path']:.3f} s, busiest card "
-                f"{some['bound_card']:.3f} s.\n\n" + text)
+                f"{some['bound_card']:.3f} s, with what comes before and after {some['bound']:.3f} s.\n\n" + text)
     return text
 
 
@@ -133,9 +140,13 @@ class Goals:
     def judge(self):
         for name, case, _ in self.cases:
             fifo, sa = self.cell(name, case, "fifo", "creation"), self.cell(name, case, "sa")
-            fa, lifo = self.cell(name, case, "fa"), self.cell(name, case, "lifo")
-            if not sa or not fifo:
+            fa, lifo = self.cell(name, case, "fa"), self.cell(name, case, "lifo", "creation")
+            if not sa:
                 continue
+            if good(sa) and good(sa)[0]["emulated"] and not saturated(good(sa)[0]):
+                above = above_bound(sa)
+                self.say("SA within 5% of the bound (network not saturated)", case, statistics.median(above),
+                         lambda v: v <= 0.05, min(above))
             least = {("policies", 4): 0.05, ("large", 16): 0.20, ("two", 2): 0.12}.get((name, case.ranks))
             if least:
                 self.say(f"SA ≥ {100 * least:g}% faster than FIFO", case, saved(sa, fifo), lambda v, m=least: v >= m,
@@ -145,12 +156,10 @@ class Goals:
             if name in ("policies", "large"):
                 self.say("LIFO clearly worst: gain ≤ -2%", case, saved(lifo, fifo), lambda v: v <= -0.02,
                          saved_best(lifo, fifo))
-                if good(sa):
-                    above = [s["seconds"] / bound(s) - 1 for s in good(sa)]
-                    self.say("SA within 5% of the bound (network not saturated)", case, statistics.median(above),
-                             lambda v: v <= 0.05, min(above))
             for other, text in ((sa, "FA's gain over SA ≥ -1%"), (fifo, "FA's gain over FIFO ≥ -1%")):
-                self.say(text, case, saved(fa, other), lambda v: v >= -0.01, saved_best(fa, other))
+                if other:
+                    self.say(text, case, saved(fa, other), lambda v: v >= -0.01,
+                             saved_best(fa, other))
         spent = [(statistics.median(map(policy_share, good(cell))), case)
                  for (_, case, _), cell in self.samples.items() if good(cell)]
         if spent:
@@ -161,8 +170,8 @@ class Goals:
 
 def render(groups, samples, complaints, facts):
     parts = ["# The Cholesky suite", "\n".join(f"- {name}: {text}" for name, text in facts), LEGEND]
-    rounds = max((len(cell) for cell in samples.values()), default=0)
-    parts.append(f"Rounds: {rounds}.")
+    rounds = [len(good(cell)) for cell in samples.values()]
+    parts.append(f"Rounds: {min(rounds, default=0)} to {max(rounds, default=0)}.")
     parts += ["## Goals", Goals(groups, samples).judge()]
     for name, title, cases, ways in groups:
         if not any((name, case, way) in samples for case in cases for way in ways):
@@ -193,7 +202,7 @@ def plot(groups, samples):
             start = x
             for way, cell in cells:
                 tall = height * median(cell) / top
-                dark = height * bound(good(cell)[0]) / top if good(cell)[0]["emulated"] else 0
+                dark = height * good(cell)[0]["bound"] / top if good(cell)[0]["emulated"] else 0
                 bars.append(f'<g><title>{html.escape(case.title)}, {html.escape(way.label)}: {median(cell):.3f} s</title>'
                             f'<rect class="idle" x="{x}" y="{height - tall + 30:.1f}" width="{width - 6}" height="{tall:.1f}"/>'
                             f'<rect class="work" x="{x}" y="{height - dark + 30:.1f}" width="{width - 6}" height="{dark:.1f}"/>'

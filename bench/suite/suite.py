@@ -6,7 +6,8 @@ Runs apps/cholesky and apps/wavefront under every policy and exchange variant on
 and prints the tables of docs/results/cholesky-suite.md with a plot. Most of it is emulated: kernels
 hold their thread for as long as they would take on a core, without using one, so that 64 threads run
 for real, with the real runtime and the real MPI, on a small machine. All runs of a group are
-interleaved: a round goes through them in a seeded random order; ratios are taken within a round.
+interleaved: a round goes through them in a seeded random order; ratios are taken within a round. What
+was measured is written after each run, so that --resume can go on some other time.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import machine
@@ -44,6 +46,7 @@ class Case:
     buffers: int = 1
     size: int = 512  # of a block
     real: bool = False  # true kernels; not so: emulated
+    eager: int = 65536  # bytes; longer messages wait for their receives; -1: none does
 
     @property
     def network(self):
@@ -60,6 +63,8 @@ class Case:
             parts.append(f"window {self.window}")
         if self.real:
             parts.append("real kernels")
+        if self.eager < 0:
+            parts.append("sent unasked")
         return ", ".join(parts)
 
 
@@ -89,19 +94,55 @@ def run_promptly():
             pass
 
 
+class Watch:
+    """Whether everything stood still for a while, as on a machine that was suspended: what was measured
+    meanwhile is worth nothing."""
+    STILL = 1.0  # seconds; a busy machine lets us run more often
+
+    def __enter__(self):
+        self.stood_still = False
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.look, daemon=True)
+        self.thread.start()
+        return self
+
+    def look(self):
+        last = time.monotonic()
+        while not self.over.wait(0.05):
+            now = time.monotonic()
+            self.stood_still |= now - last > self.STILL
+            last = now
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+
 def run(options, case, way):
-    """One run: what the program printed as JSON, with the policy's time; None: it failed."""
+    """One run: what the program printed as JSON, with the policy's time; None: it failed. Again if the
+    machine stood still meanwhile."""
+    for _ in range(3):
+        with Watch() as watch:
+            outcome = run_once(options, case, way)
+        if not watch.stood_still:
+            return outcome
+    return None, "the machine stood still three times"
+
+
+def run_once(options, case, way):
     binary = options.home / "apps" / f"{case.program}-{options.compiler}-{options.mpi}"
     size = case.size
     command = [str(options.home / "bin/sennit"), "run", "-n", str(case.ranks), "--threads", str(case.threads),
                "--mpi", options.mpi, str(binary), "--n", str(size * case.blocks), "--block", str(size),
                "--variant", way.variant, "--priorities", PRIORITIES.get(way.policy, "none"),
-               "--link", f"{case.latency},{case.bandwidth}", "--json", "-"]
+               "--link", f"{case.latency},{case.bandwidth}" + (f",{case.eager}" if case.eager >= 0 else ""), "--json", "-"]
     if case.program == "cholesky":
         command += ["--buffers", str(case.buffers)]
     else:
         command += ["--sweeps", str(options.sweeps)]
     network = f"latency:{case.latency}" + (f",bandwidth:{case.bandwidth}" if case.bandwidth else "")
+    if case.eager >= 0:
+        network += f",eager:{case.eager}"
     if not case.real:
         command += ["--emulate", "--rates", options.rates]
         network += ",payload:64"
@@ -123,23 +164,25 @@ def run(options, case, way):
             return None, (done.stderr.strip().splitlines() or ["no output"])[-1]
         sample = json.loads(lines[-1])
         spent = [json.loads(path.read_text()).get("policy_ns", 0) for path in pathlib.Path(folder).iterdir()]
-        sample["policy"] = max(spent, default=0) * 1e-9
+        sample["policy"] = sum(spent) * 1e-9
         return sample, ""
 
 
-POLICIES = (Way("fifo", "creation"), Way("fifo", "ready"), Way("lifo"), Way("steal"), Way("ma1"), Way("ma2"),
+LIFO = Way("lifo", "creation")
+POLICIES = (Way("fifo", "creation"), Way("fifo", "ready"), LIFO, Way("lifo", "ready"), Way("steal"), Way("ma1"), Way("ma2"),
             Way("ma3"), Way("sa"), Way("fa"), Way("global"))
 FEW = (Way("fifo", "creation"), Way("steal"), Way("sa"), Way("fa"), Way("global"))
-SOME = (*FEW, Way("fifo", "ready"), Way("lifo"))
+SOME = (*FEW, Way("fifo", "ready"), LIFO, Way("lifo", "ready"))
+JUDGED = (Way("fifo", "creation"), Way("sa"), Way("fa"))
 # The three cases of the goals.
 SMALL = Case(4, 4, 32, 1000, 6000)
 SQUARE = Case(8, 8, 64, 0, 1000)
 LARGE = Case(16, 4, 64, 0, 1000)
 
 
-def groups(quick):
+def groups(options):
     """[(name, title, cases, ways)]"""
-    if quick:
+    if options.quick:
         small = dataclasses.replace(SMALL, blocks=16)
         return [("policies", "Policies", [small], POLICIES),
                 ("variants", "Exchange variants", [dataclasses.replace(small, latency=200)],
@@ -151,20 +194,33 @@ def groups(quick):
     waves = [Case(4, 4, 32, us, 1000, program="wavefront") for us in (50, 1000)]
     slow = [dataclasses.replace(LARGE, blocks=32, bandwidth=500), dataclasses.replace(SQUARE, blocks=32, bandwidth=300)]
     own = [dataclasses.replace(case, buffers=0) for case in (LARGE,)]
+    unasked = [dataclasses.replace(case, eager=-1) for case in (SQUARE, LARGE)]
+    wide = [dataclasses.replace(case, bandwidth=10000) for case in (SQUARE, LARGE)]
     two = [Case(2, 1, 16, 5000, 0, size=256, real=real) for real in (False, True)]
+    if options.goals:
+        return [
+            ("policies", "Policies", [SMALL], (*JUDGED, LIFO)),
+            ("large", "Policies at 64 threads", [SQUARE, LARGE], (*JUDGED, LIFO)),
+            ("window", "The same with 16 live tasks a thread", window, JUDGED),
+            ("wide", "The same on a network of 10 GB/s", wide[1:], JUDGED[1:]),
+            ("wavefront", "Another graph: wavefronts over a grid", waves, JUDGED),
+            ("two", "Two ranks of one thread: emulated and with real kernels", two, JUDGED),
+        ]
     return [
         ("policies", "Policies", [SMALL], POLICIES),
         ("large", "Policies at 64 threads", [SQUARE, LARGE], SOME),
         ("window", "The same with 16 live tasks a thread", window, FEW),
+        ("wide", "The same on a network of 10 GB/s", wide, JUDGED),
+        ("unasked", "The same on a network that takes long messages before their receives are called", unasked, SOME),
         ("slow", "Networks that are the bottleneck", slow, FEW),
-        ("latency", "By latency", latencies, (*FEW, Way("lifo"))),
+        ("latency", "By latency", latencies, (*FEW, LIFO)),
         ("splits", "By ranks x threads, 16 cores in all", splits, FEW),
         ("buffers", "A receive buffer for each block instead of one a row", own, FEW),
         ("variants", "Exchange variants", [Case(4, 4, 32, us, 1000) for us in (0, 1000)],
          [Way("steal", variant=variant) for variant in VARIANTS] +
          [Way("fa", variant=variant) for variant in VARIANTS[2:]]),
-        ("wavefront", "Another graph: wavefronts over a grid", waves, (*FEW, Way("lifo"))),
-        ("two", "Two ranks of one thread: emulated and with real kernels", two, (*FEW, Way("lifo"))),
+        ("wavefront", "Another graph: wavefronts over a grid", waves, (*FEW, LIFO)),
+        ("two", "Two ranks of one thread: emulated and with real kernels", two, (*FEW, LIFO)),
     ]
 
 
@@ -172,8 +228,10 @@ def parse(arguments):
     parser = argparse.ArgumentParser(prog="sennit bench cholesky", description=__doc__.splitlines()[0])
     parser.add_argument("--home", type=pathlib.Path, default=HERE.parent.parent, help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="small cases, 3 rounds: two minutes")
-    parser.add_argument("--rounds", type=int, help="default 10; 3 with --quick")
-    parser.add_argument("--minutes", type=float, help="begin no round of a group after so long")
+    parser.add_argument("--goals", action="store_true", help="only what the goals need: two minutes a round")
+    parser.add_argument("--rounds", type=int, help="default 10; 3 with --quick; with --resume: in all")
+    parser.add_argument("--minutes", type=float, help="begin no run after so long")
+    parser.add_argument("--resume", action="store_true", help="go on from --output's cholesky-suite.json")
     parser.add_argument("--only", help="groups, comma separated")
     parser.add_argument("--mpi", choices=("mpich", "openmpi"), default="openmpi")
     parser.add_argument("--compiler", choices=("gcc", "clang"), default="gcc")
@@ -189,7 +247,7 @@ def parse(arguments):
 
 def main(arguments):
     options = parse(arguments)
-    chosen = groups(options.quick)
+    chosen = groups(options)
     if options.only:
         names = options.only.split(",")
         unknown = set(names) - {name for name, *_ in chosen}
@@ -201,30 +259,72 @@ def main(arguments):
     facts = machine.describe(machine.distinct_cores(os.cpu_count()), HERE, {options.mpi})
     facts += [("emulated core", f"potrf,trsm,syrk,gemm,sweep at {options.rates} GFLOP/s, blocks of 512 unless said"),
               ("programs", f"{options.compiler}, {options.mpi}; OMP_WAIT_POLICY=passive")]
-    samples, complaints = {}, {}
+    book = Book(options.output, facts)
+    if options.resume:
+        book.read()
+    measure(options, chosen, book)
+    print(book.write(chosen))
+    return 0
+
+
+class Book:
+    """All samples, in memory and in files. A cell's samples are in the order of its rounds."""
+
+    def __init__(self, folder, facts):
+        self.folder, self.facts = folder, facts
+        self.samples, self.complaints = {}, {}
+
+    def read(self):
+        path = self.folder / "cholesky-suite.json"
+        try:
+            before = json.loads(path.read_text())
+        except OSError as error:
+            sys.exit(f"sennit bench: --resume: {path}: {error.strerror}")
+        for cell in before["cells"]:
+            case = Case(**{field.name: cell[field.name] for field in dataclasses.fields(Case)})
+            way = Way(**{field.name: cell[field.name] for field in dataclasses.fields(Way)})
+            self.samples[cell["group"], case, way] = cell["samples"]
+        self.facts += [fact for fact in map(tuple, before["facts"]) if fact not in self.facts]
+
+    def rounds(self, name, case, way):
+        return len(self.samples.get((name, case, way), []))
+
+    def add(self, name, case, way, sample, complaint):
+        self.samples.setdefault((name, case, way), []).append(sample)
+        if complaint:
+            self.complaints[(case.title, way.label)] = complaint
+
+    def save(self):
+        raw = [{"group": g, **dataclasses.asdict(c), **dataclasses.asdict(w), "samples": s}
+               for (g, c, w), s in self.samples.items()]
+        (self.folder / "cholesky-suite.json").write_text(json.dumps({"facts": self.facts, "cells": raw}, indent=1))
+
+    def write(self, chosen):
+        text = results.render(chosen, self.samples, self.complaints, self.facts)
+        (self.folder / "cholesky-suite.md").write_text(text)
+        (self.folder / "cholesky-suite.svg").write_text(results.plot(chosen, self.samples))
+        return text
+
+
+def measure(options, chosen, book):
     shuffle = random.Random(options.seed)
     begun = time.monotonic()
     for number in range(options.rounds):
         for name, _, cases, ways in chosen:
-            if options.minutes and number and time.monotonic() - begun > options.minutes * 60:
-                continue
             cells = list(itertools.product(cases, ways))
             shuffle.shuffle(cells)
             for case, way in cells:
+                slow = way == LIFO and options.goals and number >= 3  # it takes long, and is far from its goal
+                if slow or book.rounds(name, case, way) > number:
+                    continue
+                if options.minutes and time.monotonic() - begun > options.minutes * 60:
+                    return
                 sample, complaint = run(options, case, way)
-                samples.setdefault((name, case, way), []).append(sample)
-                if complaint:
-                    complaints[(case.title, way.label)] = complaint
+                book.add(name, case, way, sample, complaint)
+                book.save()
                 seconds = f"{sample['seconds']:.3f} s" if sample else complaint
                 print(f"round {number + 1}, {name}: {case.title}, {way.label}: {seconds}", file=sys.stderr)
-            text = results.render(chosen, samples, complaints, facts)
-            (options.output / "cholesky-suite.md").write_text(text)
-            (options.output / "cholesky-suite.svg").write_text(results.plot(chosen, samples))
-            raw = [{"group": g, **dataclasses.asdict(c), **dataclasses.asdict(w), "samples": s}
-                   for (g, c, w), s in samples.items()]
-            (options.output / "cholesky-suite.json").write_text(json.dumps({"facts": facts, "cells": raw}, indent=1))
-    print(text)
-    return 0
+        book.write(chosen)
 
 
 if __name__ == "__main__":
