@@ -70,6 +70,8 @@ int main(void) {
 #pragma omp parallel num_threads(1)
     {
         clauses();
+        /* "If the current thread was executing an explicit task": this one is not. */
+        CHECK_EQ(DOOR(sennit_notify)(SENNIT_NOTICE_SEND, 1, 8), 0);
         two_chains(0);
         /* Nothing is known in the first round, whatever the policy. */
         expect("first round", is("lifo") ? send_first : created, 6);
