@@ -32,13 +32,12 @@ Profile::State Profile::next(State before, bool sent) {
     return after;
 }
 
-bool Profile::record(bool sent) {
-    std::uint32_t word = state_.load(std::memory_order_relaxed);
+bool Profile::record_change(std::uint32_t word, bool sent) {
     for (;;) {
         const State before = unpack(word);
         const State after = next(before, sent);
         const auto changed = __builtin_bit_cast(std::uint32_t, after);
-        if (changed == word) // nothing new: the usual case, and no cache line is taken
+        if (changed == word) // nothing new, and no cache line is taken
             return false;
         if (state_.compare_exchange_weak(word, changed, std::memory_order_relaxed))
             return after.verdict != before.verdict;

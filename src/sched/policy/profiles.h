@@ -42,7 +42,11 @@ class Profile {
     Verdict verdict() const { return unpack(state_.load(std::memory_order_relaxed)).verdict; }
 
     // A task of this profile has sent, or has ended without. True when the verdict is another now.
-    bool record(bool sent);
+    bool record(bool sent) {
+        // As all those before, as far as we remember: the usual case.
+        const std::uint32_t word = state_.load(std::memory_order_relaxed);
+        return word != steady(sent) && record_change(word, sent);
+    }
 
   private:
     struct State {
@@ -54,6 +58,12 @@ class Profile {
 
     static State unpack(std::uint32_t word) { return __builtin_bit_cast(State, word); }
     static State next(State before, bool sent);
+    static constexpr std::uint32_t steady(bool sent) {
+        return __builtin_bit_cast(std::uint32_t,
+                                  State{static_cast<std::uint16_t>(sent ? 0xffff : 0), kRemembered,
+                                        sent ? Verdict::sends : Verdict::computes});
+    }
+    bool record_change(std::uint32_t word, bool sent);
 
     std::atomic<std::uint32_t> state_{0};
 };
