@@ -18,11 +18,11 @@ import json
 import os
 import pathlib
 import random
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 import machine
@@ -95,38 +95,26 @@ def run_promptly():
 
 
 class Watch:
-    """Whether everything stood still for a while, as on a machine that was suspended: what was measured
-    meanwhile is worth nothing."""
-    STILL = 1.0  # seconds; a busy machine lets us run more often
+    """Whether processes were stopped for a while, as by somebody who suspends the machine: what was
+    measured meanwhile is worth nothing. Who goes on is sent SIGCONT."""
 
-    def __enter__(self):
-        self.stood_still = False
-        self.over = threading.Event()
-        self.thread = threading.Thread(target=self.look, daemon=True)
-        self.thread.start()
-        return self
+    def __init__(self):
+        self.continued = 0
+        signal.signal(signal.SIGCONT, self.note)
 
-    def look(self):
-        last = time.monotonic()
-        while not self.over.wait(0.05):
-            now = time.monotonic()
-            self.stood_still |= now - last > self.STILL
-            last = now
-
-    def __exit__(self, *_):
-        self.over.set()
-        self.thread.join()
+    def note(self, *_):
+        self.continued += 1
 
 
 def run(options, case, way):
-    """One run: what the program printed as JSON, with the policy's time; None: it failed. Again if the
-    machine stood still meanwhile."""
+    """One run: what the program printed as JSON, with the policy's time; None: it failed. Again if
+    processes were stopped meanwhile."""
     for _ in range(3):
-        with Watch() as watch:
-            outcome = run_once(options, case, way)
-        if not watch.stood_still:
+        before = options.watch.continued
+        outcome = run_once(options, case, way)
+        if options.watch.continued == before:
             return outcome
-    return None, "the machine stood still three times"
+    return None, "stopped three times"
 
 
 def run_once(options, case, way):
@@ -242,6 +230,7 @@ def parse(arguments):
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."), help="folder of cholesky-suite.{md,json,svg}")
     options = parser.parse_args(arguments)
     options.rounds = options.rounds or (3 if options.quick else 10)
+    options.watch = Watch()
     return options
 
 
