@@ -219,7 +219,7 @@ def parse(arguments):
     parser.add_argument("--goals", action="store_true", help="only what the goals need: two minutes a round")
     parser.add_argument("--rounds", type=int, help="default 10; 3 with --quick; with --resume: in all")
     parser.add_argument("--minutes", type=float, help="begin no run after so long")
-    parser.add_argument("--resume", action="store_true", help="go on from --output's cholesky-suite.json")
+    parser.add_argument("--resume", action="store_true", help="go on from --output's cholesky-suite.json, if it is there")
     parser.add_argument("--only", help="groups, comma separated")
     parser.add_argument("--mpi", choices=("mpich", "openmpi"), default="openmpi")
     parser.add_argument("--compiler", choices=("gcc", "clang"), default="gcc")
@@ -267,6 +267,8 @@ class Book:
         path = self.folder / "cholesky-suite.json"
         try:
             before = json.loads(path.read_text())
+        except FileNotFoundError:
+            return  # the first part
         except OSError as error:
             sys.exit(f"sennit bench: --resume: {path}: {error.strerror}")
         for cell in before["cells"]:
