@@ -170,6 +170,11 @@ SENNIT_NO_ASAN bool overflowed(const Stack &stack) {
     return all != 0;
 }
 
+bool addresses_limited() {
+    rlimit limit{};
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 std::uint64_t live_stacks() {
     return g_live.load(std::memory_order_relaxed);
 }

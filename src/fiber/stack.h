@@ -33,6 +33,9 @@ std::size_t stack_size();
 Stack map_stack();
 void unmap_stack(Stack stack);
 
+// Does RLIMIT_AS bound the process's memory? Then a free stack is missing elsewhere.
+bool addresses_limited();
+
 // Stacks mapped now, in the whole process.
 std::uint64_t live_stacks();
 

@@ -131,7 +131,9 @@ std::int64_t Worker::nap_ns() const {
 }
 
 void Worker::sleep() {
+    constexpr int kTrimmed = 64; // who wakes us waits for them
     heap.flush();
+    trim_cache(kTrimmed);
     for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
         mine->group->sleepers.fetch_add(1, std::memory_order_relaxed);
     g_asleep.fetch_add(1, std::memory_order_relaxed);

@@ -540,7 +540,7 @@ SENNIT_NO_ASAN void Worker::fiber_main(fiber::Context &self) {
 Fiber *Worker::take_fiber() {
     if (Fiber *fiber = cache_) {
         cache_ = fiber->next;
-        --cached_;
+        least_cached_ = std::min(least_cached_, --cached_);
         return fiber;
     }
     const fiber::Stack stack = fiber::map_stack();
@@ -585,18 +585,46 @@ void Worker::unlist(Fiber &fiber) {
 }
 
 void Worker::recycle(Fiber *fiber) {
+    constexpr int kAtOnce = 8; // unmapping a stack takes microseconds
     fiber->slot = nullptr;
     fiber->task = nullptr;
-    if (cached_ < config().stack_cache) {
-        fiber->next = cache_;
-        cache_ = fiber;
-        ++cached_;
-        return;
+    fiber->next = cache_;
+    cache_ = fiber;
+    if (SENNIT_UNLIKELY(++cached_ > cache_floor()))
+        trim_cache(kAtOnce);
+}
+
+// Free stacks that are kept whatever happens.
+int Worker::cache_floor() {
+    constexpr int kFew = 64;
+    const long given = config().stack_cache;
+    return given < 0 ? kFew : static_cast<int>(given);
+}
+
+// Unmap free stacks, not more than `most` at once. A peak of suspended tasks tends to come again,
+// and to map a stack, touch and unmap it takes ten times as long as to use one again: so those go
+// that were not needed through a whole period, and all where the option or the process's memory
+// sets a limit.
+void Worker::trim_cache(int most) {
+    constexpr std::uint64_t kPeriodUs = 1'000'000;
+    static const bool keep = config().stack_cache < 0 && !fiber::addresses_limited();
+    const std::uint64_t now = ticks();
+    if (!keep) {
+        surplus_ = cached_;
+    } else if (now >= period_end_) {
+        surplus_ = least_cached_;
+        least_cached_ = cached_;
+        period_end_ = now + kPeriodUs * ticks_per_us();
     }
-    const fiber::Stack stack = fiber->stack;
-    unlist(*fiber);
-    fiber::forget(fiber->context);
-    fiber::unmap_stack(stack);
+    for (; most > 0 && surplus_ > 0 && cached_ > cache_floor(); --most, --surplus_) {
+        Fiber *fiber = cache_;
+        cache_ = fiber->next;
+        least_cached_ = std::min(least_cached_, --cached_);
+        const fiber::Stack stack = fiber->stack;
+        unlist(*fiber);
+        fiber::forget(fiber->context);
+        fiber::unmap_stack(stack);
+    }
 }
 
 } // namespace sennit::sched

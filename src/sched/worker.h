@@ -388,6 +388,8 @@ class alignas(kCacheLine) Worker {
     Fiber *next_ready();
     Fiber *take_fiber();
     void recycle(Fiber *fiber);
+    void trim_cache(int most);
+    static int cache_floor();
     void list(Fiber &fiber);
     void unlist(Fiber &fiber);
     Node *find(Slot *&where);
@@ -411,6 +413,9 @@ class alignas(kCacheLine) Worker {
     Fiber *ready_tail_ = nullptr;
     Fiber *cache_ = nullptr; // fibers that wait in their loop for something to do
     int cached_ = 0;
+    int least_cached_ = 0; // in this period of trim_cache
+    int surplus_ = 0;      // nobody needed them in the last one
+    std::uint64_t period_end_ = 0;
     Fiber *leaving_ = nullptr; // to be cached once we are off its stack
     Node *handoff_ = nullptr;  // what a fiber that was just taken runs first
     Slot *handoff_slot_ = nullptr;
