@@ -43,6 +43,21 @@ static double now_ns(void) {
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
+static double paused_at, paused_ns;
+
+void bench_pause(void) {
+    paused_at = now_ns();
+}
+
+void bench_resume(void) {
+    paused_ns += now_ns() - paused_at;
+}
+
+/* Time that rows have spent outside of pauses, from some moment on. */
+static double row_ns(void) {
+    return now_ns() - paused_ns;
+}
+
 static long agree(long value) {
     return the_program->agree ? the_program->agree(value) : value;
 }
@@ -63,10 +78,10 @@ static long run_calls(const struct bench_row *row, long size, long calls) {
 static long calibrate(const struct bench_row *row, long size, double sample_ns) {
     enum { MAX_GROWTH = 10 };
     for (long calls = 1;;) {
-        const double start = now_ns();
+        const double start = row_ns();
         if (run_calls(row, size, calls) == BENCH_UNAVAILABLE)
             return 0;
-        const double elapsed = now_ns() - start;
+        const double elapsed = row_ns() - start;
         double growth = sample_ns / (elapsed > 1 ? elapsed : 1);
         if (growth > MAX_GROWTH)
             growth = MAX_GROWTH;
@@ -104,9 +119,9 @@ static int run_row(const struct bench_row *row, const struct options *options) {
     long count = 0;
     const double begin = now_ns();
     do {
-        const double start = now_ns();
+        const double start = row_ns();
         const long units = run_calls(row, size, calls);
-        samples[count++] = (now_ns() - start) / (double)units;
+        samples[count++] = (row_ns() - start) / (double)units;
     } while (
         agree(count < options->samples && now_ns() - begin < (double)options->budget_ms * 1e6));
     if (reporter) {

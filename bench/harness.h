@@ -40,6 +40,10 @@ struct bench_program {
 /* Runs what the command line asks for; returns the exit status. */
 int bench_main(int argc, char **argv, const struct bench_program *program);
 
+/* Called by a row: what it does between the two calls is no part of its time. */
+void bench_pause(void);
+void bench_resume(void);
+
 /* Ends the program with a message when a benchmark's own result is wrong. */
 void bench_check(bool correct, const char *what);
 

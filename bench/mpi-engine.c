@@ -122,29 +122,75 @@ static long rate(long windows, long parameter) {
     return windows * WINDOW;
 }
 
-/* The chain while `pending` other tasks are suspended in MPI_Recv. */
+/* `pending` tasks are suspended in MPI_Recv. */
+static void begin_waiting(long pending, int *in, long *waiting) {
+    *waiting = 0;
+    for (long i = 0; i < pending; ++i) {
+#pragma omp task firstprivate(i)
+        {
+#pragma omp atomic
+            *waiting += 1;
+            MPI_Recv(&in[i], 1, MPI_INT, 1 - my_rank, (int)i, background, MPI_STATUS_IGNORE);
+        }
+    }
+    for (long seen = 0; seen < pending;) {
+#pragma omp taskyield
+#pragma omp atomic read
+        seen = *waiting;
+    }
+}
+
+/* Their messages; the other rank's tasks get them. */
+static void end_waiting(long pending) {
+    for (long i = 0; i < pending; ++i) {
+#pragma omp task firstprivate(i)
+        {
+            const int value = (int)i;
+            MPI_Send(&value, 1, MPI_INT, 1 - my_rank, value, background);
+        }
+    }
+}
+
+static void check_contents(const int *in, long pending) {
+    for (long i = 0; i < pending; ++i)
+        bench_check(in[i] == i, "contents of a message");
+}
+
+/* The chain while `pending` other tasks are suspended: how they got there is another row. */
 static long with_pending(long trips, long pending) {
     int *in = malloc((size_t)pending * sizeof *in);
+    long waiting;
+    bench_pause();
 #pragma omp parallel
 #pragma omp single
     {
-        for (long i = 0; i < pending; ++i) {
-#pragma omp task firstprivate(i)
-            MPI_Recv(&in[i], 1, MPI_INT, 1 - my_rank, (int)i, background, MPI_STATUS_IGNORE);
-        }
+        begin_waiting(pending, in, &waiting);
+        MPI_Barrier(background);
+        bench_resume();
         chain(trips, BLOCKING);
-        for (long i = 0; i < pending; ++i) {
-#pragma omp task firstprivate(i)
-            {
-                const int value = (int)i;
-                MPI_Send(&value, 1, MPI_INT, 1 - my_rank, value, background);
-            }
-        }
+        bench_pause();
+        end_waiting(pending);
     }
-    for (long i = 0; i < pending; ++i)
-        bench_check(in[i] == i, "contents of a message");
+    check_contents(in, pending);
     free(in);
+    bench_resume();
     return trips;
+}
+
+/* Tasks are suspended, all at once, and resumed. */
+static long suspended(long pending, long unused) {
+    int *in = malloc((size_t)pending * sizeof *in);
+    long waiting;
+    (void)unused;
+#pragma omp parallel
+#pragma omp single
+    {
+        begin_waiting(pending, in, &waiting);
+        end_waiting(pending);
+    }
+    check_contents(in, pending);
+    free(in);
+    return pending;
 }
 
 /* Every thread has a partner in the other rank. In the region's threads MPI is called by all at
@@ -183,6 +229,30 @@ static long outside(long trips, long unused) {
     return trips;
 }
 
+/* The same while the MPI has `pending` receives: what they cost in MPI itself. */
+static long outside_pending(long trips, long pending) {
+    int *in = malloc((size_t)pending * sizeof *in);
+    MPI_Request *requests = malloc((size_t)pending * sizeof *requests);
+    bench_pause();
+    for (long i = 0; i < pending; ++i)
+        MPI_Irecv(&in[i], 1, MPI_INT, 1 - my_rank, (int)i, background, &requests[i]);
+    MPI_Barrier(background);
+    bench_resume();
+    partners(trips, 3);
+    bench_pause();
+    for (long i = 0; i < pending; ++i) {
+        const int value = (int)i;
+        MPI_Send(&value, 1, MPI_INT, 1 - my_rank, value, background);
+    }
+    for (long i = 0; i < pending; ++i)
+        MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    check_contents(in, pending);
+    free(requests);
+    free(in);
+    bench_resume();
+    return trips;
+}
+
 static long agree(long value) {
     MPI_Bcast(&value, 1, MPI_LONG, 0, MPI_COMM_WORLD);
     return value;
@@ -201,9 +271,13 @@ static const struct bench_row rows[] = {
     {"rate-iwait", "message", "the same with TAMPI_Iwait", 3, IWAIT, rate},
     {"rate-detach", "message", "the same with MPIX_Detach", 3, DETACH, rate},
     {"rate-yield", "message", "the same with MPI_Test and taskyield", 3, YIELD, rate},
-    {"pending-1", "trip", "the blocking chain beside 1 suspended task", 200, 1, with_pending},
-    {"pending-100", "trip", "beside 100 suspended tasks", 200, 100, with_pending},
-    {"pending-10000", "trip", "beside 10,000 suspended tasks", 2000, 10000, with_pending},
+    {"outside-1", "trip", "no tasks, 1 receive of MPI's pending", 1000, 1, outside_pending},
+    {"outside-100", "trip", "beside 100 receives", 1000, 100, outside_pending},
+    {"outside-10000", "trip", "beside 10,000 receives", 1000, 10000, outside_pending},
+    {"pending-1", "trip", "the blocking chain beside 1 suspended task", 1000, 1, with_pending},
+    {"pending-100", "trip", "beside 100 suspended tasks", 1000, 100, with_pending},
+    {"pending-10000", "trip", "beside 10,000 suspended tasks", 1000, 10000, with_pending},
+    {"suspended-10000", "task", "10,000 tasks are suspended and resumed", 10000, 0, suspended},
     {"contention-threads", "trip", "8 threads a rank, all in MPI", 50, 0, contention},
     {"contention-tasks", "trip", "8 tasks a rank", 50, 1, contention},
 };

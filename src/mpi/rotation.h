@@ -4,8 +4,8 @@
 //
 // The last to come are the first to be over: in a chain of messages each waits for the one before.
 // So the youngest, a few, are tested at every turn. The others take turns, a batch at a turn: when
-// none of the youngest is over, or else now and then. They are more the longer nothing is found:
-// who has nothing else to do soon tests all.
+// none of the youngest is over, or else now and then. They are a few batches when nothing is found:
+// more would keep the youngest waiting.
 //
 // Items are in an array of the caller's: [0, old) take turns, of which [0, position) had theirs in
 // this round; [old, size) are the youngest.
@@ -17,9 +17,10 @@ namespace sennit::mpi {
 
 class Rotation {
   public:
-    static constexpr int kBatch = 64;  // what an MPI_Testsome gets at once, at most
-    static constexpr int kYoung = 16;  // MPICH's cost 140 instructions each
-    static constexpr int kLeftOut = 8; // turns in a row without the old ones, fewer than that
+    static constexpr int kBatch = 64;      // what an MPI_Testsome gets at once, at most
+    static constexpr int kYoung = 16;      // MPICH's cost 140 instructions each
+    static constexpr int kLeftOut = 8;     // turns in a row without the old ones, fewer than that
+    static constexpr int kMostBatches = 4; // at a turn: some microseconds
     struct Slice {
         int begin;
         int count;
@@ -64,8 +65,6 @@ class Rotation {
     }
 
   private:
-    static constexpr int kMostBatches = 1 << 20;
-
     // Returns how many of the slice are left. They are its first afterwards; those that had no test
     // yet follow.
     template <class IsOver, class Move, class Drop>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A peak of suspended tasks finds the stacks of the one before: mapping, touching and unmapping each
- * would take far longer than its task. When no peak comes again, the stacks go back to the system.
+ * A peak of suspended tasks finds the stacks of the one before: mapping, touching and unmapping
+ * each would take far longer than its task. When no peak comes again, the stacks go back to the
+ * system.
  */
 #include "sennit_door.h"
 #include <sys/resource.h>
@@ -53,8 +54,8 @@ int main(void) {
     {
         const long first = peak(SLEEPERS);
         const long second = peak(SLEEPERS);
-        printf("%d suspended tasks: %ld page faults, then %ld; %ld stacks\n", SLEEPERS, first, second,
-               stacks());
+        printf("%d suspended tasks: %ld page faults, then %ld; %ld stacks\n", SLEEPERS, first,
+               second, stacks());
         CHECK(first > SLEEPERS);
         CHECK(second < SLEEPERS / 2);
         CHECK(stacks() >= SLEEPERS);
