@@ -2,6 +2,7 @@
 #include "mpi/chaos.h"
 
 #include "base/clock.h"
+#include "base/rank.h"
 #include "mpi/errors.h"
 
 #include <cerrno>
@@ -90,11 +91,7 @@ void refuse(const char *option, const char *word, std::size_t length) {
     if (!plan.seeded)
         return refuse(option, "", 0);
     g_plan = plan;
-    for (const char *variable : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"})
-        if (const char *rank = std::getenv(variable)) {
-            g_rank = std::strtoull(rank, nullptr, 10) + 1;
-            break;
-        }
+    g_rank = static_cast<std::uint64_t>(rank_of_environment() + 1);
     g_on = true;
 }
 

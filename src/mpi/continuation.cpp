@@ -493,10 +493,22 @@ void activate(int count, const MPI_Request *requests) {
         }
 }
 
+template <class Start>
+int start_attending(int count, const MPI_Request *requests, Start start) {
+    if (way() != Way::attended)
+        return start();
+    const int error = outside_task(start);
+    if (continuations() && error == MPI_SUCCESS)
+        activate(count, requests);
+    return error;
+}
+
 // test(), which sets *flag, with what has to be done before and after.
 template <class Test>
 int test_attending(int count, const MPI_Request *requests, const int *flag, MPI_Status *statuses,
                    Test test) {
+    if (way() != Way::attended)
+        return test();
     if (!continuations())
         return outside_task(test);
     Attendance attendance(Attendance::Mode::test, count, requests);
@@ -508,64 +520,40 @@ int test_attending(int count, const MPI_Request *requests, const int *flag, MPI_
 } // namespace
 
 SENNIT_DEFINE(Start, MPI_Request *request) {
-    static constexpr auto bare = SENNIT_BARE(Start);
-    if (way() != Way::attended)
-        return bare(request);
-    const int error = outside_task([&] { return bare(request); });
-    if (continuations() && error == MPI_SUCCESS)
-        activate(1, request);
-    return error;
+    return start_attending(1, request, [&] { return SENNIT_BARE(Start)(request); });
 }
 
 SENNIT_DEFINE(Startall, int count, MPI_Request requests[]) {
-    static constexpr auto bare = SENNIT_BARE(Startall);
-    if (way() != Way::attended)
-        return bare(count, requests);
-    const int error = outside_task([&] { return bare(count, requests); });
-    if (continuations() && error == MPI_SUCCESS)
-        activate(count, requests);
-    return error;
+    return start_attending(count, requests, [&] { return SENNIT_BARE(Startall)(count, requests); });
 }
 
 SENNIT_DEFINE(Test, MPI_Request *request, int *flag, MPI_Status *status) {
-    static constexpr auto bare = SENNIT_BARE(Test);
-    if (way() != Way::attended)
-        return bare(request, flag, status);
-    return test_attending(1, request, flag, status, [&] { return bare(request, flag, status); });
+    return test_attending(1, request, flag, status,
+                          [&] { return SENNIT_BARE(Test)(request, flag, status); });
 }
 
 SENNIT_DEFINE(Testall, int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
-    static constexpr auto bare = SENNIT_BARE(Testall);
-    if (way() != Way::attended)
-        return bare(count, requests, flag, statuses);
     return test_attending(count, requests, flag, statuses,
-                          [&] { return bare(count, requests, flag, statuses); });
+                          [&] { return SENNIT_BARE(Testall)(count, requests, flag, statuses); });
 }
 
 SENNIT_DEFINE(Testany, int count, MPI_Request requests[], int *index, int *flag,
               MPI_Status *status) {
-    static constexpr auto bare = SENNIT_BARE(Testany);
-    if (way() != Way::attended)
-        return bare(count, requests, index, flag, status);
-    return test_attending(count, requests, nullptr, status,
-                          [&] { return bare(count, requests, index, flag, status); });
+    return test_attending(count, requests, nullptr, status, [&] {
+        return SENNIT_BARE(Testany)(count, requests, index, flag, status);
+    });
 }
 
 SENNIT_DEFINE(Testsome, int count, MPI_Request requests[], int *outcount, int indices[],
               MPI_Status statuses[]) {
-    static constexpr auto bare = SENNIT_BARE(Testsome);
-    if (way() != Way::attended)
-        return bare(count, requests, outcount, indices, statuses);
-    return test_attending(count, requests, nullptr, statuses,
-                          [&] { return bare(count, requests, outcount, indices, statuses); });
+    return test_attending(count, requests, nullptr, statuses, [&] {
+        return SENNIT_BARE(Testsome)(count, requests, outcount, indices, statuses);
+    });
 }
 
 SENNIT_DEFINE(Request_get_status, MPI_Request request, int *flag, MPI_Status *status) {
-    static constexpr auto bare = SENNIT_BARE(Request_get_status);
-    if (way() != Way::attended)
-        return bare(request, flag, status);
     return test_attending(1, &request, nullptr, status,
-                          [&] { return bare(request, flag, status); });
+                          [&] { return SENNIT_BARE(Request_get_status)(request, flag, status); });
 }
 
 SENNIT_DEFINE(Request_free, MPI_Request *request) {

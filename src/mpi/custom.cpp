@@ -72,6 +72,20 @@ struct Side {
     int tag;
 };
 
+// Wait for a request whose failure nobody is told of: an error handler was called already.
+void wait_quietly(const Operation &operation, MPI_Request request) {
+    static constexpr auto get_status = SENNIT_BARE(Request_get_status); // calls no handler
+    static constexpr auto free_request = SENNIT_BARE(Request_free);
+    if (request == MPI_REQUEST_NULL)
+        return;
+    poll_and_wait(operation, [&](int *flag) {
+        MPI_Status status;
+        get_status(request, flag, &status);
+        return MPI_SUCCESS;
+    });
+    outside_task([&] { return free_request(&request); });
+}
+
 // Send and receive at once, both started before either is waited for.
 template <class Count, class... Calls>
 int send_and_receive(const char *name, const Parts<Calls...> &bare, const void *send,
@@ -100,16 +114,18 @@ int send_and_receive(const char *name, const Parts<Calls...> &bare, const void *
         return bare.isend(send, to.count, to.type, to.peer, to.tag, comm, &sending.request);
     });
     if (error != MPI_SUCCESS) {
-        outside_task([&] { return cancel(&receiving.request); });
-        receiving.status = MPI_STATUS_IGNORE;
-        wait_for(receives, receiving);
+        if (receiving.request != MPI_REQUEST_NULL)
+            outside_task([&] { return cancel(&receiving.request); });
+        wait_quietly(receives, receiving.request);
         return error;
     }
     if (from.peer == MPI_PROC_NULL)
         receiving.status = MPI_STATUS_IGNORE; // written already; the null request must not
     error = wait_for(sends, sending);
-    const int received = wait_for(receives, receiving);
-    return received != MPI_SUCCESS ? received : error;
+    if (error == MPI_SUCCESS)
+        return wait_for(receives, receiving);
+    wait_quietly(receives, receiving.request);
+    return error;
 }
 
 // The same with one buffer: what is sent is packed first, and packed data may be received with the

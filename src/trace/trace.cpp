@@ -122,19 +122,6 @@ void end_tracing() {
 
 } // namespace
 
-int rank_of_environment() {
-    for (const char *variable : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"}) {
-        const char *text = std::getenv(variable);
-        if (!text || !*text)
-            continue;
-        char *end = nullptr;
-        const long rank = std::strtol(text, &end, 10);
-        if (*end == '\0' && rank >= 0 && rank <= 0x7fffffff)
-            return static_cast<int>(rank);
-    }
-    return -1;
-}
-
 void setup() {
     if (!*config().trace)
         return;

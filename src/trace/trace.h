@@ -37,8 +37,6 @@ void name_group(std::uint64_t group, int size, const int *ranks, const char *nam
 void set_rank(int rank, int ranks);
 // See Meeting.
 void set_clock(std::int64_t offset_ns, std::int64_t error_ns);
-// As the launcher says; -1 when it does not.
-int rank_of_environment();
 void after_fork_in_child(); // a file of its own
 // Tells which row of the timeline the calling thread is, -1 while it is none: the scheduler's
 // worker number, set by a room that knows workers.

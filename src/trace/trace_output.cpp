@@ -3,6 +3,7 @@
 
 #include "base/config.h"
 #include "base/message.h"
+#include "base/rank.h"
 #include "base/small_file.h"
 #include "base/spin.h"
 #include "trace/json_file.h"

@@ -3,6 +3,7 @@
 
 #include "base/config.h"
 #include "base/message.h"
+#include "base/rank.h"
 #include "poll/poll.h"
 #include "sched/worker.h"
 #include "trace/trace.h"
@@ -200,7 +201,7 @@ void setup() {
         return;
     g_grace = static_cast<std::uint64_t>(config().hang_grace) * kSecond;
     g_asked_for = std::getenv("SENNIT_HANG") != nullptr;
-    g_rank = trace::rank_of_environment();
+    g_rank = rank_of_environment();
     g_link.connect(std::getenv("SENNIT_HANG_LINK"));
     poll::set_watch(look, g_grace / kLooks);
 }

@@ -55,6 +55,40 @@ static void wrong_rank(MPI_Comm where) {
 #pragma omp taskwait
 }
 
+/* Both halves of an exchange fail, one of them only when it is tested: one call of the handler. */
+static void exchange_fails_twice(void) {
+    const int before = atomic_load(&handled);
+#pragma omp task
+    {
+        int big[4] = {0}, small = 0, token = 0;
+        const int nobody = ranks + 5;
+        for (int replace = 0; replace < 2; ++replace) {
+            MPI_Request request; /* the long message is there when the exchange begins */
+            MPI_Isend(big, 4, MPI_INT, next(), 70, comm, &request);
+            MPI_Sendrecv(&token, 1, MPI_INT, next(), 71, &token, 1, MPI_INT, previous(), 71, comm,
+                         MPI_STATUS_IGNORE);
+            const int error =
+                replace ? MPI_Sendrecv_replace(&small, 1, MPI_INT, nobody, 72, previous(), 70, comm,
+                                               MPI_STATUS_IGNORE)
+                        : MPI_Sendrecv(&token, 1, MPI_INT, nobody, 72, &small, 1, MPI_INT,
+                                       previous(), 70, comm, MPI_STATUS_IGNORE);
+            CHECK(class_of(error) == MPI_ERR_RANK);
+            /* Where the exchange has not taken it, as in bare MPI: */
+            int left = 0;
+            MPI_Barrier(comm);
+            MPI_Iprobe(previous(), 70, comm, &left, MPI_STATUS_IGNORE);
+            if (left)
+                MPI_Recv(big, 4, MPI_INT, previous(), 70, comm, MPI_STATUS_IGNORE);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+        CHECK(atomic_load(&handled) == before + 2);
+        CHECK(class_of(MPI_Sendrecv(&token, 1, MPI_INT, nobody, 72, &small, 1, MPI_INT,
+                                    MPI_PROC_NULL, 0, comm, MPI_STATUS_IGNORE)) == MPI_ERR_RANK);
+        CHECK(atomic_load(&handled) == before + 3);
+    }
+#pragma omp taskwait
+}
+
 /* What the program sees on MPI_COMM_SELF is what it put there. */
 static void self_is_untouched(void) {
     MPI_Errhandler set, got;
@@ -102,6 +136,7 @@ int main(int argc, char **argv) {
         CHECK(atomic_load(&handled) == messages);
         truncate(other);
         CHECK(atomic_load(&handled) == messages && atomic_load(&handled_by_other) == messages);
+        exchange_fails_twice();
     }
     CHECK(atomic_load(&wrong) == 0);
     self_is_untouched();
