@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "mpi/engine.h"
+#include "mpi/world.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -237,7 +238,6 @@ void trace_bound(const MPI_Request *requests, int count) {
 void trace_start() {
     static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
     static constexpr auto get_size = SENNIT_BARE(Comm_size);
-    static constexpr auto dup = SENNIT_BARE(Comm_dup);
     if (!recorder().sennit_trace_on || !recorder().sennit_trace_on())
         return;
     outside_task([] {
@@ -247,7 +247,7 @@ void trace_start() {
         get_size(MPI_COMM_WORLD, &ranks);
         recorder().sennit_trace_job(rank, ranks);
         if (!all_here(ranks)) { // every rank traces, or none
-            g_clocks = dup(MPI_COMM_WORLD, &g_clock_comm) == MPI_SUCCESS;
+            g_clocks = duplicate_world(&g_clock_comm, "SENNIT_TRACE");
             if (g_clocks)
                 meet_rank_0();
         }

@@ -2,6 +2,7 @@
 #include "mpi/urgency.h"
 
 #include "base/spin.h"
+#include "mpi/world.h"
 
 #include <cstdlib>
 
@@ -59,10 +60,9 @@ bool is_world(const Operation &operation) {
 } // namespace
 
 void begin() {
-    static constexpr auto duplicate = SENNIT_BARE(Comm_dup);
     static constexpr auto size = SENNIT_BARE(Comm_size);
     const Inside inside;
-    if (duplicate(MPI_COMM_WORLD, &g_comm) != MPI_SUCCESS || size(g_comm, &g_ranks) != MPI_SUCCESS)
+    if (!duplicate_world(&g_comm, "SENNIT_POLICY=global") || size(g_comm, &g_ranks) != MPI_SUCCESS)
         return;
     g_told = static_cast<int *>(std::calloc(static_cast<std::size_t>(g_ranks), sizeof *g_told));
     if (!g_told)
