@@ -59,6 +59,7 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/chaos.h"
 #include "mpi/continuation.h"
 #include "mpi/delegate.h"
+#include "mpi/spawn.h"
 #include "mpi/traced.h"
 
 #include "TAMPI.h"
@@ -77,12 +78,12 @@ extern "C" SENNIT_MPI_EXPORT int PMPI_{name}({parameters})
 # Where there are no tasks, nothing stands before the bare call but the mark. A function for each of the
 # three, so that none saves registers for another.
 DOOR = """[[gnu::noinline]] static int marked_{name}({parameters}) {{
-    static constexpr auto bare = SENNIT_BARE({name});
+    static constexpr auto bare = {bare};
     {mark}
     return outside_task({wait}[&] {{ return bare({arguments}); }});
 }}
 extern "C" int sennit_MPI_{name}({parameters}) {{
-    static constexpr auto bare = SENNIT_BARE({name});
+    static constexpr auto bare = {bare};
     const Way to = way();
     return to == Way::bare     ? bare({arguments})
            : to == Way::marked ? marked_{name}({arguments})
@@ -91,7 +92,7 @@ extern "C" int sennit_MPI_{name}({parameters}) {{
 """
 
 IN_TASK = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
-    static constexpr auto bare = SENNIT_BARE({name});
+    static constexpr auto bare = {bare};
     {traced}
     if (!in_task({never_blocks})) {{
         {mark}
@@ -111,7 +112,7 @@ START = IN_TASK + """    static constexpr auto twin = SENNIT_BARE({twin});
 
 # A wait for the program's requests: some may be continuation requests.
 WAIT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
-    static constexpr auto bare = SENNIT_BARE({name});
+    static constexpr auto bare = {bare};
     static constexpr auto test = SENNIT_BARE({twin});
     {traced}
     const auto over = [&](int *flag) {{
@@ -169,13 +170,13 @@ DELEGATE = IN_TASK + """    return delegate(operation, [&] {{ return bare({argum
 """ + DOOR
 
 NOTICED_DOOR = """extern "C" int sennit_MPI_{name}({parameters}) {{
-    static constexpr auto bare = SENNIT_BARE({name});
+    static constexpr auto bare = {bare};
     return way() == Way::attended ? attended_{name}({arguments}) : bare({arguments});
 }}
 """
 
 NOTIFY = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
-    static constexpr auto bare = SENNIT_BARE({name});
+    static constexpr auto bare = {bare};
     notify(Notice::{notice}, {peer});
     const int error = outside_task([&] {{ return bare({arguments}); }});
     trace_post({facts}, {request}, {bytes});
@@ -184,7 +185,7 @@ NOTIFY = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
 """ + NOTICED_DOOR
 
 TRACE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
-    static constexpr auto bare = SENNIT_BARE({name});
+    static constexpr auto bare = {bare};
     const int error = outside_task([&] {{ return bare({arguments}); }});
     trace_post({facts}, {request}, {bytes});
     return error;
@@ -237,6 +238,9 @@ def wrapper(call, header, suffix):
     fields = {
         "name": name,
         "twin": twin,
+        # The MPI's own, or what is to be called in its place.
+        "bare": call["twin"] if call["kind"] == "delegate" and call["twin"] != "-"
+                else f"SENNIT_BARE({name})",
         "parameters": ", ".join(declaration for declaration, _ in arguments) or "void",
         "arguments": ", ".join(names),
         "notice": {"-": "none"}.get(call["notice"], call["notice"]),

@@ -67,11 +67,11 @@ static void exchange_fails_twice(void) {
             MPI_Isend(big, 4, MPI_INT, next(), 70, comm, &request);
             MPI_Sendrecv(&token, 1, MPI_INT, next(), 71, &token, 1, MPI_INT, previous(), 71, comm,
                          MPI_STATUS_IGNORE);
-            const int error =
-                replace ? MPI_Sendrecv_replace(&small, 1, MPI_INT, nobody, 72, previous(), 70, comm,
-                                               MPI_STATUS_IGNORE)
-                        : MPI_Sendrecv(&token, 1, MPI_INT, nobody, 72, &small, 1, MPI_INT,
-                                       previous(), 70, comm, MPI_STATUS_IGNORE);
+            const int error = replace
+                                  ? MPI_Sendrecv_replace(&small, 1, MPI_INT, nobody, 72, previous(),
+                                                         70, comm, MPI_STATUS_IGNORE)
+                                  : MPI_Sendrecv(&token, 1, MPI_INT, nobody, 72, &small, 1, MPI_INT,
+                                                 previous(), 70, comm, MPI_STATUS_IGNORE);
             CHECK(class_of(error) == MPI_ERR_RANK);
             /* Where the exchange has not taken it, as in bare MPI: */
             int left = 0;

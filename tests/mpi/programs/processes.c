@@ -24,20 +24,6 @@ static int can(const char *call, int error) {
     return error == MPI_SUCCESS;
 }
 
-/* A child of Open MPI's has the environment of the launcher, so it is not under Sennit. */
-static int child(MPI_Comm parent) {
-    int value = 0;
-    MPI_Comm all;
-    meet(parent);
-    MPI_Recv(&value, 1, MPI_INT, 0, 1, parent, MPI_STATUS_IGNORE);
-    CHECK(value == 42);
-    MPI_Intercomm_merge(parent, 1, &all);
-    MPI_Comm_free(&all);
-    MPI_Comm_disconnect(&parent);
-    MPI_Finalize();
-    return 0;
-}
-
 /* A message between two tasks of this process, the receiver first. */
 static void neighbours(int tag) {
 #pragma omp task firstprivate(tag)
@@ -48,6 +34,23 @@ static void neighbours(int tag) {
     }
 #pragma omp task firstprivate(tag)
     MPI_Ssend(&tag, 1, MPI_INT, 0, tag, MPI_COMM_SELF);
+}
+
+static int child(MPI_Comm parent) {
+    int value = 0;
+    MPI_Comm all;
+    meet(parent);
+    MPI_Recv(&value, 1, MPI_INT, 0, 1, parent, MPI_STATUS_IGNORE);
+    CHECK(value == 42);
+    MPI_Intercomm_merge(parent, 1, &all);
+    MPI_Comm_free(&all);
+    MPI_Comm_disconnect(&parent);
+    /* Under Sennit, too: one thread, and the first task waits for the second. */
+#pragma omp parallel num_threads(1)
+#pragma omp single
+    neighbours(51);
+    MPI_Finalize();
+    return 0;
 }
 
 static void greet(MPI_Comm inter, int children) {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes that a program under Sennit makes are under Sennit, too: the launcher starts them with
+// an environment of its own, so they are started through env(1) with what Sennit needs of ours.
+#pragma once
+
+#include <mpi.h>
+
+namespace sennit::mpi {
+
+// MPI_Comm_spawn and MPI_Comm_spawn_multiple.
+int spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
+          MPI_Comm *intercomm, int errcodes[]);
+int spawn_multiple(int count, char *commands[], char **argvs[], const int maxprocs[],
+                   const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm *intercomm,
+                   int errcodes[]);
+
+} // namespace sennit::mpi
