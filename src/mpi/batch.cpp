@@ -2,6 +2,7 @@
 #include "mpi/batch.h"
 
 #include "mpi/chaos.h"
+#include "mpi/partitioned.h"
 #include "mpi/traced.h"
 
 #include <cstdlib>
@@ -12,11 +13,10 @@ namespace sennit::mpi {
 namespace {
 
 bool poll(Ticket &ticket) {
-    static constexpr auto testall = SENNIT_BARE(Testall);
     auto &self = static_cast<Batch &>(ticket);
     int flag = 0;
-    self.error = testall(self.count, self.requests, &flag,
-                         self.statuses ? self.statuses : MPI_STATUSES_IGNORE);
+    self.error = test_all(self.count, self.requests, &flag,
+                          self.statuses ? self.statuses : MPI_STATUSES_IGNORE);
     return flag || self.error != MPI_SUCCESS;
 }
 

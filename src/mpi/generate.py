@@ -59,6 +59,7 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/chaos.h"
 #include "mpi/continuation.h"
 #include "mpi/delegate.h"
+#include "mpi/partitioned.h"
 #include "mpi/spawn.h"
 #include "mpi/traced.h"
 
@@ -113,7 +114,7 @@ START = IN_TASK + """    static constexpr auto twin = SENNIT_BARE({twin});
 # A wait for the program's requests: some may be continuation requests.
 WAIT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};
-    static constexpr auto test = SENNIT_BARE({twin});
+    static constexpr auto test = {test};
     {traced}
     const auto over = [&](int *flag) {{
         const int error = test({twin_arguments});
@@ -134,7 +135,7 @@ WAIT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
 }}
 """ + DOOR
 
-POLL = IN_TASK + """    static constexpr auto test = SENNIT_BARE({twin});
+POLL = IN_TASK + """    static constexpr auto test = {test};
     return poll_and_wait(operation, [&](int *flag) {{
         const int error = test({twin_arguments});
         {set_flag}
@@ -252,6 +253,7 @@ def wrapper(call, header, suffix):
         # A message to or from nobody never blocks, and bare MPI knows what its status is.
         "never_blocks": "" if call["notice"] == "-" or call["peer"] == "-"
                         else call["peer"] + " == MPI_PROC_NULL",
+        "test": "test_all" if twin == "Testall" else f"SENNIT_BARE({twin})",
         "status": argument_or(call["status"], "MPI_STATUS_IGNORE"),
     }
     # For reports of hangs: see blocking.h. What takes long in a file waits for no other rank.
