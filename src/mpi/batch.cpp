@@ -2,7 +2,7 @@
 #include "mpi/batch.h"
 
 #include "mpi/chaos.h"
-#include "mpi/partitioned.h"
+#include "mpi/test_all.h"
 #include "mpi/traced.h"
 
 #include <cstdlib>

@@ -59,8 +59,8 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/chaos.h"
 #include "mpi/continuation.h"
 #include "mpi/delegate.h"
-#include "mpi/partitioned.h"
 #include "mpi/spawn.h"
+#include "mpi/test_all.h"
 #include "mpi/traced.h"
 
 #include "TAMPI.h"

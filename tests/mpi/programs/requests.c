@@ -88,6 +88,23 @@ static void partitioned(MPI_Comm comm) {
     MPI_Request_free(&requests[1]);
 }
 
+/* Several persistent collectives, completed together. */
+static void persistent_collectives(MPI_Comm comm) {
+    int value = -1, sum = -1;
+    MPI_Request requests[2];
+    MPI_Bcast_init(&value, 1, MPI_INT, 0, comm, MPI_INFO_NULL, &requests[0]);
+    MPI_Allreduce_init(&rank, &sum, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &requests[1]);
+    for (int round = 0; round < 2; ++round) {
+        value = rank == 0 ? round : -1;
+        sum = -1;
+        MPI_Startall(2, requests);
+        CHECK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
+        CHECK(value == round && sum == ranks * (ranks - 1) / 2);
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+}
+
 static void exchanges(MPI_Comm comm) {
     int out = rank, in = -1;
     MPI_Request request;
@@ -126,8 +143,8 @@ int main(int argc, char **argv) {
     MPI_Buffer_attach(buffer, size);
     run_cases(cases, COUNT_OF(cases), 4);
 #if MPI_VERSION >= 4
-    static const struct test_case newer[] = {CASE(partitioned), CASE(exchanges),
-                                             CASE(large_counts)};
+    static const struct test_case newer[] = {CASE(partitioned), CASE(persistent_collectives),
+                                             CASE(exchanges), CASE(large_counts)};
     run_cases(newer, COUNT_OF(newer), 4);
 #endif
     /* Waits for the messages in the buffer; in a task too. */
