@@ -140,7 +140,8 @@ bool g_listening = false;
 Message *g_allowed = nullptr; // their receives have been called, the answer is on its way
 List g_leaving;
 List g_flying;
-List g_arriving; // handed to MPI, not yet complete there; the thread's alone
+List g_arriving;               // handed to MPI, not yet complete there; the thread's alone
+std::uint64_t g_under_way = 0; // messages that MPI has not got yet; not those that ask
 std::uint64_t g_card_free = 0;
 bool g_running = false;
 bool g_stopping = false;
@@ -194,6 +195,7 @@ void put_on_card(Message *message, std::uint64_t now) {
     message->arrives = g_card_free + g_options.latency_ns;
     const bool next = !g_leaving.first;
     g_leaving.push(message);
+    ++g_under_way;
     if (next)
         pthread_cond_signal(&g_changed);
 }
@@ -278,6 +280,7 @@ void *run(void *) {
             step(*message);
             pthread_mutex_lock(&g_mutex);
             (step == leave ? g_flying : g_arriving).push(message);
+            g_under_way -= step == arrive ? 1 : 0;
             continue;
         }
         if (g_arriving.first) {
@@ -327,9 +330,20 @@ bool multiple() {
     return is;
 }
 
-// Bytes of a message of a predefined type; -1: of another, or there is no network.
-std::int64_t bytes_of(int count, MPI_Datatype type, int peer) {
-    if (!g_options.on || peer < 0 || count < 0 || !multiple())
+// Is there such a rank? If not, MPI says so to who sends.
+bool exists(int peer, MPI_Comm comm) {
+    static const auto is_inter = BARE(Comm_test_inter);
+    static const auto size = BARE(Comm_size);
+    static const auto remote_size = BARE(Comm_remote_size);
+    int inter = 0;
+    int ranks = 0;
+    return peer >= 0 && comm != MPI_COMM_NULL && is_inter(comm, &inter) == MPI_SUCCESS &&
+           (inter ? remote_size : size)(comm, &ranks) == MPI_SUCCESS && peer < ranks;
+}
+
+// Bytes of a message of a predefined type; -1: of another, to nobody, or there is no network.
+std::int64_t bytes_of(int count, MPI_Datatype type, int peer, MPI_Comm comm) {
+    if (!g_options.on || count < 0 || !multiple() || !exists(peer, comm))
         return -1;
     static const auto envelope = BARE(Type_get_envelope);
     static const auto size_of = BARE(Type_size);
@@ -446,7 +460,7 @@ int never_cancel(void *, int) {
 
 int send_later(Start start, const void *data, int count, MPI_Datatype type, int peer, int tag,
                MPI_Comm comm, MPI_Request *request) {
-    const std::int64_t bytes = bytes_of(count, type, peer);
+    const std::int64_t bytes = bytes_of(count, type, peer, comm);
     if (bytes < 0)
         return start(data, count, type, peer, tag, comm, request);
     static const auto make = BARE(Grequest_start);
@@ -464,7 +478,7 @@ using Send = decltype(&MPI_Send);
 
 int send_now(Send bare, Start start, const void *data, int count, MPI_Datatype type, int peer,
              int tag, MPI_Comm comm) {
-    const std::int64_t bytes = bytes_of(count, type, peer);
+    const std::int64_t bytes = bytes_of(count, type, peer, comm);
     if (bytes < 0)
         return bare(data, count, type, peer, tag, comm);
     std::atomic<bool> left{false};
@@ -475,6 +489,17 @@ int send_now(Send bare, Start start, const void *data, int count, MPI_Datatype t
     while (!left.load(std::memory_order_acquire))
         nap();
     return MPI_SUCCESS;
+}
+
+// What is sent on a communicator may still be under way when the program frees it.
+void wait_for_arrivals() {
+    for (bool any = g_options.on; any;) {
+        pthread_mutex_lock(&g_mutex);
+        any = g_under_way > 0;
+        pthread_mutex_unlock(&g_mutex);
+        if (any)
+            nap();
+    }
 }
 
 template <class Test>
@@ -534,7 +559,7 @@ DEFINE(Irecv, void *data, int count, MPI_Datatype type, int peer, int tag, MPI_C
 DEFINE(Recv, void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
        MPI_Status *status) {
     static const auto bare = BARE(Recv);
-    if (!g_options.on)
+    if (!g_options.on || peer == MPI_PROC_NULL) // which has a status of its own
         return bare(data, count, type, peer, tag, comm, status);
     MPI_Request request;
     const int error = network_MPI_Irecv(data, count, type, peer, tag, comm, &request);
@@ -576,6 +601,18 @@ DEFINE(Init_thread, int *argc, char ***argv, int required, int *provided) {
     if (error == MPI_SUCCESS)
         begin_to_listen();
     return error;
+}
+
+DEFINE(Comm_free, MPI_Comm *comm) {
+    static const auto bare = BARE(Comm_free);
+    wait_for_arrivals();
+    return bare(comm);
+}
+
+DEFINE(Comm_disconnect, MPI_Comm *comm) {
+    static const auto bare = BARE(Comm_disconnect);
+    wait_for_arrivals();
+    return bare(comm);
 }
 
 DEFINE(Finalize, void) {
