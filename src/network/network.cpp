@@ -51,6 +51,7 @@
 #ifdef OPEN_MPI
 #pragma weak ompi_mpi_byte
 #pragma weak ompi_mpi_comm_world
+#pragma weak ompi_mpi_comm_null
 #pragma weak ompi_request_null
 #endif
 
