@@ -6,8 +6,8 @@
 
 namespace sennit::mpi {
 
-// Duplicates MPI_COMM_WORLD. Where some ranks do not take part, because `setting` is not theirs, the
-// job ends with one line and does not hang.
+// Duplicates MPI_COMM_WORLD. Where some ranks do not take part, because `setting` is not theirs,
+// the job ends with one line and does not hang.
 bool duplicate_world(MPI_Comm *copy, const char *setting);
 
 } // namespace sennit::mpi

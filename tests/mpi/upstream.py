@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Run MPICH's own test programs, from Debian's source package, three times: bare, under Sennit, and
+under Sennit with the whole program inside a task, where every blocking call suspends.
+
+usage: upstream.py --build build/release --folder build/upstream [--mpi mpich,openmpi] [--jobs N]
+                   [--only pt2pt,coll/bcast] [--output mpi-suite.md]
+
+A program passes when it ends with 0 and says " No Errors". One that passes in one way and not in
+another is run twice more in each.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "conformance"))
+import suites
+
+FOLDERS = ["coll", "comm", "errhan", "io", "part", "pt2pt", "rma", "topo"]  # the others are about local calls
+WAYS = {"bare": "bare", "sennit": "Sennit", "task": "Sennit, in a task"}
+MOST_RANKS = 4
+LIMIT_S = 30
+TRIES = 3
+NO_END = "no end"
+
+
+@dataclasses.dataclass(frozen=True)
+class Test:
+    folder: str
+    name: str
+    ranks: int
+    arguments: tuple
+
+    @property
+    def label(self):
+        return " ".join((f"{self.folder}/{self.name}", *self.arguments))
+
+
+def prepare(folder):
+    """MPICH's test/mpi, unpacked."""
+    source = folder / "source"
+    if not source.exists():
+        downloads = folder / "downloads"
+        suites.download("mpich", downloads)
+        archive = next(downloads.glob("*.orig.tar.*"))
+        subprocess.run(["tar", "-x", "-C", folder, "--strip-components=3", "--wildcards",
+                        "--transform=s,^,source/,", "-f", archive, "mpich-*/test/mpi/*"], check=True)
+        for part in folder.glob("source*"):
+            if part != source:
+                part.rename(source)
+    return source
+
+
+def make(folder, targets, log, jobs):
+    return subprocess.run(["make", "-k", "-C", folder, f"-j{jobs}", *targets], stdout=log, stderr=log, check=False)
+
+
+def build(source, mpi, folder, names, jobs):
+    """The programs, by the MPI's own wrapper; what it cannot compile is not there afterwards."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "build.log", "a", encoding="utf-8") as log:
+        if not (folder / "config.status").exists():
+            # dtpools names constants that MPI 3.0 has removed.
+            options = ["--disable-cxx", "--disable-fortran", "CPPFLAGS=-DOMPI_OMIT_MPI1_COMPAT_DECLS=0"]
+            subprocess.run([source / "configure", f"MPICC=/usr/bin/mpicc.{mpi}", *options], cwd=folder, stdout=log, stderr=log,
+                           check=True)
+        for library in ("util", "dtpools"):
+            make(folder / library, [], log, jobs)
+        for part, programs in names.items():
+            make(folder / part, sorted(programs), log, jobs)
+    wrapper = folder / "main_in_task.so"
+    subprocess.run(["gcc", "-O1", "-fopenmp", "-shared", "-fPIC", HERE / "programs/main_in_task.c", "-o", wrapper],
+                   check=True)
+
+
+def read_tests(source):
+    """Entries of the lists that are about the standard: those that set variables of MPICH are not."""
+    for folder in FOLDERS:
+        path = next(p for p in (source / folder / "testlist.in", source / folder / "testlist") if p.exists())
+        seen = set()
+        for line in path.read_text(encoding="utf-8").splitlines():
+            words = line.split()
+            if len(words) < 2 or line.startswith(("#", "@")) or not words[1].isdigit():
+                continue
+            name = words[0].split("/")[-1]
+            if not (source / folder / f"{name}.c").exists() or any(w.startswith(("env=", "xfail=")) for w in words):
+                continue
+            arguments = tuple(w.removeprefix("arg=") for w in words if w.startswith("arg="))
+            test = Test(folder, name, min(int(words[1]), MOST_RANKS), arguments)
+            if test not in seen:
+                seen.add(test)
+                yield test
+
+
+def command(test, mpi, way, programs, sennit):
+    folder = programs / test.folder
+    settings = {"OMP_NUM_THREADS": "1"}
+    preload = []
+    if way == "task":
+        preload.append(programs / "main_in_task.so")
+    if way != "bare":
+        preload.append(sennit / "lib" / f"libsennit-{mpi}.so")
+        settings["LD_LIBRARY_PATH"] = sennit / "lib" / "omp"
+        settings["LD_PRELOAD"] = ":".join(map(str, preload))
+    launcher = {"mpich": ["mpiexec.mpich"],
+                "openmpi": ["mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]}[mpi]
+    return [*launcher, "-n", str(test.ranks), "env", *(f"{k}={v}" for k, v in settings.items()),
+            folder / test.name, *test.arguments]
+
+
+def run(test, mpi, way, programs, sennit):
+    """What went wrong, or nothing."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "SENNIT_", "LD_"))}
+    work = programs / "work" / f"{test.folder}-{test.name}-{way}"
+    work.mkdir(parents=True, exist_ok=True)
+    try:
+        done = subprocess.run(["timeout", "-k", "5", str(LIMIT_S), *command(test, mpi, way, programs, sennit)],
+                              env=environment, cwd=work, capture_output=True, text=True, errors="replace",
+                              timeout=LIMIT_S + 20, check=False)
+    except subprocess.TimeoutExpired:
+        return NO_END
+    if done.returncode == 124:
+        return NO_END
+    if done.returncode == 0 and "No Errors" in done.stdout:
+        return ""
+    said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    return f"exit status {done.returncode}: {said[0].strip()[:100] if said else 'no message'}"
+
+
+def judge(test, mpi, programs, sennit):
+    """The ways' failures, a try each or more."""
+    failures = {"bare": [run(test, mpi, "bare", programs, sennit)]}
+    if failures["bare"] == [NO_END]:  # nor would it end in another way
+        return {way: [NO_END] for way in WAYS}
+    failures |= {way: [run(test, mpi, way, programs, sennit)] for way in WAYS if way != "bare"}
+    if len({bool(tries[0]) for tries in failures.values()}) > 1:
+        for _ in range(TRIES - 1):
+            for way, tries in failures.items():
+                tries.append(run(test, mpi, way, programs, sennit))
+    return failures
+
+
+def passed(tries):
+    return not all(tries)
+
+
+def report(results, absent, out):
+    print("# MPICH's test programs\n", file=out)
+    print("Each program of Debian's source package `mpich` for C that its lists name without variables of MPICH's own, "
+          f"on at most {MOST_RANKS} ranks: bare, under Sennit, and under Sennit with `main` inside an OpenMP task, where "
+          "every blocking call suspends. `./dev mpi-suite` makes this page.\n", file=out)
+    for mpi, outcomes in results.items():
+        print(f"## {mpi}\n\n| folder | tests | {' | '.join(WAYS.values())} |\n|---|---:|{'---:|' * len(WAYS)}", file=out)
+        groups = collections.defaultdict(list)
+        for test, failures in outcomes.items():
+            groups[test.folder].append(failures)
+            groups["all"].append(failures)
+        for folder in [*FOLDERS, "all"]:
+            if folder in groups:
+                counts = [sum(passed(failures[way]) for failures in groups[folder]) for way in WAYS]
+                print(f"| {folder} | {len(groups[folder])} | {' | '.join(map(str, counts))} |", file=out)
+        print(f"\n{len(absent[mpi])} programs do not compile with this MPI.\n", file=out)
+        differing = {test: failures for test, failures in outcomes.items()
+                     if len({passed(tries) for tries in failures.values()}) > 1
+                     or len({sum(map(bool, tries)) for tries in failures.values()}) > 1}
+        if not differing:
+            print("No test has another result under Sennit.\n", file=out)
+            continue
+        print(f"| test | {' | '.join(WAYS.values())} | failure |\n|---|{'---|' * len(WAYS)}---|", file=out)
+        for test, failures in differing.items():
+            counts = [f"{sum(not t for t in tries)} of {len(tries)}" for tries in failures.values()]
+            why = next((t for way in reversed(WAYS) for t in failures[way] if t), "").replace("|", "/")
+            print(f"| {test.label} | {' | '.join(counts)} | {why} |", file=out)
+        print(file=out)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--folder", type=pathlib.Path, required=True)
+    parser.add_argument("--mpi", default="mpich,openmpi")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--output", type=pathlib.Path)
+    options = parser.parse_args()
+    folder = options.folder.resolve()
+    source = prepare(folder)
+    wanted = [word for word in options.only.split(",") if word]
+    tests = [test for test in read_tests(source)
+             if not wanted or any(re.match(rf"{re.escape(w)}(/|$)", f"{test.folder}/{test.name}") for w in wanted)]
+    names = collections.defaultdict(set)
+    for test in tests:
+        names[test.folder].add(test.name)
+    results, absent = {}, {}
+    for mpi in options.mpi.split(","):
+        programs = folder / mpi
+        build(source, mpi, programs, names, options.jobs)
+        there = [test for test in tests if (programs / test.folder / test.name).exists()]
+        absent[mpi] = {test.name for test in tests} - {test.name for test in there}
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            outcomes = {}
+            jobs = {test: pool.submit(judge, test, mpi, programs, options.build.resolve()) for test in there}
+            for test, job in jobs.items():
+                outcomes[test] = job.result()
+                if any(map(any, outcomes[test].values())):
+                    print(f"{mpi} {test.label}: {outcomes[test]}", flush=True)
+        results[mpi] = outcomes
+        if options.output:
+            with open(options.output, "w", encoding="utf-8") as out:
+                report(results, absent, out)
+    report(results, absent, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
