@@ -31,10 +31,24 @@ std::uint32_t Simulation::number_of(Rank &rank, Profile *profile) {
     return rank.profile_numbers.back();
 }
 
+// What the creating thread will make next. Asked for as soon as the one before is made, so that
+// there is time to fetch what it depends on.
+void Simulation::look_ahead(Rank &rank) {
+    rank.spec = rank.creator.next();
+    if (!rank.spec)
+        return;
+    for (std::uint32_t i = 0; i < rank.spec->count; ++i) {
+        const std::uint32_t writer = rank.data[rank.spec->accesses[i].datum].writer;
+        if (writer == kNone)
+            continue;
+        tasks_.prefetch(writer);
+        tasks_.prefetch_vertex(writer);
+    }
+    tasks_.prefetch_next(rank.places);
+}
+
 // The creating thread turns to its next task; what it costs is known before it is made.
 void Simulation::go_on_creating(Rank &rank, Time now) {
-    if (!rank.waits_for_all)
-        rank.spec = rank.creator.next();
     rank.waits_for_all = rank.spec && rank.spec->after_all && rank.unfinished > 0;
     if (rank.waits_for_all) {
         tell_creator(rank, Recorder::Creator::waits_for_all, now);
@@ -47,28 +61,20 @@ void Simulation::go_on_creating(Rank &rank, Time now) {
         return;
     }
     tell_creator(rank, Recorder::Creator::creates, now);
+    prefetch_successors_of_writers(rank);
     const std::size_t items = rank.spec->count + (rank.spec->more ? rank.spec->more->size() : 0);
-    for (std::uint32_t i = 0; i < rank.spec->count; ++i) { // time to fetch what created() touches
-        const std::uint32_t writer = rank.data[rank.spec->accesses[i].datum].writer;
-        if (writer != kNone)
-            tasks_.prefetch(writer);
-    }
     const Time cost = create_ + depend_ * static_cast<Time>(items) + match_ +
                       (items > 0 ? place_ : 0) + rank.spec->before;
     occupy(rank, cost, false);
     events_.push(now + cost, pack(What::create, index_of(rank)));
 }
 
-// What created() touches behind the tasks that were fetched before.
-void Simulation::prefetch_predecessors(const Rank &rank) const {
+// Where the new task's number will be noted, behind the tasks that were fetched before.
+void Simulation::prefetch_successors_of_writers(const Rank &rank) const {
     for (std::uint32_t i = 0; i < rank.spec->count; ++i) {
-        const std::uint32_t index = rank.data[rank.spec->accesses[i].datum].writer;
-        if (index == kNone)
-            continue;
-        const Task &writer = tasks_[index];
-        __builtin_prefetch(writer.vertex, 1);
-        if (writer.successors != kNone)
-            bundles_.prefetch(writer.successors);
+        const std::uint32_t writer = rank.data[rank.spec->accesses[i].datum].writer;
+        if (writer != kNone && tasks_[writer].bundles != kNone)
+            bundles_.prefetch(tasks_[writer].bundles);
     }
 }
 
@@ -85,6 +91,7 @@ void Simulation::created(Rank &rank, Time now) {
         count = accesses_.size();
     }
     link(rank, task, accesses, count);
+    note_priorities(now);
     if (tasks_[task].priority != 0)
         tell_priority(task, now);
     if (missing_[task] == 0) {
@@ -94,6 +101,7 @@ void Simulation::created(Rank &rank, Time now) {
     const auto raised = static_cast<double>(rank.outlook.raises() - raises);
     const Time cost = static_cast<Time>(raised * machine_.raise);
     occupy(rank, cost, false);
+    look_ahead(rank);
     if (rank.unfinished >= window_) {
         tell_creator(rank, Recorder::Creator::helps, now + cost);
         look_for_work(rank.first_thread, now + cost);
@@ -103,7 +111,7 @@ void Simulation::created(Rank &rank, Time now) {
 }
 
 std::uint32_t Simulation::make_task(Rank &rank, const TaskSpec &spec, Time now) {
-    const std::uint32_t index = tasks_.take();
+    const std::uint32_t index = tasks_.take(rank.places);
     Task &task = tasks_[index];
     const std::uint32_t serial = task.serial;
     task = Task{};
@@ -157,38 +165,57 @@ void Simulation::depend_on(std::uint32_t predecessor, std::uint32_t serial, std:
                                    key_of(predecessor, serial), key_of(task));
     if (before.serial != serial)
         return; // it has ended
-    if (before.successor == kNone) {
-        before.successor = task;
+    if (before.near_count < Task::kNear) {
+        before.near[before.near_count++] = task;
     } else {
-        if (before.successors == kNone || bundles_[before.successors].count == Bundle::kRoom) {
+        if (before.bundles == kNone || bundles_[before.bundles].count == Bundle::kRoom) {
             const std::uint32_t fresh = bundles_.take();
-            bundles_[fresh].next = before.successors;
+            bundles_[fresh].next = before.bundles;
             bundles_[fresh].count = 0;
-            before.successors = fresh;
+            before.bundles = fresh;
         }
-        Bundle &bundle = bundles_[before.successors];
+        Bundle &bundle = bundles_[before.bundles];
         bundle.successors[bundle.count++] = task;
     }
     ++missing_[task];
-    if (vertices_wanted_ && before.vertex) {
-        __builtin_prefetch(before.vertex, 1);
-        predecessors_.push_back(before.vertex);
+    if (before.has_vertex && !before.started)
+        predecessors_.push_back(&tasks_.vertex(predecessor));
+}
+
+void Simulation::note_reader(Datum &datum, Reader reader) {
+    if (datum.readers == kNone || readers_[datum.readers].count == Readers::kRoom) {
+        const std::uint32_t fresh = readers_.take();
+        readers_[fresh].next = datum.readers;
+        readers_[fresh].count = 0;
+        datum.readers = fresh;
+    }
+    Readers &newest = readers_[datum.readers];
+    newest.readers[newest.count++] = reader;
+    ++datum.reader_count;
+}
+
+// Of a datum that is written, newest first: all are fetched at once before the first is looked at.
+void Simulation::take_readers(const Datum &datum) {
+    taken_.clear();
+    for (std::uint32_t at = datum.readers; at != kNone;) {
+        const Readers &some = readers_[at];
+        for (std::uint32_t i = some.count; i-- > 0;) {
+            taken_.push_back(some.readers[i]);
+            tasks_.prefetch(some.readers[i].task);
+            tasks_.prefetch_vertex(some.readers[i].task);
+        }
+        readers_.give_back(at);
+        at = some.next;
     }
 }
 
 void Simulation::forget_dead_readers(Datum &datum) {
-    std::uint32_t *link = &datum.readers;
-    while (*link != kNone) {
-        const std::uint32_t at = *link;
-        const Reader &reader = readers_[at];
-        if (tasks_[reader.task].serial == reader.serial) {
-            link = &readers_[at].next;
-            continue;
-        }
-        *link = reader.next;
-        readers_.give_back(at);
-        --datum.reader_count;
-    }
+    take_readers(datum);
+    datum.readers = kNone;
+    datum.reader_count = 0;
+    for (auto reader = taken_.rbegin(); reader != taken_.rend(); ++reader)
+        if (tasks_[reader->task].serial == reader->serial)
+            note_reader(datum, *reader);
 }
 
 // As the runtime's task/depend.h for in and inout: a reader follows the last writer; a writer
@@ -200,12 +227,9 @@ void Simulation::link(Rank &rank, std::uint32_t index, const Access *accesses, s
         if (accesses[i].mode == Access::Mode::inout) {
             if (datum.readers == kNone && datum.writer != kNone)
                 depend_on(datum.writer, datum.writer_serial, index);
-            for (std::uint32_t at = datum.readers; at != kNone;) {
-                const Reader reader = readers_[at];
+            take_readers(datum);
+            for (const Reader &reader : taken_)
                 depend_on(reader.task, reader.serial, index);
-                readers_.give_back(at);
-                at = reader.next;
-            }
             datum = {index, tasks_[index].serial, kNone, 0};
             continue;
         }
@@ -218,23 +242,15 @@ void Simulation::link(Rank &rank, std::uint32_t index, const Access *accesses, s
             datum.reader_count >= kWorthTidying &&
             (datum.reader_count & (datum.reader_count - 1)) == 0)
             forget_dead_readers(datum);
-        const std::uint32_t reader = readers_.take();
-        readers_[reader] = {index, tasks_[index].serial, datum.readers};
-        datum.readers = reader;
-        ++datum.reader_count;
+        note_reader(datum, {index, tasks_[index].serial});
     }
     if (!vertices_wanted_ || count == 0)
         return;
     Task &task = tasks_[index];
-    const auto known = static_cast<std::uint32_t>(predecessors_.size());
-    Vertex *vertex = vertices_.make(known);
-    vertex->item = reinterpret_cast<void *>(std::uintptr_t{index});
-    vertex->profile = profiles_[task.profile];
-    vertex->predecessor_count = static_cast<int>(known);
-    std::copy(predecessors_.begin(), predecessors_.end(), vertex->predecessors);
-    task.vertex = vertex;
+    Vertex &vertex = tasks_.make_vertex(index, predecessors_);
+    vertex.profile = profiles_[task.profile];
     task.priority =
-        static_cast<std::int16_t>(policy::place(rules_, rank.outlook, *vertex, task.priority));
+        static_cast<std::int16_t>(policy::place(rules_, rank.outlook, vertex, task.priority));
 }
 
 } // namespace sennit::sim

@@ -5,10 +5,11 @@
 // time; among equals, of their making.
 #pragma once
 
+#include "event_queue.h"
 #include "fabric.h"
-#include "heap.h"
 #include "network.h"
 #include "objects.h"
+#include "ready_queue.h"
 #include "sched/policy/judge.h"
 #include "sched/policy/tree.h"
 #include "simulation.h"
@@ -22,10 +23,12 @@
 namespace sennit::sim {
 
 class Simulation;
+struct Rank;
 
 class RankOutlook final : public policy::Outlook {
   public:
     Simulation *simulation = nullptr;
+    Rank *rank = nullptr;
 
   private:
     void changed(Vertex &vertex) override;
@@ -34,6 +37,7 @@ class RankOutlook final : public policy::Outlook {
 
 struct Thread {
     std::uint32_t rank = 0;
+    std::uint8_t node = 0;       // of the rank's queues
     std::uint32_t inbox = kNone; // suspended tasks that may go on here, a list
     std::uint32_t inbox_end = kNone;
     bool idle = false;
@@ -42,6 +46,7 @@ struct Thread {
 
 struct Rank {
     Tasks creator;
+    TaskStore::Share places;
     const TaskSpec *spec = nullptr; // the task that is being created
     bool creating = true;
     bool waits_for_all = false; // before it makes `spec`
@@ -78,8 +83,12 @@ class Simulation {
     Simulation(const Workload &workload, const Setting &setting);
     Result run(Fabric *fabric);
 
-    void priority_changed(Vertex &vertex);
-    void vertex_released(Vertex &vertex) { vertices_.drop(&vertex); }
+    // Priorities are changed many at a time: each task is fetched while the others are found.
+    void priority_changed(Vertex &vertex) {
+        tasks_.prefetch(TaskStore::index_of(vertex));
+        changed_.push_back(&vertex);
+    }
+    void vertex_released(Rank &rank, Vertex &vertex) { tasks_.released(rank.places, vertex); }
 
   private:
     Rank &rank_of(const Task &task) { return ranks_[threads_[task.thread].rank]; }
@@ -100,16 +109,20 @@ class Simulation {
         return rank.creating && rank.unfinished < window_ &&
                !(rank.waits_for_all && rank.unfinished > 0);
     }
+    void look_ahead(Rank &rank);
     void go_on_creating(Rank &rank, Time now);
     void created(Rank &rank, Time now);
     std::uint32_t make_task(Rank &rank, const TaskSpec &spec, Time now);
     void link(Rank &rank, std::uint32_t task, const Access *accesses, std::size_t count);
     void depend_on(std::uint32_t predecessor, std::uint32_t serial, std::uint32_t task);
+    void note_reader(Datum &datum, Reader reader);
+    void take_readers(const Datum &datum);
     void forget_dead_readers(Datum &datum);
     Profile *profile_of(Rank &rank, const TaskSpec &spec);
     std::uint32_t number_of(Rank &rank, Profile *profile);
 
     // Queues.
+    void note_priorities(Time now);
     void make_ready(Rank &rank, std::uint32_t task, std::uint32_t thread, Time now);
     std::uint32_t take_ready(Rank &rank, std::uint32_t thread);
     void wake_for_ready(Rank &rank, Time now);
@@ -154,9 +167,11 @@ class Simulation {
     void drop_if_over(std::uint32_t message);
 
     void handle(const EventQueue::Event &event);
-    void prefetch_next();
+    void prefetch_taken_next(const ReadyQueue &queue);
+    void prefetch_soon(std::uint32_t what) const;
+    void prefetch_behind(std::uint32_t what) const;
     void prefetch_successors(const Task &task) const;
-    void prefetch_predecessors(const Rank &rank) const;
+    void prefetch_successors_of_writers(const Rank &rank) const;
     [[noreturn]] void stuck(Time now);
 
     const Workload &workload_;
@@ -168,13 +183,12 @@ class Simulation {
     const std::vector<std::string> functions_;
     policy::Machine tree_;
     EventQueue events_;
-    Pool<Task> tasks_;
+    TaskStore tasks_;
     // Of each task, its predecessors that have not ended. Apart from the rest: most that end are
     // not the last, and touch nothing else of their successors.
     Column<std::uint32_t> missing_;
     Pool<Bundle> bundles_;
-    Pool<Reader> readers_;
-    VertexHeap vertices_;
+    Pool<Readers> readers_;
     Messages messages_;
     Cards cards_;
     Fabric *fabric_ = nullptr;           // instead of the cards
@@ -189,6 +203,10 @@ class Simulation {
     std::vector<Profile *> profiles_{nullptr};
     std::vector<Vertex *> predecessors_; // scratch
     std::vector<Access> accesses_;       // scratch
+    std::vector<Reader> taken_;          // scratch
+    std::uint32_t next_[8] = {};         // tasks that queues will give next, being fetched
+    std::uint32_t next_at_ = 0;
+    std::vector<Vertex *> changed_; // their priorities, and the tasks do not know yet
     Time create_, depend_, schedule_, suspend_, resume_, poll_, wake_, overhead_;
     Time place_, match_; // 0 where the policy does not
     std::uint32_t window_;

@@ -76,7 +76,6 @@ void Simulation::post(Rank &rank, std::uint32_t index, std::uint32_t thread, Tim
             drop_if_over(number);
         return;
     }
-    task.waits = true;
     ++result_.suspended;
     occupy(rank, suspend_, false);
     if (!unlimited_)
@@ -166,7 +165,6 @@ void Simulation::drop_if_over(std::uint32_t number) {
 void Simulation::communication_done(std::uint32_t index, Time now) {
     Task &task = tasks_[index];
     Rank &rank = rank_of(task);
-    task.waits = false;
     if (unlimited_)
         return finish(index, now);
     append(rank.arrived, rank.arrived_end, index);

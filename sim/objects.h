@@ -10,8 +10,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <vector>
@@ -46,20 +49,22 @@ struct alignas(64) Task {
         std::uint64_t bytes; // send, receive
     };
     std::uint64_t message = 0;
-    Vertex *vertex = nullptr;
     std::uint32_t profile = 0; // index, 0: none
     std::uint32_t serial = 0;
     std::uint32_t age = 0;
-    std::uint32_t successor = kNone;  // the first one; most tasks have no other
-    std::uint32_t successors = kNone; // all others: a list of bundles
-    std::uint32_t next = kNone;       // in a list
-    std::uint32_t thread = 0;         // of the rank until it starts: the rank's first thread
+    static constexpr std::uint32_t kNear = 3;
+    std::uint32_t near[kNear] = {}; // the first successors; most tasks have no others
+    std::uint32_t bundles = kNone;  // all others: a list
+    std::uint32_t next = kNone;     // in a list
+    std::uint32_t thread = 0;       // of the rank until it starts: the rank's first thread
     std::uint32_t peer = 0;
     std::int16_t priority = 0;
     std::uint8_t function = 0;
+    std::uint8_t near_count = 0;
     Kind kind : 2 = Kind::compute;
     bool queued : 1 = false;
-    bool waits : 1 = false;
+    bool has_vertex : 1 = false;
+    bool started : 1 = false;
     std::uint8_t node : 4 = 0; // of queues; see kMostQueues
 };
 static_assert(sizeof(Task) == 64);
@@ -75,13 +80,19 @@ struct alignas(64) Bundle {
 struct Reader {
     std::uint32_t task;
     std::uint32_t serial;
-    std::uint32_t next;
+};
+// A cache line of readers.
+struct alignas(64) Readers {
+    static constexpr std::uint32_t kRoom = 7;
+    std::uint32_t next = kNone;
+    std::uint32_t count = 0;
+    Reader readers[kRoom] = {};
 };
 struct Datum {
     std::uint32_t writer = kNone;
     std::uint32_t writer_serial = 0;
-    std::uint32_t readers = kNone;
-    std::uint32_t reader_count = 0; // in the list, dead ones too
+    std::uint32_t readers = kNone;  // a list, the newest first
+    std::uint32_t reader_count = 0; // in it, dead ones too
 };
 
 // An array with its addresses from the start and its memory, zeroed, as it is used.
@@ -98,6 +109,11 @@ class Column {
     T *const items_ = static_cast<T *>(pages_.begin());
 };
 
+[[noreturn]] inline void throw_too_many(std::uint32_t room) {
+    throw std::length_error(fmt::format(
+        "more than {} million objects at once: set a smaller --window", room / 1000000));
+}
+
 // Indices into one, reused.
 template <class T>
 class Pool : public Column<T> {
@@ -109,9 +125,7 @@ class Pool : public Column<T> {
             return index;
         }
         if (used_ >= this->room())
-            throw std::length_error(
-                fmt::format("more than {} million objects at once: set a smaller --window",
-                            this->room() / 1000000));
+            throw_too_many(this->room());
         new (&(*this)[used_]) T;
         return used_++;
     }
@@ -122,46 +136,153 @@ class Pool : public Column<T> {
     std::vector<std::uint32_t> free_;
 };
 
-// Vertices with their lists of predecessors: few sizes, many of each.
-class VertexHeap {
+// Arrays of predecessors too long for a task's place: few sizes, many of each.
+class EdgeHeap {
   public:
-    Vertex *make(std::uint32_t predecessors) {
-        const std::size_t kind = kind_of(predecessors);
+    Vertex **make(std::uint32_t count) {
+        const std::size_t kind = kind_of(count);
         if (kind >= free_.size())
             free_.resize(kind + 1);
         if (free_[kind].empty())
             refill(kind);
-        void *memory = free_[kind].back();
+        Vertex **edges = free_[kind].back();
         free_[kind].pop_back();
-        auto *vertex = new (memory) Vertex;
-        vertex->predecessors = reinterpret_cast<Vertex **>(vertex + 1);
-        return vertex;
+        return edges;
     }
-    void drop(Vertex *vertex) {
-        free_[kind_of(static_cast<std::uint32_t>(vertex->predecessor_count))].push_back(vertex);
-    }
+    void drop(Vertex **edges, std::uint32_t count) { free_[kind_of(count)].push_back(edges); }
 
   private:
-    static constexpr std::uint32_t kLeastRoom = 4;
-    static std::size_t kind_of(std::uint32_t predecessors) {
+    static constexpr std::size_t kLeastRoom = 8;
+    static std::size_t kind_of(std::uint32_t count) {
         std::size_t kind = 0;
-        for (std::uint32_t room = kLeastRoom; room < predecessors; room *= 2)
+        for (std::size_t room = kLeastRoom; room < count; room *= 2)
             ++kind;
         return kind;
     }
     void refill(std::size_t kind) {
-        const std::size_t bytes = sizeof(Vertex) + (sizeof(Vertex *) * kLeastRoom << kind);
-        const std::size_t count = std::max<std::size_t>(1, (std::size_t{1} << 16) / bytes);
-        if (bytes * count > pages_.bytes() - used_)
-            throw std::bad_alloc();
-        std::byte *slab = static_cast<std::byte *>(pages_.begin()) + used_;
-        used_ += bytes * count;
+        const std::size_t room = kLeastRoom << kind;
+        const std::size_t count = std::max<std::size_t>(1, (std::size_t{1} << 13) / room);
+        slabs_.push_back(std::make_unique<Vertex *[]>(room * count));
         for (std::size_t i = count; i-- > 0;)
-            free_[kind].push_back(slab + i * bytes);
+            free_[kind].push_back(slabs_.back().get() + i * room);
     }
-    Pages pages_{std::size_t{1} << 37};
-    std::size_t used_ = 0;
-    std::vector<std::vector<void *>> free_;
+    std::vector<std::unique_ptr<Vertex *[]>> slabs_;
+    std::vector<std::vector<Vertex **>> free_;
+};
+
+// Tasks, and under a policy that wants them their vertices, side by side: whoever touches the one
+// touches the other. A task takes the place of its rank that has been free longest, so a rank's
+// tasks stand about in the order of their creation, and so do those that they depend on: programs
+// repeat themselves.
+class TaskStore {
+  public:
+    explicit TaskStore(bool with_vertices)
+        : stride_(with_vertices ? sizeof(Place) : sizeof(Task)) {}
+
+    // A rank's places.
+    struct Share {
+        std::uint32_t fresh = 0, fresh_end = 0;
+        std::deque<std::uint32_t> free; // oldest first
+    };
+
+    Task &operator[](std::uint32_t index) { return *task_at(index); }
+    const Task &operator[](std::uint32_t index) const { return *task_at(index); }
+    Vertex &vertex(std::uint32_t index) { return place(index).vertex; }
+    static std::uint32_t index_of(const Vertex &vertex) {
+        return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(vertex.item) / 2);
+    }
+
+    // Soon wanted: the task, ...
+    void prefetch(std::uint32_t index) const { __builtin_prefetch(task_at(index), 1); }
+    // ... its vertex, if it has one, ...
+    void prefetch_vertex(std::uint32_t index) const {
+        if (stride_ == sizeof(Task))
+            return;
+        __builtin_prefetch(&place(index).vertex, 1);
+        __builtin_prefetch(place(index).near, 1);
+    }
+    // ... and when these are here, the vertices before it.
+    void prefetch_predecessors(std::uint32_t index) const {
+        if (!task_at(index)->has_vertex)
+            return;
+        const Vertex &vertex = place(index).vertex;
+        for (int i = 0; i < vertex.predecessor_count; ++i)
+            __builtin_prefetch(vertex.predecessors[i], 1);
+    }
+    // What take() will give, most likely.
+    void prefetch_next(const Share &share) const {
+        const std::uint32_t index = share.free.empty() ? share.fresh : share.free.front();
+        prefetch(index);
+        prefetch_vertex(index);
+    }
+
+    std::uint32_t take(Share &share) {
+        if (!share.free.empty()) {
+            const std::uint32_t index = share.free.front();
+            share.free.pop_front();
+            return index;
+        }
+        if (share.fresh == share.fresh_end)
+            refill(share);
+        new (task_at(share.fresh)) Task;
+        return share.fresh++;
+    }
+    Vertex &make_vertex(std::uint32_t index, const std::vector<Vertex *> &predecessors) {
+        const auto count = static_cast<std::uint32_t>(predecessors.size());
+        Vertex &vertex = *new (&place(index).vertex) Vertex;
+        vertex.item = reinterpret_cast<void *>(std::uintptr_t{index} * 2);
+        vertex.predecessors = count <= kNear ? place(index).near : far_.make(count);
+        vertex.predecessor_count = static_cast<int>(count);
+        std::copy(predecessors.begin(), predecessors.end(), vertex.predecessors);
+        task_at(index)->has_vertex = true;
+        return vertex;
+    }
+    // The task has ended; nobody refers to its vertex any more: when both have happened its place
+    // is free.
+    void ended(Share &share, std::uint32_t index) {
+        if (task_at(index)->has_vertex && vertex(index).item)
+            vertex(index).item = reinterpret_cast<void *>(std::uintptr_t{index} * 2 + 1);
+        else
+            share.free.push_back(index);
+    }
+    void released(Share &share, Vertex &vertex) {
+        const auto count = static_cast<std::uint32_t>(vertex.predecessor_count);
+        if (count > kNear)
+            far_.drop(vertex.predecessors, count);
+        if (reinterpret_cast<std::uintptr_t>(vertex.item) & 1)
+            share.free.push_back(index_of(vertex));
+        vertex.item = nullptr;
+    }
+
+  private:
+    static constexpr std::uint32_t kNear = 8;
+    struct Place {
+        Task task;
+        Vertex vertex;
+        Vertex *near[kNear]; // its predecessors, unless they are more
+    };
+    static_assert(sizeof(Place) == 3 * 64);
+
+    Task *task_at(std::uint32_t index) const {
+        return reinterpret_cast<Task *>(begin_ + index * stride_);
+    }
+    Place &place(std::uint32_t index) const {
+        return *reinterpret_cast<Place *>(begin_ + index * stride_);
+    }
+    void refill(Share &share) {
+        constexpr std::uint32_t kAtOnce = 64;
+        const auto room = static_cast<std::uint32_t>(pages_.bytes() / stride_);
+        if (room - used_ < kAtOnce)
+            throw_too_many(room);
+        share.fresh = used_;
+        share.fresh_end = used_ += kAtOnce;
+    }
+
+    const std::size_t stride_;
+    Pages pages_{stride_ * kWhoMask};
+    std::byte *const begin_ = static_cast<std::byte *>(pages_.begin());
+    EdgeHeap far_;
+    std::uint32_t used_ = 1; // a vertex without an item has been released: there is no task 0
 };
 
 } // namespace sennit::sim

@@ -13,14 +13,15 @@ void RankOutlook::changed(Vertex &vertex) {
     simulation->priority_changed(vertex);
 }
 void RankOutlook::released(Vertex &vertex) {
-    simulation->vertex_released(vertex);
+    simulation->vertex_released(*rank, vertex);
 }
 
 Simulation::Simulation(const Workload &workload, const Setting &setting)
     : workload_(workload), setting_(setting), machine_(setting.machine),
       rules_(setting.choice.rules), unlimited_(setting.machine.unlimited),
       vertices_wanted_(rules_.propagates() && !unlimited_), functions_(workload.functions()),
-      cards_(machine_), ranks_(static_cast<std::size_t>(machine_.rank_count())),
+      tasks_(vertices_wanted_), cards_(machine_),
+      ranks_(static_cast<std::size_t>(machine_.rank_count())),
       threads_(static_cast<std::size_t>(machine_.rank_count()) *
                static_cast<std::size_t>(machine_.thread_count())) {
     const auto cost = [&](double value) { return unlimited_ ? 0 : static_cast<Time>(value); };
@@ -45,14 +46,19 @@ Simulation::Simulation(const Workload &workload, const Setting &setting)
         rank.creator = workload.tasks_of(static_cast<int>(r), setting.choice.marks);
         rank.data.resize(workload.data_of(static_cast<int>(r)));
         rank.outlook.simulation = this;
+        rank.outlook.rank = &rank;
         if (rules_.ordered)
             rank.queues.resize(static_cast<std::size_t>(tree_.nodes));
         else
             rank.own.resize(team);
         if (rules_.learns())
             rank.profiles = std::make_unique<policy::Profiles>();
-        for (std::uint32_t t = 0; t < team; ++t)
-            threads_[rank.first_thread + t].rank = static_cast<std::uint32_t>(r);
+        for (std::uint32_t t = 0; t < team; ++t) {
+            Thread &thread = threads_[rank.first_thread + t];
+            thread.rank = static_cast<std::uint32_t>(r);
+            thread.node =
+                static_cast<std::uint8_t>(t * static_cast<std::uint32_t>(tree_.nodes) / team);
+        }
         for (std::uint32_t t = team; t-- > 1;) {
             rank.idle.push_back(rank.first_thread + t);
             threads_[rank.first_thread + t].idle = true;
@@ -113,46 +119,44 @@ void Simulation::handle(const EventQueue::Event &event) {
     }
 }
 
-// What the next events will touch: the tasks that end, what the first of these releases or what is
-// made.
-void Simulation::prefetch_next() {
-    if (events_.empty())
-        return;
-    const auto ends = [](std::uint32_t what) {
-        return what >> kWhatShift == static_cast<std::uint32_t>(What::finish);
-    };
-    events_.each_second([&](std::uint32_t what) {
-        if (ends(what))
-            tasks_.prefetch(what & kWhoMask);
-    });
-    const std::uint32_t who = events_.next() & kWhoMask;
-    if (ends(events_.next()))
-        return prefetch_successors(tasks_[who]);
-    if (events_.next() >> kWhatShift == static_cast<std::uint32_t>(What::create))
-        prefetch_predecessors(ranks_[who]);
+// What a coming event will touch: the task that ends; and when that is here, what it releases.
+void Simulation::prefetch_soon(std::uint32_t what) const {
+    if (what >> kWhatShift == static_cast<std::uint32_t>(What::finish))
+        tasks_.prefetch(what & kWhoMask);
+}
+
+void Simulation::prefetch_behind(std::uint32_t what) const {
+    const std::uint32_t who = what & kWhoMask;
+    if (what >> kWhatShift == static_cast<std::uint32_t>(What::finish))
+        prefetch_successors(tasks_[who]);
+    else if (what >> kWhatShift == static_cast<std::uint32_t>(What::create))
+        prefetch_successors_of_writers(ranks_[who]);
 }
 
 void Simulation::prefetch_successors(const Task &task) const {
-    if (task.successor != kNone) {
-        missing_.prefetch(task.successor);
-        tasks_.prefetch(task.successor);
-    }
-    if (task.successors != kNone)
-        bundles_.prefetch(task.successors);
+    for (std::uint32_t i = 0; i < task.near_count; ++i)
+        missing_.prefetch(task.near[i]);
+    if (task.near_count > 0)
+        tasks_.prefetch(task.near[0]);
+    if (task.bundles != kNone)
+        bundles_.prefetch(task.bundles);
 }
 
 Result Simulation::run(Fabric *fabric) {
     fabric_ = fabric;
-    for (Rank &rank : ranks_)
+    for (Rank &rank : ranks_) {
+        look_ahead(rank);
         go_on_creating(rank, 0);
+    }
     constexpr std::uint64_t kBetweenReports = 1 << 16;
     for (;;) {
         if (fabric_ && fabric_->busy())
             let_messages_travel();
         if (events_.empty())
             break;
-        const EventQueue::Event event = events_.pop();
-        prefetch_next();
+        const EventQueue::Event event =
+            events_.pop([this](std::uint32_t what) { prefetch_soon(what); });
+        events_.each_near([this](std::uint32_t what) { prefetch_behind(what); });
         ++result_.events;
         horizon_ = event.time;
         handle(event);

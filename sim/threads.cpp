@@ -3,23 +3,29 @@
 #include "engine.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
 
 namespace sennit::sim {
 
 // ---- queues -------------------------------------------------------------------------------------
 
-void Simulation::priority_changed(Vertex &vertex) {
-    const auto index = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(vertex.item));
-    Task &task = tasks_[index];
-    task.priority = static_cast<std::int16_t>(vertex.priority());
-    tell_priority(index, horizon_);
-    if (!task.queued)
-        return;
-    Rank &rank = rank_of(task);
-    ReadyQueue &queue = rank.queues[task.node];
-    queue.push(policy::key(rules_, task.priority, task.age), index);
-    if (queue.size() > 1024 + 2 * std::size_t{rank.ready})
-        queue.tidy(holds(rank));
+void Simulation::note_priorities(Time now) {
+    for (const Vertex *vertex : changed_) {
+        const std::uint32_t index = TaskStore::index_of(*vertex);
+        Task &task = tasks_[index];
+        task.priority = static_cast<std::int16_t>(vertex->priority());
+        tell_priority(index, now);
+        if (!task.queued)
+            continue;
+        Rank &rank = rank_of(task);
+        ReadyQueue &queue = rank.queues[task.node];
+        queue.push(policy::key(rules_, task.priority, task.age), index);
+        if (queue.size() > 1024 + 2 * std::size_t{rank.ready})
+            queue.tidy(holds(rank));
+    }
+    changed_.clear();
 }
 
 void Simulation::make_ready(Rank &rank, std::uint32_t index, std::uint32_t thread, Time now) {
@@ -27,17 +33,29 @@ void Simulation::make_ready(Rank &rank, std::uint32_t index, std::uint32_t threa
     if (unlimited_)
         return start(rank, index, rank.first_thread, now);
     ++rank.ready;
-    const std::uint32_t member = thread - rank.first_thread;
     if (!rules_.ordered) {
-        rank.own[member].push_back(index);
+        rank.own[thread - rank.first_thread].push_back(index);
         return;
     }
     if (!rules_.by_creation)
         task.age = rank.next_age++;
-    const auto team = static_cast<std::uint32_t>(machine_.thread_count());
-    task.node = static_cast<std::uint8_t>(member * static_cast<std::uint32_t>(tree_.nodes) / team);
+    task.node = threads_[thread].node;
     task.queued = true;
+    tasks_.prefetch_vertex(index);
     rank.queues[task.node].push(policy::key(rules_, task.priority, task.age), index);
+}
+
+// The tasks that a queue will give next are fetched, and when they are here what they refer to: the
+// other ranks' turns are time enough.
+void Simulation::prefetch_taken_next(const ReadyQueue &queue) {
+    queue.each_second([this](std::uint32_t soon) {
+        tasks_.prefetch(soon);
+        tasks_.prefetch_vertex(soon);
+    });
+    if (!vertices_wanted_)
+        return;
+    std::uint32_t &one = next_[next_at_++ % std::size(next_)];
+    tasks_.prefetch_predecessors(std::exchange(one, queue.first()));
 }
 
 // Newest of one's own first, else the oldest of the next who has one (auto); else the first in
@@ -46,9 +64,9 @@ std::uint32_t Simulation::take_ready(Rank &rank, std::uint32_t thread) {
     if (rank.ready == 0)
         return kNone;
     --rank.ready;
-    const std::uint32_t member = thread - rank.first_thread;
-    const auto team = static_cast<std::uint32_t>(machine_.thread_count());
     if (!rules_.ordered) {
+        const std::uint32_t member = thread - rank.first_thread;
+        const auto team = static_cast<std::uint32_t>(machine_.thread_count());
         auto &mine = rank.own[member];
         if (!mine.empty()) {
             const std::uint32_t task = mine.back();
@@ -64,19 +82,16 @@ std::uint32_t Simulation::take_ready(Rank &rank, std::uint32_t thread) {
             return task;
         }
     }
-    const int node = static_cast<int>(member * static_cast<std::uint32_t>(tree_.nodes) / team);
     for (int near = 0; near < tree_.nodes; ++near) {
-        const int at = tree_.look_at(node, near);
+        const int at = tree_.look_at(threads_[thread].node, near);
         ReadyQueue &queue = rank.queues[static_cast<std::size_t>(at)];
         const std::uint32_t index = queue.pop(holds(rank), kNone);
         if (index == kNone)
             continue;
         Task &task = tasks_[index];
         task.queued = false;
-        if (!queue.empty()) {
-            __builtin_prefetch(tasks_[queue.first()].vertex, 1);
-            queue.each_second([&](std::uint32_t soon) { tasks_.prefetch(soon); });
-        }
+        if (!queue.empty())
+            prefetch_taken_next(queue);
         if (near > 0 && task.kind == Kind::compute)
             task.duration +=
                 static_cast<Time>(static_cast<double>(task.duration) * machine_.numa_penalty);
@@ -141,11 +156,10 @@ void Simulation::start(Rank &rank, std::uint32_t index, std::uint32_t thread, Ti
     Task &task = tasks_[index];
     task.thread = thread;
     Time cost = schedule_ + match_;
-    if (task.vertex) {
+    task.started = true;
+    if (task.has_vertex) {
         cost += place_;
-        Vertex &vertex = *task.vertex;
-        task.vertex = nullptr;
-        rank.outlook.start(vertex);
+        rank.outlook.start(tasks_.vertex(index));
         if (rank.outlook.overdue())
             cost += reconsider(rank);
     }
@@ -172,11 +186,12 @@ void Simulation::finish(std::uint32_t index, Time now) {
                                  static_cast<int>(thread - rank.first_thread), key_of(index), now);
     result_.checksum = mix(result_.checksum ^ static_cast<std::uint64_t>(now) ^
                            std::uint64_t{task.age} << 40 ^ thread);
-    const std::uint32_t first = task.successor;
-    std::uint32_t others = task.successors;
+    const std::uint32_t near_count = task.near_count;
+    const std::array near = std::to_array(task.near);
+    std::uint32_t others = task.bundles;
     ++task.serial; // it is gone
     last_end_ = now;
-    tasks_.give_back(index);
+    tasks_.ended(rank.places, index);
     --rank.unfinished;
     ++finished_;
     const auto release = [&](std::uint32_t successor) {
@@ -186,8 +201,9 @@ void Simulation::finish(std::uint32_t index, Time now) {
                                      key_of(successor), now);
         make_ready(rank, successor, thread, now);
     };
-    if (first != kNone && --missing_[first] == 0)
-        release(first);
+    for (std::uint32_t i = 0; i < near_count; ++i)
+        if (--missing_[near[i]] == 0)
+            release(near[i]);
     while (others != kNone) {
         const Bundle bundle = bundles_[others];
         bundles_.give_back(others);
@@ -226,6 +242,7 @@ void Simulation::learn(Rank &rank, Task &task, bool sent) {
 
 Time Simulation::reconsider(Rank &rank) {
     rank.outlook.reconsider();
+    note_priorities(horizon_);
     return static_cast<Time>(static_cast<double>(rank.unfinished) * machine_.reconsider);
 }
 
