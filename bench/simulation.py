@@ -172,7 +172,7 @@ def main():
         print("16 ranks of 24 threads, n = 65536. Percent: against the first policy in the row. "
               "Bound: the busiest rank's work or the busiest card's messages, whichever is longer.\n")
         sensitivity(sennit, "Network card", "bandwidth", (2, 4, 6, 8, 12, 25), *SMALLER,
-                    policies="fifo,auto,ma1,sa,fa,path")
+                    policies="fifo,steal,ma1,sa,fa,path")
         sensitivity(sennit, "Latency, ns", "latency", (500, 1500, 10000, 100000, 1000000), *SMALLER)
         sensitivity(sennit, "Creation of a task, ns", "create", (100, 250, 1000, 5000, 20000), *SMALLER)
         sensitivity(sennit, "Tile", "block", (256, 512, 1024), *SMALLER)
@@ -186,7 +186,7 @@ def main():
         sensitivity(sennit, "Noise in the tasks' times", "noise", (0, 0.1, 0.3), *SMALLER)
         sensitivity(sennit, "Tied: where a suspended task goes on", "tied", (0, 1), *SMALLER,
                     text="1: on its thread, as in Sennit; 0: on any, as in MPC.",
-                    policies="fifo,auto,sa,fa")
+                    policies="fifo,steal,sa,fa")
         print("### A receive buffer for each tile\n")
         rows = []
         for options in ([], ["--own-buffers"]):

@@ -73,8 +73,8 @@ void Simulation::go_on_creating(Rank &rank, Time now) {
 void Simulation::prefetch_successors_of_writers(const Rank &rank) const {
     for (std::uint32_t i = 0; i < rank.spec->count; ++i) {
         const std::uint32_t writer = rank.data[rank.spec->accesses[i].datum].writer;
-        if (writer != kNone && tasks_[writer].bundles != kNone)
-            bundles_.prefetch(tasks_[writer].bundles);
+        if (writer != kNone && tasks_[writer].far != kNone)
+            successors_.prefetch(tasks_[writer].far);
     }
 }
 
@@ -168,14 +168,7 @@ void Simulation::depend_on(std::uint32_t predecessor, std::uint32_t serial, std:
     if (before.near_count < Task::kNear) {
         before.near[before.near_count++] = task;
     } else {
-        if (before.bundles == kNone || bundles_[before.bundles].count == Bundle::kRoom) {
-            const std::uint32_t fresh = bundles_.take();
-            bundles_[fresh].next = before.bundles;
-            bundles_[fresh].count = 0;
-            before.bundles = fresh;
-        }
-        Bundle &bundle = bundles_[before.bundles];
-        bundle.successors[bundle.count++] = task;
+        add(successors_, before.far, task);
     }
     ++missing_[task];
     if (before.has_vertex && !before.started)
@@ -183,14 +176,7 @@ void Simulation::depend_on(std::uint32_t predecessor, std::uint32_t serial, std:
 }
 
 void Simulation::note_reader(Datum &datum, Reader reader) {
-    if (datum.readers == kNone || readers_[datum.readers].count == Readers::kRoom) {
-        const std::uint32_t fresh = readers_.take();
-        readers_[fresh].next = datum.readers;
-        readers_[fresh].count = 0;
-        datum.readers = fresh;
-    }
-    Readers &newest = readers_[datum.readers];
-    newest.readers[newest.count++] = reader;
+    add(readers_, datum.readers, reader);
     ++datum.reader_count;
 }
 
@@ -198,14 +184,14 @@ void Simulation::note_reader(Datum &datum, Reader reader) {
 void Simulation::take_readers(const Datum &datum) {
     taken_.clear();
     for (std::uint32_t at = datum.readers; at != kNone;) {
-        const Readers &some = readers_[at];
-        for (std::uint32_t i = some.count; i-- > 0;) {
-            taken_.push_back(some.readers[i]);
-            tasks_.prefetch(some.readers[i].task);
-            tasks_.prefetch_vertex(some.readers[i].task);
+        const Line<Reader> &line = readers_[at];
+        for (std::uint32_t i = line.count; i-- > 0;) {
+            taken_.push_back(line.items[i]);
+            tasks_.prefetch(line.items[i].task);
+            tasks_.prefetch_vertex(line.items[i].task);
         }
         readers_.give_back(at);
-        at = some.next;
+        at = line.next;
     }
 }
 

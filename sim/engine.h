@@ -187,8 +187,8 @@ class Simulation {
     // Of each task, its predecessors that have not ended. Apart from the rest: most that end are
     // not the last, and touch nothing else of their successors.
     Column<std::uint32_t> missing_;
-    Pool<Bundle> bundles_;
-    Pool<Readers> readers_;
+    Pool<Line<std::uint32_t>> successors_;
+    Pool<Line<Reader>> readers_;
     Messages messages_;
     Cards cards_;
     Fabric *fabric_ = nullptr;           // instead of the cards

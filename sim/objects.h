@@ -54,7 +54,7 @@ struct alignas(64) Task {
     std::uint32_t age = 0;
     static constexpr std::uint32_t kNear = 3;
     std::uint32_t near[kNear] = {}; // the first successors; most tasks have no others
-    std::uint32_t bundles = kNone;  // all others: a list
+    std::uint32_t far = kNone;      // all others: a list of lines
     std::uint32_t next = kNone;     // in a list
     std::uint32_t thread = 0;       // of the rank until it starts: the rank's first thread
     std::uint32_t peer = 0;
@@ -70,28 +70,25 @@ struct alignas(64) Task {
 static_assert(sizeof(Task) == 64);
 constexpr int kMostQueues = 16;
 
-// A cache line of successors.
-struct alignas(64) Bundle {
-    static constexpr std::uint32_t kRoom = 14;
-    std::uint32_t next = kNone;
-    std::uint32_t count = 0;
-    std::uint32_t successors[kRoom] = {};
-};
 struct Reader {
     std::uint32_t task;
     std::uint32_t serial;
 };
-// A cache line of readers.
-struct alignas(64) Readers {
-    static constexpr std::uint32_t kRoom = 7;
+
+// A cache line of a list, whose first line is the newest and the only one with room.
+template <class Item>
+struct alignas(64) Line {
+    static constexpr std::uint32_t kRoom = (64 - 8) / sizeof(Item);
     std::uint32_t next = kNone;
     std::uint32_t count = 0;
-    Reader readers[kRoom] = {};
+    Item items[kRoom] = {};
 };
+static_assert(sizeof(Line<std::uint32_t>) == 64 && sizeof(Line<Reader>) == 64);
+
 struct Datum {
     std::uint32_t writer = kNone;
     std::uint32_t writer_serial = 0;
-    std::uint32_t readers = kNone;  // a list, the newest first
+    std::uint32_t readers = kNone;  // a list of lines
     std::uint32_t reader_count = 0; // in it, dead ones too
 };
 
@@ -135,6 +132,19 @@ class Pool : public Column<T> {
     std::uint32_t used_ = 0;
     std::vector<std::uint32_t> free_;
 };
+
+// Put an item into a list of lines.
+template <class Item>
+void add(Pool<Line<Item>> &lines, std::uint32_t &list, const Item &item) {
+    if (list == kNone || lines[list].count == Line<Item>::kRoom) {
+        const std::uint32_t fresh = lines.take();
+        lines[fresh].next = list;
+        lines[fresh].count = 0;
+        list = fresh;
+    }
+    Line<Item> &line = lines[list];
+    line.items[line.count++] = item;
+}
 
 // Arrays of predecessors too long for a task's place: few sizes, many of each.
 class EdgeHeap {

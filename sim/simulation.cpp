@@ -4,6 +4,7 @@
 #include "engine.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -138,8 +139,8 @@ void Simulation::prefetch_successors(const Task &task) const {
         missing_.prefetch(task.near[i]);
     if (task.near_count > 0)
         tasks_.prefetch(task.near[0]);
-    if (task.bundles != kNone)
-        bundles_.prefetch(task.bundles);
+    if (task.far != kNone)
+        successors_.prefetch(task.far);
 }
 
 Result Simulation::run(Fabric *fabric) {
@@ -217,10 +218,10 @@ constexpr struct {
     Policy policy;
     Marks marks;
 } g_choices[] = {
-    {"auto", Policy::automatic, Marks::none}, {"fifo", Policy::fifo, Marks::none},
-    {"lifo", Policy::lifo, Marks::none},      {"ma1", Policy::ma1, Marks::sends},
-    {"ma2", Policy::ma2, Marks::paths},       {"ma3", Policy::ma3, Marks::depths},
-    {"sa", Policy::sa, Marks::sends},         {"fa", Policy::fa, Marks::none},
+    {"steal", Policy::steal, Marks::none}, {"fifo", Policy::fifo, Marks::none},
+    {"lifo", Policy::lifo, Marks::none},   {"ma1", Policy::ma1, Marks::sends},
+    {"ma2", Policy::ma2, Marks::paths},    {"ma3", Policy::ma3, Marks::depths},
+    {"sa", Policy::sa, Marks::sends},      {"fa", Policy::fa, Marks::none},
     {"path", Policy::ma3, Marks::global},
 };
 
@@ -240,7 +241,11 @@ Choice parse_choice(const std::string &policy, const std::string &order) {
     for (const auto &choice : g_choices)
         if (policy == choice.name)
             return {policy, policy::rules_of(choice.policy, wanted), choice.marks};
-    throw std::invalid_argument(fmt::format("policy '{}' is unknown", policy));
+    if (policy == "auto")
+        throw std::invalid_argument("policy 'auto' is what suits a program's code, and there is none "
+                                    "here: use fa, or steal");
+    throw std::invalid_argument(
+        fmt::format("policy '{}' is unknown: use {}", policy, fmt::join(known_choices(), ", ")));
 }
 
 std::vector<std::string> known_choices() {

@@ -188,7 +188,7 @@ void Simulation::finish(std::uint32_t index, Time now) {
                            std::uint64_t{task.age} << 40 ^ thread);
     const std::uint32_t near_count = task.near_count;
     const std::array near = std::to_array(task.near);
-    std::uint32_t others = task.bundles;
+    std::uint32_t others = task.far;
     ++task.serial; // it is gone
     last_end_ = now;
     tasks_.ended(rank.places, index);
@@ -205,16 +205,16 @@ void Simulation::finish(std::uint32_t index, Time now) {
         if (--missing_[near[i]] == 0)
             release(near[i]);
     while (others != kNone) {
-        const Bundle bundle = bundles_[others];
-        bundles_.give_back(others);
-        others = bundle.next;
+        const Line<std::uint32_t> line = successors_[others];
+        successors_.give_back(others);
+        others = line.next;
         if (others != kNone)
-            __builtin_prefetch(&bundles_[others]);
-        for (std::uint32_t i = 0; i < bundle.count; ++i)
-            missing_.prefetch(bundle.successors[i]);
-        std::uint32_t ready[Bundle::kRoom], count = 0;
-        for (std::uint32_t i = 0; i < bundle.count; ++i) {
-            ready[count] = bundle.successors[i];
+            successors_.prefetch(others);
+        for (std::uint32_t i = 0; i < line.count; ++i)
+            missing_.prefetch(line.items[i]);
+        std::uint32_t ready[line.kRoom], count = 0;
+        for (std::uint32_t i = 0; i < line.count; ++i) {
+            ready[count] = line.items[i];
             if (--missing_[ready[count]] == 0)
                 tasks_.prefetch(ready[count++]);
         }

@@ -39,6 +39,8 @@ for row in rows:
     assert row["time_s"] >= max(row["critical_path_s"], row["busiest_rank_s"])
 assert rows == results("cholesky", "--n", "8192", "--policy", "all"), "not deterministic"
 
+assert "steal" in {row["policy"] for row in rows}
+
 rows = results("cholesky", "--n", "8192", "--policy", "fifo", "--sweep", "bandwidth=1..4*2",
                "--sweep", "block=256,512")
 assert [(row["sweep"]["bandwidth"], row["sweep"]["block"]) for row in rows] == [
@@ -49,6 +51,7 @@ table = list(csv.DictReader(io.StringIO(done.stdout)))
 assert [row["policy"] for row in table] == ["fifo", "sa", "fa"], done
 
 refused("policy 'best' is unknown", "cholesky", "--policy", "best")
+refused("use fa, or steal", "cholesky", "--policy", "fifo,auto")
 refused("--ranks 0 is not from", "cholesky", "--ranks", "0")
 refused("not a whole number of ranks", "cholesky", "--ranks", "2.5")
 refused("--bandwidth nan is not from", "cholesky", "--bandwidth", "nan")

@@ -105,7 +105,7 @@ TEST_F(TraceOfSimulation, GivesTheReportTheSimulationsNumbers) {
     CholeskyOptions options;
     options.n = 8192;
     const Cholesky work(options, setting.machine.rank_count());
-    for (const char *policy : {"auto", "fifo", "sa", "fa"})
+    for (const char *policy : {"steal", "fifo", "sa", "fa"})
         for (const double window : {32768., 100.})
             for (const int tied : {0, 1}) {
                 SCOPED_TRACE(std::string(policy) + (tied ? " tied" : "") + " " +
