@@ -41,6 +41,8 @@ std::string fault_of(const Machine &machine) {
             return fmt::format("{:g} is not a whole number of ranks, threads or NUMA nodes", whole);
     if (machine.network != Network::simgrid && machine.switch_bandwidth > 0)
         return "--switch-bandwidth is for --network simgrid";
+    if (machine.network == Network::simgrid && machine.rank_bandwidth > 0)
+        return "--rank-bandwidth is for --network loggp";
     if (machine.network != Network::simgrid && !machine.platform.empty())
         return "--platform is for --network simgrid";
     if (!machine.platform.empty() && !std::ifstream(machine.platform))

@@ -61,47 +61,54 @@ void Messages::grow() {
 
 Cards::Cards(const Machine &machine)
     : ranks_per_card_(static_cast<std::uint32_t>(machine.ranks_per_card)),
+      cards_(machine.round_robin > 0 ? static_cast<std::uint32_t>(machine.card_count()) : 0),
       latency_(static_cast<Time>(machine.latency)), gap_(static_cast<Time>(machine.gap)),
       memory_latency_(static_cast<Time>(machine.memory_latency)), rate_(machine.bandwidth),
-      memory_rate_(machine.memory_bandwidth) {
-    if (!machine.unlimited) {
-        sends_until_.resize(machine.card_count());
-        sends_for_.resize(machine.card_count());
-        if (machine.receive_queue > 0) {
-            receives_until_.resize(machine.card_count());
-            receives_for_.resize(machine.card_count());
-        }
+      rank_rate_(machine.rank_bandwidth), memory_rate_(machine.memory_bandwidth) {
+    if (machine.unlimited)
+        return;
+    sends_.resize(machine.card_count());
+    if (machine.receive_queue > 0)
+        receives_.resize(machine.card_count());
+    if (machine.rank_bandwidth > 0 && machine.rank_bandwidth < machine.bandwidth) {
+        rank_sends_.resize(static_cast<std::size_t>(machine.rank_count()));
+        rank_receives_.resize(rank_sends_.size());
     }
 }
 
 Time Cards::send(const Message &message, Time now, Time &sent) {
     const Time length = wire_time(message.bytes);
     Time start = now;
-    if (!sends_until_.empty()) {
-        Time &until = sends_until_[card_of(message.source)];
-        start = std::max(now, until);
-        until = start + length;
-        sends_for_[card_of(message.source)] += length;
+    sent = now + length;
+    if (!rank_sends_.empty()) {
+        const Time own = std::max(length, rank_time(message.bytes));
+        sent = rank_sends_[message.source].pass(now, own);
+        start = sent - own;
     }
-    sent = start + length;
+    if (!sends_.empty()) {
+        const Time passed = sends_[card_of(message.source)].pass(start, length);
+        sent = std::max(sent, passed);
+        start = passed - length;
+    }
     return start + latency_;
 }
 
 Time Cards::receive(const Message &message, Time now) {
     const Time length = wire_time(message.bytes);
-    if (receives_until_.empty())
-        return now + length;
-    Time &until = receives_until_[card_of(message.target)];
-    until = std::max(now, until) + length;
-    receives_for_[card_of(message.target)] += length;
-    return until;
+    Time there = now + length;
+    if (!rank_receives_.empty())
+        there =
+            rank_receives_[message.target].pass(now, std::max(length, rank_time(message.bytes)));
+    if (!receives_.empty())
+        there = std::max(there, receives_[card_of(message.target)].pass(now, length));
+    return there;
 }
 
 Time Cards::busiest() const {
     Time most = 0;
-    for (const auto *cards : {&sends_for_, &receives_for_})
-        for (const Time time : *cards)
-            most = std::max(most, time);
+    for (const auto *gates : {&sends_, &receives_, &rank_sends_, &rank_receives_})
+        for (const Gate &gate : *gates)
+            most = std::max(most, gate.total);
     return most;
 }
 

@@ -4,6 +4,9 @@
 // arrives, not when it is posted: a message that is still waiting at a busy sender must not hold up
 // others there (false head-of-line blocking).
 //
+// A rank alone may not reach its card's bandwidth (`rank-bandwidth`): then it is a queue of its
+// own, and the card interleaves the messages of its ranks.
+//
 // Ranks of one machine exchange messages through memory: no card, no queue.
 //
 // A message longer than `eager` waits for its receive: sender asks (L), receiver allows (L), data.
@@ -12,6 +15,7 @@
 
 #include "machine.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -78,18 +82,36 @@ class Cards {
     // How long the card that sends or receives most is at it: no schedule is shorter.
     Time busiest() const;
 
-    std::uint32_t card_of(std::uint32_t rank) const { return rank / ranks_per_card_; }
+    std::uint32_t card_of(std::uint32_t rank) const {
+        return cards_ > 0 ? rank % cards_ : rank / ranks_per_card_;
+    }
 
   private:
+    // Whatever messages have to pass one after the other, in one direction.
+    struct Gate {
+        Time until = 0; // it is busy
+        Time total = 0;
+        // A message that is there at `now` and takes so long: when it has passed.
+        Time pass(Time now, Time length) {
+            until = std::max(now, until) + length;
+            total += length;
+            return until;
+        }
+    };
+
     Time wire_time(std::uint64_t bytes) const {
         return gap_ + static_cast<Time>(static_cast<double>(bytes) / rate_);
     }
+    Time rank_time(std::uint64_t bytes) const {
+        return static_cast<Time>(static_cast<double>(bytes) / rank_rate_);
+    }
 
     std::uint32_t ranks_per_card_;
+    std::uint32_t cards_; // over which ranks go round; 0: they do not
     Time latency_, gap_, memory_latency_;
-    double rate_, memory_rate_; // bytes a nanosecond
-    std::vector<Time> sends_until_, receives_until_;
-    std::vector<Time> sends_for_, receives_for_; // in all
+    double rate_, rank_rate_, memory_rate_;        // bytes a nanosecond
+    std::vector<Gate> sends_, receives_;           // of cards; empty: any number at a time
+    std::vector<Gate> rank_sends_, rank_receives_; // empty: as fast as the card
 };
 
 } // namespace sennit::sim

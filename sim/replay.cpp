@@ -63,6 +63,41 @@ Role role_of(const trace::Job &job, const trace::Process &process, const trace::
     return both ? Role::message : Role::outside;
 }
 
+[[noreturn]] void refuse(const trace::Process &process, std::uint64_t task, std::uint64_t before,
+                         const char *why) {
+    const bool known = task < process.tasks.size();
+    throw trace::TraceError(fmt::format(
+        "{}: task {}{} depends on task {}, {}", process.file.path.string(), task,
+        known ? fmt::format(" ({})", process.name(static_cast<std::uint32_t>(task))) : "", before,
+        why));
+}
+
+bool is_whole(const trace::Process &process) {
+    return process.file.finished() && process.file.notes.empty();
+}
+
+// Of a dependence on a task that does not come before: is that missing because the trace has gaps
+// or no end? A whole one that says so says nonsense.
+bool is_lost(const trace::Process &process, const trace::Edge &edge) {
+    const trace::Task &before = process.tasks[edge.predecessor];
+    if (before.ran() && before.ended != trace::kNever)
+        refuse(process, edge.successor, edge.predecessor, "which was created after it: a cycle");
+    if (before.seen())
+        return false; // it is left out itself
+    if (is_whole(process))
+        refuse(process, edge.successor, edge.predecessor, "which is not in the trace");
+    return true;
+}
+
+// Which it is, for a note: rank 0's MPI_Send to rank 1, tag 7.
+std::string text_of(const trace::Process &process, const trace::Call &call) {
+    const bool sends = call.direction == trace::kSend;
+    return fmt::format("rank {}'s {} {} {}, tag {}", process.rank, process.file.name_of(call.name),
+                       sends ? "to" : "from",
+                       call.peer == trace::kAny ? "any rank" : fmt::format("rank {}", call.peer),
+                       call.tag);
+}
+
 } // namespace
 
 Replay::Replay(const std::filesystem::path &folder) {
@@ -72,12 +107,19 @@ Replay::Replay(const std::filesystem::path &folder) {
     std::map<std::string, std::uint8_t> numbers;
     std::set<std::string> other_names;
     std::uint64_t others = 0, in_tasks = 0, outside = 0, alone = 0, nested = 0, unfinished = 0,
-                  calls = 0;
+                  calls = 0, lost = 0;
+    std::string first_alone;
     for (std::size_t p = 0; p < job.processes.size(); ++p) {
         const trace::Process &process = job.processes[p];
         Rank &rank = ranks_.emplace_back();
         const std::size_t tasks = process.tasks.size();
         rank.data = static_cast<std::uint32_t>(tasks);
+        lost += process.loose_edges.size();
+        if (!process.loose_edges.empty() && is_whole(process)) {
+            const auto [before, after] = process.loose_edges.front();
+            refuse(process, after, before,
+                   before == after ? "itself" : "which is not in the trace");
+        }
         const auto workers = std::count_if(process.threads.begin(), process.threads.end(),
                                            [](const auto &thread) { return thread.row >= 0; });
         threads_ = std::max(threads_, static_cast<int>(workers));
@@ -92,7 +134,8 @@ Replay::Replay(const std::filesystem::path &folder) {
                 other_names.insert(process.file.name_of(call.name));
             }
             outside += role == Role::outside;
-            alone += role == Role::alone;
+            if (role == Role::alone && alone++ == 0)
+                first_alone = text_of(process, call);
             if (role != Role::message)
                 continue;
             messages_ += call.direction == trace::kSend;
@@ -153,9 +196,12 @@ Replay::Replay(const std::filesystem::path &folder) {
                                          [](const trace::Edge &one, std::uint32_t successor) {
                                              return one.successor < successor;
                                          });
-            for (; edge != process.edges.end() && edge->successor == t; ++edge)
-                if (edge->predecessor < tasks && known[edge->predecessor])
+            for (; edge != process.edges.end() && edge->successor == t; ++edge) {
+                if (known[edge->predecessor])
                     rank.edges.push_back(edge->predecessor);
+                else
+                    lost += is_lost(process, *edge);
+            }
             known[t] = 1;
             const auto edge_count = static_cast<std::uint32_t>(rank.edges.size()) - edges;
             const std::size_t begin = rank.pieces.size();
@@ -215,7 +261,11 @@ Replay::Replay(const std::filesystem::path &folder) {
     note(outside,
          "sends and receives outside of tasks, or to or from there, are not modelled: they wait "
          "for nobody");
-    note(alone, "sends and receives have no other end in the trace: they wait for nobody");
+    if (alone > 0)
+        notes_.push_back(fmt::format("{} sends and receives have no other end in the trace, the "
+                                     "first is {}: they wait for nobody",
+                                     alone, first_alone));
+    note(lost, "dependences on tasks that are not in the trace: left out");
     note(nested, "tasks of tasks are created where their parents are");
 }
 

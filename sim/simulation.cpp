@@ -242,8 +242,9 @@ Choice parse_choice(const std::string &policy, const std::string &order) {
         if (policy == choice.name)
             return {policy, policy::rules_of(choice.policy, wanted), choice.marks};
     if (policy == "auto")
-        throw std::invalid_argument("policy 'auto' is what suits a program's code, and there is none "
-                                    "here: use fa, or steal");
+        throw std::invalid_argument(
+            "policy 'auto' is what suits a program's code, and there is none "
+            "here: use fa, or steal");
     throw std::invalid_argument(
         fmt::format("policy '{}' is unknown: use {}", policy, fmt::join(known_choices(), ", ")));
 }

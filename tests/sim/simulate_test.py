@@ -66,6 +66,7 @@ refused("cannot be written", "cholesky", "--n", "2048", "--quiet", "--json", "/n
 # SimGrid's network.
 refused("'best' is unknown", "cholesky", "--network", "best")
 refused("--switch-bandwidth is for --network simgrid", "cholesky", "--switch-bandwidth", "1")
+refused("--rank-bandwidth is for --network loggp", "cholesky", "--network", "simgrid", "--rank-bandwidth", "1")
 refused("--platform is for --network simgrid", "cholesky", "--platform", "x.xml")
 with tempfile.TemporaryDirectory() as folder:
     refused("without SimGrid: install libsimgrid-dev", "cholesky", "--network", "simgrid", SENNIT_HOME=folder)

@@ -236,6 +236,8 @@ class Replay {
         case Kind::edge:
             if (find(event[0]) && find(event[1]) && event[0] != event[1])
                 process_.edges.push_back({id, static_cast<std::uint32_t>(event[1])});
+            else
+                process_.loose_edges.push_back({event[0], event[1]});
             break;
         case Kind::wait_begin:
             process_.waits.push_back({now, kNever, id, number_, static_cast<WaitReason>(event[1]),

@@ -58,6 +58,11 @@ struct Edge {
     std::uint32_t predecessor, successor;
 };
 
+// One that makes no sense: of a task on itself, or an end is a number that no task has.
+struct LooseEdge {
+    std::uint64_t predecessor, successor;
+};
+
 // A call of a communication library.
 struct Call {
     Ns begin, end; // a post's end is its begin
@@ -128,8 +133,9 @@ struct Process {
     TraceFile file;
     int rank; // in the job; when it does not know, its place among the files
     Ns begin, end;
-    std::vector<Task> tasks;          // [0] stands for none
-    std::vector<Edge> edges;          // by successor; each once
+    std::vector<Task> tasks; // [0] stands for none
+    std::vector<Edge> edges; // by successor; each once
+    std::vector<LooseEdge> loose_edges;
     std::vector<ThreadModel> threads; // by row, those without one last
     std::vector<Call> calls;          // by begin
     std::vector<WaitSpan> waits;

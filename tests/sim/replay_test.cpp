@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traces that no run can have left: refused with the file, the task and the reason. Damage to the
+// files themselves: tests/unit/trace_reader_test.cpp.
+#include "sim/replay.h"
+#include "sim/simulation.h"
+#include "sim/trace_writer.h"
+#include "trace/read/model.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <unistd.h>
+
+using namespace sennit;
+using namespace sennit::sim;
+
+namespace {
+
+class Replays : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder = std::filesystem::temp_directory_path() /
+                 ("sennit-replay-" + std::to_string(getpid()) + "-" +
+                  testing::UnitTest::GetInstance()->current_test_info()->name());
+        machine.ranks = 2;
+        machine.threads = 1;
+        writer = std::make_unique<TraceWriter>(
+            folder, machine, TraceWriter::About{"a test", "fifo", {"work", "send"}});
+    }
+    void TearDown() override { std::filesystem::remove_all(folder); }
+
+    // A task of 1 us on rank 0 that begins at `at`.
+    void run(std::uint64_t task, Time at, Kind kind = Kind::compute) {
+        writer->ran({.rank = 0,
+                     .thread = 0,
+                     .task = task,
+                     .function = kind == Kind::send,
+                     .kind = kind,
+                     .begin = at,
+                     .end = at + 1000,
+                     .peer = 1,
+                     .message = 7,
+                     .bytes = 100,
+                     .suspended = false});
+        writer->ended(0, 0, task, at + 1000);
+    }
+    // In the file: the task that `after` depends on.
+    void change_edge(trace::Word before, trace::Word after, trace::Word other) {
+        std::fstream file(folder / "rank-0.sennit",
+                          std::ios::binary | std::ios::in | std::ios::out);
+        trace::Word words[3] = {};
+        for (std::streamoff at = trace::kHeaderBytes;; at += sizeof(trace::Word)) {
+            file.seekg(at);
+            ASSERT_TRUE(file.read(reinterpret_cast<char *>(words), sizeof words)) << "no such edge";
+            if ((words[0] & 0xff) == static_cast<trace::Word>(trace::Kind::edge) &&
+                words[1] == before && words[2] == after) {
+                file.seekp(at + static_cast<std::streamoff>(sizeof(trace::Word)));
+                file.write(reinterpret_cast<const char *>(&other), sizeof other);
+                return;
+            }
+        }
+    }
+    std::string reason() {
+        try {
+            const Replay replay(folder);
+        } catch (const trace::TraceError &error) {
+            return error.what();
+        }
+        return "accepted";
+    }
+
+    std::filesystem::path folder;
+    Machine machine;
+    std::unique_ptr<TraceWriter> writer;
+};
+
+bool tells(const std::string &text, const std::string &part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST_F(Replays, RefuseATaskThatDependsOnALaterOne) {
+    writer->created(0, 1, 0, 100);
+    writer->created(0, 2, 0, 200);
+    writer->depends(0, 1, 2);
+    writer->depends(0, 2, 1);
+    run(1, 1000);
+    run(2, 3000);
+    writer->finish(5000);
+    const std::string text = reason();
+    EXPECT_TRUE(tells(text,
+                      "rank-0.sennit: task 1 (work) depends on task 2, which was created after "
+                      "it: a cycle"))
+        << text;
+}
+
+TEST_F(Replays, RefuseADependenceOnAnUnknownTask) {
+    writer->created(0, 1, 0, 100);
+    writer->created(0, 2, 0, 200);
+    writer->depends(0, 1, 2);
+    run(1, 1000);
+    run(2, 3000);
+    writer->finish(5000);
+    EXPECT_EQ(reason(), "accepted");
+    change_edge(1, 2, 99);
+    EXPECT_TRUE(tells(reason(),
+                      "rank-0.sennit: task 2 (work) depends on task 99, which is not in the "
+                      "trace"))
+        << reason();
+    change_edge(99, 2, 2);
+    EXPECT_TRUE(tells(reason(), "task 2 (work) depends on task 2, itself")) << reason();
+}
+
+// The job of a process that died is what was recorded up to then.
+TEST_F(Replays, SayWhatTheyLeaveOut) {
+    writer->created(0, 1, 1, 100);
+    run(1, 1000, Kind::send);
+    writer->created(0, 2, 0, 2000);
+    writer->finish(5000);
+    const Replay replay(folder);
+    std::string notes;
+    for (const std::string &note : replay.notes())
+        notes += note + "\n";
+    EXPECT_TRUE(tells(notes, "1 tasks did not end before the trace did: left out")) << notes;
+    EXPECT_TRUE(tells(notes,
+                      "1 sends and receives have no other end in the trace, the first is rank "
+                      "0's MPI_Send to rank 1"))
+        << notes;
+    Setting setting;
+    setting.machine = machine;
+    setting.choice = parse_choice("fifo");
+    EXPECT_EQ(simulate(replay, setting).tasks, 1u);
+}
+
+} // namespace
