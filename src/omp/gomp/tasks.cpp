@@ -146,10 +146,9 @@ template <bool kObserved>
     task::submit(worker, *task, depends, count);
 }
 
-// The plainest task. A function of its own: tasks that are called recurse through it, deeper than
-// any others, and its frame shall be small.
-SENNIT_NOINLINE void make_plain(Function function, void *data, CopyFunction copy, long size,
-                                long align, bool if_clause, unsigned flags) {
+// The plainest task. Tasks that are called recurse through here, deeper than any others.
+inline void make_plain(Function function, void *data, CopyFunction copy, long size, long align,
+                       bool if_clause, unsigned flags) {
     sched::Worker &worker = omp::here();
     const Arguments arguments{data, copy, size, align};
     // A call: with if(0), below a final task, or with a long queue where nothing in the process
@@ -191,7 +190,7 @@ SENNIT_NOINLINE void make_rare(Function function, void *data, CopyFunction copy,
 
 } // namespace
 
-// Without a frame: the two that it goes to find the parameters where the caller put them.
+// With a small frame: that of the plainest task. What needs more has a function of its own.
 GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long size, long align,
                         bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
     if (observed::by(observed::kCancellation | observed::kTool))
