@@ -125,7 +125,8 @@ bool Worker::may_steal() {
         return true;
     const std::uint64_t now = ticks();
     if (stolen_at_ != 0) {
-        const bool brief = now - stolen_at_ < stolen_ * ticks_per_us() / kBriefPerUs;
+        const bool brief = now - stolen_at_ < stolen_ * std::max(ticks_per_us() / kBriefPerUs,
+                                                                 theft_ticks_ / kLinesOfTheft);
         steal_pause_ = brief ? std::min(2 * steal_pause_ + 1, kMostStealPause) : 0;
         steal_after_ = brief ? now + steal_pause_ * ticks_per_us() : 0;
         stolen_at_ = 0;
@@ -171,6 +172,7 @@ Node *Worker::look_in(Slot &where) {
             continue;
         // A longer queue is one of independent tasks from a single producer: take several at once,
         // so that producer and consumers meet at its lock less often.
+        const std::uint64_t begin = ticks();
         int more = 0;
         if (count >= kManyToSteal)
             more = where.queue.steal_batch(other.queue, count < 2 * ReadyQueue::kMostStolen
@@ -180,6 +182,7 @@ Node *Worker::look_in(Slot &where) {
                                          : other.queue.steal(ReadyQueue::Place::back);
         if (node) {
             stolen_at_ = ticks();
+            theft_ticks_ = stolen_at_ - begin;
             stolen_ = more > 0 ? static_cast<std::uint64_t>(more) : 1;
             if (trace::on())
                 note_steal(other, more > 0 ? more : 1);
