@@ -117,16 +117,17 @@ void Worker::leave(Slot &slot) {
 }
 
 // Does it pay to look at the others' queues now? Where the stolen tasks took no longer than moving
-// them takes (some 30 ns each, of many at once), both sides lose: their creator waits for the lines
-// of its queue and of its tasks. Every such theft in a row doubles the time until the next, when
-// there is more to take at once.
+// them takes, both sides lose: their creator waits for the lines of its queue and of its tasks.
+// What a line takes just now the theft has told: a single task has to be as long as some thefts,
+// and of many at once each adds some 25 ns. Every brief theft in a row doubles the time until the
+// next, when there is more to take at once.
 bool Worker::may_steal() {
     if (stolen_at_ == 0 && steal_after_ == 0)
         return true;
     const std::uint64_t now = ticks();
     if (stolen_at_ != 0) {
-        const bool brief = now - stolen_at_ < stolen_ * std::max(ticks_per_us() / kBriefPerUs,
-                                                                 theft_ticks_ / kLinesOfTheft);
+        const bool brief =
+            now - stolen_at_ < 3 * theft_ticks_ + stolen_ * ticks_per_us() / kBriefPerUs;
         steal_pause_ = brief ? std::min(2 * steal_pause_ + 1, kMostStealPause) : 0;
         steal_after_ = brief ? now + steal_pause_ * ticks_per_us() : 0;
         stolen_at_ = 0;

@@ -432,8 +432,7 @@ class alignas(kCacheLine) Worker {
     static constexpr int kLongestPause = 32; // between two looks at the others' queues, cpu_relax()
     int pause_ = 1;
     // may_steal(): the last theft, and when the next may be.
-    static constexpr std::uint64_t kBriefPerUs = 20;     // tasks that take 50 ns
-    static constexpr std::uint64_t kLinesOfTheft = 6;    // that come from the other's cache, about
+    static constexpr std::uint64_t kBriefPerUs = 40;     // tasks that take 25 ns
     static constexpr std::uint64_t kMostStealPause = 15; // microseconds
     std::uint64_t stolen_at_ = 0;                        // ticks; 0: it was looked at since
     std::uint64_t theft_ticks_ = 0;                      // what it took to take them
