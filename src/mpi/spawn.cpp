@@ -17,8 +17,16 @@ namespace {
 
 constexpr char kEnv[] = "/usr/bin/env";
 
+// The parent's folder for traces and its link to the launcher are for ranks of its world.
+constexpr const char *kOfThisWorld[] = {"SENNIT_TRACE", "SENNIT_HANG_LINK"};
+
 bool begins_with(const char *text, const char *start) {
     return std::strncmp(text, start, std::strlen(start)) == 0;
+}
+
+// Of "NAME=value".
+bool is_named(const char *setting, const char *name) {
+    return begins_with(setting, name) && setting[std::strlen(name)] == '=';
 }
 
 // Was this process started under Sennit, by preload? One that links our libraries has children that
@@ -30,11 +38,13 @@ bool under_sennit() {
 
 // What children have of our environment.
 bool passed_on(const char *setting) {
-    for (const char *start : {"LD_PRELOAD=", "LD_LIBRARY_PATH=", "OMP_NUM_THREADS=", "SENNIT_"})
-        if (begins_with(setting, start))
-            return !begins_with(setting, "SENNIT_TRACE=") &&
-                   !begins_with(setting, "SENNIT_HANG_LINK=");
-    return false;
+    for (const char *name : kOfThisWorld)
+        if (is_named(setting, name))
+            return false;
+    for (const char *name : {"LD_PRELOAD", "LD_LIBRARY_PATH", "OMP_NUM_THREADS"})
+        if (is_named(setting, name))
+            return true;
+    return begins_with(setting, "SENNIT_");
 }
 
 // The value of an info key; false when it is not there.
@@ -66,9 +76,9 @@ class Command {
         : command_(const_cast<char *>(command)), arguments_(arguments) {
         if (!find(info))
             return; // the MPI says why not
-        // The parent's folder for traces and its link to the launcher are for ranks of its world.
-        for (const char *word : {"-u", "SENNIT_TRACE", "-u", "SENNIT_HANG_LINK"})
-            words_.push_back(const_cast<char *>(word));
+        for (const char *name : kOfThisWorld)
+            for (const char *word : {"-u", name})
+                words_.push_back(const_cast<char *>(word));
         for (char **setting = environ; *setting; ++setting)
             if (passed_on(*setting))
                 words_.push_back(*setting);

@@ -210,25 +210,19 @@ void arrive(Team &team, std::int64_t at_join) {
         team.settle();
 }
 
-// From here on the thread only helps with what is left of its last region.
-void dock(Member &member) {
-    member.regions_seen = member.fork_seen;
-    member.regions = &member.team->fork.word();
-}
-
 void docked_thread(void *argument) {
     auto &member = *static_cast<Member *>(argument);
     Team &team = *member.team;
     sched::Worker &worker = *sched::Worker::self();
-    dock(member);
+    member.regions = &team.fork.word();
     worker.enter(member);
     worker.slot = &member;
     if (ompt::on())
         ompt::worker_begin();
     for (;;) {
         worker.task = &member.implicit;
-        pass(worker, member, team.fork, member.fork_seen);
-        ++member.fork_seen;
+        pass(worker, member, team.fork, member.regions_seen);
+        ++member.regions_seen;
         member.regions = nullptr;
         if (team.disband)
             break;
@@ -237,7 +231,8 @@ void docked_thread(void *argument) {
             ompt::implicit_task_begin(member);
         team.body(member, team.data);
         task::retire_implicit(worker, member.implicit);
-        dock(member);
+        // From here on the thread only helps with what is left of the region.
+        member.regions = &team.fork.word();
         if (ompt::on()) {
             ompt::implicit_task_leaves(member);
             const std::uint32_t seen = team.barrier.epoch();

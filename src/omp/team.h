@@ -97,7 +97,6 @@ struct Member : sched::Slot {
     Icvs own_icvs;           // when the implicit task changed one
     sched::WaitCell cell;
     MemberWorkshares work;
-    std::uint32_t fork_seen = 0;
     Placement placement;
     void *door_data = nullptr; // GOMP's or kmp's, for this region
 };

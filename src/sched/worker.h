@@ -136,10 +136,9 @@ struct alignas(kCacheLine) Slot {
     bool alone = false; // the only member of its group
     // Not in a parallel region: programs rely on finding their tasks done.
     bool outside = false;
-    // While the owner waits for its group's next region: the count of regions that have begun, and
-    // what it was when the owner's last one had.
+    // While the owner waits for its group's next region: the count of regions that have begun.
     const std::atomic<std::uint32_t> *regions = nullptr;
-    std::uint32_t regions_seen = 0;
+    std::uint32_t regions_seen = 0; // those that the owner had a part in
     // Written by the worker alone, read by quiescent().
     alignas(kCacheLine) std::atomic<std::uint64_t> created{0};
     std::atomic<std::uint64_t> finished{0};

@@ -165,12 +165,7 @@ inline void make_plain(Function function, void *data, CopyFunction copy, long si
     task::submit(worker, *task, nullptr, 0);
 }
 
-SENNIT_COLD void make_observed(ompt::Site site, Function function, void *data, CopyFunction copy,
-                               long size, long align, bool if_clause, unsigned flags, void **depend,
-                               int priority, void *detach) {
-    sched::Worker &worker = omp::here();
-    const Request request{function, {data, copy, size, align}, if_clause, flags, depend, priority,
-                          detach};
+SENNIT_COLD void make_observed(ompt::Site site, sched::Worker &worker, Request request) {
     if (task::is_cancelled(*worker.task) && !(request.flags & gomp::kDetach))
         return; // the new task would be discarded; an event must be good for whoever fulfils it
     if (!ompt::on())
@@ -179,28 +174,29 @@ SENNIT_COLD void make_observed(ompt::Site site, Function function, void *data, C
     make_task<true>(worker, request);
 }
 
-SENNIT_NOINLINE void make_rare(Function function, void *data, CopyFunction copy, long size,
-                               long align, bool if_clause, unsigned flags, void **depend,
-                               int priority, void *detach) {
+// Any but the plainest task, or where somebody looks on. A function of its own, whose parameters
+// are not in GOMP_task's frame.
+SENNIT_NOINLINE void make_any(ompt::Site site, Function function, void *data, CopyFunction copy,
+                              long size, long align, bool if_clause, unsigned flags, void **depend,
+                              int priority, void *detach) {
     sched::Worker &worker = omp::here();
     const Request request{function, {data, copy, size, align}, if_clause, flags, depend, priority,
                           detach};
+    if (observed::by(observed::kCancellation | observed::kTool))
+        return make_observed(site, worker, request);
     make_task<false>(worker, request);
 }
 
 } // namespace
 
-// With a small frame: that of the plainest task. What needs more has a function of its own.
+// With a small frame: that of the plainest task.
 GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long size, long align,
                         bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
-    if (observed::by(observed::kCancellation | observed::kTool))
-        return make_observed(SENNIT_SITE, function, data, copy, size, align, if_clause, flags,
-                             depend, priority, detach);
     constexpr unsigned kPlain = gomp::kMergeable | gomp::kUntied | gomp::kFinal;
-    if ((flags & ~kPlain) != 0)
-        return make_rare(function, data, copy, size, align, if_clause, flags, depend, priority,
-                         detach);
-    return make_plain(function, data, copy, size, align, if_clause, flags);
+    if ((flags & ~kPlain) != 0 || observed::by(observed::kCancellation | observed::kTool))
+        return make_any(SENNIT_SITE, function, data, copy, size, align, if_clause, flags, depend,
+                        priority, detach);
+    make_plain(function, data, copy, size, align, if_clause, flags);
 }
 
 GOMP_API void GOMP_taskwait(void) {

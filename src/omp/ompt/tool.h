@@ -101,6 +101,7 @@ struct Region {
     std::uint32_t flags = 0;
     const void *code = nullptr;
 };
+
 inline Data *data_of(task::ToolRecord &record) {
     return reinterpret_cast<Data *>(&record.data);
 }
