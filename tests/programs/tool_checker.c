@@ -43,11 +43,12 @@ static __thread struct thread here;
     X(implicit_begin)                                                                              \
     X(implicit_end)                                                                                \
     X(initial_begin)                                                                               \
-    X(initial_end) X(task_create) X(task_start) X(task_end) X(suspend) X(yield) X(detach)          \
-        X(early_fulfill) X(late_fulfill) X(cancelled) X(discarded) X(cancel) X(sync_begin)         \
-            X(sync_end) X(wait_begin) X(wait_end) X(work_begin) X(work_end) X(dispatch)            \
-                X(masked_begin) X(masked_end) X(acquire) X(acquired) X(released) X(nest_begin)     \
-                    X(nest_end) X(lock_init) X(lock_destroy) X(dependences) X(task_dependence)     \
+    X(initial_end)                                                                                 \
+    X(task_create) X(task_start) X(task_end) X(suspend) X(yield) X(detach) X(early_fulfill)        \
+        X(late_fulfill) X(cancelled) X(discarded) X(cancel) X(sync_begin) X(sync_end)              \
+            X(wait_begin) X(wait_end) X(work_begin) X(work_end) X(dispatch) X(masked_begin)        \
+                X(masked_end) X(acquire) X(acquired) X(released) X(nest_begin) X(nest_end)         \
+                    X(lock_init) X(lock_destroy) X(dependences) X(task_dependence)                 \
                         X(reduction_begin) X(reduction_end) X(flush) X(error) X(control)
 #define DEFINE(name) static atomic_long name##_count;
 COUNTS(DEFINE)
