@@ -35,21 +35,16 @@ struct thread {
 
 static __thread struct thread here;
 
+// clang-format off: it does not leave its own result alone
 #define COUNTS(X)                                                                                  \
-    X(thread_begin)                                                                                \
-    X(thread_end)                                                                                  \
-    X(parallel_begin)                                                                              \
-    X(parallel_end)                                                                                \
-    X(implicit_begin)                                                                              \
-    X(implicit_end)                                                                                \
-    X(initial_begin)                                                                               \
-    X(initial_end)                                                                                 \
-    X(task_create) X(task_start) X(task_end) X(suspend) X(yield) X(detach) X(early_fulfill)        \
-        X(late_fulfill) X(cancelled) X(discarded) X(cancel) X(sync_begin) X(sync_end)              \
-            X(wait_begin) X(wait_end) X(work_begin) X(work_end) X(dispatch) X(masked_begin)        \
-                X(masked_end) X(acquire) X(acquired) X(released) X(nest_begin) X(nest_end)         \
-                    X(lock_init) X(lock_destroy) X(dependences) X(task_dependence)                 \
-                        X(reduction_begin) X(reduction_end) X(flush) X(error) X(control)
+    X(thread_begin) X(thread_end) X(parallel_begin) X(parallel_end) X(implicit_begin)              \
+    X(implicit_end) X(initial_begin) X(initial_end) X(task_create) X(task_start) X(task_end)       \
+    X(suspend) X(yield) X(detach) X(early_fulfill) X(late_fulfill) X(cancelled) X(discarded)       \
+    X(cancel) X(sync_begin) X(sync_end) X(wait_begin) X(wait_end) X(work_begin) X(work_end)        \
+    X(dispatch) X(masked_begin) X(masked_end) X(acquire) X(acquired) X(released) X(nest_begin)     \
+    X(nest_end) X(lock_init) X(lock_destroy) X(dependences) X(task_dependence)                     \
+    X(reduction_begin) X(reduction_end) X(flush) X(error) X(control)
+// clang-format on
 #define DEFINE(name) static atomic_long name##_count;
 COUNTS(DEFINE)
 #define SEEN(name) atomic_fetch_add(&name##_count, 1)
