@@ -8,6 +8,8 @@
 #include "task/depend.h"
 #include "task/marks.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -30,22 +32,14 @@ class TaskOutlook final : public policy::Outlook {
 
 SpinLock g_lock;
 TaskOutlook g_outlook;
-std::uint64_t g_spent = 0; // ticks with and before the lock
-
-// The lock, for a while.
-class Looking {
-  public:
-    Looking() : begun_(ticks()) { g_lock.lock(); }
-    ~Looking() {
-        g_spent += ticks() - begun_;
-        g_lock.unlock();
-    }
-    Looking(const Looking &) = delete;
-    Looking &operator=(const Looking &) = delete;
-
-  private:
-    const std::uint64_t begun_;
-};
+// Ticks with and before the lock. To read the clock twice takes as long as most looks, so one of
+// kSample is measured (an odd number, as creations and starts often take turns) and counts for all;
+// but what exceeds kLongLookUs, where the system took the core away, counts once, as do the passes.
+constexpr unsigned kSample = 17;
+constexpr std::uint64_t kLongLookUs = 20;
+std::atomic<unsigned> g_looks{0}; // written under the lock
+std::uint64_t g_spent = 0;
+std::uint64_t g_spent_on_passes = 0;
 
 // Not destroyed: tasks may still run, and statistics are still to be written, in exit handlers.
 union Lasting {
@@ -67,7 +61,9 @@ void note_verdict(bool changed, bool sends) {
 void bring_up_to_date() {
     const std::uint64_t begun = ticks();
     g_outlook.reconsider();
-    trace::policy_pass(ticks() - begun);
+    const std::uint64_t spent = ticks() - begun;
+    g_spent_on_passes += spent;
+    trace::policy_pass(spent);
     sched::g_outdated.store(false, std::memory_order_relaxed);
 }
 
@@ -110,14 +106,22 @@ void give_priority(Task &task, int dependences) {
         trace::priority(task.trace_id, task.priority);
 }
 
-Linking::Linking(sched::Worker &worker, Task &task)
-    : begun_(ticks()), worker_(worker), task_(task) {
+Looking::Looking() : begun_(g_looks.load(std::memory_order_relaxed) % kSample == 0 ? ticks() : 0) {
     g_lock.lock();
+    g_looks.store(g_looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    passes_before_ = g_spent_on_passes;
+}
+
+Looking::~Looking() {
+    if (begun_ != 0) {
+        const std::uint64_t spent = ticks() - begun_ - (g_spent_on_passes - passes_before_);
+        const std::uint64_t typical = std::min(spent, kLongLookUs * sched::ticks_per_us());
+        g_spent += spent + (kSample - 1) * typical;
+    }
+    g_lock.unlock();
 }
 
 Linking::~Linking() {
-    g_spent += ticks() - begun_;
-    g_lock.unlock();
     if (found_ != few_)
         std::free(found_);
 }
@@ -178,7 +182,8 @@ void task_ended(Task &task) {
 
 PolicyCounters policy_counters() {
     const Looking looking;
-    return {g_outlook.raises(), g_outlook.passes(), g_spent / sched::ticks_per_us() * 1000};
+    return {g_outlook.raises(), g_outlook.passes(),
+            (g_spent + g_spent_on_passes) / sched::ticks_per_us() * 1000};
 }
 
 const policy::Profiles &profiles() {

@@ -12,16 +12,31 @@
 
 #include "task/task.h"
 
+#include <cstdint>
+
 namespace sennit::policy {
 class Profiles;
 }
 
 namespace sennit::task {
 
-// While add_depends() finds the predecessors of a task under sa or fa. Holds the lock.
+// The lock, for a while.
+class Looking {
+  public:
+    Looking();
+    ~Looking();
+    Looking(const Looking &) = delete;
+    Looking &operator=(const Looking &) = delete;
+
+  private:
+    const std::uint64_t begun_; // 0: this look is not measured
+    std::uint64_t passes_before_;
+};
+
+// While add_depends() finds the predecessors of a task under sa or fa.
 class Linking {
   public:
-    explicit Linking(sched::Worker &worker, Task &task);
+    Linking(sched::Worker &worker, Task &task) : worker_(worker), task_(task) {}
     ~Linking();
     Linking(const Linking &) = delete;
     Linking &operator=(const Linking &) = delete;
@@ -33,7 +48,7 @@ class Linking {
     void grow();
 
     static constexpr int kFew = 16;
-    const std::uint64_t begun_;
+    const Looking looking_;
     sched::Worker &worker_;
     Task &task_;
     policy::Vertex *few_[kFew];
