@@ -2,6 +2,7 @@
 #include "mpi/world.h"
 
 #include "base/clock.h"
+#include "base/last_words.h"
 #include "mpi/engine.h"
 
 #include <cstdio>
@@ -33,6 +34,7 @@ bool duplicate_world(MPI_Comm *copy, const char *setting) {
                          "sennit: rank %d waits in MPI_Init for ranks without %s: set it, and use "
                          "Sennit's OpenMP runtime, on all ranks of the job or on none\n",
                          rank, setting);
+            let_last_words_through();
             abort(MPI_COMM_WORLD, 1);
         }
         sched_yield();

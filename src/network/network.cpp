@@ -22,6 +22,7 @@
 // sends, or with `eager` those of one tag do, so MPI's order of matching is kept. That a receive
 // has been called is told past MPI (notices.h), for MPI would have to be asked all the time.
 #include "base/clock.h"
+#include "base/last_words.h"
 #include "network/notices.h"
 #include "network/options.h"
 #include "network/pairing.h"
@@ -388,6 +389,7 @@ bool hand_over(const Message &made) {
 
 [[noreturn]] void give_up(const char *what) {
     std::fprintf(stderr, "sennit: SENNIT_NETWORK: eager: %s\n", what);
+    sennit::let_last_words_through();
     static const auto abort_job = BARE(Abort);
     abort_job(MPI_COMM_WORLD, 2);
     std::abort();
