@@ -20,31 +20,52 @@ Profile *Simulation::profile_of(Rank &rank, const TaskSpec &spec) {
 }
 
 // A rank has few kinds of tasks, and the same ones over and over.
-std::uint32_t Simulation::number_of(Rank &rank, Profile *profile) {
-    if (!profile)
-        return 0;
-    for (const std::uint32_t number : rank.profile_numbers)
-        if (profiles_[number] == profile)
-            return number;
-    profiles_.push_back(profile);
-    rank.profile_numbers.push_back(static_cast<std::uint32_t>(profiles_.size() - 1));
-    return rank.profile_numbers.back();
+std::uint16_t Simulation::number_of(Rank &rank, Profile *profile) {
+    auto &known = rank.known_profiles;
+    const auto found = std::find(known.begin(), known.end(), profile);
+    const auto number = static_cast<std::uint16_t>(found - known.begin());
+    if (found == known.end())
+        known.push_back(profile);
+    return number;
 }
 
-// What the creating thread will make next. Asked for as soon as the one before is made, so that
-// there is time to fetch what it depends on.
+// What the creating thread will make next, and what is to be fetched for those after it: the data
+// that they depend on; then who wrote and reads these; then where those keep their successors.
 void Simulation::look_ahead(Rank &rank) {
-    rank.spec = rank.creator.next();
-    if (!rank.spec)
-        return;
-    for (std::uint32_t i = 0; i < rank.spec->count; ++i) {
-        const std::uint32_t writer = rank.data[rank.spec->accesses[i].datum].writer;
-        if (writer == kNone)
-            continue;
-        tasks_.prefetch(writer);
-        tasks_.prefetch_vertex(writer);
-    }
+    rank.spec = rank.specs.next();
+    if (const TaskSpec *spec = rank.specs.after(6))
+        for (std::uint32_t i = 0; i < spec->count; ++i)
+            __builtin_prefetch(&rank.data[spec->accesses[i].datum], 1);
+    if (const TaskSpec *spec = rank.specs.after(4))
+        for (std::uint32_t i = 0; i < spec->count; ++i)
+            prefetch_users(rank.data[spec->accesses[i].datum]);
+    if (const TaskSpec *spec = rank.specs.after(2))
+        for (std::uint32_t i = 0; i < spec->count; ++i)
+            prefetch_lists(rank.data[spec->accesses[i].datum], spec->accesses[i].mode);
     tasks_.prefetch_next(rank.places);
+}
+
+void Simulation::prefetch_users(const Datum &datum) const {
+    if (datum.readers != kNone)
+        readers_.prefetch(datum.readers);
+    if (datum.writer == kNone)
+        return;
+    tasks_.prefetch(datum.writer);
+    tasks_.prefetch_vertex(datum.writer);
+}
+
+void Simulation::prefetch_lists(const Datum &datum, Access::Mode mode) const {
+    if (mode == Access::Mode::inout && datum.readers != kNone) {
+        const Line<Reader> &line = readers_[datum.readers];
+        if (line.next != kNone)
+            readers_.prefetch(line.next);
+        for (std::uint32_t i = 0; i < line.count; ++i) {
+            tasks_.prefetch(line.items[i].task);
+            tasks_.prefetch_vertex(line.items[i].task);
+        }
+    } else if (datum.writer != kNone && tasks_[datum.writer].far != kNone) {
+        successors_.prefetch(tasks_[datum.writer].far);
+    }
 }
 
 // The creating thread turns to its next task; what it costs is known before it is made.
@@ -61,7 +82,6 @@ void Simulation::go_on_creating(Rank &rank, Time now) {
         return;
     }
     tell_creator(rank, Recorder::Creator::creates, now);
-    prefetch_successors_of_writers(rank);
     const std::size_t items = rank.spec->count + (rank.spec->more ? rank.spec->more->size() : 0);
     const Time cost = create_ + depend_ * static_cast<Time>(items) + match_ +
                       (items > 0 ? place_ : 0) + rank.spec->before;
@@ -69,16 +89,8 @@ void Simulation::go_on_creating(Rank &rank, Time now) {
     events_.push(now + cost, pack(What::create, index_of(rank)));
 }
 
-// Where the new task's number will be noted, behind the tasks that were fetched before.
-void Simulation::prefetch_successors_of_writers(const Rank &rank) const {
-    for (std::uint32_t i = 0; i < rank.spec->count; ++i) {
-        const std::uint32_t writer = rank.data[rank.spec->accesses[i].datum].writer;
-        if (writer != kNone && tasks_[writer].far != kNone)
-            successors_.prefetch(tasks_[writer].far);
-    }
-}
-
 void Simulation::created(Rank &rank, Time now) {
+    tell_starts(rank);
     const std::uint64_t raises = rank.outlook.raises();
     const TaskSpec &spec = *rank.spec;
     const std::uint32_t task = make_task(rank, spec, now);
@@ -118,7 +130,6 @@ std::uint32_t Simulation::make_task(Rank &rank, const TaskSpec &spec, Time now) 
     task.serial = serial;
     task.kind = spec.kind;
     task.function = spec.function;
-    task.thread = rank.first_thread;
     const std::uint32_t number = rank.created++;
     if (rules_.by_creation)
         task.age = rank.next_age++;
@@ -137,8 +148,7 @@ std::uint32_t Simulation::make_task(Rank &rank, const TaskSpec &spec, Time now) 
         ++result_.compute;
     } else {
         task.bytes = spec.bytes;
-        task.message = spec.message;
-        task.peer = spec.peer;
+        task.call = {spec.message, spec.peer, kNone, nullptr};
         ++(spec.kind == Kind::send ? result_.sends : result_.receives);
     }
     Profile *profile = nullptr;
@@ -146,8 +156,8 @@ std::uint32_t Simulation::make_task(Rank &rank, const TaskSpec &spec, Time now) 
         profile = profile_of(rank, spec);
         task.profile = number_of(rank, profile);
     }
-    task.priority = static_cast<std::int16_t>(policy::first_priority(
-        rules_, rank.outlook, profile, spec.clause, spec.count > 0 || spec.more != nullptr));
+    task.priority = policy::first_priority(rules_, rank.outlook, profile, spec.clause,
+                                           spec.count > 0 || spec.more != nullptr);
     ++rank.unfinished;
     rank.most_unfinished = std::max(rank.most_unfinished, rank.unfinished);
     if (setting_.recorder)
@@ -161,15 +171,14 @@ void Simulation::depend_on(std::uint32_t predecessor, std::uint32_t serial, std:
     if (predecessor == task && before.serial == serial)
         return;
     if (setting_.recorder)
-        setting_.recorder->depends(static_cast<int>(threads_[tasks_[task].thread].rank),
+        setting_.recorder->depends(static_cast<int>(tasks_.rank_of(task)),
                                    key_of(predecessor, serial), key_of(task));
     if (before.serial != serial)
         return; // it has ended
-    if (before.near_count < Task::kNear) {
+    if (before.near_count < Task::kNear)
         before.near[before.near_count++] = task;
-    } else {
+    else
         add(successors_, before.far, task);
-    }
     ++missing_[task];
     if (before.has_vertex && !before.started)
         predecessors_.push_back(&tasks_.vertex(predecessor));
@@ -234,9 +243,8 @@ void Simulation::link(Rank &rank, std::uint32_t index, const Access *accesses, s
         return;
     Task &task = tasks_[index];
     Vertex &vertex = tasks_.make_vertex(index, predecessors_);
-    vertex.profile = profiles_[task.profile];
-    task.priority =
-        static_cast<std::int16_t>(policy::place(rules_, rank.outlook, vertex, task.priority));
+    vertex.profile = rank.known_profiles[task.profile];
+    task.priority = policy::place(rules_, rank.outlook, vertex, task.priority);
 }
 
 } // namespace sennit::sim

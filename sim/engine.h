@@ -45,7 +45,7 @@ struct Thread {
 };
 
 struct Rank {
-    Tasks creator;
+    Specs specs; // those that will be created next
     TaskStore::Share places;
     const TaskSpec *spec = nullptr; // the task that is being created
     bool creating = true;
@@ -54,6 +54,7 @@ struct Rank {
     std::uint32_t unfinished = 0;
     std::uint32_t created = 0;
     std::uint32_t next_age = 0;
+    std::uint32_t starting = 0;    // tasks that have started, and the outlook does not know yet
     std::uint32_t waking = 0;      // threads that were told to look
     std::uint32_t ready = 0;       // tasks in all queues
     std::uint32_t arrived = kNone; // tasks whose message has come, and nobody has polled: a list
@@ -67,7 +68,7 @@ struct Rank {
     std::vector<Datum> data;
     RankOutlook outlook;
     std::unique_ptr<policy::Profiles> profiles;
-    std::vector<std::uint32_t> profile_numbers;
+    std::vector<Profile *> known_profiles{nullptr}; // by number; the first is none
     Time in_task = 0;
     Time overhead = 0;
     std::uint32_t most_unfinished = 0;
@@ -91,16 +92,15 @@ class Simulation {
     void vertex_released(Rank &rank, Vertex &vertex) { tasks_.released(rank.places, vertex); }
 
   private:
-    Rank &rank_of(const Task &task) { return ranks_[threads_[task.thread].rank]; }
+    Rank &rank_of(std::uint32_t task) { return ranks_[tasks_.rank_of(task)]; }
     std::uint32_t index_of(const Rank &rank) const {
         return static_cast<std::uint32_t>(&rank - ranks_.data());
     }
-    // Is that entry of the rank's queues the task's latest?
-    auto holds(const Rank &rank) {
-        return [this, &rank](std::uint64_t key, std::uint32_t index) {
+    // Is that entry of a queue the task's latest?
+    auto holds() {
+        return [this](std::uint64_t key, std::uint32_t index) {
             const Task &task = tasks_[index];
-            return task.queued && policy::key(rules_, task.priority, task.age) == key &&
-                   &rank_of(task) == &rank;
+            return task.queued && policy::key(rules_, task.priority, task.age) == key;
         };
     }
 
@@ -119,7 +119,7 @@ class Simulation {
     void take_readers(const Datum &datum);
     void forget_dead_readers(Datum &datum);
     Profile *profile_of(Rank &rank, const TaskSpec &spec);
-    std::uint32_t number_of(Rank &rank, Profile *profile);
+    static std::uint16_t number_of(Rank &rank, Profile *profile);
 
     // Queues.
     void note_priorities(Time now);
@@ -139,8 +139,8 @@ class Simulation {
     }
     void tell_priority(std::uint32_t task, Time now) {
         if (setting_.recorder)
-            setting_.recorder->prioritized(static_cast<int>(threads_[tasks_[task].thread].rank),
-                                           key_of(task), tasks_[task].priority, now);
+            setting_.recorder->prioritized(static_cast<int>(tasks_.rank_of(task)), key_of(task),
+                                           tasks_[task].priority, now);
     }
     void tell_creator(const Rank &rank, Recorder::Creator does, Time now) {
         if (setting_.recorder)
@@ -148,6 +148,15 @@ class Simulation {
     }
     void occupy(Rank &rank, Time time, bool in_task) {
         (in_task ? rank.in_task : rank.overhead) += time;
+    }
+
+    // The outlook's share in a start is done a few starts later, so that there is time to fetch the
+    // vertices before it: nobody asks before the rank's next creation or change of a verdict.
+    void start_vertex(Rank &rank, std::uint32_t task);
+    void start_oldest_vertex();
+    void tell_starts(const Rank &rank) {
+        while (rank.starting > 0)
+            start_oldest_vertex();
     }
 
     // Learning.
@@ -168,10 +177,11 @@ class Simulation {
 
     void handle(const EventQueue::Event &event);
     void prefetch_taken_next(const ReadyQueue &queue);
+    void prefetch_users(const Datum &datum) const;
+    void prefetch_lists(const Datum &datum, Access::Mode mode) const;
     void prefetch_soon(std::uint32_t what) const;
     void prefetch_behind(std::uint32_t what) const;
     void prefetch_successors(const Task &task) const;
-    void prefetch_successors_of_writers(const Rank &rank) const;
     [[noreturn]] void stuck(Time now);
 
     const Workload &workload_;
@@ -181,6 +191,7 @@ class Simulation {
     const bool unlimited_;
     const bool vertices_wanted_;
     const std::vector<std::string> functions_;
+    const std::uint64_t task_count_; // as the workload says: counting may take it long
     policy::Machine tree_;
     EventQueue events_;
     TaskStore tasks_;
@@ -200,12 +211,12 @@ class Simulation {
     std::vector<Waiting> waiting_; // by card
     std::vector<Rank> ranks_;
     std::vector<Thread> threads_;
-    std::vector<Profile *> profiles_{nullptr};
     std::vector<Vertex *> predecessors_; // scratch
     std::vector<Access> accesses_;       // scratch
     std::vector<Reader> taken_;          // scratch
-    std::uint32_t next_[8] = {};         // tasks that queues will give next, being fetched
-    std::uint32_t next_at_ = 0;
+    static constexpr std::uint32_t kStarting = 16;
+    std::uint32_t starting_[kStarting] = {}; // a ring
+    std::uint32_t starting_begin_ = 0, starting_end_ = 0;
     std::vector<Vertex *> changed_; // their priorities, and the tasks do not know yet
     Time create_, depend_, schedule_, suspend_, resume_, poll_, wake_, overhead_;
     Time place_, match_; // 0 where the policy does not

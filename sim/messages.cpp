@@ -10,18 +10,18 @@
 namespace sennit::sim {
 
 void Simulation::append(std::uint32_t &head, std::uint32_t &end, std::uint32_t task) {
-    tasks_[task].next = kNone;
+    tasks_[task].call.next = kNone;
     if (head == kNone)
         head = task;
     else
-        tasks_[end].next = task;
+        tasks_[end].call.next = task;
     end = task;
 }
 
 std::uint32_t Simulation::pop(std::uint32_t &head, std::uint32_t &end) {
     const std::uint32_t task = head;
     if (task != kNone) {
-        head = tasks_[task].next;
+        head = tasks_[task].call.next;
         if (head == kNone)
             end = kNone;
     }
@@ -35,17 +35,17 @@ void Simulation::post(Rank &rank, std::uint32_t index, std::uint32_t thread, Tim
     const bool sends = task.kind == Kind::send;
     if (sends && task.profile)
         learn(rank, task, true);
-    const std::uint32_t number = messages_.find_or_make(task.message);
+    const std::uint32_t number = messages_.find_or_make(task.call.message);
     Message &message = messages_[number];
     if ((sends ? message.sent_at : message.posted_at) >= 0)
         throw Stuck(
-            fmt::format("message {:#x} has two {}", task.message, sends ? "senders" : "receivers"));
+            fmt::format("message {:#x} has two {}", task.call.message, sends ? "senders" : "receivers"));
     const std::uint32_t r = index_of(rank);
     const bool eager = static_cast<double>(task.bytes) <= machine_.eager;
     bool over;
     if (sends) {
         message.source = r;
-        message.target = task.peer;
+        message.target = task.call.peer;
         message.bytes = task.bytes;
         message.sent_at = at;
         ++result_.messages;
@@ -69,7 +69,7 @@ void Simulation::post(Rank &rank, std::uint32_t index, std::uint32_t thread, Tim
     if (setting_.recorder)
         setting_.recorder->ran({static_cast<int>(r), static_cast<int>(thread - rank.first_thread),
                                 key_of(index), task.function, task.kind, at - overhead_, at,
-                                task.peer, task.message, task.bytes, !over});
+                                task.call.peer, task.call.message, task.bytes, !over});
     if (over) {
         events_.push(at, pack(What::finish, index));
         if (!sends)
@@ -163,8 +163,7 @@ void Simulation::drop_if_over(std::uint32_t number) {
 
 // What a suspended task waits for has come.
 void Simulation::communication_done(std::uint32_t index, Time now) {
-    Task &task = tasks_[index];
-    Rank &rank = rank_of(task);
+    Rank &rank = rank_of(index);
     if (unlimited_)
         return finish(index, now);
     append(rank.arrived, rank.arrived_end, index);
@@ -179,7 +178,7 @@ void Simulation::notice(Rank &rank, Time now) {
         const std::uint32_t index = pop(rank.arrived, rank.arrived_end);
         if (setting_.recorder)
             setting_.recorder->unblocked(static_cast<int>(index_of(rank)), key_of(index), now);
-        const std::uint32_t home = tasks_[index].thread;
+        const std::uint32_t home = rank.first_thread + tasks_[index].thread;
         if (machine_.tied > 0) {
             append(threads_[home].inbox, threads_[home].inbox_end, index);
             if (threads_[home].idle)

@@ -44,28 +44,50 @@ constexpr std::uint32_t pack(What what, std::uint32_t who) {
 
 // One cache line. Recycled as soon as it has ended; `serial` tells incarnations apart.
 struct alignas(64) Task {
+    struct Call {
+        std::uint64_t message = 0;
+        std::uint32_t peer = 0;
+        std::uint32_t next = kNone; // in a list of tasks that wait
+        Vertex *before = nullptr;   // as below, one
+    };
+    static constexpr std::uint32_t kBefore = 3;
+
     union {
         Time duration;       // compute
         std::uint64_t bytes; // send, receive
     };
-    std::uint64_t message = 0;
-    std::uint32_t profile = 0; // index, 0: none
+    union {
+        Vertex *before[kBefore]; // compute: the vertices that its own has behind it, if so few
+        Call call = {};          // send, receive
+    };
     std::uint32_t serial = 0;
     std::uint32_t age = 0;
     static constexpr std::uint32_t kNear = 3;
     std::uint32_t near[kNear] = {}; // the first successors; most tasks have no others
     std::uint32_t far = kNone;      // all others: a list of lines
-    std::uint32_t next = kNone;     // in a list
-    std::uint32_t thread = 0;       // of the rank until it starts: the rank's first thread
-    std::uint32_t peer = 0;
-    std::int16_t priority = 0;
-    std::uint8_t function = 0;
-    std::uint8_t near_count = 0;
+    std::uint16_t profile = 0;      // the rank's number of it; 0: none
+    std::uint16_t thread = 0;       // of the rank; until it starts: the first
+    std::int32_t priority : 12 = 0;
+    std::int32_t function : 9 = 0;
+    std::uint32_t node : 4 = 0; // of queues; see kMostQueues
+    std::uint32_t near_count : 2 = 0;
     Kind kind : 2 = Kind::compute;
     bool queued : 1 = false;
     bool has_vertex : 1 = false;
     bool started : 1 = false;
-    std::uint8_t node : 4 = 0; // of queues; see kMostQueues
+
+    // Room for that many, null: too many.
+    Vertex **room_before(std::uint32_t count) {
+        if (kind == Kind::compute)
+            return count <= kBefore ? before : nullptr;
+        return count <= 1 ? &call.before : nullptr;
+    }
+    // Are these in its room? Nothing of the task is read.
+    bool has_room_at(Vertex *const *vertices) const {
+        const auto *place = reinterpret_cast<const std::byte *>(vertices);
+        const auto *begin = reinterpret_cast<const std::byte *>(this);
+        return place >= begin && place < begin + sizeof(Task);
+    }
 };
 static_assert(sizeof(Task) == 64);
 constexpr int kMostQueues = 16;
@@ -146,7 +168,7 @@ void add(Pool<Line<Item>> &lines, std::uint32_t &list, const Item &item) {
     line.items[line.count++] = item;
 }
 
-// Arrays of predecessors too long for a task's place: few sizes, many of each.
+// Arrays of predecessors too long for a task: few sizes, many of each.
 class EdgeHeap {
   public:
     Vertex **make(std::uint32_t count) {
@@ -191,6 +213,7 @@ class TaskStore {
 
     // A rank's places.
     struct Share {
+        std::uint32_t rank = 0;
         std::uint32_t fresh = 0, fresh_end = 0;
         std::deque<std::uint32_t> free; // oldest first
     };
@@ -198,8 +221,9 @@ class TaskStore {
     Task &operator[](std::uint32_t index) { return *task_at(index); }
     const Task &operator[](std::uint32_t index) const { return *task_at(index); }
     Vertex &vertex(std::uint32_t index) { return place(index).vertex; }
+    std::uint32_t rank_of(std::uint32_t index) const { return owners_[index / kAtOnce]; }
     static std::uint32_t index_of(const Vertex &vertex) {
-        return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(vertex.item) / 2);
+        return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(vertex.item));
     }
 
     // Soon wanted: the task, ...
@@ -209,7 +233,6 @@ class TaskStore {
         if (stride_ == sizeof(Task))
             return;
         __builtin_prefetch(&place(index).vertex, 1);
-        __builtin_prefetch(place(index).near, 1);
     }
     // ... and when these are here, the vertices before it.
     void prefetch_predecessors(std::uint32_t index) const {
@@ -240,39 +263,43 @@ class TaskStore {
     Vertex &make_vertex(std::uint32_t index, const std::vector<Vertex *> &predecessors) {
         const auto count = static_cast<std::uint32_t>(predecessors.size());
         Vertex &vertex = *new (&place(index).vertex) Vertex;
-        vertex.item = reinterpret_cast<void *>(std::uintptr_t{index} * 2);
-        vertex.predecessors = count <= kNear ? place(index).near : far_.make(count);
+        vertex.item = reinterpret_cast<void *>(std::uintptr_t{index});
+        Vertex **const room = task_at(index)->room_before(count);
+        vertex.predecessors = room ? room : far_.make(count);
         vertex.predecessor_count = static_cast<int>(count);
         std::copy(predecessors.begin(), predecessors.end(), vertex.predecessors);
         task_at(index)->has_vertex = true;
         return vertex;
     }
     // The task has ended; nobody refers to its vertex any more: when both have happened its place
-    // is free.
+    // is free. Who comes first leaves a note, and does not touch the other's cache line.
     void ended(Share &share, std::uint32_t index) {
-        if (task_at(index)->has_vertex && vertex(index).item)
-            vertex(index).item = reinterpret_cast<void *>(std::uintptr_t{index} * 2 + 1);
+        if (!task_at(index)->has_vertex || half_free_[index])
+            free(share, index);
         else
-            share.free.push_back(index);
+            half_free_[index] = true;
     }
     void released(Share &share, Vertex &vertex) {
-        const auto count = static_cast<std::uint32_t>(vertex.predecessor_count);
-        if (count > kNear)
-            far_.drop(vertex.predecessors, count);
-        if (reinterpret_cast<std::uintptr_t>(vertex.item) & 1)
-            share.free.push_back(index_of(vertex));
-        vertex.item = nullptr;
+        const std::uint32_t index = index_of(vertex);
+        if (!task_at(index)->has_room_at(vertex.predecessors))
+            far_.drop(vertex.predecessors, static_cast<std::uint32_t>(vertex.predecessor_count));
+        if (half_free_[index])
+            free(share, index);
+        else
+            half_free_[index] = true;
     }
 
   private:
-    static constexpr std::uint32_t kNear = 8;
     struct Place {
         Task task;
         Vertex vertex;
-        Vertex *near[kNear]; // its predecessors, unless they are more
     };
-    static_assert(sizeof(Place) == 3 * 64);
+    static_assert(sizeof(Place) == 2 * 64);
 
+    void free(Share &share, std::uint32_t index) {
+        half_free_[index] = false;
+        share.free.push_back(index);
+    }
     Task *task_at(std::uint32_t index) const {
         return reinterpret_cast<Task *>(begin_ + index * stride_);
     }
@@ -280,19 +307,22 @@ class TaskStore {
         return *reinterpret_cast<Place *>(begin_ + index * stride_);
     }
     void refill(Share &share) {
-        constexpr std::uint32_t kAtOnce = 64;
         const auto room = static_cast<std::uint32_t>(pages_.bytes() / stride_);
         if (room - used_ < kAtOnce)
             throw_too_many(room);
         share.fresh = used_;
         share.fresh_end = used_ += kAtOnce;
+        owners_.push_back(share.rank);
     }
 
     const std::size_t stride_;
     Pages pages_{stride_ * kWhoMask};
     std::byte *const begin_ = static_cast<std::byte *>(pages_.begin());
     EdgeHeap far_;
-    std::uint32_t used_ = 1; // a vertex without an item has been released: there is no task 0
+    Column<bool> half_free_;
+    static constexpr std::uint32_t kAtOnce = 64;
+    std::uint32_t used_ = 0;
+    std::vector<std::uint32_t> owners_; // ranks
 };
 
 } // namespace sennit::sim

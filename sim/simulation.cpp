@@ -21,6 +21,7 @@ Simulation::Simulation(const Workload &workload, const Setting &setting)
     : workload_(workload), setting_(setting), machine_(setting.machine),
       rules_(setting.choice.rules), unlimited_(setting.machine.unlimited),
       vertices_wanted_(rules_.propagates() && !unlimited_), functions_(workload.functions()),
+      task_count_(setting.progress ? workload.task_count() : 0),
       tasks_(vertices_wanted_), cards_(machine_),
       ranks_(static_cast<std::size_t>(machine_.rank_count())),
       threads_(static_cast<std::size_t>(machine_.rank_count()) *
@@ -44,7 +45,8 @@ Simulation::Simulation(const Workload &workload, const Setting &setting)
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
         Rank &rank = ranks_[r];
         rank.first_thread = static_cast<std::uint32_t>(r) * team;
-        rank.creator = workload.tasks_of(static_cast<int>(r), setting.choice.marks);
+        rank.places.rank = static_cast<std::uint32_t>(r);
+        rank.specs.begin(workload.tasks_of(static_cast<int>(r), setting.choice.marks));
         rank.data.resize(workload.data_of(static_cast<int>(r)));
         rank.outlook.simulation = this;
         rank.outlook.rank = &rank;
@@ -130,8 +132,6 @@ void Simulation::prefetch_behind(std::uint32_t what) const {
     const std::uint32_t who = what & kWhoMask;
     if (what >> kWhatShift == static_cast<std::uint32_t>(What::finish))
         prefetch_successors(tasks_[who]);
-    else if (what >> kWhatShift == static_cast<std::uint32_t>(What::create))
-        prefetch_successors_of_writers(ranks_[who]);
 }
 
 void Simulation::prefetch_successors(const Task &task) const {
@@ -164,7 +164,7 @@ Result Simulation::run(Fabric *fabric) {
         if (finished_ >= next_report_) {
             next_report_ = finished_ + kBetweenReports;
             if (setting_.progress)
-                setting_.progress({finished_, workload_.task_count(), horizon_});
+                setting_.progress({finished_, task_count_, horizon_});
         }
     }
     for (const Rank &rank : ranks_)
@@ -203,7 +203,7 @@ void Simulation::stuck(Time now) {
                             message.source, message.key, message.target);
         else if (message.sent_at < 0)
             text += fmt::format("; rank {} waits for message {:#x}, which nobody sent",
-                                threads_[tasks_[message.receive_task].thread].rank, message.key);
+                                tasks_.rank_of(message.receive_task), message.key);
     });
     std::uint64_t unfinished = 0;
     for (const Rank &rank : ranks_)

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <utility>
 
 namespace sennit::sim {
 
@@ -15,15 +14,15 @@ void Simulation::note_priorities(Time now) {
     for (const Vertex *vertex : changed_) {
         const std::uint32_t index = TaskStore::index_of(*vertex);
         Task &task = tasks_[index];
-        task.priority = static_cast<std::int16_t>(vertex->priority());
+        task.priority = vertex->priority();
         tell_priority(index, now);
         if (!task.queued)
             continue;
-        Rank &rank = rank_of(task);
+        Rank &rank = rank_of(index);
         ReadyQueue &queue = rank.queues[task.node];
         queue.push(policy::key(rules_, task.priority, task.age), index);
         if (queue.size() > 1024 + 2 * std::size_t{rank.ready})
-            queue.tidy(holds(rank));
+            queue.tidy(holds());
     }
     changed_.clear();
 }
@@ -39,23 +38,18 @@ void Simulation::make_ready(Rank &rank, std::uint32_t index, std::uint32_t threa
     }
     if (!rules_.by_creation)
         task.age = rank.next_age++;
-    task.node = threads_[thread].node;
+    task.node = threads_[thread].node & (kMostQueues - 1);
     task.queued = true;
     tasks_.prefetch_vertex(index);
     rank.queues[task.node].push(policy::key(rules_, task.priority, task.age), index);
 }
 
-// The tasks that a queue will give next are fetched, and when they are here what they refer to: the
-// other ranks' turns are time enough.
+// The tasks that a queue will give next are fetched: the other ranks' turns are time enough.
 void Simulation::prefetch_taken_next(const ReadyQueue &queue) {
     queue.each_second([this](std::uint32_t soon) {
         tasks_.prefetch(soon);
         tasks_.prefetch_vertex(soon);
     });
-    if (!vertices_wanted_)
-        return;
-    std::uint32_t &one = next_[next_at_++ % std::size(next_)];
-    tasks_.prefetch_predecessors(std::exchange(one, queue.first()));
 }
 
 // Newest of one's own first, else the oldest of the next who has one (auto); else the first in
@@ -85,7 +79,7 @@ std::uint32_t Simulation::take_ready(Rank &rank, std::uint32_t thread) {
     for (int near = 0; near < tree_.nodes; ++near) {
         const int at = tree_.look_at(threads_[thread].node, near);
         ReadyQueue &queue = rank.queues[static_cast<std::size_t>(at)];
-        const std::uint32_t index = queue.pop(holds(rank), kNone);
+        const std::uint32_t index = queue.pop(holds(), kNone);
         if (index == kNone)
             continue;
         Task &task = tasks_[index];
@@ -128,7 +122,7 @@ void Simulation::look_for_work(std::uint32_t index, Time now) {
     if (task == kNone)
         task = pop(rank.inbox, rank.inbox_end);
     if (task != kNone) { // it has only waited for its message
-        tasks_[task].thread = index;
+        tasks_[task].thread = static_cast<std::uint16_t>(index - rank.first_thread);
         prefetch_successors(tasks_[task]);
         occupy(rank, resume_, false);
         events_.push(now + resume_, pack(What::finish, task));
@@ -154,12 +148,12 @@ void Simulation::look_for_work(std::uint32_t index, Time now) {
 
 void Simulation::start(Rank &rank, std::uint32_t index, std::uint32_t thread, Time now) {
     Task &task = tasks_[index];
-    task.thread = thread;
+    task.thread = static_cast<std::uint16_t>(thread - rank.first_thread);
     Time cost = schedule_ + match_;
     task.started = true;
     if (task.has_vertex) {
         cost += place_;
-        rank.outlook.start(tasks_.vertex(index));
+        start_vertex(rank, index);
         if (rank.outlook.overdue())
             cost += reconsider(rank);
     }
@@ -177,8 +171,8 @@ void Simulation::start(Rank &rank, std::uint32_t index, std::uint32_t thread, Ti
 
 void Simulation::finish(std::uint32_t index, Time now) {
     Task &task = tasks_[index];
-    const std::uint32_t thread = task.thread;
-    Rank &rank = ranks_[threads_[thread].rank];
+    Rank &rank = rank_of(index);
+    const std::uint32_t thread = rank.first_thread + task.thread;
     if (task.profile && task.kind != Kind::send)
         learn(rank, task, false);
     if (setting_.recorder)
@@ -233,14 +227,36 @@ void Simulation::finish(std::uint32_t index, Time now) {
         wake(rank, rank.first_thread, now);
 }
 
+void Simulation::start_vertex(Rank &rank, std::uint32_t index) {
+    tasks_.prefetch_vertex(index);
+    if (starting_end_ - starting_begin_ == kStarting)
+        start_oldest_vertex();
+    starting_[starting_end_++ % kStarting] = index;
+    ++rank.starting;
+    if (rank.outlook.outdated()) // it counts starts
+        return tell_starts(rank);
+    if (starting_end_ - starting_begin_ > kStarting / 2)
+        tasks_.prefetch_predecessors(starting_[(starting_end_ - kStarting / 2) % kStarting]);
+}
+
+void Simulation::start_oldest_vertex() {
+    const std::uint32_t index = starting_[starting_begin_++ % kStarting];
+    Rank &rank = rank_of(index);
+    --rank.starting;
+    rank.outlook.start(tasks_.vertex(index));
+}
+
 // ---- learning -----------------------------------------------------------------------------------
 
 void Simulation::learn(Rank &rank, Task &task, bool sent) {
-    if (policy::learn(*profiles_[task.profile], sent))
-        rank.outlook.verdict_changed(sent);
+    if (!policy::learn(*rank.known_profiles[task.profile], sent))
+        return;
+    tell_starts(rank);
+    rank.outlook.verdict_changed(sent);
 }
 
 Time Simulation::reconsider(Rank &rank) {
+    tell_starts(rank);
     rank.outlook.reconsider();
     note_priorities(horizon_);
     return static_cast<Time>(static_cast<double>(rank.unfinished) * machine_.reconsider);

@@ -88,6 +88,56 @@ class Tasks {
     Handle handle_;
 };
 
+// The next tasks of a rank, a few of them ahead: whoever creates them has time to fetch what they
+// depend on.
+class Specs {
+  public:
+    static constexpr std::uint32_t kAhead = 8;
+
+    void begin(Tasks creator) {
+        creator_ = std::move(creator);
+        for (std::uint32_t i = 0; i < kAhead; ++i)
+            fetch();
+    }
+
+    // The next, whose memory is its own until the call after; null when there is none.
+    const TaskSpec *next() {
+        if (taken_)
+            fetch();
+        taken_ = begin_ != end_;
+        return taken_ ? &slots_[begin_++ % kSlots].spec : nullptr;
+    }
+    // The one that comes so many after that; null when there is none.
+    const TaskSpec *after(std::uint32_t steps) const {
+        return end_ - begin_ >= steps ? &slots_[(begin_ + steps - 1) % kSlots].spec : nullptr;
+    }
+
+  private:
+    static constexpr std::uint32_t kSlots = kAhead;
+    struct Slot {
+        TaskSpec spec;
+        std::vector<Access> more;
+    };
+    void fetch() {
+        const TaskSpec *const spec = done_ ? nullptr : creator_.next();
+        done_ = !spec;
+        if (done_)
+            return;
+        Slot &slot = slots_[end_++ % kSlots];
+        slot.spec = *spec;
+        if (!spec->more)
+            return;
+        slot.more = *spec->more;
+        slot.spec.more = &slot.more;
+    }
+
+    Tasks creator_;
+    std::array<Slot, kSlots> slots_;
+    std::uint32_t begin_ = 0, end_ = 0;
+    bool taken_ = false;
+    bool done_ = false;
+};
+
 // What the program knows of the policy: how it sets its priority clauses.
 enum class Marks { none, sends, paths, depths, global };
 
