@@ -161,7 +161,7 @@ std::uint32_t Simulation::make_task(Rank &rank, const TaskSpec &spec, Time now) 
     ++rank.unfinished;
     rank.most_unfinished = std::max(rank.most_unfinished, rank.unfinished);
     if (setting_.recorder)
-        setting_.recorder->created(static_cast<int>(index_of(rank)), key_of(index), task.function,
+        setting_.recorder->created(static_cast<int>(index_of(rank)), key_of(index), spec.function,
                                    now);
     return index;
 }

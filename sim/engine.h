@@ -183,6 +183,8 @@ class Simulation {
     void prefetch_behind(std::uint32_t what) const;
     void prefetch_successors(const Task &task) const;
     [[noreturn]] void stuck(Time now);
+    std::string text_of_cycle();
+    class Waits;
 
     const Workload &workload_;
     const Setting &setting_;

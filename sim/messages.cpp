@@ -38,8 +38,8 @@ void Simulation::post(Rank &rank, std::uint32_t index, std::uint32_t thread, Tim
     const std::uint32_t number = messages_.find_or_make(task.call.message);
     Message &message = messages_[number];
     if ((sends ? message.sent_at : message.posted_at) >= 0)
-        throw Stuck(
-            fmt::format("message {:#x} has two {}", task.call.message, sends ? "senders" : "receivers"));
+        throw Stuck(fmt::format("message {:#x} has two {}", task.call.message,
+                                sends ? "senders" : "receivers"));
     const std::uint32_t r = index_of(rank);
     const bool eager = static_cast<double>(task.bytes) <= machine_.eager;
     bool over;
@@ -68,8 +68,9 @@ void Simulation::post(Rank &rank, std::uint32_t index, std::uint32_t thread, Tim
     }
     if (setting_.recorder)
         setting_.recorder->ran({static_cast<int>(r), static_cast<int>(thread - rank.first_thread),
-                                key_of(index), task.function, task.kind, at - overhead_, at,
-                                task.call.peer, task.call.message, task.bytes, !over});
+                                key_of(index), static_cast<int>(task.function), task.kind,
+                                at - overhead_, at, task.call.peer, task.call.message, task.bytes,
+                                !over});
     if (over) {
         events_.push(at, pack(What::finish, index));
         if (!sends)

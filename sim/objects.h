@@ -68,13 +68,14 @@ struct alignas(64) Task {
     std::uint16_t profile = 0;      // the rank's number of it; 0: none
     std::uint16_t thread = 0;       // of the rank; until it starts: the first
     std::int32_t priority : 12 = 0;
-    std::int32_t function : 9 = 0;
+    std::uint32_t function : 8 = 0;
     std::uint32_t node : 4 = 0; // of queues; see kMostQueues
     std::uint32_t near_count : 2 = 0;
     Kind kind : 2 = Kind::compute;
     bool queued : 1 = false;
     bool has_vertex : 1 = false;
     bool started : 1 = false;
+    bool alive : 1 = true; // it has not ended
 
     // Room for that many, null: too many.
     Vertex **room_before(std::uint32_t count) {
@@ -241,6 +242,12 @@ class TaskStore {
         const Vertex &vertex = place(index).vertex;
         for (int i = 0; i < vertex.predecessor_count; ++i)
             __builtin_prefetch(vertex.predecessors[i], 1);
+    }
+    // Visit all places, also of tasks that have ended.
+    template <class Visitor>
+    void each(Visitor visit) const {
+        for (std::uint32_t index = 0; index < used_; ++index)
+            visit(index, (*this)[index]);
     }
     // What take() will give, most likely.
     void prefetch_next(const Share &share) const {

@@ -34,6 +34,9 @@ class Replay final : public Workload {
     }
     Tasks tasks_of(int rank, Marks marks) const override;
     std::uint64_t task_count() const override { return count_; }
+    std::uint32_t number_of(int rank, std::uint32_t place) const override {
+        return ranks_[static_cast<std::size_t>(rank)].pieces[place].datum;
+    }
 
   private:
     struct Piece {

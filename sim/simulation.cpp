@@ -21,9 +21,8 @@ Simulation::Simulation(const Workload &workload, const Setting &setting)
     : workload_(workload), setting_(setting), machine_(setting.machine),
       rules_(setting.choice.rules), unlimited_(setting.machine.unlimited),
       vertices_wanted_(rules_.propagates() && !unlimited_), functions_(workload.functions()),
-      task_count_(setting.progress ? workload.task_count() : 0),
-      tasks_(vertices_wanted_), cards_(machine_),
-      ranks_(static_cast<std::size_t>(machine_.rank_count())),
+      task_count_(setting.progress ? workload.task_count() : 0), tasks_(vertices_wanted_),
+      cards_(machine_), ranks_(static_cast<std::size_t>(machine_.rank_count())),
       threads_(static_cast<std::size_t>(machine_.rank_count()) *
                static_cast<std::size_t>(machine_.thread_count())) {
     const auto cost = [&](double value) { return unlimited_ ? 0 : static_cast<Time>(value); };
@@ -191,26 +190,6 @@ Result Simulation::run(Fabric *fabric) {
     return result_;
 }
 
-void Simulation::stuck(Time now) {
-    std::string text;
-    int listed = 0;
-    messages_.each([&](const Message &message) {
-        if (listed++ >= 3)
-            return;
-        if (message.posted_at < 0)
-            text +=
-                fmt::format("; rank {} sent message {:#x} to rank {}, which does not receive it",
-                            message.source, message.key, message.target);
-        else if (message.sent_at < 0)
-            text += fmt::format("; rank {} waits for message {:#x}, which nobody sent",
-                                tasks_.rank_of(message.receive_task), message.key);
-    });
-    std::uint64_t unfinished = 0;
-    for (const Rank &rank : ranks_)
-        unfinished += rank.unfinished;
-    throw Stuck(fmt::format("nothing can go on after {:.6f} s: {} tasks are not done{}",
-                            static_cast<double>(now) * 1e-9, unfinished, text));
-}
 namespace {
 
 constexpr struct {

@@ -165,7 +165,8 @@ void Simulation::start(Rank &rank, std::uint32_t index, std::uint32_t thread, Ti
     if (setting_.recorder)
         setting_.recorder->ran({static_cast<int>(threads_[thread].rank),
                                 static_cast<int>(thread - rank.first_thread), key_of(index),
-                                task.function, task.kind, now + cost, end, 0, 0, 0, false});
+                                static_cast<int>(task.function), task.kind, now + cost, end, 0, 0,
+                                0, false});
     events_.push(end, pack(What::finish, index));
 }
 
@@ -184,30 +185,33 @@ void Simulation::finish(std::uint32_t index, Time now) {
     const std::array near = std::to_array(task.near);
     std::uint32_t others = task.far;
     ++task.serial; // it is gone
+    task.alive = false;
     last_end_ = now;
     tasks_.ended(rank.places, index);
     --rank.unfinished;
     ++finished_;
+    // As the runtime: the newest first; without an order it is also what the thread does next.
+    std::uint32_t next = kNone;
     const auto release = [&](std::uint32_t successor) {
         if (setting_.recorder)
             setting_.recorder->ready(static_cast<int>(index_of(rank)),
                                      static_cast<int>(thread - rank.first_thread),
                                      key_of(successor), now);
-        make_ready(rank, successor, thread, now);
+        if (!rules_.ordered && !unlimited_ && next == kNone)
+            next = successor;
+        else
+            make_ready(rank, successor, thread, now);
     };
-    for (std::uint32_t i = 0; i < near_count; ++i)
-        if (--missing_[near[i]] == 0)
-            release(near[i]);
     while (others != kNone) {
         const Line<std::uint32_t> line = successors_[others];
         successors_.give_back(others);
         others = line.next;
         if (others != kNone)
             successors_.prefetch(others);
-        for (std::uint32_t i = 0; i < line.count; ++i)
+        for (std::uint32_t i = line.count; i-- > 0;)
             missing_.prefetch(line.items[i]);
         std::uint32_t ready[line.kRoom], count = 0;
-        for (std::uint32_t i = 0; i < line.count; ++i) {
+        for (std::uint32_t i = line.count; i-- > 0;) {
             ready[count] = line.items[i];
             if (--missing_[ready[count]] == 0)
                 tasks_.prefetch(ready[count++]);
@@ -215,6 +219,11 @@ void Simulation::finish(std::uint32_t index, Time now) {
         for (std::uint32_t i = 0; i < count; ++i)
             release(ready[i]);
     }
+    for (std::uint32_t i = near_count; i-- > 0;)
+        if (--missing_[near[i]] == 0)
+            release(near[i]);
+    if (next != kNone)
+        make_ready(rank, next, thread, now);
     if (unlimited_) {
         if (rank.waits_for_all && rank.unfinished == 0)
             go_on_creating(rank, now);

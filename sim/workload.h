@@ -148,6 +148,8 @@ class Workload {
     virtual std::uint32_t data_of(int rank) const = 0;
     virtual Tasks tasks_of(int rank, Marks marks) const = 0;
     virtual std::uint64_t task_count() const = 0; // 0: unknown; for the progress bar
+    // The number that users know a rank's task by, from its place in the order of creation.
+    virtual std::uint32_t number_of(int /*rank*/, std::uint32_t place) const { return place; }
 };
 
 } // namespace sennit::sim
