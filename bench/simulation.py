@@ -2,11 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Paper 1 by simulation, and what lies beyond it: writes docs/results/simulation.md.
 
-Every table is what the commands above it printed, ours beside the paper's. bench/simulation.py
-SENNIT > docs/results/simulation.md; --large adds the runs that take minutes each.
+Every table is what the commands above it printed, ours beside the paper's.
+
+    bench/simulation.py SENNIT --update docs/results/simulation.md [--large | --only PART,PART]
+
+writes each section that was run over the one of the same heading; without --update all goes to stdout.
 """
 import argparse
+import contextlib
+import io
 import json
+import os
+import statistics
 import subprocess
 import sys
 
@@ -137,33 +144,87 @@ def figure_4(sennit):
 
 
 def gauss_seidel(sennit):
-    print("## Paper 2, Figure 9: Gauss-Seidel, strong scaling\n")
-    print("65,536 x 65,536 cells in blocks of 1,024, 1,000 iterations, a rank of 48 threads on each node. Speedup, "
-          "and parallel efficiency against one's own run on one node. Nothing is fitted: the paper gives no time.\n")
+    def rows_of(results, ranks, share):
+        """Seconds, and efficiency: `share` of the work of one node's run is each node's."""
+        return ([f"{row['time_s']:.1f}" for row in results],
+                [f"{results[0]['time_s'] / row['time_s'] * share(nodes):.2f}"
+                 for row, nodes in zip(results, ranks)])
+
+    def run(options, *extra):
+        return simulate(sennit, "--block", 1024, "--threads", 48, "--bandwidth", 12, *options, *extra,
+                        "--policy", "fifo", workload="gauss-seidel")
+
+    versions = (("Interop(blk)", []), ("Sentinel", ["--sentinel"]))
+    print("## Paper 2, Figures 9 and 11: Gauss-Seidel\n")
+    print("Blocks of 1,024 x 1,024 cells, a rank of 48 threads on each node. Efficiency: against one's own run on one "
+          "node. Nothing is fitted: the paper gives no time, so a cell takes 1 ns. Of its figures we have what its text "
+          "says of them. Sentinel: all communication tasks of a rank one after the other, in the order of the authors' "
+          "program (first row up, row from above, row from below, blocks, last row down).\n")
+    print("Strong scaling, 65,536 x 65,536 cells, 1,000 iterations.\n")
     ranks = (1, 2, 4, 8, 16, 32, 64)
     rows = []
-    for name, options in (("Interop", []), ("Sentinel", ["--sentinel"])):
-        results = simulate(sennit, "--cells", 65536, "--block", 1024, "--iterations", 1000, "--threads", 48,
-                           "--bandwidth", 12, *options, "--sweep", f"ranks={','.join(map(str, ranks))}",
-                           "--policy", "fifo", workload="gauss-seidel")
-        speedups = [results[0]["time_s"] / row["time_s"] for row in results]
-        rows.append([f"{name}, s", *[f"{row['time_s']:.1f}" for row in results]])
-        rows.append([f"{name}, speedup (efficiency)",
-                     *[f"{s:.1f} ({s / r:.2f})" for s, r in zip(speedups, ranks)]])
+    for name, options in versions:
+        results = run(options, "--cells", 65536, "--iterations", 1000, "--sweep",
+                      f"ranks={','.join(map(str, ranks))}")
+        times, efficiencies = rows_of(results, ranks, lambda nodes: 1 / nodes)
+        rows += [[f"{name}, s", *times], ["efficiency", *efficiencies]]
     table(["nodes", *ranks], rows)
+    print("The paper: Interop(blk) has about the same efficiency from 1 to 16 nodes, scales to 32, is flat at 64; "
+          "Sentinel stops scaling at four nodes, where its efficiency drops.\n")
+    print("Weak scaling, 32,768 x 32,768 cells a node, 200 iterations (the paper: 1,000).\n")
+    ranks = (1, 4, 16, 64)
+    rows = []
+    for name, options in versions:
+        results = [run(options, "--cells", 32768 * int(nodes ** 0.5), "--iterations", 200, "--ranks", nodes)[0]
+                   for nodes in ranks]
+        times, efficiencies = rows_of(results, ranks, lambda nodes: 1)
+        rows += [[f"{name}, s", *times], ["efficiency", *efficiencies]]
+    table(["nodes", *ranks], rows)
+    print("The paper: Interop(blk) scales linearly to 64 nodes; Sentinel has an efficiency of 0.2 on four.\n")
 
 
 def large(sennit):
-    print("## Beyond the paper: weak scaling to 4,096 ranks\n")
+    print("## Beyond the paper: weak scaling to 10,000 ranks\n")
     for share, n, ranks in (("An eighth", 65536, "32,512"), ("A 64th", 32768, "32,512,4096")):
         print(f"{share} of the paper's work for each rank, window 2,048.\n")
-        groups = by_sweep(simulate(sennit, "--n", n, *PAPER_CASE[2:], "--weak", 32, "--window", 2048,
-                                   "--policy", "fifo,sa,fa", "--sweep", f"ranks={ranks}"), "ranks")
+        machine = ["--n", n, *PAPER_CASE[2:], "--weak", 32, "--window", 2048, "--policy", "fifo,sa,fa"]
+        groups = by_sweep(simulate(sennit, *machine, "--sweep", f"ranks={ranks}"), "ranks")
+        if "4096" in ranks: # no power of two has a square as near to it
+            groups.update(by_sweep(simulate(sennit, *machine, "--grid-rows", 100, "--sweep", "ranks=10000"),
+                                   "ranks"))
         table(["ranks", "tasks", "fifo", "sa", "fa", "fifo idle", "sa idle", "bound"],
               [[f"{ranks:g}", of["fifo"]["tasks"], seconds(of["fifo"])] +
                [f"{seconds(of[p])} ({gain(of[p], of['fifo'])})" for p in ("sa", "fa")] +
                [f"{idle(of['fifo']):.0f}%", f"{idle(of['sa']):.0f}%",
                 bound(of["fifo"])] for ranks, of in groups.items()])
+
+
+def speed(sennit, rounds=5):
+    """Processor time of the whole command, start and graph included, and its most memory."""
+    policies = ("fifo", "ma1", "sa", "fa", "steal", "lifo")
+    command = ["simulate", "cholesky", *PAPER_CASE, "--ranks", "32", "--no-path"]
+    print("## Speed\n")
+    print("    sennit " + " ".join(command) + " --policy NAME\n")
+    runs = {policy: [] for policy in policies}
+    for _ in range(rounds):
+        for policy in policies:
+            child = subprocess.Popen([sennit, *command, "--quiet", "--policy", policy, "--json", "-"],
+                                     stdout=subprocess.PIPE, text=True)
+            tasks = json.loads(child.stdout.read())["results"][0]["tasks"]
+            _, status, used = os.wait4(child.pid, 0)
+            if status != 0:
+                raise SystemExit(f"{policy}: sennit ended with {status}")
+            runs[policy].append((used.ru_utime + used.ru_stime, used.ru_maxrss, tasks))
+    tasks = runs["fifo"][0][2]
+    print(f"The paper's case, {tasks:,} tasks; {rounds} interleaved runs of each policy on one core, load of the machine's "
+          f"{os.cpu_count()} cores afterwards: {os.getloadavg()[0]:.1f}. Goals: 2 million tasks a second of processor time, "
+          "30 s, 4 GiB.\n")
+    rows = []
+    for policy, of in runs.items():
+        rates = sorted(tasks / run[0] * 1e-6 for run in of)
+        rows.append([policy, f"{statistics.median(rates):.2f} [{rates[0]:.2f} - {rates[-1]:.2f}]",
+                     f"{max(run[0] for run in of):.1f}", f"{max(run[1] for run in of) / 1e6:.2f}"])
+    table(["policy", "million tasks/s: median [least - most]", "most seconds", "GB"], rows)
 
 
 INTRO = f"""# Paper 1 by simulation, and beyond it
@@ -186,16 +247,58 @@ Suspended tasks go on on any thread, as in MPC (`--tied 0`).
 """
 
 
+PARTS = ("intro", "table3", "figure4", "gauss-seidel", "sensitivity", "large", "speed")
+
+
+def sections_of(text):
+    """What stands before the first heading, then (heading, text) of each section."""
+    parts = ("\n" + text).split("\n## ")
+    return parts[0].lstrip("\n"), [(part.split("\n", 1)[0], part.rstrip("\n")) for part in parts[1:]]
+
+
+def updated(old, new):
+    """The page with each section that is new in place of the one of its name, or before `Simulated against`."""
+    intro, sections = sections_of(old)
+    new_intro, fresh = sections_of(new)
+    names = [name for name, _ in sections]
+    for name, text in fresh:
+        subject = name.split(":")[0]
+        at = next((i for i, one in enumerate(names) if one.split(":")[0] == subject), None)
+        if at is None:
+            at = next((i for i, one in enumerate(names) if one.startswith("Simulated against")), len(names))
+            sections.insert(at, (name, text))
+            names.insert(at, name)
+        sections[at] = (name, text)
+        names[at] = name
+    return "\n\n".join([(new_intro or intro).rstrip("\n")] + ["## " + text for _, text in sections]) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("sennit")
-    parser.add_argument("--large", action="store_true", help="512 and 4,096 ranks")
-    parser.add_argument("--only", help="comma-separated parts: intro, table3, figure4, "
-                        "gauss-seidel, sensitivity, large")
+    parser.add_argument("--large", action="store_true", help="512, 4,096 and 10,000 ranks: an hour, 5 GB")
+    parser.add_argument("--only", help=f"comma-separated: {', '.join(PARTS)}")
+    parser.add_argument("--update", metavar="FILE", help="write the sections into this page")
     arguments = parser.parse_args()
-    sennit = arguments.sennit
     wanted = arguments.only.split(",") if arguments.only else (
-        ["intro", "table3", "figure4", "gauss-seidel", "sensitivity"] + (["large"] if arguments.large else []))
+        [part for part in PARTS if part != "large" or arguments.large])
+    unknown = set(wanted) - set(PARTS)
+    if unknown:
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    if not arguments.update:
+        write(arguments.sennit, wanted)
+        return 0
+    with open(arguments.update, encoding="utf-8") as page:
+        old = page.read()
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        write(arguments.sennit, wanted)
+    with open(arguments.update, "w", encoding="utf-8") as page:
+        page.write(updated(old, printed.getvalue()))
+    return 0
+
+
+def write(sennit, wanted):
     if "intro" in wanted:
         print(INTRO, flush=True)
     if "table3" in wanted:
@@ -238,7 +341,8 @@ def main():
         table(["buffers", "fifo", "sa", "fa"], rows)
     if "large" in wanted:
         large(sennit)
-    return 0
+    if "speed" in wanted:
+        speed(sennit)
 
 
 if __name__ == "__main__":

@@ -72,25 +72,24 @@ Tasks GaussSeidel::tasks_of(int rank, Marks marks) const {
         if (options_.sentinel)
             task.add(sentinel, Access::Mode::inout);
     };
-    // In this order a rank that does one after the other gets stuck nowhere: what goes up and comes
-    // from below belongs to the last iteration.
+    // In the order of the authors' program: one border after the other. It matters where the
+    // communication tasks of a rank follow each other: what goes up and what comes from below belongs
+    // to the last iteration, so nobody waits in a circle.
     for (int t = 0; t < options_.iterations; ++t) {
-        for (int c = 0; c < blocks_; ++c) {
-            if (above) {
-                communicate(kSendUp, Kind::send, 1, c, t, rank - 1, rank - 1);
-                co_yield task;
-            }
-            if (below) {
-                communicate(kReceiveBelow, Kind::receive, rows + 1, c, t, rank + 1, rank);
-                co_yield task;
-            }
+        for (int c = 0; c < blocks_ && above; ++c) {
+            communicate(kSendUp, Kind::send, 1, c, t, rank - 1, rank - 1);
+            co_yield task;
+        }
+        for (int c = 0; c < blocks_ && above; ++c) {
+            communicate(kReceiveAbove, Kind::receive, 0, c, t, rank - 1, rank - 1);
+            co_yield task;
+        }
+        for (int c = 0; c < blocks_ && below; ++c) {
+            communicate(kReceiveBelow, Kind::receive, rows + 1, c, t, rank + 1, rank);
+            co_yield task;
         }
         for (int r = 1; r <= rows; ++r) {
             for (int c = 0; c < blocks_; ++c) {
-                if (r == 1 && above) {
-                    communicate(kReceiveAbove, Kind::receive, 0, c, t, rank - 1, rank - 1);
-                    co_yield task;
-                }
                 fresh(kBlock, Kind::compute);
                 task.duration =
                     static_cast<Time>(options_.cell_ns * options_.block * options_.block);
@@ -108,11 +107,11 @@ Tasks GaussSeidel::tasks_of(int rank, Marks marks) const {
                     task.add(datum(r + 1, c), Access::Mode::in);
                 task.add(datum(r, c), Access::Mode::inout);
                 co_yield task;
-                if (r == rows && below) {
-                    communicate(kSendDown, Kind::send, rows, c, t, rank + 1, rank);
-                    co_yield task;
-                }
             }
+        }
+        for (int c = 0; c < blocks_ && below; ++c) {
+            communicate(kSendDown, Kind::send, rows, c, t, rank + 1, rank);
+            co_yield task;
         }
     }
 }

@@ -225,6 +225,12 @@ struct Simulate::State {
     std::vector<std::string> policy_names() const {
         return policies == "all" ? sim::known_choices() : split(policies, ',');
     }
+    std::size_t count_runs(const std::vector<Sweep> &lists) const {
+        std::size_t count = policy_names().size();
+        for (const Sweep &list : lists)
+            count *= list.values.size();
+        return count;
+    }
     std::string workload_name() const {
         return replay ? "trace" : *cholesky ? "cholesky" : "gauss-seidel";
     }
@@ -342,7 +348,8 @@ void Simulate::State::simulate_one(const std::vector<Sweep> &lists,
             bar.begin("critical path");
             path = seconds(sim::critical_path(*work, setting));
         }
-        bar.begin(fmt::format("{} ranks, {}", machine.rank_count(), name));
+        bar.begin(fmt::format("{} of {}: {} ranks, {}", rows.size() + 1, count_runs(lists),
+                              machine.rank_count(), name));
         const std::unique_ptr<sim::TraceWriter> writer = trace_writer(lists, swept, name, *work);
         setting.recorder = writer.get();
         const std::clock_t began = std::clock();
