@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "suite.h"
 
+#include <stdatomic.h>
 #include <sys/prctl.h>
 #include <time.h>
 
 static double g_rate[kernels]; /* flops per nanosecond */
 static bool g_emulated;
+static atomic_long g_late; /* ns, by which kernels ended too late */
 
 void set_rates(const struct options *options) {
     for (int kernel = 0; kernel < kernels; ++kernel)
@@ -49,4 +51,13 @@ void hold(enum kernel kernel, int m, int n, int k) {
     end.tv_nsec = ns % 1000000000;
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) != 0)
         ;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    atomic_fetch_add_explicit(&g_late,
+                              (now.tv_sec - end.tv_sec) * 1000000000 + now.tv_nsec - end.tv_nsec,
+                              memory_order_relaxed);
+}
+
+double late_seconds(void) {
+    return (double)atomic_load_explicit(&g_late, memory_order_relaxed) * 1e-9;
 }

@@ -13,7 +13,15 @@ take together, and what has to follow any. *Processors*: of the two processors' 
 emulated result would be noise. *Policy work*: time in the policy, its waits for a lock included, of the time of all
 threads. The order in parentheses says what the age of equals counts from: FIFO means creation order, and so does LIFO
 in the goals. Messages of more than 64 KiB leave when their receive has been called, as MPI has it, unless *sent unasked*
-is said. A network counts as saturated where the busiest card sends for a fifth of the time or more."""
+is said. A network counts as saturated where the busiest card sends for a fifth of the time or more. *Late*: by how much
+the machine was late to wake the threads of emulated kernels, of the time of all threads. No order of tasks saves that, so the
+goals take it off where they compare with the bound; a run of which it is more than 2.5% is done again, up to twice. With real kernels a run is the fastest of five factorizations."""
+
+BEHIND = ("What is behind such numbers: [cholesky-evidence.md](cholesky-evidence.md); an earlier run of all groups: "
+          "[cholesky-suite-unasked.md](cholesky-suite-unasked.md).")
+
+TESTED = """Goals: median over the rounds (the least times) [least – largest of the rounds]. *A half-learned FA is never slower than FIFO* is a
+test: `unit.Outlook.AHalfLearnedGraphDoesNotPreferTheKnownSend`."""
 
 # Pereira et al. (IWOMP 2021): table 3 and section 4.3, seconds.
 PAPER = """\
@@ -53,15 +61,23 @@ def saturated(sample):
     return sample["bound_card"] >= 0.2 * sample["bound"]
 
 
+def late_share(sample):
+    """Of the threads' time, that emulated kernels took too long."""
+    return sample.get("late", 0.0) / sample["seconds"] / sample["threads"] / sample["ranks"]
+
+
+def above_bound_but_late(cell):
+    return [sample["seconds"] * (1 - late_share(sample)) / sample["bound"] - 1 for sample in good(cell)]
+
+
 def by_round(mine, theirs):
     """Of the rounds in which both have a time: theirs, mine."""
     return [(b["seconds"], a["seconds"]) for a, b in zip(mine or [], theirs or []) if a and b]
 
 
-def saved(mine, theirs):
-    """Median over the rounds of the share of `theirs` that `mine` saves; None: nothing to compare."""
-    pairs = by_round(mine, theirs)
-    return statistics.median((their - my) / their for their, my in pairs) if pairs else None
+def savings(mine, theirs):
+    """Of each round, the share of `theirs` that `mine` saves."""
+    return [(their - my) / their for their, my in by_round(mine, theirs)]
 
 
 def saved_best(mine, theirs):
@@ -80,7 +96,8 @@ def percent(value):
 
 
 def gain_text(mine, theirs):
-    return f"{percent(saved(mine, theirs))} ({percent(saved_best(mine, theirs))})"
+    shares = savings(mine, theirs)
+    return f"{percent(statistics.median(shares) if shares else None)} ({percent(saved_best(mine, theirs))})"
 
 
 def baseline(ways):
@@ -97,7 +114,7 @@ def table(name, case, ways, samples):
     for way in ways:
         cell = samples.get((name, case, way))
         if not good(cell):
-            lines.append([way.label, "**no result**", "", "", "", ""])
+            lines.append([way.label, "**no result**", "", "", "", "", ""])
             continue
         times = [sample["seconds"] for sample in good(cell)]
         emulated = good(cell)[0]["emulated"]
@@ -107,10 +124,11 @@ def table(name, case, ways, samples):
                                                                           f", {len(cell) - len(good(cell))} failed"),
             "" if way == base else gain_text(cell, samples.get((name, case, base))),
             percent(statistics.median(above_bound(cell))) if emulated else "–",
+            percent(statistics.median(map(late_share, good(cell)))) if emulated else "–",
             percent(statistics.median(s["cpu"] / s["seconds"] / 2 for s in good(cell))),
             percent(statistics.median(map(policy_share, good(cell)))),
         ])
-    text = markdown(["", "seconds", f"gain over {base.label}", "above bound", "processors", "policy work"], lines)
+    text = markdown(["", "seconds", f"gain over {base.label}", "above bound", "late", "processors", "policy work"], lines)
     some = next((s for way in ways for s in good(samples.get((name, case, way)))), None)
     if some and some["emulated"]:
         text = (f"Bounds: work {some['bound_work']:.3f} s, longest path {some['bound_path']:.3f} s, busiest card "
@@ -130,12 +148,18 @@ class Goals:
                 return cell
         return None
 
-    def say(self, goal, case, value, met, best=None):
-        if value is None:
+    def say(self, goal, case, values, met, best):
+        """`values`: of each round; their median has to be good enough."""
+        if not values:
             self.lines.append([goal, case.title, "–", "not measured"])
-        else:
-            text = percent(value) + ("" if best is None else f" ({percent(best)})")
-            self.lines.append([goal, case.title, text, "met" if met(value) else "**missed**"])
+            return
+        value = statistics.median(values)
+        self.lines.append([goal, case.title,
+                           f"{percent(value)} ({percent(best)}) [{percent(min(values))} – {percent(max(values))}]",
+                           "met" if met(value) else "**missed**"])
+
+    def say_gain(self, goal, case, mine, theirs, met):
+        self.say(goal, case, savings(mine, theirs), met, saved_best(mine, theirs))
 
     def judge(self):
         for name, case, _ in self.cases:
@@ -144,35 +168,30 @@ class Goals:
             if not sa:
                 continue
             if good(sa) and good(sa)[0]["emulated"] and not saturated(good(sa)[0]):
-                above = above_bound(sa)
-                self.say("SA within 5% of the bound (network not saturated)", case, statistics.median(above),
-                         lambda v: v <= 0.05, min(above))
+                above = above_bound_but_late(sa)
+                self.say("SA within 5% of the bound (network not saturated)", case, above, lambda v: v <= 0.05, min(above))
             least = {("policies", 4): 0.05, ("large", 16): 0.20, ("two", 2): 0.12}.get((name, case.ranks))
             if least:
-                self.say(f"SA ≥ {100 * least:g}% faster than FIFO", case, saved(sa, fifo), lambda v, m=least: v >= m,
-                         saved_best(sa, fifo))
+                self.say_gain(f"SA ≥ {100 * least:g}% faster than FIFO", case, sa, fifo, lambda v, m=least: v >= m)
             if name == "two":
-                self.say("FA ≥ 12% faster than FIFO", case, saved(fa, fifo), lambda v: v >= 0.12, saved_best(fa, fifo))
+                self.say_gain("FA ≥ 12% faster than FIFO", case, fa, fifo, lambda v: v >= 0.12)
             if name in ("policies", "large"):
-                self.say("LIFO clearly worst: gain ≤ -2%", case, saved(lifo, fifo), lambda v: v <= -0.02,
-                         saved_best(lifo, fifo))
+                self.say_gain("LIFO clearly worst: gain ≤ -2%", case, lifo, fifo, lambda v: v <= -0.02)
             for other, text in ((sa, "FA's gain over SA ≥ -1%"), (fifo, "FA's gain over FIFO ≥ -1%")):
-                if other:
-                    self.say(text, case, saved(fa, other), lambda v: v >= -0.01,
-                             saved_best(fa, other))
-        spent = [(statistics.median(map(policy_share, good(cell))), case)
-                 for (_, case, _), cell in self.samples.items() if good(cell)]
+                if other and fa:
+                    self.say_gain(text, case, fa, other, lambda v: v >= -0.01)
+        spent = [([*map(policy_share, good(cell))], case) for (_, case, _), cell in self.samples.items() if good(cell)]
         if spent:
-            most, case = max(spent, key=lambda pair: pair[0])
-            self.say("policy work < 1% of the threads' time, worst row", case, most, lambda v: v < 0.01)
+            shares, case = max(spent, key=lambda pair: statistics.median(pair[0]))
+            self.say("policy work < 1% of the threads' time, worst row", case, shares, lambda v: v < 0.01, min(shares))
         return markdown(["goal", "where", "measured", ""], self.lines)
 
 
 def render(groups, samples, complaints, facts):
     parts = ["# The Cholesky suite", "\n".join(f"- {name}: {text}" for name, text in facts), LEGEND]
     rounds = [len(good(cell)) for cell in samples.values()]
-    parts.append(f"Rounds: {min(rounds, default=0)} to {max(rounds, default=0)}.")
-    parts += ["## Goals", Goals(groups, samples).judge()]
+    parts += [BEHIND, f"Rounds: {min(rounds, default=0)} to {max(rounds, default=0)}.", "![plot](cholesky-suite.svg)"]
+    parts += ["## Goals", Goals(groups, samples).judge(), TESTED]
     for name, title, cases, ways in groups:
         if not any((name, case, way) in samples for case in cases for way in ways):
             continue
@@ -191,7 +210,7 @@ def plot(groups, samples):
     x = left
     labels = []
     for name, title, cases, ways in groups:
-        if name not in ("policies", "large", "window", "slow", "wavefront"):
+        if name not in ("policies", "large", "window", "slow", "wavefront", "two"):
             continue
         for case in cases:
             cells = [(way, samples.get((name, case, way))) for way in ways]

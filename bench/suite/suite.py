@@ -30,6 +30,8 @@ import results
 
 HERE = pathlib.Path(__file__).resolve().parent
 PRIORITIES = {"ma1": "sends", "ma2": "path", "ma3": "depth", "sa": "sends"}
+REPEATS = 5  # with real kernels, whose times vary
+TOO_LATE = 0.025  # of the threads' time; some 1% where the machine has nothing else to do, 2% with the shortest kernels
 VARIANTS = ("blocking", "singlecom", "taskyield", "detach", "interop-blocking", "interop-nonblocking")
 
 
@@ -62,7 +64,7 @@ class Case:
         if self.window:
             parts.append(f"window {self.window}")
         if self.real:
-            parts.append("real kernels")
+            parts.append(f"real kernels, the best of {REPEATS}")
         if self.eager < 0:
             parts.append("sent unasked")
         return ", ".join(parts)
@@ -107,14 +109,17 @@ class Watch:
 
 
 def run(options, case, way):
-    """One run: what the program printed as JSON, with the policy's time; None: it failed. Again if
-    processes were stopped meanwhile."""
+    """One run: what the program printed as JSON, with the policy's time; None: it failed. Again, up to
+    twice, if processes were stopped meanwhile, or kernels ended so late that the machine was busy."""
+    outcome = None, ""
     for _ in range(3):
         before = options.watch.continued
         outcome = run_once(options, case, way)
-        if options.watch.continued == before:
-            return outcome
-    return None, "stopped three times"
+        if options.watch.continued != before:
+            outcome = None, "stopped three times"
+        elif not outcome[0] or results.late_share(outcome[0]) <= TOO_LATE:
+            break
+    return outcome
 
 
 def run_once(options, case, way):
@@ -131,7 +136,9 @@ def run_once(options, case, way):
     network = f"latency:{case.latency}" + (f",bandwidth:{case.bandwidth}" if case.bandwidth else "")
     if case.eager >= 0:
         network += f",eager:{case.eager}"
-    if not case.real:
+    if case.real:
+        command += ["--repeat", str(REPEATS)]
+    else:
         command += ["--emulate", "--rates", options.rates]
         network += ",payload:64"
     environment = {name: value for name, value in os.environ.items()
@@ -152,7 +159,7 @@ def run_once(options, case, way):
             return None, (done.stderr.strip().splitlines() or ["no output"])[-1]
         sample = json.loads(lines[-1])
         spent = [json.loads(path.read_text()).get("policy_ns", 0) for path in pathlib.Path(folder).iterdir()]
-        sample["policy"] = sum(spent) * 1e-9
+        sample["policy"] = sum(spent) * 1e-9 / (REPEATS if case.real else 1)
         return sample, ""
 
 

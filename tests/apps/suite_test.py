@@ -85,6 +85,15 @@ class Suite(unittest.TestCase):
             # and they use next to nothing of the processors.
             self.assertLess(result["cpu"], 2 * result["seconds"])
 
+    def test_the_bound_knows_what_ranks_have_to_do_before_others(self):
+        # The last rank's last sweep follows all sweeps of the first rank. Kernels never end early.
+        sweeps = 4
+        result = self.good(OPTIONS.wavefront, 4, 2, f"--n 2048 --block 128 --sweeps {sweeps} --emulate",
+                           SENNIT_NETWORK="latency:0,payload:64")
+        self.assertGreater(result["bound"], result["bound_work"] * (1 + 1 / sweeps))
+        self.assertGreaterEqual(result["seconds"], result["bound"])
+        self.assertGreater(result["late"], 0)
+
     def test_variants_that_need_sennit_say_so(self):
         code, _, text = run(OPTIONS.cholesky, 1, 1, "--n 16 --block 8 --variant detach", sennit=False)
         self.assertEqual(code, 8)
