@@ -9,8 +9,10 @@ usage: suite_test.py --sennit BIN --cholesky BIN --wavefront BIN
 import argparse
 import json
 import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 OPTIONS = argparse.Namespace()
@@ -54,6 +56,18 @@ class Suite(unittest.TestCase):
                 result = self.good(OPTIONS.cholesky, 2, 2, f"--n 250 --block 24 --priorities {marks}",
                                    SENNIT_POLICY=policy, SENNIT_WINDOW="32")
                 self.assertLess(result["residual"], 1e-14)
+
+    def test_fa_learns_who_sends_by_any_call(self):
+        # A send-task contains MPI_Send "or its non-blocking version" (the paper, section 3).
+        for variant in ("interop-blocking", "interop-nonblocking", "taskyield", "detach"):
+            with self.subTest(variant=variant), tempfile.TemporaryDirectory() as folder:
+                self.good(OPTIONS.cholesky, 2, 2, f"--n 256 --block 32 --variant {variant}",
+                          SENNIT_POLICY="fa", SENNIT_STATS=f"{folder}/s")
+                for path in pathlib.Path(folder).iterdir():
+                    profiles = json.loads(path.read_text())["profiles"]
+                    senders = [profile["task"] for profile in profiles if profile["verdict"] == "sends"]
+                    self.assertEqual(len(senders), 1, profiles)
+                    self.assertTrue(senders[0].startswith("send_data"), senders)
 
     def test_a_slow_network_changes_no_result(self):
         for network in ("latency:2000,bandwidth:100", "latency:2000,bandwidth:100,eager:1000"):
