@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of a page of `sennit report`, as docs/ shows them: light and dark, wide and on a phone.
+"""Pictures of a page of `sennit report`, as docs/ shows them: light and dark, wide and on a phone, and
+zoomed in.
 
 usage: screenshots.py build/demo/policies.html docs/results/demo/policies"""
 
@@ -16,6 +17,9 @@ def main(page, prefix):
                 window.resize(width, height, scale, touch=name == "phone")
                 window.open(page, f"#theme={theme}")
                 window.screenshot(f"{prefix}-{name}-{theme}.png")
+        window.resize(1280, 1060, 1)
+        window.open(page, "#theme=light&from=.30&to=.34")
+        window.screenshot(f"{prefix}-1280-zoom.png")
         assert not window.errors, window.errors
 
 

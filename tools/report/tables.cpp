@@ -223,25 +223,29 @@ std::vector<std::string> changes(const Titled &from, const Titled &to) {
     lines.push_back(fmt::format("{} took {}, {} took {}: {:.1f}% {}", to.title,
                                 duration(after.length), from.title, duration(before.length),
                                 std::abs(change), change < 0 ? "less" : "more"));
-    const auto parts = [&](const char *name, Ns a, Ns b) {
-        const double was = percent(a, before.shares.total());
-        const double is = percent(b, after.shares.total());
-        lines.push_back(
-            fmt::format("{}: {:.1f}% of the threads' time, before {:.1f}%", name, is, was));
+    // Only what changed in the digits that are shown.
+    const auto add = [&](const std::string &what, const std::string &is, const std::string &was) {
+        if (is != was)
+            lines.push_back(fmt::format(fmt::runtime(what), is) + ", before " + was);
     };
-    parts("idle", before.shares.paper_idle(), after.shares.paper_idle());
-    parts("overhead", before.shares.paper_overhead(), after.shares.paper_overhead());
-    parts("in-task", before.shares.task, after.shares.task);
+    const auto parts = [&](const char *name, Ns a, Ns b) {
+        add(fmt::format("{}: {{}} of the threads' time", name),
+            fmt::format("{:.1f}%", percent(b, after.shares.total())),
+            fmt::format("{:.1f}%", percent(a, before.shares.total())));
+    };
     if (before.sends > 0 && after.sends > 0)
-        lines.push_back(fmt::format("a send-task was ready {} before it started, before {}",
-                                    duration(after.delay / static_cast<Ns>(after.sends)),
-                                    duration(before.delay / static_cast<Ns>(before.sends))));
+        add("a task that sends waited {} from when it could start until it started",
+            duration(after.delay / static_cast<Ns>(after.sends)),
+            duration(before.delay / static_cast<Ns>(before.sends)));
+    parts("idle", before.shares.paper_idle(), after.shares.paper_idle());
+    parts("in-task", before.shares.task, after.shares.task);
+    parts("overhead", before.shares.paper_overhead(), after.shares.paper_overhead());
     if (before.path > 0 && after.path > 0)
-        lines.push_back(fmt::format("the critical path is {:.0f}% of the time, before {:.0f}%",
-                                    percent(after.path, after.length),
-                                    percent(before.path, before.length)));
-    lines.push_back(fmt::format("at most {} tasks of a rank were suspended, before {}", after.peak,
-                                before.peak));
+        add("the critical path is {} of the time",
+            fmt::format("{:.0f}%", percent(after.path, after.length)),
+            fmt::format("{:.0f}%", percent(before.path, before.length)));
+    add("at most {} tasks of a rank were suspended", fmt::format("{}", after.peak),
+        fmt::format("{}", before.peak));
     return lines;
 }
 
