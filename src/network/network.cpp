@@ -2,7 +2,7 @@
 // A network with a latency and a bandwidth, put between a program (or Sennit) and MPI on one
 // machine, so that experiments meet what a cluster would do to them:
 //
-//     SENNIT_NETWORK=latency:US[,bandwidth:MB/s][,eager:BYTES][,payload:BYTES]
+//     SENNIT_NETWORK=latency:US[,bandwidth:MB/s][,eager:BYTES][,patience:S][,payload:BYTES]
 //
 // Each process has one card. Messages leave it one after the other, in the order in which their
 // sends are called, each for its size / bandwidth; a message arrives `latency` after its last byte
@@ -12,10 +12,11 @@
 //
 // `eager`: a longer message does not leave before its receive has been called, as with any real
 // MPI: its sender asks, the receiver answers when it has called, each a latency. For programs whose
-// receives name their sender and tag; messages on MPI_COMM_WORLD.
+// receives (Recv, Irecv, Sendrecv) name their sender and tag; messages on MPI_COMM_WORLD. When one
+// has waited for `patience` seconds the others' receives do not count any more.
 //
-// Covered: Send, Isend, Ssend, Issend, Rsend, Irsend of predefined types. What collectives,
-// one-sided operations and other datatypes send passes at once.
+// Covered: Send, Isend, Ssend, Issend, Rsend, Irsend, Sendrecv of predefined types. What
+// collectives, one-sided operations and other datatypes send passes at once.
 //
 // How: a send hands its message to a thread, which makes the true send at the time of arrival. The
 // program's request is a generalized one. Messages of one process arrive in the order of their
@@ -61,8 +62,6 @@ namespace {
 using sennit::network::Options;
 
 constexpr long kNapNs = 50'000; // of calls that wait
-// A message whose receive nobody has called for so long belongs to one that does not name it.
-constexpr std::uint64_t kPatienceNs = 60'000'000'000;
 
 void *find_bare(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
@@ -232,11 +231,12 @@ void ask(Message *message, std::uint64_t now) {
 }
 
 void lose_patience(std::uint64_t now) {
-    if (g_asking.waiting() == 0 || now - g_asking_since < kPatienceNs)
+    if (g_asking.waiting() == 0 || now - g_asking_since < g_options.patience_ns)
         return;
     std::fprintf(stderr,
                  "sennit: SENNIT_NETWORK: eager: is for programs whose receives name their sender "
-                 "and tag: %zu messages of rank %d have waited for one in vain, and go\n",
+                 "and tag, without probes and persistent requests: %zu messages of rank %d have "
+                 "waited for one in vain, and go\n",
                  g_asking.waiting(), g_rank);
     g_options.eager = UINT64_MAX;
     g_asking.release([&](Message *message) { put_on_card(message, now); });
@@ -252,7 +252,7 @@ std::uint64_t next_time() {
     if (g_allowed)
         also(g_allowed->allowed);
     if (g_asking.waiting() > 0)
-        also(g_asking_since + kPatienceNs);
+        also(g_asking_since + g_options.patience_ns);
     return time;
 }
 
@@ -566,6 +566,20 @@ DEFINE(Recv, void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Co
         return bare(data, count, type, peer, tag, comm, status);
     MPI_Request request;
     const int error = network_MPI_Irecv(data, count, type, peer, tag, comm, &request);
+    return error == MPI_SUCCESS ? network_MPI_Wait(&request, status) : error;
+}
+
+DEFINE(Sendrecv, const void *out, int out_count, MPI_Datatype out_type, int to, int out_tag,
+       void *in, int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm,
+       MPI_Status *status) {
+    static const auto bare = BARE(Sendrecv);
+    if (!g_options.on || from == MPI_PROC_NULL) // as in Recv
+        return bare(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag,
+                    comm, status);
+    MPI_Request request;
+    int error = network_MPI_Irecv(in, in_count, in_type, from, in_tag, comm, &request);
+    if (error == MPI_SUCCESS)
+        error = network_MPI_Send(out, out_count, out_type, to, out_tag, comm);
     return error == MPI_SUCCESS ? network_MPI_Wait(&request, status) : error;
 }
 

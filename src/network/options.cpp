@@ -17,6 +17,7 @@ bool read_word(Options &options, const char *text, std::size_t length) {
     } const words[] = {{"latency:", &options.latency_ns, 1000},
                        {"bandwidth:", &options.bandwidth, 1},
                        {"eager:", &options.eager, 1},
+                       {"patience:", &options.patience_ns, 1'000'000'000},
                        {"payload:", &options.payload, 1}};
     for (const auto &word : words) {
         const std::size_t size = std::strlen(word.name);
@@ -46,8 +47,8 @@ Options read_options() {
         if (!read_word(options, at, length)) {
             std::fprintf(stderr,
                          "sennit: SENNIT_NETWORK='%s': '%.*s': use "
-                         "latency:US[,bandwidth:MB/s][,eager:BYTES][,payload:BYTES]; going on "
-                         "without\n",
+                         "latency:US[,bandwidth:MB/s][,eager:BYTES][,patience:S]"
+                         "[,payload:BYTES]; going on without\n",
                          given, static_cast<int>(length), at);
             return {};
         }

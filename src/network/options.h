@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SENNIT_NETWORK=latency:US[,bandwidth:MB/s][,eager:BYTES][,payload:BYTES]
+// SENNIT_NETWORK=latency:US[,bandwidth:MB/s][,eager:BYTES][,patience:S][,payload:BYTES]
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,10 @@ namespace sennit::network {
 struct Options {
     bool on = false;
     std::uint64_t latency_ns = 0;
-    std::uint64_t bandwidth = 0;        // MB/s; 0: no limit
-    std::uint64_t eager = UINT64_MAX;   // bytes; longer messages wait for their receives
+    std::uint64_t bandwidth = 0;      // MB/s; 0: no limit
+    std::uint64_t eager = UINT64_MAX; // bytes; longer messages wait for their receives
+    // A message whose receive nobody has called for so long belongs to one that cannot be told.
+    std::uint64_t patience_ns = 60'000'000'000;
     std::uint64_t payload = UINT64_MAX; // bytes carried in truth
 };
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * SENNIT_NETWORK with eager: a long message does not leave before its receive has been called, a
- * short one does, and neither passes the other where they have one tag. With an argument: a receive
- * from anybody, which such a network does not know.
+ * short one does, and neither passes the other where they have one tag. With "any": a receive from
+ * anybody; with "probe": a message that is looked for before it is received. Such a network knows
+ * neither.
  */
 #include <mpi.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 enum { length = 1 << 14 };
@@ -55,17 +57,49 @@ static void receive_all(void) {
     check(count == 1 && data[0] == 2.0, "the short message is another");
 }
 
+/* The other's long message may leave because of Sendrecv's receive, too. */
+static void exchange(int rank) {
+    for (int i = 0; i < length; ++i)
+        data[i] = rank;
+    MPI_Status status;
+    if (rank == 0) {
+        MPI_Request request;
+        MPI_Isend(data, length, MPI_DOUBLE, 1, 5, MPI_COMM_WORLD, &request);
+        MPI_Recv(more, length, MPI_DOUBLE, 1, 5, MPI_COMM_WORLD, &status);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Sendrecv(data, length, MPI_DOUBLE, 0, 5, more, length, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD,
+                     &status);
+    }
+    check(more[0] == 1 - rank && more[length - 1] == 1 - rank && status.MPI_SOURCE == 1 - rank,
+          "Sendrecv received something else");
+}
+
+static void probe(int rank) {
+    MPI_Message message;
+    if (rank == 0)
+        MPI_Send(data, length, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
+    else {
+        MPI_Mprobe(0, 1, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+        MPI_Mrecv(data, length, MPI_DOUBLE, &message, MPI_STATUS_IGNORE);
+    }
+}
+
 int main(int argc, char **argv) {
     int provided = 0, rank = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (argc > 1 && rank == 1)
+    if (argc > 1 && strcmp(argv[1], "probe") == 0)
+        probe(rank);
+    else if (argc > 1 && rank == 1)
         MPI_Recv(data, length, MPI_DOUBLE, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     else if (rank == 0)
         send_all();
     else
         receive_all();
+    if (argc == 1)
+        exchange(rank);
     MPI_Finalize();
     return wrong;
 }
