@@ -3,7 +3,7 @@
  * mpix_detach.h - local completion by callback (Protze et al., "MPI detach"). Each function takes
  * over the requests, sets non-persistent handles to MPI_REQUEST_NULL and returns at once; the
  * callback runs when they are complete, on any thread, at the earliest inside the call itself. It
- * must not block. Without Sennit's OpenMP runtime in the process, callbacks run inside
+ * may block in MPI: see docs/user/mpi.md. Without Sennit's OpenMP runtime in the process, callbacks run inside
  * MPIX_Progress and MPI_Finalize, or, with MPIX_DETACH=progress in the environment, on a thread of
  * the library's. All return MPI_SUCCESS or an MPI error code; all may be called
  * from any thread.

@@ -134,6 +134,10 @@ enum sennit_threadset {
  * in a thread of the team. Such a task must not begin a taskgroup with task_reduction. */
 int sennit_task_threadset(enum sennit_threadset set);
 
+/* Does the machine code of `function`, or of a function of the same object that it calls, call one
+ * for whose symbol `wanted` is not 0? 1: it does, on some path; 0: none was found. x86-64 only. */
+int sennit_code_calls(const void *function, int (*wanted)(const char *symbol));
+
 /* A polling service: called by idle workers, at scheduling points, and by a 1 ms ticker while all
  * workers are inside user code. At most one thread at a time runs a given service. It returns the
  * number of operations that it completed; it must not block and must not suspend. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/batch.h"
 
+#include "mpi/callback.h"
 #include "mpi/chaos.h"
 #include "mpi/test_all.h"
 #include "mpi/traced.h"
@@ -21,19 +22,32 @@ bool poll(Ticket &ticket) {
 }
 
 // The user is told, the memory goes.
-void finished(Ticket &ticket) {
-    auto &self = static_cast<Batch &>(ticket);
+void conclude(void *batch) {
+    auto &self = *static_cast<Batch *>(batch);
+    if (self.deliver)
+        self.deliver(self);
+    sennit_task *bound = self.bound;
+    std::free(&self);
+    if (bound) {
+        const Callback::Here here; // who is told that the task is over may be, too
+        fulfil_event(bound);
+    }
+}
+
+void finish(Batch &self, bool at_once) {
     if (!self.quiet)
         settle(self);
     if (self.user_statuses)
         std::memcpy(self.user_statuses, self.statuses,
                     static_cast<std::size_t>(self.count) * sizeof(MPI_Status));
-    if (self.deliver)
-        self.deliver(self);
-    sennit_task *bound = self.bound;
-    std::free(&self);
-    if (bound)
-        fulfil_event(bound);
+    if (self.callback)
+        Callback::run(self.callback, conclude, &self, at_once);
+    else
+        conclude(&self);
+}
+
+void finished(Ticket &ticket) {
+    finish(static_cast<Batch &>(ticket), false);
 }
 
 } // namespace
@@ -79,7 +93,7 @@ int hand_over(Batch &batch) {
         batch.test = [](Ticket &) { return true; }; // it will be late
     } else if (over) {
         const int error = batch.error;
-        finished(batch);
+        finish(batch, true);
         return error;
     }
     begin_pending();

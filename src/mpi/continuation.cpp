@@ -90,18 +90,6 @@ MPI_Comm g_self = MPI_COMM_NULL; // of the receives that continuation requests a
 
 std::atomic<int> g_callable{0};
 
-// Who calls a continuation on this thread: it shall not call others within it, without end. A task
-// that is suspended within one is not the next that comes here.
-constinit thread_local const void *t_caller __attribute__((tls_model("initial-exec"))) = nullptr;
-
-const void *caller() {
-    const void *task = runtime_present() ? current_task() : nullptr;
-    return task ? task : &t_caller;
-}
-bool calling() {
-    return t_caller && t_caller == caller();
-}
-
 ContinuationRequest **bucket_of(MPI_Request handle) {
     return &g_buckets[(handle_bits(handle) * 0x9e3779b97f4a7c15u) >> 56];
 }
@@ -165,16 +153,15 @@ void fail(Continuation *continuation, int error) {
     continuation->owner->failed.push(continuation);
 }
 
-// Call the first that is ready; g_mutex is held, but not meanwhile.
-void call_first(ContinuationRequest &request) {
-    Continuation *continuation = request.ready.pop();
-    --request.ready_count;
-    announce(request);
-    pthread_mutex_unlock(&g_mutex);
-    t_caller = caller();
+Callback::Function function_of(const Continuation &continuation) {
+    return reinterpret_cast<Callback::Function>(continuation.callback);
+}
+
+void call(void *given) {
+    auto *continuation = static_cast<Continuation *>(given);
+    ContinuationRequest &request = *continuation->owner;
     const int result = continuation->callback(continuation->error, continuation->data);
-    t_caller = nullptr;
-    pthread_mutex_lock(&g_mutex);
+    const Guard guard;
     if (result != MPI_SUCCESS)
         fail(continuation, result);
     else
@@ -182,10 +169,22 @@ void call_first(ContinuationRequest &request) {
     leave(request);
 }
 
+// Call the first that is ready, by one of Callback's ways; g_mutex is held, but not meanwhile.
+template <class Run>
+void call_first(ContinuationRequest &request, Run run) {
+    Continuation *continuation = request.ready.pop();
+    --request.ready_count;
+    announce(request);
+    pthread_mutex_unlock(&g_mutex);
+    run(function_of(*continuation), call, continuation);
+    pthread_mutex_lock(&g_mutex);
+}
+
 bool may_call(const ContinuationRequest &request, bool application) {
     return request.announced > 0 && (application || request.any_thread) &&
            (request.max_poll == 0 || request.pass != g_pass ||
-            request.called_in_pass < request.max_poll);
+            request.called_in_pass < request.max_poll) &&
+           (Callback::may_begin() || Callback::goes_elsewhere(function_of(*request.ready.first)));
 }
 
 // The operations of a continuation are complete.
@@ -295,7 +294,7 @@ void free_continuations() {
 }
 
 int run_continuations(bool application) {
-    if (g_callable.load(std::memory_order_acquire) == 0 || calling())
+    if (g_callable.load(std::memory_order_acquire) == 0)
         return 0;
     int called = 0;
     const Guard guard;
@@ -307,7 +306,9 @@ int run_continuations(bool application) {
         }
         request->called_in_pass = request->pass == pass ? request->called_in_pass + 1 : 1;
         request->pass = pass;
-        call_first(*request);
+        call_first(*request, [](Callback::Function function, void (*what)(void *), void *arg) {
+            Callback::run(function, what, arg);
+        });
         ++called;
         request = g_all; // the list may have changed
     }
@@ -366,11 +367,11 @@ void Attendance::work() {
     const Guard guard;
     for (int i = 0; i < count_; ++i) {
         ContinuationRequest &request = *entries_[i].request;
-        if (request.poll_only && request.active && !calling())
+        if (request.poll_only && request.active && Callback::may_begin())
             for (int called = 0;
                  request.ready_count > 0 && (request.max_poll == 0 || called < request.max_poll);
                  ++called)
-                call_first(request);
+                call_first(request, Callback::run_here);
         if (request.active && request.registered == 0)
             complete(request);
     }
@@ -423,6 +424,7 @@ SENNIT_MPI_EXPORT int MPIX_Continue_init(int flags, int max_poll, MPI_Info info,
     const Guard guard;
     static int tags = 0;
     request->tag = tags++ % 32768;
+    Callback::expect();
     request->poll_only = (flags & MPIX_CONT_POLL_ONLY) != 0;
     request->max_poll = max_poll;
     request->any_thread = given && std::strcmp(thread, "all") == 0;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "mpi/blocking.h"
+#include "mpi/callback.h"
 
 #include <sched.h>
 
@@ -64,6 +65,7 @@ class Attendance {
 template <class Test>
 int wait_attending(const Operation &operation, bool all, int count, const MPI_Request *requests,
                    MPI_Status *statuses, bool suspends, Test test) {
+    Callback::note_call();
     Attendance attendance(Attendance::Mode::wait, count, requests);
     int error = MPI_SUCCESS;
     if (suspends) {
@@ -73,7 +75,7 @@ int wait_attending(const Operation &operation, bool all, int count, const MPI_Re
         const Blocking mark(&wait);
         int flag = 0;
         for (;;) {
-            attendance.work();
+            Callback::while_blocked([&] { attendance.work(); });
             error = outside_task([&] { return test(&flag); });
             if (flag || error != MPI_SUCCESS)
                 break;

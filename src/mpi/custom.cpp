@@ -34,7 +34,7 @@ constexpr auto kWait = SENNIT_BARE(Wait);
         return wait_attending({.name = "MPI_Wait", .requests = 1}, true, 1, request, status,
                               in_task(), [&](int *flag) { return test(request, flag, status); });
     }
-    if (!in_task())
+    if (!must_not_block())
         return marked_wait(request, status);
     const Operation operation = {.name = "MPI_Wait", .requests = 1};
     if (const int error = chaos::failure(operation))
@@ -181,7 +181,7 @@ struct TracedExchange : Traced {
         TracedExchange traced("MPI_Sendrecv" #suffix, dest, send_tag, send_count, send_type,       \
                               source, receive_tag, comm);                                          \
         status = traced.status(status);                                                            \
-        if (to == Way::marked || !in_task()) {                                                     \
+        if (to == Way::marked || !must_not_block()) {                                              \
             const sennit_wait wait = {                                                             \
                 "MPI_Sendrecv" #suffix, SENNIT_NOTICE_RECEIVE, source, receive_tag, 0,             \
                 receive_count,          handle_bits(comm),     nullptr};                           \
@@ -206,7 +206,7 @@ struct TracedExchange : Traced {
         TracedExchange traced("MPI_Sendrecv_replace" #suffix, dest, send_tag, count, type, source, \
                               receive_tag, comm);                                                  \
         status = traced.status(status);                                                            \
-        if (to == Way::marked || !in_task()) {                                                     \
+        if (to == Way::marked || !must_not_block()) {                                              \
             const sennit_wait wait = {"MPI_Sendrecv_replace" #suffix,                              \
                                       SENNIT_NOTICE_RECEIVE,                                       \
                                       source,                                                      \

@@ -2,6 +2,7 @@
 #include "mpi/delegate.h"
 
 #include "mpi/blocking.h"
+#include "mpi/callback.h"
 
 #include <csignal>
 #include <cstdio>
@@ -48,9 +49,8 @@ void *helper(void *first) {
             // The task says what is waited for; this thread is blocked for it.
             constexpr sennit_wait nothing = {nullptr, 0, -1, -1, 0, -1, 0, nullptr};
             const Blocking mark(&nothing);
-            job->error = job->call(*job);
+            job->call(*job);
         }
-        resume(job->task); // the last touch: the job lives in the task's frame
         const Guard guard(g_job_mutex);
         ++g_idle_helpers;
         while (!g_jobs)
@@ -79,21 +79,6 @@ bool start_helper(Job &job) {
     return error == 0;
 }
 
-// Give the job to a helper; false: there is none and no more can be made.
-bool hand_out(Job &job) {
-    {
-        const Guard guard(g_job_mutex);
-        if (g_idle_helpers > 0) {
-            --g_idle_helpers;
-            job.next = g_jobs;
-            g_jobs = &job;
-            pthread_cond_signal(&g_job_there);
-            return true;
-        }
-    }
-    return start_helper(job);
-}
-
 // Open MPI (seen with 4.1) loads what it needs for topologies and files in the first call that
 // needs it, and two first calls at once crash it: so the first is made here, before any helper's.
 void load_lazy_parts() {
@@ -118,6 +103,27 @@ void load_lazy_parts() {
 }
 
 } // namespace
+
+bool hand_out(Job &job) {
+    {
+        const Guard guard(g_job_mutex);
+        if (g_idle_helpers > 0) {
+            --g_idle_helpers;
+            job.next = g_jobs;
+            g_jobs = &job;
+            pthread_cond_signal(&g_job_there);
+            return true;
+        }
+    }
+    return start_helper(job);
+}
+
+bool may_use_threads() {
+    static constexpr auto query = SENNIT_BARE(Query_thread);
+    int level = MPI_THREAD_SINGLE;
+    outside_task([&] { return query(&level); });
+    return level >= MPI_THREAD_MULTIPLE;
+}
 
 Turn::Turn(Object object) : object_(object) {
     if (object_.kind == Object::Kind::none)
@@ -168,22 +174,35 @@ bool turns_taken() {
     return g_turns.load(std::memory_order_relaxed) > 0;
 }
 
-int run_elsewhere(const Operation &operation, Job &job) {
+int run_elsewhere(const Operation &operation, BlockingJob &job) {
     static pthread_once_t loaded = PTHREAD_ONCE_INIT;
     pthread_once(&loaded, load_lazy_parts);
-    const Turn turn(operation.turn);
-    job.task = current_task();
-    if (hand_out(job))
-        suspend(job.task, operation);
+    const bool polls = !in_task();
+    const Turn turn(polls ? Object{} : operation.turn);
+    job.task = polls ? nullptr : current_task();
+    job.over.store(false, std::memory_order_relaxed);
+    job.call = [](Job &base) {
+        auto &self = static_cast<BlockingJob &>(base);
+        self.error = self.make(self);
+        // The last touch: the job lives in the frame of who waits.
+        if (self.task)
+            resume(self.task);
+        else
+            self.over.store(true, std::memory_order_release);
+    };
+    if ((polls && !runtime_present() && !may_use_threads()) || !hand_out(job))
+        job.error = job.make(job);
+    else if (polls)
+        Callback::poll_until([&] { return job.over.load(std::memory_order_acquire); });
     else
-        job.error = job.call(job);
+        suspend(job.task, operation);
     return job.error;
 }
 
 int start_in_turn(const Operation &operation, int (*start)(void *closure, MPI_Request *request),
                   void *closure, MPI_Request *request) {
     std::optional<Turn> turn;
-    if (turns_taken())
+    if (turns_taken() && in_task())
         turn.emplace(operation.turn);
     return outside_task([&] { return start(closure, request); });
 }

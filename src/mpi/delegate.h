@@ -30,24 +30,34 @@ class Turn {
 // Does any task have its turn or wait for it?
 bool turns_taken();
 
-// A call to be made elsewhere.
+// A call to be made by a helper thread. It is the last that touches the job.
 struct Job {
-    int (*call)(Job &job);
-    sennit_task *task;
-    int error;
+    void (*call)(Job &job);
     Job *next;
+};
+// Give it to one; false: there is none and no more can be made.
+bool hand_out(Job &job);
+// Without the task runtime: may more threads than the program's call MPI?
+bool may_use_threads();
+
+// A blocking call of a task, or of a callback in its place.
+struct BlockingJob : Job {
+    int (*make)(BlockingJob &job);
+    int error;
+    sennit_task *task; // null: a thread polls
+    std::atomic<bool> over;
 };
 
 // Suspend the calling task until a helper thread has made the call; returns its code.
-int run_elsewhere(const Operation &operation, Job &job);
+int run_elsewhere(const Operation &operation, BlockingJob &job);
 
 template <class Call>
 int delegate(const Operation &operation, Call call) {
-    struct CallJob : Job {
+    struct CallJob : BlockingJob {
         Call *what;
     } job;
     job.what = &call;
-    job.call = [](Job &base) {
+    job.make = [](BlockingJob &base) {
         return outside_task([&] { return (*static_cast<CallJob &>(base).what)(); });
     };
     return run_elsewhere(operation, job);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPIX_Detach* and MPIX_Start_detached* (MPI detach paper, section 4).
 #include "mpi/batch.h"
+#include "mpi/callback.h"
 #include "mpi/progress.h"
 
 #include "mpix_detach.h"
@@ -26,23 +27,23 @@ void call_with_statuses(Batch &batch) {
                                                                           batch.statuses);
 }
 
-struct Callback {
+struct Delivery {
     void (*deliver)(Batch &batch);
     void (*function)();
     bool wants_statuses;
 };
-Callback plain(MPIX_Detach_function *callback) {
+Delivery plain(MPIX_Detach_function *callback) {
     return {call_plain, keep(callback), false};
 }
-Callback with_status(MPIX_Detach_status_function *callback) {
+Delivery with_status(MPIX_Detach_status_function *callback) {
     return {call_with_status, keep(callback), true};
 }
-Callback with_statuses(MPIX_Detach_all_statuses_function *callback) {
+Delivery with_statuses(MPIX_Detach_all_statuses_function *callback) {
     return {call_with_statuses, keep(callback), true};
 }
 
 // Detach the requests; kept ones are persistent and started here.
-int detach(const char *name, int count, MPI_Request *requests, const Callback &callback, void *data,
+int detach(const char *name, int count, MPI_Request *requests, const Delivery &callback, void *data,
            Requests what) {
     if (count < 0)
         return MPI_ERR_COUNT;
@@ -58,12 +59,13 @@ int detach(const char *name, int count, MPI_Request *requests, const Callback &c
     batch->deliver = callback.deliver;
     batch->callback = callback.function;
     batch->data = data;
+    Callback::expect();
     const int error = hand_over(*batch);
     wake_progress_thread();
     return error;
 }
 
-int detach_each(const char *name, int count, MPI_Request *requests, const Callback &callback,
+int detach_each(const char *name, int count, MPI_Request *requests, const Delivery &callback,
                 void *const *array_of_data, Requests what) {
     int error = count < 0 ? MPI_ERR_COUNT : MPI_SUCCESS;
     for (int i = 0; i < count && error == MPI_SUCCESS; ++i)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/engine.h"
 #include "base/clock.h"
+#include "base/spin.h"
 #include "mpi/array.h"
 #include "mpi/blocking.h"
+#include "mpi/callback.h"
 #include "mpi/chaos.h"
 #include "mpi/continuation.h"
 #include "mpi/errors.h"
@@ -30,10 +32,12 @@ namespace {
     X(sennit_send_order)                                                                           \
     X(sennit_task_urgency)                                                                         \
     X(sennit_task_self)                                                                            \
+    X(sennit_task_spawn)                                                                           \
     X(sennit_task_suspend_for)                                                                     \
     X(sennit_task_resume)                                                                          \
     X(sennit_task_events_increase)                                                                 \
     X(sennit_task_events_decrease)                                                                 \
+    X(sennit_code_calls)                                                                           \
     X(sennit_poll_register)                                                                        \
     X(sennit_poll_describe)                                                                        \
     X(sennit_poll_pending)                                                                         \
@@ -41,6 +45,7 @@ namespace {
 
 int serve(void *);
 int test_tickets();
+Ticket *take_to_call();
 
 struct Runtime {
 #define SENNIT_MEMBER(name) decltype(&::name) name = nullptr;
@@ -92,6 +97,13 @@ Rotation g_order;
 Array<Ticket *> g_special; // tickets with a test of their own
 Rotation g_special_order;
 
+// Tickets that are over and call back, oldest first. Anybody's who holds no token: the one that is
+// called may block, and the others must not wait for it.
+std::atomic<int> g_to_call_count{0};
+SpinLock g_to_call_lock;
+Ticket *g_to_call = nullptr;
+Ticket **g_last_to_call = &g_to_call;
+
 // The card of a machine is a queue, too: under a policy that knows what is urgent, MPI gets a few
 // long sends at once, and the others wait here.
 Array<Ticket *> g_queued; // the token's
@@ -116,14 +128,21 @@ void leave_order(Ticket &ticket) {
 
 namespace {
 
-// The last touch of a ticket: it lives in the frame of the task.
+// The last touch of a ticket: it lives in the frame of the task. What calls back has to wait until
+// this thread tests no more.
 void finish_now(Ticket &ticket) {
     leave_order(ticket);
+    if (ticket.finished) {
+        ticket.next = nullptr;
+        g_to_call_lock.lock();
+        *g_last_to_call = &ticket;
+        g_last_to_call = &ticket.next;
+        g_to_call_count.fetch_add(1, std::memory_order_relaxed);
+        g_to_call_lock.unlock();
+        return;
+    }
     end_pending();
-    if (ticket.finished)
-        ticket.finished(ticket);
-    else
-        runtime().sennit_task_resume(ticket.task);
+    runtime().sennit_task_resume(ticket.task);
 }
 
 void finish(Ticket &ticket, std::uint64_t bytes = 0) {
@@ -345,13 +364,28 @@ bool in_task() {
     return t_depth == 0 && multiple() && t_taskaware && runtime().sennit_should_suspend();
 }
 
+bool must_not_block() {
+    Callback::note_call();
+    return in_task() || (t_depth == 0 && Callback::polls());
+}
+
 sennit_task *current_task() {
     sennit_task *task = nullptr;
     runtime().sennit_task_self(&task);
     return task;
 }
 
+bool code_may_block(void (*function)()) {
+    return runtime().sennit_code_calls(reinterpret_cast<const void *>(function), is_blocking) != 0;
+}
+
+bool spawn_task(void (*body)(void *), void *arg) {
+    return runtime().sennit_task_spawn(body, arg, nullptr, nullptr, "MPI callback") ==
+           SENNIT_SUCCESS;
+}
+
 void suspend(sennit_task *task, const Operation &operation) {
+    const Callback::Aside aside;
     const sennit_wait wait = wait_of(operation);
     runtime().sennit_task_suspend_for(task, &wait);
 }
@@ -460,6 +494,10 @@ int wait_for(const Operation &operation, Ticket &ticket) {
             break;
         }
     while (++tests < kBriefTests && g_pending.load(std::memory_order_relaxed) == 0);
+    if (Callback::polls() && !in_task()) {
+        Callback::poll_until([&] { return test_once(ticket); });
+        return settle(ticket);
+    }
     if (ticket.handle)
         ticket.request = *ticket.handle;
     ticket.task = current_task();
@@ -476,7 +514,7 @@ bool tells_urgency() {
 }
 
 bool must_queue(const Operation &operation, Ticket &ticket) {
-    if (operation.count < urgency::kLongMessage)
+    if (operation.count < urgency::kLongMessage || Callback::polls())
         return false;
     const int at_once = runtime().sennit_send_order(&ticket.key);
     if (at_once == 0)
@@ -501,10 +539,29 @@ int wait_in_queue(const Operation &operation, Ticket &ticket) {
 int progress(bool application) {
     if (g_pending.load(std::memory_order_relaxed) == 0)
         return 0;
-    return test_tickets() + run_continuations(application);
+    const int done = test_tickets();
+    while (Ticket *ticket = take_to_call()) {
+        ticket->finished(*ticket);
+        end_pending();
+    }
+    return done + run_continuations(application);
 }
 
 namespace {
+
+Ticket *take_to_call() {
+    if (g_to_call_count.load(std::memory_order_relaxed) == 0)
+        return nullptr;
+    g_to_call_lock.lock();
+    Ticket *const first = g_to_call;
+    if (first) {
+        g_to_call_count.fetch_sub(1, std::memory_order_relaxed);
+        if (!(g_to_call = first->next))
+            g_last_to_call = &g_to_call;
+    }
+    g_to_call_lock.unlock();
+    return first;
+}
 
 int test_tickets() {
     if (g_token.exchange(true, std::memory_order_acquire))

@@ -112,6 +112,7 @@ enum Attention : unsigned char {
     kTasks = 1, // a task runtime
     kContinuations = 2,
     kTracing = 4,
+    kCallbacks = 8, // of the program, see callback.h
 };
 extern constinit std::atomic<unsigned char> g_attention;
 inline void attend_to(Attention what) {
@@ -140,9 +141,16 @@ inline Way way() {
 
 // Is the caller an OpenMP task (or in a like position) whose blocking calls should suspend it?
 bool in_task();
-// The same for a call that is known not to block when `never_blocks`.
+// Is this the symbol of a call of the table that may block, in C or Fortran?
+int is_blocking(const char *symbol);
+// Must a blocking call not block its thread, because that is so or because a callback makes it?
+bool must_not_block();
+// The same for calls that are known not to block when `never_blocks`.
 inline bool in_task(bool never_blocks) {
     return !never_blocks && in_task();
+}
+inline bool must_not_block(bool never_blocks) {
+    return !never_blocks && must_not_block();
 }
 
 enum class Notice { none, send, receive };
@@ -189,7 +197,8 @@ void begin_pending();
 void end_pending();
 void file(Ticket &ticket);
 
-// Suspend the calling task until `ticket` is over, unless it is already; returns its error.
+// Suspend the calling task until `ticket` is over, unless it is already; returns its error. A
+// thread that is in a callback and cannot be suspended polls.
 int wait_for(const Operation &operation, Ticket &ticket);
 
 // Test the ticket here and now.
@@ -276,6 +285,8 @@ void begin_tasks(); // from now on there may be some
 void set_multiple(bool multiple);
 bool multiple();
 sennit_task *current_task();
+bool code_may_block(void (*function)()); // does it call what may, as far as its code tells?
+bool spawn_task(void (*body)(void *arg), void *arg); // false: that is impossible
 void suspend(sennit_task *task, const Operation &operation);
 void resume(sennit_task *task);
 void bind_event(sennit_task *task);

@@ -4,6 +4,8 @@
 // override.
 #include "mpi/fortran.h"
 
+#include "mpi/callback.h"
+
 #include "TAMPI.h"
 #include "mpix_detach.h"
 
@@ -45,6 +47,7 @@ void wait_all(int count, MPI_Fint *requests, MPI_Fint *statuses, bool ignored, M
         for (int i = 0; i < count; ++i)
             native[i] = MPI_Request_f2c(requests[i]);
         if (in_task()) {
+            Callback::never_blocks(reinterpret_cast<Callback::Function>(deliver));
             *pending = {ignored ? nullptr : statuses, current_task()};
             bind_event(pending->task);
             *error = MPIX_Detach_all_status(count, native, deliver, pending);

@@ -95,7 +95,7 @@ extern "C" int sennit_MPI_{name}({parameters}) {{
 IN_TASK = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};
     {traced}
-    if (!in_task({never_blocks})) {{
+    if (!must_not_block({never_blocks})) {{
         {mark}
         return outside_task({wait}[&] {{ return bare({arguments}); }});
     }}
@@ -125,7 +125,7 @@ WAIT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
                               {count}, {requests}, {handles}}};
     if (continuations() && t_depth == 0)
         return wait_attending(operation, {all}, {requests}, {handles}, {statuses}, in_task(), over);
-    if (!in_task()) {{
+    if (!must_not_block()) {{
         {mark}
         return outside_task({wait}[&] {{ return bare({arguments}); }});
     }}
@@ -313,8 +313,34 @@ def wrapper(call, header, suffix):
     return (template + EXPORT + bound).format(**fields)
 
 
+BLOCKING = {"start", "poll", "delegate", "custom"}
+
+MAY_BLOCK = """#include <strings.h>
+
+int sennit::mpi::is_blocking(const char *symbol) {{
+    static constexpr struct {{
+        const char *name;
+        std::size_t length;
+    }} calls[] = {{{rows}}};
+    symbol += *symbol == 'P' || *symbol == 'p';
+    if (strncasecmp(symbol, "mpi_", 4) != 0)
+        return 0;
+    // What follows is Fortran's: _, _f08_; or stands for large counts: _c.
+    for (const auto &call : calls)
+        if (strncasecmp(symbol + 4, call.name, call.length) == 0 &&
+            (symbol[4 + call.length] == 0 || symbol[4 + call.length] == '_'))
+            return 1;
+    return 0;
+}}
+
+"""
+
+
 def wrappers(calls, header):
     yield PREAMBLE
+    calls = list(calls)
+    names = [call["name"] for call in calls if call["kind"] in BLOCKING]
+    yield MAY_BLOCK.format(rows=", ".join(f'{{"{name}", {len(name)}}}' for name in names))
     if header.has_fortran:
         yield '#include "mpi/fortran.h"\n\n'
     for call in calls:

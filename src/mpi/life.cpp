@@ -2,6 +2,7 @@
 // Initialization, which is where MPI_THREAD_MULTIPLE comes from, and the end.
 #include "base/clock.h"
 #include "mpi/blocking.h"
+#include "mpi/callback.h"
 #include "mpi/continuation.h"
 #include "mpi/progress.h"
 #include "mpi/traced.h"
@@ -72,6 +73,8 @@ void say_what_is_missing(const char *call) {
                          ticket.operation.peer, ticket.operation.tag);
         },
         nullptr);
+    if (const int callbacks = Callback::under_way())
+        std::fprintf(stderr, "sennit:   callbacks that have not returned: %d\n", callbacks);
 }
 
 // Operations that were detached or bound to tasks must not be lost. Before the last user leaves.
@@ -81,7 +84,7 @@ void close(const char *call) {
         return;
     std::int64_t deadline = seconds() + patience;
     bool told = false;
-    while (pending() > 0) {
+    while (pending() > 0 || Callback::under_way() > 0) {
         if (progress() > 0) {
             deadline = seconds() + patience;
         } else if (!told && seconds() > deadline) {

@@ -9,6 +9,7 @@
 #include "omp/ompt/events.h"
 #include "omp/team.h"
 #include "poll/poll.h"
+#include "task/code.h"
 #include "task/priorities.h"
 #include "task/task.h"
 
@@ -180,6 +181,10 @@ SENNIT_EXPORT int sennit_task_threadset(enum sennit_threadset set) {
     else if (!ompt::on() && omp::have_free_agents())
         self.flags |= Task::kOffers;
     return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_code_calls(const void *function, int (*wanted)(const char *symbol)) {
+    return function && wanted && task::calls(function, wanted);
 }
 
 SENNIT_EXPORT int sennit_poll_register(const char *name, sennit_poll_function function, void *arg,

@@ -47,7 +47,7 @@ bool is_send(const char *symbol) {
 
 namespace {
 
-constexpr int kMostSlots = 32;            // of a kind, of an object
+constexpr int kMostSlots = 64;            // of a kind, of an object
 constexpr int kMostFunctions = 32;        // looked at
 constexpr int kMostLevels = 3;            // of calls below the task's function
 constexpr std::size_t kMostBytes = 16384; // of a function
@@ -86,11 +86,16 @@ class Slots {
     int count_ = 0;
 };
 
+using Wanted = int (*)(const char *symbol);
+int wants_send(const char *symbol) {
+    return is_send(symbol);
+}
+
 // What is needed of a loaded object.
 class Object {
   public:
     // The one that contains an address.
-    explicit Object(std::uintptr_t address) {
+    explicit Object(std::uintptr_t address, Wanted wanted = wants_send) : wanted_(wanted) {
         struct Where {
             Object *self;
             std::uintptr_t address;
@@ -105,7 +110,8 @@ class Object {
     }
     explicit Object(const dl_phdr_info &info) { take(info, 0); }
 
-    Slots sends, makers; // of tasks
+    Slots wanted;
+    Slots makers; // of tasks
     bool found() const { return text_end_ > text_ && functions_; }
     bool contains(std::uintptr_t at) const { return at >= text_ && at < text_end_; }
     std::uint32_t function_count() const { return function_count_; }
@@ -183,13 +189,14 @@ class Object {
                     continue;
                 const char *name =
                     section.strings + section.symbols[ELF64_R_SYM(relocation.r_info)].st_name;
-                if (is_send(name))
-                    sends.add(base + relocation.r_offset);
+                if (wanted_(name))
+                    wanted.add(base + relocation.r_offset);
                 else if (makes_tasks(name))
                     makers.add(base + relocation.r_offset);
             }
     }
 
+    Wanted wanted_ = wants_send;
     std::uintptr_t text_ = 0, text_end_ = 0; // the segment with the code
     std::uintptr_t functions_ = 0;
     std::uint32_t function_count_ = 0;
@@ -221,12 +228,22 @@ template <class Visit>
 bool each_call(const Object &object, std::uintptr_t begin, std::uintptr_t end, Visit visit) {
     for (std::uintptr_t at = begin; at + 5 <= end; ++at) {
         const Byte byte = read<Byte>(at);
-        if (byte == 0xe8 || byte == 0xe9) {
-            const std::uintptr_t target = relative(at + 5);
+        // call, jmp; or a conditional jump, which clang makes of a call at the end of a branch
+        const bool conditional =
+            byte == 0x0f && at + 6 <= end && (read<Byte>(at + 1) & 0xf0) == 0x80;
+        if (byte == 0xe8 || byte == 0xe9 || conditional) {
+            const std::uintptr_t target = relative(at + (conditional ? 6 : 5));
             if (!object.contains(target) || (target >= begin && target < end))
                 continue;
             const std::uintptr_t slot = slot_of_stub(object, target);
             if (visit(slot, slot ? 0 : target))
+                return true;
+        } else if (byte == 0xeb || (byte & 0xf0) == 0x70) {
+            // The same to a neighbour.
+            const std::uintptr_t target =
+                at + 2 + static_cast<std::uintptr_t>(std::intptr_t{read<std::int8_t>(at + 1)});
+            if ((target < begin || target >= end) && object.contains(target) &&
+                object.begins_function(target) && visit(std::uintptr_t{0}, target))
                 return true;
         } else if (byte == 0xff && at + 6 <= end &&
                    (read<Byte>(at + 1) == 0x15 || read<Byte>(at + 1) == 0x25)) {
@@ -241,15 +258,15 @@ class Search {
   public:
     explicit Search(const Object &object) : object_(object) {}
 
-    bool sends(std::uintptr_t function, int level) {
+    bool calls_wanted(std::uintptr_t function, int level) {
         if (count_ == kMostFunctions ||
             std::find(seen_, seen_ + count_, function) != seen_ + count_)
             return false;
         seen_[count_++] = function;
         return each_call(object_, function, object_.end_of(function),
                          [&](std::uintptr_t slot, std::uintptr_t target) {
-                             return slot ? object_.sends.contain(slot)
-                                         : level > 0 && sends(target, level - 1);
+                             return slot ? object_.wanted.contain(slot)
+                                         : level > 0 && calls_wanted(target, level - 1);
                          });
     }
 
@@ -269,14 +286,14 @@ bool names_sender(const Object &object, std::uintptr_t begin, std::uintptr_t end
         else if ((byte & 0xf8) == 0xb8)
             named = read<std::uint32_t>(at + 1); // mov $named, register: not position-independent
         if (object.contains(named) && object.begins_function(named) &&
-            Search(object).sends(named, kMostLevels))
+            Search(object).calls_wanted(named, kMostLevels))
             return true;
     }
     return false;
 }
 
 bool has_sending_tasks(const Object &object) {
-    if (!object.found() || !object.sends.any() || !object.makers.any())
+    if (!object.found() || !object.wanted.any() || !object.makers.any())
         return false;
     for (std::uint32_t i = 0; i < object.function_count(); ++i) {
         const std::uintptr_t begin = object.begin_of(i);
@@ -294,13 +311,11 @@ bool has_sending_tasks(const Object &object) {
 
 } // namespace
 
-std::optional<bool> calls_send(const void *entry) {
+bool calls(const void *entry, int (*wanted)(const char *symbol)) {
     const auto address = reinterpret_cast<std::uintptr_t>(entry);
-    const Object object(address);
-    if (address && object.found() && object.sends.any() &&
-        Search(object).sends(address, kMostLevels))
-        return true;
-    return std::nullopt;
+    const Object object(address, wanted);
+    return address && object.found() && object.wanted.any() &&
+           Search(object).calls_wanted(address, kMostLevels);
 }
 
 bool has_sending_tasks(const void *in_object) {
@@ -316,8 +331,8 @@ bool process_has_sending_tasks() {
 
 #else
 
-std::optional<bool> calls_send(const void *) {
-    return std::nullopt;
+bool calls(const void *, int (*)(const char *)) {
+    return false;
 }
 bool has_sending_tasks(const void *) {
     return false;
@@ -327,5 +342,11 @@ bool process_has_sending_tasks() {
 }
 
 #endif
+
+std::optional<bool> calls_send(const void *entry) {
+    if (calls(entry, [](const char *symbol) { return int{is_send(symbol)}; }))
+        return true;
+    return std::nullopt;
+}
 
 } // namespace sennit::task

@@ -17,6 +17,9 @@ namespace sennit::task {
 // the object's tables each time. Any thread.
 std::optional<bool> calls_send(const void *entry);
 
+// The same for any kind of functions: is wanted(symbol) of one that it calls? False: not found.
+bool calls(const void *entry, int (*wanted)(const char *symbol));
+
 // Does some task of the program send? So it is where a function that makes tasks names another one
 // that calls a send. Of all loaded objects, or of the one that contains an address. Only objects
 // that know both a compiler's entry point for tasks and a send are searched.

@@ -29,8 +29,8 @@ class Code : public testing::TestWithParam<const char *> {
 
 #ifdef __x86_64__
 TEST_P(Code, SendsAreFound) {
-    for (const char *name : {"sample_sends", "sample_sends_at_the_end", "sample_sends_in_fortran",
-                             "sample_sends_below"})
+    for (const char *name : {"sample_sends", "sample_sends_at_the_end", "sample_sends_in_a_branch",
+                             "sample_sends_in_fortran", "sample_sends_below"})
         EXPECT_EQ(calls_send(function(name)), true) << name;
 }
 

@@ -32,6 +32,23 @@ int sample_sends(int x) {
 int sample_sends_at_the_end(int x) {
     return MPI_Send(x + 1);
 }
+#ifdef __x86_64__
+/* As clang compiles a call at the end of a branch. */
+int sample_sends_in_a_branch(int x);
+__attribute__((visibility("hidden"), used)) int sample_branch(int x) {
+    return MPI_Send(x + 2) + 1;
+}
+__asm__(".globl sample_sends_in_a_branch\n"
+        ".type sample_sends_in_a_branch, @function\n"
+        "sample_sends_in_a_branch:\n"
+        ".cfi_startproc\n"
+        "test %edi, %edi\n"
+        "jne sample_branch\n"
+        "xor %eax, %eax\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size sample_sends_in_a_branch, . - sample_sends_in_a_branch\n");
+#endif
 int sample_sends_in_fortran(int x) {
     return mpi_isend_(&x) + 1;
 }
