@@ -26,7 +26,7 @@ Word entry_of(int function) {
 }
 
 void set_text(char *to, std::size_t room, const std::string &text) {
-    std::memcpy(to, text.data(), std::min(room - 1, text.size()));
+    text.copy(to, room - 1); // zeros follow
 }
 
 // An entry of a table: what is in it, then zeros up to a whole word.
@@ -44,7 +44,8 @@ void add_entry(std::vector<Word> &table, TableType type, Word key, const std::ve
 
 } // namespace
 
-TraceWriter::TraceWriter(std::filesystem::path folder, const Machine &machine, const About &about)
+TraceWriter::TraceWriter(const std::filesystem::path &folder, const Machine &machine,
+                         const About &about)
     : team_(static_cast<std::size_t>(machine.thread_count())), program_(about.program),
       policy_(about.policy), ranks_(static_cast<std::size_t>(machine.rank_count())),
       threads_(ranks_.size() * team_) {

@@ -25,7 +25,7 @@ class TraceWriter final : public Recorder {
     };
     // Makes the folder; files of the same names are written anew. Throws std::runtime_error: file
     // and reason.
-    TraceWriter(std::filesystem::path folder, const Machine &machine, const About &about);
+    TraceWriter(const std::filesystem::path &folder, const Machine &machine, const About &about);
     // The job is over. Without it, the files say that the process has died.
     void finish(Time end);
 

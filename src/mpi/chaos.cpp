@@ -91,7 +91,7 @@ void refuse(const char *option, const char *word, std::size_t length) {
     if (!plan.seeded)
         return refuse(option, "", 0);
     g_plan = plan;
-    g_rank = static_cast<std::uint64_t>(rank_of_environment() + 1);
+    g_rank = static_cast<std::uint64_t>(rank_of_environment()) + 1;
     g_on = true;
 }
 

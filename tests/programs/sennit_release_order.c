@@ -10,7 +10,9 @@
 enum { kTasks = 10 };
 
 int main(void) {
-    int order[kTasks + 1], x = 0;
+    int order[kTasks + 1];
+    int x = 0; // what the dependences are on
+    (void)x;
     atomic_int count = 0;
 #pragma omp parallel num_threads(2)
     {

@@ -13,13 +13,14 @@ namespace sennit::tool {
 void run_bench(const std::vector<std::string> &words, const Installation &installation) {
     if (words.empty() || words[0] != "cholesky")
         fail("there is one bench: sennit bench cholesky [--quick]; --help lists its options");
-    const std::string home = installation.home();
+    const std::string &home = installation.home();
     const std::string script = home + "/share/sennit/bench/suite.py";
     if (!std::filesystem::exists(script))
         fail("{} is missing: build or install Sennit again", script);
     std::vector<std::string> command = {"python3", script, "--home", home};
     command.insert(command.end(), words.begin() + 1, words.end());
     std::vector<char *> pointers;
+    pointers.reserve(command.size() + 1);
     for (std::string &word : command)
         pointers.push_back(word.data());
     pointers.push_back(nullptr);

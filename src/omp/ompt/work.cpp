@@ -20,14 +20,14 @@ void report(WorkKind kind, Endpoint endpoint, std::uint64_t size, const void *co
     g_tool.work(kind, endpoint, region_here(), data_of(record_here()), size, code);
 }
 
-} // namespace
-
 void end_open_single(task::ToolRecord &record, const void *code) {
     if (!record.in_single)
         return;
     record.in_single = false;
     report(kWorkSingleExecutor, kEnd, 1, code);
 }
+
+} // namespace
 
 void work_begin(const void *code, WorkKind kind, std::uint64_t size) {
     task::ToolRecord &record = record_here();
