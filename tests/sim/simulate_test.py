@@ -50,6 +50,19 @@ done = run("gauss-seidel", "--cells", "4096", *SMALL, "--csv", "-")
 table = list(csv.DictReader(io.StringIO(done.stdout)))
 assert [row["policy"] for row in table] == ["fifo", "sa", "fa"], done
 
+with tempfile.TemporaryDirectory() as folder:
+    page = pathlib.Path(folder) / "page.html"
+    done = run("cholesky", "--n", "4096", *SMALL, "--policy", "fifo,fa", "--sweep", "bandwidth=1,2", "--html", str(page),
+               TMPDIR=folder)
+    assert done.returncode == 0, done.stderr
+    text = page.read_text()
+    for title in ("bandwidth=1-fifo", "bandwidth=2-fa"):
+        assert title in text, title
+    assert os.listdir(folder) == ["page.html"], "what was written for the page is still there"
+    refused("--html is for at most 16384 threads", "cholesky", "--ranks", "16384", "--threads", "2", "--quiet",
+            "--n", "131072", "--html", str(page))
+    refused("cannot write", "cholesky", "--n", "2048", "--quiet", "--policy", "fifo", "--html", "/nowhere/x.html")
+
 refused("policy 'best' is unknown", "cholesky", "--policy", "best")
 refused("use fa, or steal", "cholesky", "--policy", "fifo,auto")
 refused("--ranks 0 is not from", "cholesky", "--ranks", "0")

@@ -83,4 +83,24 @@ TEST(GaussSeidel, CreatesAsManyTasksAsItCountsAndEnds) {
     }
 }
 
+// Paper 2, section 7.1: tasks that can be suspended scale; one communication task after the other
+// stops scaling at four nodes, and more nodes make it no better, nor much worse.
+TEST(GaussSeidel, SentinelStopsScalingAtFourNodes) {
+    const auto time = [](int ranks, bool sentinel) {
+        GaussSeidelOptions options;
+        options.cells = 64 * 1024;
+        options.iterations = 20;
+        options.sentinel = sentinel;
+        Setting setting;
+        setting.machine.ranks = ranks;
+        setting.machine.threads = 48;
+        setting.choice = parse_choice("fifo");
+        return static_cast<double>(simulate(GaussSeidel(options, ranks), setting).time);
+    };
+    EXPECT_GT(time(1, false), 3 * time(4, false));
+    EXPECT_GT(time(1, true), time(2, true));
+    EXPECT_GT(time(4, true), time(2, true));
+    EXPECT_LT(time(8, true), 1.3 * time(4, true));
+}
+
 } // namespace

@@ -4,11 +4,13 @@
 #include "failure.h"
 #include "installation.h"
 #include "progress_bar.h"
+#include "report.h"
 #include "sim/cholesky.h"
 #include "sim/gauss_seidel.h"
 #include "sim/replay.h"
 #include "sim/simulation.h"
 #include "sim/trace_writer.h"
+#include "sweep.h"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -21,6 +23,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <unistd.h>
 #include <variant>
 
@@ -33,70 +36,6 @@ using Json = nlohmann::ordered_json;
 
 double seconds(sim::Time time) {
     return static_cast<double>(time) * 1e-9;
-}
-
-std::vector<std::string> split(const std::string &text, char separator) {
-    std::vector<std::string> parts;
-    std::size_t at = 0;
-    for (;;) {
-        const std::size_t next = text.find(separator, at);
-        parts.push_back(text.substr(at, next - at));
-        if (next == std::string::npos)
-            return parts;
-        at = next + 1;
-    }
-}
-
-double parse_number(const std::string &what, const std::string &text) {
-    std::size_t used = 0;
-    double value = 0;
-    try {
-        value = std::stod(text, &used);
-    } catch (const std::exception &) {
-        used = 0;
-    }
-    if (used == 0 || used != text.size() || !std::isfinite(value))
-        fail("{} '{}' is not a number", what, text);
-    return value;
-}
-
-// One of --sweep's lists, or of what they make together.
-struct Sweep {
-    std::string name;
-    std::vector<double> values;
-};
-
-// "name=1,2,4" or "name=1..64*2" (times two up to) or "name=1..9+2".
-Sweep parse_sweep(const std::string &text) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals + 1 == text.size())
-        fail("--sweep '{}' is not NAME=VALUE,VALUE,... or NAME=FIRST..LAST*FACTOR", text);
-    Sweep sweep{text.substr(0, equals), {}};
-    const std::string values = text.substr(equals + 1);
-    const std::size_t dots = values.find("..");
-    if (dots == std::string::npos) {
-        for (const std::string &value : split(values, ','))
-            sweep.values.push_back(parse_number(fmt::format("--sweep {}", sweep.name), value));
-        return sweep;
-    }
-    const std::size_t sign = values.find_first_of("*+", dots);
-    const double first = parse_number("--sweep", values.substr(0, dots));
-    const double last = parse_number(
-        "--sweep", values.substr(dots + 2, sign == std::string::npos ? sign : sign - dots - 2));
-    const bool times = sign != std::string::npos && values[sign] == '*';
-    const double step =
-        sign == std::string::npos ? 1 : parse_number("--sweep", values.substr(sign + 1));
-    const bool ends = times ? step > 1 && first > 0 : step > 0;
-    if (!ends)
-        fail("--sweep '{}' never ends", text);
-    double value = first;
-    while (value <= last * (1 + 1e-9)) {
-        sweep.values.push_back(value);
-        if (sweep.values.size() > 100000)
-            fail("--sweep '{}' has more than 100,000 values", text);
-        value = times ? value * step : value + step;
-    }
-    return sweep;
 }
 
 struct Row {
@@ -130,7 +69,13 @@ struct Simulate::State {
     Machine machine;
     sim::CholeskyOptions cholesky_options;
     sim::GaussSeidelOptions gauss_seidel_options;
-    std::string policies = "fifo,sa,fa", order = "auto", json, csv, weak, traces, network = "loggp";
+    std::string policies = "fifo,sa,fa", order = "auto", json, csv, html, weak, traces,
+                network = "loggp";
+    struct Traced {
+        std::string title;
+        std::filesystem::path folder;
+    };
+    std::vector<Traced> traced;
     std::vector<std::string> sweeps;
     std::uint64_t seed = 1;
     sim::MakeFabric *fabric = nullptr;
@@ -156,6 +101,8 @@ struct Simulate::State {
             "--trace", traces,
             "DIR: write what was simulated as a trace, for sennit report; of several runs, "
             "each into a folder in there");
+        command.add_option("--html", html,
+                           "write a page with the timelines of all runs, as sennit report does");
         command
             .add_option("--network", network,
                         "loggp; or simgrid: links that messages share, as SimGrid models them")
@@ -240,7 +187,9 @@ struct Simulate::State {
     std::unique_ptr<sim::TraceWriter> trace_writer(const std::vector<Sweep> &lists,
                                                    const std::vector<double> &swept,
                                                    const std::string &policy,
-                                                   const sim::Workload &work) const;
+                                                   const sim::Workload &work);
+    void refuse_too_many_threads() const;
+    void write_html() const;
     void print(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const;
     Json to_json(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const;
     std::string to_csv(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const;
@@ -298,26 +247,30 @@ bool Simulate::chosen() const {
     return state_->app->parsed();
 }
 
+void Simulate::State::refuse_too_many_threads() const {
+    constexpr double kMostThreads = 16384; // 128 KiB each, in memory and in files
+    if (machine.ranks * machine.threads > kMostThreads)
+        fail("{} is for at most {:g} threads, these are {:g}", html.empty() ? "--trace" : "--html",
+             kMostThreads, machine.ranks * machine.threads);
+}
+
 // The only run's is in the folder itself, others are in ranks=4-fifo and the like in there.
 std::unique_ptr<sim::TraceWriter> Simulate::State::trace_writer(const std::vector<Sweep> &lists,
                                                                 const std::vector<double> &swept,
                                                                 const std::string &policy,
-                                                                const sim::Workload &work) const {
+                                                                const sim::Workload &work) {
     if (traces.empty())
         return nullptr;
-    constexpr double kMostThreads = 16384; // 128 KiB each, in memory and in files
-    if (machine.ranks * machine.threads > kMostThreads)
-        fail("--trace is for at most {:g} threads, these are {:g}", kMostThreads,
-             machine.ranks * machine.threads);
     std::string name;
     bool only = policy_names().size() == 1;
     for (std::size_t i = 0; i < lists.size(); ++i) {
         name += fmt::format("{}={:g}-", lists[i].name, swept[i]);
         only &= lists[i].values.size() == 1;
     }
-    const std::filesystem::path folder(traces);
+    const std::filesystem::path all(traces), folder = only ? all : all / (name + policy);
+    traced.push_back({name + policy, folder});
     return std::make_unique<sim::TraceWriter>(
-        only ? folder : folder / (name + policy), machine,
+        folder, machine,
         sim::TraceWriter::About{fmt::format("sennit simulate {}", workload_name()), policy,
                                 work.functions()});
 }
@@ -332,6 +285,8 @@ void Simulate::State::simulate_one(const std::vector<Sweep> &lists,
     const std::string fault = sim::fault_of(machine);
     if (!fault.empty())
         fail("{}", fault);
+    if (!traces.empty())
+        refuse_too_many_threads();
     const std::shared_ptr<const sim::Workload> work = workload();
     cholesky_options.n = given_n;
     double path = 0;
@@ -378,6 +333,15 @@ std::vector<Row> Simulate::State::simulate_all(const std::vector<Sweep> &lists) 
         if (i == 0)
             return rows;
     }
+}
+
+void Simulate::State::write_html() const {
+    std::vector<report::Titled> runs;
+    for (const Traced &one : traced)
+        runs.push_back({one.title, trace::read_job(one.folder), {}});
+    for (report::Titled &run : runs)
+        run.found = report::Findings(run.job);
+    report::write_page(runs, html);
 }
 
 void Simulate::State::print(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const {
@@ -514,6 +478,28 @@ void write_text(const std::string &path, const std::string &text) {
         fail("{} cannot be written", path);
 }
 
+// For the traces that --html needs and nobody else wants.
+class Scratch {
+  public:
+    Scratch() {
+        std::string pattern = std::filesystem::temp_directory_path() / "sennit-simulate-XXXXXX";
+        if (!mkdtemp(pattern.data()))
+            fail("no folder can be made in {}: {}", std::filesystem::temp_directory_path().string(),
+                 std::strerror(errno));
+        path_ = pattern;
+    }
+    ~Scratch() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    Scratch(const Scratch &) = delete;
+    Scratch &operator=(const Scratch &) = delete;
+    const std::string &path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
 [[noreturn]] void go_on_with_simgrid(char **arguments) {
     const std::string program = Installation::locate().library_folder() + "/sennit-simgrid";
     execv(program.c_str(), arguments);
@@ -537,6 +523,8 @@ int Simulate::run(char **arguments) {
     lists.reserve(state.sweeps.size());
     for (const std::string &text : state.sweeps)
         lists.push_back(parse_sweep(text));
+    for (const std::string &name : state.policy_names()) // before the first has run
+        sim::parse_choice(name, state.order);
     const bool talks = state.json != "-" && state.csv != "-";
     if (*state.trace) {
         state.replay = std::make_shared<sim::Replay>(state.folder);
@@ -559,7 +547,12 @@ int Simulate::run(char **arguments) {
                        count_text(state.replay->tasks()), count_text(state.replay->messages()),
                        state.replay->recorded_seconds());
     }
+    std::optional<Scratch> scratch;
+    if (!state.html.empty() && state.traces.empty())
+        state.traces = scratch.emplace().path();
     const std::vector<Row> rows = state.simulate_all(lists);
+    if (!state.html.empty())
+        state.write_html();
     if (talks)
         state.print(lists, rows);
     if (!state.json.empty())

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sennit simulate --sweep`: every value of a number. What cannot be read ends the command.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sennit::tool {
+
+struct Sweep {
+    std::string name;
+    std::vector<double> values;
+};
+
+// "name=1,2,4" or "name=1..64*2" (times two up to) or "name=1..9+2".
+Sweep parse_sweep(const std::string &text);
+
+std::vector<std::string> split(const std::string &text, char separator);
+// `what` is said of a text that is none.
+double parse_number(const std::string &what, const std::string &text);
+
+} // namespace sennit::tool
