@@ -3,7 +3,6 @@
 
 #include "mpi/callback.h"
 #include "mpi/chaos.h"
-#include "mpi/test_all.h"
 #include "mpi/traced.h"
 
 #include <cstdlib>
@@ -16,7 +15,7 @@ namespace {
 bool poll(Ticket &ticket) {
     auto &self = static_cast<Batch &>(ticket);
     int flag = 0;
-    self.error = test_all(self.count, self.requests, &flag,
+    self.error = self.test_all(self.count, self.requests, &flag,
                           self.statuses ? self.statuses : MPI_STATUSES_IGNORE);
     return flag || self.error != MPI_SUCCESS;
 }

@@ -4,12 +4,14 @@
 #pragma once
 
 #include "mpi/engine.h"
+#include "mpi/test_all.h"
 
 namespace sennit::mpi {
 
 struct Batch : Ticket {
     int count = 0;
     MPI_Request *requests = nullptr; // ours
+    TestAll test_all;
     MPI_Status *statuses = nullptr;  // ours; null: nobody asks
     // Told when all is complete; `error` and `statuses` are final. The batch is freed afterwards.
     void (*deliver)(Batch &batch) = nullptr;

@@ -114,7 +114,7 @@ START = IN_TASK + """    static constexpr auto twin = SENNIT_BARE({twin});
 # A wait for the program's requests: some may be continuation requests.
 WAIT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};
-    static constexpr auto test = {test};
+    {test}
     {traced}
     const auto over = [&](int *flag) {{
         const int error = test({twin_arguments});
@@ -135,7 +135,7 @@ WAIT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
 }}
 """ + DOOR
 
-POLL = IN_TASK + """    static constexpr auto test = {test};
+POLL = IN_TASK + """    {test}
     return poll_and_wait(operation, [&](int *flag) {{
         const int error = test({twin_arguments});
         {set_flag}
@@ -253,7 +253,8 @@ def wrapper(call, header, suffix):
         # A message to or from nobody never blocks, and bare MPI knows what its status is.
         "never_blocks": "" if call["notice"] == "-" or call["peer"] == "-"
                         else call["peer"] + " == MPI_PROC_NULL",
-        "test": "test_all" if twin == "Testall" else f"SENNIT_BARE({twin})",
+        "test": "TestAll test;" if twin == "Testall"
+                else f"static constexpr auto test = SENNIT_BARE({twin});",
         "status": argument_or(call["status"], "MPI_STATUS_IGNORE"),
     }
     # For reports of hangs: see blocking.h. What takes long in a file waits for no other rank.

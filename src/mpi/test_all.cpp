@@ -3,38 +3,41 @@
 
 #include "mpi/batch.h"
 
-#include <vector>
-
 namespace sennit::mpi {
 
-int test_all(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
-    static constexpr auto testall = SENNIT_BARE(Testall);
 #if defined MPICH_NUMVERSION || defined MPI_ABI
-    // One after the other as MPI_Waitall does, without completing any.
-    static constexpr auto get_status = SENNIT_BARE(Request_get_status);
-    for (int i = 0; i < count; ++i) {
-        MPI_Status status;
-        const int error = get_status(requests[i], flag, &status);
-        if (error != MPI_SUCCESS)
-            break; // the other call says it as it should be said
-        if (!*flag)
+
+int TestAll::operator()(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
+    static constexpr auto test = SENNIT_BARE(Test);
+    static constexpr auto error_class = SENNIT_BARE(Error_class);
+    const bool ignored = is_ignored(statuses);
+    for (*flag = 0; over_ < count; ++over_) {
+        const int error =
+            test(&requests[over_], flag, ignored ? MPI_STATUS_IGNORE : &statuses[over_]);
+        if (error == MPI_SUCCESS && !*flag)
             return MPI_SUCCESS;
+        int kind = MPI_SUCCESS;
+        error_class(error, &kind);
+        if (kind == MPI_ERR_REQUEST || kind == MPI_ERR_ARG)
+            return error; // it is none
+        if (error != MPI_SUCCESS && !failed_)
+            for (int i = 0; i < over_ && !ignored; ++i)
+                statuses[i].MPI_ERROR = MPI_SUCCESS;
+        failed_ = failed_ || error != MPI_SUCCESS;
+        if (failed_ && !ignored)
+            statuses[over_].MPI_ERROR = error;
     }
-    std::vector<MPI_Status> own;
-    if (count > 1 && is_ignored(statuses)) {
-        own.resize(static_cast<std::size_t>(count));
-        statuses = own.data();
-    }
-    const int error = testall(count, requests, flag, statuses);
-    if (error != MPI_ERR_IN_STATUS)
-        return error;
-    for (int i = 0; i < count; ++i)
-        if (statuses[i].MPI_ERROR != MPI_SUCCESS)
-            return error;
-    return MPI_SUCCESS;
-#else
-    return testall(count, requests, flag, statuses);
-#endif
+    *flag = 1;
+    return failed_ ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
+
+#else
+
+int TestAll::operator()(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
+    static constexpr auto testall = SENNIT_BARE(Testall);
+    return testall(count, requests, flag, statuses);
+}
+
+#endif
 
 } // namespace sennit::mpi

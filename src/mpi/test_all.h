@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPI_Testall for a wait in a task, which must do what MPI_Waitall does. MPICH 4.0's does not: of
 // several partitioned requests or persistent collectives it says MPI_ERR_IN_STATUS when nothing has
-// failed, and completes some without the others; several collective operations on a file it mixes
-// up.
+// failed, and completes some without the others; with several collective operations on a file it
+// hangs, as does MPI_Test of each in turns. What works is to wait for one after the other, in
+// order.
 #pragma once
 
 #include <mpi.h>
 
 namespace sennit::mpi {
 
-int test_all(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]);
+class TestAll {
+  public:
+    // To be called again until *flag or an error; always with the same arguments.
+    int operator()(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]);
+
+  private:
+    [[maybe_unused]] int over_ = 0; // of the requests
+    [[maybe_unused]] bool failed_ = false;
+};
 
 } // namespace sennit::mpi

@@ -101,6 +101,48 @@ static void collective(MPI_Comm comm) {
     close_file(&p, comm);
 }
 
+/* Several are under way at once: MPICH's own Testall, and a Test of each in turns, would hang. */
+static void several(MPI_Comm comm) {
+    enum { operations = 4, most = 65536, block = 16 };
+    struct place p;
+    int *data[operations];
+    MPI_Request requests[operations];
+    MPI_Status statuses[operations];
+    MPI_Datatype whole, mine;
+    open_file(&p, comm, "several");
+    MPI_Type_contiguous(block, MPI_INT, &whole);
+    MPI_Type_create_resized(whole, 0, block * ranks * (MPI_Aint)sizeof(int), &mine);
+    MPI_Type_commit(&mine);
+    MPI_File_set_view(p.file, rank * block * (MPI_Offset)sizeof(int), MPI_INT, mine, "native",
+                      MPI_INFO_NULL);
+    for (int reads = 0; reads < 2; ++reads) {
+        MPI_File_seek(p.file, 0, MPI_SEEK_SET);
+        for (int i = 0; i < operations; ++i) {
+            if (!reads)
+                data[i] = malloc(most * sizeof(int));
+            for (int k = 0; k < most; ++k)
+                data[i][k] = reads ? -1 : (rank * operations + i) * most + k;
+            if (reads)
+                MPI_File_iread_all(p.file, data[i], most, MPI_INT, &requests[i]);
+            else
+                MPI_File_iwrite_all(p.file, data[i], most, MPI_INT, &requests[i]);
+        }
+        CHECK(MPI_Waitall(operations, requests, statuses) == MPI_SUCCESS);
+        for (int i = 0; i < operations; ++i) {
+            int got = -1;
+            MPI_Get_count(&statuses[i], MPI_INT, &got);
+            CHECK(got == most && requests[i] == MPI_REQUEST_NULL);
+            for (int k = 0; k < most; ++k)
+                CHECK(data[i][k] == (rank * operations + i) * most + k);
+        }
+    }
+    for (int i = 0; i < operations; ++i)
+        free(data[i]);
+    MPI_Type_free(&whole);
+    MPI_Type_free(&mine);
+    close_file(&p, comm);
+}
+
 static void split(MPI_Comm comm) {
     struct place p;
     MPI_Status status;
@@ -155,8 +197,9 @@ static void ordered(MPI_Comm comm) {
 }
 
 int main(int argc, char **argv) {
-    static const struct test_case cases[] = {CASE(at),    CASE(individual), CASE(collective),
-                                             CASE(split), CASE(shared),     CASE(ordered)};
+    static const struct test_case cases[] = {CASE(at),      CASE(individual), CASE(collective),
+                                             CASE(several), CASE(split),      CASE(shared),
+                                             CASE(ordered)};
     char folder[] = "/tmp/sennit-files-XXXXXX";
     begin(&argc, &argv);
     if (rank == 0)
