@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every row of the table of calls has test programs in C and in Fortran, and reaches us from Fortran.
 
-usage: coverage.py calls.txt programs-folder fortran-library...
+usage: coverage.py calls.txt local_calls.txt programs-folder compiler,... fortran-library...
+
+And every function of MPI that the compilers' headers declare is a row, or is known not to wait for others.
 
 From Fortran: the libraries behind mpif.h, use mpi and use mpi_f08 import the C function, MPI_X or
 PMPI_X, that Sennit's libraries export.
 """
 
+import fnmatch
 import pathlib
 import re
 import subprocess
@@ -38,8 +41,24 @@ def imports(library):
     return {re.sub("^P?MPI_", "", line.split()[-1]) for line in lines if "MPI_" in line}
 
 
+def declared(compiler):
+    header = subprocess.run([compiler, "-E", "-x", "c", "-"], input="#include <mpi.h>\n", check=True,
+                            capture_output=True, text=True).stdout
+    return {re.sub("_c$", "", name) for name in re.findall(r"\bMPI_([A-Z]\w+)\s*\(", header)
+            if not name.startswith("T_")}
+
+
+def unknown(compiler, calls, local):
+    """Functions of a header that nobody has judged; and patterns are for those without a row."""
+    names = declared(compiler) - {name for name, _ in calls}
+    patterns = [line.split()[0] for line in local.read_text(encoding="utf-8").splitlines()
+                if line.strip() and not line.startswith("#")]
+    return [f"MPI_{name}: {compiler} has it, and it is neither in calls.txt nor in {local.name}" for name in sorted(names)
+            if not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
+
+
 def main():
-    table, programs, *libraries = sys.argv[1:]
+    table, local, programs, compilers, *libraries = sys.argv[1:]
     calls = list(rows(pathlib.Path(table)))
     in_c = called(programs, "*.c", r"\b(MPI_\w+)")
     # COLLECTIVE(X) is MPI_X, and in another program MPI_X_init.
@@ -49,6 +68,8 @@ def main():
     missing = [f"MPI_{name}: no program of {language} in {programs} calls it" for name, _ in calls
                for language, found in (("C", in_c), ("Fortran", in_fortran | {f"MPI_{x}" for x in ONLY_IN_C}))
                if f"MPI_{name}" not in found]
+    for compiler in compilers.split(","):
+        missing += unknown(compiler, calls, pathlib.Path(local))
     for library in libraries:
         imported = imports(library)
         newest = "4.0" if "Session_init" in imported else "3.1"
