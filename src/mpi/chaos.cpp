@@ -3,12 +3,11 @@
 
 #include "base/clock.h"
 #include "base/rank.h"
+#include "base/words.h"
 #include "mpi/errors.h"
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 namespace sennit::mpi::chaos {
 
@@ -28,49 +27,11 @@ struct Plan {
 Plan g_plan;
 std::uint64_t g_rank = 0;
 
-// One word of the option.
-struct Word {
-    const char *name;
-    std::uint64_t Plan::*number; // null: a word without one
-    std::uint64_t least;
-    std::uint64_t most;
-};
-constexpr Word kWords[] = {{"seed", &Plan::seed, 0, UINT64_MAX},
-                           {"latency", &Plan::latency_us, 0, 60'000'000},
-                           {"bandwidth", &Plan::bandwidth, 1, 1'000'000},
-                           {"fail", &Plan::one_in_fails, 1, 1'000'000'000},
-                           {"short", &Plan::one_in_short, 1, 1'000'000'000},
-                           {"order", nullptr, 0, 0}};
-
-// Does `text`, up to `length`, fit a word? Then the plan has it.
-bool read_word(const char *text, std::size_t length, Plan &plan) {
-    for (const Word &word : kWords) {
-        const std::size_t size = std::strlen(word.name);
-        if (length < size || std::strncmp(text, word.name, size) != 0)
-            continue;
-        if (!word.number) {
-            plan.order = true;
-            return length == size;
-        }
-        if (length < size + 2 || text[size] != ':' || text[size + 1] < '0' || text[size + 1] > '9')
-            return false;
-        char *end = nullptr;
-        errno = 0;
-        const unsigned long long number = std::strtoull(text + size + 1, &end, 10);
-        if (errno != 0 || end != text + length || number < word.least || number > word.most)
-            return false;
-        plan.*word.number = number;
-        plan.seeded = plan.seeded || word.number == &Plan::seed;
-        return true;
-    }
-    return false;
-}
-
-void refuse(const char *option, const char *word, std::size_t length) {
+void refuse(const char *option, const char *word, int length) {
     std::fprintf(stderr,
                  "sennit: SENNIT_CHAOS='%s': %s%.*s%s: use seed:N[,latency:US][,bandwidth:MB/s]"
                  "[,order][,fail:N][,short:N]; going on without chaos\n",
-                 option, length > 0 ? "'" : "a seed or a word", static_cast<int>(length), word,
+                 option, length > 0 ? "'" : "a seed or a word", length, word,
                  length > 0 ? "' is no such word, or its number is out of range" : " is missing");
 }
 
@@ -79,15 +40,14 @@ void refuse(const char *option, const char *word, std::size_t length) {
     if (!option || !*option)
         return;
     Plan plan;
-    for (const char *at = option;;) {
-        const std::size_t length = std::strcspn(at, ",");
-        if (!read_word(at, length, plan))
-            return refuse(option, at, length);
-        at += length;
-        if (*at == '\0')
-            break;
-        ++at;
-    }
+    const Word words[] = {{"seed", &plan.seed, &plan.seeded},
+                          {"latency", &plan.latency_us, nullptr, 0, 60'000'000},
+                          {"bandwidth", &plan.bandwidth, nullptr, 1, 1'000'000},
+                          {"fail", &plan.one_in_fails, nullptr, 1, 1'000'000'000},
+                          {"short", &plan.one_in_short, nullptr, 1, 1'000'000'000},
+                          {"order", nullptr, &plan.order}};
+    if (const BadWord bad = read_words(option, words); bad.text)
+        return refuse(option, bad.text, bad.length);
     if (!plan.seeded)
         return refuse(option, "", 0);
     g_plan = plan;
