@@ -110,6 +110,50 @@ TEST_F(Replays, RefuseADependenceOnAnUnknownTask) {
     EXPECT_TRUE(tells(reason(), "task 2 (work) depends on task 2, itself")) << reason();
 }
 
+// Each of two ranks has received what the other one sent only after that.
+TEST_F(Replays, NameTheTasksOfACycleOfMessages) {
+    for (const int rank : {0, 1}) {
+        const std::uint64_t first = rank == 0 ? 1 : 11, second = first + 1;
+        writer->created(rank, first, 0, 100);
+        writer->created(rank, second, 1, 200);
+        writer->depends(rank, first, second);
+        const auto call = [&](std::uint64_t task, Kind kind, Time at) {
+            writer->ran(
+                {.rank = rank,
+                 .thread = 0,
+                 .task = task,
+                 .function = kind == Kind::send,
+                 .kind = kind,
+                 .begin = at,
+                 .end = at + 1000,
+                 .peer = static_cast<std::uint32_t>(1 - rank),
+                 .message = static_cast<std::uint64_t>(kind == Kind::send ? rank : 1 - rank),
+                 .bytes = 100,
+                 .suspended = false});
+            writer->ended(rank, 0, task, at + 1000);
+        };
+        call(first, Kind::receive, 1000);
+        call(second, Kind::send, 3000);
+    }
+    writer->finish(5000);
+    const Replay replay(folder);
+    EXPECT_EQ(replay.messages(), 2u);
+    Setting setting;
+    setting.machine = machine;
+    setting.choice = parse_choice("fifo");
+    try {
+        simulate(replay, setting);
+        FAIL();
+    } catch (const Stuck &stuck) {
+        EXPECT_TRUE(tells(stuck.what(),
+                          "a cycle: rank 0's task 1 (work) waits for its message's other end, "
+                          "rank 1's task 2 (send), which waits for rank 1's task 1 (work), which "
+                          "waits for its message's other end, rank 0's task 2 (send), which waits "
+                          "for rank 0's task 1 (work)"))
+            << stuck.what();
+    }
+}
+
 // The job of a process that died is what was recorded up to then.
 TEST_F(Replays, SayWhatTheyLeaveOut) {
     writer->created(0, 1, 1, 100);

