@@ -71,9 +71,9 @@ void clear_trace_folder(const Request &request) {
     }
 }
 
-int start_job(const Plan &plan, const Request &request) {
+int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
     ReportBox box;
-    const MpiKind launcher = find_mpiexec(*plan.mpi, &plan).kind;
+    const MpiKind launcher = find_mpiexec(mpi, &plan).kind;
     const std::vector<std::string> command = launch_command(plan, request, box.address());
     if (request.verbose)
         explain(plan, command, stderr);
@@ -141,7 +141,7 @@ int run_program(const Request &request, const Installation &installation) {
         return 0;
     }
     if (plan.mpi)
-        return start_job(plan, request);
+        return start_job(plan, *plan.mpi, request);
     if (request.verbose)
         explain(plan, request.command, stderr);
     make_trace_folder(request);
