@@ -337,6 +337,7 @@ std::vector<Row> Simulate::State::simulate_all(const std::vector<Sweep> &lists) 
 
 void Simulate::State::write_html() const {
     std::vector<report::Titled> runs;
+    runs.reserve(traced.size());
     for (const Traced &one : traced)
         runs.push_back({one.title, trace::read_job(one.folder), {}});
     for (report::Titled &run : runs)
