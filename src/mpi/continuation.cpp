@@ -3,6 +3,7 @@
 
 #include "mpi/batch.h"
 #include "mpi/errors.h"
+#include "mpi/persistent.h"
 #include "mpi/progress.h"
 
 #include "mpix_continue.h"
@@ -499,10 +500,14 @@ template <class Start>
 int start_attending(int count, const MPI_Request *requests, Start start) {
     if (way() != Way::attended)
         return start();
+    starts(count, requests);
     const int error = outside_task(start);
-    if (continuations() && error == MPI_SUCCESS)
+    if (error != MPI_SUCCESS)
+        return error;
+    started(count, requests);
+    if (continuations())
         activate(count, requests);
-    return error;
+    return MPI_SUCCESS;
 }
 
 // test(), which sets *flag, with what has to be done before and after.
@@ -560,6 +565,8 @@ SENNIT_DEFINE(Request_get_status, MPI_Request request, int *flag, MPI_Status *st
 
 SENNIT_DEFINE(Request_free, MPI_Request *request) {
     static constexpr auto bare = SENNIT_BARE(Request_free);
+    if (request)
+        forget(*request);
     if (way() != Way::attended)
         return bare(request);
     if (continuations() && t_depth == 0) {

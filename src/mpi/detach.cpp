@@ -2,6 +2,7 @@
 // MPIX_Detach* and MPIX_Start_detached* (MPI detach paper, section 4).
 #include "mpi/batch.h"
 #include "mpi/callback.h"
+#include "mpi/persistent.h"
 #include "mpi/progress.h"
 
 #include "mpix_detach.h"
@@ -49,9 +50,11 @@ int detach(const char *name, int count, MPI_Request *requests, const Delivery &c
         return MPI_ERR_COUNT;
     if (what == Requests::kept) {
         static constexpr auto startall = SENNIT_BARE(Startall);
+        starts(count, requests);
         const int error = outside_task([&] { return startall(count, requests); });
         if (error != MPI_SUCCESS)
             return error;
+        started(count, requests);
     }
     Batch *batch = make_batch(name, count, requests, callback.wants_statuses, what);
     if (!batch)

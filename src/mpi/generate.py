@@ -59,6 +59,7 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/chaos.h"
 #include "mpi/continuation.h"
 #include "mpi/delegate.h"
+#include "mpi/persistent.h"
 #include "mpi/spawn.h"
 #include "mpi/test_all.h"
 #include "mpi/traced.h"
@@ -193,6 +194,20 @@ TRACE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
 }}
 """ + NOTICED_DOOR
 
+# What MPI_Start will not say.
+PERSISTENT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
+    static constexpr auto bare = {bare};
+    const int error = outside_task([&] {{ return bare({arguments}); }});
+    if (error == MPI_SUCCESS)
+        remember(Notice::{notice}, {facts}, *request, {bytes});
+    return error;
+}}
+extern "C" int sennit_MPI_{name}({parameters}) {{
+    static constexpr auto bare = {bare};
+    return way() == Way::bare ? bare({arguments}) : attended_{name}({arguments});
+}}
+"""
+
 def from_fortran(declaration, name):
     """An argument of a Fortran binding, and the C argument that it becomes."""
     handles = {"MPI_Comm": "MPI_Comm_f2c", "MPI_Datatype": "MPI_Type_f2c", "MPI_Op": "MPI_Op_f2c"}
@@ -279,8 +294,9 @@ def wrapper(call, header, suffix):
                      if c in names and t in names), None)
     fields["bytes"] = ("[&] { return message_bytes(%s, %s); }" % of_count if of_count
                        else "[] { return std::uint64_t{0}; }")
+    on_timeline = "Start" if kind == "persistent" else name
     fields["facts"] = (
-        f'{{"MPI_{name}", {direction.get(call["notice"], "0")}, {fields["peer"]}, '
+        f'{{"MPI_{on_timeline}", {direction.get(call["notice"], "0")}, {fields["peer"]}, '
         f'{fields["tag"]}, {fields["object"]}, {fields["requests"]}, {fields["handles"]}}}')
     fields["request"] = "request" if "request" in names else "nullptr"
     watched = call["status"] != "-"
@@ -302,7 +318,7 @@ def wrapper(call, header, suffix):
         fields["statuses"] = next(n for n in names if "status" in n)
         kind = "wait"
     template = {"wait": WAIT, "start": START, "poll": POLL, "delegate": DELEGATE, "notify": NOTIFY,
-                "trace": TRACE}[kind]
+                "trace": TRACE, "persistent": PERSISTENT}[kind]
     bound = BOUND if kind == "start" and header.declares_tampi(twin) else ""
     if bound and header.has_fortran:
         bound += BOUND_FORTRAN
@@ -361,6 +377,7 @@ BEHAVIOUR = {
     "delegate": "a helper thread makes the call, the task is suspended until it returns",
     "notify": "does not block; the runtime notes that the task sends",
     "trace": "does not block; seen on the timeline",
+    "persistent": "does not block; MPI_Start and its like tell the runtime, and the timeline, what they start",
     "custom": "",
 }
 CUSTOM = {

@@ -111,18 +111,6 @@ std::uint64_t group_id(Object object) {
     return reinterpret_cast<std::uintptr_t>(id);
 }
 
-sennit_trace_call call_of(const CallFacts &facts, std::uint64_t bytes) {
-    const bool nobody = facts.direction != 0 && facts.peer == MPI_PROC_NULL;
-    return {facts.name,
-            nobody ? 0 : facts.direction,
-            nobody ? -1 : peer_of(facts.peer),
-            tag_of(facts.tag),
-            facts.requests,
-            bytes,
-            group_id(facts.object),
-            0};
-}
-
 // ---- clocks ---------------------------------------------------------------------------------
 
 MPI_Comm g_clock_comm; // valid while g_clocks
@@ -178,6 +166,18 @@ void meet_rank_0() {
 
 } // namespace
 
+sennit_trace_call describe(const CallFacts &facts, std::uint64_t bytes) {
+    const bool nobody = facts.direction != 0 && facts.peer == MPI_PROC_NULL;
+    return {facts.name,
+            nobody ? 0 : facts.direction,
+            nobody ? -1 : peer_of(facts.peer),
+            tag_of(facts.tag),
+            facts.requests,
+            bytes,
+            group_id(facts.object),
+            0};
+}
+
 std::uint64_t message_bytes(std::int64_t count, MPI_Datatype type) {
     static constexpr auto type_size = SENNIT_BARE(Type_size);
     int size = 0;
@@ -191,7 +191,7 @@ void Traced::begin(const CallFacts &facts, std::uint64_t bytes) {
     if (t_depth > 0) // the MPI library calls itself
         return;
     active_ = true;
-    const sennit_trace_call call = call_of(facts, bytes);
+    const sennit_trace_call call = describe(facts, bytes);
     recorder().sennit_trace_call_begin(&call);
     for (int i = 0; facts.handles && i < facts.requests; ++i)
         if (facts.handles[i] != MPI_REQUEST_NULL)
@@ -220,9 +220,11 @@ void Traced::end() {
 }
 
 void trace_post(const CallFacts &facts, std::uint64_t bytes, const MPI_Request *request) {
-    if (t_depth > 0)
-        return;
-    sennit_trace_call call = call_of(facts, bytes);
+    if (t_depth == 0)
+        trace_post(describe(facts, bytes), request);
+}
+
+void trace_post(sennit_trace_call call, const MPI_Request *request) {
     call.request = request ? handle_bits(*request) : 0;
     recorder().sennit_trace_post(&call);
 }

@@ -56,7 +56,10 @@ class Traced {
     MPI_Status own_;
 };
 
+// What the trace is told of an operation.
+sennit_trace_call describe(const CallFacts &facts, std::uint64_t bytes);
 // A non-blocking operation was started.
+void trace_post(sennit_trace_call call, const MPI_Request *request);
 void trace_post(const CallFacts &facts, std::uint64_t bytes, const MPI_Request *request);
 template <class Bytes>
 void trace_post(const CallFacts &facts, const MPI_Request *request, Bytes bytes) {

@@ -50,10 +50,23 @@ def clocks_of_two_hosts(sennit, work):
         assert longest[0].startswith("1000.") != compared, (local, longest)
 
 
+def persistent_requests(sennit, program):
+    """What MPI_Start starts is a message like any other, and who calls it for a send is a send-task."""
+    run(sennit, "run", "-n", "2", "--threads", "2", "--policy", "fa", "--trace=persistent", program,
+        environment={"SENNIT_STATS": "stats"})
+    out, _ = run(sennit, "report", "persistent")
+    assert "20 messages:" in out, out  # of 2 ranks: 3 modes, 3 times; once in ready mode
+    for name in (name for name in os.listdir(".") if name.startswith("stats")):
+        with open(name, encoding="utf-8") as file:
+            profiles = json.load(file)["profiles"]
+        assert sorted(profile["verdict"] for profile in profiles) == ["computes", "sends"], profiles
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sennit", required=True)
     parser.add_argument("--program", required=True)
+    parser.add_argument("--persistent", required=True)
     options = parser.parse_args()
     sennit = options.sennit
     with tempfile.TemporaryDirectory() as folder:
@@ -111,6 +124,8 @@ def main():
         assert sender["high"] == 1023 and (sender["low"] == 1023 or platform.machine() != "x86_64"), sender
         assert not re.search(r"(src|href)=|https?://(?!www\.w3\.org)|@import|fetch\(", page.replace(
             json.dumps(data), "")), "the page needs the network"
+
+        persistent_requests(sennit, options.persistent)
 
         # What cannot be read is one line.
         _, said = run(sennit, "report", "nowhere", code=2)

@@ -124,6 +124,35 @@ contains
         end do
     end subroutine
 
+    ! Persistent: to and from ourselves, twice.
+    subroutine persistent_as(kind)
+        integer, intent(in) :: kind
+        integer :: error, i
+        integer, volatile :: in(1), out(1)
+        HANDLE(Request) :: requests(2)
+        call MPI_Recv_init(in, 1, MPI_INTEGER, rank, 300 + kind, MPI_COMM_WORLD, requests(1), error)
+        select case (kind)
+        case (1)
+            call MPI_Send_init(out, 1, MPI_INTEGER, rank, 300 + kind, MPI_COMM_WORLD, requests(2), error)
+        case (2)
+            call MPI_Ssend_init(out, 1, MPI_INTEGER, rank, 300 + kind, MPI_COMM_WORLD, requests(2), error)
+        case (3)
+            call MPI_Rsend_init(out, 1, MPI_INTEGER, rank, 300 + kind, MPI_COMM_WORLD, requests(2), error)
+        case default
+            call MPI_Bsend_init(out, 1, MPI_INTEGER, rank, 300 + kind, MPI_COMM_WORLD, requests(2), error)
+        end select
+        do i = 1, 2
+            in = -1
+            out = 10 * kind + i
+            call MPI_Start(requests(1), error)
+            call MPI_Start(requests(2), error)
+            call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, error)
+            call check(in(1) == 10 * kind + i, 'a value of a persistent request')
+        end do
+        call MPI_Request_free(requests(1), error)
+        call MPI_Request_free(requests(2), error)
+    end subroutine
+
     subroutine send_for_wait(kind, i)
         integer, intent(in) :: kind, i
         integer :: error, data(1)
@@ -169,6 +198,11 @@ program fortran_messages
             call send_for_wait(i, k)
             !$omp end task
         end do
+    end do
+    do i = 1, 4
+        !$omp task firstprivate(i)
+        call persistent_as(i)
+        !$omp end task
     end do
     !$omp taskwait
     call on_both(exchange)

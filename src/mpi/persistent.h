@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Persistent requests: MPI_Start does not say what it starts, so the calls that make sends and
+// receives are remembered by their requests. MPI_Start tells the runtime's policies that a task is
+// about to send, and the timeline what was posted. Any thread may call these.
+#pragma once
+
+#include "mpi/engine.h"
+#include "mpi/traced.h"
+
+namespace sennit::mpi {
+
+void remember(Notice notice, const CallFacts &facts, std::uint64_t bytes, MPI_Request request);
+template <class Bytes>
+void remember(Notice notice, const CallFacts &facts, MPI_Request request, Bytes bytes) {
+    if (t_depth == 0)
+        remember(notice, facts, __builtin_expect(g_tracing, false) ? bytes() : 0, request);
+}
+void forget(MPI_Request request);
+
+// Those of them that are known are about to be started; have been.
+void starts(int count, const MPI_Request *requests);
+void started(int count, const MPI_Request *requests);
+
+} // namespace sennit::mpi
