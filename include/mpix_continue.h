@@ -9,8 +9,9 @@
  * have run; MPI_Wait, MPI_Test and their like make it inactive again. MPI_Request_free frees it.
  * Continuations run on threads that are inside these functions, MPI_Test*, MPI_Wait* or
  * MPIX_Progress, and on OpenMP threads at scheduling points. A continuation may call MPI and these
- * functions, and it may block in MPI: see docs/user/mpi.md. Errors are those of MPI; a continuation request that completes with
- * failed continuations returns the last error, and raises it on MPI_COMM_SELF.
+ * functions, and it may block in MPI: see docs/user/mpi.md. Errors are those of MPI; a continuation
+ * request that completes with failed continuations returns the last error, and raises it on
+ * MPI_COMM_SELF.
  */
 #ifndef MPIX_CONTINUE_H
 #define MPIX_CONTINUE_H

@@ -3,10 +3,10 @@
  * mpix_detach.h - local completion by callback (Protze et al., "MPI detach"). Each function takes
  * over the requests, sets non-persistent handles to MPI_REQUEST_NULL and returns at once; the
  * callback runs when they are complete, on any thread, at the earliest inside the call itself. It
- * may block in MPI: see docs/user/mpi.md. Without Sennit's OpenMP runtime in the process, callbacks run inside
- * MPIX_Progress and MPI_Finalize, or, with MPIX_DETACH=progress in the environment, on a thread of
- * the library's. All return MPI_SUCCESS or an MPI error code; all may be called
- * from any thread.
+ * may block in MPI: see docs/user/mpi.md. Without Sennit's OpenMP runtime in the process, callbacks
+ * run inside MPIX_Progress and MPI_Finalize, or, with MPIX_DETACH=progress in the environment, on a
+ * thread of the library's. All return MPI_SUCCESS or an MPI error code; all may be called from any
+ * thread.
  */
 #ifndef MPIX_DETACH_H
 #define MPIX_DETACH_H
