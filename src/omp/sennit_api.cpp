@@ -25,6 +25,13 @@ Task &task_of(sennit_task *handle) {
     return *static_cast<Task *>(handle);
 }
 
+// The calling thread, if it runs a task. A polling service is none: it may be called between two
+// tasks, and the thread's `task` is then the one before, and freed.
+sched::Worker *worker_in_task() {
+    sched::Worker *worker = sched::Worker::self();
+    return worker && worker->task && !poll::inside() ? worker : nullptr;
+}
+
 // The caller must be `handle` itself.
 int check_self(sennit_task *handle) {
     if (!handle)
@@ -67,8 +74,8 @@ SENNIT_EXPORT int sennit_task_get_kind(sennit_task *task, int *kind) {
 }
 
 SENNIT_EXPORT int sennit_should_suspend(void) {
-    sched::Worker *worker = sched::Worker::self();
-    if (!worker || !worker->task || poll::inside())
+    const sched::Worker *worker = worker_in_task();
+    if (!worker)
         return 0;
     if (worker->task->is_explicit())
         return 1;
@@ -82,9 +89,9 @@ SENNIT_EXPORT const int32_t *sennit_teams_with_tasks(void) {
 }
 
 SENNIT_EXPORT int sennit_send_order(uint64_t *key) {
-    const sched::Worker *worker = sched::Worker::self();
+    const sched::Worker *worker = worker_in_task();
     const policy::Rules &rules = sched::rules();
-    if (!key || !worker || !worker->task || !rules.propagates())
+    if (!key || !worker || !rules.propagates())
         return 0;
     // Whoever sends is a send-task: equals, so what counts is their age, a floor apart.
     *key = policy::key(rules, policy::kMostPriority, worker->task->age);
@@ -94,8 +101,8 @@ SENNIT_EXPORT int sennit_send_order(uint64_t *key) {
 SENNIT_EXPORT int sennit_task_urgency(void) {
     if (!sched::rules().tells)
         return -1;
-    const sched::Worker *worker = sched::Worker::self();
-    return worker && worker->task ? worker->task->current_priority() : 0;
+    const sched::Worker *worker = worker_in_task();
+    return worker ? worker->task->current_priority() : 0;
 }
 
 SENNIT_EXPORT int sennit_task_suspend_for(sennit_task *task, const sennit_wait *wait) {
@@ -216,8 +223,8 @@ SENNIT_EXPORT int sennit_poll(int *completed) {
 SENNIT_EXPORT int sennit_notify(enum sennit_notice notice, int, uint64_t) {
     if (notice != SENNIT_NOTICE_SEND && notice != SENNIT_NOTICE_RECEIVE)
         return SENNIT_ERR_PARAMETER;
-    sched::Worker *worker = sched::Worker::self();
-    if (!worker || !worker->task)
+    const sched::Worker *worker = worker_in_task();
+    if (!worker)
         return SENNIT_ERR_OUTSIDE_TASK;
     Task &task = *worker->task;
     if (notice == SENNIT_NOTICE_SEND && task.is_explicit() && !task.is(Task::kSent)) {

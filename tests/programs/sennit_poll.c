@@ -11,6 +11,8 @@ static int calls, inside;
 static int count(void *argument) {
     CHECK(argument == NULL);
     CHECK_EQ(__atomic_exchange_n(&inside, 1, __ATOMIC_ACQ_REL), 0);
+    /* A service is no task, whichever its thread ran last: that one may be gone. */
+    CHECK_EQ(DOOR(sennit_notify)(SENNIT_NOTICE_SEND, 0, 0), SENNIT_ERR_OUTSIDE_TASK);
     __atomic_add_fetch(&calls, 1, __ATOMIC_ACQ_REL);
     __atomic_store_n(&inside, 0, __ATOMIC_RELEASE);
     return 0;
