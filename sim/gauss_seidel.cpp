@@ -73,8 +73,8 @@ Tasks GaussSeidel::tasks_of(int rank, Marks marks) const {
             task.add(sentinel, Access::Mode::inout);
     };
     // In the order of the authors' program: one border after the other. It matters where the
-    // communication tasks of a rank follow each other: what goes up and what comes from below belongs
-    // to the last iteration, so nobody waits in a circle.
+    // communication tasks of a rank follow each other: what goes up and what comes from below
+    // belongs to the last iteration, so nobody waits in a circle.
     for (int t = 0; t < options_.iterations; ++t) {
         for (int c = 0; c < blocks_ && above; ++c) {
             communicate(kSendUp, Kind::send, 1, c, t, rank - 1, rank - 1);

@@ -105,15 +105,14 @@ class Specs {
         if (taken_)
             fetch();
         taken_ = begin_ != end_;
-        return taken_ ? &slots_[begin_++ % kSlots].spec : nullptr;
+        return taken_ ? &slots_[begin_++ % kAhead].spec : nullptr;
     }
     // The one that comes so many after that; null when there is none.
     const TaskSpec *after(std::uint32_t steps) const {
-        return end_ - begin_ >= steps ? &slots_[(begin_ + steps - 1) % kSlots].spec : nullptr;
+        return end_ - begin_ >= steps ? &slots_[(begin_ + steps - 1) % kAhead].spec : nullptr;
     }
 
   private:
-    static constexpr std::uint32_t kSlots = kAhead;
     struct Slot {
         TaskSpec spec;
         std::vector<Access> more;
@@ -123,7 +122,7 @@ class Specs {
         done_ = !spec;
         if (done_)
             return;
-        Slot &slot = slots_[end_++ % kSlots];
+        Slot &slot = slots_[end_++ % kAhead];
         slot.spec = *spec;
         if (!spec->more)
             return;
@@ -132,7 +131,7 @@ class Specs {
     }
 
     Tasks creator_;
-    std::array<Slot, kSlots> slots_;
+    std::array<Slot, kAhead> slots_;
     std::uint32_t begin_ = 0, end_ = 0;
     bool taken_ = false;
     bool done_ = false;

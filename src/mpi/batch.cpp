@@ -16,7 +16,7 @@ bool poll(Ticket &ticket) {
     auto &self = static_cast<Batch &>(ticket);
     int flag = 0;
     self.error = self.test_all(self.count, self.requests, &flag,
-                          self.statuses ? self.statuses : MPI_STATUSES_IGNORE);
+                               self.statuses ? self.statuses : MPI_STATUSES_IGNORE);
     return flag || self.error != MPI_SUCCESS;
 }
 

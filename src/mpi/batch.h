@@ -12,7 +12,7 @@ struct Batch : Ticket {
     int count = 0;
     MPI_Request *requests = nullptr; // ours
     TestAll test_all;
-    MPI_Status *statuses = nullptr;  // ours; null: nobody asks
+    MPI_Status *statuses = nullptr; // ours; null: nobody asks
     // Told when all is complete; `error` and `statuses` are final. The batch is freed afterwards.
     void (*deliver)(Batch &batch) = nullptr;
     void *data = nullptr;                // for `deliver`

@@ -16,8 +16,9 @@ constinit thread_local Callback::Known *Callback::t_habit
     __attribute__((tls_model("initial-exec")));
 
 namespace {
-constexpr unsigned kMostKnown = 64; // functions; a program has few
-constexpr int kDeepest = 16;        // callbacks within callbacks on one stack
+constexpr unsigned kMostKnownBits = 6;
+constexpr unsigned kMostKnown = 1u << kMostKnownBits; // functions; a program has few
+constexpr int kDeepest = 16;                          // callbacks within callbacks on one stack
 std::atomic<int> g_under_way{0};
 } // namespace
 
@@ -25,9 +26,7 @@ Callback::Known Callback::s_known[kMostKnown];
 
 // Null when there is no more room: then nothing is known of it.
 Callback::Known *Callback::find(Function function) {
-    auto at = static_cast<unsigned>(
-        (reinterpret_cast<std::uintptr_t>(function) * 0x9e3779b97f4a7c15u) >> 58);
-    static_assert(kMostKnown == 1u << (64 - 58));
+    unsigned at = bucket_of_bits(handle_bits(function), kMostKnownBits);
     for (unsigned i = 0; i < kMostKnown; ++i, at = (at + 1) % kMostKnown) {
         Known &known = s_known[at];
         Function there = known.function.load(std::memory_order_relaxed);

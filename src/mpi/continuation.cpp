@@ -3,6 +3,7 @@
 
 #include "mpi/batch.h"
 #include "mpi/errors.h"
+#include "mpi/list.h"
 #include "mpi/persistent.h"
 #include "mpi/progress.h"
 
@@ -30,23 +31,6 @@ struct Continuation {
     Continuation *next;
 };
 
-struct List {
-    Continuation *first = nullptr;
-    Continuation **last = &first;
-
-    void push(Continuation *continuation) {
-        continuation->next = nullptr;
-        *last = continuation;
-        last = &continuation->next;
-    }
-    Continuation *pop() {
-        Continuation *taken = first;
-        if (taken && !(first = taken->next))
-            last = &first;
-        return taken;
-    }
-};
-
 } // namespace
 
 struct ContinuationRequest {
@@ -61,10 +45,10 @@ struct ContinuationRequest {
     int waiters = 0;
     int attended = 0;
     int error = MPI_SUCCESS; // of the last failed continuation
-    List ready;
+    List<Continuation> ready;
     int ready_count = 0;
     int announced = 0; // of these, as pending operations
-    List failed;
+    List<Continuation> failed;
     std::uint64_t pass = 0; // of run_continuations
     int called_in_pass = 0;
     ContinuationRequest *next = nullptr;
@@ -92,7 +76,7 @@ MPI_Comm g_self = MPI_COMM_NULL; // of the receives that continuation requests a
 std::atomic<int> g_callable{0};
 
 ContinuationRequest **bucket_of(MPI_Request handle) {
-    return &g_buckets[(handle_bits(handle) * 0x9e3779b97f4a7c15u) >> 56];
+    return &g_buckets[bucket_of_bits(handle_bits(handle), 8)];
 }
 
 ContinuationRequest *find(MPI_Request handle) {

@@ -8,6 +8,7 @@
 #include "mpi/chaos.h"
 #include "mpi/continuation.h"
 #include "mpi/errors.h"
+#include "mpi/list.h"
 #include "mpi/rotation.h"
 #include "mpi/urgency.h"
 
@@ -101,8 +102,7 @@ Rotation g_special_order;
 // called may block, and the others must not wait for it.
 std::atomic<int> g_to_call_count{0};
 SpinLock g_to_call_lock;
-Ticket *g_to_call = nullptr;
-Ticket **g_last_to_call = &g_to_call;
+constinit List<Ticket> g_to_call;
 
 // The card of a machine is a queue, too: under a policy that knows what is urgent, MPI gets a few
 // long sends at once, and the others wait here.
@@ -133,10 +133,8 @@ namespace {
 void finish_now(Ticket &ticket) {
     leave_order(ticket);
     if (ticket.finished) {
-        ticket.next = nullptr;
         g_to_call_lock.lock();
-        *g_last_to_call = &ticket;
-        g_last_to_call = &ticket.next;
+        g_to_call.push(&ticket);
         g_to_call_count.fetch_add(1, std::memory_order_relaxed);
         g_to_call_lock.unlock();
         return;
@@ -553,12 +551,9 @@ Ticket *take_to_call() {
     if (g_to_call_count.load(std::memory_order_relaxed) == 0)
         return nullptr;
     g_to_call_lock.lock();
-    Ticket *const first = g_to_call;
-    if (first) {
+    Ticket *const first = g_to_call.pop();
+    if (first)
         g_to_call_count.fetch_sub(1, std::memory_order_relaxed);
-        if (!(g_to_call = first->next))
-            g_last_to_call = &g_to_call;
-    }
     g_to_call_lock.unlock();
     return first;
 }

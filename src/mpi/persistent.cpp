@@ -21,7 +21,7 @@ Known *g_buckets[1u << kBucketBits];
 std::atomic<int> g_known{0};
 
 Known **find(MPI_Request request) {
-    Known **at = &g_buckets[(handle_bits(request) * 0x9e3779b97f4a7c15u) >> (64 - kBucketBits)];
+    Known **at = &g_buckets[bucket_of_bits(handle_bits(request), kBucketBits)];
     while (*at && (*at)->request != request)
         at = &(*at)->next;
     return at;
