@@ -90,11 +90,14 @@ struct sennit_wait {
 /* As sennit_task_suspend; `wait` must live until it returns. */
 int sennit_task_suspend_for(sennit_task *task, const struct sennit_wait *wait);
 
-/* Where a thread that is about to block *without* being suspended says so: `wait` while it blocks,
- * else null; `calls` is incremented before. One for each thread, valid as long as the thread. Null
- * when there is no memory. */
+/* Where a thread that is about to block *without* being suspended says so: the call in `wait`, with
+ * `wait.call` written last, and null when it does not block; "" where it blocks for somebody who
+ * says himself what he waits for. `frame`: an address on its stack, behind which its callers are;
+ * `calls` is incremented before. One for each thread, valid as long as the thread. Null when there
+ * is no memory. */
 struct sennit_blocked {
-    const struct sennit_wait *wait;
+    struct sennit_wait wait;
+    const void *frame;
     uint64_t calls;
 };
 struct sennit_blocked *sennit_thread_blocked(void);

@@ -9,17 +9,17 @@
 
 namespace sennit::mpi {
 
-constinit thread_local sennit_blocked *t_blocked __attribute__((tls_model("initial-exec")));
-
-sennit_blocked *find_blocked() {
-    // Where nobody asks: written, never read.
-    static constinit thread_local sennit_blocked unread{};
+sennit_blocked *find_mark() {
+    static constinit thread_local sennit_blocked within{};  // of calls within calls
+    static constinit thread_local sennit_blocked unasked{}; // where there is no runtime
+    if (t_mark != &g_not_found)
+        return &within;
     static const auto find = reinterpret_cast<decltype(&::sennit_thread_blocked)>(
         dlsym(RTLD_DEFAULT, "sennit_thread_blocked"));
-    t_blocked = find ? find() : nullptr;
-    if (!t_blocked)
-        t_blocked = &unread;
-    return t_blocked;
+    t_mark = find ? find() : nullptr;
+    if (!t_mark)
+        t_mark = &unasked;
+    return t_mark;
 }
 
 sennit_wait wait_of(const Operation &operation) {

@@ -9,7 +9,7 @@
 // for good where its machine code shows such a call. If one blocks all the same, its thread polls.
 #pragma once
 
-#include "mpi/engine.h"
+#include "mpi/blocking.h"
 
 namespace sennit::mpi {
 
@@ -48,9 +48,10 @@ class Callback {
         work();
         t_blocked = outer;
     }
-    // In such a callback: poll until over().
+    // In such a callback: poll until the operation is over().
     template <class Over>
-    static void poll_until(Over over) {
+    static void poll_until(const Operation &operation, Over over) {
+        const Blocking mark(wait_of(operation));
         while (!over())
             poll();
     }
@@ -64,6 +65,7 @@ class Callback {
         Here &operator=(const Here &) = delete;
 
       private:
+        const Unmarked unmarked_;
         bool blocked_;
     };
     // It leaves it aside: the task is suspended in it.

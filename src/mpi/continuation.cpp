@@ -553,7 +553,7 @@ SENNIT_DEFINE(Request_free, MPI_Request *request) {
         forget(*request);
     if (way() != Way::attended)
         return bare(request);
-    if (continuations() && t_depth == 0) {
+    if (continuations() && !inside_mpi()) {
         const Guard guard;
         if (ContinuationRequest *found = find(*request)) {
             // Nobody can test or wait for it any more; its continuations run all the same.

@@ -15,11 +15,6 @@ namespace {
 
 constexpr auto kWait = SENNIT_BARE(Wait);
 
-[[gnu::noinline]] int marked_wait(MPI_Request *request, MPI_Status *status) {
-    const sennit_wait wait = {"MPI_Wait", 0, -1, -1, 1, -1, 0, nullptr};
-    return outside_task(wait, [&] { return kWait(request, status); });
-}
-
 [[gnu::noinline]] int attended_wait(MPI_Request *request, MPI_Status *status) {
     Traced traced({.name = "MPI_Wait",
                    .direction = 0,
@@ -29,13 +24,15 @@ constexpr auto kWait = SENNIT_BARE(Wait);
                    .requests = 1,
                    .handles = request});
     status = traced.status(status);
-    if (continuations() && t_depth == 0) {
+    if (continuations() && !inside_mpi()) {
         static constexpr auto test = SENNIT_BARE(Test);
         return wait_attending({.name = "MPI_Wait", .requests = 1}, true, 1, request, status,
                               in_task(), [&](int *flag) { return test(request, flag, status); });
     }
-    if (!must_not_block())
-        return marked_wait(request, status);
+    if (!must_not_block()) {
+        const Blocking mark({"MPI_Wait", 0, -1, -1, 1, -1, 0, nullptr});
+        return kWait(request, status);
+    }
     const Operation operation = {.name = "MPI_Wait", .requests = 1};
     if (const int error = chaos::failure(operation))
         return error;
@@ -43,6 +40,13 @@ constexpr auto kWait = SENNIT_BARE(Wait);
     ticket.handle = request;
     ticket.status = status;
     return wait_for(operation, ticket);
+}
+
+[[gnu::noinline]] int marked_wait(MPI_Request *request, MPI_Status *status) {
+    if (is_marked()) [[unlikely]]
+        return attended_wait(request, status);
+    const Blocking mark({"MPI_Wait", 0, -1, -1, 1, -1, 0, nullptr}, t_mark);
+    return kWait(request, status);
 }
 
 } // namespace
@@ -182,13 +186,10 @@ struct TracedExchange : Traced {
                               source, receive_tag, comm);                                          \
         status = traced.status(status);                                                            \
         if (to == Way::marked || !must_not_block()) {                                              \
-            const sennit_wait wait = {                                                             \
-                "MPI_Sendrecv" #suffix, SENNIT_NOTICE_RECEIVE, source, receive_tag, 0,             \
-                receive_count,          handle_bits(comm),     nullptr};                           \
-            return outside_task(wait, [&] {                                                        \
-                return bare(send, send_count, send_type, dest, send_tag, receive, receive_count,   \
-                            receive_type, source, receive_tag, comm, status);                      \
-            });                                                                                    \
+            const Blocking mark({"MPI_Sendrecv" #suffix, SENNIT_NOTICE_RECEIVE, source,            \
+                                 receive_tag, 0, receive_count, handle_bits(comm), nullptr});      \
+            return bare(send, send_count, send_type, dest, send_tag, receive, receive_count,       \
+                        receive_type, source, receive_tag, comm, status);                          \
         }                                                                                          \
         static constexpr Parts parts{SENNIT_BARE(Isend##suffix), SENNIT_BARE(Irecv##suffix),       \
                                      SENNIT_BARE(Recv##suffix)};                                   \
@@ -207,18 +208,9 @@ struct TracedExchange : Traced {
                               receive_tag, comm);                                                  \
         status = traced.status(status);                                                            \
         if (to == Way::marked || !must_not_block()) {                                              \
-            const sennit_wait wait = {"MPI_Sendrecv_replace" #suffix,                              \
-                                      SENNIT_NOTICE_RECEIVE,                                       \
-                                      source,                                                      \
-                                      receive_tag,                                                 \
-                                      0,                                                           \
-                                      count,                                                       \
-                                      handle_bits(comm),                                           \
-                                      nullptr};                                                    \
-            return outside_task(wait, [&] {                                                        \
-                return bare(buffer, count, type, dest, send_tag, source, receive_tag, comm,        \
-                            status);                                                               \
-            });                                                                                    \
+            const Blocking mark({"MPI_Sendrecv_replace" #suffix, SENNIT_NOTICE_RECEIVE, source,    \
+                                 receive_tag, 0, count, handle_bits(comm), nullptr});              \
+            return bare(buffer, count, type, dest, send_tag, source, receive_tag, comm, status);   \
         }                                                                                          \
         static constexpr Parts parts{SENNIT_BARE(Isend##suffix), SENNIT_BARE(Irecv##suffix),       \
                                      SENNIT_BARE(Recv##suffix)};                                   \

@@ -45,12 +45,7 @@ void *helper(void *first) {
     pthread_setname_np(pthread_self(), "sennit-mpi-call");
     auto *job = static_cast<Job *>(first);
     for (;;) {
-        {
-            // The task says what is waited for; this thread is blocked for it.
-            constexpr sennit_wait nothing = {nullptr, 0, -1, -1, 0, -1, 0, nullptr};
-            const Blocking mark(&nothing);
-            job->call(*job);
-        }
+        job->call(*job);
         const Guard guard(g_job_mutex);
         ++g_idle_helpers;
         while (!g_jobs)
@@ -183,7 +178,10 @@ int run_elsewhere(const Operation &operation, BlockingJob &job) {
     job.over.store(false, std::memory_order_relaxed);
     job.call = [](Job &base) {
         auto &self = static_cast<BlockingJob &>(base);
-        self.error = self.make(self);
+        {
+            const Blocking mark(kNoWait); // the task says for what
+            self.error = self.make(self);
+        }
         // The last touch: the job lives in the frame of who waits.
         if (self.task)
             resume(self.task);
@@ -193,7 +191,7 @@ int run_elsewhere(const Operation &operation, BlockingJob &job) {
     if ((polls && !runtime_present() && !may_use_threads()) || !hand_out(job))
         job.error = job.make(job);
     else if (polls)
-        Callback::poll_until([&] { return job.over.load(std::memory_order_acquire); });
+        Callback::poll_until(operation, [&] { return job.over.load(std::memory_order_acquire); });
     else
         suspend(job.task, operation);
     return job.error;

@@ -19,7 +19,10 @@
 
 namespace sennit::mpi {
 
-constinit thread_local int t_depth __attribute__((tls_model("initial-exec")));
+constinit thread_local sennit_blocked *t_mark __attribute__((tls_model("initial-exec"))) =
+    &g_not_found;
+constinit sennit_blocked g_inside{.wait = kNoWait, .frame = nullptr, .calls = 0};
+constinit sennit_blocked g_not_found{.wait = kNoWait, .frame = nullptr, .calls = 0};
 constinit std::atomic<unsigned char> g_attention{0};
 constinit const std::int32_t *g_teams_with_tasks = nullptr; // before kTasks is set
 constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec"))) = true;
@@ -359,12 +362,12 @@ void begin_tasks() {
 }
 
 bool in_task() {
-    return t_depth == 0 && multiple() && t_taskaware && runtime().sennit_should_suspend();
+    return !inside_mpi() && multiple() && t_taskaware && runtime().sennit_should_suspend();
 }
 
 bool must_not_block() {
     Callback::note_call();
-    return in_task() || (t_depth == 0 && Callback::polls());
+    return in_task() || (!inside_mpi() && Callback::polls());
 }
 
 sennit_task *current_task() {
@@ -398,7 +401,7 @@ void fulfil_event(sennit_task *task) {
 }
 
 void notify(Notice notice, int peer) {
-    if (notice == Notice::none || t_depth > 0 || !runtime().complete)
+    if (notice == Notice::none || inside_mpi() || !runtime().complete)
         return;
     runtime().sennit_notify(notice == Notice::send ? SENNIT_NOTICE_SEND : SENNIT_NOTICE_RECEIVE,
                             peer, 0);
@@ -493,7 +496,7 @@ int wait_for(const Operation &operation, Ticket &ticket) {
         }
     while (++tests < kBriefTests && g_pending.load(std::memory_order_relaxed) == 0);
     if (Callback::polls() && !in_task()) {
-        Callback::poll_until([&] { return test_once(ticket); });
+        Callback::poll_until(operation, [&] { return test_once(ticket); });
         return settle(ticket);
     }
     if (ticket.handle)
@@ -562,14 +565,13 @@ int test_tickets() {
     if (g_token.exchange(true, std::memory_order_acquire))
         return 0;
     const QuietTests quiet;
-    ++t_depth;
+    const Inside inside;
     take_new();
     if (chaos::on() && chaos::shuffles())
         shuffle();
     int done = test_special() + test_requests() + start_queued();
     if (chaos::on())
         done += chaos::release(finish_now);
-    --t_depth;
     g_token.store(false, std::memory_order_release);
     return done;
 }

@@ -4,7 +4,7 @@
 //
 // The library is put in front of MPI by preload and overrides MPI_X and PMPI_X, which is where
 // every language binding ends; the real functions are found behind us. MPI libraries call
-// themselves through those names too: t_depth tells such calls apart.
+// themselves through those names too: inside_mpi() tells such calls apart.
 #pragma once
 
 #include "mpi/flow.h"
@@ -85,8 +85,23 @@ class Bare<name, Result(Arguments...)> {
 };
 #define SENNIT_BARE(name) (::sennit::mpi::Bare<"PMPI_" #name, decltype(MPI_##name)>{})
 
-// How deep this thread is inside the MPI library.
-extern constinit thread_local int t_depth __attribute__((tls_model("initial-exec")));
+// For sennit_wait::call: nobody is told what it is.
+inline constexpr sennit_wait kNoWait = {"", 0, -1, -1, 0, -1, 0, nullptr};
+
+// Words that every call looks at: hidden, they are reached without a table of addresses.
+#pragma GCC visibility push(hidden)
+
+// Where the calling thread says what it waits for (sennit.h, blocking.h). While a call stands there
+// it runs MPI or this library, not the program.
+extern constinit thread_local sennit_blocked *t_mark __attribute__((tls_model("initial-exec")));
+// In its place, with kNoWait:
+extern constinit sennit_blocked g_inside;    // it is inside, and nobody is told for what
+extern constinit sennit_blocked g_not_found; // it has made no call yet that blocks
+
+// Is this thread inside the MPI library?
+inline bool inside_mpi() {
+    return t_mark->wait.call && t_mark != &g_not_found;
+}
 
 // Cleared where the program wants its blocking calls to block (TAMPI_PROPERTY_THREAD_TASKAWARE).
 extern constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec")));
@@ -94,10 +109,13 @@ extern constinit thread_local bool t_taskaware __attribute__((tls_model("initial
 // As long as it lives, this thread is inside: what MPI calls through our names is bare.
 class Inside {
   public:
-    Inside() { ++t_depth; }
-    ~Inside() { --t_depth; }
+    Inside() : outer_(t_mark) { t_mark = &g_inside; }
+    ~Inside() { t_mark = outer_; }
     Inside(const Inside &) = delete;
     Inside &operator=(const Inside &) = delete;
+
+  private:
+    sennit_blocked *outer_;
 };
 
 template <class Call>
@@ -123,6 +141,8 @@ inline void attend_no_more_to(Attention what) {
 }
 
 extern constinit const std::int32_t *g_teams_with_tasks;
+
+#pragma GCC visibility pop
 
 // Which way a call goes.
 enum class Way {

@@ -81,8 +81,10 @@ extern "C" SENNIT_MPI_EXPORT int PMPI_{name}({parameters})
 # three, so that none saves registers for another.
 DOOR = """[[gnu::noinline]] static int marked_{name}({parameters}) {{
     static constexpr auto bare = {bare};
-    {mark}
-    return outside_task({wait}[&] {{ return bare({arguments}); }});
+    if (is_marked()) [[unlikely]]
+        return attended_{name}({arguments});
+    {first_mark}
+    return bare({arguments});
 }}
 extern "C" int sennit_MPI_{name}({parameters}) {{
     static constexpr auto bare = {bare};
@@ -98,7 +100,7 @@ IN_TASK = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     {traced}
     if (!must_not_block({never_blocks})) {{
         {mark}
-        return outside_task({wait}[&] {{ return bare({arguments}); }});
+        return bare({arguments});
     }}
     const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {tag}, {object}, {turn},
                               {count}, {requests}, {handles}}};
@@ -124,11 +126,11 @@ WAIT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     }};
     const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {tag}, {object}, {turn},
                               {count}, {requests}, {handles}}};
-    if (continuations() && t_depth == 0)
+    if (continuations() && !inside_mpi())
         return wait_attending(operation, {all}, {requests}, {handles}, {statuses}, in_task(), over);
     if (!must_not_block()) {{
         {mark}
-        return outside_task({wait}[&] {{ return bare({arguments}); }});
+        return bare({arguments});
     }}
     if (const int error = chaos::failure(operation))
         return error;
@@ -281,13 +283,13 @@ def wrapper(call, header, suffix):
     fields["requests"] = number if of_requests else "0"
     fields["handles"] = next((n for n in names if of_requests and "req" in n), "nullptr")
     if name.startswith("File_"):
-        fields["mark"] = fields["wait"] = ""
+        fields["mark"] = fields["first_mark"] = "const Inside inside;"
     else:
-        fields["mark"] = (
-            f'const sennit_wait wait = {{"MPI_{name}", {direction.get(call["notice"], "0")}, '
-            f'{fields["peer"]}, {fields["tag"]}, {fields["requests"]}, {fields["count"]}, '
-            f'group_of({fields["object"]}), nullptr}};')
-        fields["wait"] = "wait, "
+        wait = (f'{{"MPI_{name}", {direction.get(call["notice"], "0")}, {fields["peer"]}, '
+                f'{fields["tag"]}, {fields["requests"]}, {fields["count"]}, '
+                f'group_of({fields["object"]}), nullptr}}')
+        fields["mark"] = f"const Blocking mark({wait});"
+        fields["first_mark"] = f"const Blocking mark({wait}, t_mark);"
     # On the timeline.
     of_count = next(((c, t) for c, t in (("count", "datatype"), ("sendcount", "sendtype"),
                                          ("recvcount", "recvtype"))

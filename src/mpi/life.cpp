@@ -124,7 +124,8 @@ SENNIT_DEFINE(Finalize, void) {
     trace_finish();
     static constexpr auto bare = SENNIT_BARE(Finalize);
     set_multiple(false); // nobody may ask MPI anything any more
-    return outside_task(kFinalizing, [&] { return bare(); });
+    const Blocking mark(kFinalizing);
+    return bare();
 }
 
 #if MPI_VERSION >= 4

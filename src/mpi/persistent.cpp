@@ -30,7 +30,7 @@ Known **find(MPI_Request request) {
 // what(known) for each, a copy: what is told may call MPI.
 template <class What>
 void each(int count, const MPI_Request *requests, What what) {
-    if (g_known.load(std::memory_order_relaxed) == 0 || t_depth > 0)
+    if (g_known.load(std::memory_order_relaxed) == 0 || inside_mpi())
         return;
     for (int i = 0; i < count; ++i) {
         pthread_mutex_lock(&g_mutex);
@@ -56,7 +56,7 @@ void remember(Notice notice, const CallFacts &facts, std::uint64_t bytes, MPI_Re
 }
 
 void forget(MPI_Request request) {
-    if (g_known.load(std::memory_order_relaxed) == 0 || t_depth > 0)
+    if (g_known.load(std::memory_order_relaxed) == 0 || inside_mpi())
         return;
     pthread_mutex_lock(&g_mutex);
     Known **at = find(request);

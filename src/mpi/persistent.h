@@ -12,7 +12,7 @@ namespace sennit::mpi {
 void remember(Notice notice, const CallFacts &facts, std::uint64_t bytes, MPI_Request request);
 template <class Bytes>
 void remember(Notice notice, const CallFacts &facts, MPI_Request request, Bytes bytes) {
-    if (t_depth == 0)
+    if (!inside_mpi())
         remember(notice, facts, __builtin_expect(g_tracing, false) ? bytes() : 0, request);
 }
 void forget(MPI_Request request);

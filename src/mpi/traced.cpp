@@ -181,14 +181,14 @@ sennit_trace_call describe(const CallFacts &facts, std::uint64_t bytes) {
 std::uint64_t message_bytes(std::int64_t count, MPI_Datatype type) {
     static constexpr auto type_size = SENNIT_BARE(Type_size);
     int size = 0;
-    if (count <= 0 || t_depth > 0 || type == MPI_DATATYPE_NULL)
+    if (count <= 0 || inside_mpi() || type == MPI_DATATYPE_NULL)
         return 0;
     outside_task([&] { return type_size(type, &size); });
     return size > 0 ? static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size) : 0;
 }
 
 void Traced::begin(const CallFacts &facts, std::uint64_t bytes) {
-    if (t_depth > 0) // the MPI library calls itself
+    if (inside_mpi()) // the MPI library calls itself
         return;
     active_ = true;
     const sennit_trace_call call = describe(facts, bytes);
@@ -220,7 +220,7 @@ void Traced::end() {
 }
 
 void trace_post(const CallFacts &facts, std::uint64_t bytes, const MPI_Request *request) {
-    if (t_depth == 0)
+    if (!inside_mpi())
         trace_post(describe(facts, bytes), request);
 }
 

@@ -55,7 +55,7 @@ Blocked *take_record() {
 
 void each_blocked(void (*visit)(void *, const Blocked &), void *arg) {
     for (Blocked *thread = g_threads.load(std::memory_order_acquire); thread; thread = thread->next)
-        if (__atomic_load_n(&thread->wait, __ATOMIC_ACQUIRE))
+        if (__atomic_load_n(&thread->wait.call, __ATOMIC_ACQUIRE))
             visit(arg, *thread);
 }
 
@@ -63,7 +63,7 @@ void forget_threads_after_fork() {
     // The child's only thread has its own record, if any, and no other's is in a call any more.
     for (Blocked *thread = g_threads.load(std::memory_order_relaxed); thread; thread = thread->next)
         if (thread != t_mine) {
-            thread->wait = nullptr;
+            thread->wait.call = nullptr;
             thread->in_use = false;
         }
     if (t_mine)

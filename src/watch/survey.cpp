@@ -122,20 +122,21 @@ void Survey::add_stack(const sched::Wait *innermost) {
     }
 }
 
-void Survey::add_call(int thread_id, const sennit_wait *wait) {
-    if (!memory_.get_or(&wait->call, static_cast<const char *>(nullptr)))
-        return; // on behalf of a suspended task
+// Copied while the thread may go on: then what was seen is not told (watch.cpp, judge).
+void Survey::add_call(const Blocked &thread) {
     Waiter waiter{.place = Waiter::Place::call, .kind = WaitFor::resumption};
-    waiter.thread_id = thread_id;
-    waiter.frame = wait; // it lies in the frame of the call
+    fill_call(waiter, &thread.wait);
+    if (!*waiter.call_name)
+        return; // for a suspended task
+    waiter.thread_id = thread.thread_id;
+    waiter.frame = memory_.get_or(&thread.frame, static_cast<const void *>(nullptr));
     for (int i = 0, n = sched::Worker::count(); i < n; ++i) {
         sched::Worker *worker = sched::Worker::by_id(i);
-        if (!worker || worker->away() || worker->thread_id() != thread_id)
+        if (!worker || worker->away() || worker->thread_id() != thread.thread_id)
             continue;
         waiter.task = memory_.get_or(&worker->task, static_cast<Task *>(nullptr));
         fill(waiter, memory_.get_or(&worker->slot, static_cast<sched::Slot *>(nullptr)));
     }
-    fill_call(waiter, wait);
     add(waiter);
 }
 
@@ -236,11 +237,7 @@ void Survey::take() {
                 add_stack(fiber.waits.load(std::memory_order_acquire));
             });
     each_blocked(
-        [](void *arg, const Blocked &thread) {
-            const sennit_wait *wait = __atomic_load_n(&thread.wait, __ATOMIC_ACQUIRE);
-            if (wait)
-                static_cast<Survey *>(arg)->add_call(thread.thread_id, wait);
-        },
+        [](void *arg, const Blocked &thread) { static_cast<Survey *>(arg)->add_call(thread); },
         this);
     add_events();
     describe_calls();

@@ -6,6 +6,7 @@
 #include "sennit.h"
 #include "trace/array.h"
 #include "watch/memory.h"
+#include "watch/watch.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -76,7 +77,7 @@ class Survey {
     int add(const Waiter &waiter); // its index, or -1
     int find_task(const Task *task) const;
     void add_stack(const sched::Wait *innermost);
-    void add_call(int thread_id, const sennit_wait *wait);
+    void add_call(const Blocked &thread);
     void add_events();
     void add_successors();
     void fill(Waiter &waiter, const sched::Slot *slot);

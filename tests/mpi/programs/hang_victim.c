@@ -4,6 +4,7 @@
 #include "TAMPI.h"
 
 #include <mpi.h>
+#include <mpix_continue.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -99,14 +100,57 @@ static void slow_task(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* A callback that has returned at once before, so that the waiting thread calls it. */
+static int call(int error, void *action) {
+    if (action)
+        ((void (*)(void))action)();
+    return error;
+}
+static void wait_calling(void (*action)(void)) {
+    MPI_Request calls, nothing = MPI_REQUEST_NULL;
+    MPIX_Continue_init(MPIX_CONT_POLL_ONLY, 0, MPI_INFO_NULL, &calls);
+    MPI_Start(&calls);
+    MPIX_Continue(&nothing, call, (void *)action, MPIX_CONT_DEFER_COMPLETE, MPI_STATUS_IGNORE,
+                  calls);
+    MPI_Wait(&calls, MPI_STATUS_IGNORE);
+    MPI_Request_free(&calls);
+}
+
+/* One rank computes for long in a callback. */
+static void compute_for_long(void) {
+    compute(3);
+}
+static void slow_callback(void) {
+    if (rank == 1) {
+        wait_calling(NULL);
+        wait_calling(compute_for_long);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Both wait for each other in callbacks. */
+static void receive_first(void) {
+    receive(9);
+    send(9);
+}
+static void stuck_callbacks(void) {
+    wait_calling(NULL);
+    wait_calling(receive_first);
+}
+
 int main(int count, char **arguments) {
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"both_receive", both_receive}, {"both_send", both_send},
-                 {"never_sent", never_sent},     {"missing_barrier", missing_barrier},
-                 {"bound_task", bound_task},     {"slow_sender", slow_sender},
-                 {"slow_task", slow_task}};
+    } cases[] = {{"both_receive", both_receive},
+                 {"both_send", both_send},
+                 {"never_sent", never_sent},
+                 {"missing_barrier", missing_barrier},
+                 {"bound_task", bound_task},
+                 {"slow_sender", slow_sender},
+                 {"slow_task", slow_task},
+                 {"slow_callback", slow_callback},
+                 {"stuck_callbacks", stuck_callbacks}};
     MPI_Init(&count, &arguments);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     int found = 0;
