@@ -3,6 +3,7 @@
 
 #include "mpi/batch.h"
 #include "mpi/errors.h"
+#include "mpi/file_queue.h"
 #include "mpi/list.h"
 #include "mpi/persistent.h"
 #include "mpi/progress.h"
@@ -543,6 +544,7 @@ SENNIT_DEFINE(Testsome, int count, MPI_Request requests[], int *outcount, int in
 }
 
 SENNIT_DEFINE(Request_get_status, MPI_Request request, int *flag, MPI_Status *status) {
+    visit_files();
     return test_attending(1, &request, nullptr, status,
                           [&] { return SENNIT_BARE(Request_get_status)(request, flag, status); });
 }

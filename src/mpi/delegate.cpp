@@ -120,20 +120,32 @@ bool may_use_threads() {
     return level >= MPI_THREAD_MULTIPLE;
 }
 
+// Null: nobody had it.
+Turn *Turn::take_or_find_holder() {
+    for (Turn *holder = g_holders; holder; holder = holder->next_)
+        if (holder->object_ == object_)
+            return holder;
+    g_turns.fetch_add(1, std::memory_order_relaxed);
+    next_ = g_holders;
+    g_holders = this;
+    return nullptr;
+}
+
+Turn::Turn(Object object, IfFree) : object_(object) {
+    const Guard guard(g_turn_mutex);
+    if (take_or_find_holder())
+        object_ = {};
+}
+
 Turn::Turn(Object object) : object_(object) {
     if (object_.kind == Object::Kind::none)
         return;
     {
         const Guard guard(g_turn_mutex);
-        g_turns.fetch_add(1, std::memory_order_relaxed);
-        Turn *holder = g_holders;
-        while (holder && !(holder->object_ == object_))
-            holder = holder->next_;
-        if (!holder) {
-            next_ = g_holders;
-            g_holders = this;
+        Turn *const holder = take_or_find_holder();
+        if (!holder)
             return;
-        }
+        g_turns.fetch_add(1, std::memory_order_relaxed);
         waiter_ = current_task();
         (holder->first_waiter_ ? holder->last_waiter_->next_ : holder->first_waiter_) = this;
         holder->last_waiter_ = this;

@@ -15,11 +15,17 @@ namespace sennit::mpi {
 class Turn {
   public:
     explicit Turn(Object object);
+    // Without waiting: only where nobody has it.
+    struct IfFree {};
+    Turn(Object object, IfFree);
+    bool taken() const { return object_.kind != Object::Kind::none; }
     ~Turn();
     Turn(const Turn &) = delete;
     Turn &operator=(const Turn &) = delete;
 
   private:
+    Turn *take_or_find_holder();
+
     Object object_;
     sennit_task *waiter_ = nullptr;
     Turn *next_ = nullptr;        // holders: of another object; waiters: behind this one

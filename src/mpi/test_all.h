@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPI_Testall for a wait in a task, which must do what MPI_Waitall does. MPICH 4.0's does not: of
 // several partitioned requests or persistent collectives it says MPI_ERR_IN_STATUS when nothing has
-// failed, and completes some without the others; with several collective operations on a file it
-// hangs, as does MPI_Test of each in turns. What works is to wait for one after the other, in
+// failed, and completes some without the others. What works is to wait for one after the other, in
 // order.
 #pragma once
 

@@ -3,10 +3,9 @@
  * files at a time, whatever the file; rank 0 begins it before it has told the others to, in another
  * task.
  */
-#define _XOPEN_SOURCE 700 /* mkdtemp */
-#include "cases.h"
+#include "folder.h"
 
-#include <unistd.h>
+#include "cases.h"
 
 enum { count = 64, bytes = count * sizeof(int) };
 
@@ -101,7 +100,7 @@ static void collective(MPI_Comm comm) {
     close_file(&p, comm);
 }
 
-/* Several are under way at once: MPICH's own Testall, and a Test of each in turns, would hang. */
+/* Several are under way at once. More of them: file_collectives.c. */
 static void several(MPI_Comm comm) {
     enum { operations = 4, most = 65536, block = 16 };
     struct place p;
@@ -200,12 +199,8 @@ int main(int argc, char **argv) {
     static const struct test_case cases[] = {CASE(at),      CASE(individual), CASE(collective),
                                              CASE(several), CASE(split),      CASE(shared),
                                              CASE(ordered)};
-    char folder[] = "/tmp/sennit-files-XXXXXX";
     begin(&argc, &argv);
-    if (rank == 0)
-        CHECK(mkdtemp(folder) != NULL);
-    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
-    CHECK(chdir(folder) == 0);
+    enter_folder();
     for (int i = 0; i < COUNT_OF(cases); ++i) {
         const int which = i;
 #pragma omp parallel
@@ -222,11 +217,7 @@ int main(int argc, char **argv) {
                 MPI_Ssend(NULL, 0, MPI_INT, to, which, MPI_COMM_WORLD);
         }
     }
-    MPI_Barrier(MPI_COMM_WORLD);
-    CHECK(chdir("/") == 0);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0)
-        rmdir(folder); /* Open MPI may leave a file for its shared file pointers */
+    leave_folder();
     MPI_Finalize();
     return 0;
 }
