@@ -85,6 +85,10 @@ bool Callback::goes_elsewhere(Function function, bool at_once) {
     return habit == Habit::blocks || (habit == Habit::unseen && !at_once);
 }
 
+bool Callback::too_many(Function function) {
+    return t_here >= kDeepest && !runtime_present() && !goes_elsewhere(function);
+}
+
 void Callback::run(Function function, void (*call)(void *), void *arg, bool at_once) {
     if (goes_elsewhere(function, at_once))
         call_elsewhere(function, call, arg);

@@ -26,6 +26,9 @@ class Callback {
     // May those that are to be called here be called now? Not from within another one, without end,
     // unless that one blocks.
     static bool may_begin() { return t_here == 0 || t_blocked; }
+    // Are so many on this thread's stack that one more has to wait until some have returned? Where
+    // others can call it, they do.
+    static bool too_many(Function function);
     // From now on there may be callbacks: blocking calls look whether they are in one.
     static void expect() { attend_to(kCallbacks); }
     // This function, one of ours, does not block.
