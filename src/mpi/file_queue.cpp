@@ -244,7 +244,7 @@ void claim_position(Call &call) {
 int begin(const Call &call, MPI_Request *request) {
     static const auto make = reinterpret_cast<Extended *>(dlsym(RTLD_NEXT, "PMPIX_Grequest_start"));
     static constexpr auto wait_for = SENNIT_BARE(Wait);
-    if (t_depth > 0 || !make)
+    if (inside_mpi() || !make)
         return call.start(call, request);
     auto *access = new (std::nothrow) Access{call};
     if (!access)

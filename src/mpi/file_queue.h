@@ -21,7 +21,7 @@ void work_on_files();
 
 // For the call that asks for a request and, in MPICH, does nothing for it.
 inline void visit_files() {
-    if (g_file_accesses.load(std::memory_order_relaxed) > 0 && t_depth == 0) [[unlikely]]
+    if (g_file_accesses.load(std::memory_order_relaxed) > 0 && !inside_mpi()) [[unlikely]]
         work_on_files();
 }
 
