@@ -54,6 +54,15 @@ int sennit_task_get_kind(sennit_task *task, int *kind);
  * explicit tasks. 0 otherwise, also on foreign threads and inside a polling service. */
 int sennit_should_suspend(void);
 
+/* The same, but 1 in an implicit or initial task also when its team's explicit tasks have ended
+ * since its last barrier: for calls that all ranks have to make in one way, however far each rank's
+ * tasks have come. */
+int sennit_beside_tasks(void);
+
+/* From now on the process may wait for processes that are not of its job (which it spawns, or is
+ * connected to): SENNIT_HANG=abort does not end it for what waits outside of OpenMP. */
+void sennit_meets_others(void);
+
 /* Where the runtime counts the teams that have explicit tasks, or had some since their last
  * barrier. While the count is zero nothing is gained by suspending anybody: a library that finds
  * zero there may block the thread without asking sennit_should_suspend. */

@@ -113,7 +113,7 @@ int send_and_receive(const char *name, const Parts<Calls...> &bare, const void *
     });
     if (error != MPI_SUCCESS)
         return error;
-    notify(Notice::send, to.peer);
+    begin_send(to.peer, to.tag, communicator(comm));
     error = outside_task([&] {
         return bare.isend(send, to.count, to.type, to.peer, to.tag, comm, &sending.request);
     });

@@ -3,6 +3,7 @@
 
 #include "mpi/blocking.h"
 #include "mpi/callback.h"
+#include "mpi/guard.h"
 
 #include <csignal>
 #include <cstdio>
@@ -13,17 +14,6 @@
 namespace sennit::mpi {
 
 namespace {
-
-class Guard {
-  public:
-    explicit Guard(pthread_mutex_t &mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
-    ~Guard() { pthread_mutex_unlock(&mutex_); }
-    Guard(const Guard &) = delete;
-    Guard &operator=(const Guard &) = delete;
-
-  private:
-    pthread_mutex_t &mutex_;
-};
 
 // ---- turns ------------------------------------------------------------------------------------
 // Holders are in a list; those who wait for an object hang behind its holder, in order.

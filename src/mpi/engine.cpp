@@ -8,13 +8,16 @@
 #include "mpi/chaos.h"
 #include "mpi/continuation.h"
 #include "mpi/errors.h"
+#include "mpi/guard.h"
 #include "mpi/list.h"
 #include "mpi/rotation.h"
 #include "mpi/urgency.h"
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
+#include <link.h>
 #include <sched.h>
 
 namespace sennit::mpi {
@@ -32,6 +35,8 @@ namespace {
 // The runtime's functions that we use, looked up by name: without them every call is bare.
 #define SENNIT_RUNTIME_FUNCTIONS(X)                                                                \
     X(sennit_should_suspend)                                                                       \
+    X(sennit_beside_tasks)                                                                         \
+    X(sennit_meets_others)                                                                         \
     X(sennit_teams_with_tasks)                                                                     \
     X(sennit_send_order)                                                                           \
     X(sennit_task_urgency)                                                                         \
@@ -108,9 +113,25 @@ SpinLock g_to_call_lock;
 constinit List<Ticket> g_to_call;
 
 // The card of a machine is a queue, too: under a policy that knows what is urgent, MPI gets a few
-// long sends at once, and the others wait here.
-Array<Ticket *> g_queued; // the token's
+// long sends at once, and the others wait here, in the order of their calls. Of those with the same
+// communicator, peer and tag the first goes first, and so does it before a send that need not wait.
+pthread_mutex_t g_queue_mutex = PTHREAD_MUTEX_INITIALIZER; // also while one of them is started
+Array<Ticket *> g_queued;
+std::atomic<int> g_queued_count{0};
 Flow g_flow;
+
+Ticket &take_queued(int at) {
+    Ticket &taken = *g_queued[at];
+    for (; at + 1 < g_queued.size(); ++at)
+        g_queued[at] = g_queued[at + 1];
+    g_queued.pop();
+    g_queued_count.fetch_sub(1, std::memory_order_relaxed);
+    return taken;
+}
+
+bool same_channel(const Operation &one, const Operation &other) {
+    return one.peer == other.peer && one.tag == other.tag && one.object == other.object;
+}
 
 // Single-completion calls leave MPI_ERROR alone; Testsome does not.
 void copy_status(MPI_Status *into, const MPI_Status &from) {
@@ -187,11 +208,7 @@ void take_new() {
     }
     while (oldest) {
         Ticket *next = oldest->next;
-        if (oldest->start) {
-            if (urgency::on())
-                oldest->key = urgency::key_of(oldest->key, urgency::told(oldest->operation));
-            g_queued.push(oldest);
-        } else if (oldest->test) {
+        if (oldest->test) {
             g_special.push(oldest);
             g_special_order.added();
         } else {
@@ -288,6 +305,7 @@ int test_special() {
 
 // A receiver has told how urgent a message is, which waits here or is still to be sent.
 void heard(int peer, int tag, int priority) {
+    const Guard guard(g_queue_mutex);
     for (int i = 0; i < g_queued.size(); ++i) {
         const Operation &operation = g_queued[i]->operation;
         if (operation.peer == peer && operation.tag == tag &&
@@ -305,18 +323,22 @@ int start_queued() {
     if (urgency::on())
         urgency::listen(heard);
     int failed = 0;
-    while (g_queued.size() > 0) {
+    while (g_queued_count.load(std::memory_order_relaxed) > 0) {
+        const Guard guard(g_queue_mutex);
+        if (g_queued.size() == 0)
+            break;
         int first = 0;
         for (int i = 1; i < g_queued.size(); ++i)
             if (g_queued[i]->key < g_queued[first]->key)
                 first = i;
-        Ticket &ticket = *g_queued[first];
-        const bool wanted = urgency::on() && urgency::is_wanted(ticket.key);
+        const bool wanted = urgency::on() && urgency::is_wanted(g_queued[first]->key);
         const Flow::Place place = g_flow.let_go(monotonic_ns(), wanted);
         if (!place)
             break;
-        g_queued[first] = g_queued[g_queued.size() - 1];
-        g_queued.pop();
+        int oldest = 0;
+        while (!same_channel(g_queued[oldest]->operation, g_queued[first]->operation))
+            ++oldest;
+        Ticket &ticket = take_queued(oldest);
         ticket.place = place;
         ticket.error = ticket.start(ticket.closure, &ticket.request);
         if (ticket.error == MPI_SUCCESS) {
@@ -332,8 +354,48 @@ int start_queued() {
 
 } // namespace
 
-void *find_bare(const char *name) {
+namespace {
+
+// In an MPI that came with a library which the program opened for itself alone, an extension of
+// Python say: RTLD_NEXT does not look there.
+void *find_in_any_library(const char *name) {
+    Dl_info own{};
+    dladdr(reinterpret_cast<const void *>(&find_in_any_library), &own);
+    struct Libraries {
+        const void *without;
+        Array<char *> names;
+    } libraries{own.dli_fbase, {}};
+    // Only named here: dlopen takes a lock that must not be taken within.
+    dl_iterate_phdr(
+        [](dl_phdr_info *info, std::size_t, void *arg) {
+            auto &list = *static_cast<Libraries *>(arg);
+            if (*info->dlpi_name && reinterpret_cast<const void *>(info->dlpi_addr) != list.without)
+                if (char *copy = strdup(info->dlpi_name))
+                    list.names.push(copy);
+            return 0;
+        },
+        &libraries);
+    void *found = nullptr;
+    for (int i = 0; i < libraries.names.size(); ++i) {
+        if (void *library = found ? nullptr : dlopen(libraries.names[i], RTLD_LAZY | RTLD_NOLOAD)) {
+            found = dlsym(library, name);
+            dlclose(library);
+        }
+        std::free(libraries.names[i]);
+    }
+    std::free(libraries.names.data());
+    return found;
+}
+
+} // namespace
+
+void *find_next(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
+    return found ? found : find_in_any_library(name);
+}
+
+void *find_bare(const char *name) {
+    void *found = find_next(name);
     if (!found) {
         std::fprintf(
             stderr,
@@ -370,6 +432,11 @@ bool must_not_block() {
     return in_task() || (!inside_mpi() && Callback::polls());
 }
 
+bool must_meet_tasks() {
+    return must_not_block() ||
+           (!inside_mpi() && multiple() && t_taskaware && runtime().sennit_beside_tasks());
+}
+
 sennit_task *current_task() {
     sennit_task *task = nullptr;
     runtime().sennit_task_self(&task);
@@ -389,6 +456,10 @@ void suspend(sennit_task *task, const Operation &operation) {
     const Callback::Aside aside;
     const sennit_wait wait = wait_of(operation);
     runtime().sennit_task_suspend_for(task, &wait);
+}
+void meet_others() {
+    if (runtime().complete)
+        runtime().sennit_meets_others();
 }
 void resume(sennit_task *task) {
     runtime().sennit_task_resume(task);
@@ -433,8 +504,11 @@ void visit_pending(void (*visit)(void *, const Ticket &), void *arg) {
         visit(arg, *g_special[i]);
     for (int i = 0; i < g_waiting.size(); ++i)
         visit(arg, *g_waiting[i]);
-    for (int i = 0; i < g_queued.size(); ++i)
-        visit(arg, *g_queued[i]);
+    {
+        const Guard guard(g_queue_mutex);
+        for (int i = 0; i < g_queued.size(); ++i)
+            visit(arg, *g_queued[i]);
+    }
     release_tests();
 }
 
@@ -532,9 +606,36 @@ int wait_in_queue(const Operation &operation, Ticket &ticket) {
     ticket.operation = operation;
     ticket.task = current_task();
     begin_pending();
-    file(ticket);
+    {
+        const Guard guard(g_queue_mutex);
+        if (urgency::on())
+            ticket.key = urgency::key_of(ticket.key, urgency::told(operation));
+        g_queued.push(&ticket);
+        g_queued_count.fetch_add(1, std::memory_order_relaxed);
+    }
     suspend(ticket.task, operation);
     return settle(ticket);
+}
+
+void begin_send(int peer, int tag, Object object) {
+    notify(Notice::send, peer);
+    if (g_queued_count.load(std::memory_order_relaxed) == 0 || inside_mpi())
+        return;
+    const Guard guard(g_queue_mutex);
+    for (int i = 0; i < g_queued.size();) {
+        const Operation &queued = g_queued[i]->operation;
+        const bool before = queued.peer == peer && (tag < 0 || queued.tag == tag) &&
+                            (object.kind == Object::Kind::none || queued.object == object);
+        if (!before) {
+            ++i;
+            continue;
+        }
+        Ticket &ticket = take_queued(i);
+        ticket.error = outside_task([&] { return ticket.start(ticket.closure, &ticket.request); });
+        if (ticket.error != MPI_SUCCESS)
+            ticket.test = [](Ticket &) { return true; };
+        file(ticket);
+    }
 }
 
 int progress(bool application) {

@@ -53,7 +53,18 @@
 
 namespace sennit::mpi {
 
-void *find_bare(const char *name);
+// Open MPI's constants are objects, whose addresses we know only if it was there from the start.
+inline bool knows_constants() {
+#ifdef OPEN_MPI
+    const void *const constant = MPI_COMM_WORLD;
+    return constant != nullptr;
+#else
+    return true;
+#endif
+}
+
+void *find_next(const char *name); // the function behind ours, null: there is none
+void *find_bare(const char *name); // of the MPI library, which must have it
 
 // The real PMPI_X, found at its first call: afterwards a call of it is one jump.
 template <std::size_t n>
@@ -165,6 +176,9 @@ bool in_task();
 int is_blocking(const char *symbol);
 // Must a blocking call not block its thread, because that is so or because a callback makes it?
 bool must_not_block();
+// The same for collectives. A blocking one does not meet a non-blocking one, so whether the tasks
+// beside an implicit task have ended already, which each rank finds otherwise, must not matter.
+bool must_meet_tasks();
 // The same for calls that are known not to block when `never_blocks`.
 inline bool in_task(bool never_blocks) {
     return !never_blocks && in_task();
@@ -175,6 +189,9 @@ inline bool must_not_block(bool never_blocks) {
 
 enum class Notice { none, send, receive };
 void notify(Notice notice, int peer);
+// A send is about to be started, which those that wait for their turn (must_queue) with the same
+// communicator, peer and tag must not be overtaken by. Without a tag or object: with any.
+void begin_send(int peer, int tag = -1, Object object = {});
 
 // What a task is doing, for the runtime's policies, the timeline and reports.
 struct Operation {
@@ -233,7 +250,10 @@ int start_in_turn(const Operation &operation, int (*start)(void *closure, MPI_Re
 
 template <class Start>
 int start_operation(const Operation &operation, Start &start, MPI_Request *request) {
-    notify(operation.notice, operation.peer);
+    if (operation.notice == Notice::send)
+        begin_send(operation.peer, operation.tag, operation.object);
+    else
+        notify(operation.notice, operation.peer);
     if (operation.turn.kind != Object::Kind::none)
         return start_in_turn(
             operation,
@@ -307,6 +327,7 @@ bool multiple();
 sennit_task *current_task();
 bool code_may_block(void (*function)()); // does it call what may, as far as its code tells?
 bool spawn_task(void (*body)(void *arg), void *arg); // false: that is impossible
+void meet_others(); // from now on calls may wait for processes that are not of the job
 void suspend(sennit_task *task, const Operation &operation);
 void resume(sennit_task *task);
 void bind_event(sennit_task *task);

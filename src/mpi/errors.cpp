@@ -42,7 +42,7 @@ extern "C" SENNIT_MPI_EXPORT int MPIR_Err_return_comm(void *comm, const char *fu
         return error;
     }
     static const auto bare =
-        reinterpret_cast<decltype(&MPIR_Err_return_comm)>(dlsym(RTLD_NEXT, "MPIR_Err_return_comm"));
+        reinterpret_cast<decltype(&MPIR_Err_return_comm)>(find_next("MPIR_Err_return_comm"));
     return bare(comm, function, error);
 }
 

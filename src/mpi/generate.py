@@ -98,7 +98,7 @@ extern "C" int sennit_MPI_{name}({parameters}) {{
 IN_TASK = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};
     {traced}
-    if (!must_not_block({never_blocks})) {{
+    if (!{suspends}) {{
         {mark}
         return bare({arguments});
     }}
@@ -181,7 +181,7 @@ NOTICED_DOOR = """extern "C" int sennit_MPI_{name}({parameters}) {{
 
 NOTIFY = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};
-    notify(Notice::{notice}, {peer});
+    begin_send({peer}, {tag}, {object});
     const int error = outside_task([&] {{ return bare({arguments}); }});
     trace_post({facts}, {request}, {bytes});
     return error;
@@ -307,6 +307,9 @@ def wrapper(call, header, suffix):
         fields["traced"] += f'\n    {call["status"]} = traced.status({call["status"]});'
     if kind == "start" and not header.has(twin):
         kind = "delegate"
+    together = kind == "start" and call["ordered"] != "-"
+    fields["suspends"] = ("must_meet_tasks()" if together
+                          else f"must_not_block({fields['never_blocks']})")
     if kind == "start":
         fields["twin_arguments"] = ", ".join([n for n in names if n != call["status"]]
                                              + ["request"])

@@ -24,6 +24,10 @@ constexpr const char *kNoMultiple =
 
 constexpr sennit_wait kFinalizing = {"MPI_Finalize", 0, -1, -1, 0, -1, 0, nullptr};
 
+constexpr const char *kLate =
+    "sennit: Open MPI came with a library that the program opened while it ran: calls inside tasks "
+    "block their thread as without Sennit; put libmpi.so.40 into LD_PRELOAD\n";
+
 std::atomic<int> g_level{-1}; // what the program was told
 std::atomic<int> g_users{0};  // the world and the sessions that are open
 
@@ -31,6 +35,10 @@ void opened(bool multiple) {
     g_users.fetch_add(1, std::memory_order_relaxed);
     if (!runtime_present())
         return;
+    if (!knows_constants()) {
+        std::fputs(kLate, stderr);
+        return;
+    }
     begin_tasks();
     if (!multiple)
         std::fputs(kNoMultiple, stderr);
@@ -39,7 +47,7 @@ void opened(bool multiple) {
 
 int init(int *argc, char ***argv, int required, int *provided) {
     static constexpr auto bare = SENNIT_BARE(Init_thread);
-    const bool tasks = runtime_present();
+    const bool tasks = runtime_present() && knows_constants();
     const bool task_multiple = required == MPI_TASK_MULTIPLE;
     const int asked =
         tasks || task_multiple || progress_thread_wanted() ? MPI_THREAD_MULTIPLE : required;

@@ -71,7 +71,7 @@ void forget(MPI_Request request) {
 void starts(int count, const MPI_Request *requests) {
     each(count, requests, [](const Known &known) {
         if (known.notice == Notice::send)
-            notify(known.notice, known.peer);
+            begin_send(known.peer);
     });
 }
 

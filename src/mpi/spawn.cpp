@@ -133,6 +133,7 @@ bool is_root(int root, MPI_Comm comm) {
 int spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
           MPI_Comm *intercomm, int errcodes[]) {
     static constexpr auto bare = SENNIT_BARE(Comm_spawn);
+    meet_others();
     if (!under_sennit() || !is_root(root, comm))
         return bare(command, argv, maxprocs, info, root, comm, intercomm, errcodes);
     const Command ours(command, argv, info);
@@ -143,6 +144,7 @@ int spawn_multiple(int count, char *commands[], char **argvs[], const int maxpro
                    const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm *intercomm,
                    int errcodes[]) {
     static constexpr auto bare = SENNIT_BARE(Comm_spawn_multiple);
+    meet_others();
     if (!under_sennit() || count < 1 || !is_root(root, comm))
         return bare(count, commands, argvs, maxprocs, infos, root, comm, intercomm, errcodes);
     std::deque<Command> ours; // which stay where they are
@@ -155,6 +157,24 @@ int spawn_multiple(int count, char *commands[], char **argvs[], const int maxpro
     }
     return bare(count, our_commands.data(), our_argvs.data(), maxprocs, infos, root, comm,
                 intercomm, errcodes);
+}
+
+int accept_others(const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *other) {
+    static constexpr auto bare = SENNIT_BARE(Comm_accept);
+    meet_others();
+    return bare(port, info, root, comm, other);
+}
+
+int connect_others(const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *other) {
+    static constexpr auto bare = SENNIT_BARE(Comm_connect);
+    meet_others();
+    return bare(port, info, root, comm, other);
+}
+
+int join_others(int socket, MPI_Comm *other) {
+    static constexpr auto bare = SENNIT_BARE(Comm_join);
+    meet_others();
+    return bare(socket, other);
 }
 
 } // namespace sennit::mpi

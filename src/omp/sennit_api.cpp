@@ -12,6 +12,7 @@
 #include "task/code.h"
 #include "task/priorities.h"
 #include "task/task.h"
+#include "watch/watch.h"
 
 #include <cstdio>
 #include <cstring>
@@ -81,6 +82,16 @@ SENNIT_EXPORT int sennit_should_suspend(void) {
         return 1;
     const sched::Group &team = *worker->slot->group;
     return team.has_tasks.load(std::memory_order_relaxed) && !team.quiescent();
+}
+
+SENNIT_EXPORT int sennit_beside_tasks(void) {
+    const sched::Worker *worker = worker_in_task();
+    return worker && (worker->task->is_explicit() ||
+                      worker->slot->group->has_tasks.load(std::memory_order_relaxed));
+}
+
+SENNIT_EXPORT void sennit_meets_others(void) {
+    watch::note_others();
 }
 
 SENNIT_EXPORT const int32_t *sennit_teams_with_tasks(void) {

@@ -11,6 +11,7 @@
 #include "watch/link.h"
 #include "watch/report.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -90,6 +91,7 @@ Link g_link;
 std::uint64_t g_grace = 0;
 bool g_asked_for = false; // SENNIT_HANG is set
 int g_rank = -1;
+std::atomic<bool> g_others{false};
 
 void forget() {
     std::free(g_stillness.message);
@@ -145,7 +147,8 @@ void judge(std::uint64_t now) {
     if (!certain && survey.waits_for_ranks()) {
         if (g_link.connected()) {
             std::free(g_stillness.message);
-            g_stillness.outside = survey.waits_outside();
+            g_stillness.outside =
+                survey.waits_outside() || g_others.load(std::memory_order_relaxed);
             if (asprintf(&g_stillness.message, "%s\n%s%s", report.calls ? report.calls : "",
                          g_foreign.note(), report.text ? report.text : "") < 0)
                 g_stillness.message = nullptr;
@@ -204,6 +207,10 @@ void setup() {
     g_rank = rank_of_environment();
     g_link.connect(std::getenv("SENNIT_HANG_LINK"));
     poll::set_watch(look, g_grace / kLooks);
+}
+
+void note_others() {
+    g_others.store(true, std::memory_order_relaxed);
 }
 
 void after_fork_in_child() {

@@ -19,6 +19,7 @@ namespace sennit::watch {
 
 void setup();
 void after_fork_in_child();
+void note_others(); // the process may wait for processes that are not of the job
 
 // A thread that blocks in calls of others, see sennit_thread_blocked.
 struct Blocked : sennit_blocked {

@@ -4,7 +4,7 @@
 rank is only slow is left alone. The grace time is the shortest there is, and no test expects
 anything within a time.
 
-usage: hang.py --sennit COMMAND --victim PROGRAM
+usage: hang.py --sennit COMMAND --victim PROGRAM [--spawns]
 """
 
 import argparse
@@ -42,10 +42,16 @@ def silent(options, case):
     check(done.returncode == 0 and done.stderr == "", f"{case}: runs to its end without a word", done)
 
 
+def not_ended(options, case):
+    done = run(options, case)
+    check(done.returncode == 0, f"{case}: runs to its end", done)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sennit", required=True)
     parser.add_argument("--victim", required=True)
+    parser.add_argument("--spawns", action="store_true", help="the MPI can make processes")
     options = parser.parse_args()
 
     explained(options, "both_receive",
@@ -70,6 +76,8 @@ def main():
     silent(options, "slow_sender")
     silent(options, "slow_task")
     silent(options, "slow_callback")
+    if options.spawns:
+        not_ended(options, "slow_child")
     return 1 if failures else 0
 
 

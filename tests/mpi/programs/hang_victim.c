@@ -9,6 +9,7 @@
 #include <string.h>
 
 static int rank;
+static const char *program;
 static int value;
 
 static void receive(int tag) {
@@ -138,6 +139,27 @@ static void stuck_callbacks(void) {
     wait_calling(receive_first);
 }
 
+/* Both wait for a process that they have made and that computes for long. */
+static void slow_child(void) {
+    MPI_Comm parent, child;
+    MPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL) {
+        compute(5);
+        for (int i = 0; i < 2; ++i)
+            MPI_Send(&i, 1, MPI_INT, i, 4, parent);
+        MPI_Comm_disconnect(&parent);
+        return;
+    }
+    char *words[] = {"slow_child", NULL};
+    MPI_Comm_spawn(program, words, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &child,
+                   MPI_ERRCODES_IGNORE);
+#pragma omp parallel
+#pragma omp single
+#pragma omp task
+    MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 4, child, MPI_STATUS_IGNORE);
+    MPI_Comm_disconnect(&child);
+}
+
 int main(int count, char **arguments) {
     static const struct {
         const char *name;
@@ -150,7 +172,9 @@ int main(int count, char **arguments) {
                  {"slow_sender", slow_sender},
                  {"slow_task", slow_task},
                  {"slow_callback", slow_callback},
-                 {"stuck_callbacks", stuck_callbacks}};
+                 {"stuck_callbacks", stuck_callbacks},
+                 {"slow_child", slow_child}};
+    program = arguments[0];
     MPI_Init(&count, &arguments);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     int found = 0;
