@@ -31,6 +31,14 @@ static void gathers(MPI_Comm comm) {
     MPI_Comm_free(&ring);
 }
 
+/* With one rank or two, left and right are the same rank, and MPICH 4.0 mixes up what comes from
+ * where in the forms with counts. */
+#ifdef MPICH_VERSION
+enum { only_plain = 1 };
+#else
+enum { only_plain = 0 };
+#endif
+
 static void exchanges(MPI_Comm comm) {
     MPI_Comm ring = ring_of(comm);
     const int out[2] = {10 * rank, 10 * rank + 1};
@@ -42,7 +50,7 @@ static void exchanges(MPI_Comm comm) {
             MPI_Neighbor_alltoallv(out, ones, offsets, MPI_INT, in, ones, offsets, MPI_INT, ring);
         else
             MPI_Neighbor_alltoallw(out, ones, places, types, in, ones, places, types, ring);
-        if (ranks > 2) /* with two, left and right are the same rank */
+        if (ranks > 2 || kind == 0 || !only_plain)
             check(in, 10 * previous() + 1, 10 * next());
     }
     MPI_Comm_free(&ring);
