@@ -115,6 +115,10 @@ struct sennit_blocked *sennit_thread_blocked(void);
  * polling service. Never blocks. */
 int sennit_task_resume(sennit_task *task);
 
+/* Add `delta` to the number of the library's own threads that compute for suspended tasks. Where
+ * they and the workers are more than the processors, idle workers sleep rather than wait awake. */
+int sennit_helpers(int delta);
+
 /* Bind `increment` external events to the calling task: its dependences are not released before
  * the body has ended *and* every event was fulfilled. `task` must be the caller itself. Source:
  * task-aware MPI paper, section 4.3. */

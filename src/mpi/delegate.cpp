@@ -90,17 +90,21 @@ void load_lazy_parts() {
 } // namespace
 
 bool hand_out(Job &job) {
+    bool one_is_idle = false;
     {
         const Guard guard(g_job_mutex);
-        if (g_idle_helpers > 0) {
+        one_is_idle = g_idle_helpers > 0;
+        if (one_is_idle) {
             --g_idle_helpers;
             job.next = g_jobs;
             g_jobs = &job;
-            pthread_cond_signal(&g_job_there);
-            return true;
         }
     }
-    return start_helper(job);
+    if (!one_is_idle)
+        return start_helper(job);
+    // Not under the mutex, or the helper would wake up only to wait for it.
+    pthread_cond_signal(&g_job_there);
+    return true;
 }
 
 bool may_use_threads() {
@@ -194,8 +198,11 @@ int run_elsewhere(const Operation &operation, BlockingJob &job) {
         job.error = job.make(job);
     else if (polls)
         Callback::poll_until(operation, [&] { return job.over.load(std::memory_order_acquire); });
-    else
+    else {
+        add_helpers(1);
         suspend(job.task, operation);
+        add_helpers(-1);
+    }
     return job.error;
 }
 

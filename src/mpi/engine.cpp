@@ -44,6 +44,7 @@ namespace {
     X(sennit_task_spawn)                                                                           \
     X(sennit_task_suspend_for)                                                                     \
     X(sennit_task_resume)                                                                          \
+    X(sennit_helpers)                                                                              \
     X(sennit_task_events_increase)                                                                 \
     X(sennit_task_events_decrease)                                                                 \
     X(sennit_code_calls)                                                                           \
@@ -463,6 +464,9 @@ void meet_others() {
 }
 void resume(sennit_task *task) {
     runtime().sennit_task_resume(task);
+}
+void add_helpers(int more) {
+    runtime().sennit_helpers(more);
 }
 void bind_event(sennit_task *task) {
     runtime().sennit_task_events_increase(task, 1);

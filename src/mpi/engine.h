@@ -330,6 +330,7 @@ bool spawn_task(void (*body)(void *arg), void *arg); // false: that is impossibl
 void meet_others(); // from now on calls may wait for processes that are not of the job
 void suspend(sennit_task *task, const Operation &operation);
 void resume(sennit_task *task);
+void add_helpers(int more); // threads that work for suspended tasks
 void bind_event(sennit_task *task);
 void fulfil_event(sennit_task *task);
 

@@ -215,6 +215,11 @@ SENNIT_EXPORT int sennit_poll_unregister(sennit_poll_service *service) {
     return poll::unregister_service(service);
 }
 
+SENNIT_EXPORT int sennit_helpers(int delta) {
+    sched::add_helpers(delta);
+    return SENNIT_SUCCESS;
+}
+
 SENNIT_EXPORT int sennit_poll_pending(sennit_poll_service *service, int64_t delta) {
     return poll::add_pending(service, delta);
 }

@@ -40,6 +40,8 @@ int g_usable = 1; // of them, by workers
 std::uint64_t g_ticks_per_us = 1000;
 std::atomic<std::uint64_t> g_spin_budget{0};
 std::atomic<bool> g_crowded{false};
+std::atomic<int> g_active{1}; // workers
+std::atomic<int> g_helpers{0};
 WaitPolicy g_wait_policy = WaitPolicy::unset;
 
 using ExceptionGlobals = void **(*)();
@@ -63,6 +65,10 @@ void calibrate_ticks() {
         std::max<std::uint64_t>(std::max(std::min(a, b), std::min(std::max(a, b), c)), 1);
 }
 
+bool outnumber_processors(int threads) {
+    return static_cast<long>(threads) * config().local_ranks > g_usable;
+}
+
 } // namespace
 
 int processors() {
@@ -72,6 +78,10 @@ std::uint64_t ticks_per_us() {
     return g_ticks_per_us;
 }
 std::uint64_t spin_budget() {
+    const int helpers = g_helpers.load(std::memory_order_relaxed);
+    if (helpers > 0 && config().spin_us < 0 && g_wait_policy == WaitPolicy::unset &&
+        outnumber_processors(g_active.load(std::memory_order_relaxed) + helpers))
+        return 0;
     return g_spin_budget.load(std::memory_order_relaxed);
 }
 
@@ -98,13 +108,19 @@ std::uint64_t spin_us(bool crowded) {
 } // namespace
 
 void set_active_workers(int workers) {
-    const bool crowd = static_cast<long>(workers) * config().local_ranks > g_usable;
+    const bool crowd = outnumber_processors(workers);
     const std::uint64_t budget = spin_us(crowd) * g_ticks_per_us;
     // Every waiting thread reads these: write only what is new.
+    if (workers != g_active.load(std::memory_order_relaxed))
+        g_active.store(workers, std::memory_order_relaxed);
     if (crowd != g_crowded.load(std::memory_order_relaxed))
         g_crowded.store(crowd, std::memory_order_relaxed);
     if (budget != g_spin_budget.load(std::memory_order_relaxed))
         g_spin_budget.store(budget, std::memory_order_relaxed);
+}
+
+void add_helpers(int more) {
+    g_helpers.fetch_add(more, std::memory_order_relaxed);
 }
 
 void set_wait_policy(WaitPolicy policy) {

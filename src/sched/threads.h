@@ -6,7 +6,8 @@
 
 namespace sennit::sched {
 
-// How long an idle worker spins before it sleeps, in ticks().
+// How long an idle worker waits awake before it sleeps, in ticks(); nothing where it would keep a
+// helper, see add_helpers, off a processor.
 std::uint64_t spin_budget();
 // Do workers outnumber processors? Then who waits yields the processor rather than spin on it, and
 // what others do within an instant may take long.

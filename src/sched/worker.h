@@ -503,6 +503,7 @@ inline void announce_work(Group &group) {
 // the room above); see crowded() in threads.h.
 int processors();
 void set_active_workers(int workers);
+void add_helpers(int more); // threads that are no workers and compute for suspended tasks
 // Threads are bound to this many of the processors.
 void set_usable_processors(int usable);
 void set_processors(int processors); // of those that the process was given

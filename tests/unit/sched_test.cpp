@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sched/: the ready queue (order, priorities, stealing) and the counting of groups.
 #include "sched/queue.h"
+#include "sched/threads.h"
 #include "sched/worker.h"
 
 #include <cstdlib>
@@ -152,4 +153,17 @@ TEST(Group, HasWorkInAQueueThatIsNoMembersOwn) {
         std::_Exit(!before && group.any_ready() && slot.ready() == 0 ? 0 : 1);
     };
     EXPECT_EXIT(try_it(), testing::ExitedWithCode(0), "");
+}
+
+TEST(Threads, IdleWorkersSleepAtOnceWhereHelpersNeedTheirProcessors) {
+    const int before = processors();
+    set_processors(2);
+    set_active_workers(1);
+    add_helpers(1);
+    EXPECT_GT(spin_budget(), 0u);
+    set_active_workers(2);
+    EXPECT_EQ(spin_budget(), 0u);
+    add_helpers(-1);
+    EXPECT_GT(spin_budget(), 0u);
+    set_processors(before);
 }
