@@ -60,6 +60,7 @@ class Header:
 
 
 PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
+#include "mpi/apart.h"
 #include "mpi/batch.h"
 #include "mpi/blocking.h"
 #include "mpi/chaos.h"
@@ -114,7 +115,8 @@ IN_TASK = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
         return error;
 """
 
-START = IN_TASK + """    static constexpr auto twin = SENNIT_BARE({twin});
+START = IN_TASK + """    {apart}
+    static constexpr auto twin = SENNIT_BARE({twin});
     return start_and_wait(operation, {status},
                           [&](MPI_Request *request) {{ return twin({twin_arguments}); }});
 }}
@@ -319,6 +321,12 @@ def wrapper(call, header, suffix):
     if kind == "start":
         fields["twin_arguments"] = ", ".join([n for n in names if n != call["status"]]
                                              + ["request"])
+    # See apart.h.
+    apart = ("is_user_defined(op)" if "op" in names
+             else "is_between_groups(comm)" if call["name"] == "Bcast" and not header.is_openmpi
+             else "")
+    fields["apart"] = apart and (f"if ({apart})\n        return delegate(operation, "
+                                 f"[&] {{ return bare({fields['arguments']}); }});")
     if kind == "poll":
         # The tests have the arguments of the waits, and all but Testsome a flag.
         tested = [argument for _, argument in header.prototypes[twin]]

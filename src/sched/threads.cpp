@@ -4,6 +4,7 @@
 #include "base/config.h"
 #include "base/message.h"
 #include "base/spin.h"
+#include "sched/exceptions.h"
 #include "sched/worker.h"
 
 #include <algorithm>
@@ -44,7 +45,6 @@ std::atomic<int> g_active{1}; // workers
 std::atomic<int> g_helpers{0};
 WaitPolicy g_wait_policy = WaitPolicy::unset;
 
-using ExceptionGlobals = void **(*)();
 ExceptionGlobals g_exception_globals = nullptr;
 
 std::uint64_t measure_ticks_per_us() {
@@ -342,9 +342,7 @@ void setup() {
     calibrate_ticks();
     set_active_workers(1);
     pthread_key_create(&g_exit_key, WorkerThreads::thread_exit);
-    // The C++ runtime of the *program*, when it has one; ours is linked statically.
-    g_exception_globals =
-        reinterpret_cast<ExceptionGlobals>(dlsym(RTLD_DEFAULT, "__cxa_get_globals"));
+    g_exception_globals = find_exception_globals();
 }
 
 } // namespace sennit::sched

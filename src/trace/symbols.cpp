@@ -6,52 +6,18 @@
 #include <cstring>
 #include <cxxabi.h>
 #include <dlfcn.h>
-#include <elf.h>
-#include <fcntl.h>
 #include <link.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sennit::trace {
 namespace {
 
-// `count` Ts at `offset` of a file, or null when the file is too short or they are not aligned.
-template <typename T>
-const T *view(const unsigned char *bytes, std::size_t size, std::uint64_t offset,
-              std::uint64_t count) {
-    if (offset > size || count > (size - offset) / sizeof(T) || offset % alignof(T) != 0)
-        return nullptr;
-    return reinterpret_cast<const T *>(bytes + offset);
-}
-
-// The function in the .symtab that contains `address`, counted from the load bias.
-const char *find_in_symtab(const unsigned char *bytes, std::size_t size, std::uint64_t address) {
-    const auto *file = view<ElfW(Ehdr)>(bytes, size, 0, 1);
-    if (!file || std::memcmp(file->e_ident, ELFMAG, SELFMAG) != 0 ||
-        file->e_ident[EI_CLASS] != ELFCLASS64 || file->e_shentsize != sizeof(ElfW(Shdr)))
-        return nullptr;
-    const auto *sections = view<ElfW(Shdr)>(bytes, size, file->e_shoff, file->e_shnum);
-    if (!sections)
-        return nullptr;
-    for (int i = 0; i < file->e_shnum; ++i) {
-        const ElfW(Shdr) &table = sections[i];
-        if (table.sh_type != SHT_SYMTAB || table.sh_link >= file->e_shnum)
-            continue;
-        const ElfW(Shdr) &names = sections[table.sh_link];
-        const std::uint64_t count = table.sh_size / sizeof(ElfW(Sym));
-        const auto *symbols = view<ElfW(Sym)>(bytes, size, table.sh_offset, count);
-        const auto *text = view<char>(bytes, size, names.sh_offset, names.sh_size);
-        // Names end in a zero: make sure that the last one does.
-        if (!symbols || !text || names.sh_size == 0 || text[names.sh_size - 1] != '\0')
-            continue;
-        for (const ElfW(Sym) *symbol = symbols; symbol != symbols + count; ++symbol)
-            if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
-                symbol->st_name < names.sh_size && address >= symbol->st_value &&
-                (address < symbol->st_value + symbol->st_size || address == symbol->st_value))
-                return text + symbol->st_name;
-    }
-    return nullptr;
+// The function that contains `address`, counted from the load bias.
+const char *find_function_at(const ElfFile &file, std::uint64_t address) {
+    return file.find_function([&](const char *, const ElfW(Sym) & symbol) {
+        return address >= symbol.st_value &&
+               (address < symbol.st_value + symbol.st_size || address == symbol.st_value);
+    });
 }
 
 char *print(const char *format, const char *text, std::uint64_t number) {
@@ -89,9 +55,8 @@ char *readable_name(const char *symbol) {
 }
 
 Symbols::~Symbols() {
-    for (const Module &module : modules_)
-        if (module.bytes)
-            munmap(const_cast<unsigned char *>(module.bytes), module.size);
+    for (Module &module : modules_)
+        module.file.close_file();
     for (char *name : owned_)
         std::free(name);
 }
@@ -110,18 +75,7 @@ const Symbols::Module *Symbols::module_of(const void *link_map, const char *path
     for (const Module &known : modules_)
         if (known.link_map == link_map)
             return &known;
-    Module fresh{link_map, nullptr, 0};
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-        struct stat status;
-        if (fstat(file, &status) == 0 && status.st_size > 0) {
-            fresh.size = static_cast<std::size_t>(status.st_size);
-            void *bytes = mmap(nullptr, fresh.size, PROT_READ, MAP_PRIVATE, file, 0);
-            if (bytes != MAP_FAILED)
-                fresh.bytes = static_cast<const unsigned char *>(bytes);
-        }
-        close(file);
-    }
+    const Module fresh{link_map, ElfFile(path)};
     return modules_.push(fresh) ? modules_.end() - 1 : nullptr;
 }
 
@@ -154,8 +108,7 @@ const char *Symbols::find(std::uint64_t address) {
         const char *path = *map->l_name ? map->l_name : "/proc/self/exe";
         const std::uint64_t offset = address - map->l_addr;
         const Module *module = module_of(map, path);
-        const char *symbol =
-            module && module->bytes ? find_in_symtab(module->bytes, module->size, offset) : nullptr;
+        const char *symbol = module ? find_function_at(module->file, offset) : nullptr;
         name = symbol ? readable_name(symbol)
                       : print("%s+0x%llx",
                               *map->l_name ? basename(map->l_name) : program_invocation_short_name,

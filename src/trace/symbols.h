@@ -5,6 +5,7 @@
 // of the object file; in a stripped object "module+0x...".
 #pragma once
 
+#include "base/elf_file.h"
 #include "trace/array.h"
 
 #include <cstdint>
@@ -30,8 +31,7 @@ class Symbols {
   private:
     struct Module { // an object file, mapped
         const void *link_map;
-        const unsigned char *bytes; // null: it could not be read
-        std::size_t size;
+        ElfFile file;
     };
     const char *find(std::uint64_t address);
     const Module *module_of(const void *link_map, const char *path);

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions in the .symtab of an object file: also those that the dynamic symbols leave out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sennit {
+
+class ElfFile {
+  public:
+    // Of a file that cannot be read, or is none of this machine's, there are no functions.
+    explicit ElfFile(const char *path) {
+        const int file = open(path, O_RDONLY | O_CLOEXEC);
+        if (file < 0)
+            return;
+        struct stat status;
+        if (fstat(file, &status) == 0 && status.st_size > 0) {
+            size_ = static_cast<std::size_t>(status.st_size);
+            void *bytes = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+            if (bytes != MAP_FAILED)
+                bytes_ = static_cast<const unsigned char *>(bytes);
+        }
+        close(file);
+    }
+    // Not by a destructor: it may be an item of an array of trivial items.
+    void close_file() {
+        if (bytes_)
+            munmap(const_cast<unsigned char *>(bytes_), size_);
+        bytes_ = nullptr;
+    }
+
+    // The name of the first function for which is_it(name, symbol), as long as the file is open;
+    // *found is the symbol, whose address counts from the load bias. Null: there is none.
+    template <class Predicate>
+    const char *find_function(Predicate is_it, ElfW(Sym) *found = nullptr) const {
+        const auto *file = view<ElfW(Ehdr)>(0, 1);
+        if (!file || std::memcmp(file->e_ident, ELFMAG, SELFMAG) != 0 ||
+            file->e_ident[EI_CLASS] != ELFCLASS64 || file->e_shentsize != sizeof(ElfW(Shdr)))
+            return nullptr;
+        const auto *sections = view<ElfW(Shdr)>(file->e_shoff, file->e_shnum);
+        if (!sections)
+            return nullptr;
+        for (int i = 0; i < file->e_shnum; ++i) {
+            const ElfW(Shdr) &table = sections[i];
+            if (table.sh_type != SHT_SYMTAB || table.sh_link >= file->e_shnum)
+                continue;
+            const ElfW(Shdr) &names = sections[table.sh_link];
+            const std::uint64_t count = table.sh_size / sizeof(ElfW(Sym));
+            const auto *symbols = view<ElfW(Sym)>(table.sh_offset, count);
+            const auto *text = view<char>(names.sh_offset, names.sh_size);
+            // Names end in a zero: make sure that the last one does.
+            if (!symbols || !text || names.sh_size == 0 || text[names.sh_size - 1] != '\0')
+                continue;
+            for (const ElfW(Sym) *symbol = symbols; symbol != symbols + count; ++symbol)
+                if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
+                    symbol->st_name < names.sh_size && is_it(text + symbol->st_name, *symbol)) {
+                    if (found)
+                        *found = *symbol;
+                    return text + symbol->st_name;
+                }
+        }
+        return nullptr;
+    }
+
+  private:
+    // `count` Ts at `offset`, or null when the file is too short or they are not aligned.
+    template <typename T>
+    const T *view(std::uint64_t offset, std::uint64_t count) const {
+        if (!bytes_ || offset > size_ || count > (size_ - offset) / sizeof(T) ||
+            offset % alignof(T) != 0)
+            return nullptr;
+        return reinterpret_cast<const T *>(bytes_ + offset);
+    }
+
+    const unsigned char *bytes_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+} // namespace sennit

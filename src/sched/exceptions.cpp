@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/exceptions.h"
+
+#include "base/elf_file.h"
+
+#include <cstring>
+#include <dlfcn.h>
+
+namespace sennit::sched {
+namespace {
+
+constexpr const char *kName = "__cxa_get_globals";
+
+// Does the program get its C++ runtime from a shared library?
+bool needs_shared_runtime(const link_map &program) {
+    const char *strings = nullptr;
+    for (const ElfW(Dyn) *entry = program.l_ld; entry->d_tag != DT_NULL; ++entry)
+        if (entry->d_tag == DT_STRTAB)
+            strings = reinterpret_cast<const char *>(entry->d_un.d_ptr);
+    for (const ElfW(Dyn) *entry = program.l_ld; strings && entry->d_tag != DT_NULL; ++entry)
+        if (entry->d_tag == DT_NEEDED) {
+            const char *name = strings + entry->d_un.d_val;
+            if (std::strncmp(name, "libstdc++.", 10) == 0 || std::strncmp(name, "libc++", 6) == 0)
+                return true;
+        }
+    return false;
+}
+
+} // namespace
+
+ExceptionGlobals find_exception_globals() {
+    link_map *program = nullptr;
+    if (void *self = dlopen(nullptr, RTLD_LAZY)) {
+        dlinfo(self, RTLD_DI_LINKMAP, &program);
+        dlclose(self);
+    }
+    // Of a runtime that was linked statically, the dynamic symbols know nothing.
+    if (program && program->l_ld && !needs_shared_runtime(*program)) {
+        ElfFile file("/proc/self/exe");
+        ElfW(Sym) symbol;
+        const bool found = file.find_function(
+            [](const char *name, const ElfW(Sym) &) { return std::strcmp(name, kName) == 0; },
+            &symbol);
+        file.close_file();
+        if (found)
+            return reinterpret_cast<ExceptionGlobals>(program->l_addr + symbol.st_value);
+    }
+    return reinterpret_cast<ExceptionGlobals>(dlsym(RTLD_DEFAULT, kName));
+}
+
+} // namespace sennit::sched
