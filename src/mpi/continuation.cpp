@@ -551,8 +551,9 @@ SENNIT_DEFINE(Request_get_status, MPI_Request request, int *flag, MPI_Status *st
 
 SENNIT_DEFINE(Request_free, MPI_Request *request) {
     static constexpr auto bare = SENNIT_BARE(Request_free);
-    if (request)
-        forget(*request);
+    if (!request)
+        return bare(request); // which says so
+    forget(*request);
     if (way() != Way::attended)
         return bare(request);
     if (continuations() && !inside_mpi()) {
