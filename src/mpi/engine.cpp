@@ -41,6 +41,8 @@ namespace {
     X(sennit_send_order)                                                                           \
     X(sennit_task_urgency)                                                                         \
     X(sennit_task_self)                                                                            \
+    X(sennit_task_get_kind)                                                                        \
+    X(sennit_task_wait_ns)                                                                         \
     X(sennit_task_spawn)                                                                           \
     X(sennit_task_suspend_for)                                                                     \
     X(sennit_task_resume)                                                                          \
@@ -442,6 +444,17 @@ sennit_task *current_task() {
     sennit_task *task = nullptr;
     runtime().sennit_task_self(&task);
     return task;
+}
+
+bool leaves_tasks() {
+    int kind = SENNIT_TASK_EXPLICIT;
+    return runtime().complete && runtime().sennit_should_suspend() &&
+           runtime().sennit_task_get_kind(current_task(), &kind) == SENNIT_SUCCESS &&
+           kind == SENNIT_TASK_INITIAL;
+}
+
+void run_tasks(std::int64_t ns) {
+    runtime().sennit_task_wait_ns(static_cast<std::uint64_t>(ns), nullptr);
 }
 
 bool code_may_block(void (*function)()) {

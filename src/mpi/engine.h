@@ -338,6 +338,11 @@ void begin_tasks(); // from now on there may be some
 void set_multiple(bool multiple);
 bool multiple();
 sennit_task *current_task();
+
+// Is the caller an initial task with unfinished explicit tasks in its region? No barrier ends them.
+bool leaves_tasks();
+// Run tasks for about `ns` nanoseconds.
+void run_tasks(std::int64_t ns);
 bool code_may_block(void (*function)()); // does it call what may, as far as its code tells?
 bool spawn_task(void (*body)(void *arg), void *arg); // false: that is impossible
 void meet_others(); // from now on calls may wait for processes that are not of the job

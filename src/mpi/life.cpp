@@ -83,16 +83,26 @@ void say_what_is_missing(const char *call) {
         nullptr);
     if (const int callbacks = Callback::under_way())
         std::fprintf(stderr, "sennit:   callbacks that have not returned: %d\n", callbacks);
+    if (leaves_tasks())
+        std::fputs("sennit:   tasks of no parallel region that have not ended\n", stderr);
 }
 
-// Operations that were detached or bound to tasks must not be lost. Before the last user leaves.
+// Operations that were detached or bound to tasks must not be lost, nor what is left of tasks that
+// were created outside of parallel regions: other runtimes run those at once. Before the last user
+// leaves.
 void close(const char *call) {
     constexpr std::int64_t patience = 10;
+    constexpr std::int64_t turn_ns = 100'000;
     if (g_users.fetch_sub(1, std::memory_order_relaxed) > 1)
         return;
     std::int64_t deadline = seconds() + patience;
     bool told = false;
-    while (pending() > 0 || Callback::under_way() > 0) {
+    for (;;) {
+        const bool tasks = leaves_tasks();
+        if (!tasks && pending() == 0 && Callback::under_way() == 0)
+            break;
+        if (tasks)
+            run_tasks(turn_ns);
         if (progress() > 0) {
             deadline = seconds() + patience;
         } else if (!told && seconds() > deadline) {

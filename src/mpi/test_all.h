@@ -15,8 +15,11 @@ class TestAll {
     int operator()(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]);
 
   private:
+    int give_back(int error);
+
     [[maybe_unused]] int over_ = 0; // of the requests
     [[maybe_unused]] bool failed_ = false;
+    [[maybe_unused]] bool unraised_ = false; // a handler was not called
 };
 
 } // namespace sennit::mpi
