@@ -4,6 +4,7 @@
 #include "mpi/batch.h"
 #include "mpi/errors.h"
 #include "mpi/file_queue.h"
+#include "mpi/guard.h"
 #include "mpi/list.h"
 #include "mpi/persistent.h"
 #include "mpi/progress.h"
@@ -59,17 +60,10 @@ struct ContinuationRequest {
 namespace {
 
 pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
-class Guard {
-  public:
-    Guard() { pthread_mutex_lock(&g_mutex); }
-    ~Guard() { pthread_mutex_unlock(&g_mutex); }
-    Guard(const Guard &) = delete;
-    Guard &operator=(const Guard &) = delete;
-};
 
 // All under g_mutex.
-constexpr unsigned kBuckets = 256;
-ContinuationRequest *g_buckets[kBuckets]; // by handle
+constexpr unsigned kBucketBits = 8;
+ContinuationRequest *g_buckets[1u << kBucketBits]; // by handle
 ContinuationRequest *g_all = nullptr;
 std::uint64_t g_pass = 0;
 MPI_Comm g_self = MPI_COMM_NULL; // of the receives that continuation requests are
@@ -77,7 +71,7 @@ MPI_Comm g_self = MPI_COMM_NULL; // of the receives that continuation requests a
 std::atomic<int> g_callable{0};
 
 ContinuationRequest **bucket_of(MPI_Request handle) {
-    return &g_buckets[bucket_of_bits(handle_bits(handle), 8)];
+    return &g_buckets[bucket_of_bits(handle_bits(handle), kBucketBits)];
 }
 
 ContinuationRequest *find(MPI_Request handle) {
@@ -147,7 +141,7 @@ void call(void *given) {
     auto *continuation = static_cast<Continuation *>(given);
     ContinuationRequest &request = *continuation->owner;
     const int result = continuation->callback(continuation->error, continuation->data);
-    const Guard guard;
+    const Guard guard(g_mutex);
     if (result != MPI_SUCCESS)
         fail(continuation, result);
     else
@@ -193,7 +187,7 @@ void deliver(Batch &batch) {
             if (batch.requests[i] != MPI_REQUEST_NULL)
                 outside_task([&] { return request_free(&batch.requests[i]); }); // persistent
     }
-    const Guard guard;
+    const Guard guard(g_mutex);
     ContinuationRequest &request = *continuation->owner;
     if (continuation->error != MPI_SUCCESS && !continuation->invoke_failed) {
         fail(continuation, continuation->error);
@@ -232,7 +226,7 @@ int attach(const char *name, int count, MPI_Request *requests, MPIX_Continue_cb_
     if (!continuation)
         return MPI_ERR_NO_MEM;
     {
-        const Guard guard;
+        const Guard guard(g_mutex);
         ContinuationRequest *owner = find(handle);
         if (!owner) {
             std::free(continuation);
@@ -251,7 +245,7 @@ int attach(const char *name, int count, MPI_Request *requests, MPIX_Continue_cb_
     Batch *batch =
         make_batch(name, count, requests, true, given_up ? Requests::taken_over : Requests::kept);
     if (!batch) {
-        const Guard guard;
+        const Guard guard(g_mutex);
         leave(*continuation->owner);
         std::free(continuation);
         return MPI_ERR_NO_MEM;
@@ -273,7 +267,7 @@ int attach(const char *name, int count, MPI_Request *requests, MPIX_Continue_cb_
 
 void free_continuations() {
     static constexpr auto comm_free = SENNIT_BARE(Comm_free);
-    const Guard guard;
+    const Guard guard(g_mutex);
     if (g_self != MPI_COMM_NULL && !continuations())
         outside_task([] { return comm_free(&g_self); });
     g_self = MPI_COMM_NULL;
@@ -283,7 +277,7 @@ int run_continuations(bool application) {
     if (g_callable.load(std::memory_order_acquire) == 0)
         return 0;
     int called = 0;
-    const Guard guard;
+    const Guard guard(g_mutex);
     const std::uint64_t pass = ++g_pass;
     for (ContinuationRequest *request = g_all; request;) {
         if (!may_call(*request, application)) {
@@ -303,7 +297,7 @@ int run_continuations(bool application) {
 
 Attendance::Attendance(Mode mode, int count, const MPI_Request *requests)
     : mode_(mode), requests_(count) {
-    const Guard guard;
+    const Guard guard(g_mutex);
     int capacity = kFew;
     for (int i = 0; i < count; ++i) {
         ContinuationRequest *request = find(requests[i]);
@@ -332,7 +326,7 @@ Attendance::Attendance(Mode mode, int count, const MPI_Request *requests)
 }
 
 Attendance::~Attendance() {
-    const Guard guard;
+    const Guard guard(g_mutex);
     for (int i = 0; i < count_; ++i) {
         ContinuationRequest &request = *entries_[i].request;
         --request.attended;
@@ -350,7 +344,7 @@ void Attendance::work() {
     progress();
     if (count_ == 0)
         return;
-    const Guard guard;
+    const Guard guard(g_mutex);
     for (int i = 0; i < count_; ++i) {
         ContinuationRequest &request = *entries_[i].request;
         if (request.poll_only && request.active && Callback::may_begin())
@@ -366,7 +360,7 @@ void Attendance::work() {
 int Attendance::conclude(MPI_Status *statuses) {
     int error = MPI_SUCCESS;
     {
-        const Guard guard;
+        const Guard guard(g_mutex);
         const bool ignored = is_ignored(statuses);
         for (int i = 0; i < count_; ++i) {
             const int own = entries_[i].request->error;
@@ -407,7 +401,7 @@ SENNIT_MPI_EXPORT int MPIX_Continue_init(int flags, int max_poll, MPI_Info info,
     auto *request = new (std::nothrow) ContinuationRequest;
     if (!request)
         return MPI_ERR_NO_MEM;
-    const Guard guard;
+    const Guard guard(g_mutex);
     static int tags = 0;
     request->tag = tags++ % 32768;
     Callback::expect();
@@ -448,7 +442,7 @@ SENNIT_MPI_EXPORT int MPIX_Continueall(int count, MPI_Request requests[],
 }
 
 SENNIT_MPI_EXPORT int MPIX_Continue_get_failed(MPI_Request cont_req, int *count, void **data) {
-    const Guard guard;
+    const Guard guard(g_mutex);
     ContinuationRequest *request = find(cont_req);
     if (!request)
         return MPI_ERR_REQUEST;
@@ -473,7 +467,7 @@ SENNIT_MPI_EXPORT int MPIX_Continue_get_failed(MPI_Request cont_req, int *count,
 namespace {
 
 void activate(int count, const MPI_Request *requests) {
-    const Guard guard;
+    const Guard guard(g_mutex);
     for (int i = 0; i < count; ++i)
         if (ContinuationRequest *request = find(requests[i])) {
             request->active = true;
@@ -557,7 +551,7 @@ SENNIT_DEFINE(Request_free, MPI_Request *request) {
     if (way() != Way::attended)
         return bare(request);
     if (continuations() && !inside_mpi()) {
-        const Guard guard;
+        const Guard guard(g_mutex);
         if (ContinuationRequest *found = find(*request)) {
             // Nobody can test or wait for it any more; its continuations run all the same.
             if (found->active)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/persistent.h"
 
+#include "mpi/guard.h"
+
 #include <cstdlib>
-#include <pthread.h>
 
 namespace sennit::mpi {
 namespace {
@@ -46,26 +47,24 @@ void each(int count, const MPI_Request *requests, What what) {
 
 void remember(Notice notice, const CallFacts &facts, std::uint64_t bytes, MPI_Request request) {
     const sennit_trace_call call = g_tracing ? describe(facts, bytes) : sennit_trace_call{};
-    pthread_mutex_lock(&g_mutex);
+    const Guard guard(g_mutex);
     Known **at = find(request);
     if (!*at && (*at = static_cast<Known *>(std::calloc(1, sizeof(Known)))))
         g_known.fetch_add(1, std::memory_order_relaxed);
     if (*at) // without memory it starts unseen
         **at = {request, notice, facts.peer, call, (*at)->next};
-    pthread_mutex_unlock(&g_mutex);
 }
 
 void forget(MPI_Request request) {
     if (g_known.load(std::memory_order_relaxed) == 0 || inside_mpi())
         return;
-    pthread_mutex_lock(&g_mutex);
+    const Guard guard(g_mutex);
     Known **at = find(request);
     if (Known *known = *at) {
         *at = known->next;
         std::free(known);
         g_known.fetch_sub(1, std::memory_order_relaxed);
     }
-    pthread_mutex_unlock(&g_mutex);
 }
 
 void starts(int count, const MPI_Request *requests) {
