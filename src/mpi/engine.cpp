@@ -13,11 +13,7 @@
 #include "mpi/rotation.h"
 #include "mpi/urgency.h"
 
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <dlfcn.h>
-#include <link.h>
 #include <sched.h>
 
 namespace sennit::mpi {
@@ -356,59 +352,6 @@ int start_queued() {
 }
 
 } // namespace
-
-namespace {
-
-// In an MPI that came with a library which the program opened for itself alone, an extension of
-// Python say: RTLD_NEXT does not look there.
-void *find_in_any_library(const char *name) {
-    Dl_info own{};
-    dladdr(reinterpret_cast<const void *>(&find_in_any_library), &own);
-    struct Libraries {
-        const void *without;
-        Array<char *> names;
-    } libraries{own.dli_fbase, {}};
-    // Only named here: dlopen takes a lock that must not be taken within.
-    dl_iterate_phdr(
-        [](dl_phdr_info *info, std::size_t, void *arg) {
-            auto &list = *static_cast<Libraries *>(arg);
-            if (*info->dlpi_name && reinterpret_cast<const void *>(info->dlpi_addr) != list.without)
-                if (char *copy = strdup(info->dlpi_name))
-                    list.names.push(copy);
-            return 0;
-        },
-        &libraries);
-    void *found = nullptr;
-    for (int i = 0; i < libraries.names.size(); ++i) {
-        if (void *library = found ? nullptr : dlopen(libraries.names[i], RTLD_LAZY | RTLD_NOLOAD)) {
-            found = dlsym(library, name);
-            dlclose(library);
-        }
-        std::free(libraries.names[i]);
-    }
-    std::free(libraries.names.data());
-    return found;
-}
-
-} // namespace
-
-void *find_next(const char *name) {
-    void *found = dlsym(RTLD_NEXT, name);
-    return found ? found : find_in_any_library(name);
-}
-
-void *find_bare(const char *name) {
-    void *found = find_next(name);
-    if (!found) {
-        std::fprintf(
-            stderr,
-            "sennit: the MPI library has no %s: Sennit's library was built for another MPI "
-            "(see 'sennit doctor')\n",
-            name);
-        std::abort();
-    }
-    return found;
-}
 
 bool runtime_present() {
     return runtime().complete;
