@@ -99,17 +99,28 @@ struct sennit_wait {
 /* As sennit_task_suspend; `wait` must live until it returns. */
 int sennit_task_suspend_for(sennit_task *task, const struct sennit_wait *wait);
 
-/* Where a thread that is about to block *without* being suspended says so: the call in `wait`, with
- * `wait.call` written last, and null when it does not block; "" where it blocks for somebody who
- * says himself what he waits for. `frame`: an address on its stack, behind which its callers are;
- * `calls` is incremented before. One for each thread, valid as long as the thread. Null when there
- * is no memory. */
-struct sennit_blocked {
-    struct sennit_wait wait;
-    const void *frame;
-    uint64_t calls;
+/* What does not change of a call that blocks its thread. Lives as long as the process. */
+struct sennit_call {
+    const char *name;  /* a string literal: "MPI_Recv"; "": the thread blocks for somebody who says
+                        * himself what he waits for; null: it does not say that it blocks */
+    int32_t direction; /* enum sennit_notice, or 0 */
+    int32_t of_requests; /* not 0: `peer` below is the number of operations that it waits for */
 };
-struct sennit_blocked *sennit_thread_blocked(void);
+
+/* Where a thread that is about to block *without* being suspended says so. `call` is written last,
+ * and is null when it does not block. Who reads it sets its lowest bit: where that is still set,
+ * the thread has been in the same call since; so nobody has to count calls. */
+struct sennit_blocked {
+    const struct sennit_call *call;
+    const void *frame; /* an address on its stack, behind which its callers are */
+    uint64_t group;    /* these three as in sennit_wait */
+    int32_t peer;
+    int32_t tag;
+};
+
+/* The calling thread will say so in *where, which is the library's and lives as long as the thread.
+ * Once for each thread. */
+int sennit_thread_blocks(struct sennit_blocked *where);
 
 /* Make `task`, suspended or about to suspend, eligible to run. Any thread, also from inside a
  * polling service. Never blocks. */

@@ -9,25 +9,39 @@
 
 namespace sennit::mpi {
 
-sennit_blocked *find_mark() {
-    static constinit thread_local sennit_blocked within{};  // of calls within calls
-    static constinit thread_local sennit_blocked unasked{}; // where there is no runtime
-    if (t_mark != &g_not_found)
-        return &within;
-    static const auto find = reinterpret_cast<decltype(&::sennit_thread_blocked)>(
-        dlsym(RTLD_DEFAULT, "sennit_thread_blocked"));
-    t_mark = find ? find() : nullptr;
-    if (!t_mark)
-        t_mark = &unasked;
-    return t_mark;
+namespace {
+
+int direction_of(Notice notice) {
+    return notice == Notice::send      ? SENNIT_NOTICE_SEND
+           : notice == Notice::receive ? SENNIT_NOTICE_RECEIVE
+                                       : 0;
+}
+
+} // namespace
+
+bool Blocking::may_mark() {
+    if (t_mark.call == &g_unknown) {
+        static const auto tell = reinterpret_cast<decltype(&::sennit_thread_blocks)>(
+            dlsym(RTLD_DEFAULT, "sennit_thread_blocks"));
+        t_mark.call = nullptr;
+        if (tell)
+            tell(&t_mark); // else, and without memory, nobody asks
+    }
+    return !is_marked();
+}
+
+Blocking::Blocking(const Operation &operation) {
+    if (!may_mark())
+        return;
+    const bool of_requests = operation.requests > 0;
+    t_mark.said = {operation.name, direction_of(operation.notice), of_requests};
+    mark_.emplace(t_mark.said, of_requests ? operation.requests : operation.peer, operation.tag,
+                  group_of(operation.object));
 }
 
 sennit_wait wait_of(const Operation &operation) {
-    const int direction = operation.notice == Notice::send      ? SENNIT_NOTICE_SEND
-                          : operation.notice == Notice::receive ? SENNIT_NOTICE_RECEIVE
-                                                                : 0;
     return {operation.name,
-            direction,
+            direction_of(operation.notice),
             operation.peer,
             operation.tag,
             operation.requests,

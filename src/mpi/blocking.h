@@ -5,77 +5,84 @@
 
 #include "mpi/engine.h"
 
+#include <optional>
+
 namespace sennit::mpi {
 
-// Can the thread's mark not be used? It is looked for at the first call; and a call within another
-// one is not told.
+// Is the thread in a call already, or is its mark not known to the runtime yet?
 inline bool is_marked() {
-    return t_mark->wait.call != nullptr;
+    return t_mark.call != nullptr;
 }
-sennit_blocked *find_mark(); // to be used then
 
-// A few stores: what stands between two bare messages.
-class Blocking {
+// A call that is_marked() was asked about: a few stores are what stands between two bare messages.
+class Marked {
   public:
-    [[gnu::always_inline]] Blocking(const sennit_wait &wait, sennit_blocked *mark) : mark_(mark) {
-        set(*mark, wait);
+    [[gnu::always_inline]] Marked(const sennit_call &call, int peer, int tag, std::uint64_t group) {
+        set(peer, tag, group);
 #if defined(__x86_64__) // no register is lost to a frame pointer
-        asm("mov %%rsp, %0" : "=m"(mark->frame));
+        asm("mov %%rsp, %0" : "=m"(t_mark.frame));
 #else
-        mark->frame = __builtin_frame_address(0);
+        t_mark.frame = __builtin_frame_address(0);
 #endif
-        begin(*mark, wait.call);
+        begin(&call);
     }
-    [[gnu::always_inline]] explicit Blocking(const sennit_wait &wait)
-        : Blocking(wait, is_marked() ? find_mark() : t_mark) {}
-    ~Blocking() { end(*mark_); }
-    Blocking(const Blocking &) = delete;
-    Blocking &operator=(const Blocking &) = delete;
+    ~Marked() { end(); }
+    Marked(const Marked &) = delete;
+    Marked &operator=(const Marked &) = delete;
 
   private:
     friend class Unmarked;
-    [[gnu::always_inline]] static void set(sennit_blocked &mark, const sennit_wait &wait) {
-        mark.wait.direction = wait.direction;
-        mark.wait.peer = wait.peer;
-        mark.wait.tag = wait.tag;
-        mark.wait.requests = wait.requests;
-        mark.wait.count = wait.count;
-        mark.wait.group = wait.group;
+    [[gnu::always_inline]] static void set(int peer, int tag, std::uint64_t group) {
         // No handles: MPI may be at them.
+        __atomic_store_n(&t_mark.peer, peer, __ATOMIC_RELAXED);
+        __atomic_store_n(&t_mark.tag, tag, __ATOMIC_RELAXED);
+        __atomic_store_n(&t_mark.group, group, __ATOMIC_RELAXED);
     }
-    static void begin(sennit_blocked &mark, const char *call) {
-        __atomic_store_n(&mark.calls, mark.calls + 1, __ATOMIC_RELAXED);
+    static void begin(const sennit_call *call) {
         // Pairs with the acquire of who reads the mark.
-        __atomic_store_n(&mark.wait.call, call, __ATOMIC_RELEASE);
+        __atomic_store_n(&t_mark.call, call, __ATOMIC_RELEASE);
     }
-    static void end(sennit_blocked &mark) {
-        __atomic_store_n(&mark.wait.call, static_cast<const char *>(nullptr), __ATOMIC_RELEASE);
-    }
+    static void end() { begin(nullptr); }
+};
 
-    sennit_blocked *mark_;
+// Any call: the first one of a thread makes its mark known, and one within another is not told.
+class Blocking {
+  public:
+    Blocking(const sennit_call &call, int peer, int tag, std::uint64_t group) {
+        if (may_mark())
+            mark_.emplace(call, peer, tag, group);
+    }
+    explicit Blocking(const Operation &operation);
+
+  private:
+    static bool may_mark();
+    std::optional<Marked> mark_;
 };
 
 // The thread runs the program in the midst of a call that is marked.
 class Unmarked {
   public:
     Unmarked() {
-        if (inside_mpi() && t_mark != &g_inside) [[unlikely]] {
-            was_ = *t_mark;
-            Blocking::end(*t_mark);
+        if (inside_mpi() && !t_mark.inner) [[unlikely]] {
+            was_ = t_mark;
+            Marked::end();
         }
     }
     ~Unmarked() {
-        if (was_.wait.call) [[unlikely]] {
-            Blocking::set(*t_mark, was_.wait);
-            t_mark->frame = was_.frame;
-            Blocking::begin(*t_mark, was_.wait.call);
+        if (was_.call) [[unlikely]] {
+            Marked::set(was_.peer, was_.tag, was_.group);
+            t_mark.frame = was_.frame;
+            t_mark.said = was_.said;
+            // Without the bit of who looked: since then the program did something.
+            const auto bits = reinterpret_cast<std::uintptr_t>(was_.call);
+            Marked::begin(reinterpret_cast<const sennit_call *>(bits & ~std::uintptr_t{1}));
         }
     }
     Unmarked(const Unmarked &) = delete;
     Unmarked &operator=(const Unmarked &) = delete;
 
   private:
-    sennit_blocked was_{};
+    Mark was_{};
 };
 
 // What reports say of an operation.

@@ -54,7 +54,7 @@ class Callback {
     // In such a callback: poll until the operation is over().
     template <class Over>
     static void poll_until(const Operation &operation, Over over) {
-        const Blocking mark(wait_of(operation));
+        const Blocking mark(operation);
         while (!over())
             poll();
     }

@@ -71,7 +71,7 @@ int wait_attending(const Operation &operation, bool all, int count, const MPI_Re
     if (suspends) {
         error = poll_and_wait(operation, test);
     } else {
-        const Blocking mark(wait_of(operation));
+        const Blocking mark(operation);
         int flag = 0;
         for (;;) {
             Callback::while_blocked([&] { attendance.work(); });

@@ -15,6 +15,8 @@ namespace {
 
 constexpr auto kWait = SENNIT_BARE(Wait);
 
+constexpr sennit_call kWaits{"MPI_Wait", 0, 1};
+
 [[gnu::noinline]] int attended_wait(MPI_Request *request, MPI_Status *status) {
     Traced traced({.name = "MPI_Wait",
                    .direction = 0,
@@ -30,7 +32,7 @@ constexpr auto kWait = SENNIT_BARE(Wait);
                               in_task(), [&](int *flag) { return test(request, flag, status); });
     }
     if (!must_not_block()) {
-        const Blocking mark({"MPI_Wait", 0, -1, -1, 1, -1, 0, nullptr});
+        const Blocking mark(kWaits, 1, -1, 0);
         return kWait(request, status);
     }
     const Operation operation = {.name = "MPI_Wait", .requests = 1};
@@ -42,20 +44,15 @@ constexpr auto kWait = SENNIT_BARE(Wait);
     return wait_for(operation, ticket);
 }
 
-[[gnu::noinline]] int marked_wait(MPI_Request *request, MPI_Status *status) {
-    if (is_marked()) [[unlikely]]
-        return attended_wait(request, status);
-    const Blocking mark({"MPI_Wait", 0, -1, -1, 1, -1, 0, nullptr}, t_mark);
-    return kWait(request, status);
-}
-
 } // namespace
 
 SENNIT_DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
     const Way to = way();
-    return to == Way::bare     ? kWait(request, status)
-           : to == Way::marked ? marked_wait(request, status)
-                               : attended_wait(request, status);
+    if (to == Way::marked && !is_marked()) [[likely]] {
+        const Marked mark(kWaits, 1, -1, 0);
+        return kWait(request, status);
+    }
+    return to == Way::bare ? kWait(request, status) : attended_wait(request, status);
 }
 
 namespace {
@@ -186,8 +183,8 @@ struct TracedExchange : Traced {
                               source, receive_tag, comm);                                          \
         status = traced.status(status);                                                            \
         if (to == Way::marked || !must_not_block()) {                                              \
-            const Blocking mark({"MPI_Sendrecv" #suffix, SENNIT_NOTICE_RECEIVE, source,            \
-                                 receive_tag, 0, receive_count, handle_bits(comm), nullptr});      \
+            static constexpr sennit_call call{"MPI_Sendrecv" #suffix, SENNIT_NOTICE_RECEIVE, 0};   \
+            const Blocking mark(call, source, receive_tag, handle_bits(comm));                     \
             return bare(send, send_count, send_type, dest, send_tag, receive, receive_count,       \
                         receive_type, source, receive_tag, comm, status);                          \
         }                                                                                          \
@@ -208,8 +205,9 @@ struct TracedExchange : Traced {
                               receive_tag, comm);                                                  \
         status = traced.status(status);                                                            \
         if (to == Way::marked || !must_not_block()) {                                              \
-            const Blocking mark({"MPI_Sendrecv_replace" #suffix, SENNIT_NOTICE_RECEIVE, source,    \
-                                 receive_tag, 0, count, handle_bits(comm), nullptr});              \
+            static constexpr sennit_call call{"MPI_Sendrecv_replace" #suffix,                      \
+                                              SENNIT_NOTICE_RECEIVE, 0};                           \
+            const Blocking mark(call, source, receive_tag, handle_bits(comm));                     \
             return bare(buffer, count, type, dest, send_tag, source, receive_tag, comm, status);   \
         }                                                                                          \
         static constexpr Parts parts{SENNIT_BARE(Isend##suffix), SENNIT_BARE(Irecv##suffix),       \

@@ -185,7 +185,8 @@ int run_elsewhere(const Operation &operation, BlockingJob &job) {
     job.call = [](Job &base) {
         auto &self = static_cast<BlockingJob &>(base);
         {
-            const Blocking mark(kNoWait); // the task says for what
+            static constexpr sennit_call call{"", 0, 0}; // the task says what it waits for
+            const Blocking mark(call, -1, -1, 0);
             self.error = self.make(self);
         }
         // The last touch: the job lives in the frame of who waits.

@@ -18,80 +18,13 @@
 
 namespace sennit::mpi {
 
-constinit thread_local sennit_blocked *t_mark __attribute__((tls_model("initial-exec"))) =
-    &g_not_found;
-constinit sennit_blocked g_inside{.wait = kNoWait, .frame = nullptr, .calls = 0};
-constinit sennit_blocked g_not_found{.wait = kNoWait, .frame = nullptr, .calls = 0};
-constinit std::atomic<unsigned char> g_attention{0};
-constinit const std::int32_t *g_teams_with_tasks = nullptr; // before kTasks is set
-constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec"))) = true;
-
 namespace {
 
-// The runtime's functions that we use, looked up by name: without them every call is bare.
-#define SENNIT_RUNTIME_FUNCTIONS(X)                                                                \
-    X(sennit_should_suspend)                                                                       \
-    X(sennit_beside_tasks)                                                                         \
-    X(sennit_meets_others)                                                                         \
-    X(sennit_teams_with_tasks)                                                                     \
-    X(sennit_send_order)                                                                           \
-    X(sennit_task_urgency)                                                                         \
-    X(sennit_task_self)                                                                            \
-    X(sennit_task_get_kind)                                                                        \
-    X(sennit_task_wait_ns)                                                                         \
-    X(sennit_task_spawn)                                                                           \
-    X(sennit_task_suspend_for)                                                                     \
-    X(sennit_task_resume)                                                                          \
-    X(sennit_helpers)                                                                              \
-    X(sennit_task_events_increase)                                                                 \
-    X(sennit_task_events_decrease)                                                                 \
-    X(sennit_code_calls)                                                                           \
-    X(sennit_poll_register)                                                                        \
-    X(sennit_poll_describe)                                                                        \
-    X(sennit_poll_pending)                                                                         \
-    X(sennit_notify)
-
-int serve(void *);
-int test_tickets();
-Ticket *take_to_call();
-
-struct Runtime {
-#define SENNIT_MEMBER(name) decltype(&::name) name = nullptr;
-    SENNIT_RUNTIME_FUNCTIONS(SENNIT_MEMBER)
-#undef SENNIT_MEMBER
-    sennit_poll_service *service = nullptr;
-    bool complete = false;
-
-    Runtime() {
-        complete = true;
-#define SENNIT_FIND(name)                                                                          \
-    name = reinterpret_cast<decltype(&::name)>(dlsym(RTLD_DEFAULT, #name));                        \
-    complete = complete && name != nullptr;
-        SENNIT_RUNTIME_FUNCTIONS(SENNIT_FIND)
-#undef SENNIT_FIND
-        if (complete) {
-            sennit_poll_register("mpi", serve, nullptr, &service);
-            sennit_poll_describe(service, &g_describer);
-        }
-    }
-};
-
-Runtime &runtime() {
-    static Runtime found;
-    return found;
-}
-
-// The polling service. Its thread is the program's unless it has never run a task.
-int serve(void *) {
-    sennit_task *task = nullptr;
-    return progress(!continuations() || runtime().sennit_task_self(&task) == SENNIT_SUCCESS);
-}
-
-std::atomic<bool> g_multiple{false};
-
-// ---- tickets --------------------------------------------------------------------------------
 // New tickets come through a stack that the polling thread takes whole; all else belongs to the
 // thread that holds g_token.
+
+int test_tickets();
+Ticket *take_to_call();
 
 std::atomic<Ticket *> g_inbox{nullptr};
 std::atomic<std::int64_t> g_pending{0};
@@ -163,7 +96,7 @@ void finish_now(Ticket &ticket) {
         return;
     }
     end_pending();
-    runtime().sennit_task_resume(ticket.task);
+    resume(ticket.task);
 }
 
 void finish(Ticket &ticket, std::uint64_t bytes = 0) {
@@ -353,91 +286,6 @@ int start_queued() {
 
 } // namespace
 
-bool runtime_present() {
-    return runtime().complete;
-}
-void set_multiple(bool multiple) {
-    g_multiple.store(multiple, std::memory_order_release);
-}
-
-bool multiple() {
-    return g_multiple.load(std::memory_order_relaxed);
-}
-
-void begin_tasks() {
-    g_teams_with_tasks = runtime().sennit_teams_with_tasks();
-    g_attention.fetch_or(kTasks, std::memory_order_release);
-}
-
-bool in_task() {
-    return !inside_mpi() && multiple() && t_taskaware && runtime().sennit_should_suspend();
-}
-
-bool must_not_block() {
-    Callback::note_call();
-    return in_task() || (!inside_mpi() && Callback::polls());
-}
-
-bool must_meet_tasks() {
-    return must_not_block() ||
-           (!inside_mpi() && multiple() && t_taskaware && runtime().sennit_beside_tasks());
-}
-
-sennit_task *current_task() {
-    sennit_task *task = nullptr;
-    runtime().sennit_task_self(&task);
-    return task;
-}
-
-bool leaves_tasks() {
-    int kind = SENNIT_TASK_EXPLICIT;
-    return runtime().complete && runtime().sennit_should_suspend() &&
-           runtime().sennit_task_get_kind(current_task(), &kind) == SENNIT_SUCCESS &&
-           kind == SENNIT_TASK_INITIAL;
-}
-
-void run_tasks(std::int64_t ns) {
-    runtime().sennit_task_wait_ns(static_cast<std::uint64_t>(ns), nullptr);
-}
-
-bool code_may_block(void (*function)()) {
-    return runtime().sennit_code_calls(reinterpret_cast<const void *>(function), is_blocking) != 0;
-}
-
-bool spawn_task(void (*body)(void *), void *arg) {
-    return runtime().sennit_task_spawn(body, arg, nullptr, nullptr, "MPI callback") ==
-           SENNIT_SUCCESS;
-}
-
-void suspend(sennit_task *task, const Operation &operation) {
-    const Callback::Aside aside;
-    const sennit_wait wait = wait_of(operation);
-    runtime().sennit_task_suspend_for(task, &wait);
-}
-void meet_others() {
-    if (runtime().complete)
-        runtime().sennit_meets_others();
-}
-void resume(sennit_task *task) {
-    runtime().sennit_task_resume(task);
-}
-void add_helpers(int more) {
-    runtime().sennit_helpers(more);
-}
-void bind_event(sennit_task *task) {
-    runtime().sennit_task_events_increase(task, 1);
-}
-void fulfil_event(sennit_task *task) {
-    runtime().sennit_task_events_decrease(task, 1);
-}
-
-void notify(Notice notice, int peer) {
-    if (notice == Notice::none || inside_mpi() || !runtime().complete)
-        return;
-    runtime().sennit_notify(notice == Notice::send ? SENNIT_NOTICE_SEND : SENNIT_NOTICE_RECEIVE,
-                            peer, 0);
-}
-
 std::int64_t pending() {
     return g_pending.load(std::memory_order_acquire);
 }
@@ -474,14 +322,12 @@ void visit_pending(void (*visit)(void *, const Ticket &), void *arg) {
 
 void begin_pending() {
     g_pending.fetch_add(1, std::memory_order_relaxed);
-    if (runtime().complete)
-        runtime().sennit_poll_pending(runtime().service, 1);
+    count_pending(1);
 }
 
 void end_pending() {
     g_pending.fetch_sub(1, std::memory_order_relaxed);
-    if (runtime().complete)
-        runtime().sennit_poll_pending(runtime().service, -1);
+    count_pending(-1);
 }
 
 void file(Ticket &ticket) {
@@ -537,21 +383,17 @@ int wait_for(const Operation &operation, Ticket &ticket) {
         ticket.request = *ticket.handle;
     ticket.task = current_task();
     if (urgency::on())
-        urgency::tell(operation, runtime().sennit_task_urgency());
+        urgency::tell(operation, task_urgency());
     begin_pending();
     file(ticket);
     suspend(ticket.task, operation);
     return settle(ticket);
 }
 
-bool tells_urgency() {
-    return runtime().complete && runtime().sennit_task_urgency() >= 0;
-}
-
 bool must_queue(const Operation &operation, Ticket &ticket) {
     if (operation.count < urgency::kLongMessage || Callback::polls())
         return false;
-    const int at_once = runtime().sennit_send_order(&ticket.key);
+    const int at_once = send_order(ticket.key);
     if (at_once == 0)
         return false;
     if (urgency::on()) { // whether it is wanted is known there

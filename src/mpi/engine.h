@@ -7,8 +7,10 @@
 // themselves through those names too: inside_mpi() tells such calls apart.
 #pragma once
 
+#include "mpi/door.h"
 #include "mpi/flow.h"
 #include "mpi/object.h"
+#include "mpi/runtime.h"
 #include "sennit.h"
 
 #include <atomic>
@@ -109,99 +111,6 @@ class Bare<name, Result(Arguments...)> {
 };
 #define SENNIT_BARE(name) (::sennit::mpi::Bare<"PMPI_" #name, decltype(MPI_##name)>{})
 
-// For sennit_wait::call: nobody is told what it is.
-inline constexpr sennit_wait kNoWait = {"", 0, -1, -1, 0, -1, 0, nullptr};
-
-// Words that every call looks at: hidden, they are reached without a table of addresses.
-#pragma GCC visibility push(hidden)
-
-// Where the calling thread says what it waits for (sennit.h, blocking.h). While a call stands there
-// it runs MPI or this library, not the program.
-extern constinit thread_local sennit_blocked *t_mark __attribute__((tls_model("initial-exec")));
-// In its place, with kNoWait:
-extern constinit sennit_blocked g_inside;    // it is inside, and nobody is told for what
-extern constinit sennit_blocked g_not_found; // it has made no call yet that blocks
-
-// Is this thread inside the MPI library?
-inline bool inside_mpi() {
-    return t_mark->wait.call && t_mark != &g_not_found;
-}
-
-// Cleared where the program wants its blocking calls to block (TAMPI_PROPERTY_THREAD_TASKAWARE).
-extern constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec")));
-
-// As long as it lives, this thread is inside: what MPI calls through our names is bare.
-class Inside {
-  public:
-    Inside() : outer_(t_mark) { t_mark = &g_inside; }
-    ~Inside() { t_mark = outer_; }
-    Inside(const Inside &) = delete;
-    Inside &operator=(const Inside &) = delete;
-
-  private:
-    sennit_blocked *outer_;
-};
-
-template <class Call>
-int outside_task(Call call) {
-    const Inside inside;
-    return call();
-}
-
-// What there is in the process that calls have to attend to. Nothing of it: after one look, they
-// are the bare MPI's.
-enum Attention : unsigned char {
-    kTasks = 1, // a task runtime
-    kContinuations = 2,
-    kTracing = 4,
-    kCallbacks = 8, // of the program, see callback.h
-};
-extern constinit std::atomic<unsigned char> g_attention;
-inline void attend_to(Attention what) {
-    g_attention.fetch_or(what, std::memory_order_relaxed);
-}
-inline void attend_no_more_to(Attention what) {
-    g_attention.fetch_and(static_cast<unsigned char>(~what), std::memory_order_relaxed);
-}
-
-extern constinit const std::int32_t *g_teams_with_tasks;
-
-#pragma GCC visibility pop
-
-// Which way a call goes.
-enum class Way {
-    bare,
-    marked,   // bare, as long as the task runtime has no tasks; but who blocks says so (blocking.h)
-    attended, // whatever there is to be done
-};
-inline Way way() {
-    const unsigned char attention = g_attention.load(std::memory_order_relaxed);
-    if (attention == 0) [[likely]]
-        return Way::bare;
-    return attention == kTasks && __atomic_load_n(g_teams_with_tasks, __ATOMIC_RELAXED) == 0
-               ? Way::marked
-               : Way::attended;
-}
-
-// Is the caller an OpenMP task (or in a like position) whose blocking calls should suspend it?
-bool in_task();
-// Is this the symbol of a call of the table that may block, in C or Fortran?
-int is_blocking(const char *symbol);
-// Must a blocking call not block its thread, because that is so or because a callback makes it?
-bool must_not_block();
-// The same for collectives. A blocking one does not meet a non-blocking one, so whether the tasks
-// beside an implicit task have ended already, which each rank finds otherwise, must not matter.
-bool must_meet_tasks();
-// The same for calls that are known not to block when `never_blocks`.
-inline bool in_task(bool never_blocks) {
-    return !never_blocks && in_task();
-}
-inline bool must_not_block(bool never_blocks) {
-    return !never_blocks && must_not_block();
-}
-
-enum class Notice { none, send, receive };
-void notify(Notice notice, int peer);
 // A send is about to be started, which those that wait for their turn (must_queue) with the same
 // communicator, peer and tag must not be overtaken by. Without a tag or object: with any.
 void begin_send(int peer, int tag = -1, Object object = {});
@@ -279,7 +188,6 @@ int start_operation(const Operation &operation, Start &start, MPI_Request *reque
 // under way, and the ticket has its place. If not, it may be started at once.
 bool must_queue(const Operation &operation, Ticket &ticket);
 void leave_order(Ticket &ticket); // it is over
-bool tells_urgency();             // does the policy want receivers to tell senders (urgency.h)?
 // Suspend the calling task until the ticket's send had its turn and is over.
 int wait_in_queue(const Operation &operation, Ticket &ticket);
 
@@ -330,26 +238,5 @@ void visit_pending(void (*visit)(void *arg, const Ticket &ticket), void *arg);
 // Keep others from testing; false when another thread goes on doing so.
 bool hold_tests();
 void release_tests();
-
-// The task runtime, when it is in the process.
-bool runtime_present();
-void begin_tasks(); // from now on there may be some
-// MPI was initialized with MPI_THREAD_MULTIPLE: tasks may call from any thread.
-void set_multiple(bool multiple);
-bool multiple();
-sennit_task *current_task();
-
-// Is the caller an initial task with unfinished explicit tasks in its region? No barrier ends them.
-bool leaves_tasks();
-// Run tasks for about `ns` nanoseconds.
-void run_tasks(std::int64_t ns);
-bool code_may_block(void (*function)()); // does it call what may, as far as its code tells?
-bool spawn_task(void (*body)(void *arg), void *arg); // false: that is impossible
-void meet_others(); // from now on calls may wait for processes that are not of the job
-void suspend(sennit_task *task, const Operation &operation);
-void resume(sennit_task *task);
-void add_helpers(int more); // threads that work for suspended tasks
-void bind_event(sennit_task *task);
-void fulfil_event(sennit_task *task);
 
 } // namespace sennit::mpi

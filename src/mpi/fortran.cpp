@@ -5,6 +5,7 @@
 #include "mpi/fortran.h"
 
 #include "mpi/callback.h"
+#include "mpi/guard.h"
 
 #include "TAMPI.h"
 #include "mpix_detach.h"
@@ -137,7 +138,7 @@ const MPI_Datatype *datatypes_from_fortran(const MPI_Fint *types, [[maybe_unused
     fresh->count = count;
     for (std::size_t i = 0; i < count; ++i)
         fresh->types[i] = MPI_Type_f2c(types[i]);
-    pthread_mutex_lock(&mutex);
+    const Guard guard(mutex);
     Known *equal = known;
     while (equal && (equal->count != count || std::memcmp(equal->types, fresh->types, bytes) != 0))
         equal = equal->next;
@@ -147,7 +148,6 @@ const MPI_Datatype *datatypes_from_fortran(const MPI_Fint *types, [[maybe_unused
         fresh->next = known;
         known = equal = fresh;
     }
-    pthread_mutex_unlock(&mutex);
     return equal->types;
 #endif
 }

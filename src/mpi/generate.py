@@ -84,21 +84,15 @@ extern "C" SENNIT_MPI_EXPORT int PMPI_{name}({parameters})
 
 """
 
-# Where there are no tasks, nothing stands before the bare call but the mark. A function for each of the
-# three, so that none saves registers for another.
-DOOR = """[[gnu::noinline]] static int marked_{name}({parameters}) {{
-    static constexpr auto bare = {bare};
-    if (is_marked()) [[unlikely]]
-        return attended_{name}({arguments});
-    {first_mark}
-    return bare({arguments});
-}}
-extern "C" int sennit_MPI_{name}({parameters}) {{
+# Where there are no tasks, nothing stands before the bare call but the mark, and no branch is taken.
+DOOR = """extern "C" int sennit_MPI_{name}({parameters}) {{
     static constexpr auto bare = {bare};
     const Way to = way();
-    return to == Way::bare     ? bare({arguments})
-           : to == Way::marked ? marked_{name}({arguments})
-                               : attended_{name}({arguments});
+    if (to == Way::marked && !is_marked()) [[likely]] {{
+        {first_mark}
+        return bare({arguments});
+    }}
+    return to == Way::bare ? bare({arguments}) : attended_{name}({arguments});
 }}
 """
 
@@ -293,11 +287,12 @@ def wrapper(call, header, suffix):
     if name.startswith("File_"):
         fields["mark"] = fields["first_mark"] = "const Inside inside;"
     else:
-        wait = (f'{{"MPI_{name}", {direction.get(call["notice"], "0")}, {fields["peer"]}, '
-                f'{fields["tag"]}, {fields["requests"]}, {fields["count"]}, '
-                f'group_of({fields["object"]}), nullptr}}')
-        fields["mark"] = f"const Blocking mark({wait});"
-        fields["first_mark"] = f"const Blocking mark({wait}, t_mark);"
+        said = (f'static constexpr sennit_call call{{"MPI_{name}", {direction.get(call["notice"], "0")}, '
+                f'{int(of_requests)}}};')
+        wait = (f'mark(call, {fields["requests"] if of_requests else fields["peer"]}, {fields["tag"]}, '
+                f'group_of({fields["object"]}));')
+        fields["mark"] = f"{said}\n        const Blocking {wait}"
+        fields["first_mark"] = f"{said}\n        const Marked {wait}"
     # On the timeline.
     of_count = next(((c, t) for c, t in (("count", "datatype"), ("sendcount", "sendtype"),
                                          ("recvcount", "recvtype"))

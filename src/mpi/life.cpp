@@ -22,7 +22,7 @@ constexpr const char *kNoMultiple =
     "sennit: this MPI does not provide MPI_THREAD_MULTIPLE: calls inside tasks block their thread "
     "as without Sennit; use an MPI built with support for it\n";
 
-constexpr sennit_wait kFinalizing = {"MPI_Finalize", 0, -1, -1, 0, -1, 0, nullptr};
+constexpr sennit_call kFinalizing = {"MPI_Finalize", 0, 0};
 
 constexpr const char *kLate =
     "sennit: Open MPI came with a library that the program opened while it ran: calls inside tasks "
@@ -58,7 +58,7 @@ int init(int *argc, char ***argv, int required, int *provided) {
     opened(got >= MPI_THREAD_MULTIPLE);
     if (tasks)
         trace_start();
-    if (tells_urgency() && got >= MPI_THREAD_MULTIPLE)
+    if (task_urgency() >= 0 && got >= MPI_THREAD_MULTIPLE)
         urgency::begin();
     start_progress_thread(got);
     const int level =
@@ -142,7 +142,7 @@ SENNIT_DEFINE(Finalize, void) {
     trace_finish();
     static constexpr auto bare = SENNIT_BARE(Finalize);
     set_multiple(false); // nobody may ask MPI anything any more
-    const Blocking mark(kFinalizing);
+    const Blocking mark(kFinalizing, -1, -1, 0);
     return bare();
 }
 

@@ -2,6 +2,7 @@
 #include "mpi/progress.h"
 
 #include "mpi/engine.h"
+#include "mpi/guard.h"
 
 #include <csignal>
 #include <cstdio>
@@ -23,13 +24,13 @@ pthread_t g_thread;
 void *run(void *) {
     pthread_setname_np(pthread_self(), "sennit-detach");
     for (;;) {
-        pthread_mutex_lock(&g_mutex);
-        while (!g_stopping && pending() == 0)
-            pthread_cond_wait(&g_changed, &g_mutex);
-        const bool stopping = g_stopping;
-        pthread_mutex_unlock(&g_mutex);
-        if (stopping)
-            return nullptr;
+        {
+            const Guard guard(g_mutex);
+            while (!g_stopping && pending() == 0)
+                pthread_cond_wait(&g_changed, &g_mutex);
+            if (g_stopping)
+                return nullptr;
+        }
         if (progress(false) == 0)
             sched_yield();
     }
@@ -69,19 +70,19 @@ void start_progress_thread(int level) {
 void stop_progress_thread() {
     if (!g_running.exchange(false, std::memory_order_acq_rel))
         return;
-    pthread_mutex_lock(&g_mutex);
-    g_stopping = true;
-    pthread_cond_signal(&g_changed);
-    pthread_mutex_unlock(&g_mutex);
+    {
+        const Guard guard(g_mutex);
+        g_stopping = true;
+        pthread_cond_signal(&g_changed);
+    }
     pthread_join(g_thread, nullptr);
 }
 
 void wake_progress_thread() {
     if (!g_running.load(std::memory_order_acquire) || pending() == 0)
         return;
-    pthread_mutex_lock(&g_mutex);
+    const Guard guard(g_mutex);
     pthread_cond_signal(&g_changed);
-    pthread_mutex_unlock(&g_mutex);
 }
 
 } // namespace sennit::mpi

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "mpi/engine.h"
+#include "mpi/guard.h"
 #include "mpi/world.h"
 
 #include <cstdio>
@@ -96,7 +97,7 @@ std::uint64_t group_id(Object object) {
         return 0;
     void *id = nullptr;
     int there = 0;
-    pthread_mutex_lock(&g_mutex);
+    const Guard guard(g_mutex);
     outside_task([&] {
         if (g_key == MPI_KEYVAL_INVALID)
             create(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &g_key, nullptr);
@@ -107,7 +108,6 @@ std::uint64_t group_id(Object object) {
         }
         return MPI_SUCCESS;
     });
-    pthread_mutex_unlock(&g_mutex);
     return reinterpret_cast<std::uintptr_t>(id);
 }
 

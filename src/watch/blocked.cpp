@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that block in calls of other libraries. Records are reused, never freed: who looks
-// through the list needs no lock.
+// Threads that block in calls of other libraries. Their marks are thread-local in those libraries,
+// so they are read under a lock, which an ending thread takes to withdraw its own.
 #include "base/compiler.h"
 #include "base/spin.h"
 #include "watch/watch.h"
 
 #include <cstdlib>
+#include <mutex>
 #include <new>
 #include <pthread.h>
 #include <unistd.h>
@@ -13,68 +14,130 @@
 namespace sennit::watch {
 namespace {
 
-SpinLock g_lock; // of changes
-std::atomic<Blocked *> g_threads{nullptr};
-SENNIT_TLS Blocked *t_mine;
+struct Thread {
+    sennit_blocked *mark; // null: it has ended, and the record is for another one
+    int thread_id;
+    std::uint64_t calls;
+    Thread *next;
+};
+
+SpinLock g_lock; // of the list and all that is in it
+Thread *g_threads = nullptr;
 
 pthread_key_t exit_key() {
     static const pthread_key_t key = [] {
         pthread_key_t made;
         pthread_key_create(&made, [](void *record) {
-            t_mine = nullptr;
-            g_lock.lock();
-            static_cast<Blocked *>(record)->in_use = false;
-            g_lock.unlock();
+            const std::lock_guard guard(g_lock);
+            static_cast<Thread *>(record)->mark = nullptr;
         });
         return made;
     }();
     return key;
 }
 
-Blocked *take_record() {
-    g_lock.lock();
-    Blocked *record = g_threads.load(std::memory_order_relaxed);
-    while (record && record->in_use)
-        record = record->next;
-    if (!record) {
-        record = static_cast<Blocked *>(std::calloc(1, sizeof(Blocked)));
-        if (record) {
-            record->next = g_threads.load(std::memory_order_relaxed);
-            g_threads.store(record, std::memory_order_release);
+Thread *add(sennit_blocked *mark) {
+    const std::lock_guard guard(g_lock);
+    Thread *thread = g_threads;
+    while (thread && thread->mark)
+        thread = thread->next;
+    if (!thread) {
+        thread = new (std::nothrow) Thread{};
+        if (!thread)
+            return nullptr;
+        thread->next = g_threads;
+        g_threads = thread;
+    }
+    thread->mark = mark;
+    thread->thread_id = gettid();
+    return thread;
+}
+
+// The call that the thread is in, after noting whether it is another one than before.
+const sennit_call *look_at(Thread &thread) {
+    const sennit_call *call = __atomic_load_n(&thread.mark->call, __ATOMIC_ACQUIRE);
+    for (;;) {
+        const auto bits = reinterpret_cast<std::uintptr_t>(call);
+        const auto *plain = reinterpret_cast<const sennit_call *>(bits & ~std::uintptr_t{1});
+        if (!plain || !plain->name || bits & 1)
+            return plain;
+        // The thread itself only stores: then what it stored stays, and is looked at again.
+        const auto *seen = reinterpret_cast<const sennit_call *>(bits | 1);
+        if (__atomic_compare_exchange_n(&thread.mark->call, &call, seen, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_ACQUIRE)) {
+            ++thread.calls;
+            return plain;
         }
     }
-    if (record) {
-        record->in_use = true;
-        record->thread_id = gettid();
-    }
-    g_lock.unlock();
-    return record;
+}
+
+bool copy(Thread &thread, Blocked &blocked) {
+    const sennit_call *call = thread.mark ? look_at(thread) : nullptr;
+    if (!call || !call->name)
+        return false;
+    const auto read = [](const auto &member) { return __atomic_load_n(&member, __ATOMIC_RELAXED); };
+    const std::int32_t peer = read(thread.mark->peer);
+    blocked = {thread.thread_id, thread.calls,
+               sennit_wait{.call = call->name,
+                           .direction = call->direction,
+                           .peer = call->of_requests ? -1 : peer,
+                           .tag = read(thread.mark->tag),
+                           .requests = call->of_requests ? peer : 0,
+                           .count = -1,
+                           .group = read(thread.mark->group),
+                           .handles = nullptr},
+               read(thread.mark->frame)};
+    return true;
 }
 
 } // namespace
 
+// Records are never freed, and only put in front: who has one may leave the lock to go on from it.
 void each_blocked(void (*visit)(void *, const Blocked &), void *arg) {
-    for (Blocked *thread = g_threads.load(std::memory_order_acquire); thread; thread = thread->next)
-        if (__atomic_load_n(&thread->wait.call, __ATOMIC_ACQUIRE))
-            visit(arg, *thread);
+    g_lock.lock();
+    for (Thread *thread = g_threads; thread; thread = thread->next) {
+        Blocked blocked;
+        if (!copy(*thread, blocked))
+            continue;
+        g_lock.unlock();
+        visit(arg, blocked);
+        g_lock.lock();
+    }
+    g_lock.unlock();
 }
 
+bool is_blocked(int thread_id) {
+    struct Search {
+        int thread_id;
+        bool found;
+    } search{thread_id, false};
+    each_blocked(
+        [](void *arg, const Blocked &thread) {
+            auto &wanted = *static_cast<Search *>(arg);
+            wanted.found |= thread.thread_id == wanted.thread_id;
+        },
+        &search);
+    return search.found;
+}
+
+// The child has only one thread; and another one may have held the lock.
 void forget_threads_after_fork() {
-    // The child's only thread has its own record, if any, and no other's is in a call any more.
-    for (Blocked *thread = g_threads.load(std::memory_order_relaxed); thread; thread = thread->next)
-        if (thread != t_mine) {
-            thread->wait.call = nullptr;
-            thread->in_use = false;
-        }
-    if (t_mine)
-        t_mine->thread_id = gettid();
+    new (&g_lock) SpinLock;
+    const auto *mine = static_cast<Thread *>(pthread_getspecific(exit_key()));
+    for (Thread *thread = g_threads; thread; thread = thread->next)
+        if (thread == mine)
+            thread->thread_id = gettid();
+        else
+            thread->mark = nullptr;
 }
 
 } // namespace sennit::watch
 
-extern "C" SENNIT_EXPORT sennit_blocked *sennit_thread_blocked(void) {
+extern "C" SENNIT_EXPORT int sennit_thread_blocks(sennit_blocked *where) {
     using namespace sennit::watch;
-    if (!t_mine && (t_mine = take_record()))
-        pthread_setspecific(exit_key(), t_mine);
-    return t_mine;
+    Thread *thread = add(where);
+    if (!thread)
+        return SENNIT_ERR_OUT_OF_MEMORY;
+    pthread_setspecific(exit_key(), thread);
+    return SENNIT_SUCCESS;
 }

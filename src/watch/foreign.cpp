@@ -21,17 +21,7 @@ bool is_known(int thread_id) {
         if (const sched::Worker *worker = sched::Worker::by_id(i);
             worker && worker->thread_id() == thread_id)
             return true;
-    struct Search {
-        int thread_id;
-        bool found;
-    } search{thread_id, false};
-    each_blocked(
-        [](void *arg, const Blocked &thread) {
-            auto &wanted = *static_cast<Search *>(arg);
-            wanted.found |= thread.thread_id == wanted.thread_id;
-        },
-        &search);
-    return search.found;
+    return is_blocked(thread_id);
 }
 
 // Of /proc/self/task/<id>/stat.

@@ -129,7 +129,7 @@ void Survey::add_call(const Blocked &thread) {
     if (!*waiter.call_name)
         return; // for a suspended task
     waiter.thread_id = thread.thread_id;
-    waiter.frame = memory_.get_or(&thread.frame, static_cast<const void *>(nullptr));
+    waiter.frame = thread.frame;
     for (int i = 0, n = sched::Worker::count(); i < n; ++i) {
         sched::Worker *worker = sched::Worker::by_id(i);
         if (!worker || worker->away() || worker->thread_id() != thread.thread_id)

@@ -33,21 +33,6 @@ struct Glance {
     void add(std::uint64_t word) { trail = (trail ^ word) * 0x9E3779B97F4A7C15ull + 1; }
 };
 
-const Blocked *blocked_thread(int thread_id) {
-    struct Search {
-        int thread_id;
-        const Blocked *found;
-    } search{thread_id, nullptr};
-    each_blocked(
-        [](void *arg, const Blocked &thread) {
-            auto &wanted = *static_cast<Search *>(arg);
-            if (thread.thread_id == wanted.thread_id)
-                wanted.found = &thread;
-        },
-        &search);
-    return search.found;
-}
-
 Glance glance() {
     Glance seen;
     for (int i = 0, n = sched::Worker::count(); i < n; ++i) {
@@ -57,13 +42,13 @@ Glance glance() {
         seen.add(static_cast<std::uint64_t>(i));
         if (const std::uint64_t since = worker->idle_since())
             seen.add(since);
-        else if (!blocked_thread(worker->thread_id()))
+        else if (!is_blocked(worker->thread_id()))
             seen.still = false;
     }
     each_blocked(
         [](void *arg, const Blocked &thread) {
             auto &sum = *static_cast<Glance *>(arg);
-            sum.add(__atomic_load_n(&thread.calls, __ATOMIC_RELAXED));
+            sum.add(thread.calls);
             ++sum.waiters;
         },
         &seen);

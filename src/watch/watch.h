@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nobody can move: when nothing of the program can go on, say what waits for what.
 //
-// The ticker looks now and then. A worker that found nothing to do says since when; a thread that
-// blocks in a call of an asynchronous library counts those calls. When every one of them shows the
-// same at two looks, none of them did anything in between. Only a program in which that is so for
-// the whole grace time is reported, and never one in which a thread runs code that we do not know:
-// there may be slow programs that we are silent about, but no report about one that is only slow.
+// The ticker looks now and then. A worker that found nothing to do says since when; of a thread
+// that blocks in calls of an asynchronous library we see whether it is still in the same one. When
+// every one of them shows the same at two looks, none of them did anything in between. Only a
+// program in which that is so for the whole grace time is reported, and never one in which a thread
+// runs code that we do not know: there may be slow programs that we are silent about, but no report
+// about one that is only slow.
 //
 // One process knows only about itself. What waits for other ranks is told to `sennit run`, which
 // speaks up when all ranks stood still *at the same time* (tools/sennit/hang_watch.h).
@@ -21,14 +22,16 @@ void setup();
 void after_fork_in_child();
 void note_others(); // the process may wait for processes that are not of the job
 
-// A thread that blocks in calls of others, see sennit_thread_blocked.
-struct Blocked : sennit_blocked {
+// A thread that blocks in a call of others, see sennit_thread_blocks.
+struct Blocked {
     int thread_id;
-    bool in_use;
-    Blocked *next;
+    std::uint64_t calls; // different ones that were seen
+    sennit_wait wait;
+    const void *frame;
 };
-// visit(thread) for each that is in a call now.
+// visit(thread) for each that is in a call now. Asked by the ticker only.
 void each_blocked(void (*visit)(void *arg, const Blocked &thread), void *arg);
+bool is_blocked(int thread_id);
 void forget_threads_after_fork();
 
 } // namespace sennit::watch

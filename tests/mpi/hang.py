@@ -55,7 +55,7 @@ def main():
     options = parser.parse_args()
 
     explained(options, "both_receive",
-              r"thread \d+: MPI_Recv from rank 1, tag 7, count 1, on MPI_COMM_WORLD, in ",
+              r"thread \d+: MPI_Recv from rank 1, tag 7, on MPI_COMM_WORLD, in ",
               r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
     explained(options, "both_send",
               r"task '.*': MPI_Ssend to rank 0, tag 8, count 1, on MPI_COMM_WORLD",
@@ -71,7 +71,7 @@ def main():
     explained(options, "bound_task", r"has ended but for TAMPI_Iwait",
               r"has not begun, waits for 1 task that it depends on")
     explained(options, "stuck_callbacks",
-              r"the initial task: MPI_Recv from rank 1, tag 9, count 1, on MPI_COMM_WORLD, in ",
+              r"the initial task: MPI_Recv from rank 1, tag 9, on MPI_COMM_WORLD, in ",
               r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
     silent(options, "slow_sender")
     silent(options, "slow_task")

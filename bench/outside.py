@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What calls outside of tasks cost: ping-pong through Sennit and past it, in turn within one process.
+
+usage: outside.py [--build build/release] [--rounds 9] [--pairs 1500]
+
+mpi-outside.c says how it is measured. A process gives the median of its pairs of blocks; a round is a
+process bare, where both ways are the MPI library's own (so what it shows is the noise), and one under
+Sennit, for each MPI and compiler. Exit code 1: a median of the rounds is above the goal."""
+
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+import cells
+import machine
+import report
+
+GOAL = 1.02
+SIZES = {"8 bytes": (8, 400), "64 KiB": (65536, 10)}  # and round trips in a block
+LAUNCH = {"mpich": ["mpiexec.mpich", "-n", "2", "-bind-to", "core"],
+          "openmpi": ["mpiexec.openmpi", "-n", "2", "--bind-to", "core"]}
+
+
+def ratio_and_time(build, mpi, compiler, size, pairs, sennit):
+    """(with / past the layer, ns of a round trip past it), medians of one process's pairs"""
+    size_bytes, trips = SIZES[size]
+    environment = {**cells.clean_environment(), "OMP_NUM_THREADS": "1",
+                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    argv = [*LAUNCH[mpi], *([build / "bin/sennit", "exec"] if sennit else []),
+            build / f"bench/{compiler}-{mpi}/mpi-outside", str(size_bytes), str(trips), str(pairs)]
+    out = subprocess.run(argv, check=True, text=True, capture_output=True, timeout=120, env=environment).stdout
+    times = [tuple(map(float, line.split())) for line in out.splitlines()]
+    return statistics.median(a / b for a, b in times), statistics.median(b for _, b in times)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--pairs", type=int, default=1500)
+    options = parser.parse_args()
+    build = options.build.resolve()
+    cases = [(mpi, compiler, size) for mpi in LAUNCH for compiler in ("gcc", "clang") for size in SIZES]
+    found = {}
+    for _ in range(options.rounds):
+        for case in cases:
+            for sennit in (False, True):
+                found.setdefault((case, sennit), []).append(ratio_and_time(build, *case, options.pairs, sennit))
+    for name, text in machine.describe(sorted(os.sched_getaffinity(0)), pathlib.Path(__file__).parent.parent, set(LAUNCH)):
+        print(f"- {name}: {text}")
+    print(f"- runs: {options.rounds} rounds of {options.pairs} pairs of blocks\n")
+    rows, missed = [], False
+    for case in cases:
+        cell = [", ".join(case)]
+        for sennit in (False, True):
+            ratios = sorted(ratio for ratio, _ in found[case, sennit])
+            cell.append(f"{statistics.median(ratios):.4f} [{ratios[0]:.4f} – {ratios[-1]:.4f}]")
+        met = statistics.median(ratios) <= GOAL
+        missed |= not met
+        rows.append([*cell, report.number(statistics.median(ns for _, ns in found[case, True])), "met" if met else "missed"])
+    print(report.markdown(["calls", "bare / bare (noise)", "Sennit / bare", "ns a trip, bare", f"goal ≤ {GOAL}"], rows))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The task runtime, where one is in the process: its functions are looked up by name, so that this
+// library needs none. Without it every caller is outside of tasks.
+#pragma once
+
+#include "mpi/door.h"
+
+namespace sennit::mpi {
+
+struct Operation;
+
+bool runtime_present();
+void begin_tasks(); // from now on there may be some
+// MPI was initialized with MPI_THREAD_MULTIPLE: tasks may call from any thread.
+void set_multiple(bool multiple);
+bool multiple();
+sennit_task *current_task();
+
+// Is the caller an initial task with unfinished explicit tasks in its region? No barrier ends them.
+bool leaves_tasks();
+// Run tasks for about `ns` nanoseconds.
+void run_tasks(std::int64_t ns);
+bool code_may_block(void (*function)()); // does it call what may, as far as its code tells?
+bool spawn_task(void (*body)(void *arg), void *arg); // false: that is impossible
+void meet_others(); // from now on calls may wait for processes that are not of the job
+void suspend(sennit_task *task, const Operation &operation);
+void resume(sennit_task *task);
+void add_helpers(int more); // threads that work for suspended tasks
+void bind_event(sennit_task *task);
+void fulfil_event(sennit_task *task);
+
+// Cleared where the program wants its blocking calls to block (TAMPI_PROPERTY_THREAD_TASKAWARE).
+#pragma GCC visibility push(hidden)
+extern constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec")));
+#pragma GCC visibility pop
+
+// Is the caller an OpenMP task (or in a like position) whose blocking calls should suspend it?
+bool in_task();
+// Is this the symbol of a call of the table that may block, in C or Fortran?
+int is_blocking(const char *symbol);
+// Must a blocking call not block its thread, because that is so or because a callback makes it?
+bool must_not_block();
+// The same for collectives. A blocking one does not meet a non-blocking one, so whether the tasks
+// beside an implicit task have ended already, which each rank finds otherwise, must not matter.
+bool must_meet_tasks();
+// The same for calls that are known not to block when `never_blocks`.
+inline bool in_task(bool never_blocks) {
+    return !never_blocks && in_task();
+}
+inline bool must_not_block(bool never_blocks) {
+    return !never_blocks && must_not_block();
+}
+
+enum class Notice { none, send, receive };
+void notify(Notice notice, int peer);
+// How urgently other ranks wait for what the calling task leads to, if its policy wants those who
+// send to it to know (urgency.h); else -1.
+int task_urgency();
+// How many long sends of tasks may be under way, 0: any number; and which of them goes first.
+int send_order(std::uint64_t &key);
+void count_pending(int more); // operations that the runtime is to poll for
+
+} // namespace sennit::mpi
