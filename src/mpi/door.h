@@ -33,8 +33,8 @@ extern constinit std::atomic<const std::int32_t *> g_gate;
 // Where this thread says what it waits for (sennit.h, blocking.h). While a call stands there it
 // runs MPI or this library, not the program.
 struct alignas(64) Mark : sennit_blocked { // in one cache line: up to 2% of a ping-pong otherwise
-    bool inner;       // some `Inside` lives
-    sennit_call said; // a call without a sennit_call of its own
+    bool inner;                            // some `Inside` lives
+    sennit_call said;                      // a call without a sennit_call of its own
 };
 extern constinit thread_local Mark t_mark __attribute__((tls_model("initial-exec")));
 // In place of a call, and told to nobody:
