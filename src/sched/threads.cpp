@@ -37,7 +37,8 @@ pthread_key_t g_exit_key;
 std::atomic<void (*)(Worker &)> g_at_thread_end{nullptr};
 
 int g_processors = 1;
-int g_usable = 1; // of them, by workers
+int g_usable = 1;   // of them, by workers
+long g_sharing = 1; // processes
 std::uint64_t g_ticks_per_us = 1000;
 std::atomic<std::uint64_t> g_spin_budget{0};
 std::atomic<bool> g_crowded{false};
@@ -66,7 +67,7 @@ void calibrate_ticks() {
 }
 
 bool outnumber_processors(int threads) {
-    return static_cast<long>(threads) * config().local_ranks > g_usable;
+    return threads * g_sharing > g_usable;
 }
 
 } // namespace
@@ -339,6 +340,10 @@ void setup() {
     cpu_set_t set;
     g_processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     g_usable = g_processors;
+    // Who started us is the launcher, or was started by it with our processors.
+    const int launchers =
+        sched_getaffinity(getppid(), sizeof set, &set) == 0 ? CPU_COUNT(&set) : g_processors;
+    g_sharing = sharing(config().local_ranks, g_processors, launchers);
     calibrate_ticks();
     set_active_workers(1);
     pthread_key_create(&g_exit_key, WorkerThreads::thread_exit);

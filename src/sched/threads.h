@@ -12,6 +12,11 @@ std::uint64_t spin_budget();
 // Do workers outnumber processors? Then who waits yields the processor rather than spin on it, and
 // what others do within an instant may take long.
 bool crowded();
+// Of `ranks` processes on this machine, how many share this one's processors, if the launcher has
+// spread them over its own evenly. With the same processors as the launcher's, all of them.
+constexpr long sharing(long ranks, int own, int launchers) {
+    return own >= launchers ? ranks : (ranks * own + launchers - 1) / launchers;
+}
 // OMP_WAIT_POLICY, unless SENNIT_SPIN_US says otherwise.
 enum class WaitPolicy { unset, active, passive };
 void set_wait_policy(WaitPolicy policy);

@@ -167,3 +167,12 @@ TEST(Threads, IdleWorkersSleepAtOnceWhereHelpersNeedTheirProcessors) {
     EXPECT_GT(spin_budget(), 0u);
     set_processors(before);
 }
+
+TEST(Threads, RanksOnProcessorsOfTheirOwnShareThemWithNobody) {
+    EXPECT_EQ(sharing(1, 8, 8), 1);
+    EXPECT_EQ(sharing(4, 8, 8), 4) << "not bound";
+    EXPECT_EQ(sharing(2, 1, 2), 1) << "a core each";
+    EXPECT_EQ(sharing(4, 8, 16), 2) << "a socket for two";
+    EXPECT_EQ(sharing(3, 1, 2), 2) << "two of them on one core";
+    EXPECT_EQ(sharing(4, 8, 4), 4) << "the launcher has fewer: they were not given by it";
+}
