@@ -59,6 +59,11 @@ int sennit_should_suspend(void);
  * tasks have come. */
 int sennit_beside_tasks(void);
 
+/* Does the calling task's worker have something else to do, or its processor another thread to run?
+ * While it does not, a library that waits for something loses nothing by looking again for a while
+ * instead of suspending the task. A few loads, and one for each thread of the team. */
+int sennit_worker_wanted(void);
+
 /* From now on the process may wait for processes that are not of its job (which it spawns, or is
  * connected to): SENNIT_HANG=abort does not end it for what waits outside of OpenMP. */
 void sennit_meets_others(void);

@@ -20,7 +20,7 @@ int direction_of(Notice notice) {
 } // namespace
 
 bool Blocking::may_mark() {
-    if (t_mark.call == &g_unknown) {
+    if (marked_call() == &g_unknown) {
         static const auto tell = reinterpret_cast<decltype(&::sennit_thread_blocks)>(
             dlsym(RTLD_DEFAULT, "sennit_thread_blocks"));
         t_mark.call = nullptr;

@@ -11,7 +11,7 @@ namespace sennit::mpi {
 
 // Is the thread in a call already, or is its mark not known to the runtime yet?
 inline bool is_marked() {
-    return t_mark.call != nullptr;
+    return marked_call() != nullptr;
 }
 
 // A call that is_marked() was asked about: a few stores are what stands between two bare messages.
@@ -22,7 +22,7 @@ class Marked {
 #if defined(__x86_64__) // no register is lost to a frame pointer
         asm("mov %%rsp, %0" : "=m"(t_mark.frame));
 #else
-        t_mark.frame = __builtin_frame_address(0);
+        set_frame(__builtin_frame_address(0));
 #endif
         begin(&call);
     }
@@ -37,6 +37,9 @@ class Marked {
         __atomic_store_n(&t_mark.peer, peer, __ATOMIC_RELAXED);
         __atomic_store_n(&t_mark.tag, tag, __ATOMIC_RELAXED);
         __atomic_store_n(&t_mark.group, group, __ATOMIC_RELAXED);
+    }
+    static void set_frame(const void *frame) {
+        __atomic_store_n(&t_mark.frame, frame, __ATOMIC_RELAXED);
     }
     static void begin(const sennit_call *call) {
         // Pairs with the acquire of who reads the mark.
@@ -64,17 +67,22 @@ class Unmarked {
   public:
     Unmarked() {
         if (inside_mpi() && !t_mark.inner) [[unlikely]] {
-            was_ = t_mark;
+            call_ = marked_call();
+            peer_ = t_mark.peer;
+            tag_ = t_mark.tag;
+            group_ = t_mark.group;
+            frame_ = t_mark.frame;
+            said_ = t_mark.said;
             Marked::end();
         }
     }
     ~Unmarked() {
-        if (was_.call) [[unlikely]] {
-            Marked::set(was_.peer, was_.tag, was_.group);
-            t_mark.frame = was_.frame;
-            t_mark.said = was_.said;
+        if (call_) [[unlikely]] {
+            Marked::set(peer_, tag_, group_);
+            Marked::set_frame(frame_);
+            t_mark.said = said_;
             // Without the bit of who looked: since then the program did something.
-            const auto bits = reinterpret_cast<std::uintptr_t>(was_.call);
+            const auto bits = reinterpret_cast<std::uintptr_t>(call_);
             Marked::begin(reinterpret_cast<const sennit_call *>(bits & ~std::uintptr_t{1}));
         }
     }
@@ -82,7 +90,12 @@ class Unmarked {
     Unmarked &operator=(const Unmarked &) = delete;
 
   private:
-    Mark was_{};
+    const sennit_call *call_ = nullptr;
+    int peer_ = -1;
+    int tag_ = -1;
+    std::uint64_t group_ = 0;
+    const void *frame_ = nullptr;
+    sennit_call said_{};
 };
 
 // What reports say of an operation.

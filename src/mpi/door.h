@@ -57,15 +57,21 @@ inline Way way() {
     return g_attention.load(std::memory_order_relaxed) == 0 ? Way::bare : Way::attended;
 }
 
+// The thread's own look at its mark, which the runtime may be changing.
+inline const sennit_call *marked_call() {
+    return __atomic_load_n(&t_mark.call, __ATOMIC_RELAXED);
+}
+
 // Is this thread inside the MPI library?
 inline bool inside_mpi() {
-    return t_mark.call && t_mark.call != &g_unknown;
+    const sennit_call *call = marked_call();
+    return call && call != &g_unknown;
 }
 
 // As long as it lives, this thread is inside: what MPI calls through our names is bare.
 class Inside {
   public:
-    Inside() : call_(t_mark.call), inner_(t_mark.inner), outermost_(!inside_mpi()) {
+    Inside() : call_(marked_call()), inner_(t_mark.inner), outermost_(!inside_mpi()) {
         t_mark.inner = true;
         if (outermost_)
             __atomic_store_n(&t_mark.call, &g_inside, __ATOMIC_RELAXED);

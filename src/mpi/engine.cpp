@@ -30,7 +30,30 @@ std::atomic<Ticket *> g_inbox{nullptr};
 std::atomic<std::int64_t> g_pending{0};
 std::atomic<bool> g_token{false};
 
-constexpr int kBriefTests = 4; // before a task is suspended
+// How long to test before a task is suspended: about as long as that and resuming it would take,
+// and longer where its worker has nothing else to do.
+class Patience {
+  public:
+    bool lasts() {
+        if (++tests_ < kBriefTests)
+            return true;
+        if (urgency::on() || worker_wanted()) // those who send do not know yet that somebody waits
+            return false;
+        if (tests_ % kTestsAClock != 0)
+            return true;
+        const std::int64_t now = monotonic_ns();
+        if (end_ == 0)
+            end_ = now + kLongNs;
+        return now < end_;
+    }
+
+  private:
+    static constexpr int kBriefTests = 4;
+    static constexpr int kTestsAClock = 8;
+    static constexpr std::int64_t kLongNs = 20'000;
+    int tests_ = 0;
+    std::int64_t end_ = 0;
+};
 
 Array<MPI_Request> g_requests; // parallel to g_waiting
 Array<Ticket *> g_waiting;
@@ -363,9 +386,8 @@ int settle(Ticket &ticket) {
 
 int wait_for(const Operation &operation, Ticket &ticket) {
     ticket.operation = operation;
-    // Where nothing else is under way, test about as long as suspending and resuming would take;
-    // with other operations pending the time is better spent on whoever can go on.
-    int tests = 0;
+    // With other operations pending the time is better spent on whoever can go on.
+    Patience patience;
     do
         if (test_once(ticket)) {
             leave_order(ticket);
@@ -374,7 +396,7 @@ int wait_for(const Operation &operation, Ticket &ticket) {
             ticket.test = [](Ticket &) { return true; }; // it will be late
             break;
         }
-    while (++tests < kBriefTests && g_pending.load(std::memory_order_relaxed) == 0);
+    while (g_pending.load(std::memory_order_relaxed) == 0 && patience.lasts());
     if (Callback::polls() && !in_task()) {
         Callback::poll_until(operation, [&] { return test_once(ticket); });
         return settle(ticket);

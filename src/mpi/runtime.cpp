@@ -18,6 +18,7 @@ namespace {
 // The runtime's functions that we use, looked up by name: without them every call is bare.
 #define SENNIT_RUNTIME_FUNCTIONS(X)                                                                \
     X(sennit_should_suspend)                                                                       \
+    X(sennit_worker_wanted)                                                                        \
     X(sennit_beside_tasks)                                                                         \
     X(sennit_meets_others)                                                                         \
     X(sennit_teams_with_tasks)                                                                     \
@@ -116,6 +117,10 @@ bool leaves_tasks() {
     return runtime().complete && runtime().sennit_should_suspend() &&
            runtime().sennit_task_get_kind(current_task(), &kind) == SENNIT_SUCCESS &&
            kind == SENNIT_TASK_INITIAL;
+}
+
+bool worker_wanted() {
+    return !runtime().complete || runtime().sennit_worker_wanted();
 }
 
 void run_tasks(std::int64_t ns) {

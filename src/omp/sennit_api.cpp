@@ -90,6 +90,11 @@ SENNIT_EXPORT int sennit_beside_tasks(void) {
                       worker->slot->group->has_tasks.load(std::memory_order_relaxed));
 }
 
+SENNIT_EXPORT int sennit_worker_wanted(void) {
+    const sched::Worker *worker = worker_in_task();
+    return !worker || worker->wanted();
+}
+
 SENNIT_EXPORT void sennit_meets_others(void) {
     watch::note_others();
 }

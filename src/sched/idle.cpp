@@ -14,7 +14,10 @@ namespace {
 alignas(kCacheLine) std::atomic<Worker *> g_idle_poller{nullptr};
 std::atomic<int> g_asleep{0};
 
-constexpr int kPollsBeforeYield = 64; // of the idle poller: first spin, then yield, then nap
+// The idle poller first spins, then yields, then naps. Who yields to another program is back after
+// that one's time slice: not within the time that a message takes.
+constexpr int kPollsBeforeYield = 64;
+constexpr std::uint64_t kSpinPollsUs = 20;
 constexpr int kPollsBeforeNap = 4096;
 constexpr std::int64_t kNapNs = 50'000;        // the shortest
 constexpr std::int64_t kLongNapNs = 1'000'000; // the ticker's period
@@ -56,7 +59,8 @@ void Worker::idle() {
     settle_groups();
     if (poll::pending()) {
         Worker *poller = g_idle_poller.load(std::memory_order_relaxed);
-        const bool patient = ticks() - idle_since() < spin_budget();
+        const std::uint64_t idle_ticks = ticks() - idle_since();
+        const bool patient = idle_ticks < spin_budget();
         // Who has suspended tasks of his own polls himself: what he finds he can resume at once.
         // Not for ever, or no idle worker with suspended tasks would sleep.
         if (suspended.any() && poller && poller != this && patient) {
@@ -71,7 +75,8 @@ void Worker::idle() {
             ++idle_rounds_;
             if (idle_rounds_ > kPollsBeforeNap || (crowded() && !patient))
                 sleep();
-            else if (crowded() || idle_rounds_ > kPollsBeforeYield)
+            else if (crowded() || (idle_rounds_ > kPollsBeforeYield &&
+                                   idle_ticks > kSpinPollsUs * ticks_per_us()))
                 sched_yield();
             else
                 cpu_relax();
@@ -111,6 +116,10 @@ bool Worker::anything_to_do(const Slot *but_for) const {
             return true;
     }
     return poll::pending() && !g_idle_poller.load(std::memory_order_relaxed);
+}
+
+bool Worker::wanted() const {
+    return crowded() || anything_to_do();
 }
 
 // Is every other worker asleep, too? A look at some moment, not a verdict.

@@ -361,6 +361,8 @@ class alignas(kCacheLine) Worker {
                 observed_idle();
         }
     }
+    // Is there something to do for it beside the task that runs on it?
+    bool wanted() const;
     void note_busy() { idle_since_.store(0, std::memory_order_relaxed); }
     const Wait *begin_wait(Wait &wait); // returns what end_wait wants
     void end_wait(const Wait *outer) { current_->waits.store(outer, std::memory_order_relaxed); }
