@@ -90,23 +90,26 @@ void say_what_is_missing(const char *call) {
 // Operations that were detached or bound to tasks must not be lost, nor what is left of tasks that
 // were created outside of parallel regions: other runtimes run those at once. Before the last user
 // leaves.
-void close(const char *call) {
+void close(const sennit_call &call) {
     constexpr std::int64_t patience = 10;
     constexpr std::int64_t turn_ns = 100'000;
     if (g_users.fetch_sub(1, std::memory_order_relaxed) > 1)
         return;
+    const Blocking mark(call, -1, -1, 0);
     std::int64_t deadline = seconds() + patience;
     bool told = false;
     for (;;) {
         const bool tasks = leaves_tasks();
         if (!tasks && pending() == 0 && Callback::under_way() == 0)
             break;
-        if (tasks)
+        if (tasks) {
+            const Unmarked unmarked;
             run_tasks(turn_ns);
+        }
         if (progress() > 0) {
             deadline = seconds() + patience;
         } else if (!told && seconds() > deadline) {
-            say_what_is_missing(call);
+            say_what_is_missing(call.name);
             told = true;
         }
         sched_yield();
@@ -135,7 +138,7 @@ SENNIT_DEFINE(Query_thread, int *provided) {
 }
 
 SENNIT_DEFINE(Finalize, void) {
-    close("MPI_Finalize");
+    close(kFinalizing);
     free_continuations();
     stop_progress_thread();
     urgency::end();
@@ -183,7 +186,8 @@ SENNIT_DEFINE(Session_init, MPI_Info info, MPI_Errhandler handler, MPI_Session *
 }
 
 SENNIT_DEFINE(Session_finalize, MPI_Session *session) {
-    close("MPI_Session_finalize");
+    static constexpr sennit_call call = {"MPI_Session_finalize", 0, 0};
+    close(call);
     static constexpr auto bare = SENNIT_BARE(Session_finalize);
     return outside_task([&] { return bare(session); });
 }

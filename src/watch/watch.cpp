@@ -35,9 +35,11 @@ struct Glance {
 
 Glance glance() {
     Glance seen;
+    const int ticker =
+        gettid(); // who is a worker when it has found a callback's operation complete
     for (int i = 0, n = sched::Worker::count(); i < n; ++i) {
         const sched::Worker *worker = sched::Worker::by_id(i);
-        if (!worker || worker->away())
+        if (!worker || worker->away() || worker->thread_id() == ticker)
             continue;
         seen.add(static_cast<std::uint64_t>(i));
         if (const std::uint64_t since = worker->idle_since())
