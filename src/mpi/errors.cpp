@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/errors.h"
 
+#include "mpi/blocking.h"
+
 #include <dlfcn.h>
 
 namespace sennit::mpi {
@@ -43,7 +45,20 @@ extern "C" SENNIT_MPI_EXPORT int MPIR_Err_return_comm(void *comm, const char *fu
     }
     static const auto bare =
         reinterpret_cast<decltype(&MPIR_Err_return_comm)>(find_next("MPIR_Err_return_comm"));
+    const Unmarked unmarked;
     return bare(comm, function, error);
+}
+
+#elif defined OPEN_MPI
+
+// What calls the handlers in Open MPI.
+extern "C" SENNIT_MPI_EXPORT int ompi_errhandler_invoke(void *handler, void *object, int kind,
+                                                        int error, const char *function) {
+    using namespace sennit::mpi;
+    static const auto bare =
+        reinterpret_cast<decltype(&ompi_errhandler_invoke)>(find_next("ompi_errhandler_invoke"));
+    const Unmarked unmarked;
+    return bare(handler, object, kind, error, function);
 }
 
 #endif

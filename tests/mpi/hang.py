@@ -73,9 +73,14 @@ def main():
     explained(options, "stuck_callbacks",
               r"the initial task: MPI_Recv from rank 1, tag 9, on MPI_COMM_WORLD, in ",
               r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
+    for case in ("left_callbacks", "ticked_callbacks"):
+        explained(options, case, r"MPI_Recv from rank 1, tag 10, count 1, on MPI_COMM_WORLD, in ",
+                  r"the initial task: MPI_Finalize, in |thread \d+: MPI_Finalize, in ",
+                  r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
     silent(options, "slow_sender")
     silent(options, "slow_task")
     silent(options, "slow_callback")
+    silent(options, "slow_handler")
     if options.spawns:
         not_ended(options, "slow_child")
     return 1 if failures else 0

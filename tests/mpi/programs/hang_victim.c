@@ -5,8 +5,10 @@
 
 #include <mpi.h>
 #include <mpix_continue.h>
+#include <mpix_detach.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank;
 static const char *program;
@@ -139,6 +141,47 @@ static void stuck_callbacks(void) {
     wait_calling(receive_first);
 }
 
+/* Both wait for each other in callbacks that nobody waits for but MPI_Finalize. */
+static void receive_ten(void *unused) {
+    (void)unused;
+    receive(10);
+}
+static void left_callbacks(void) {
+    MPI_Request request;
+    MPI_Irecv(&value, 1, MPI_INT, 1 - rank, 11, MPI_COMM_WORLD, &request);
+    MPIX_Detach(&request, receive_ten, NULL);
+    const int sent = 0;
+    MPI_Send(&sent, 1, MPI_INT, 1 - rank, 11, MPI_COMM_WORLD);
+}
+
+/* The same, and the operation is complete while the initial thread computes: the ticker finds it.
+ */
+static void ticked_callbacks(void) {
+    left_callbacks();
+    compute(0.5);
+}
+
+/* One rank is for long in the error handler of a call that no rank can answer. */
+static void handle_for_long(MPI_Comm *communicator, int *error, ...) {
+    (void)communicator, (void)error;
+    sleep(3);
+}
+static void slow_handler(void) {
+    MPI_Comm copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    if (rank == 1) {
+        MPI_Errhandler handler;
+        MPI_Comm_create_errhandler(handle_for_long, &handler);
+        MPI_Comm_set_errhandler(copy, handler);
+        MPI_Errhandler_free(&handler);
+        MPI_Recv(&value, 1, MPI_INT, 99, 1, copy, MPI_STATUS_IGNORE);
+        send(1);
+    } else {
+        receive(1);
+    }
+    MPI_Comm_free(&copy);
+}
+
 /* Both wait for a process that they have made and that computes for long. */
 static void slow_child(void) {
     MPI_Comm parent, child;
@@ -173,6 +216,9 @@ int main(int count, char **arguments) {
                  {"slow_task", slow_task},
                  {"slow_callback", slow_callback},
                  {"stuck_callbacks", stuck_callbacks},
+                 {"left_callbacks", left_callbacks},
+                 {"ticked_callbacks", ticked_callbacks},
+                 {"slow_handler", slow_handler},
                  {"slow_child", slow_child}};
     program = arguments[0];
     MPI_Init(&count, &arguments);
