@@ -4,9 +4,11 @@
 #include "mpi/blocking.h"
 #include "mpi/chaos.h"
 #include "mpi/continuation.h"
+#include "mpi/delegate.h"
 #include "mpi/traced.h"
 
 #include <cstdlib>
+#include <limits>
 
 using namespace sennit::mpi;
 
@@ -129,22 +131,69 @@ int send_and_receive(const char *name, const Parts<Calls...> &bare, const void *
     return error;
 }
 
+// Of absolute addresses: the type for them behind a pointer that is not null, which MPICH 4.0's
+// MPI_Pack refuses.
+class Rebased {
+  public:
+    Rebased(const void *base, MPI_Datatype type) {
+        static constexpr auto create = SENNIT_BARE(Type_create_hindexed);
+        static constexpr auto commit = SENNIT_BARE(Type_commit);
+        const int one = 1;
+        const MPI_Aint back = -reinterpret_cast<MPI_Aint>(base);
+        error = outside_task([&] {
+            const int failure = create(1, &one, &back, type, &type_);
+            return failure == MPI_SUCCESS ? commit(&type_) : failure;
+        });
+    }
+    ~Rebased() {
+        static constexpr auto free = SENNIT_BARE(Type_free);
+        if (type_ != MPI_DATATYPE_NULL)
+            outside_task([&] { return free(&type_); });
+    }
+    Rebased(const Rebased &) = delete;
+    Rebased &operator=(const Rebased &) = delete;
+    MPI_Datatype type() const { return type_; }
+    int error = MPI_SUCCESS;
+
+  private:
+    MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
 // The same with one buffer: what is sent is packed first, and packed data may be received with the
-// type that it was packed from.
-template <class Count, class PackSize, class Pack, class... Calls>
-int exchange(const char *name, PackSize pack_size, Pack pack, const Parts<Calls...> &bare,
-             void *buffer, Side<Count> to, const Side<Count> &from, MPI_Comm comm,
-             MPI_Status *status) {
+// type that it was packed from. `whole` is the bare call, for more than can be packed.
+template <class Count, class PackSize, class Pack, class Whole, class... Calls>
+int exchange(const char *name, PackSize pack_size, Pack pack, Whole whole,
+             const Parts<Calls...> &bare, void *buffer, Side<Count> to, const Side<Count> &from,
+             MPI_Comm comm, MPI_Status *status) {
+    if (to.peer == MPI_PROC_NULL || from.peer == MPI_PROC_NULL) // what is sent is not overwritten
+        return send_and_receive(name, bare, buffer, to, buffer, from, comm, status);
     Count size = 0;
     int error = outside_task([&] { return pack_size(to.count, to.type, comm, &size); });
     if (error != MPI_SUCCESS)
         return error;
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Count>::max());
+    if (message_bytes(to.count, to.type) > most) { // and `size` is anything
+        const Operation operation = {name, Notice::send, to.peer, to.tag, communicator(comm),
+                                     {},   to.count};
+        if (const int failure = chaos::failure(operation))
+            return failure;
+        begin_send(to.peer, to.tag, communicator(comm));
+        return delegate(operation, whole);
+    }
     void *copy = std::malloc(size > 0 ? static_cast<std::size_t>(size) : 1);
     if (!copy)
         return MPI_ERR_NO_MEM;
     Count packed = 0;
-    error =
-        outside_task([&] { return pack(buffer, to.count, to.type, copy, size, &packed, comm); });
+    if (buffer == MPI_BOTTOM && to.count > 0) {
+        const Rebased rebased(copy, to.type);
+        error = rebased.error;
+        if (error == MPI_SUCCESS)
+            error = outside_task(
+                [&] { return pack(copy, to.count, rebased.type(), copy, size, &packed, comm); });
+    } else {
+        error = outside_task(
+            [&] { return pack(buffer, to.count, to.type, copy, size, &packed, comm); });
+    }
     if (error == MPI_SUCCESS) {
         to.count = packed;
         to.type = MPI_PACKED;
@@ -212,8 +261,11 @@ struct TracedExchange : Traced {
         }                                                                                          \
         static constexpr Parts parts{SENNIT_BARE(Isend##suffix), SENNIT_BARE(Irecv##suffix),       \
                                      SENNIT_BARE(Recv##suffix)};                                   \
+        const auto whole = [&] {                                                                   \
+            return bare(buffer, count, type, dest, send_tag, source, receive_tag, comm, status);   \
+        };                                                                                         \
         return exchange<Count>("MPI_Sendrecv_replace" #suffix, SENNIT_BARE(Pack_size##suffix),     \
-                               SENNIT_BARE(Pack##suffix), parts, buffer,                           \
+                               SENNIT_BARE(Pack##suffix), whole, parts, buffer,                    \
                                {count, type, dest, send_tag}, {count, type, source, receive_tag},  \
                                comm, status);                                                      \
     }

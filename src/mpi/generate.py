@@ -396,7 +396,7 @@ BEHAVIOUR = {
 }
 CUSTOM = {
     "Sendrecv": "both directions are started, the task is suspended until both are complete",
-    "Sendrecv_replace": "the same, with a copy of what is sent",
+    "Sendrecv_replace": "the same, with a copy of what is sent; of more than 2 GiB: a helper thread makes the call",
     "Wait": "suspends the task until the program's request is complete",
     "Init": "asks for MPI_THREAD_MULTIPLE",
     "Init_thread": "asks for MPI_THREAD_MULTIPLE; `provided` may be MPI_TASK_MULTIPLE",

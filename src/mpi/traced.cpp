@@ -179,8 +179,8 @@ sennit_trace_call describe(const CallFacts &facts, std::uint64_t bytes) {
 }
 
 std::uint64_t message_bytes(std::int64_t count, MPI_Datatype type) {
-    static constexpr auto type_size = SENNIT_BARE(Type_size);
-    int size = 0;
+    static constexpr auto type_size = SENNIT_BARE(Type_size_x); // the other knows no 2 GiB
+    MPI_Count size = 0;
     if (count <= 0 || inside_mpi() || type == MPI_DATATYPE_NULL)
         return 0;
     outside_task([&] { return type_size(type, &size); });
