@@ -6,6 +6,7 @@
 #include "mpi/engine.h"
 
 #include <optional>
+#include <utility>
 
 namespace sennit::mpi {
 
@@ -62,11 +63,13 @@ class Blocking {
     std::optional<Marked> mark_;
 };
 
-// The thread runs the program in the midst of a call that is marked.
+// The thread runs the program in the midst of a call that is marked. `wholly`: and where some
+// `Inside` lives; if the program never comes back (it throws, or jumps), it has left MPI.
 class Unmarked {
   public:
-    Unmarked() {
-        if (inside_mpi() && !t_mark.inner) [[unlikely]] {
+    explicit Unmarked(bool wholly = false) {
+        if (inside_mpi() && (wholly || !t_mark.inner)) [[unlikely]] {
+            inner_ = std::exchange(t_mark.inner, false);
             call_ = marked_call();
             peer_ = t_mark.peer;
             tag_ = t_mark.tag;
@@ -78,6 +81,7 @@ class Unmarked {
     }
     ~Unmarked() {
         if (call_) [[unlikely]] {
+            t_mark.inner = inner_;
             Marked::set(peer_, tag_, group_);
             Marked::set_frame(frame_);
             t_mark.said = said_;
@@ -91,6 +95,7 @@ class Unmarked {
 
   private:
     const sennit_call *call_ = nullptr;
+    bool inner_ = false;
     int peer_ = -1;
     int tag_ = -1;
     std::uint64_t group_ = 0;

@@ -57,7 +57,7 @@ extern "C" SENNIT_MPI_EXPORT int ompi_errhandler_invoke(void *handler, void *obj
     using namespace sennit::mpi;
     static const auto bare =
         reinterpret_cast<decltype(&ompi_errhandler_invoke)>(find_next("ompi_errhandler_invoke"));
-    const Unmarked unmarked;
+    const Unmarked unmarked(true); // Open MPI bears handlers that do not return
     return bare(handler, object, kind, error, function);
 }
 

@@ -71,7 +71,7 @@ def main():
     explained(options, "bound_task", r"has ended but for TAMPI_Iwait",
               r"has not begun, waits for 1 task that it depends on")
     explained(options, "stuck_callbacks",
-              r"the initial task: MPI_Recv from rank 1, tag 9, on MPI_COMM_WORLD, in ",
+              r"(the initial task|thread \d+): MPI_Recv from rank 1, tag 9, on MPI_COMM_WORLD, in ",
               r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
     for case in ("left_callbacks", "ticked_callbacks"):
         explained(options, case, r"MPI_Recv from rank 1, tag 10, count 1, on MPI_COMM_WORLD, in ",
