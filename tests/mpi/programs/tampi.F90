@@ -38,7 +38,7 @@ program tampi
     !$omp parallel
     !$omp single
     do i = 1, messages
-        !$omp task firstprivate(i) shared(got, statuses) depend(out: got(i))
+        !$omp task firstprivate(i) private(error) shared(got, statuses) depend(out: got(i))
         if (mod(i, 2) == 0) then
             call TAMPI_Irecv(got(i), 1, INT, before, i, WORLD, statuses(1, i), error)
         else
@@ -54,7 +54,7 @@ program tampi
     end do
     do i = messages, 1, -1
         sent(i) = 100 * rank + i
-        !$omp task firstprivate(i) shared(sent) depend(out: sent(i))
+        !$omp task firstprivate(i) private(error) shared(sent) depend(out: sent(i))
         select case (mod(i, 3))
         case (0)
             call TAMPI_Isend(sent(i), 1, INT, after, i, WORLD, error)
