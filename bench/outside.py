@@ -19,18 +19,17 @@ import cells
 import machine
 import report
 
-GOAL = 1.02
+GOAL = cells.GOALS["outside"]
+BOUND = cells.Mode("", 1, bound=True)
+MPIS = ("mpich", "openmpi")
 SIZES = {"8 bytes": (8, 400), "64 KiB": (65536, 10)}  # and round trips in a block
-LAUNCH = {"mpich": ["mpiexec.mpich", "-n", "2", "-bind-to", "core"],
-          "openmpi": ["mpiexec.openmpi", "-n", "2", "--bind-to", "core"]}
 
 
 def ratio_and_time(build, mpi, compiler, size, pairs, sennit):
     """(with / past the layer, ns of a round trip past it), medians of one process's pairs"""
     size_bytes, trips = SIZES[size]
-    environment = {**cells.clean_environment(), "OMP_NUM_THREADS": "1",
-                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    argv = [*LAUNCH[mpi], *([build / "bin/sennit", "exec"] if sennit else []),
+    environment = {**cells.clean_environment(), "OMP_NUM_THREADS": str(BOUND.threads)}
+    argv = [*cells.mpi_launcher(mpi, BOUND), *([build / "bin/sennit", "exec"] if sennit else []),
             build / f"bench/{compiler}-{mpi}/mpi-outside", str(size_bytes), str(trips), str(pairs)]
     out = subprocess.run(argv, check=True, text=True, capture_output=True, timeout=120, env=environment).stdout
     times = [tuple(map(float, line.split())) for line in out.splitlines()]
@@ -44,13 +43,13 @@ def main():
     parser.add_argument("--pairs", type=int, default=1500)
     options = parser.parse_args()
     build = options.build.resolve()
-    cases = [(mpi, compiler, size) for mpi in LAUNCH for compiler in ("gcc", "clang") for size in SIZES]
+    cases = [(mpi, compiler, size) for mpi in MPIS for compiler in ("gcc", "clang") for size in SIZES]
     found = {}
     for _ in range(options.rounds):
         for case in cases:
             for sennit in (False, True):
                 found.setdefault((case, sennit), []).append(ratio_and_time(build, *case, options.pairs, sennit))
-    for name, text in machine.describe(sorted(os.sched_getaffinity(0)), pathlib.Path(__file__).parent.parent, set(LAUNCH)):
+    for name, text in machine.describe(sorted(os.sched_getaffinity(0)), pathlib.Path(__file__).parent.parent, set(MPIS)):
         print(f"- {name}: {text}")
     print(f"- runs: {options.rounds} rounds of {options.pairs} pairs of blocks\n")
     rows, missed = [], False

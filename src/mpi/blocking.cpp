@@ -10,16 +10,6 @@
 
 namespace sennit::mpi {
 
-namespace {
-
-int direction_of(Notice notice) {
-    return notice == Notice::send      ? SENNIT_NOTICE_SEND
-           : notice == Notice::receive ? SENNIT_NOTICE_RECEIVE
-                                       : 0;
-}
-
-} // namespace
-
 bool Blocking::may_mark() {
     if (marked_call() == &g_unknown) {
         static const auto tell = reinterpret_cast<decltype(&::sennit_thread_blocks)>(
@@ -35,14 +25,14 @@ Blocking::Blocking(const Operation &operation) {
     if (!may_mark())
         return;
     const bool of_requests = operation.requests > 0;
-    t_mark.said = {operation.name, direction_of(operation.notice), of_requests};
+    t_mark.said = {operation.name, static_cast<int>(operation.notice), of_requests};
     mark_.emplace(t_mark.said, of_requests ? operation.requests : operation.peer, operation.tag,
                   group_of(operation.object));
 }
 
 sennit_wait wait_of(const Operation &operation) {
     return {operation.name,
-            direction_of(operation.notice),
+            static_cast<int>(operation.notice),
             operation.peer,
             operation.tag,
             operation.requests,

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/spin.h"
 #include "mpi/array.h"
-#include "mpi/blocking.h"
 #include "mpi/callback.h"
 #include "mpi/chaos.h"
 #include "mpi/continuation.h"
@@ -13,11 +12,9 @@
 #include "mpi/rotation.h"
 #include "mpi/urgency.h"
 
-#include <dlfcn.h>
 #include <sched.h>
 
 namespace sennit::mpi {
-
 namespace {
 
 // New tickets come through a stack that the polling thread takes whole; all else belongs to the

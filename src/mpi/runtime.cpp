@@ -161,8 +161,7 @@ void fulfil_event(sennit_task *task) {
 void notify(Notice notice, int peer) {
     if (notice == Notice::none || inside_mpi() || !runtime().complete)
         return;
-    runtime().sennit_notify(notice == Notice::send ? SENNIT_NOTICE_SEND : SENNIT_NOTICE_RECEIVE,
-                            peer, 0);
+    runtime().sennit_notify(static_cast<sennit_notice>(notice), peer, 0);
 }
 
 void count_pending(int more) {

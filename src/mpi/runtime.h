@@ -53,7 +53,8 @@ inline bool must_not_block(bool never_blocks) {
     return !never_blocks && must_not_block();
 }
 
-enum class Notice { none, send, receive };
+// As sennit_notice, which has no name for none.
+enum class Notice { none, send = SENNIT_NOTICE_SEND, receive = SENNIT_NOTICE_RECEIVE };
 void notify(Notice notice, int peer);
 // How urgently other ranks wait for what the calling task leads to, if its policy wants those who
 // send to it to know (urgency.h); else -1.

@@ -5,7 +5,6 @@
 #include "base/spin.h"
 #include "watch/watch.h"
 
-#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <pthread.h>
