@@ -14,6 +14,7 @@
 #include <new>
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 // Services are never freed, so that a thread may walk the list without a lock while another
 // unregisters; unregistering takes the token for good.
@@ -22,7 +23,7 @@ struct sennit_poll_service {
     void *arg;
     char *name;
     std::atomic<std::int64_t> pending{0};
-    std::atomic<std::uint32_t> token{0}; // 1: a thread runs it, or it is gone
+    std::atomic<int> token{0}; // the system's number of the thread that runs it, or kGone
     // Written by who has the token:
     std::atomic<std::uint64_t> rounds{0};
     std::atomic<std::uint64_t> completions{0};
@@ -40,10 +41,12 @@ std::atomic<bool> g_wants_watch{false};
 namespace {
 
 constexpr std::int64_t kTickNs = 1'000'000;
+constexpr int kGone = -1; // holds a token for good
 
 std::atomic<sennit_poll_service *> g_services{nullptr};
 std::atomic<std::uint64_t> g_runs{0};
 SENNIT_TLS int t_inside;
+SENNIT_TLS int t_thread_id; // 0: not asked for yet
 
 // Ticker state. `g_bell` is bumped whenever the ticker has to look again.
 SpinLock g_timer_lock;
@@ -157,6 +160,19 @@ namespace {
 void add(std::atomic<std::uint64_t> &counter, std::uint64_t count) {
     counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
 }
+
+int thread_id() {
+    if (t_thread_id == 0)
+        t_thread_id = gettid();
+    return t_thread_id;
+}
+
+// acquire/release on the token orders one run of the service before the next.
+bool take_token(sennit_poll_service &service, int holder) {
+    int free = 0;
+    return service.token.compare_exchange_strong(free, holder, std::memory_order_acquire,
+                                                 std::memory_order_relaxed);
+}
 } // namespace
 
 int run() {
@@ -170,8 +186,7 @@ int run() {
          service = service->next) {
         if (service->pending.load(std::memory_order_acquire) <= 0)
             continue;
-        // acquire/release on the token orders one run of the service before the next.
-        if (service->token.exchange(1, std::memory_order_acquire) != 0)
+        if (!take_token(*service, thread_id()))
             continue;
         const auto count = static_cast<std::uint64_t>(service->function(service->arg));
         completed += static_cast<int>(count);
@@ -208,7 +223,7 @@ int register_service(const char *name, sennit_poll_function function, void *arg,
 int unregister_service(sennit_poll_service *service) {
     if (!service || inside())
         return SENNIT_ERR_PARAMETER;
-    while (service->token.exchange(1, std::memory_order_acquire) != 0)
+    while (!take_token(*service, kGone))
         sched_yield(); // until the thread that runs it is out
     detail::g_pending.fetch_sub(service->pending.exchange(0), std::memory_order_relaxed);
     return SENNIT_SUCCESS;
@@ -256,15 +271,15 @@ void begin_watch() {
         ring_ticker(false);
 }
 
-Activity activity() {
+Activity activity(bool (*is_blocked)(int thread_id)) {
     Activity sum{0, false};
     for (auto *service = g_services.load(std::memory_order_acquire); service;
          service = service->next) {
         const std::uint64_t rounds = service->rounds.load(std::memory_order_relaxed);
         sum.completions += service->completions.load(std::memory_order_relaxed);
-        sum.busy |= service->token.load(std::memory_order_relaxed) != 0 &&
-                    service->pending.load(std::memory_order_relaxed) > 0 &&
-                    rounds == service->rounds_seen;
+        // It may be the last operation whose callback computes: none need be pending.
+        const int holder = service->token.load(std::memory_order_relaxed);
+        sum.busy |= holder > 0 && rounds == service->rounds_seen && !is_blocked(holder);
         service->rounds_seen = rounds;
     }
     return sum;
@@ -298,10 +313,16 @@ void after_fork_in_child() {
     g_ticker_started.store(false, std::memory_order_relaxed);
     detail::g_wants_watch.store(g_look != nullptr, std::memory_order_relaxed);
     for (auto *service = g_services.load(std::memory_order_relaxed); service;
-         service = service->next)
+         service = service->next) {
         service->pending.store(0, std::memory_order_relaxed);
+        // Who is gone gives no token back.
+        if (const int holder = service->token.load(std::memory_order_relaxed);
+            holder != 0 && holder != t_thread_id)
+            service->token.store(kGone, std::memory_order_relaxed);
+    }
     detail::g_pending.store(0, std::memory_order_relaxed);
     t_inside = 0;
+    t_thread_id = 0;
 }
 
 } // namespace sennit::poll

@@ -60,12 +60,12 @@ inline bool wants_watch() {
 void begin_watch();
 
 // What services do, for the watch, whose ticker alone may ask. `busy`: a service has not come back
-// since the last question. each_service: all, for reports.
+// since the last question, and its thread is not blocked. each_service: all, for reports.
 struct Activity {
     std::uint64_t completions;
     bool busy;
 };
-Activity activity();
+Activity activity(bool (*is_blocked)(int thread_id));
 struct Pending {
     const char *name;
     std::int64_t operations;

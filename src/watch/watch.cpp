@@ -54,7 +54,7 @@ Glance glance() {
             ++sum.waiters;
         },
         &seen);
-    const poll::Activity activity = poll::activity();
+    const poll::Activity activity = poll::activity(is_blocked);
     seen.add(activity.completions);
     if (activity.busy || poll::timers_pending())
         seen.still = false;

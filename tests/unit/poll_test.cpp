@@ -6,6 +6,7 @@
 #include <chrono>
 #include <gtest/gtest.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace sennit;
 
@@ -86,6 +87,30 @@ TEST(Poll, AServiceIsRunByOneThreadAtATime) {
     poll::run();
     EXPECT_EQ(probe.runs, after) << "unregistered";
     EXPECT_FALSE(probe.overlapped);
+}
+
+// A callback of the last operation may compute for long, or block.
+TEST(Poll, AServiceThatDoesNotReturnIsBusyUnlessItsThreadBlocks) {
+    static sennit_poll_service *service;
+    static std::atomic<int> holder;
+    static poll::Activity while_computing, while_blocked;
+    const auto look = [](void *) {
+        holder = gettid();
+        poll::add_pending(service, -1);
+        poll::activity([](int) { return false; });
+        while_computing = poll::activity([](int) { return false; });
+        while_blocked = poll::activity([](int thread_id) { return thread_id == holder; });
+        return 1;
+    };
+    ASSERT_EQ(poll::register_service("slow", look, nullptr, &service), SENNIT_SUCCESS);
+    poll::add_pending(service, 1);
+    while (holder == 0) // perhaps the ticker does
+        poll::run();
+    poll::unregister_service(service);
+    EXPECT_TRUE(while_computing.busy);
+    EXPECT_FALSE(while_blocked.busy);
+    poll::activity([](int) { return false; });
+    EXPECT_FALSE(poll::activity([](int) { return false; }).busy) << "unregistered";
 }
 
 TEST(Poll, TimersFireInOrderAndNotEarly) {
