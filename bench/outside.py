@@ -22,15 +22,16 @@ import report
 GOAL = cells.GOALS["outside"]
 BOUND = cells.Mode("", 1, bound=True)
 MPIS = ("mpich", "openmpi")
-SIZES = {"8 bytes": (8, 400), "64 KiB": (65536, 10)}  # and round trips in a block
+# What, how many bytes, round trips in a block.
+TRIPS = {"ping-pong, 8 bytes": ("pingpong", 8, 400), "ping-pong, 64 KiB": ("pingpong", 65536, 10),
+         "exchange, 8 bytes": ("exchange", 8, 400)}
 
 
-def ratio_and_time(build, mpi, compiler, size, pairs, sennit):
+def ratio_and_time(build, mpi, compiler, trip, pairs, sennit):
     """(with / past the layer, ns of a round trip past it), medians of one process's pairs"""
-    size_bytes, trips = SIZES[size]
     environment = {**cells.clean_environment(), "OMP_NUM_THREADS": str(BOUND.threads)}
     argv = [*cells.mpi_launcher(mpi, BOUND), *([build / "bin/sennit", "exec"] if sennit else []),
-            build / f"bench/{compiler}-{mpi}/mpi-outside", str(size_bytes), str(trips), str(pairs)]
+            build / f"bench/{compiler}-{mpi}/mpi-outside", *map(str, TRIPS[trip]), str(pairs)]
     out = subprocess.run(argv, check=True, text=True, capture_output=True, timeout=120, env=environment).stdout
     times = [tuple(map(float, line.split())) for line in out.splitlines()]
     return statistics.median(a / b for a, b in times), statistics.median(b for _, b in times)
@@ -43,7 +44,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=1500)
     options = parser.parse_args()
     build = options.build.resolve()
-    cases = [(mpi, compiler, size) for mpi in MPIS for compiler in ("gcc", "clang") for size in SIZES]
+    cases = [(mpi, compiler, trip) for mpi in MPIS for compiler in ("gcc", "clang") for trip in TRIPS]
     found = {}
     for _ in range(options.rounds):
         for case in cases:

@@ -118,7 +118,7 @@ struct sennit_call {
 struct sennit_blocked {
     const struct sennit_call *call;
     const void *frame; /* an address on its stack, behind which its callers are */
-    uint64_t group;    /* these three as in sennit_wait */
+    uint64_t group;    /* these three as in sennit_wait; of operations: where their handles are */
     int32_t peer;
     int32_t tag;
 };
@@ -183,19 +183,25 @@ int sennit_poll_register(const char *name, sennit_poll_function function, void *
 
 /* What a library knows about a wait beyond the numbers. */
 struct sennit_wait_text {
-    int32_t peer;       /* of the whole job, or -1 */
-    int32_t size;       /* processes in the group, or 0 */
-    int32_t incomplete; /* of `requests`, or -1 */
-    char group[64];     /* its name for people */
+    int32_t peer;   /* of the whole job, or -1 */
+    int32_t size;   /* processes in the group, or 0 */
+    char group[64]; /* its name for people */
 };
 /* A library's answers for reports, on a thread of the runtime, while tasks are suspended.
  * text: fill in *text, which holds the defaults. bound: call visit(arg, task, wait) for every
  * operation under way that is bound to a task's events; `task` is null when it calls back instead.
- * Either may be null. Register once; the structure must live as long as the process. */
+ * operations: call visit(arg, operation) for each of the `count` operations whose handles are at
+ * `handles`, a copy, that is not known to be complete; `operation` is null when no more is known.
+ * in_use: a thread is in a call that waits for them, so that it is not safe to ask about them.
+ * Returns whether all that were visited are not complete. Any may be null. Register once; the
+ * structure must live as long as the process. */
 struct sennit_describer {
     void (*text)(const struct sennit_wait *wait, struct sennit_wait_text *text);
     void (*bound)(void (*visit)(void *arg, sennit_task *task, const struct sennit_wait *wait),
                   void *arg);
+    int (*operations)(const void *handles, int count, int in_use,
+                      void (*visit)(void *arg, const struct sennit_wait *operation), void *arg);
+    uint32_t handle_size; /* bytes */
 };
 int sennit_poll_describe(struct sennit_poll_service *service,
                          const struct sennit_describer *describer);

@@ -3,6 +3,7 @@
 
 #include "mpi/batch.h"
 #include "mpi/errors.h"
+#include "mpi/posted.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -27,7 +28,7 @@ Blocking::Blocking(const Operation &operation) {
     const bool of_requests = operation.requests > 0;
     t_mark.said = {operation.name, static_cast<int>(operation.notice), of_requests};
     mark_.emplace(t_mark.said, of_requests ? operation.requests : operation.peer, operation.tag,
-                  group_of(operation.object));
+                  of_requests ? handle_bits(operation.handles) : group_of(operation.object));
 }
 
 sennit_wait wait_of(const Operation &operation) {
@@ -84,34 +85,53 @@ void describe_group(std::uint64_t bits, int peer, sennit_wait_text &text) {
     group_free(&theirs);
 }
 
-// How many of the requests are not complete; the caller tests no ticket meanwhile.
-int count_incomplete(const MPI_Request *requests, int count) {
-    static constexpr auto get_status = SENNIT_BARE(Request_get_status);
-    int incomplete = 0;
-    for (int i = 0; i < count; ++i) {
-        int flag = 1;
-        MPI_Status status;
-        if (get_status(requests[i], &flag, &status) == MPI_SUCCESS && !flag)
-            ++incomplete;
-    }
-    return incomplete;
+// The runtime asks on a thread of its own.
+bool may_ask() {
+    static constexpr auto finalized = SENNIT_BARE(Finalized);
+    int over = 0;
+    return multiple() && finalized(&over) == MPI_SUCCESS && !over;
 }
 
 void describe(const sennit_wait *wait, sennit_wait_text *text) {
-    static constexpr auto finalized = SENNIT_BARE(Finalized);
-    int over = 0;
-    // The runtime asks on a thread of its own.
-    if (!multiple() || finalized(&over) != MPI_SUCCESS || over)
+    if (!wait->group || !may_ask())
         return;
     const Inside inside;
     const QuietTests quiet; // of a wrong handle, which the program has passed
-    if (wait->group)
-        describe_group(wait->group, wait->direction != 0 ? wait->peer : -1, *text);
-    if (wait->requests > 0 && wait->handles && hold_tests()) {
-        text->incomplete =
-            count_incomplete(static_cast<const MPI_Request *>(wait->handles), wait->requests);
-        release_tests();
+    describe_group(wait->group, wait->direction != 0 ? wait->peer : -1, *text);
+}
+
+bool is_complete(MPI_Request request) {
+    static constexpr auto get_status = SENNIT_BARE(Request_get_status);
+    int flag = 0;
+    MPI_Status status;
+    return get_status(request, &flag, &status) == MPI_SUCCESS && flag != 0;
+}
+
+int list_operations(const void *handles, int count, int in_use,
+                    void (*visit)(void *, const sennit_wait *), void *arg) {
+    const auto *const requests = static_cast<const MPI_Request *>(handles);
+    const bool asks = in_use == 0 && may_ask() && hold_tests();
+    const Inside inside;
+    const QuietTests quiet;
+    for (int i = 0; i < count; ++i) {
+        if (requests[i] == MPI_REQUEST_NULL || is_born_complete(requests[i]) ||
+            (asks && is_complete(requests[i])))
+            continue;
+        Posted posted{};
+        const bool known = find_posted(requests[i], posted);
+        const sennit_wait operation = {.call = known ? posted.call->name : nullptr,
+                                       .direction = known ? posted.call->direction : 0,
+                                       .peer = posted.peer,
+                                       .tag = posted.tag,
+                                       .requests = 0,
+                                       .count = -1,
+                                       .group = posted.group,
+                                       .handles = nullptr};
+        visit(arg, known ? &operation : nullptr);
     }
+    if (asks)
+        release_tests();
+    return asks || count == 1; // or else it would have been waited for
 }
 
 void list_bound(void (*visit)(void *, sennit_task *, const sennit_wait *), void *arg) {
@@ -126,6 +146,7 @@ void list_bound(void (*visit)(void *, sennit_task *, const sennit_wait *), void 
             const auto &batch = static_cast<const Batch &>(ticket);
             sennit_wait wait = wait_of(batch.operation);
             wait.requests = batch.count;
+            wait.handles = batch.requests;
             const auto &to = *static_cast<const Context *>(closure);
             to.visit(to.arg, batch.bound, &wait);
         },
@@ -134,6 +155,7 @@ void list_bound(void (*visit)(void *, sennit_task *, const sennit_wait *), void 
 
 } // namespace
 
-constinit const sennit_describer g_describer = {describe, list_bound};
+constinit const sennit_describer g_describer = {describe, list_bound, list_operations,
+                                                sizeof(MPI_Request)};
 
 } // namespace sennit::mpi

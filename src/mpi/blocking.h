@@ -34,7 +34,6 @@ class Marked {
   private:
     friend class Unmarked;
     [[gnu::always_inline]] static void set(int peer, int tag, std::uint64_t group) {
-        // No handles: MPI may be at them.
         __atomic_store_n(&t_mark.peer, peer, __ATOMIC_RELAXED);
         __atomic_store_n(&t_mark.tag, tag, __ATOMIC_RELAXED);
         __atomic_store_n(&t_mark.group, group, __ATOMIC_RELAXED);

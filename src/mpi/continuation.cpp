@@ -7,6 +7,7 @@
 #include "mpi/guard.h"
 #include "mpi/list.h"
 #include "mpi/persistent.h"
+#include "mpi/posted.h"
 #include "mpi/progress.h"
 
 #include "mpix_continue.h"
@@ -426,6 +427,8 @@ SENNIT_MPI_EXPORT int MPIX_Continue_init(int flags, int max_poll, MPI_Info info,
     g_continuation_requests.fetch_add(1, std::memory_order_relaxed);
     attend_to(kContinuations);
     *handle = request->handle;
+    static constexpr sennit_call call{"MPIX_Continue_init", 0, 0};
+    note_posted(error, handle, {&call, -1, -1, 0});
     return MPI_SUCCESS;
 }
 

@@ -34,10 +34,10 @@ constexpr sennit_call kWaits{"MPI_Wait", 0, 1};
                               in_task(), [&](int *flag) { return test(request, flag, status); });
     }
     if (!must_not_block()) {
-        const Blocking mark(kWaits, 1, -1, 0);
+        const Blocking mark(kWaits, 1, -1, handle_bits(request));
         return kWait(request, status);
     }
-    const Operation operation = {.name = "MPI_Wait", .requests = 1};
+    const Operation operation = {.name = "MPI_Wait", .requests = 1, .handles = request};
     if (const int error = chaos::failure(operation))
         return error;
     Ticket ticket;
@@ -51,7 +51,7 @@ constexpr sennit_call kWaits{"MPI_Wait", 0, 1};
 SENNIT_DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
     const Way to = way();
     if (to == Way::marked && !is_marked()) [[likely]] {
-        const Marked mark(kWaits, 1, -1, 0);
+        const Marked mark(kWaits, 1, -1, handle_bits(request));
         return kWait(request, status);
     }
     return to == Way::bare ? kWait(request, status) : attended_wait(request, status);

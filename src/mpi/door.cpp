@@ -15,7 +15,8 @@ const std::int32_t *g_teams = &kShut;
 
 void attend_to(unsigned char all) {
     g_attention.store(all, std::memory_order_release);
-    g_gate.store(all == kTasks ? g_teams : &kShut, std::memory_order_release);
+    g_gate.store((all & ~kPosts) == kTasks ? g_teams : &kShut, std::memory_order_release);
+    g_post_gate.store(all == kTasks ? g_teams : &kShut, std::memory_order_release);
 }
 
 } // namespace
@@ -26,6 +27,7 @@ constinit thread_local Mark t_mark __attribute__((tls_model("initial-exec"))) = 
     {&g_unknown, nullptr, 0, -1, -1}, false, {nullptr, 0, 0}};
 constinit std::atomic<unsigned char> g_attention{0};
 constinit std::atomic<const std::int32_t *> g_gate{&kShut};
+constinit std::atomic<const std::int32_t *> g_post_gate{&kShut};
 
 void attend_to(Attention what) {
     const std::lock_guard guard(g_lock);

@@ -16,6 +16,7 @@ enum Attention : unsigned char {
     kContinuations = 2,
     kTracing = 4,
     kCallbacks = 8, // of the program, see callback.h
+    kPosts = 16,    // see posted.h
 };
 void attend_to(Attention what);
 void attend_no_more_to(Attention what);
@@ -29,6 +30,8 @@ extern constinit std::atomic<unsigned char> g_attention;
 // Where zero stands while calls need no attention but the mark: the count of teams with tasks, or,
 // where there is no runtime or something else to attend to, a word that is never zero.
 extern constinit std::atomic<const std::int32_t *> g_gate;
+// The same for the calls that make a request: theirs may need attention where others do not.
+extern constinit std::atomic<const std::int32_t *> g_post_gate;
 
 // Where this thread says what it waits for (sennit.h, blocking.h). While a call stands there it
 // runs MPI or this library, not the program.
@@ -49,12 +52,17 @@ enum class Way {
     marked,   // bare, as long as the task runtime has no tasks; but who blocks says so (blocking.h)
     attended, // whatever there is to be done
 };
-inline Way way() {
+inline Way way_by(const std::atomic<const std::int32_t *> &gate) {
     // The pointer is published after what it points to, which the load depends on.
-    const std::int32_t *const gate = g_gate.load(std::memory_order_relaxed);
-    if (__atomic_load_n(gate, __ATOMIC_RELAXED) == 0) [[likely]]
+    if (__atomic_load_n(gate.load(std::memory_order_relaxed), __ATOMIC_RELAXED) == 0) [[likely]]
         return Way::marked;
     return g_attention.load(std::memory_order_relaxed) == 0 ? Way::bare : Way::attended;
+}
+inline Way way() {
+    return way_by(g_gate);
+}
+inline Way way_of_post() {
+    return way_by(g_post_gate);
 }
 
 // The thread's own look at its mark, which the runtime may be changing.

@@ -6,6 +6,7 @@
 #include "base/spin.h"
 #include "mpi/delegate.h"
 #include "mpi/errors.h"
+#include "mpi/posted.h"
 
 #include <dlfcn.h>
 #include <mutex>
@@ -274,6 +275,12 @@ int begin(const Call &call, MPI_Request *request) {
     return error;
 }
 
+int begin(const sennit_call &said, const Call &call, MPI_Request *request) {
+    const int error = begin(call, request);
+    note_posted(error, request, {&said, -1, -1, 0});
+    return error;
+}
+
 } // namespace
 
 void work_on_files() {
@@ -316,13 +323,17 @@ using namespace sennit::mpi;
     }                                                                                              \
     SENNIT_DEFINE(File_i##verb##_all##suffix, MPI_File file, Buffer *buffer, Count count,          \
                   MPI_Datatype type, MPI_Request *request) {                                       \
-        return begin({file, true, 0, const_cast<void *>(static_cast<const void *>(buffer)), count, \
+        static constexpr sennit_call call{"MPI_File_i" #verb "_all" #suffix, 0, 0};                \
+        return begin(call,                                                                         \
+                     {file, true, 0, const_cast<void *>(static_cast<const void *>(buffer)), count, \
                       type, start_##verb##suffix},                                                 \
                      request);                                                                     \
     }                                                                                              \
     SENNIT_DEFINE(File_i##verb##_at_all##suffix, MPI_File file, MPI_Offset offset, Buffer *buffer, \
                   Count count, MPI_Datatype type, MPI_Request *request) {                          \
-        return begin({file, false, offset, const_cast<void *>(static_cast<const void *>(buffer)),  \
+        static constexpr sennit_call call{"MPI_File_i" #verb "_at_all" #suffix, 0, 0};             \
+        return begin(call,                                                                         \
+                     {file, false, offset, const_cast<void *>(static_cast<const void *>(buffer)),  \
                       count, type, start_##verb##suffix},                                          \
                      request);                                                                     \
     }

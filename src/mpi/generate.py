@@ -35,6 +35,7 @@ class Header:
         # The standard ABI leaves Fortran to a library of its own.
         self.has_fortran = "sennit_mpi_fortran" in text
         self.is_openmpi = "ompi_communicator_t" in text
+        self.is_mpich = "sennit_mpich" in text
         self.tampi = set(re.findall(r"\bint TAMPI_(\w+)\(", text))
         self.prototypes = {}  # name without MPI_ -> list of (declaration, argument name)
         for match in re.finditer(r"\bint MPI_(\w+)\(([^()]*)\)", text):
@@ -46,6 +47,17 @@ class Header:
             names = [re.search(r"(\w+)\s*(\[[^\]]*\]\s*)*$", part).group(1)
                      for part in declarations]
             self.prototypes[match.group(1)] = list(zip(declarations, names))
+
+    def has_by_hand(self, name):
+        """See file_queue.h."""
+        return self.is_mpich and re.match(r"File_i(read|write)(_at)?_all", name)
+
+    def makes_request(self, name):
+        """Where MPI writes a request: the last argument of many calls. Others are given theirs."""
+        arguments = self.prototypes[name]
+        if len(arguments) < 2 or not re.match(r"MPI_Request ?\* ?\w+$", arguments[-1][0]):
+            return None
+        return None if arguments[-1][1].startswith("array") else arguments[-1][1]
 
     def declares_tampi(self, name):
         return name in self.tampi
@@ -67,6 +79,7 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/continuation.h"
 #include "mpi/delegate.h"
 #include "mpi/persistent.h"
+#include "mpi/posted.h"
 #include "mpi/spawn.h"
 #include "mpi/test_all.h"
 #include "mpi/traced.h"
@@ -85,7 +98,7 @@ extern "C" SENNIT_MPI_EXPORT int PMPI_{name}({parameters})
 """
 
 # Where there are no tasks, nothing stands before the bare call but the mark, and no branch is taken.
-DOOR = """extern "C" int sennit_MPI_{name}({parameters}) {{
+DOOR = """{door}({parameters}) {{
     static constexpr auto bare = {bare};
     const Way to = way();
     if (to == Way::marked && !is_marked()) [[likely]] {{
@@ -175,28 +188,34 @@ DELEGATE = IN_TASK + """    return delegate(operation, [&] {{ return bare({argum
 }}
 """ + DOOR
 
-NOTICED_DOOR = """extern "C" int sennit_MPI_{name}({parameters}) {{
+# The runtime's policies are told of sends. Without tasks, no more is to be done than to note the request.
+POSTS = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};
-    return way() == Way::attended ? attended_{name}({arguments}) : bare({arguments});
+    if (way() == Way::marked) {{
+        const int error = bare({arguments});
+        {noted}
+        return error;
+    }}
+    {begins}
+    const int error = outside_task([&] {{ return bare({arguments}); }});
+    {noted}
+    trace_post({facts}, {request}, {bytes});
+    return error;
+}}
+extern "C" int sennit_MPI_{name}({parameters}) {{
+    static constexpr auto bare = {bare};
+    return way_of_post() == Way::attended ? attended_{name}({arguments}) : bare({arguments});
 }}
 """
 
-NOTIFY = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
-    static constexpr auto bare = {bare};
-    begin_send({peer}, {tag}, {object});
-    const int error = outside_task([&] {{ return bare({arguments}); }});
-    trace_post({facts}, {request}, {bytes});
+# Other calls that make a request: those without a row, and those behind a door of their own.
+POST = """extern "C" int sennit_MPI_{name}({parameters}) {{
+    static constexpr auto bare = {posts};
+    const int error = bare({arguments});
+    {noted}
     return error;
 }}
-""" + NOTICED_DOOR
-
-TRACE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
-    static constexpr auto bare = {bare};
-    const int error = outside_task([&] {{ return bare({arguments}); }});
-    trace_post({facts}, {request}, {bytes});
-    return error;
-}}
-""" + NOTICED_DOOR
+"""
 
 # What MPI_Start will not say.
 PERSISTENT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
@@ -204,6 +223,7 @@ PERSISTENT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     const int error = outside_task([&] {{ return bare({arguments}); }});
     if (error == MPI_SUCCESS)
         remember(Notice::{notice}, {facts}, *request, {bytes});
+    {noted}
     return error;
 }}
 extern "C" int sennit_MPI_{name}({parameters}) {{
@@ -211,6 +231,7 @@ extern "C" int sennit_MPI_{name}({parameters}) {{
     return way() == Way::bare ? bare({arguments}) : attended_{name}({arguments});
 }}
 """
+
 
 def from_fortran(declaration, name):
     """An argument of a Fortran binding, and the C argument that it becomes."""
@@ -289,8 +310,9 @@ def wrapper(call, header, suffix):
     else:
         said = (f'static constexpr sennit_call call{{"MPI_{name}", {direction.get(call["notice"], "0")}, '
                 f'{int(of_requests)}}};')
+        where = f'handle_bits({fields["handles"]})' if of_requests else f'group_of({fields["object"]})'
         wait = (f'mark(call, {fields["requests"] if of_requests else fields["peer"]}, {fields["tag"]}, '
-                f'group_of({fields["object"]}));')
+                f'{where});')
         fields["mark"] = f"{said}\n        const Blocking {wait}"
         fields["first_mark"] = f"{said}\n        const Marked {wait}"
     # On the timeline.
@@ -303,7 +325,17 @@ def wrapper(call, header, suffix):
     fields["facts"] = (
         f'{{"MPI_{on_timeline}", {direction.get(call["notice"], "0")}, {fields["peer"]}, '
         f'{fields["tag"]}, {fields["object"]}, {fields["requests"]}, {fields["handles"]}}}')
-    fields["request"] = "request" if "request" in names else "nullptr"
+    request = header.makes_request(name)
+    fields["request"] = request or "nullptr"
+    fields["noted"] = "" if not request else (
+        f'static constexpr sennit_call call{{"MPI_{name}", {direction.get(call["notice"], "0")}, 0}};\n'
+        f'    note_posted(error, {request}, {{&call, {fields["peer"]}, {fields["tag"]}, '
+        f'group_of({fields["object"]})}});')
+    fields["begins"] = (f'begin_send({fields["peer"]}, {fields["tag"]}, {fields["object"]});'
+                        if kind == "notify" else "")
+    behind = request and kind == "delegate"
+    fields["door"] = f'static int door_{name}' if behind else f'extern "C" int sennit_MPI_{name}'
+    fields["posts"] = f"door_{name}" if behind else fields["bare"]
     watched = call["status"] != "-"
     fields["traced"] = f'Traced traced({fields["facts"]}, {fields["bytes"]});'
     if watched:
@@ -331,8 +363,10 @@ def wrapper(call, header, suffix):
         fields["all"] = "true" if name == "Waitall" else "false"
         fields["statuses"] = next(n for n in names if "status" in n)
         kind = "wait"
-    template = {"wait": WAIT, "start": START, "poll": POLL, "delegate": DELEGATE, "notify": NOTIFY,
-                "trace": TRACE, "persistent": PERSISTENT}[kind]
+    template = {"wait": WAIT, "start": START, "poll": POLL, "delegate": DELEGATE, "notify": POSTS,
+                "trace": POSTS, "persistent": PERSISTENT, "post": POST}[kind]
+    if behind:
+        template += POST
     bound = BOUND if kind == "start" and header.declares_tampi(twin) else ""
     if bound and header.has_fortran:
         bound += BOUND_FORTRAN
@@ -342,6 +376,15 @@ def wrapper(call, header, suffix):
                                                  + ["MPI_Fint *fortran_error"])
         fields["from_fortran"] = ", ".join(argument for _, argument in pairs)
     return (template + EXPORT + bound).format(**fields)
+
+
+def unlisted(name, header):
+    """A row for a call that has none and makes a request."""
+    names = [argument for _, argument in header.prototypes[name]]
+    peer = next((peer for peer in ("dest", "source") if peer in names), "-")
+    return dict.fromkeys(COLUMNS, "-") | {
+        "kind": "post", "name": name, "peer": peer, "tag": "tag" if "tag" in names else "-",
+        "notice": {"dest": "send", "source": "receive", "-": "-"}[peer]}
 
 
 BLOCKING = {"start", "poll", "delegate", "custom"}
@@ -383,6 +426,10 @@ def wrappers(calls, header):
         for suffix in ["", "_c"]:
             if call["kind"] != "custom" and header.has(name + suffix):
                 yield wrapper(call, header, suffix)
+    with_row = {call["name"] + suffix for call in calls for suffix in ["", "_c"]}
+    for name in sorted(header.prototypes.keys() - with_row):
+        if header.makes_request(name) and not header.has_by_hand(name):
+            yield wrapper(unlisted(name, header), header, "")
 
 
 BEHAVIOUR = {

@@ -7,3 +7,6 @@ int sennit_mpi_standard[] = {MPI_VERSION, MPI_SUBVERSION};
 #ifndef MPI_ABI
 int sennit_mpi_fortran;
 #endif
+#ifdef MPICH_NUMVERSION
+int sennit_mpich;
+#endif

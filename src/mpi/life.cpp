@@ -4,6 +4,7 @@
 #include "mpi/blocking.h"
 #include "mpi/callback.h"
 #include "mpi/continuation.h"
+#include "mpi/posted.h"
 #include "mpi/progress.h"
 #include "mpi/traced.h"
 #include "mpi/urgency.h"
@@ -11,6 +12,7 @@
 #include "TAMPI.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <sched.h>
 
@@ -40,6 +42,8 @@ void opened(bool multiple) {
         return;
     }
     begin_tasks();
+    if (const char *hang = std::getenv("SENNIT_HANG"); hang && std::strcmp(hang, "off") != 0)
+        begin_to_note_posted();
     if (!multiple)
         std::fputs(kNoMultiple, stderr);
     set_multiple(multiple);

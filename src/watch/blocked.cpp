@@ -76,16 +76,19 @@ bool copy(Thread &thread, Blocked &blocked) {
         return false;
     const auto read = [](const auto &member) { return __atomic_load_n(&member, __ATOMIC_RELAXED); };
     const std::int32_t peer = read(thread.mark->peer);
-    blocked = {thread.thread_id, thread.calls,
-               sennit_wait{.call = call->name,
-                           .direction = call->direction,
-                           .peer = call->of_requests ? -1 : peer,
-                           .tag = read(thread.mark->tag),
-                           .requests = call->of_requests ? peer : 0,
-                           .count = -1,
-                           .group = read(thread.mark->group),
-                           .handles = nullptr},
-               read(thread.mark->frame)};
+    const std::uint64_t group = read(thread.mark->group);
+    const bool of_requests = call->of_requests != 0;
+    blocked = {
+        thread.thread_id, thread.calls,
+        sennit_wait{.call = call->name,
+                    .direction = call->direction,
+                    .peer = of_requests ? -1 : peer,
+                    .tag = read(thread.mark->tag),
+                    .requests = of_requests ? peer : 0,
+                    .count = -1,
+                    .group = of_requests ? 0 : group,
+                    .handles = of_requests ? reinterpret_cast<const void *>(group) : nullptr},
+        read(thread.mark->frame)};
     return true;
 }
 

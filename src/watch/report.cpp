@@ -15,6 +15,7 @@ namespace {
 using sched::WaitFor;
 
 constexpr std::size_t kMostLines = 40; // of waiters
+constexpr int kMostOperations = 8;     // of each
 
 class Writer {
   public:
@@ -51,6 +52,7 @@ class Writer {
                          symbols_.name_of(reinterpret_cast<std::uint64_t>(site)), place);
         }
         std::fputc('\n', out_);
+        operations(waiter);
     }
 
     void who(const Waiter &waiter) {
@@ -107,8 +109,8 @@ class Writer {
             break;
         case WaitFor::events:
         case WaitFor::resumption:
-            if (waiter.call.call)
-                call(waiter);
+            if (waiter.in_call())
+                wait(waiter);
             else if (waiter.kind == WaitFor::events)
                 std::fprintf(out_,
                              "has ended, waits for an event from outside (%lld not fulfilled: "
@@ -135,37 +137,58 @@ class Writer {
             std::fputs("held by a task that has ended, or never unset", out_);
     }
 
-    void call(const Waiter &waiter) {
-        const sennit_wait &call = waiter.call;
-        std::fprintf(out_, "%s%s", waiter.place == Waiter::Place::ended ? "has ended but for " : "",
-                     waiter.call_name);
+    void wait(const Waiter &waiter) {
+        if (waiter.place == Waiter::Place::ended)
+            std::fputs("has ended but for ", out_);
+        call(waiter.call);
+        const int requests = waiter.call.wait.requests;
+        if (requests > 1 && waiter.certain && waiter.handles == requests)
+            std::fprintf(out_, ", %d of %d requests not complete", waiter.operations, requests);
+        else if (requests > 0)
+            std::fprintf(out_, ", %d request%s", requests, plural(requests));
+        if (requests > 0 && !std::getenv("SENNIT_HANG"))
+            for (int i = 0; i < waiter.operations; ++i)
+                if (!survey_.operation(waiter, i).wait.call) { // mpi/posted.h
+                    std::fputs(" (with SENNIT_HANG=report you hear of what)", out_);
+                    break;
+                }
+    }
+
+    void call(const Call &call) {
+        std::fputs(call.name, out_);
         const char *separator = " ";
-        if (call.direction != 0) {
-            const char *const way = call.direction == SENNIT_NOTICE_SEND ? "to" : "from";
-            const int peer = waiter.text.peer >= 0 ? waiter.text.peer : call.peer;
+        if (call.wait.direction != 0) {
+            const char *const way = call.wait.direction == SENNIT_NOTICE_SEND ? "to" : "from";
+            const int peer = call.text.peer >= 0 ? call.text.peer : call.wait.peer;
             if (peer >= 0)
                 std::fprintf(out_, " %s rank %d", way, peer);
             else
                 std::fprintf(out_, " %s any rank", way);
-            if (call.tag >= 0)
-                std::fprintf(out_, ", tag %d", call.tag);
+            if (call.wait.tag >= 0)
+                std::fprintf(out_, ", tag %d", call.wait.tag);
             separator = ", ";
         }
-        if (call.count >= 0) {
-            std::fprintf(out_, "%scount %lld", separator, static_cast<long long>(call.count));
+        if (call.wait.count >= 0) {
+            std::fprintf(out_, "%scount %lld", separator, static_cast<long long>(call.wait.count));
             separator = ", ";
         }
-        if (call.requests > 0) {
-            if (waiter.text.incomplete >= 0)
-                std::fprintf(out_, "%s%d of %d request%s not complete", separator,
-                             waiter.text.incomplete, call.requests, plural(call.requests));
-            else
-                std::fprintf(out_, "%s%d request%s", separator, call.requests,
-                             plural(call.requests));
-            separator = ", ";
+        if (*call.text.group)
+            std::fprintf(out_, "%son %s", separator, call.text.group);
+    }
+
+    // What the call waits for, a line each.
+    void operations(const Waiter &waiter) {
+        int known = 0;
+        for (int i = 0; i < waiter.operations; ++i) {
+            const Call &operation = survey_.operation(waiter, i);
+            if (!operation.wait.call || ++known > kMostOperations)
+                continue;
+            std::fprintf(out_, "sennit:      %sfor ", waiter.certain ? "" : "perhaps ");
+            call(operation);
+            std::fputc('\n', out_);
         }
-        if (*waiter.text.group)
-            std::fprintf(out_, "%son %s", separator, waiter.text.group);
+        if (known > kMostOperations)
+            std::fprintf(out_, "sennit:      ... and %d more\n", known - kMostOperations);
     }
 
     void circle(const trace::Array<int> &cycle) {
@@ -190,6 +213,12 @@ class Writer {
     CallSites sites_;
 };
 
+// For `sennit run`, see tools/sennit/hang_judge.h.
+void write_call(std::FILE *out, const Call &call, const char *role) {
+    std::fprintf(out, "%s\t%d\t%d\t%d\t%s\t%s\n", call.name, call.wait.direction, call.text.peer,
+                 call.wait.tag, call.text.group, role);
+}
+
 } // namespace
 
 Report::Report(const Survey &survey) {
@@ -199,10 +228,15 @@ Report::Report(const Survey &survey) {
         std::fclose(out);
     }
     if (std::FILE *out = open_memstream(&calls, &size)) {
-        for (std::size_t i = 0; i < survey.waiters().size() && i < kMostLines; ++i)
-            if (const Waiter &waiter = survey.waiters()[i]; waiter.call.call)
-                std::fprintf(out, "%s\t%d\t%d\t%d\t%s\n", waiter.call_name, waiter.call.direction,
-                             waiter.text.peer, waiter.call.tag, waiter.text.group);
+        for (std::size_t i = 0; i < survey.waiters().size() && i < kMostLines; ++i) {
+            const Waiter &waiter = survey.waiters()[i];
+            if (!waiter.in_call())
+                continue;
+            write_call(out, waiter.call, "call");
+            for (int k = 0; k < waiter.operations; ++k)
+                if (const Call &operation = survey.operation(waiter, k); operation.wait.call)
+                    write_call(out, operation, waiter.certain ? "operation" : "perhaps");
+        }
         std::fclose(out);
     }
 }

@@ -8,6 +8,7 @@
 #include "task/task.h"
 #include "watch/watch.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace sennit::watch {
@@ -21,6 +22,14 @@ struct TaskCopy {
     const Task &operator*() const { return *reinterpret_cast<const Task *>(bytes); }
     const Task *operator->() const { return &**this; }
 };
+
+// In words. True for a process that is not of the job, such as one that was spawned.
+bool describe(Call &call, const sennit_describer &describer) {
+    call.text = {.peer = -1, .size = 0, .group = ""};
+    if (describer.text)
+        describer.text(&call.wait, &call.text);
+    return call.wait.direction != 0 && call.wait.peer >= 0 && call.text.peer < 0;
+}
 
 } // namespace
 
@@ -90,9 +99,26 @@ void Survey::fill(Waiter &waiter, const sched::Slot *slot) {
 }
 
 void Survey::fill_call(Waiter &waiter, const sennit_wait *wait) {
-    if (!memory_.get(wait, waiter.call))
+    Call &call = waiter.call;
+    if (!memory_.get(wait, call.wait))
         return;
-    memory_.get_text(waiter.call.call, waiter.call_name, sizeof waiter.call_name);
+    memory_.get_text(call.wait.call, call.name, sizeof call.name);
+    copy_handles(waiter);
+}
+
+void Survey::copy_handles(Waiter &waiter) {
+    const sennit_wait &wait = waiter.call.wait;
+    const int count = std::min(wait.requests, kMostHandles);
+    std::byte copy[kMostHandles * sizeof(std::uint64_t)];
+    const std::size_t size = static_cast<std::size_t>(std::max(count, 0)) * handle_size_;
+    if (!wait.handles || size == 0 || size > sizeof copy ||
+        memory_.read(wait.handles, copy, size) != size)
+        return;
+    waiter.handle = static_cast<int>(handles_.size());
+    for (std::size_t i = 0; i < size; ++i)
+        if (!handles_.push(copy[i]))
+            return;
+    waiter.handles = count;
 }
 
 // The waits of one stack, the innermost first.
@@ -126,7 +152,7 @@ void Survey::add_stack(const sched::Wait *innermost) {
 void Survey::add_call(const Blocked &thread) {
     Waiter waiter{.place = Waiter::Place::call, .kind = WaitFor::resumption};
     fill_call(waiter, &thread.wait);
-    if (!*waiter.call_name)
+    if (!*waiter.call.name)
         return; // for a suspended task
     waiter.thread_id = thread.thread_id;
     waiter.frame = thread.frame;
@@ -211,26 +237,56 @@ void Survey::describe_calls() {
                         if (at < 0)
                             return;
                         Waiter &waiter = self.waiters_[static_cast<std::size_t>(at)];
-                        if (waiter.kind != WaitFor::events || waiter.call.call)
+                        if (waiter.kind != WaitFor::events || waiter.in_call())
                             return;
                         waiter.outside = false;
                         self.fill_call(waiter, wait);
                     },
                     &survey);
             for (Waiter &waiter : survey.waiters_) {
-                waiter.text = {.peer = -1, .size = 0, .incomplete = -1, .group = ""};
-                if (waiter.call.call && service.describer->text)
-                    service.describer->text(&waiter.call, &waiter.text);
-                // A process that is not of the job, such as one that was spawned.
-                if (waiter.call.call && waiter.call.direction != 0 && waiter.call.peer >= 0 &&
-                    waiter.text.peer < 0)
-                    waiter.outside = true;
+                if (!waiter.in_call())
+                    continue;
+                waiter.outside |= describe(waiter.call, *service.describer);
+                if (waiter.handles > 0 && waiter.operations == 0)
+                    survey.describe_operations(waiter, *service.describer);
             }
         },
         this);
 }
 
+void Survey::describe_operations(Waiter &waiter, const sennit_describer &describer) {
+    if (!describer.operations)
+        return;
+    waiter.operation = static_cast<int>(operations_.size());
+    waiter.certain =
+        describer.operations(
+            handles_.begin() + waiter.handle, waiter.handles, waiter.place == Waiter::Place::call,
+            [](void *arg, const sennit_wait *operation) {
+                auto &self = *static_cast<Survey *>(arg);
+                Call call;
+                if (operation) {
+                    call.wait = *operation;
+                    self.memory_.get_text(operation->call, call.name, sizeof call.name);
+                }
+                self.operations_.push(call);
+            },
+            this) != 0;
+    waiter.operations = static_cast<int>(operations_.size()) - waiter.operation;
+    for (int i = 0; i < waiter.operations; ++i) {
+        Call &call = operations_[static_cast<std::size_t>(waiter.operation + i)];
+        const bool outside = call.wait.call && describe(call, describer);
+        // Complete is a generalized request when the program says so.
+        waiter.outside |= outside || std::strcmp(call.name, "MPI_Grequest_start") == 0;
+    }
+}
+
 void Survey::take() {
+    poll::each_service(
+        [](void *arg, const poll::Pending &service) {
+            if (service.describer && service.describer->handle_size > 0)
+                static_cast<Survey *>(arg)->handle_size_ = service.describer->handle_size;
+        },
+        this);
     for (int i = 0, n = sched::Worker::count(); i < n; ++i)
         if (sched::Worker *worker = sched::Worker::by_id(i); worker && !worker->away())
             worker->each_fiber([this](const sched::Fiber &fiber) {
@@ -253,14 +309,22 @@ bool Survey::waits_outside() const {
 
 bool Survey::waits_for_ranks() const {
     for (const Waiter &waiter : waiters_)
-        if (waiter.call.call)
+        if (waiter.in_call())
             return true;
     return false;
 }
 
+bool Survey::is_about(const Waiter &waiter, const char *prefix) const {
+    const auto begins = [prefix](const Call &call) {
+        return std::strncmp(call.name, prefix, std::strlen(prefix)) == 0;
+    };
+    const Call *const operations = operations_.begin() + waiter.operation;
+    return begins(waiter.call) || std::any_of(operations, operations + waiter.operations, begins);
+}
+
 bool Survey::waits_for_files() const {
     for (const Waiter &waiter : waiters_)
-        if (waiter.call.call && std::strncmp(waiter.call_name, "MPI_File_", 9) == 0)
+        if (is_about(waiter, "MPI_File_"))
             return true;
     return false;
 }

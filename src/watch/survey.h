@@ -18,6 +18,13 @@ struct Taskgroup;
 
 namespace sennit::watch {
 
+// A call, or an operation that one waits for.
+struct Call {
+    sennit_wait wait = {}; // points to nothing but its name below, null: none is known
+    sennit_wait_text text = {};
+    char name[40] = "";
+};
+
 struct Waiter {
     enum class Place : std::uint8_t { stack, ended, not_begun, call };
     Place place; // suspended; ended but for events; not begun; a thread in a call
@@ -39,10 +46,15 @@ struct Waiter {
     int team_size = 0;
     std::int64_t left = 0; // children, tasks, predecessors, events that it waits for
     char label[64] = "";
-    // The call that it is in, if `call.call`, which then points to nothing but its name below.
-    sennit_wait call = {};
-    sennit_wait_text text = {};
-    char call_name[40] = "";
+    Call call = {};
+    // Of the operations that the call waits for, those that may not be complete.
+    int handle = 0; // in the survey's copies of handles, `handles` of them
+    int handles = 0;
+    int operation = 0; // in the survey's list
+    int operations = 0;
+    bool certain = true; // none of them is complete
+
+    bool in_call() const { return call.wait.call != nullptr; }
 };
 
 class Survey {
@@ -51,6 +63,9 @@ class Survey {
     void take();
 
     const trace::Array<Waiter> &waiters() const { return waiters_; }
+    const Call &operation(const Waiter &waiter, int i) const { // of waiter.operations
+        return operations_[static_cast<std::size_t>(waiter.operation + i)];
+    }
     bool complete() const { return complete_; } // else there were too many
     bool waits_outside() const;                 // for something else than tasks and other ranks
     bool waits_for_ranks() const;
@@ -69,6 +84,7 @@ class Survey {
 
   private:
     static constexpr std::size_t kMost = 4096;
+    static constexpr int kMostHandles = 64; // of a call
     struct Edge {
         int from; // successor
         int to;   // predecessor
@@ -82,12 +98,18 @@ class Survey {
     void add_successors();
     void fill(Waiter &waiter, const sched::Slot *slot);
     void fill_call(Waiter &waiter, const sennit_wait *wait);
+    void copy_handles(Waiter &waiter);
     void describe_calls();
+    void describe_operations(Waiter &waiter, const sennit_describer &describer);
+    bool is_about(const Waiter &waiter, const char *prefix) const;
     bool is_self_or_included_child(const Waiter &waiter, std::uint32_t mark) const;
 
     Memory memory_;
     trace::Array<Waiter> waiters_;
     trace::Array<Edge> edges_;
+    trace::Array<Call> operations_;
+    trace::Array<std::byte> handles_;
+    std::size_t handle_size_ = 0;
     trace::AddressMap<int> by_task_; // index + 1
     bool complete_ = true;
 };

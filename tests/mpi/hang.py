@@ -17,10 +17,11 @@ LIMIT = 120  # seconds until a test counts as failed
 failures = []
 
 
-def run(options, case):
+def run(options, case, settings=None):
+    environment = os.environ | {"SENNIT_HANG": "abort", "SENNIT_HANG_GRACE": "1"} | (settings or {})
     return subprocess.run([options.sennit, "run", "-n", "2", "--threads", "2", options.victim, case],
                           capture_output=True, text=True, timeout=LIMIT, check=False,
-                          env=dict(os.environ, SENNIT_HANG="abort", SENNIT_HANG_GRACE="1"))
+                          env={name: value for name, value in environment.items() if value is not None})
 
 
 def check(condition, what, done):
@@ -42,9 +43,10 @@ def silent(options, case):
     check(done.returncode == 0 and done.stderr == "", f"{case}: runs to its end without a word", done)
 
 
-def not_ended(options, case):
-    done = run(options, case)
+def not_ended(options, case, pattern="", settings=None):
+    done = run(options, case, settings)
     check(done.returncode == 0, f"{case}: runs to its end", done)
+    check(re.search(pattern, done.stderr), f"{case}: the report has '{pattern}'", done.stderr)
 
 
 def main():
@@ -68,7 +70,28 @@ def main():
               r"in rank 1, which is in MPI_Finalize\n")
     explained(options, "missing_barrier",
               r"MPI_Barrier on MPI_COMM_WORLD: not called by rank 1\n")
-    explained(options, "bound_task", r"has ended but for TAMPI_Iwait",
+    explained(options, "both_wait",
+              r": MPI_Wait, 1 request, in .*\n"
+              r"sennit: +for MPI_Irecv from rank 1, tag 21, on halo\n",
+              r"rank 0 waits for rank 1 to send a message with tag 21: nothing like it is under way "
+              r"in rank 1, which is in MPI_Wait\n",
+              r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
+    explained(options, "wrong_tag",
+              r": MPI_Waitall, 4 requests, in .*\n"
+              r"sennit: +perhaps for MPI_Irecv from rank 1, tag 30, on MPI_COMM_WORLD\n"
+              r"sennit: +perhaps for MPI_Irecv from rank 1, tag 32, on MPI_COMM_WORLD\n"
+              r"sennit: +perhaps for MPI_Issend to rank 1, tag 31, on MPI_COMM_WORLD\n",
+              r"rank 0 perhaps waits for rank 1 to send a message with tag 32: nothing like it",
+              r"perhaps a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
+    explained(options, "wrong_tag_in_task",
+              r"task '.*': MPI_Waitall, 2 of 4 requests not complete, in .*\n"
+              r"sennit: +for MPI_Irecv from rank 1, tag 32, on MPI_COMM_WORLD\n"
+              r"sennit: +for MPI_Issend to rank 1, tag 31, on MPI_COMM_WORLD\n",
+              r"rank 0 waits for rank 1 to send a message with tag 32: nothing like it",
+              r"rank 0 waits for rank 1 to receive a message with tag 31: nothing like it",
+              r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
+    explained(options, "bound_task", r"has ended but for TAMPI_Iwait, 1 request\n"
+              r"sennit: +for MPI_Irecv from rank 1, tag 3, on MPI_COMM_WORLD\n",
               r"has not begun, waits for 1 task that it depends on")
     explained(options, "stuck_callbacks",
               r"(the initial task|thread \d+): MPI_Recv from rank 1, tag 9, on MPI_COMM_WORLD, in ",
@@ -81,6 +104,9 @@ def main():
     silent(options, "slow_task")
     silent(options, "slow_callback")
     silent(options, "slow_handler")
+    not_ended(options, "slow_thread", r"sennit: +for MPI_Grequest_start\n")
+    not_ended(options, "slow_thread", r": MPI_Wait, 1 request \(with SENNIT_HANG=report you hear of "
+              r"what\), in ", {"SENNIT_HANG": None})
     if options.spawns:
         not_ended(options, "slow_child")
     return 1 if failures else 0

@@ -63,9 +63,9 @@ TEST(HangJudge, TellsOnceAndTellsWhenItGoesOn) {
 
 TEST(HangJudge, NamesTheCycleOfRanks) {
     HangJudge judge(3);
-    judge.hear(still(0, 0, 20, "MPI_Recv\t2\t1\t7\tMPI_COMM_WORLD\n"));
-    judge.hear(still(1, 0, 20, "MPI_Recv\t2\t2\t7\tMPI_COMM_WORLD\n"));
-    judge.hear(still(2, 0, 20, "MPI_Recv\t2\t0\t7\tMPI_COMM_WORLD\n"));
+    judge.hear(still(0, 0, 20, "MPI_Recv\t2\t1\t7\tMPI_COMM_WORLD\tcall\n"));
+    judge.hear(still(1, 0, 20, "MPI_Recv\t2\t2\t7\tMPI_COMM_WORLD\tcall\n"));
+    judge.hear(still(2, 0, 20, "MPI_Recv\t2\t0\t7\tMPI_COMM_WORLD\tcall\n"));
     const auto verdict = judge.verdict();
     ASSERT_TRUE(verdict);
     EXPECT_NE(verdict->text.find("a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 2, "
@@ -76,15 +76,70 @@ TEST(HangJudge, NamesTheCycleOfRanks) {
 TEST(HangJudge, ARankThatHasEndedSendsNothing) {
     HangJudge judge(2);
     judge.hear("end\t1\t11000000000");
-    judge.hear(still(0, 0, 20, "MPI_Recv\t2\t1\t5\tMPI_COMM_WORLD\n", true));
+    judge.hear(still(0, 0, 20, "MPI_Recv\t2\t1\t5\tMPI_COMM_WORLD\tcall\n", true));
     EXPECT_FALSE(judge.verdict()); // its last message may be on its way
-    judge.hear(still(0, 0, 21, "MPI_Recv\t2\t1\t5\tMPI_COMM_WORLD\n", true));
+    judge.hear(still(0, 0, 21, "MPI_Recv\t2\t1\t5\tMPI_COMM_WORLD\tcall\n", true));
     const auto verdict = judge.verdict();
     ASSERT_TRUE(verdict);
     EXPECT_NE(verdict->text.find("rank 0 waits for rank 1 to send a message with tag 5: nothing "
                                  "like it is under way in rank 1, which has ended\n"),
               std::string::npos);
     EXPECT_EQ(verdict->processes, std::vector<int>{1000});
+}
+
+const std::string waits = "MPI_Waitall\t0\t-1\t-1\t\tcall\n";
+
+TEST(HangJudge, NamesTheCycleOfOperationsThatAreWaitedFor) {
+    HangJudge judge(2);
+    judge.hear(still(0, 0, 20, waits + "MPI_Irecv\t2\t1\t7\tMPI_COMM_WORLD\toperation\n"));
+    judge.hear(still(1, 0, 20, waits + "MPI_Irecv\t2\t0\t7\tMPI_COMM_WORLD\toperation\n"));
+    const auto verdict = judge.verdict();
+    ASSERT_TRUE(verdict);
+    EXPECT_NE(verdict->text.find("rank 1 waits for rank 0 to send a message with tag 7: nothing "
+                                 "like it is under way in rank 0, which is in MPI_Waitall\n"),
+              std::string::npos);
+    EXPECT_NE(verdict->text.find("sennit: a deadlock: rank 0 waits for rank 1, rank 1 waits for "
+                                 "rank 0\n"),
+              std::string::npos);
+}
+
+// One of the requests that MPI_Waitall is given is not complete, nobody knows which.
+TEST(HangJudge, SaysPerhapsOfWhatMayBeComplete) {
+    const std::string received = "MPI_Irecv\t2\t{0}\t{1}\tMPI_COMM_WORLD\tperhaps\n";
+    const std::string sent = "MPI_Isend\t1\t{0}\t{1}\tMPI_COMM_WORLD\tperhaps\n";
+    HangJudge judge(2);
+    judge.hear(still(0, 0, 20,
+                     waits + fmt::format(fmt::runtime(received), 1, 3) +
+                         fmt::format(fmt::runtime(received), 1, 4) +
+                         fmt::format(fmt::runtime(sent), 1, 5)));
+    judge.hear(still(1, 0, 20,
+                     waits + fmt::format(fmt::runtime(received), 0, 6) +
+                         fmt::format(fmt::runtime(sent), 0, 4)));
+    const auto verdict = judge.verdict();
+    ASSERT_TRUE(verdict);
+    EXPECT_NE(verdict->text.find("rank 0 perhaps waits for rank 1 to send a message with tag 3"),
+              std::string::npos);
+    EXPECT_NE(verdict->text.find("rank 1 perhaps waits for rank 0 to send a message with tag 6"),
+              std::string::npos);
+    EXPECT_EQ(verdict->text.find("with tag 4"), std::string::npos); // it is there
+    EXPECT_EQ(verdict->text.find("with tag 5"), std::string::npos); // most sends are complete
+    EXPECT_NE(
+        verdict->text.find("sennit: perhaps a deadlock: rank 0 waits for rank 1, rank 1 waits "
+                           "for rank 0\n"),
+        std::string::npos);
+}
+
+TEST(HangJudge, SaysThatAMessageIsOnAnotherCommunicator) {
+    HangJudge judge(2);
+    judge.hear(still(0, 0, 20, "MPI_Recv\t2\t1\t5\tMPI_COMM_WORLD\tcall\n"));
+    judge.hear(still(1, 0, 20, "MPI_Ssend\t1\t0\t5\ta communicator of 2\tcall\n"));
+    const auto verdict = judge.verdict();
+    ASSERT_TRUE(verdict);
+    EXPECT_NE(
+        verdict->text.find("rank 0 waits for rank 1 to send a message with tag 5: nothing like "
+                           "it is under way in rank 1, which is in MPI_Ssend; something like it "
+                           "is on another communicator\n"),
+        std::string::npos);
 }
 
 TEST(HangJudge, AbortsNothingThatWaitsForTheOutside) {

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t second = 1'000'000'000;
 constexpr std::size_t most_partners = 12; // lines about calls that have no partner
+constexpr const char *world = "MPI_COMM_WORLD";
 constexpr int send = 1;
 constexpr int receive = 2;
 
@@ -61,9 +62,12 @@ std::optional<std::pair<int, HangJudge::Rank>> HangJudge::parse(std::string_view
         rest.remove_prefix(std::min(rest.size(), line.size() + 1));
         const auto words = split(line, '\t');
         Call call{};
-        if (words.size() != 5 || !read(words[1], call.direction) || !read(words[2], call.peer) ||
+        if (words.size() != 6 || !read(words[1], call.direction) || !read(words[2], call.peer) ||
             !read(words[3], call.tag))
             return std::nullopt;
+        call.role = words[5] == "call"        ? Role::call
+                    : words[5] == "operation" ? Role::operation
+                                              : Role::perhaps;
         call.name = words[0];
         call.communicator = words[4];
         rank.calls.push_back(call);
@@ -132,7 +136,8 @@ HangJudge::Verdict HangJudge::describe(std::uint64_t seconds) const {
         if (rank.abort && !outside)
             verdict.processes.push_back(rank.process);
     }
-    verdict.text += missing_partners() + cycle();
+    const std::string deadlock = cycle(true);
+    verdict.text += missing_partners() + (deadlock.empty() ? cycle(false) : deadlock);
     if (!verdict.processes.empty())
         verdict.text += "sennit: its ranks are ended because of SENNIT_HANG=abort\n";
     return verdict;
@@ -144,61 +149,96 @@ std::string HangJudge::whereabouts(int number) const {
         return "which has ended";
     std::set<std::string> names;
     for (const Call &call : found->second.calls)
-        names.insert(call.name);
+        if (call.role == Role::call)
+            names.insert(call.name);
     if (names.empty())
         return "which is in no MPI call";
     return fmt::format("which is in {}", fmt::join(names, ", "));
 }
 
+// A collective call that not all ranks are in.
+std::string HangJudge::missing_participants(const Call &call) const {
+    // A rank may have started the non-blocking form and not be waiting for it yet; and not every
+    // rank need be of another communicator.
+    if (call.role != Role::call || call.communicator != world || call.name == "MPI_Finalize")
+        return "";
+    std::vector<int> absent;
+    for (const auto &[other, there] : ranks_)
+        if (std::find(there.calls.begin(), there.calls.end(), call) == there.calls.end())
+            absent.push_back(other);
+    if (absent.empty())
+        return "";
+    return fmt::format("sennit: {} on {}: not called by rank {}\n", call.name, call.communicator,
+                       fmt::join(absent, ", "));
+}
+
+// Do the two, a send and a receive, use the same communicator? Names need not be the same on all
+// ranks, and several communicators may have the same.
+bool HangJudge::may_share_communicator(const Call &one, const Call &other) {
+    return (one.communicator == world) == (other.communicator == world);
+}
+
+// Is there what the call of that rank waits for, also perhaps?
+bool HangJudge::has_partner(int rank, const Call &call) const {
+    const auto partner = ranks_.find(call.peer);
+    if (partner == ranks_.end())
+        return true; // nobody knows
+    return std::any_of(partner->second.calls.begin(), partner->second.calls.end(),
+                       [&](const Call &other) {
+                           return matches(rank, call, other) && may_share_communicator(call, other);
+                       });
+}
+
+bool HangJudge::matches(int rank, const Call &call, const Call &other) {
+    return other.direction == (call.direction == send ? receive : send) &&
+           (other.peer == rank || other.peer < 0) &&
+           (other.tag == call.tag || other.tag < 0 || call.tag < 0);
+}
+
+std::string HangJudge::missing_partner(int rank, const Call &call) const {
+    if (has_partner(rank, call))
+        return "";
+    const std::vector<Call> &theirs = ranks_.at(call.peer).calls;
+    const bool elsewhere = std::any_of(theirs.begin(), theirs.end(), [&](const Call &other) {
+        return matches(rank, call, other);
+    });
+    return fmt::format("sennit: rank {} {}waits for rank {} to {} a message with tag {}: nothing "
+                       "like it is under way in rank {}, {}{}\n",
+                       rank, call.role == Role::perhaps ? "perhaps " : "", call.peer,
+                       call.direction == send ? "receive" : "send",
+                       call.tag < 0 ? "any" : std::to_string(call.tag), call.peer,
+                       whereabouts(call.peer),
+                       elsewhere ? "; something like it is on another communicator" : "");
+}
+
 // Calls whose partner is not there.
 std::string HangJudge::missing_partners() const {
-    std::vector<std::string> lines;
-    for (const auto &[number, rank] : ranks_) {
-        for (const Call &call : rank.calls) {
-            if (call.direction == 0) {
-                if (call.communicator.empty() || call.name == "MPI_Finalize")
-                    continue;
-                // Not every rank need be of the communicator, but who is in the call is.
-                std::vector<int> absent;
-                for (const auto &[other, there] : ranks_)
-                    if (std::find(there.calls.begin(), there.calls.end(), call) ==
-                        there.calls.end())
-                        absent.push_back(other);
-                if (!absent.empty() && call.communicator == "MPI_COMM_WORLD")
-                    lines.push_back(fmt::format("sennit: {} on {}: not called by rank {}\n",
-                                                call.name, call.communicator,
-                                                fmt::join(absent, ", ")));
-                continue;
-            }
-            const auto partner = ranks_.find(call.peer);
-            const auto answers = [&, me = number](const Call &other) {
-                return other.direction == (call.direction == send ? receive : send) &&
-                       (other.peer == me || other.peer < 0) &&
-                       (other.tag == call.tag || other.tag < 0 || call.tag < 0);
-            };
-            if (partner == ranks_.end() ||
-                std::any_of(partner->second.calls.begin(), partner->second.calls.end(), answers))
-                continue;
-            lines.push_back(fmt::format(
-                "sennit: rank {} waits for rank {} to {} a message with tag {}: nothing like it is "
-                "under way in rank {}, {}\n",
-                number, call.peer, call.direction == send ? "receive" : "send",
-                call.tag < 0 ? "any" : std::to_string(call.tag), call.peer,
-                whereabouts(call.peer)));
-        }
-    }
-    std::sort(lines.begin(), lines.end());
-    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
-    if (lines.size() > most_partners) {
-        const std::size_t more = lines.size() - most_partners;
-        lines.resize(most_partners);
-        lines.push_back(fmt::format("sennit: ... and {} more like these\n", more));
-    }
-    return fmt::format("{}", fmt::join(lines, ""));
+    std::set<std::string> lines;
+    const auto collect = [&](auto wanted) {
+        for (const auto &[number, rank] : ranks_)
+            for (const Call &call : rank.calls)
+                if (wanted(call))
+                    lines.insert(call.direction == 0 ? missing_participants(call)
+                                                     : missing_partner(number, call));
+        lines.erase("");
+    };
+    collect([](const Call &call) { return call.role != Role::perhaps; });
+    // Most sends do not wait for their receive.
+    for (const int direction : {receive, send})
+        if (lines.empty())
+            collect([=](const Call &call) { return call.direction == direction; });
+    std::string text;
+    std::size_t told = 0;
+    for (const std::string &line : lines)
+        if (told++ < most_partners)
+            text += line;
+    if (told > most_partners)
+        text += fmt::format("sennit: ... and {} more like these\n", told - most_partners);
+    return text;
 }
 
 // A cycle of ranks that wait for each other's messages.
-std::string HangJudge::cycle() const {
+std::string HangJudge::cycle(bool certain) const {
     std::set<int> done;
     for (const auto &[root, unused] : ranks_) {
         std::vector<int> path = {root};
@@ -208,11 +248,13 @@ std::string HangJudge::cycle() const {
             const auto found = ranks_.find(at);
             if (found != ranks_.end() && done.count(at) == 0)
                 for (const Call &call : found->second.calls) {
-                    if (call.direction == 0 || call.peer < 0 || done.count(call.peer) != 0)
+                    if (call.direction == 0 || call.peer < 0 || done.count(call.peer) != 0 ||
+                        (call.role == Role::perhaps && (certain || has_partner(at, call))))
                         continue;
                     const auto first = std::find(path.begin(), path.end(), call.peer);
                     if (first != path.end()) {
-                        std::string line = "sennit: a deadlock:";
+                        std::string line =
+                            certain ? "sennit: a deadlock:" : "sennit: perhaps a deadlock:";
                         for (auto member = first; member != path.end(); ++member) {
                             const int after = member + 1 == path.end() ? *first : *(member + 1);
                             line += fmt::format("{} rank {} waits for rank {}",

@@ -7,13 +7,16 @@
 //
 // A message is
 //   hang <rank> <process> <since> <now> <grace> <abort> <outside>      times in ns; flags 0 or 1
-//   <call> <direction> <peer> <tag> <communicator>                     a line each
+//   <call> <direction> <peer> <tag> <communicator> <role>              a line each
 //   (an empty line)
 //   lines for people
 // or
 //   move <rank>      one that stood still
 //   end <rank> <now>
-// with tabs between the words.
+// with tabs between the words. The role is
+//   call        that it is in
+//   operation   that this call waits for: MPI_Irecv for MPI_Wait
+//   perhaps     the same, but it may be complete: MPI_Waitall waits for one or more of them
 #pragma once
 
 #include <cstdint>
@@ -39,12 +42,14 @@ class HangJudge {
     std::optional<Verdict> verdict();
 
   private:
+    enum class Role { call, operation, perhaps };
     struct Call {
         std::string name;
         int direction; // enum sennit_notice, or 0
         int peer;
         int tag;
         std::string communicator;
+        Role role;
 
         bool operator==(const Call &) const = default;
     };
@@ -63,7 +68,12 @@ class HangJudge {
     static std::optional<std::pair<int, Rank>> parse(std::string_view message);
     Verdict describe(std::uint64_t seconds) const;
     std::string missing_partners() const;
-    std::string cycle() const;
+    std::string missing_participants(const Call &call) const;
+    std::string missing_partner(int rank, const Call &call) const;
+    bool has_partner(int rank, const Call &call) const;
+    static bool matches(int rank, const Call &call, const Call &other);
+    static bool may_share_communicator(const Call &one, const Call &other);
+    std::string cycle(bool certain) const;
     std::string whereabouts(int rank) const;
 
     int size_;

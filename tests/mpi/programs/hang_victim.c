@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <mpix_continue.h>
 #include <mpix_detach.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,6 +76,73 @@ static void bound_task(void) {
 #pragma omp task depend(in : value)
         printf("%d\n", value);
     }
+}
+
+/* Both wait for a request, outside of tasks, on a communicator with a name, after what has used the
+ * request's place before: the messages of lap 0 come. */
+static void both_wait(void) {
+    MPI_Comm named;
+    MPI_Comm_dup(MPI_COMM_WORLD, &named);
+    MPI_Comm_set_name(named, "halo");
+    for (int lap = 0; lap < 2; ++lap) {
+        MPI_Request request;
+        MPI_Irecv(&value, 1, MPI_INT, 1 - rank, 20 + lap, named, &request);
+        if (lap == 0)
+            MPI_Send(&lap, 1, MPI_INT, 1 - rank, 20, named);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Both wait for four requests, two of them complete, the last one for a tag that nobody receives.
+ */
+static void exchange(int expected) {
+    int in[2], out = rank;
+    MPI_Request requests[4];
+    MPI_Status statuses[4];
+    MPI_Irecv(&in[0], 1, MPI_INT, 1 - rank, 30, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(&in[1], 1, MPI_INT, 1 - rank, expected, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(&out, 1, MPI_INT, 1 - rank, 30, MPI_COMM_WORLD, &requests[2]);
+    MPI_Issend(&out, 1, MPI_INT, 1 - rank, 31, MPI_COMM_WORLD, &requests[3]);
+    MPI_Waitall(4, requests, statuses);
+}
+static void wrong_tag(void) {
+    exchange(32);
+}
+static void wrong_tag_in_task(void) {
+#pragma omp parallel
+#pragma omp single
+#pragma omp task
+    exchange(32);
+}
+
+/* A thread that sleeps for long completes what both wait for. */
+static int nothing_known(void *state, MPI_Status *status) {
+    (void)state;
+    MPI_Status_set_elements(status, MPI_INT, 0);
+    MPI_Status_set_cancelled(status, 0);
+    return MPI_SUCCESS;
+}
+static int nothing_held(void *state) {
+    (void)state;
+    return MPI_SUCCESS;
+}
+static int not_cancelled(void *state, int complete) {
+    (void)state, (void)complete;
+    return MPI_SUCCESS;
+}
+static void *complete_late(void *request) {
+    sleep(4);
+    MPI_Grequest_complete(*(MPI_Request *)request);
+    return NULL;
+}
+static void slow_thread(void) {
+    MPI_Request request;
+    MPI_Grequest_start(nothing_known, nothing_held, not_cancelled, NULL, &request);
+    MPI_Request completed = request;
+    pthread_t thread;
+    pthread_create(&thread, NULL, complete_late, &completed);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    pthread_join(thread, NULL);
 }
 
 /* One rank computes for long, the other waits in a task. */
@@ -212,6 +280,10 @@ int main(int count, char **arguments) {
                  {"never_sent", never_sent},
                  {"missing_barrier", missing_barrier},
                  {"bound_task", bound_task},
+                 {"both_wait", both_wait},
+                 {"wrong_tag", wrong_tag},
+                 {"wrong_tag_in_task", wrong_tag_in_task},
+                 {"slow_thread", slow_thread},
                  {"slow_sender", slow_sender},
                  {"slow_task", slow_task},
                  {"slow_callback", slow_callback},

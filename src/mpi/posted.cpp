@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/posted.h"
+
+#include "base/spin.h"
+#include "mpi/engine.h"
+
+#include <mutex>
+
+namespace sennit::mpi {
+namespace {
+
+struct alignas(64) Place {
+    SpinLock lock;
+    std::uintptr_t handle;
+    Posted posted; // no call: nothing is known
+};
+
+constexpr unsigned kPlaceBits = 11;
+Place g_places[1u << kPlaceBits];
+
+void forget(const MPI_Comm *comm) {
+    const std::uintptr_t group = comm ? handle_bits(*comm) : 0;
+    for (Place &place : g_places) {
+        const std::lock_guard guard(place.lock);
+        if (place.posted.group == group)
+            place.posted.call = nullptr;
+    }
+}
+
+} // namespace
+
+void note(const MPI_Request *request, const Posted &posted) {
+    begin_to_note_posted();
+    const std::uintptr_t handle = handle_bits(*request);
+    Place &place = g_places[bucket_of_bits(handle, kPlaceBits)];
+    const std::lock_guard guard(place.lock);
+    place.handle = handle;
+    place.posted = posted;
+}
+
+bool find_posted(MPI_Request request, Posted &posted) {
+    const std::uintptr_t handle = handle_bits(request);
+    Place &place = g_places[bucket_of_bits(handle, kPlaceBits)];
+    const std::lock_guard guard(place.lock);
+    posted = place.posted;
+    return posted.call && place.handle == handle;
+}
+
+#ifdef MPICH_NUMVERSION
+
+bool is_born_complete(MPI_Request request) {
+    return static_cast<unsigned>(request) >> 30 == 1; // of the handles that are built in
+}
+
+void learn_to_know_complete_ones() {}
+
+#else
+
+// Open MPI has one.
+std::atomic<std::uintptr_t> g_born_complete{0};
+
+bool is_born_complete(MPI_Request request) {
+    return handle_bits(request) == g_born_complete.load(std::memory_order_relaxed);
+}
+
+void learn_to_know_complete_ones() {
+    static constexpr auto receive = SENNIT_BARE(Irecv);
+    static constexpr auto wait = SENNIT_BARE(Wait);
+    static constexpr auto initialized = SENNIT_BARE(Initialized);
+    int world = 0; // none in a program that has only sessions
+    if (initialized(&world) != MPI_SUCCESS || !world)
+        return;
+    const Inside inside;
+    MPI_Request requests[2];
+    for (MPI_Request &request : requests)
+        if (receive(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request) !=
+            MPI_SUCCESS)
+            return;
+    if (requests[0] == requests[1])
+        g_born_complete.store(handle_bits(requests[0]), std::memory_order_relaxed);
+    for (MPI_Request &request : requests)
+        wait(&request, MPI_STATUS_IGNORE);
+}
+
+#endif
+
+void begin_to_note_posted() {
+    if ((g_attention.load(std::memory_order_relaxed) & (kTasks | kPosts)) != kTasks)
+        return;
+    learn_to_know_complete_ones();
+    attend_to(kPosts);
+}
+
+int free_comm(MPI_Comm *comm) {
+    static constexpr auto bare = SENNIT_BARE(Comm_free);
+    forget(comm);
+    return bare(comm);
+}
+
+int disconnect_comm(MPI_Comm *comm) {
+    static constexpr auto bare = SENNIT_BARE(Comm_disconnect);
+    forget(comm);
+    return bare(comm);
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What requests are about, for reports of hangs: MPI_Wait does not say whose message it waits for.
+// The calls that make a request note so in a table, at the place of the request's handle, where
+// later ones overwrite it: not every request that is under way is known. But what is known is true,
+// for there is no other way to the same handle: all of the standard's calls that make a request do
+// so (generate.py finds them in the header), and those of ours.
+//
+// That costs an exchange of small messages some percent. So a program that calls MPI outside of
+// tasks only notes nothing, unless SENNIT_HANG is set. The first call that makes a request while
+// there are tasks begins, and from then on all do.
+#pragma once
+
+#include "mpi/door.h"
+#include "mpi/object.h"
+#include "sennit.h"
+
+#include <cstdint>
+#include <mpi.h>
+
+namespace sennit::mpi {
+
+struct Posted {
+    const sennit_call *call;
+    int peer;
+    int tag;
+    std::uint64_t group; // communicator
+};
+
+void note(const MPI_Request *request, const Posted &posted);
+// `posted.call` has returned `error` and made *request. Any thread.
+inline void note_posted(int error, const MPI_Request *request, const Posted &posted) {
+    if (way_of_post() == Way::attended && error == MPI_SUCCESS) [[unlikely]]
+        note(request, posted);
+}
+// What the request is about; false when that is not known.
+bool find_posted(MPI_Request request, Posted &posted);
+// Is it one that was complete from the start? Many share a handle.
+bool is_born_complete(MPI_Request request);
+// From now on, at the latest, if there is a task runtime, which may ask.
+void begin_to_note_posted();
+
+// In place of the MPI's: what was posted on the communicator may be over, and it is gone.
+int free_comm(MPI_Comm *comm);
+int disconnect_comm(MPI_Comm *comm);
+
+} // namespace sennit::mpi
