@@ -11,12 +11,19 @@ enum { callbacks = 40, there = 100, chain = 200000 };
 static int called, deepest, depth, incoming[callbacks], numbers[callbacks];
 static MPI_Request continuations;
 
-/* Blocks in a call of each kind: a message, a wait, a collective, what a helper thread would do. */
+/* What a helper thread would do blocks the thread itself: all other callbacks have returned. */
+static void split(void *data) {
+    MPI_Comm other;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &other);
+    MPI_Comm_free(&other);
+    ++*(int *)data;
+}
+
+/* Blocks in a call of each kind: a message, a wait, a collective. */
 static void talk(void *data) {
     const int i = *(int *)data;
     int got = -1, sum = 0;
     MPI_Request request;
-    MPI_Comm other;
     deepest = ++depth > deepest ? depth : deepest;
     CHECK(incoming[i] == i);
     MPI_Irecv(&got, 1, MPI_INT, previous(), there + i, MPI_COMM_WORLD, &request);
@@ -26,8 +33,6 @@ static void talk(void *data) {
     if (i == callbacks - 1) { /* the last one on all ranks: collectives have an order */
         MPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         CHECK(sum == ranks * i);
-        MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &other);
-        MPI_Comm_free(&other);
     }
     ++called;
     --depth;
@@ -65,12 +70,16 @@ static void begin_next(void *data) {
 }
 
 int main(int argc, char **argv) {
-    int provided = -1, links = 0;
+    int provided = -1, links = 0, splits = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     CHECK(provided == MPI_THREAD_FUNNELED);
     all(0);
+    MPI_Request null = MPI_REQUEST_NULL;
+    CHECK(MPIX_Detach(&null, split, &splits) == MPI_SUCCESS);
+    while (splits == 0)
+        MPIX_Progress(NULL);
     MPIX_Continue_init(0, 0, MPI_INFO_NULL, &continuations);
     MPI_Start(&continuations);
     all(1);
