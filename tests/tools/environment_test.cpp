@@ -71,6 +71,13 @@ TEST_F(Environment, KeepsTheOuterListsBehindOursAndInFrontOfOurPreloads) {
     EXPECT_EQ(value(made, "LD_PRELOAD"), "x.so:" + lib("libsennit-openmpi.so"));
 }
 
+TEST_F(Environment, PutsAPreloadedMpiBehindOurs) {
+    const std::string mpi = "/opt/lib/libmpi.so.40";
+    const std::string ours = "x.so:" + lib("libsennit-openmpi.so") + ":" + mpi;
+    for (const std::string &before : {mpi + ":x.so", ours}) // the latter: applied twice
+        EXPECT_EQ(value(plan("through-middle", {{"LD_PRELOAD", before}}), "LD_PRELOAD"), ours);
+}
+
 TEST_F(Environment, AppliedTwiceIsTheSame) {
     const Plan once = plan("through-middle");
     const Plan twice = plan("through-middle", {{"LD_LIBRARY_PATH", value(once, "LD_LIBRARY_PATH")},

@@ -30,15 +30,18 @@ std::vector<std::string> compose_library_path(const Installation &installation,
 }
 
 // What is preloaded already stays in front: sanitizer runtimes must be first, and a profiler's
-// MPI_X calls PMPI_X, which Sennit answers.
+// MPI_X calls PMPI_X, which Sennit answers. But the MPI itself has to be behind ours.
 std::vector<std::string> compose_preload(const std::string &before,
                                          const std::vector<std::string> &ours) {
     std::vector<std::string> list;
+    std::vector<std::string> behind;
     if (!before.empty())
         for (const std::string &item : split_path_list(before, ": "))
             if (item != ".") // an empty element
-                append_once(list, item);
+                append_once(classify_mpi_library(item) ? behind : list, item);
     for (const std::string &item : ours)
+        append_once(list, item);
+    for (const std::string &item : behind)
         append_once(list, item);
     return list;
 }
