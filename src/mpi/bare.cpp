@@ -12,8 +12,8 @@
 namespace sennit::mpi {
 namespace {
 
-// In an MPI that came with a library which the program opened for itself alone, an extension of
-// Python say: RTLD_NEXT does not look there.
+// In what came with a library which the program opened for itself alone, an extension of Python
+// say: neither RTLD_NEXT nor RTLD_DEFAULT looks there.
 void *find_in_any_library(const char *name) {
     Dl_info own{};
     dladdr(reinterpret_cast<const void *>(&find_in_any_library), &own);
@@ -48,6 +48,13 @@ void *find_in_any_library(const char *name) {
 void *find_next(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
     return found ? found : find_in_any_library(name);
+}
+
+void *find_in_runtime(const char *name) {
+    constexpr const char *of_all = "sennit_should_suspend";
+    static const bool hidden = !dlsym(RTLD_DEFAULT, of_all) && find_in_any_library(of_all);
+    void *found = dlsym(RTLD_DEFAULT, name);
+    return found || !hidden ? found : find_in_any_library(name);
 }
 
 void *find_bare(const char *name) {

@@ -7,14 +7,13 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <dlfcn.h>
 
 namespace sennit::mpi {
 
 bool Blocking::may_mark() {
     if (marked_call() == &g_unknown) {
         static const auto tell = reinterpret_cast<decltype(&::sennit_thread_blocks)>(
-            dlsym(RTLD_DEFAULT, "sennit_thread_blocks"));
+            find_in_runtime("sennit_thread_blocks"));
         t_mark.call = nullptr;
         if (tell)
             tell(&t_mark); // else, and without memory, nobody asks

@@ -4,7 +4,6 @@
 #include "mpi/delegate.h"
 
 #include <cstdlib>
-#include <dlfcn.h>
 #include <sched.h>
 #include <utility>
 
@@ -74,7 +73,7 @@ void Callback::watch(Function function, void (*call)(void *), void *arg) {
 }
 
 bool Callback::goes_elsewhere(Function function, bool at_once) {
-    static const auto fulfil = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, "omp_fulfill_event"));
+    static const auto fulfil = reinterpret_cast<Function>(find_in_runtime("omp_fulfill_event"));
     if (function == fulfil)
         return false;
     if (!runtime_present() && (t_here == 0 || !may_use_threads()))

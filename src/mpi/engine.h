@@ -78,8 +78,9 @@ inline bool knows_constants() {
 #endif
 }
 
-void *find_next(const char *name); // the function behind ours, null: there is none
-void *find_bare(const char *name); // of the MPI library, which must have it
+void *find_next(const char *name);       // the function behind ours, null: there is none
+void *find_bare(const char *name);       // of the MPI library, which must have it
+void *find_in_runtime(const char *name); // null: there is none
 
 // The real PMPI_X, found at its first call: afterwards a call of it is one jump.
 template <std::size_t n>

@@ -7,7 +7,6 @@
 #include "mpi/engine.h"
 
 #include <atomic>
-#include <dlfcn.h>
 
 namespace sennit::mpi {
 
@@ -51,7 +50,7 @@ struct Runtime {
     Runtime() {
         complete = true;
 #define SENNIT_FIND(name)                                                                          \
-    name = reinterpret_cast<decltype(&::name)>(dlsym(RTLD_DEFAULT, #name));                        \
+    name = reinterpret_cast<decltype(&::name)>(find_in_runtime(#name));                            \
     complete = complete && name != nullptr;
         SENNIT_RUNTIME_FUNCTIONS(SENNIT_FIND)
 #undef SENNIT_FIND

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 #include <pthread.h>
 
 namespace sennit::mpi {
@@ -20,7 +19,7 @@ namespace {
 
 struct Recorder {
 #define SENNIT_MEMBER(name)                                                                        \
-    decltype(&::name) name = reinterpret_cast<decltype(&::name)>(dlsym(RTLD_DEFAULT, #name));
+    decltype(&::name) name = reinterpret_cast<decltype(&::name)>(find_in_runtime(#name));
     SENNIT_MEMBER(sennit_trace_on)
     SENNIT_MEMBER(sennit_trace_call_begin)
     SENNIT_MEMBER(sennit_trace_call_end)

@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A program that knows no MPI opens a library that does, for itself alone (RTLD_LOCAL), as Python
- * does with its extensions. This file is both. */
+ * does with its extensions. This file is both: opened <library> [many]; `many`: more tasks block
+ * than there are threads. */
 #ifdef OPENED
 
 #include "check.h"
+
+enum { MANY = 8 };
+
+static void block_all_threads(void) {
+    int received[MANY];
+#pragma omp parallel
+#pragma omp single
+    {
+        for (int i = 0; i < MANY; ++i)
+#pragma omp task
+            MPI_Recv(&received[i], 1, MPI_INT, previous(), i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int i = 0; i < MANY; ++i)
+#pragma omp task
+            MPI_Ssend(&i, 1, MPI_INT, next(), i, MPI_COMM_WORLD);
+    }
+    for (int i = 0; i < MANY; ++i)
+        CHECK(received[i] == i);
+}
 
 int run(int *argc, char ***argv) {
     int received = -1;
@@ -18,6 +37,8 @@ int run(int *argc, char ***argv) {
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     CHECK(received == previous());
+    if (*argc > 2)
+        block_all_threads();
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;
@@ -26,15 +47,21 @@ int run(int *argc, char ***argv) {
 #else
 
 #include <dlfcn.h>
+#ifdef _OPENMP
 #include <omp.h>
+#endif
 #include <stdio.h>
 
 int main(int argc, char **argv) {
     void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (!library || omp_get_max_threads() < 1) {
+    if (!library) {
         fprintf(stderr, "no library: %s\n", dlerror());
         return 2;
     }
+#ifdef _OPENMP
+    if (omp_get_max_threads() < 1)
+        return 2;
+#endif
     int (*run)(int *, char ***);
     *(void **)&run = dlsym(library, "run");
     return run(&argc, &argv);
