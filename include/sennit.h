@@ -92,7 +92,7 @@ int sennit_task_suspend(sennit_task *task);
  * -1, null or 0. */
 struct sennit_wait {
     const char *call;  /* a string literal: "MPI_Recv" */
-    int32_t direction; /* enum sennit_notice, or 0 */
+    int32_t direction; /* enum sennit_notice, or 0; both: peer and tag are those of the receive */
     int32_t peer;      /* in `group`'s numbering */
     int32_t tag;
     int32_t requests; /* how many operations it waits for, in `handles` */
@@ -108,7 +108,7 @@ int sennit_task_suspend_for(sennit_task *task, const struct sennit_wait *wait);
 struct sennit_call {
     const char *name;  /* a string literal: "MPI_Recv"; "": the thread blocks for somebody who says
                         * himself what he waits for; null: it does not say that it blocks */
-    int32_t direction; /* enum sennit_notice, or 0 */
+    int32_t direction; /* as in sennit_wait */
     int32_t of_requests; /* not 0: `peer` below is the number of operations that it waits for */
 };
 

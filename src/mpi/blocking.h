@@ -102,6 +102,9 @@ class Unmarked {
     sennit_call said_{};
 };
 
+// The direction of a call that both sends and receives.
+constexpr int kExchange = SENNIT_NOTICE_SEND | SENNIT_NOTICE_RECEIVE;
+
 // What reports say of an operation.
 sennit_wait wait_of(const Operation &operation);
 

@@ -232,7 +232,7 @@ struct TracedExchange : Traced {
                               source, receive_tag, comm);                                          \
         status = traced.status(status);                                                            \
         if (to == Way::marked || !must_not_block()) {                                              \
-            static constexpr sennit_call call{"MPI_Sendrecv" #suffix, SENNIT_NOTICE_RECEIVE, 0};   \
+            static constexpr sennit_call call{"MPI_Sendrecv" #suffix, kExchange, 0};               \
             const Blocking mark(call, source, receive_tag, handle_bits(comm));                     \
             return bare(send, send_count, send_type, dest, send_tag, receive, receive_count,       \
                         receive_type, source, receive_tag, comm, status);                          \
@@ -254,8 +254,7 @@ struct TracedExchange : Traced {
                               receive_tag, comm);                                                  \
         status = traced.status(status);                                                            \
         if (to == Way::marked || !must_not_block()) {                                              \
-            static constexpr sennit_call call{"MPI_Sendrecv_replace" #suffix,                      \
-                                              SENNIT_NOTICE_RECEIVE, 0};                           \
+            static constexpr sennit_call call{"MPI_Sendrecv_replace" #suffix, kExchange, 0};       \
             const Blocking mark(call, source, receive_tag, handle_bits(comm));                     \
             return bare(buffer, count, type, dest, send_tag, source, receive_tag, comm, status);   \
         }                                                                                          \

@@ -327,9 +327,11 @@ def wrapper(call, header, suffix):
         f'{fields["tag"]}, {fields["object"]}, {fields["requests"]}, {fields["handles"]}}}')
     request = header.makes_request(name)
     fields["request"] = request or "nullptr"
+    about = (("kExchange", "source", "recvtag") if {"source", "dest"} <= set(names)
+             else (direction.get(call["notice"], "0"), fields["peer"], fields["tag"]))
     fields["noted"] = "" if not request else (
-        f'static constexpr sennit_call call{{"MPI_{name}", {direction.get(call["notice"], "0")}, 0}};\n'
-        f'    note_posted(error, {request}, {{&call, {fields["peer"]}, {fields["tag"]}, '
+        f'static constexpr sennit_call call{{"MPI_{name}", {about[0]}, 0}};\n'
+        f'    note_posted(error, {request}, {{&call, {about[1]}, {about[2]}, '
         f'group_of({fields["object"]})}});')
     fields["begins"] = (f'begin_send({fields["peer"]}, {fields["tag"]}, {fields["object"]});'
                         if kind == "notify" else "")
@@ -384,7 +386,9 @@ def unlisted(name, header):
     peer = next((peer for peer in ("dest", "source") if peer in names), "-")
     return dict.fromkeys(COLUMNS, "-") | {
         "kind": "post", "name": name, "peer": peer, "tag": "tag" if "tag" in names else "-",
-        "notice": {"dest": "send", "source": "receive", "-": "-"}[peer]}
+        # MPICH's MPI_Precv_init has a `dest`, too.
+        "notice": "receive" if name.startswith("Precv")
+                  else {"dest": "send", "source": "receive", "-": "-"}[peer]}
 
 
 BLOCKING = {"start", "poll", "delegate", "custom"}

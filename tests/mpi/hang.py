@@ -4,7 +4,7 @@
 rank is only slow is left alone. The grace time is the shortest there is, and no test expects
 anything within a time.
 
-usage: hang.py --sennit COMMAND --victim PROGRAM [--spawns]
+usage: hang.py --sennit COMMAND --victim PROGRAM [--spawns] [--mpi-4]
 """
 
 import argparse
@@ -54,6 +54,7 @@ def main():
     parser.add_argument("--sennit", required=True)
     parser.add_argument("--victim", required=True)
     parser.add_argument("--spawns", action="store_true", help="the MPI can make processes")
+    parser.add_argument("--mpi-4", action="store_true", help="the MPI has MPI 4.0's calls")
     options = parser.parse_args()
 
     explained(options, "both_receive",
@@ -90,6 +91,18 @@ def main():
               r"rank 0 waits for rank 1 to send a message with tag 32: nothing like it",
               r"rank 0 waits for rank 1 to receive a message with tag 31: nothing like it",
               r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
+    explained(options, "half_exchange",
+              r"MPI_Sendrecv from rank 1, tag 13, on MPI_COMM_WORLD, in ",
+              r"rank 1 waits for rank 0 to send a message with tag 14: nothing like it",
+              r"(?s)\A(?!.*sennit: rank 0 waits for )")
+    if options.mpi_4:
+        explained(options, "started_exchange",
+                  r"sennit: +for MPI_Isendrecv from rank 1, tag 15, on MPI_COMM_WORLD\n",
+                  r"rank 0 perhaps waits for rank 1 to send a message with tag 15: nothing like it")
+        explained(options, "not_ready",
+                  r"sennit: +for MPI_Precv_init from rank 1, tag 17, on MPI_COMM_WORLD\n",
+                  r"sennit: +for MPI_Psend_init to rank 0, tag 17, on MPI_COMM_WORLD\n",
+                  r"(?s)\A(?!.*(nothing like it|deadlock))")
     explained(options, "bound_task", r"has ended but for TAMPI_Iwait, 1 request\n"
               r"sennit: +for MPI_Irecv from rank 1, tag 3, on MPI_COMM_WORLD\n",
               r"has not begun, waits for 1 task that it depends on")

@@ -129,6 +129,47 @@ TEST(HangJudge, SaysPerhapsOfWhatMayBeComplete) {
         std::string::npos);
 }
 
+// Its message has come, and it waits for what it sends: it says only the one of both.
+TEST(HangJudge, SaysPerhapsOfAnExchange) {
+    const std::string exchange = "MPI_Sendrecv\t3\t{0}\t{1}\tMPI_COMM_WORLD\tcall\n";
+    HangJudge judge(2);
+    judge.hear(still(0, 0, 20, fmt::format(fmt::runtime(exchange), 1, 1)));
+    judge.hear(still(1, 0, 20, "MPI_Recv\t2\t0\t77\tMPI_COMM_WORLD\tcall\n"));
+    const auto verdict = judge.verdict();
+    ASSERT_TRUE(verdict);
+    EXPECT_NE(verdict->text.find("rank 1 waits for rank 0 to send a message with tag 77"),
+              std::string::npos);
+    EXPECT_EQ(verdict->text.find("sennit: rank 0 waits for"), std::string::npos);
+    HangJudge both(2);
+    for (const int rank : {0, 1})
+        both.hear(still(rank, 0, 20, fmt::format(fmt::runtime(exchange), 1 - rank, rank)));
+    const auto cycle = both.verdict();
+    ASSERT_TRUE(cycle);
+    EXPECT_NE(cycle->text.find("rank 0 perhaps waits for rank 1 to send a message with tag 0: "
+                               "nothing like it"),
+              std::string::npos);
+    EXPECT_NE(cycle->text.find("sennit: perhaps a deadlock: "), std::string::npos);
+}
+
+TEST(HangJudge, APartitionedSendMayWaitForItsOwnRank) {
+    const std::string sends = "MPI_Psend_init\t1\t0\t7\tMPI_COMM_WORLD\toperation\n";
+    HangJudge judge(2);
+    judge.hear(still(0, 0, 20, "MPI_Precv_init\t2\t1\t7\tMPI_COMM_WORLD\toperation\n"));
+    judge.hear(still(1, 0, 20, sends));
+    const auto verdict = judge.verdict();
+    ASSERT_TRUE(verdict);
+    EXPECT_EQ(verdict->text.find("nothing like it"), std::string::npos);
+    EXPECT_EQ(verdict->text.find("deadlock"), std::string::npos);
+    HangJudge mixed(2); // no receive but a partitioned one takes it
+    mixed.hear(still(0, 0, 20, "MPI_Recv\t2\t1\t7\tMPI_COMM_WORLD\tcall\n"));
+    mixed.hear(still(1, 0, 20, sends));
+    const auto different = mixed.verdict();
+    ASSERT_TRUE(different);
+    EXPECT_NE(different->text.find("rank 0 waits for rank 1 to send a message with tag 7: nothing "
+                                   "like it"),
+              std::string::npos);
+}
+
 TEST(HangJudge, SaysThatAMessageIsOnAnotherCommunicator) {
     HangJudge judge(2);
     judge.hear(still(0, 0, 20, "MPI_Recv\t2\t1\t5\tMPI_COMM_WORLD\tcall\n"));

@@ -16,6 +16,7 @@ constexpr std::size_t most_partners = 12; // lines about calls that have no part
 constexpr const char *world = "MPI_COMM_WORLD";
 constexpr int send = 1;
 constexpr int receive = 2;
+constexpr int exchange = send | receive; // peer and tag are those of what it receives
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
@@ -34,6 +35,10 @@ bool read(std::string_view text, Number &number) {
     const char *const end = text.end();
     const auto [at, error] = std::from_chars(begin, end, number);
     return error == std::errc{} && at == end;
+}
+
+bool is_partitioned(std::string_view call) {
+    return call.starts_with("MPI_Psend_") || call.starts_with("MPI_Precv_");
 }
 
 } // namespace
@@ -178,6 +183,13 @@ bool HangJudge::may_share_communicator(const Call &one, const Call &other) {
     return (one.communicator == world) == (other.communicator == world);
 }
 
+// Does the call wait for what its rank said of it? It may be complete; what it receives may be, and
+// not what it sends; and a partitioned send may wait for MPI_Pready of its own rank.
+bool HangJudge::is_certain(const Call &call) {
+    return call.role != Role::perhaps && call.direction != exchange &&
+           !(call.direction == send && is_partitioned(call.name));
+}
+
 // Is there what the call of that rank waits for, also perhaps?
 bool HangJudge::has_partner(int rank, const Call &call) const {
     const auto partner = ranks_.find(call.peer);
@@ -190,7 +202,9 @@ bool HangJudge::has_partner(int rank, const Call &call) const {
 }
 
 bool HangJudge::matches(int rank, const Call &call, const Call &other) {
-    return other.direction == (call.direction == send ? receive : send) &&
+    const bool opposite =
+        call.direction == send ? (other.direction & receive) != 0 : other.direction == send;
+    return opposite && is_partitioned(call.name) == is_partitioned(other.name) &&
            (other.peer == rank || other.peer < 0) &&
            (other.tag == call.tag || other.tag < 0 || call.tag < 0);
 }
@@ -204,7 +218,7 @@ std::string HangJudge::missing_partner(int rank, const Call &call) const {
     });
     return fmt::format("sennit: rank {} {}waits for rank {} to {} a message with tag {}: nothing "
                        "like it is under way in rank {}, {}{}\n",
-                       rank, call.role == Role::perhaps ? "perhaps " : "", call.peer,
+                       rank, is_certain(call) ? "" : "perhaps ", call.peer,
                        call.direction == send ? "receive" : "send",
                        call.tag < 0 ? "any" : std::to_string(call.tag), call.peer,
                        whereabouts(call.peer),
@@ -222,11 +236,11 @@ std::string HangJudge::missing_partners() const {
                                                      : missing_partner(number, call));
         lines.erase("");
     };
-    collect([](const Call &call) { return call.role != Role::perhaps; });
+    collect(is_certain);
     // Most sends do not wait for their receive.
     for (const int direction : {receive, send})
         if (lines.empty())
-            collect([=](const Call &call) { return call.direction == direction; });
+            collect([=](const Call &call) { return (call.direction & direction) != 0; });
     std::string text;
     std::size_t told = 0;
     for (const std::string &line : lines)
@@ -249,7 +263,7 @@ std::string HangJudge::cycle(bool certain) const {
             if (found != ranks_.end() && done.count(at) == 0)
                 for (const Call &call : found->second.calls) {
                     if (call.direction == 0 || call.peer < 0 || done.count(call.peer) != 0 ||
-                        (call.role == Role::perhaps && (certain || has_partner(at, call))))
+                        (!is_certain(call) && (certain || has_partner(at, call))))
                         continue;
                     const auto first = std::find(path.begin(), path.end(), call.peer);
                     if (first != path.end()) {

@@ -45,7 +45,7 @@ class HangJudge {
     enum class Role { call, operation, perhaps };
     struct Call {
         std::string name;
-        int direction; // enum sennit_notice, or 0
+        int direction; // as in sennit_wait
         int peer;
         int tag;
         std::string communicator;
@@ -71,6 +71,7 @@ class HangJudge {
     std::string missing_participants(const Call &call) const;
     std::string missing_partner(int rank, const Call &call) const;
     bool has_partner(int rank, const Call &call) const;
+    static bool is_certain(const Call &call);
     static bool matches(int rank, const Call &call, const Call &other);
     static bool may_share_communicator(const Call &one, const Call &other);
     std::string cycle(bool certain) const;

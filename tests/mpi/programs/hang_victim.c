@@ -115,6 +115,42 @@ static void wrong_tag_in_task(void) {
     exchange(32);
 }
 
+/* What it receives has come, what it sends is not received. */
+static void half_exchange(void) {
+    static double many[1000000];
+    if (rank == 0) {
+        MPI_Sendrecv(many, 1000000, MPI_DOUBLE, 1, 12, &value, 1, MPI_INT, 1, 13, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+    } else {
+        send(13);
+        receive(14);
+    }
+}
+
+#if MPI_VERSION >= 4
+/* The same tag is not expected. */
+static void started_exchange(void) {
+    MPI_Request request;
+    MPI_Isendrecv(&rank, 1, MPI_INT, 1 - rank, 15 + rank, &value, 1, MPI_INT, 1 - rank, 15 + rank,
+                  MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* One of two partitions is not ready. */
+static void not_ready(void) {
+    int parts[2] = {0};
+    MPI_Request request;
+    if (rank == 0)
+        MPI_Precv_init(parts, 2, 1, MPI_INT, 1, 17, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    else
+        MPI_Psend_init(parts, 2, 1, MPI_INT, 0, 17, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    MPI_Start(&request);
+    if (rank == 1)
+        MPI_Pready(0, request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+#endif
+
 /* A thread that sleeps for long completes what both wait for. */
 static int nothing_known(void *state, MPI_Status *status) {
     (void)state;
@@ -283,6 +319,11 @@ int main(int count, char **arguments) {
                  {"both_wait", both_wait},
                  {"wrong_tag", wrong_tag},
                  {"wrong_tag_in_task", wrong_tag_in_task},
+                 {"half_exchange", half_exchange},
+#if MPI_VERSION >= 4
+                 {"started_exchange", started_exchange},
+                 {"not_ready", not_ready},
+#endif
                  {"slow_thread", slow_thread},
                  {"slow_sender", slow_sender},
                  {"slow_task", slow_task},
