@@ -183,6 +183,18 @@ TEST(HangJudge, SaysThatAMessageIsOnAnotherCommunicator) {
         std::string::npos);
 }
 
+// It may have posted a receive that it does not wait for.
+TEST(HangJudge, DoesNotSayWhatARankOutsideOfMpiHasPosted) {
+    HangJudge judge(2);
+    judge.hear(still(0, 0, 20, "MPI_Ssend\t1\t1\t5\tMPI_COMM_WORLD\tcall\n"));
+    judge.hear(still(1, 0, 20));
+    const auto verdict = judge.verdict();
+    ASSERT_TRUE(verdict);
+    EXPECT_NE(verdict->text.find("sennit: rank 0 waits for rank 1 to receive a message with tag 5, "
+                                 "which is in no MPI call\n"),
+              std::string::npos);
+}
+
 TEST(HangJudge, AbortsNothingThatWaitsForTheOutside) {
     HangJudge judge(1);
     judge.hear(still(0, 0, 20, "", true, true));

@@ -148,16 +148,22 @@ HangJudge::Verdict HangJudge::describe(std::uint64_t seconds) const {
     return verdict;
 }
 
+// Is it in no MPI call?
+bool HangJudge::is_outside(int number) const {
+    const auto found = ranks_.find(number);
+    return found != ranks_.end() && !found->second.ended && found->second.calls.empty();
+}
+
 std::string HangJudge::whereabouts(int number) const {
     const auto found = ranks_.find(number);
     if (found == ranks_.end() || found->second.ended)
         return "which has ended";
+    if (is_outside(number))
+        return "which is in no MPI call";
     std::set<std::string> names;
     for (const Call &call : found->second.calls)
         if (call.role == Role::call)
             names.insert(call.name);
-    if (names.empty())
-        return "which is in no MPI call";
     return fmt::format("which is in {}", fmt::join(names, ", "));
 }
 
@@ -216,11 +222,14 @@ std::string HangJudge::missing_partner(int rank, const Call &call) const {
     const bool elsewhere = std::any_of(theirs.begin(), theirs.end(), [&](const Call &other) {
         return matches(rank, call, other);
     });
-    return fmt::format("sennit: rank {} {}waits for rank {} to {} a message with tag {}: nothing "
-                       "like it is under way in rank {}, {}{}\n",
-                       rank, is_certain(call) ? "" : "perhaps ", call.peer,
-                       call.direction == send ? "receive" : "send",
-                       call.tag < 0 ? "any" : std::to_string(call.tag), call.peer,
+    const std::string waits = fmt::format(
+        "sennit: rank {} {}waits for rank {} to {} a message with tag {}", rank,
+        is_certain(call) ? "" : "perhaps ", call.peer, call.direction == send ? "receive" : "send",
+        call.tag < 0 ? "any" : std::to_string(call.tag));
+    // Outside of MPI a rank may have posted what it does not wait for, and nobody works for it.
+    if (is_outside(call.peer))
+        return fmt::format("{}, {}\n", waits, whereabouts(call.peer));
+    return fmt::format("{}: nothing like it is under way in rank {}, {}{}\n", waits, call.peer,
                        whereabouts(call.peer),
                        elsewhere ? "; something like it is on another communicator" : "");
 }

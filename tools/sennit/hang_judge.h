@@ -75,6 +75,7 @@ class HangJudge {
     static bool matches(int rank, const Call &call, const Call &other);
     static bool may_share_communicator(const Call &one, const Call &other);
     std::string cycle(bool certain) const;
+    bool is_outside(int rank) const;
     std::string whereabouts(int rank) const;
 
     int size_;
