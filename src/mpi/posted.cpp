@@ -52,18 +52,18 @@ bool is_born_complete(MPI_Request request) {
     return static_cast<unsigned>(request) >> 30 == 1; // of the handles that are built in
 }
 
-void learn_to_know_complete_ones() {}
+static void learn_to_know_complete_ones() {}
 
 #else
 
 // Open MPI has one.
-std::atomic<std::uintptr_t> g_born_complete{0};
+static std::atomic<std::uintptr_t> g_born_complete{0};
 
 bool is_born_complete(MPI_Request request) {
     return handle_bits(request) == g_born_complete.load(std::memory_order_relaxed);
 }
 
-void learn_to_know_complete_ones() {
+static void learn_to_know_complete_ones() {
     static constexpr auto receive = SENNIT_BARE(Irecv);
     static constexpr auto wait = SENNIT_BARE(Wait);
     static constexpr auto initialized = SENNIT_BARE(Initialized);

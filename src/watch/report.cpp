@@ -143,11 +143,11 @@ class Writer {
         call(waiter.call);
         const int requests = waiter.call.wait.requests;
         if (requests > 1 && waiter.certain && waiter.handles == requests)
-            std::fprintf(out_, ", %d of %d requests not complete", waiter.operations, requests);
+            std::fprintf(out_, ", %zu of %d requests not complete", waiter.operations, requests);
         else if (requests > 0)
             std::fprintf(out_, ", %d request%s", requests, plural(requests));
         if (requests > 0 && !std::getenv("SENNIT_HANG"))
-            for (int i = 0; i < waiter.operations; ++i)
+            for (std::size_t i = 0; i < waiter.operations; ++i)
                 if (!survey_.operation(waiter, i).wait.call) { // mpi/posted.h
                     std::fputs(" (with SENNIT_HANG=report you hear of what)", out_);
                     break;
@@ -179,7 +179,7 @@ class Writer {
     // What the call waits for, a line each.
     void operations(const Waiter &waiter) {
         int known = 0;
-        for (int i = 0; i < waiter.operations; ++i) {
+        for (std::size_t i = 0; i < waiter.operations; ++i) {
             const Call &operation = survey_.operation(waiter, i);
             if (!operation.wait.call || ++known > kMostOperations)
                 continue;
@@ -233,7 +233,7 @@ Report::Report(const Survey &survey) {
             if (!waiter.in_call())
                 continue;
             write_call(out, waiter.call, "call");
-            for (int k = 0; k < waiter.operations; ++k)
+            for (std::size_t k = 0; k < waiter.operations; ++k)
                 if (const Call &operation = survey.operation(waiter, k); operation.wait.call)
                     write_call(out, operation, waiter.certain ? "operation" : "perhaps");
         }

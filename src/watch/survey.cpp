@@ -114,7 +114,7 @@ void Survey::copy_handles(Waiter &waiter) {
     if (!wait.handles || size == 0 || size > sizeof copy ||
         memory_.read(wait.handles, copy, size) != size)
         return;
-    waiter.handle = static_cast<int>(handles_.size());
+    waiter.handle = handles_.size();
     for (std::size_t i = 0; i < size; ++i)
         if (!handles_.push(copy[i]))
             return;
@@ -257,7 +257,7 @@ void Survey::describe_calls() {
 void Survey::describe_operations(Waiter &waiter, const sennit_describer &describer) {
     if (!describer.operations)
         return;
-    waiter.operation = static_cast<int>(operations_.size());
+    waiter.operation = operations_.size();
     waiter.certain =
         describer.operations(
             handles_.begin() + waiter.handle, waiter.handles, waiter.place == Waiter::Place::call,
@@ -271,9 +271,9 @@ void Survey::describe_operations(Waiter &waiter, const sennit_describer &describ
                 self.operations_.push(call);
             },
             this) != 0;
-    waiter.operations = static_cast<int>(operations_.size()) - waiter.operation;
-    for (int i = 0; i < waiter.operations; ++i) {
-        Call &call = operations_[static_cast<std::size_t>(waiter.operation + i)];
+    waiter.operations = operations_.size() - waiter.operation;
+    for (std::size_t i = 0; i < waiter.operations; ++i) {
+        Call &call = operations_[waiter.operation + i];
         const bool outside = call.wait.call && describe(call, describer);
         // Complete is a generalized request when the program says so.
         waiter.outside |= outside || std::strcmp(call.name, "MPI_Grequest_start") == 0;

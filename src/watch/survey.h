@@ -48,10 +48,10 @@ struct Waiter {
     char label[64] = "";
     Call call = {};
     // Of the operations that the call waits for, those that may not be complete.
-    int handle = 0; // in the survey's copies of handles, `handles` of them
+    std::size_t handle = 0; // in the survey's copies of handles, `handles` of them
     int handles = 0;
-    int operation = 0; // in the survey's list
-    int operations = 0;
+    std::size_t operation = 0; // in the survey's list
+    std::size_t operations = 0;
     bool certain = true; // none of them is complete
 
     bool in_call() const { return call.wait.call != nullptr; }
@@ -63,8 +63,8 @@ class Survey {
     void take();
 
     const trace::Array<Waiter> &waiters() const { return waiters_; }
-    const Call &operation(const Waiter &waiter, int i) const { // of waiter.operations
-        return operations_[static_cast<std::size_t>(waiter.operation + i)];
+    const Call &operation(const Waiter &waiter, std::size_t i) const { // of waiter.operations
+        return operations_[waiter.operation + i];
     }
     bool complete() const { return complete_; } // else there were too many
     bool waits_outside() const;                 // for something else than tasks and other ranks

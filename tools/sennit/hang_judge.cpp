@@ -192,8 +192,8 @@ bool HangJudge::may_share_communicator(const Call &one, const Call &other) {
 // Does the call wait for what its rank said of it? It may be complete; what it receives may be, and
 // not what it sends; and a partitioned send may wait for MPI_Pready of its own rank.
 bool HangJudge::is_certain(const Call &call) {
-    return call.role != Role::perhaps && call.direction != exchange &&
-           !(call.direction == send && is_partitioned(call.name));
+    const bool may_be_its_own = call.direction == send && is_partitioned(call.name);
+    return call.role != Role::perhaps && call.direction != exchange && !may_be_its_own;
 }
 
 // Is there what the call of that rank waits for, also perhaps?
