@@ -15,10 +15,16 @@ struct alignas(64) Place {
     Posted posted; // no call: nothing is known
 };
 
-constexpr unsigned kPlaceBits = 11;
+constexpr unsigned kPlaceBits = 12;
 Place g_places[1u << kPlaceBits];
 
+bool notes() {
+    return (g_attention.load(std::memory_order_relaxed) & kPosts) != 0;
+}
+
 void forget(const MPI_Comm *comm) {
+    if (!notes())
+        return;
     const std::uintptr_t group = comm ? handle_bits(*comm) : 0;
     for (Place &place : g_places) {
         const std::lock_guard guard(place.lock);
@@ -85,7 +91,7 @@ static void learn_to_know_complete_ones() {
 #endif
 
 void begin_to_note_posted() {
-    if ((g_attention.load(std::memory_order_relaxed) & (kTasks | kPosts)) != kTasks)
+    if (notes() || (g_attention.load(std::memory_order_relaxed) & kTasks) == 0)
         return;
     learn_to_know_complete_ones();
     attend_to(kPosts);

@@ -16,6 +16,7 @@ using sched::WaitFor;
 
 constexpr std::size_t kMostLines = 40; // of waiters
 constexpr int kMostOperations = 8;     // of each
+constexpr long kMostBytes = 16 * 1024; // of calls, for `sennit run`, before the last one
 
 class Writer {
   public:
@@ -219,6 +220,29 @@ void write_call(std::FILE *out, const Call &call, const char *role) {
                  call.wait.tag, call.text.group, role);
 }
 
+void write_calls(std::FILE *out, const Survey &survey) {
+    bool all = survey.complete();
+    for (const Waiter &waiter : survey.waiters()) {
+        if (!waiter.in_call())
+            continue;
+        if (std::ftell(out) > kMostBytes) {
+            all = false;
+            break;
+        }
+        write_call(out, waiter.call, "call");
+        all = all && waiter.handles == waiter.call.wait.requests;
+        for (std::size_t i = 0; i < waiter.operations; ++i) {
+            const Call &operation = survey.operation(waiter, i);
+            if (operation.wait.call)
+                write_call(out, operation, waiter.certain ? "operation" : "perhaps");
+            else
+                all = false;
+        }
+    }
+    if (!all)
+        std::fputs("...\t0\t-1\t-1\t\tmore\n", out);
+}
+
 } // namespace
 
 Report::Report(const Survey &survey) {
@@ -228,15 +252,7 @@ Report::Report(const Survey &survey) {
         std::fclose(out);
     }
     if (std::FILE *out = open_memstream(&calls, &size)) {
-        for (std::size_t i = 0; i < survey.waiters().size() && i < kMostLines; ++i) {
-            const Waiter &waiter = survey.waiters()[i];
-            if (!waiter.in_call())
-                continue;
-            write_call(out, waiter.call, "call");
-            for (std::size_t k = 0; k < waiter.operations; ++k)
-                if (const Call &operation = survey.operation(waiter, k); operation.wait.call)
-                    write_call(out, operation, waiter.certain ? "operation" : "perhaps");
-        }
+        write_calls(out, survey);
         std::fclose(out);
     }
 }

@@ -195,6 +195,18 @@ TEST(HangJudge, DoesNotSayWhatARankOutsideOfMpiHasPosted) {
               std::string::npos);
 }
 
+TEST(HangJudge, ClaimsNothingAboutARankThatHasMoreCallsThanItTells) {
+    HangJudge judge(2);
+    judge.hear(still(0, 0, 20,
+                     "MPI_Recv\t2\t1\t5\tMPI_COMM_WORLD\tcall\n"
+                     "MPI_Barrier\t0\t-1\t-1\tMPI_COMM_WORLD\tcall\n"));
+    judge.hear(still(1, 0, 20, waits + "...\t0\t-1\t-1\t\tmore\n"));
+    const auto verdict = judge.verdict();
+    ASSERT_TRUE(verdict);
+    EXPECT_EQ(verdict->text.find("nothing like it"), std::string::npos);
+    EXPECT_EQ(verdict->text.find("not called"), std::string::npos);
+}
+
 TEST(HangJudge, AbortsNothingThatWaitsForTheOutside) {
     HangJudge judge(1);
     judge.hear(still(0, 0, 20, "", true, true));

@@ -72,7 +72,12 @@ std::optional<std::pair<int, HangJudge::Rank>> HangJudge::parse(std::string_view
             return std::nullopt;
         call.role = words[5] == "call"        ? Role::call
                     : words[5] == "operation" ? Role::operation
-                                              : Role::perhaps;
+                    : words[5] == "perhaps"   ? Role::perhaps
+                                              : Role::more;
+        if (call.role == Role::more) {
+            rank.more = true;
+            continue;
+        }
         call.name = words[0];
         call.communicator = words[4];
         rank.calls.push_back(call);
@@ -151,7 +156,8 @@ HangJudge::Verdict HangJudge::describe(std::uint64_t seconds) const {
 // Is it in no MPI call?
 bool HangJudge::is_outside(int number) const {
     const auto found = ranks_.find(number);
-    return found != ranks_.end() && !found->second.ended && found->second.calls.empty();
+    return found != ranks_.end() && !found->second.ended && found->second.calls.empty() &&
+           !found->second.more;
 }
 
 std::string HangJudge::whereabouts(int number) const {
@@ -175,7 +181,8 @@ std::string HangJudge::missing_participants(const Call &call) const {
         return "";
     std::vector<int> absent;
     for (const auto &[other, there] : ranks_)
-        if (std::find(there.calls.begin(), there.calls.end(), call) == there.calls.end())
+        if (!there.more &&
+            std::find(there.calls.begin(), there.calls.end(), call) == there.calls.end())
             absent.push_back(other);
     if (absent.empty())
         return "";
@@ -199,7 +206,7 @@ bool HangJudge::is_certain(const Call &call) {
 // Is there what the call of that rank waits for, also perhaps?
 bool HangJudge::has_partner(int rank, const Call &call) const {
     const auto partner = ranks_.find(call.peer);
-    if (partner == ranks_.end())
+    if (partner == ranks_.end() || partner->second.more)
         return true; // nobody knows
     return std::any_of(partner->second.calls.begin(), partner->second.calls.end(),
                        [&](const Call &other) {

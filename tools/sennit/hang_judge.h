@@ -17,6 +17,7 @@
 //   call        that it is in
 //   operation   that this call waits for: MPI_Irecv for MPI_Wait
 //   perhaps     the same, but it may be complete: MPI_Waitall waits for one or more of them
+//   more        stands for calls and operations that have no line
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ class HangJudge {
     std::optional<Verdict> verdict();
 
   private:
-    enum class Role { call, operation, perhaps };
+    enum class Role { call, operation, perhaps, more };
     struct Call {
         std::string name;
         int direction; // as in sennit_wait
@@ -62,6 +63,7 @@ class HangJudge {
         bool outside = false; // something in it waits for an event that is no message
         bool ended = false;
         std::vector<Call> calls;
+        bool more = false; // than these
         std::string text;
     };
 
