@@ -116,17 +116,20 @@ int list_operations(const void *handles, int count, int in_use,
         if (requests[i] == MPI_REQUEST_NULL || is_born_complete(requests[i]) ||
             (asks && is_complete(requests[i])))
             continue;
-        Posted posted{};
-        const bool known = find_posted(requests[i], posted);
-        const sennit_wait operation = {.call = known ? posted.call->name : nullptr,
-                                       .direction = known ? posted.call->direction : 0,
+        Posted posted;
+        if (!find_posted(requests[i], posted)) {
+            visit(arg, nullptr);
+            continue;
+        }
+        const sennit_wait operation = {.call = posted.call->name,
+                                       .direction = posted.call->direction,
                                        .peer = posted.peer,
                                        .tag = posted.tag,
                                        .requests = 0,
                                        .count = -1,
                                        .group = posted.group,
                                        .handles = nullptr};
-        visit(arg, known ? &operation : nullptr);
+        visit(arg, &operation);
     }
     if (asks)
         release_tests();

@@ -17,6 +17,21 @@ std::string still(int rank, std::uint64_t since, std::uint64_t now, const std::s
                        1000 + rank, since * s, now * s, 10 * s, abort, outside, calls, rank);
 }
 
+// What is said of ranks, as many as there are, that stand still for long in these calls.
+std::string text_of(std::initializer_list<std::string> calls_of_ranks) {
+    HangJudge judge(static_cast<int>(calls_of_ranks.size()));
+    int rank = 0;
+    for (const std::string &calls : calls_of_ranks)
+        judge.hear(still(rank++, 0, 20, calls));
+    const auto verdict = judge.verdict();
+    EXPECT_TRUE(verdict);
+    return verdict ? verdict->text : "";
+}
+
+bool says(const std::string &text, const char *words) {
+    return text.find(words) != std::string::npos;
+}
+
 TEST(HangJudge, ARankThatIsNotHeardOfMayBeAtWork) {
     HangJudge judge(2);
     judge.hear(still(0, 0, 100));
@@ -62,15 +77,11 @@ TEST(HangJudge, TellsOnceAndTellsWhenItGoesOn) {
 }
 
 TEST(HangJudge, NamesTheCycleOfRanks) {
-    HangJudge judge(3);
-    judge.hear(still(0, 0, 20, "MPI_Recv\t2\t1\t7\tMPI_COMM_WORLD\tcall\n"));
-    judge.hear(still(1, 0, 20, "MPI_Recv\t2\t2\t7\tMPI_COMM_WORLD\tcall\n"));
-    judge.hear(still(2, 0, 20, "MPI_Recv\t2\t0\t7\tMPI_COMM_WORLD\tcall\n"));
-    const auto verdict = judge.verdict();
-    ASSERT_TRUE(verdict);
-    EXPECT_NE(verdict->text.find("a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 2, "
-                                 "rank 2 waits for rank 0\n"),
-              std::string::npos);
+    const std::string verdict = text_of({"MPI_Recv\t2\t1\t7\tMPI_COMM_WORLD\tcall\n",
+                                         "MPI_Recv\t2\t2\t7\tMPI_COMM_WORLD\tcall\n",
+                                         "MPI_Recv\t2\t0\t7\tMPI_COMM_WORLD\tcall\n"});
+    EXPECT_TRUE(says(verdict, "a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 2, "
+                              "rank 2 waits for rank 0\n"));
 }
 
 TEST(HangJudge, ARankThatHasEndedSendsNothing) {
@@ -90,121 +101,79 @@ TEST(HangJudge, ARankThatHasEndedSendsNothing) {
 const std::string waits = "MPI_Waitall\t0\t-1\t-1\t\tcall\n";
 
 TEST(HangJudge, NamesTheCycleOfOperationsThatAreWaitedFor) {
-    HangJudge judge(2);
-    judge.hear(still(0, 0, 20, waits + "MPI_Irecv\t2\t1\t7\tMPI_COMM_WORLD\toperation\n"));
-    judge.hear(still(1, 0, 20, waits + "MPI_Irecv\t2\t0\t7\tMPI_COMM_WORLD\toperation\n"));
-    const auto verdict = judge.verdict();
-    ASSERT_TRUE(verdict);
-    EXPECT_NE(verdict->text.find("rank 1 waits for rank 0 to send a message with tag 7: nothing "
-                                 "like it is under way in rank 0, which is in MPI_Waitall\n"),
-              std::string::npos);
-    EXPECT_NE(verdict->text.find("sennit: a deadlock: rank 0 waits for rank 1, rank 1 waits for "
-                                 "rank 0\n"),
-              std::string::npos);
+    const std::string verdict =
+        text_of({waits + "MPI_Irecv\t2\t1\t7\tMPI_COMM_WORLD\toperation\n",
+                 waits + "MPI_Irecv\t2\t0\t7\tMPI_COMM_WORLD\toperation\n"});
+    EXPECT_TRUE(says(verdict, "rank 1 waits for rank 0 to send a message with tag 7: nothing "
+                              "like it is under way in rank 0, which is in MPI_Waitall\n"));
+    EXPECT_TRUE(says(verdict, "sennit: a deadlock: rank 0 waits for rank 1, rank 1 waits for "
+                              "rank 0\n"));
 }
 
 // One of the requests that MPI_Waitall is given is not complete, nobody knows which.
 TEST(HangJudge, SaysPerhapsOfWhatMayBeComplete) {
     const std::string received = "MPI_Irecv\t2\t{0}\t{1}\tMPI_COMM_WORLD\tperhaps\n";
     const std::string sent = "MPI_Isend\t1\t{0}\t{1}\tMPI_COMM_WORLD\tperhaps\n";
-    HangJudge judge(2);
-    judge.hear(still(0, 0, 20,
-                     waits + fmt::format(fmt::runtime(received), 1, 3) +
-                         fmt::format(fmt::runtime(received), 1, 4) +
-                         fmt::format(fmt::runtime(sent), 1, 5)));
-    judge.hear(still(1, 0, 20,
-                     waits + fmt::format(fmt::runtime(received), 0, 6) +
-                         fmt::format(fmt::runtime(sent), 0, 4)));
-    const auto verdict = judge.verdict();
-    ASSERT_TRUE(verdict);
-    EXPECT_NE(verdict->text.find("rank 0 perhaps waits for rank 1 to send a message with tag 3"),
-              std::string::npos);
-    EXPECT_NE(verdict->text.find("rank 1 perhaps waits for rank 0 to send a message with tag 6"),
-              std::string::npos);
-    EXPECT_EQ(verdict->text.find("with tag 4"), std::string::npos); // it is there
-    EXPECT_EQ(verdict->text.find("with tag 5"), std::string::npos); // most sends are complete
-    EXPECT_NE(
-        verdict->text.find("sennit: perhaps a deadlock: rank 0 waits for rank 1, rank 1 waits "
-                           "for rank 0\n"),
-        std::string::npos);
+    const std::string verdict = text_of({waits + fmt::format(fmt::runtime(received), 1, 3) +
+                                             fmt::format(fmt::runtime(received), 1, 4) +
+                                             fmt::format(fmt::runtime(sent), 1, 5),
+                                         waits + fmt::format(fmt::runtime(received), 0, 6) +
+                                             fmt::format(fmt::runtime(sent), 0, 4)});
+    EXPECT_TRUE(says(verdict, "rank 0 perhaps waits for rank 1 to send a message with tag 3"));
+    EXPECT_TRUE(says(verdict, "rank 1 perhaps waits for rank 0 to send a message with tag 6"));
+    EXPECT_FALSE(says(verdict, "with tag 4")); // it is there
+    EXPECT_FALSE(says(verdict, "with tag 5")); // most sends are complete
+    EXPECT_TRUE(says(verdict, "sennit: perhaps a deadlock: rank 0 waits for rank 1, rank 1 waits "
+                              "for rank 0\n"));
 }
 
 // Its message has come, and it waits for what it sends: it says only the one of both.
 TEST(HangJudge, SaysPerhapsOfAnExchange) {
     const std::string exchange = "MPI_Sendrecv\t3\t{0}\t{1}\tMPI_COMM_WORLD\tcall\n";
-    HangJudge judge(2);
-    judge.hear(still(0, 0, 20, fmt::format(fmt::runtime(exchange), 1, 1)));
-    judge.hear(still(1, 0, 20, "MPI_Recv\t2\t0\t77\tMPI_COMM_WORLD\tcall\n"));
-    const auto verdict = judge.verdict();
-    ASSERT_TRUE(verdict);
-    EXPECT_NE(verdict->text.find("rank 1 waits for rank 0 to send a message with tag 77"),
-              std::string::npos);
-    EXPECT_EQ(verdict->text.find("sennit: rank 0 waits for"), std::string::npos);
-    HangJudge both(2);
-    for (const int rank : {0, 1})
-        both.hear(still(rank, 0, 20, fmt::format(fmt::runtime(exchange), 1 - rank, rank)));
-    const auto cycle = both.verdict();
-    ASSERT_TRUE(cycle);
-    EXPECT_NE(cycle->text.find("rank 0 perhaps waits for rank 1 to send a message with tag 0: "
-                               "nothing like it"),
-              std::string::npos);
-    EXPECT_NE(cycle->text.find("sennit: perhaps a deadlock: "), std::string::npos);
+    const std::string verdict = text_of(
+        {fmt::format(fmt::runtime(exchange), 1, 1), "MPI_Recv\t2\t0\t77\tMPI_COMM_WORLD\tcall\n"});
+    EXPECT_TRUE(says(verdict, "rank 1 waits for rank 0 to send a message with tag 77"));
+    EXPECT_FALSE(says(verdict, "sennit: rank 0 waits for"));
+    const std::string cycle = text_of(
+        {fmt::format(fmt::runtime(exchange), 1, 0), fmt::format(fmt::runtime(exchange), 0, 1)});
+    EXPECT_TRUE(says(cycle, "rank 0 perhaps waits for rank 1 to send a message with tag 0: "
+                            "nothing like it"));
+    EXPECT_TRUE(says(cycle, "sennit: perhaps a deadlock: "));
 }
 
 TEST(HangJudge, APartitionedSendMayWaitForItsOwnRank) {
     const std::string sends = "MPI_Psend_init\t1\t0\t7\tMPI_COMM_WORLD\toperation\n";
-    HangJudge judge(2);
-    judge.hear(still(0, 0, 20, "MPI_Precv_init\t2\t1\t7\tMPI_COMM_WORLD\toperation\n"));
-    judge.hear(still(1, 0, 20, sends));
-    const auto verdict = judge.verdict();
-    ASSERT_TRUE(verdict);
-    EXPECT_EQ(verdict->text.find("nothing like it"), std::string::npos);
-    EXPECT_EQ(verdict->text.find("deadlock"), std::string::npos);
-    HangJudge mixed(2); // no receive but a partitioned one takes it
-    mixed.hear(still(0, 0, 20, "MPI_Recv\t2\t1\t7\tMPI_COMM_WORLD\tcall\n"));
-    mixed.hear(still(1, 0, 20, sends));
-    const auto different = mixed.verdict();
-    ASSERT_TRUE(different);
-    EXPECT_NE(different->text.find("rank 0 waits for rank 1 to send a message with tag 7: nothing "
-                                   "like it"),
-              std::string::npos);
+    const std::string verdict =
+        text_of({"MPI_Precv_init\t2\t1\t7\tMPI_COMM_WORLD\toperation\n", sends});
+    EXPECT_FALSE(says(verdict, "nothing like it"));
+    EXPECT_FALSE(says(verdict, "deadlock"));
+    // no receive but a partitioned one takes it
+    const std::string different = text_of({"MPI_Recv\t2\t1\t7\tMPI_COMM_WORLD\tcall\n", sends});
+    EXPECT_TRUE(says(different, "rank 0 waits for rank 1 to send a message with tag 7: nothing "
+                                "like it"));
 }
 
 TEST(HangJudge, SaysThatAMessageIsOnAnotherCommunicator) {
-    HangJudge judge(2);
-    judge.hear(still(0, 0, 20, "MPI_Recv\t2\t1\t5\tMPI_COMM_WORLD\tcall\n"));
-    judge.hear(still(1, 0, 20, "MPI_Ssend\t1\t0\t5\ta communicator of 2\tcall\n"));
-    const auto verdict = judge.verdict();
-    ASSERT_TRUE(verdict);
-    EXPECT_NE(
-        verdict->text.find("rank 0 waits for rank 1 to send a message with tag 5: nothing like "
-                           "it is under way in rank 1, which is in MPI_Ssend; something like it "
-                           "is on another communicator\n"),
-        std::string::npos);
+    const std::string verdict = text_of({"MPI_Recv\t2\t1\t5\tMPI_COMM_WORLD\tcall\n",
+                                         "MPI_Ssend\t1\t0\t5\ta communicator of 2\tcall\n"});
+    EXPECT_TRUE(says(verdict, "rank 0 waits for rank 1 to send a message with tag 5: nothing like "
+                              "it is under way in rank 1, which is in MPI_Ssend; something like it "
+                              "is on another communicator\n"));
 }
 
 // It may have posted a receive that it does not wait for.
 TEST(HangJudge, DoesNotSayWhatARankOutsideOfMpiHasPosted) {
-    HangJudge judge(2);
-    judge.hear(still(0, 0, 20, "MPI_Ssend\t1\t1\t5\tMPI_COMM_WORLD\tcall\n"));
-    judge.hear(still(1, 0, 20));
-    const auto verdict = judge.verdict();
-    ASSERT_TRUE(verdict);
-    EXPECT_NE(verdict->text.find("sennit: rank 0 waits for rank 1 to receive a message with tag 5, "
-                                 "which is in no MPI call\n"),
-              std::string::npos);
+    const std::string verdict = text_of({"MPI_Ssend\t1\t1\t5\tMPI_COMM_WORLD\tcall\n", ""});
+    EXPECT_TRUE(says(verdict, "sennit: rank 0 waits for rank 1 to receive a message with tag 5, "
+                              "which is in no MPI call\n"));
 }
 
 TEST(HangJudge, ClaimsNothingAboutARankThatHasMoreCallsThanItTells) {
-    HangJudge judge(2);
-    judge.hear(still(0, 0, 20,
-                     "MPI_Recv\t2\t1\t5\tMPI_COMM_WORLD\tcall\n"
-                     "MPI_Barrier\t0\t-1\t-1\tMPI_COMM_WORLD\tcall\n"));
-    judge.hear(still(1, 0, 20, waits + "...\t0\t-1\t-1\t\tmore\n"));
-    const auto verdict = judge.verdict();
-    ASSERT_TRUE(verdict);
-    EXPECT_EQ(verdict->text.find("nothing like it"), std::string::npos);
-    EXPECT_EQ(verdict->text.find("not called"), std::string::npos);
+    const std::string verdict = text_of({"MPI_Recv\t2\t1\t5\tMPI_COMM_WORLD\tcall\n"
+                                         "MPI_Barrier\t0\t-1\t-1\tMPI_COMM_WORLD\tcall\n",
+                                         waits + "...\t0\t-1\t-1\t\tmore\n"});
+    EXPECT_FALSE(says(verdict, "nothing like it"));
+    EXPECT_FALSE(says(verdict, "not called"));
 }
 
 TEST(HangJudge, AbortsNothingThatWaitsForTheOutside) {
