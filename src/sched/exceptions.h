@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the program's C++ runtime keeps the exceptions that the thread handles: each fiber has its
-// own (FACTS.md).
+// own.
 #pragma once
 
 namespace sennit::sched {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Group is the threads of one team, a Slot one worker's membership in it. A worker can have
+// several slots: it is a thread of an outer team whose task encountered a nested region. It takes
+// tasks from every group it has a slot in.
+//
+// Invariant: created and finished tasks are counted where they happen and only ever grow, so
+// quiescent() can be told from two passes over the slots.
+#pragma once
+
+#include "base/compiler.h"
+#include "base/fence.h"
+#include "sched/order.h"
+#include "sched/ordered_queue.h"
+#include "sched/queue.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace sennit::sched {
+
+class Worker;
+struct Slot;
+
+// The threads of a team as the scheduler sees them.
+struct Group {
+    int size = 0;
+    Slot **slots = nullptr;
+    OrderedQueue *queues = nullptr; // where ordered(): of each NUMA node
+    // Set when the first task is created; cleared by the barrier. Spares barriers the counting.
+    std::atomic<bool> has_tasks{false};
+    void note_tasks();
+    void forget_tasks();
+    // The region is cancelled: tasks that have not begun are discarded.
+    std::atomic<bool> cancelled{false};
+    // Completions by threads that have no slot here (omp_fulfill_event of a foreign thread), and
+    // creations (by tasks that free agents run).
+    std::atomic<std::uint64_t> finished_elsewhere{0};
+    std::atomic<std::uint64_t> created_elsewhere{0};
+    // Threads that have no slot here and touch the group once more after they have let its last
+    // task finish: who frees the group waits for them. Nobody comes when all tasks have finished.
+    std::atomic<int> visitors{0};
+    alignas(kCacheLine) std::atomic<int> sleepers{0};
+
+    // Have all tasks ever created here finished? Every counter only grows and has one writer. All
+    // `finished` are read before all `created`: finished(t1) <= created(t1) <= created(t2), so
+    // equality means that nothing was unfinished at t1. It stays so if no thread of the group can
+    // create tasks (all wait at the barrier).
+    bool quiescent() const;
+
+    // Is a task in any of the queues?
+    bool any_ready() const;
+
+    // Relaxed: before the push or the count that lets a task finish, and these are ordered before
+    // the end of the group. Release: pairs with the acquire of who frees the group.
+    void visit() { visitors.fetch_add(1, std::memory_order_relaxed); }
+    void leave() { visitors.fetch_sub(1, std::memory_order_release); }
+
+    // A worker of the group has nothing to do: release who waits for all tasks to be finished, if
+    // they are. can_settle() is the cheap question whether settle() would do something.
+    virtual void settle() {}
+    virtual bool can_settle() const { return false; }
+
+  protected:
+    ~Group() = default;
+};
+
+// Groups that have tasks. Zero: no thread runs a deferred task, nor could any start to.
+extern std::atomic<std::int32_t> g_groups_with_tasks;
+
+// Counted before it is seen: who runs a task of the group finds the count above zero.
+inline void Group::note_tasks() {
+    if (has_tasks.load(std::memory_order_acquire))
+        return;
+    g_groups_with_tasks.fetch_add(1, std::memory_order_relaxed);
+    if (has_tasks.exchange(true, std::memory_order_acq_rel))
+        g_groups_with_tasks.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// Of a group in which nobody creates tasks just now.
+inline void Group::forget_tasks() {
+    if (!has_tasks.load(std::memory_order_relaxed))
+        return;
+    has_tasks.store(false, std::memory_order_relaxed);
+    g_groups_with_tasks.fetch_sub(1, std::memory_order_relaxed);
+}
+
+struct alignas(kCacheLine) Slot {
+    ReadyQueue queue;
+    Group *group = nullptr;
+    int index = 0;
+    int node = 0;                          // the owner's; of queues: the one for this member
+    std::atomic<Worker *> worker{nullptr}; // null while nobody is the member
+    Slot *next_of_worker = nullptr;        // list of the worker's slots
+    std::uint32_t random = 1;
+    bool full = false;  // the owner's: the queue was found long enough, see crowded()
+    bool alone = false; // the only member of its group
+    // Not in a parallel region: programs rely on finding their tasks done.
+    bool outside = false;
+    // While the owner waits for its group's next region: the count of regions that have begun.
+    const std::atomic<std::uint32_t> *regions = nullptr;
+    std::uint32_t regions_seen = 0; // those that the owner had a part in
+    // Written by the worker alone, read by quiescent().
+    alignas(kCacheLine) std::atomic<std::uint64_t> created{0};
+    std::atomic<std::uint64_t> finished{0};
+    std::uint64_t next_look = 0; // the owner's: value of `created` at which task.cpp looks around
+
+    // Tasks that this member would take before it steals. For itself: `node` is its own.
+    std::uint32_t ready() const { return ordered() ? group->queues[node].count() : queue.count(); }
+
+    // Has a region begun in which the owner has no part yet? Acquire: who has a task of that region
+    // sees that it has begun.
+    bool is_late() const {
+        return regions && regions->load(std::memory_order_acquire) != regions_seen;
+    }
+
+    // Are enough tasks queued here, so that the creator had better run its next ones itself? With
+    // hysteresis: a creator that refilled the queue for each task that is stolen would spend its
+    // time on moving tasks between caches. Not where ordered(): tasks run in order.
+    bool crowded(std::uint32_t limit) {
+        const std::uint32_t count = queue.count();
+        if (full != (count >= (full ? limit / 2 : limit)))
+            full = !full;
+        return full;
+    }
+
+    void count_created() {
+        created.store(created.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
+    void count_finished() {
+        finished.store(finished.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
+};
+
+// Put a ready task on a queue of its group, from any thread.
+void push_foreign(Group &group, Node *node);
+
+// Tell the sleepers of `group` that its queues hold work.
+void wake_one(Group &group);
+inline void announce_work(Group &group) {
+    fence_light(); // pairs with fence_heavy in Worker::sleep
+    if (SENNIT_UNLIKELY(group.sleepers.load(std::memory_order_relaxed) > 0))
+        wake_one(group);
+}
+
+} // namespace sennit::sched
