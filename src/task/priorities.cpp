@@ -2,11 +2,11 @@
 #include "task/priorities.h"
 
 #include "base/message.h"
+#include "program/code.h"
+#include "program/marks.h"
 #include "sched/policy/judge.h"
 #include "sched/threads.h"
-#include "task/code.h"
 #include "task/depend.h"
-#include "task/marks.h"
 
 #include <algorithm>
 #include <atomic>
@@ -69,8 +69,8 @@ void bring_up_to_date() {
 
 // What is known of a kind of tasks beforehand.
 std::optional<bool> known_as_sender(const void *entry) {
-    const std::optional<bool> marked = marked_as_sender(entry);
-    return marked ? marked : calls_send(entry);
+    const std::optional<bool> marked = program::marked_as_sender(entry);
+    return marked ? marked : program::calls_send(entry);
 }
 
 Profile *profile_of(const Task &task, int dependences) {

@@ -3,8 +3,8 @@
 
 #include "base/config.h"
 #include "base/message.h"
+#include "program/imports.h"
 #include "task/depend.h"
-#include "task/imports.h"
 #include "task/lifecycle.h"
 #include "task/observer.h"
 #include "task/priorities.h"
@@ -569,7 +569,7 @@ void setup() {
     detail::g_throttle = static_cast<std::uint32_t>(config().throttle);
     if (sched::ordered() || detail::g_throttle == detail::kNever)
         detail::g_lone_at_once.store(false, std::memory_order_relaxed);
-    if (process_may_suspend())
+    if (program::process_may_suspend())
         note_may_suspend();
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watch/survey.h"
 
-#include "omp/sync.h"
-#include "omp/team.h"
+#include "omp/sync/sync.h"
+#include "omp/team/team.h"
 #include "poll/poll.h"
 #include "sched/worker.h"
 #include "task/task.h"

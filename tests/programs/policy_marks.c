@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * FA starts with the compiler's marks (src/task/marks.h): the first send-task is known before it
+ * FA starts with the compiler's marks (src/program/marks.h): the first send-task is known before it
  * has run, so the path to it goes first from the start.
  */
 #include "sennit_door.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// task/code.h on samples/code.c, compiled in several ways.
-#include "task/code.h"
+// program/code.h on samples/code.c, compiled in several ways.
+#include "program/code.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 
 namespace {
 
-using sennit::task::calls_send;
-using sennit::task::has_sending_tasks;
-using sennit::task::is_send;
+using sennit::program::calls_send;
+using sennit::program::has_sending_tasks;
+using sennit::program::is_send;
 
 class Code : public testing::TestWithParam<const char *> {
   protected:
@@ -77,6 +77,6 @@ TEST(CodeNames, WhatIsNoFunctionTellsNothing) {
     EXPECT_EQ(calls_send(&local), std::nullopt);
     EXPECT_EQ(calls_send(nullptr), std::nullopt);
     EXPECT_FALSE(has_sending_tasks(nullptr));
-    EXPECT_FALSE(sennit::task::process_has_sending_tasks());
+    EXPECT_FALSE(sennit::program::process_has_sending_tasks());
     EXPECT_EQ(calls_send(reinterpret_cast<void *>(&calls_send)), std::nullopt);
 }

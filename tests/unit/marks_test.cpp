@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// task/marks.h: this program's own note marks two of its functions.
-#include "task/marks.h"
+// program/marks.h: this program's own note marks two of its functions.
+#include "program/marks.h"
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ asm(".pushsection .note.sennit, \"a\", @note\n"
     ".popsection\n");
 
 TEST(Marks, OnlyTheFunctionsOfTheNote) {
-    using sennit::task::marked_as_sender;
+    using sennit::program::marked_as_sender;
     EXPECT_EQ(marked_as_sender(reinterpret_cast<void *>(&sennit_test_sender)), true);
     EXPECT_EQ(marked_as_sender(reinterpret_cast<void *>(&sennit_test_other_sender)), true);
     EXPECT_EQ(marked_as_sender(reinterpret_cast<void *>(&sennit_test_computer)), false);

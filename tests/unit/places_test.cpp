@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places (OpenMP 5.2, 21.1.6), policies (21.1.5) and the assignment of threads to places (10.1.3).
-#include "omp/affinity_format.h"
-#include "omp/places.h"
-#include "omp/topology.h"
+#include "omp/env/affinity_format.h"
+#include "omp/env/places.h"
+#include "omp/env/topology.h"
 
 #include <gtest/gtest.h>
 

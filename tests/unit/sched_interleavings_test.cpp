@@ -8,7 +8,8 @@
 namespace sennit::model {
 namespace {
 
-// ---- Mutex and its parking lot (omp/sync.cpp) ------------------------------------------------
+// ---- Mutex and its parking lot (omp/sync/sync.cpp)
+// ------------------------------------------------
 
 struct Parking {
     int pc[3] = {};
@@ -119,7 +120,8 @@ TEST(Interleavings, AMutexExcludesAndWakesEverybody) {
               "");
 }
 
-// ---- gates: MemberCondition, Gate::open (omp/team.cpp) ---------------------------------------
+// ---- gates: MemberCondition, Gate::open (omp/team/team.cpp)
+// ---------------------------------------
 
 struct Gates {
     int pc[3] = {};

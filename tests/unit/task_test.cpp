@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // task/ and omp/team: the life of a task, without a compiler in between.
-#include "omp/team.h"
+#include "omp/team/team.h"
 #include "sennit.h"
 #include "task/task.h"
 

@@ -4,7 +4,7 @@
 #include "sennit.h"
 
 #include "base/config.h"
-#include "task/statistics.h"
+#include "runtime/statistics.h"
 #include "trace/read/model.h"
 #include "trace/symbols.h"
 #include "trace/trace.h"
@@ -73,7 +73,7 @@ class Trace : public testing::Test {
             setenv("SENNIT_STATS", stats, 1);
             setenv("PMI_RANK", "7", 1);
             config_setup();
-            task::statistics_setup();
+            runtime::statistics_setup();
             trace::set_row_of_thread([] { return t_row; });
             trace::setup();
             t_row = 0;

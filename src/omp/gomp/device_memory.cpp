@@ -2,7 +2,7 @@
 // omp_target_memcpy_async and its like (OpenMP 5.2, 18.8.7, 18.8.8), which GCC 13 added: tasks
 // whose dependences are GCC's depend objects. Clang's programs have theirs from libomptarget.
 #include "omp/gomp/tasks.h"
-#include "omp/target.h"
+#include "omp/team/target.h"
 
 #include <climits>
 #include <cstring>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/compiler.h"
-#include "omp/team.h"
-#include "omp/worksharing.h"
+#include "omp/loops/worksharing.h"
+#include "omp/team/team.h"
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Worksharing loops and sections: GCC's names spell the schedule out, so they are a table.
-#include "omp/doacross.h"
 #include "omp/gomp/gomp.h"
+#include "omp/loops/doacross.h"
 #include "omp/ompt/events.h"
 
 #include <alloca.h>

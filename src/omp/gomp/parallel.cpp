@@ -2,7 +2,7 @@
 // parallel, combined parallel loops and sections, teams on the host.
 #include "omp/gomp/gomp.h"
 
-#include "omp/icv.h"
+#include "omp/env/icv.h"
 #include "omp/ompt/events.h"
 
 using namespace sennit;

@@ -3,10 +3,10 @@
 #include "omp/gomp/gomp.h"
 
 #include "base/message.h"
-#include "omp/cancel.h"
-#include "omp/lock_routines.h"
 #include "omp/ompt/events.h"
-#include "omp/sync.h"
+#include "omp/sync/lock_routines.h"
+#include "omp/sync/sync.h"
+#include "omp/team/cancel.h"
 
 #include <cstddef>
 #include <cstdlib>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // target constructs where there is no device: the region runs on the host, mapped data is the
 // program's own (OpenMP 5.2, 1.3). Only firstprivate items need care: the region gets copies.
-#include "omp/target.h"
+#include "omp/team/target.h"
+#include "omp/env/icv.h"
 #include "omp/gomp/tasks.h"
-#include "omp/icv.h"
 
 #include <algorithm>
 #include <climits>

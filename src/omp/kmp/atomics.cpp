@@ -7,7 +7,7 @@
 // What the processor changes in one piece is changed by compare and exchange; other types share one
 // lock, also with __kmpc_atomic_start. Reads and writes of a type do as its updates do.
 #include "omp/kmp/kmp.h"
-#include "omp/sync.h"
+#include "omp/sync/sync.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ordered(n): the compiler passes the nest's bounds and vectors of loop variables.
-#include "omp/doacross.h"
+#include "omp/loops/doacross.h"
 #include "omp/kmp/kmp.h"
 
 #include <alloca.h>

@@ -4,8 +4,8 @@
 #include "omp/kmp/kmp.h"
 
 #include "base/message.h"
-#include "omp/affinity.h"
-#include "omp/icv.h"
+#include "omp/env/affinity.h"
+#include "omp/env/icv.h"
 #include "sched/threads.h"
 
 #include <atomic>

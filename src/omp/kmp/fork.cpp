@@ -3,9 +3,9 @@
 #include "omp/kmp/tasks.h"
 
 #include "base/message.h"
-#include "omp/icv.h"
+#include "omp/env/icv.h"
 #include "omp/ompt/events.h"
-#include "omp/target.h"
+#include "omp/team/target.h"
 
 #include <algorithm>
 #include <alloca.h>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/compiler.h"
-#include "omp/team.h"
+#include "omp/team/team.h"
 
 #include <cstdint>
 

@@ -2,8 +2,8 @@
 // Worksharing loops. The compiler passes inclusive bounds of four types; the arithmetic is modulo
 // 2^64 on the distance, which suits them all.
 #include "omp/kmp/kmp.h"
+#include "omp/loops/worksharing.h"
 #include "omp/ompt/events.h"
-#include "omp/worksharing.h"
 
 #include <type_traits>
 

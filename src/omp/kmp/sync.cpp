@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Barriers, critical sections, reductions, locks, memory, threadprivate variables, messages.
-#include "omp/sync.h"
+#include "omp/sync/sync.h"
 #include "omp/kmp/kmp.h"
-#include "omp/target.h"
+#include "omp/team/target.h"
 
 #include "base/message.h"
-#include "omp/cancel.h"
-#include "omp/lock_routines.h"
 #include "omp/ompt/events.h"
+#include "omp/sync/lock_routines.h"
+#include "omp/team/cancel.h"
 
 #include <atomic>
 #include <cstdio>

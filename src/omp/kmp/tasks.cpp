@@ -4,7 +4,7 @@
 #include "omp/kmp/tasks.h"
 
 #include "omp/ompt/events.h"
-#include "omp/target.h"
+#include "omp/team/target.h"
 
 #include <alloca.h>
 #include <cstddef>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "omp/kmp/kmp.h"
-#include "omp/reduction.h"
+#include "omp/sync/reduction.h"
 #include "task/task.h"
 
 namespace sennit::kmp {

@@ -2,7 +2,7 @@
 // Flush, cancellation, reductions, cross-iteration dependences, errors and control of the tool
 // (OpenMP 5.2, 19.5.2.16, 19.5.2.18, 19.5.2.21, 19.5.2.29, 19.5.2.30).
 #include "omp/ompt/events.h"
-#include "omp/team.h"
+#include "omp/team/team.h"
 
 #include <alloca.h>
 

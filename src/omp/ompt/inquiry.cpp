@@ -2,9 +2,9 @@
 // The entry points that a tool finds through its lookup function (OpenMP 5.2, 19.6.1). A tool may
 // call them in a signal handler: they take no locks and allocate nothing. On a thread that has not
 // begun they know nothing.
-#include "omp/affinity.h"
+#include "omp/env/affinity.h"
 #include "omp/ompt/events.h"
-#include "omp/team.h"
+#include "omp/team/team.h"
 
 #include <cstring>
 #include <sched.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks, critical, atomic and ordered (OpenMP 5.2, 19.5.2.17 to 19.5.2.20).
+#include "omp/loops/worksharing.h"
 #include "omp/ompt/events.h"
-#include "omp/sync.h"
-#include "omp/team.h"
-#include "omp/worksharing.h"
+#include "omp/sync/sync.h"
+#include "omp/team/team.h"
 
 namespace sennit::ompt {
 namespace {

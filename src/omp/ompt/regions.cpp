@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parallel regions and their implicit tasks (OpenMP 5.2, 19.5.2.3 to 19.5.2.6, 19.5.2.13).
 #include "omp/ompt/events.h"
-#include "omp/team.h"
+#include "omp/team/team.h"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Barriers, taskwait and taskgroup (OpenMP 5.2, 19.5.2.15).
 #include "omp/ompt/events.h"
-#include "omp/team.h"
+#include "omp/team/team.h"
 
 namespace sennit::ompt {
 namespace {

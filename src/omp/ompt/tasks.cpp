@@ -2,7 +2,7 @@
 // Explicit tasks are created, run, suspended and resumed (OpenMP 5.2, 19.5.2.7 to 19.5.2.10). How
 // the events of a thread chain is told in task/observer.h.
 #include "omp/ompt/events.h"
-#include "omp/team.h"
+#include "omp/team/team.h"
 
 #include <alloca.h>
 #include <utility>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Worksharing, masked and taskloop constructs and the pieces of their work (OpenMP 5.2, 19.5.2.5,
 // 19.5.2.6, 19.5.2.14).
+#include "omp/loops/worksharing.h"
 #include "omp/ompt/events.h"
-#include "omp/team.h"
-#include "omp/worksharing.h"
+#include "omp/team/team.h"
 
 namespace sennit::ompt {
 namespace {

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "omp/env/affinity.h"
+
+#include "base/message.h"
+#include "omp/api/api.h"
+#include "omp/env/affinity_format.h"
+#include "omp/env/environment.h"
+#include "omp/env/icv.h"
+#include "omp/env/topology.h"
+#include "omp/team/team.h"
+#include "sched/order.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <sched.h>
+#include <utility>
+
+namespace sennit::omp {
+
+bool g_affinity_on = false;
+
+CpuSet processors_of_caller() {
+    CpuSet set;
+    // The system call, for its set may be longer than cpu_set_t.
+    if (sched_getaffinity(0, CpuSet::kBytes, reinterpret_cast<cpu_set_t *>(set.data())) != 0)
+        set.add(0);
+    return set;
+}
+
+namespace {
+
+BindList g_bind;
+// These live as long as the process, for threads look at them while it exits: nothing destroys
+// what lies in such memory.
+alignas(PlaceList) unsigned char g_lasting[2][sizeof(PlaceList)];
+PlaceList *g_places;
+PlaceList *g_domains; // with queues of their own; null where there is one queue
+const char *g_places_name = nullptr;
+CpuSet g_started; // processors that this process had when it started
+CpuSet g_allowed; // of them, those that it uses
+bool g_display = false;
+bool g_reset = false; // the initial thread is bound in parallel regions only
+
+SENNIT_TLS int t_place = -1;                     // this thread is bound to, -1: to none
+SENNIT_TLS ProcBind t_clause = ProcBind::false_; // of the next region, false_: none
+
+// What of the thread's last region a person was shown; the rest changes with the placement.
+struct Shown {
+    int level = -1;
+    int size = 0;
+    bool operator==(const Shown &) const = default;
+};
+SENNIT_TLS Shown t_shown;
+
+void bind_caller(const CpuSet &processors, int place) {
+    t_place = place;
+    if (sched_setaffinity(0, CpuSet::kBytes,
+                          reinterpret_cast<const cpu_set_t *>(processors.data())) == 0)
+        return;
+    static std::atomic<bool> said{false};
+    if (!said.exchange(true, std::memory_order_relaxed))
+        warn("the system refuses to bind threads to their places (%s): they stay where they are",
+             std::strerror(errno));
+}
+
+// ---- environment -------------------------------------------------------------------------------
+
+// Null when it is unset or empty.
+const char *variable(const char *name) {
+    const char *text = std::getenv(name);
+    return text && *text ? text : nullptr;
+}
+
+const char *name_of(Level level) {
+    static const char *const kNames[] = {"threads", "cores", "ll_caches", "numa_domains",
+                                         "sockets"};
+    return kNames[static_cast<int>(level)];
+}
+
+// Places of the machine, or single processors when it cannot be looked at.
+void add_level(const char *name, Level level, PlaceList &list) {
+    g_places_name = name_of(level);
+    const char *obstacle = nullptr;
+    if (level != Level::threads)
+        obstacle = add_machine_places(level, g_allowed, list);
+    if (obstacle)
+        warn("%s: %s; going on with a place for each processor", name, obstacle);
+    if (level == Level::threads || obstacle)
+        list.add_singles(g_allowed);
+}
+
+// A list that a person wrote: what we may not use goes, and is told.
+void finish_explicit(const char *name, const char *text, const char *wrong, PlaceList &list) {
+    if (wrong) {
+        warn("%s='%.200s' makes no sense at '%.100s'; going on with a place for each processor",
+             name, text, wrong);
+        list.clear();
+    } else if (list.keep(g_allowed)) {
+        warn("%s='%.200s' names processors that this process may not use: %s", name, text,
+             list.count() > 0 ? "they are left out"
+                              : "none is left; going on with a place for each processor");
+    }
+    if (list.count() == 0)
+        list.add_singles(g_allowed);
+}
+
+void read_omp_places(const char *text, PlaceList &list) {
+    AbstractPlaces abstract;
+    const char *wrong = parse_places(text, abstract, list);
+    if (!wrong && !abstract.asked)
+        return finish_explicit("OMP_PLACES", text, nullptr, list);
+    if (wrong) {
+        if (!abstract.asked)
+            abstract.level = Level::cores;
+        warn("OMP_PLACES='%.200s' makes no sense at '%.100s'; going on with %s", text, wrong,
+             name_of(abstract.level));
+        abstract.most = CpuSet::kMost;
+        list.clear();
+    }
+    add_level("OMP_PLACES", abstract.level, list);
+    list.shorten(abstract.most);
+}
+
+void read_kmp_affinity(const char *text, PlaceList &list, BindList &bind) {
+    const KmpAffinity asked = parse_kmp_affinity(text);
+    if (*asked.unknown)
+        warn("KMP_AFFINITY='%.200s': '%s' is not supported and ignored; see OMP_PLACES and "
+             "OMP_PROC_BIND",
+             text, asked.unknown);
+    if (!asked.bind)
+        return;
+    bind.policies[0] = asked.spread ? ProcBind::spread : ProcBind::close;
+    g_reset = asked.reset;
+    // In the machine's order, not that of the system's numbers.
+    if (const char *obstacle = add_machine_places(asked.granularity, g_allowed, list)) {
+        warn("KMP_AFFINITY: %s; going on with a place for each processor", obstacle);
+        list.add_singles(g_allowed);
+        return;
+    }
+    const Level turns[] = {Level::cores, Level::sockets};
+    for (int i = 0; i < 2 && i < asked.permute; ++i) {
+        PlaceList groups;
+        if (!add_machine_places(turns[i], g_allowed, groups))
+            list.take_turns(groups);
+    }
+    list.rotate(asked.offset);
+}
+
+// OMP_PROC_BIND and OMP_PLACES come before GOMP_CPU_AFFINITY, and that before KMP_AFFINITY.
+void read_places(PlaceList &list) {
+    bool decided = false; // OMP_PROC_BIND says something
+    if (const char *text = variable("OMP_PROC_BIND")) {
+        decided = true;
+        if (!parse_proc_bind(text, g_bind))
+            warn("OMP_PROC_BIND='%.200s' is not true, false, or a list of at most %d policies out "
+                 "of "
+                 "primary, close, spread; going on with false",
+                 text, BindList::kMost);
+    }
+    if (const char *places = variable("OMP_PLACES")) {
+        read_omp_places(places, list);
+    } else if (const char *cpus = variable("GOMP_CPU_AFFINITY");
+               cpus && (!decided || g_bind.on())) {
+        const char *wrong = parse_cpu_list(cpus, list);
+        finish_explicit("GOMP_CPU_AFFINITY", cpus, wrong, list);
+    } else if (const char *kmp = variable("KMP_AFFINITY"); kmp && !decided) {
+        read_kmp_affinity(kmp, list, g_bind);
+        decided = true;
+    }
+    if (!decided && list.count() > 0)
+        g_bind.policies[0] = ProcBind::true_;
+    // The policy behind `true` is the implementation's choice (OpenMP 5.2, 21.2.4). libomp's keeps
+    // a nested team in the place of the thread that started it, libgomp's wraps around.
+    if (g_bind.policies[0] == ProcBind::true_ && stands_for_libomp())
+        g_bind.policies[0] = ProcBind::spread;
+    if (g_bind.on() && list.count() == 0)
+        list.add_singles(g_allowed);
+}
+
+} // namespace
+
+namespace {
+
+// Those of `allowed` that the parts leave; null, or why there are none.
+const char *apply_subset(const HwSubset &subset, CpuSet &allowed) {
+    PlaceList lists[2]; // of things of a part, and of the part before
+    lists[0].add(allowed);
+    for (int i = 0; i < subset.count; ++i) {
+        const HwSubset::Part &part = subset.parts[i];
+        const PlaceList &outer = lists[i % 2];
+        PlaceList &inner = lists[(i + 1) % 2];
+        inner.clear();
+        PlaceList things;
+        if (part.level == Level::threads)
+            things.add_singles(allowed);
+        else if (const char *obstacle = add_machine_places(part.level, allowed, things))
+            return obstacle;
+        for (int parent = 0; parent < outer.count(); ++parent) {
+            int seen = 0;
+            int taken = 0;
+            for (int j = 0; j < things.count() && taken < part.count; ++j) {
+                CpuSet thing = things[j];
+                thing.keep(outer[parent]);
+                if (thing.empty() || seen++ < part.offset)
+                    continue;
+                inner.add(thing);
+                ++taken;
+            }
+            if (taken == 0 || (taken < part.count && part.count != CpuSet::kMost))
+                return "the machine has not so many";
+        }
+    }
+    const PlaceList &last = lists[subset.count % 2];
+    CpuSet kept;
+    for (int i = 0; i < last.count(); ++i)
+        kept.add(last[i]);
+    allowed = kept;
+    return nullptr;
+}
+
+// Queues for the NUMA domains (sched/order.h). A thread that is bound nowhere has no near one, so
+// without binding all share one queue.
+void make_queues_near_threads() {
+    if (!sched::ordered() || !g_bind.on())
+        return;
+    auto *const domains = new (g_lasting[1]) PlaceList;
+    const policy::Machine machine = machine_of(g_allowed, *domains);
+    if (machine.nodes == 1)
+        return;
+    sched::set_machine(machine);
+    g_domains = domains;
+}
+
+} // namespace
+
+void choose_processors() {
+    if (g_started.empty())
+        g_started = processors_of_caller();
+    g_allowed = g_started;
+    const char *text = variable("KMP_HW_SUBSET");
+    if (!text)
+        return;
+    HwSubset subset;
+    if (const char *wrong = parse_hw_subset(text, subset))
+        return warn("KMP_HW_SUBSET='%.200s' makes no sense at '%.100s'; it is ignored", text,
+                    wrong);
+    if (const char *obstacle = apply_subset(subset, g_allowed))
+        return warn("KMP_HW_SUBSET='%.200s': %s; it is ignored", text, obstacle);
+    sched::set_processors(g_allowed.count());
+    bind_caller(g_allowed, -1);
+}
+
+void affinity_setup() {
+    const bool first = !g_places;
+    if (first) {
+        g_places = new (g_lasting[0]) PlaceList;
+    } else { // the environment has changed
+        leave_places();
+        g_places->clear();
+        g_bind = {};
+        g_display = g_reset = false;
+        g_places_name = nullptr;
+    }
+    read_places(*g_places);
+    read_bool("OMP_DISPLAY_AFFINITY", &g_display);
+    set_default_affinity_format();
+    if (const char *format = variable("OMP_AFFINITY_FORMAT"))
+        set_affinity_format(format, std::strlen(format));
+    g_affinity_on = g_bind.on() || g_display;
+    if (!g_bind.on())
+        return;
+    CpuSet used;
+    for (int place = 0; place < g_places->count(); ++place)
+        used.add((*g_places)[place]);
+    sched::set_usable_processors(used.count());
+    if (first)
+        make_queues_near_threads(); // there are no teams yet
+    if (!g_reset)
+        bind_caller((*g_places)[0], 0);
+}
+
+const CpuSet &processors_of_process() {
+    return g_allowed;
+}
+const char *place_list_name() {
+    return g_places_name;
+}
+const BindList &bind_list() {
+    return g_bind;
+}
+const PlaceList &place_list() {
+    return *g_places;
+}
+bool display_affinity() {
+    return g_display;
+}
+
+// ---- regions -----------------------------------------------------------------------------------
+
+void announce_proc_bind_slow(int policy) {
+    t_clause = static_cast<ProcBind>(policy);
+}
+
+void place_team_slow(Team &team, Member &encountering) {
+    const ProcBind clause = std::exchange(t_clause, ProcBind::false_);
+    TeamPlacement next;
+    if (g_bind.on()) {
+        // A thread of the program's own making takes its place when it first needs one.
+        if (encountering.placement.place < 0)
+            encountering.placement = {0, 0, g_places->count()};
+        next.policy = clause != ProcBind::false_ ? clause : g_bind.at(encountering.team->level);
+        next.parent = encountering.placement;
+    }
+    next.level = team.level;
+    next.parent_thread = encountering.index;
+    team.placement.changed = false;
+    if (team.placement == next)
+        return;
+    team.placement = next;
+    team.placement.changed = true;
+}
+
+void enter_place_slow(Member &member) {
+    const Team &team = *member.team;
+    if (!team.outer) {
+        member.placement = {t_place, 0, g_places->count()};
+        return;
+    }
+    const bool changed = team.placement.changed;
+    if (g_bind.on()) {
+        if (changed)
+            member.placement =
+                assign_place(team.placement.policy, team.placement.parent, team.size, member.index);
+        // A team may outlive a thread of the program's own that started it: look at this one.
+        const int place = member.placement.place;
+        if (place != t_place)
+            bind_caller((*g_places)[place], place);
+        if (g_domains)
+            member.node = std::min(g_domains->find((*g_places)[place]), sched::machine().nodes - 1);
+    }
+    if (!g_display || team.kind == Team::Kind::league)
+        return;
+    const Shown now{team.level, team.size};
+    if (std::exchange(t_shown, now) != now || changed)
+        print_affinity(nullptr);
+}
+
+void leave_places() {
+    if (g_bind.on())
+        bind_caller(g_allowed, -1);
+}
+
+void leave_region_slow(const Member &member) {
+    if (g_reset && !member.team->outer)
+        leave_places();
+}
+
+CpuSet processors_of_thread(const Member &member) {
+    const int place = member.placement.place;
+    return place >= 0 ? (*g_places)[place] : processors_of_caller();
+}
+
+} // namespace sennit::omp
+
+// ---- routines (OpenMP 5.2, 18.3) -------------------------------------------------------------
+
+using namespace sennit;
+
+namespace {
+
+// The caller may be the first to use the library.
+const omp::PlaceList &list_of_places() {
+    omp::here();
+    return omp::place_list();
+}
+
+const omp::CpuSet *place_numbered(long place) {
+    const omp::PlaceList &list = list_of_places();
+    return place >= 0 && place < list.count() ? &list[static_cast<int>(place)] : nullptr;
+}
+
+int place_size(int number) {
+    const omp::CpuSet *place = place_numbered(number);
+    return place ? place->count() : 0;
+}
+
+template <class Integer>
+void copy_place(long number, Integer *ids) {
+    const omp::CpuSet *place = place_numbered(number);
+    for (int cpu = -1; place && (cpu = place->next(cpu)) >= 0;)
+        *ids++ = cpu;
+}
+
+// The caller's; without binding, the partition is the whole list.
+omp::Placement placement() {
+    if (!omp::bind_list().on())
+        return {-1, 0, omp::place_list().count()};
+    return omp::member_of(omp::here()).placement;
+}
+
+template <class Integer>
+void copy_partition(Integer *numbers) {
+    const omp::Placement own = placement();
+    for (int i = 0; i < own.count; ++i)
+        *numbers++ = own.first + i;
+}
+
+// bind-var of the current task: its policy for a region that it would start.
+int proc_bind() {
+    return static_cast<int>(omp::bind_list().at(omp::member_of(omp::here()).team->level));
+}
+
+} // namespace
+
+SENNIT_GET(int, omp_get_proc_bind, proc_bind())
+SENNIT_GET(int, omp_get_num_places, list_of_places().count())
+SENNIT_GET(int, omp_get_place_num, placement().place)
+SENNIT_GET(int, omp_get_partition_num_places, placement().count)
+SENNIT_ASK(omp_get_place_num_procs, place_size)
+
+SENNIT_API void omp_get_place_proc_ids(int place, int *ids) {
+    copy_place(place, ids);
+}
+SENNIT_API void omp_get_place_proc_ids_(const int *place, int *ids) {
+    copy_place(*place, ids);
+}
+SENNIT_API void omp_get_place_proc_ids_8_(const std::int64_t *place, std::int64_t *ids) {
+    copy_place(*place, ids);
+}
+SENNIT_API void omp_get_partition_place_nums(int *numbers) {
+    copy_partition(numbers);
+}
+SENNIT_API void omp_get_partition_place_nums_(int *numbers) {
+    copy_partition(numbers);
+}
+SENNIT_API void omp_get_partition_place_nums_8_(std::int64_t *numbers) {
+    copy_partition(numbers);
+}

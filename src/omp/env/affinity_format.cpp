@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "omp/env/affinity_format.h"
+
+#include "base/message.h"
+#include "base/spin.h"
+#include "omp/api/api.h"
+#include "omp/env/affinity.h"
+#include "omp/env/environment.h"
+#include "omp/team/team.h"
+
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+using namespace sennit;
+
+extern "C" int omp_get_team_num(void);
+extern "C" int omp_get_num_teams(void);
+
+namespace sennit::omp {
+
+void Text::put_number(long number) {
+    char digits[24];
+    std::snprintf(digits, sizeof digits, "%ld", number);
+    put(digits);
+}
+
+namespace {
+
+// Ranges of consecutive processors: the first, then `join` and the last, or the length.
+void put_ranges(Text &text, const CpuSet &processors, char join, bool length) {
+    const char *separator = "";
+    for (int first = processors.next(-1); first >= 0;) {
+        int last = first;
+        while (processors.next(last) == last + 1)
+            ++last;
+        text.put(separator);
+        text.put_number(first);
+        if (last > first) {
+            text.put(join);
+            text.put_number(length ? last - first + 1 : last);
+        }
+        separator = ",";
+        first = processors.next(last);
+    }
+}
+
+// %[[[0].]size]type: the size is the least width; with a point the value goes to the right, with a
+// zero before the point that side is filled with zeros.
+struct Field {
+    std::size_t size = 0;
+    bool right = false;
+    bool zeros = false;
+    char type = '?';
+};
+
+const struct {
+    char type;
+    const char *name;
+} kFieldTypes[] = {{'t', "team_num"},       {'T', "num_teams"},   {'L', "nesting_level"},
+                   {'n', "thread_num"},     {'N', "num_threads"}, {'a', "ancestor_tnum"},
+                   {'H', "host"},           {'P', "process_id"},  {'i', "native_thread_id"},
+                   {'A', "thread_affinity"}};
+
+// After the percent sign; returns what follows the field.
+const char *read_field(const char *at, Field &field) {
+    if (at[0] == '0' && at[1] == '.') {
+        field.zeros = field.right = true;
+        at += 2;
+    } else if (at[0] == '.') {
+        field.right = true;
+        ++at;
+    }
+    for (; std::isdigit(static_cast<unsigned char>(*at)); ++at)
+        if (field.size < kMostAffinityFormat)
+            field.size = field.size * 10 + static_cast<std::size_t>(*at - '0');
+    if (*at == '{') {
+        const std::size_t length = std::strcspn(++at, "}");
+        for (const auto &known : kFieldTypes)
+            if (std::strlen(known.name) == length && std::strncmp(known.name, at, length) == 0)
+                field.type = known.type;
+        at += length;
+        return *at ? at + 1 : at;
+    }
+    for (const auto &known : kFieldTypes)
+        if (known.type == *at)
+            field.type = *at;
+    return *at ? at + 1 : at;
+}
+
+void put_value(Text &text, char type, const AffinityFields &fields) {
+    switch (type) {
+    case 't':
+        return text.put_number(fields.team_num);
+    case 'T':
+        return text.put_number(fields.num_teams);
+    case 'L':
+        return text.put_number(fields.nesting_level);
+    case 'n':
+        return text.put_number(fields.thread_num);
+    case 'N':
+        return text.put_number(fields.num_threads);
+    case 'a':
+        return text.put_number(fields.ancestor_thread_num);
+    case 'H':
+        return text.put(fields.host);
+    case 'P':
+        return text.put_number(fields.process);
+    case 'i':
+        return text.put_number(fields.native_thread);
+    case 'A':
+        return put_processors(text, *fields.processors);
+    default:
+        return text.put("undefined");
+    }
+}
+
+void put_field(Text &text, const Field &field, const AffinityFields &fields) {
+    Text measure(nullptr, 0);
+    put_value(measure, field.type, fields);
+    const std::size_t length = measure.length();
+    const std::size_t fill = field.size > length ? field.size - length : 0;
+    if (!field.right) {
+        put_value(text, field.type, fields);
+        for (std::size_t i = 0; i < fill; ++i)
+            text.put(' ');
+        return;
+    }
+    const bool is_number = std::strchr("tTLnNaPi", field.type) != nullptr;
+    const bool zeros = field.zeros && is_number;
+    long value = 0;
+    if (zeros) { // the sign, if any, comes before the zeros
+        char digits[24];
+        Text number(digits, sizeof digits);
+        put_value(number, field.type, fields);
+        value = std::strtol(digits, nullptr, 10);
+        if (value < 0)
+            text.put('-');
+    }
+    for (std::size_t i = 0; i < fill; ++i)
+        text.put(zeros ? '0' : ' ');
+    if (zeros)
+        text.put_number(value < 0 ? -value : value);
+    else
+        put_value(text, field.type, fields);
+}
+
+SpinLock g_format_lock;
+char g_format[kMostAffinityFormat] = "";
+
+} // namespace
+
+void put_processors(Text &text, const CpuSet &processors) {
+    put_ranges(text, processors, '-', false);
+}
+
+void put_place(Text &text, const CpuSet &place) {
+    text.put('{');
+    put_ranges(text, place, ':', true);
+    text.put('}');
+}
+
+void put_affinity(Text &text, const char *format, const AffinityFields &fields) {
+    for (const char *at = format; *at;) {
+        if (*at != '%') {
+            text.put(*at++);
+        } else if (at[1] == '%') {
+            text.put('%');
+            at += 2;
+        } else {
+            Field field;
+            at = read_field(at + 1, field);
+            put_field(text, field, fields);
+        }
+    }
+}
+
+void set_affinity_format(const char *format, std::size_t length) {
+    if (length >= kMostAffinityFormat) {
+        warn("the affinity format '%.40s...' is longer than %zu characters: the rest is ignored",
+             format, kMostAffinityFormat - 1);
+        length = kMostAffinityFormat - 1;
+    }
+    g_format_lock.lock();
+    std::memcpy(g_format, format, length);
+    g_format[length] = '\0';
+    g_format_lock.unlock();
+}
+
+void set_default_affinity_format() {
+    const char *format = stands_for_libomp()
+                             ? "OMP: pid %P tid %i thread %n bound to OS proc set {%A}"
+                             : "level %L thread %i affinity %A"; // libgomp's
+    set_affinity_format(format, std::strlen(format));
+}
+
+void copy_affinity_format(char (&into)[kMostAffinityFormat]) {
+    g_format_lock.lock();
+    std::memcpy(into, g_format, sizeof into);
+    g_format_lock.unlock();
+}
+
+namespace {
+
+// The calling thread's text into a buffer; its whole length. No format: affinity-format-var.
+std::size_t capture(char *buffer, std::size_t size, const char *format) {
+    sched::Worker &worker = here();
+    const Member &member = member_of(worker);
+    const Team &team = *member.team;
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    const CpuSet processors = processors_of_thread(member);
+    const AffinityFields fields{omp_get_team_num(),
+                                omp_get_num_teams(),
+                                team.level,
+                                member.index,
+                                team.size,
+                                team.encountering ? team.encountering->index : -1,
+                                host,
+                                getpid(),
+                                gettid(),
+                                &processors};
+    char usual[kMostAffinityFormat];
+    if (!format || !*format) {
+        copy_affinity_format(usual);
+        format = usual;
+    }
+    Text text(buffer, size);
+    put_affinity(text, format, fields);
+    return text.length();
+}
+
+// Memory for a C string, for the life of this object.
+class Characters {
+  public:
+    explicit Characters(std::size_t length) : text_(static_cast<char *>(std::malloc(length + 1))) {
+        if (!text_)
+            fatal("no memory for %zu characters of affinity information", length);
+        text_[length] = '\0';
+    }
+    Characters(const char *fortran, std::size_t length) : Characters(length) {
+        std::memcpy(text_, fortran, length);
+    }
+    Characters(const Characters &) = delete;
+    Characters &operator=(const Characters &) = delete;
+    ~Characters() { std::free(text_); }
+    operator char *() const { return text_; }
+
+  private:
+    char *text_;
+};
+
+// A text into a Fortran string, padded with blanks.
+void to_fortran(const char *text, char *buffer, std::size_t length) {
+    const std::size_t used = strnlen(text, length);
+    std::memcpy(buffer, text, used);
+    std::memset(buffer + used, ' ', length - used);
+}
+
+} // namespace
+
+void print_affinity(const char *format) {
+    const std::size_t length = capture(nullptr, 0, format);
+    const Characters line(length + 1);
+    capture(line, length + 1, format);
+    const std::size_t used = strlen(line);
+    line[used] = '\n';
+    std::fwrite(line, 1, used + 1, stdout); // one call: lines of several threads do not mix
+    std::fflush(stdout);
+}
+
+} // namespace sennit::omp
+
+using namespace sennit::omp;
+
+SENNIT_API void omp_set_affinity_format(const char *format) {
+    set_affinity_format(format, std::strlen(format));
+}
+SENNIT_API void ompc_set_affinity_format(const char *format) {
+    set_affinity_format(format, std::strlen(format));
+}
+SENNIT_API void omp_set_affinity_format_(const char *format, std::size_t length) {
+    set_affinity_format(format, length);
+}
+
+SENNIT_API std::size_t omp_get_affinity_format(char *buffer, std::size_t size) {
+    char format[kMostAffinityFormat];
+    copy_affinity_format(format);
+    Text text(buffer, buffer ? size : 0);
+    text.put(format);
+    return text.length();
+}
+SENNIT_API std::size_t ompc_get_affinity_format(char *buffer, std::size_t size) {
+    return omp_get_affinity_format(buffer, size);
+}
+SENNIT_API int omp_get_affinity_format_(char *buffer, std::size_t length) {
+    char format[kMostAffinityFormat];
+    copy_affinity_format(format);
+    to_fortran(format, buffer, length);
+    return static_cast<int>(std::strlen(format));
+}
+
+SENNIT_API void omp_display_affinity(const char *format) {
+    print_affinity(format);
+}
+SENNIT_API void ompc_display_affinity(const char *format) {
+    print_affinity(format);
+}
+SENNIT_API void omp_display_affinity_(const char *format, std::size_t length) {
+    print_affinity(Characters(format, length));
+}
+
+SENNIT_API std::size_t omp_capture_affinity(char *buffer, std::size_t size, const char *format) {
+    return capture(buffer, buffer ? size : 0, format);
+}
+SENNIT_API std::size_t ompc_capture_affinity(char *buffer, std::size_t size, const char *format) {
+    return omp_capture_affinity(buffer, size, format);
+}
+SENNIT_API int omp_capture_affinity_(char *buffer, const char *format, std::size_t size,
+                                     std::size_t length) {
+    const Characters text(size); // has room for the end that a Fortran string lacks
+    const std::size_t whole = capture(text, size + 1, Characters(format, length));
+    to_fortran(text, buffer, size);
+    return static_cast<int>(whole);
+}

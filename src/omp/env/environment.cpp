@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "omp/env/environment.h"
+
+#include "base/message.h"
+
+#include <cctype>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <strings.h>
+#include <unistd.h>
+
+namespace sennit {
+namespace {
+
+const char *g_given_name = nullptr;
+const char *g_given_value = nullptr;
+
+const char *skip_blanks(const char *at) {
+    while (std::isspace(static_cast<unsigned char>(*at)))
+        ++at;
+    return at;
+}
+
+} // namespace
+
+GivenVariable::GivenVariable(const char *name, const char *value) {
+    g_given_name = name;
+    g_given_value = value;
+}
+GivenVariable::~GivenVariable() {
+    g_given_name = nullptr;
+}
+
+// Programs and their tests look for what LLVM's runtime says: message 42 is that of bad values.
+void complain(const char *name, const char *value, const char *wanted, const char *instead) {
+    warn_as(stands_for_libomp() ? "OMP: Warning #42: sennit" : "sennit",
+            "%s='%.200s' is not %s; going on with %s", name, value, wanted, instead);
+}
+
+const char *read_variable(const char *name) {
+    static char text[512];
+    const bool given = g_given_name && std::strcmp(g_given_name, name) == 0;
+    const char *value = given ? g_given_value : std::getenv(name);
+    if (!value)
+        return nullptr;
+    std::snprintf(text, sizeof text, "%s", skip_blanks(value));
+    for (std::size_t end = std::strlen(text);
+         end > 0 && std::isspace(static_cast<unsigned char>(text[end - 1]));)
+        text[--end] = '\0';
+    return text;
+}
+
+bool parse_number(const char *text, long low, long high, long *number, const char **end) {
+    char *stop = nullptr;
+    errno = 0;
+    const long value = std::strtol(text, &stop, 10);
+    if (stop == text || errno != 0 || value < low || value > high)
+        return false;
+    *number = value;
+    *end = skip_blanks(stop);
+    return true;
+}
+
+bool take_word(const char **at, const char *word) {
+    const char *here = skip_blanks(*at);
+    const std::size_t length = std::strlen(word);
+    if (strncasecmp(here, word, length) != 0 ||
+        std::isalnum(static_cast<unsigned char>(here[length])) || here[length] == '_')
+        return false;
+    *at = skip_blanks(here + length);
+    return true;
+}
+
+bool read_int(const char *name, int low, int high, int *into) {
+    const char *text = read_variable(name);
+    if (!text)
+        return false;
+    long number = 0;
+    const char *end = nullptr;
+    if (parse_number(text, low, high, &number, &end) && *end == '\0') {
+        *into = static_cast<int>(number);
+        return true;
+    }
+    const bool is_number = parse_number(text, LONG_MIN, LONG_MAX, &number, &end) && *end == '\0';
+    char wanted[96];
+    char instead[32];
+    std::snprintf(wanted, sizeof wanted, "a number in %d..%d%s", low, high,
+                  !is_number     ? ""
+                  : number < low ? " but too small"
+                                 : " but too large");
+    std::snprintf(instead, sizeof instead, "%d", *into);
+    complain(name, text, wanted, instead);
+    return false;
+}
+
+bool read_bool(const char *name, bool *into) {
+    const char *text = read_variable(name);
+    if (!text)
+        return false;
+    const bool is_true = strcasecmp(text, "true") == 0 || std::strcmp(text, "1") == 0;
+    const bool is_false = strcasecmp(text, "false") == 0 || std::strcmp(text, "0") == 0;
+    if (is_true || is_false)
+        *into = is_true;
+    else
+        complain(name, text, "true or false", *into ? "true" : "false");
+    return is_true || is_false;
+}
+
+std::uint64_t environment_hash() {
+    std::uint64_t hash = 14695981039346656037ull; // of Fowler, Noll and Vo
+    for (char **entry = environ; entry && *entry; ++entry) {
+        if (std::strncmp(*entry, "OMP_", 4) != 0 && std::strncmp(*entry, "KMP_", 4) != 0)
+            continue;
+        const char *end = *entry + std::strlen(*entry) + 1;
+        for (const char *at = *entry; at < end; ++at)
+            hash = (hash ^ static_cast<unsigned char>(*at)) * 1099511628211ull;
+    }
+    return hash;
+}
+
+bool stands_for_libomp() {
+    Dl_info self;
+    if (dladdr(reinterpret_cast<void *>(stands_for_libomp), &self) == 0)
+        return false;
+    const char *slash = std::strrchr(self.dli_fname, '/');
+    return std::strncmp(slash ? slash + 1 : self.dli_fname, "libomp", 6) == 0;
+}
+
+} // namespace sennit

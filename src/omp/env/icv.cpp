@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+// OMP_* variables (OpenMP 5.2, chapter 21). Each is read by one small function.
+#include "omp/env/icv.h"
+
+#include "base/config.h"
+#include "base/message.h"
+#include "fiber/stack.h"
+#include "omp/env/affinity.h"
+#include "omp/env/display.h"
+#include "omp/env/environment.h"
+#include "omp/memory/allocators.h"
+#include "omp/team/target.h"
+#include "omp/team/team.h"
+#include "sched/queue.h"
+#include "sched/threads.h"
+
+#include <cctype>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <strings.h>
+#include <sys/resource.h>
+
+namespace sennit {
+namespace {
+
+GlobalIcvs g_icvs;
+LeagueIcvs g_league;
+
+constexpr int kMostThreads = 1 << 15;
+constexpr int kMostLevels = 256;
+
+void read_num_threads(Icvs &icvs) {
+    const char *text = read_variable("OMP_NUM_THREADS");
+    if (!text)
+        return;
+    int list[kMostNestedLists] = {};
+    int count = 0;
+    for (const char *at = text; count < kMostNestedLists;) {
+        long number = 0;
+        if (!parse_number(at, 1, kMostThreads, &number, &at))
+            break;
+        list[count++] = static_cast<int>(number);
+        if (*at == '\0') {
+            std::memcpy(icvs.nthreads, list, sizeof list);
+            icvs.nthreads_count = count;
+            return;
+        }
+        if (*at++ != ',')
+            break;
+    }
+    char instead[64];
+    std::snprintf(instead, sizeof instead, "%d (the processors)", icvs.nthreads[0]);
+    complain("OMP_NUM_THREADS", text, "a list of numbers of threads, each 1..32768", instead);
+}
+
+// [modifier:]kind[,chunk] (OpenMP 5.2, 21.1.1), and LLVM's kinds.
+bool parse_schedule(const char *text, Icvs &icvs) {
+    static const struct {
+        const char *name;
+        Sched kind;
+    } kinds[] = {{"static", Sched::static_},       {"dynamic", Sched::dynamic},
+                 {"guided", Sched::guided},        {"auto", Sched::automatic},
+                 {"static_steal", Sched::dynamic}, {"trapezoidal", Sched::trapezoidal}};
+    const char *at = text;
+    const bool monotonic = take_word(&at, "monotonic");
+    if (monotonic || take_word(&at, "nonmonotonic")) {
+        if (*at != ':')
+            return false;
+        ++at;
+    }
+    for (const auto &kind : kinds) {
+        if (!take_word(&at, kind.name))
+            continue;
+        long chunk = 0;
+        if (*at != '\0' && (*at != ',' || !parse_number(at + 1, 1, INT_MAX, &chunk, &at) || *at))
+            return false;
+        icvs.set_schedule(kind.kind, monotonic, chunk);
+        return true;
+    }
+    return false;
+}
+
+void read_schedule(Icvs &icvs) {
+    const char *text = read_variable("OMP_SCHEDULE");
+    if (text && !parse_schedule(text, icvs))
+        complain("OMP_SCHEDULE", text,
+                 "[monotonic:|nonmonotonic:]static|dynamic|guided|auto[,chunk]", "static");
+}
+
+// "size", "sizeB", K (the default unit), M, G. False when it is none of these.
+bool parse_size(const char *text, size_t *bytes) {
+    char *end = nullptr;
+    errno = 0;
+    const unsigned long long number = std::strtoull(text, &end, 10);
+    if (end == text || errno != 0 || *text == '-')
+        return false;
+    while (std::isspace(static_cast<unsigned char>(*end)))
+        ++end;
+    int shift = 10;
+    if (*end != '\0') {
+        switch (std::toupper(static_cast<unsigned char>(*end++))) {
+        case 'B':
+            shift = 0;
+            break;
+        case 'K':
+            shift = 10;
+            break;
+        case 'M':
+            shift = 20;
+            break;
+        case 'G':
+            shift = 30;
+            break;
+        default:
+            return false;
+        }
+    }
+    if (*end != '\0' || number == 0 || number > (ULLONG_MAX >> (shift + 8)))
+        return false;
+    *bytes = static_cast<size_t>(number << shift);
+    return true;
+}
+
+size_t default_stack_size() {
+    constexpr size_t kUsual = 8u << 20;
+    rlimit limit{};
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        limit.rlim_cur > (64u << 20))
+        return kUsual;
+    return limit.rlim_cur;
+}
+
+void read_stack_size() {
+    size_t bytes = default_stack_size();
+    for (const char *name : {"OMP_STACKSIZE", "GOMP_STACKSIZE", "KMP_STACKSIZE"}) {
+        const char *text = read_variable(name);
+        if (!text)
+            continue;
+        size_t asked = 0;
+        if (!parse_size(text, &asked)) {
+            char instead[32];
+            std::snprintf(instead, sizeof instead, "%zuK", bytes >> 10);
+            complain(name, text, "a size such as 512K, 8M or 1G", instead);
+        } else if (asked < fiber::kMinimumStack) {
+            char instead[64];
+            std::snprintf(instead, sizeof instead, "the smallest, %zuK",
+                          fiber::kMinimumStack >> 10);
+            complain(name, text, "enough for a task", instead);
+            bytes = fiber::kMinimumStack;
+        } else {
+            bytes = asked;
+        }
+        break;
+    }
+    set_stack_size(bytes);
+}
+
+void read_wait_policy() {
+    const char *text = read_variable("OMP_WAIT_POLICY");
+    if (!text)
+        return;
+    g_icvs.wait_active = strcasecmp(text, "active") == 0;
+    if (!g_icvs.wait_active && strcasecmp(text, "passive") != 0)
+        return complain("OMP_WAIT_POLICY", text, "active or passive", "the default");
+    sched::set_wait_policy(g_icvs.wait_active ? sched::WaitPolicy::active
+                                              : sched::WaitPolicy::passive);
+}
+
+void read_cancellation() {
+    if (read_bool("OMP_CANCELLATION", &g_icvs.cancellation) && g_icvs.cancellation)
+        task::heed_cancellation();
+}
+
+void read_allocator(Icvs &icvs) {
+    const char *text = read_variable("OMP_ALLOCATOR");
+    if (!text)
+        return;
+    const omp::AllocatorHandle handle = omp::parse_allocator(text);
+    if (handle == omp::kNullAllocator)
+        return complain("OMP_ALLOCATOR", text,
+                        "an allocator that is to be had, such as omp_default_mem_alloc or "
+                        "omp_default_mem_space:alignment=64",
+                        g_icvs.allocator);
+    icvs.default_allocator = handle;
+    std::snprintf(g_icvs.allocator, sizeof g_icvs.allocator, "%s", text);
+}
+
+void read_target_offload() {
+    const char *text = read_variable("OMP_TARGET_OFFLOAD");
+    if (!text)
+        return;
+    omp::TargetOffload value = omp::TargetOffload::enabled;
+    if (strcasecmp(text, "mandatory") == 0)
+        value = omp::TargetOffload::mandatory;
+    else if (strcasecmp(text, "disabled") == 0)
+        value = omp::TargetOffload::disabled;
+    else if (strcasecmp(text, "default") != 0)
+        complain("OMP_TARGET_OFFLOAD", text, "mandatory, disabled or default", "default");
+    omp::set_target_offload(value);
+}
+
+void read_display_env() {
+    const char *text = read_variable("OMP_DISPLAY_ENV");
+    if (!text)
+        return;
+    const bool verbose = strcasecmp(text, "verbose") == 0;
+    if (verbose || strcasecmp(text, "true") == 0 || std::strcmp(text, "1") == 0)
+        omp::display_environment(verbose);
+    else if (strcasecmp(text, "false") != 0 && std::strcmp(text, "0") != 0)
+        complain("OMP_DISPLAY_ENV", text, "true, false or verbose", "false");
+}
+
+} // namespace
+
+LeagueIcvs &league_icvs() {
+    return g_league;
+}
+
+const GlobalIcvs &global_icvs() {
+    return g_icvs;
+}
+
+void Icvs::set_schedule(Sched kind, bool is_monotonic, long size) {
+    schedule = kind;
+    schedule_monotonic = is_monotonic;
+    // OpenMP 5.2, 11.5.3: without a chunk one iteration, but for static.
+    chunk = size > 0 ? size : kind == Sched::static_ ? 0 : 1;
+}
+
+int Icvs::set_num_threads(int level, const int *threads, int count) {
+    int at = level < kMostNestedLists ? level : kMostNestedLists - 1;
+    for (int i = nthreads_count; i < at; ++i)
+        nthreads[i] = nthreads[nthreads_count - 1];
+    for (int i = 0; i < count && at < kMostNestedLists; ++i)
+        nthreads[at++] = threads[i];
+    if (nthreads_count < at)
+        nthreads_count = at;
+    return at;
+}
+
+void set_stack_size(std::size_t bytes) {
+    fiber::set_stack_size(bytes);
+    g_icvs.stack_size = fiber::stack_size();
+}
+
+namespace {
+
+void read_limits(Icvs &icvs) {
+    bool nested = false;
+    if (read_bool("OMP_NESTED", &nested))
+        icvs.max_active_levels = nested ? kMostLevels : 1;
+    read_int("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, &icvs.max_active_levels);
+    read_int("OMP_THREAD_LIMIT", 1, INT_MAX, &icvs.thread_limit);
+}
+
+void read_league() {
+    int league[2] = {g_league.num_teams.load(std::memory_order_relaxed),
+                     g_league.thread_limit.load(std::memory_order_relaxed)};
+    read_int("OMP_NUM_TEAMS", 1, INT_MAX, &league[0]);
+    read_int("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, &league[1]);
+    g_league.num_teams.store(league[0], std::memory_order_relaxed);
+    g_league.thread_limit.store(league[1], std::memory_order_relaxed);
+    read_int("KMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, &g_league.threads);
+    omp::BindList bind;
+    const char *text = read_variable("KMP_TEAMS_PROC_BIND");
+    if (!text)
+        return;
+    if (!omp::parse_proc_bind(text, bind) || bind.policies[0] < omp::ProcBind::primary)
+        return complain("KMP_TEAMS_PROC_BIND", text, "spread, close or primary", "spread");
+    g_league.bind = bind.policies[0];
+}
+
+// What may change while the program runs.
+const struct {
+    const char *name;
+    void (*read)(Icvs &initial);
+} kChangeable[] = {
+    {"OMP_NUM_THREADS", read_num_threads},
+    {"OMP_DYNAMIC", [](Icvs &icvs) { read_bool("OMP_DYNAMIC", &icvs.dynamic); }},
+    {"OMP_SCHEDULE", read_schedule},
+    {"OMP_NESTED", read_limits},
+    {"OMP_MAX_ACTIVE_LEVELS", read_limits},
+    {"OMP_THREAD_LIMIT", read_limits},
+    {"OMP_NUM_TEAMS", [](Icvs &) { read_league(); }},
+    {"OMP_TEAMS_THREAD_LIMIT", [](Icvs &) { read_league(); }},
+    {"OMP_DEFAULT_DEVICE",
+     [](Icvs &icvs) { read_int("OMP_DEFAULT_DEVICE", 0, INT_MAX, &icvs.default_device); }},
+    {"OMP_STACKSIZE", [](Icvs &) { read_stack_size(); }},
+    {"KMP_STACKSIZE", [](Icvs &) { read_stack_size(); }},
+    {"OMP_WAIT_POLICY", [](Icvs &) { read_wait_policy(); }},
+    {"OMP_TARGET_OFFLOAD", [](Icvs &) { read_target_offload(); }},
+};
+
+} // namespace
+
+bool change_setting(const char *name, const char *value) {
+    for (const auto &setting : kChangeable) {
+        if (std::strcmp(setting.name, name) != 0)
+            continue;
+        const GivenVariable given(name, value);
+        setting.read(g_icvs.initial);
+        return true;
+    }
+    return false;
+}
+
+namespace {
+
+std::uint64_t g_environment_read;
+void read_all();
+
+} // namespace
+
+void icv_first_use() {
+    static std::atomic<bool> used{false};
+    if (!used.exchange(true, std::memory_order_relaxed) && stands_for_libomp() &&
+        environment_hash() != g_environment_read)
+        read_all();
+}
+
+void icv_setup() {
+    read_all();
+    read_display_env();
+    bool settings = false;
+    if (read_bool("KMP_SETTINGS", &settings) && settings)
+        omp::display_settings();
+}
+
+namespace {
+
+void read_all() {
+    g_environment_read = environment_hash();
+    g_icvs = {};
+    Icvs &icvs = g_icvs.initial;
+    omp::choose_processors();
+    icvs.nthreads[0] = sched::processors();
+    read_num_threads(icvs);
+    read_bool("OMP_DYNAMIC", &icvs.dynamic);
+    read_schedule(icvs);
+    read_stack_size();
+    omp::affinity_setup();
+    read_wait_policy();
+    read_cancellation();
+    read_target_offload();
+    // OpenMP 5.2, 2.2: more than one active level by default when a list asks for nested
+    // regions.
+    icvs.max_active_levels =
+        icvs.nthreads_count > 1 || omp::bind_list().count > 1 ? kMostLevels : 1;
+    read_limits(icvs);
+    read_int("OMP_DEFAULT_DEVICE", 0, INT_MAX, &icvs.default_device);
+    read_allocator(icvs);
+    read_league();
+    // Policies of communication-aware scheduling live on priority clauses.
+    if (sched::ordered())
+        g_icvs.max_task_priority = sched::kLevels - 1;
+    read_int("OMP_MAX_TASK_PRIORITY", 0, INT_MAX, &g_icvs.max_task_priority);
+    bool throttling = true;
+    if (read_bool("KMP_ENABLE_TASK_THROTTLING", &throttling) && !throttling)
+        task::never_throttle();
+    // Threads run ahead of each other by a number of loops that we have chosen; the check
+    // remains.
+    int loops = 7;
+    read_int("KMP_DISP_NUM_BUFFERS", 1, 4096, &loops);
+}
+
+} // namespace
+
+// ---- changes --------------------------------------------------------------------------------
+
+namespace {
+
+// Every set of values that a task ever had while others could inherit it, once: it stays for the
+// life of the process.
+struct Interned {
+    Icvs icvs;
+    Interned *next;
+};
+constexpr std::size_t kBuckets = 64;
+std::atomic<Interned *> g_interned[kBuckets];
+
+const Icvs *intern(const Icvs &icvs) {
+    std::uint64_t hash = 0;
+    for (const long value : {long{icvs.nthreads[0]}, long{icvs.nthreads[icvs.nthreads_count - 1]},
+                             icvs.chunk, long{icvs.max_active_levels}, long{icvs.thread_limit}})
+        hash = (hash + static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15ull;
+    std::atomic<Interned *> &bucket = g_interned[hash >> 58];
+    // A list that only grows at its head; entries never change. Two threads may add the same.
+    Interned *first = bucket.load(std::memory_order_acquire);
+    for (const Interned *at = first; at; at = at->next)
+        if (at->icvs == icvs)
+            return &at->icvs;
+    void *memory = std::malloc(sizeof(Interned));
+    if (!memory)
+        fatal("no memory for a task's settings (%zu bytes)", sizeof(Interned));
+    auto *fresh = new (memory) Interned{icvs, first};
+    while (!bucket.compare_exchange_weak(fresh->next, fresh, std::memory_order_release,
+                                         std::memory_order_relaxed)) {
+    }
+    return &fresh->icvs;
+}
+
+} // namespace
+
+IcvUpdate::IcvUpdate(sched::Worker &worker) : worker_(worker), changed_(*worker.task->icvs) {}
+
+IcvUpdate::~IcvUpdate() {
+    Task &task = *worker_.task;
+    if (changed_ == *task.icvs)
+        return;
+    // Nobody can have inherited an implicit task's before its team has tasks.
+    if (!task.is_explicit() && !task.team->has_tasks.load(std::memory_order_relaxed)) {
+        Icvs &own = omp::member_of(worker_).own_icvs;
+        own = changed_;
+        task.icvs = &own;
+    } else {
+        task.icvs = intern(changed_);
+    }
+}
+
+} // namespace sennit

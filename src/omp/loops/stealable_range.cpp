@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "omp/loops/stealable_range.h"
+
+namespace sennit::omp {
+
+// Either the range is empty or a thief is at work on the chunk that we wanted, and may give it
+// back.
+SENNIT_NOINLINE bool StealableRange::take_slow(std::uint64_t mine) {
+    low_.store(mine, std::memory_order_relaxed);
+    lock_.lock();
+    const bool found = mine < high_.load(std::memory_order_relaxed);
+    if (found)
+        low_.store(mine + 1, std::memory_order_relaxed);
+    lock_.unlock();
+    return found;
+}
+
+void StealableRange::refill(std::uint64_t first, std::uint64_t last) {
+    lock_.lock();
+    assign(first, last);
+    lock_.unlock();
+}
+
+bool StealableRange::steal_half(std::uint64_t *first, std::uint64_t *last) {
+    lock_.lock();
+    const std::uint64_t high = high_.load(std::memory_order_relaxed);
+    const std::uint64_t count = left();
+    const std::uint64_t middle = high - (count + 1) / 2;
+    bool stolen = count > 0;
+    if (stolen) {
+        high_.store(middle, std::memory_order_relaxed);
+        // From here on the owner sees `middle`, unless we see that it took more.
+        fence_heavy();
+        stolen = low_.load(std::memory_order_relaxed) <= middle;
+        if (!stolen)
+            high_.store(high, std::memory_order_relaxed);
+    }
+    lock_.unlock();
+    *first = middle;
+    *last = high;
+    return stolen;
+}
+
+} // namespace sennit::omp

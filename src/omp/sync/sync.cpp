@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parking lot behind Mutex. Invariant: while somebody is in a bucket for a mutex that is held,
+// the word is kContended, or a waiter that was woken is about to make it so; no wake-up is lost.
+#include "omp/sync/sync.h"
+
+#include "omp/team/team.h"
+#include "sched/threads.h"
+
+#include <algorithm>
+
+namespace sennit::omp {
+namespace {
+
+constexpr std::uint64_t kSpinUs = 2; // about what parking and waking cost
+constexpr int kLongestPause = 16;    // in cpu_relax()
+constexpr std::size_t kBuckets = 256;
+
+// Somebody who waits for a mutex. Lives in the waiter's frame.
+struct Waiter {
+    const void *mutex = nullptr;
+    const sched::Worker *worker = sched::Worker::self();
+    Waiter *next = nullptr;
+    bool is_fiber = false;
+    sched::WaitCell cell; // a fiber
+    FutexWord woken{0};   // another thread
+};
+
+// Waiters of all mutexes whose addresses hash alike, oldest first.
+struct alignas(kCacheLine) Bucket {
+    SpinLock lock;
+    Waiter *first = nullptr;
+    Waiter *last = nullptr;
+
+    void append(Waiter &waiter) {
+        (last ? last->next : first) = &waiter;
+        last = &waiter;
+    }
+    Waiter *take(const void *mutex) {
+        Waiter *before = nullptr;
+        for (Waiter *at = first; at; before = at, at = at->next) {
+            if (at->mutex != mutex)
+                continue;
+            (before ? before->next : first) = at->next;
+            if (last == at)
+                last = before;
+            return at;
+        }
+        return nullptr;
+    }
+};
+
+Bucket g_lot[kBuckets];
+
+Bucket &bucket_of(const void *mutex) {
+    const auto bits = reinterpret_cast<std::uintptr_t>(mutex) * 0x9E3779B97F4A7C15ull;
+    return g_lot[bits >> 56];
+}
+
+} // namespace
+
+void parking_before_fork() {
+    for (Bucket &bucket : g_lot)
+        bucket.lock.lock();
+}
+
+void parking_after_fork() {
+    for (Bucket &bucket : g_lot)
+        bucket.lock.unlock();
+}
+
+void parking_after_fork_in_child() {
+    for (Bucket &bucket : g_lot) {
+        Waiter *at = bucket.first;
+        bucket.first = bucket.last = nullptr;
+        for (Waiter *next; at; at = next) {
+            next = at->next;
+            at->next = nullptr;
+            if (at->worker == sched::Worker::self())
+                bucket.append(*at);
+        }
+    }
+    parking_after_fork();
+}
+
+SENNIT_NOINLINE void Mutex::lock_slow() {
+    if (!sched::crowded()) {
+        // Each look takes the line away from the holder, who would pay for it: less and less often.
+        int pause = 1;
+        for (const std::uint64_t end = ticks() + kSpinUs * sched::ticks_per_us(); ticks() < end;) {
+            for (int i = 0; i < pause; ++i)
+                cpu_relax();
+            pause = std::min(2 * pause, kLongestPause);
+            if (!held() && try_lock())
+                return;
+        }
+    }
+    Bucket &bucket = bucket_of(this);
+    for (;;) {
+        Waiter waiter;
+        waiter.mutex = this;
+        sched::Worker *worker = sched::Worker::self();
+        if (worker && !worker->slot)
+            worker = nullptr; // a thread without tasks
+        waiter.is_fiber = worker != nullptr;
+        bucket.lock.lock();
+        // Under the bucket's lock: an unlock that misses this mark has not freed the word yet, and
+        // one that sees it finds us in the bucket.
+        if (!(word_.fetch_or(kHeld | kContended, std::memory_order_acquire) & kHeld)) {
+            word_.fetch_or(mark_of(task_here()), std::memory_order_relaxed);
+            bucket.lock.unlock();
+            return;
+        }
+        bucket.append(waiter);
+        bucket.lock.unlock();
+        if (worker) {
+            sched::CellCondition condition(waiter.cell, sched::WaitFor::lock, this);
+            worker->wait(condition);
+        } else {
+            while (waiter.woken.load(std::memory_order_acquire) == 0)
+                futex_wait(waiter.woken, 0);
+        }
+    }
+}
+
+// The word is free already: whom we wake competes with newcomers, so the lock never idles.
+SENNIT_NOINLINE void Mutex::wake_one() {
+    Bucket &bucket = bucket_of(this);
+    bucket.lock.lock();
+    Waiter *waiter = bucket.take(this);
+    bucket.lock.unlock();
+    if (!waiter)
+        return;
+    // The waiter's frame may go as soon as it is told.
+    if (waiter->is_fiber) {
+        waiter->cell.signal();
+    } else {
+        FutexWord &woken = waiter->woken;
+        woken.store(1, std::memory_order_release);
+        futex_wake(woken); // a stale address wakes nobody or somebody who looks again
+    }
+}
+
+namespace {
+
+// Who may own a nestable lock: the current task. A thread that asks before its first region gets
+// its initial task here, so that it still owns the lock afterwards.
+void *owner_here() {
+    return here().task;
+}
+
+} // namespace
+
+void nest_lock(NestMutex &lock) {
+    void *const me = owner_here();
+    if (lock.owner.load(std::memory_order_relaxed) != me) {
+        lock.mutex.lock();
+        lock.owner.store(me, std::memory_order_relaxed);
+    }
+    ++lock.depth;
+}
+
+int nest_try_lock(NestMutex &lock) {
+    void *const me = owner_here();
+    if (lock.owner.load(std::memory_order_relaxed) != me) {
+        if (!lock.mutex.try_lock())
+            return 0;
+        lock.owner.store(me, std::memory_order_relaxed);
+    }
+    return ++lock.depth;
+}
+
+int nest_unlock(NestMutex &lock) {
+    const int left = --lock.depth;
+    if (left == 0) {
+        lock.owner.store(nullptr, std::memory_order_relaxed);
+        lock.mutex.unlock();
+    }
+    return left;
+}
+
+namespace {
+struct alignas(kCacheLine) LoneMutex : Mutex {}; // shares its line with nothing
+LoneMutex g_default_critical;
+LoneMutex g_atomic_mutex;
+} // namespace
+
+Mutex &default_critical() {
+    return g_default_critical;
+}
+
+Mutex &atomic_mutex() {
+    return g_atomic_mutex;
+}
+
+Mutex &named_critical(void *word) {
+    return *static_cast<Mutex *>(word);
+}
+
+} // namespace sennit::omp

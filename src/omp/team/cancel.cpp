@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "omp/team/cancel.h"
+
+#include "omp/env/icv.h"
+
+namespace sennit::omp {
+
+bool cancel(sched::Worker &worker, Construct construct) {
+    if (!global_icvs().cancellation)
+        return false;
+    Team &team = *member_of(worker).team;
+    switch (construct) {
+    case Construct::parallel:
+        // seq_cst: who parks at a barrier or for a turn afterwards sees it.
+        team.cancelled.store(true, std::memory_order_seq_cst);
+        for (int i = 0; i < team.size; ++i)
+            team.member(i).cell.signal_if_armed();
+        break;
+    case Construct::worksharing:
+        team.share_cancelled.store(true, std::memory_order_relaxed);
+        break;
+    case Construct::taskgroup:
+        if (Taskgroup *group = task::cancellable_taskgroup(*worker.task))
+            group->cancelled.store(true, std::memory_order_relaxed);
+        break;
+    }
+    return true;
+}
+
+bool cancellation_point(sched::Worker &worker, Construct construct) {
+    if (!global_icvs().cancellation)
+        return false;
+    const Team &team = *member_of(worker).team;
+    if (construct == Construct::worksharing && team.share_cancelled.load(std::memory_order_relaxed))
+        return true;
+    // A cancelled region takes all that is in it along.
+    return construct == Construct::taskgroup ? task::is_cancelled(*worker.task)
+                                             : team.cancelled.load(std::memory_order_relaxed);
+}
+
+} // namespace sennit::omp

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "omp/team/commons.h"
+
+#include "omp/env/affinity.h"
+#include "omp/env/icv.h"
+#include "omp/ompt/events.h"
+
+#include <atomic>
+#include <new>
+
+namespace sennit::omp {
+
+namespace {
+
+std::atomic<Team *> g_commons{nullptr};
+constexpr std::int64_t kGoodbyeNs = 100'000'000;
+
+void commons_thread(void *argument) {
+    auto &member = *static_cast<Member *>(argument);
+    Team &team = *member.team;
+    sched::Worker &worker = *sched::Worker::self();
+    leave_places();
+    worker.enter(member);
+    worker.slot = &member;
+    worker.task = &member.implicit;
+    if (ompt::on()) {
+        ompt::worker_begin();
+        ompt::initial_task_begin(member);
+    }
+    // The gate opens at the end of the program; even then the thread serves the queue on.
+    for (std::uint32_t seen = 0;; seen = team.fork.epoch()) {
+        pass(worker, member, team.fork, seen);
+        if (ompt::on()) {
+            ompt::implicit_task_end(member);
+            ompt::worker_end();
+        }
+        team.at_home.store(1, std::memory_order_release);
+        futex_wake(team.at_home);
+    }
+}
+
+} // namespace
+
+void close_commons() {
+    Team *team = g_commons.load(std::memory_order_acquire);
+    if (!team)
+        return;
+    team->fork.open(*team);
+    // A task that never lets go of the thread does not keep the program from ending.
+    if (team->at_home.load(std::memory_order_acquire) == 0)
+        futex_wait(team->at_home, 0, kGoodbyeNs);
+}
+
+Team *commons() {
+    static SpinLock lock;
+    Team *team = g_commons.load(std::memory_order_acquire);
+    if (team)
+        return team;
+    lock.lock();
+    team = g_commons.load(std::memory_order_relaxed);
+    if (!team) {
+        team = make_serving_team(1);
+        g_commons.store(team, std::memory_order_release);
+    }
+    lock.unlock();
+    return team;
+}
+
+Team *make_serving_team(int size) {
+    if (size < 1)
+        return nullptr;
+    Team *team = make_team(size);
+    team->icvs = &global_icvs().initial;
+    team->contention = &team->own_contention;
+    team->note_tasks();
+    team->kind = Team::Kind::initial;
+    Task &parent = team->member(0).implicit;
+    parent.flags = Task::kInitial;
+    parent.icvs = team->icvs;
+    parent.folded.store(true, std::memory_order_relaxed);
+    if (!sched::Worker::start(commons_thread, &team->member(0))) {
+        drop_team(team);
+        return nullptr;
+    }
+    for (int i = 1; i < size; ++i)
+        if (!sched::Worker::start(commons_thread, &team->member(i)))
+            break; // fewer will do
+    return team;
+}
+
+Task &make_spawned(sched::Worker &worker, Team &team, const task::SpawnPayload &spawn) {
+    Task &task = *task::allocate(worker, sizeof(task::SpawnPayload));
+    new (task.payload()) task::SpawnPayload(spawn);
+    task.invoke = [](Task &self) {
+        const auto &payload = *static_cast<const task::SpawnPayload *>(self.payload());
+        payload.body(payload.arg);
+    };
+    task.entry = reinterpret_cast<void *>(spawn.body);
+    task.parent = &team.member(0).implicit;
+    task.team = &team;
+    task.icvs = team.icvs;
+    task.flags = Task::kSpawned;
+    return task;
+}
+
+} // namespace sennit::omp

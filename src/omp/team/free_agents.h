@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Free agents (OpenMP 6.0, threadset(omp_pool)): threads of the pool that belong to no team of the
+// program run explicit tasks whose creator lets them.
+//
+// The free agents are a team of their own. A task for them is wrapped in a task of that team, its
+// carrier, which puts on a Member of the task's team that is none of its threads: what the task
+// asks for and what its children inherit is right, while the scheduler sees a thread of another
+// team, so that everything the task makes ready goes to its own team.
+#pragma once
+
+#include "omp/team/team.h"
+
+namespace sennit::omp {
+
+// omp_get_thread_num() in a task that a free agent runs (OpenMP 6.0: omp_unassigned_thread).
+inline constexpr int kUnassignedThread = -2;
+
+inline bool is_free_agent(const sched::Slot &slot) {
+    return slot.index == kUnassignedThread;
+}
+
+// The threads exist from now on; false when there are none to be had.
+bool have_free_agents();
+void free_agents_after_fork_in_child();
+
+} // namespace sennit::omp

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Teams: parallel regions, their threads and barriers (OpenMP 5.2, 10.1, 15.3).
+//
+// A Member is a thread of a team: a slot of a worker and the implicit task that runs there. Teams
+// are "hot": the worker that forks keeps its last teams with their threads docked, so that the next
+// region of the same size costs one broadcast and one gather. Threads of a docked team spin for a
+// while, then sleep; they help with the team's left-over tasks first.
+//
+// A Gate is an epoch that members wait to see changed. Waiting is: poll the epoch (running tasks of
+// the team meanwhile), then arm the member's cell and park. Wake-up of an armed member: open().
+#pragma once
+
+#include "omp/env/affinity.h"
+#include "omp/env/icv.h"
+#include "omp/ompt/tool.h"
+#include "sched/worker.h"
+#include "task/observer.h"
+#include "task/task.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace sennit::omp {
+
+struct Team;
+struct Member;
+
+// Waiting on a member's cell, with a count of those who do. Derived classes say what for. A wake-up
+// may be meant for another wait of the same member: who waits looks again.
+class MemberCondition : public sched::Condition {
+  public:
+    bool arm(sched::Fiber *fiber) final;
+    bool disarm(sched::Fiber *fiber) final;
+    void finish();
+
+  protected:
+    MemberCondition(Member &member, std::atomic<int> &parked, sched::WaitFor kind,
+                    const void *object)
+        : Condition(kind, object), member_(member), parked_(parked) {
+        patient = true;
+    }
+    ~MemberCondition() = default;
+    // Asked after the count says that we park, which pairs with who changes what we wait for and
+    // then looks at the count: both seq_cst.
+    virtual bool holds() const = 0;
+    Member &member_;
+
+  private:
+    std::atomic<int> &parked_;
+    bool armed_ = false;
+};
+
+class Gate {
+  public:
+    std::uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
+    const std::atomic<std::uint32_t> &word() const { return epoch_; }
+    // Let everybody through who waits for another epoch than the one before.
+    void open(Team &team);
+
+  private:
+    friend class GateCondition;
+    std::atomic<std::uint32_t> epoch_{0};
+    std::atomic<int> armed_{0};
+};
+
+// Worksharing state; see worksharing.h.
+struct Workshares;
+struct Doacross; // doacross.cpp
+inline constexpr std::uint32_t kDoacrossRing = 4;
+// What the threads of a loop with ordered(n) share; see doacross.h.
+struct DoacrossShare {
+    enum : int { kFree, kBusy, kReady };
+    std::atomic<std::uint32_t> turn{0};
+    std::atomic<int> setup{kFree};
+    std::atomic<int> left{0};
+    Doacross *shared = nullptr;
+};
+struct MemberWorkshares {
+    std::uint32_t begun = 0;           // worksharing loops and sections begun in this region
+    std::uint32_t singles = 0;         // `single` constructs met in this region
+    std::uint32_t doacross_begun = 0;  // likewise, loops with ordered(n)
+    DoacrossShare *doacross = nullptr; // the one that the thread is in
+    void *loop = nullptr;              // the construct that this thread is in
+    std::uint64_t position = 0; // static: pieces that it had; dynamic: 1 after the final chunk
+    // The piece that it is at, in an ordered loop. The thread before it reads whom to wake.
+    std::atomic<std::uint64_t> ordered_first{0};
+    std::uint64_t ordered_last = 0;
+    void *extra = nullptr;     // front door's: translation of normalized iterations
+    std::int64_t door[4] = {}; // likewise
+};
+
+// One thread of a team.
+struct Member : sched::Slot {
+    Team *team = nullptr;
+    Task implicit;
+    task::ToolRecord record; // of `implicit`
+    Icvs own_icvs;           // when the implicit task changed one
+    sched::WaitCell cell;
+    MemberWorkshares work;
+    Placement placement;
+    void *door_data = nullptr; // GOMP's or kmp's, for this region
+};
+
+// What a region runs on each thread.
+using Body = void (*)(Member &member, void *data);
+
+// The league that a team belongs to (OpenMP 5.2, 10.2), and its number there.
+struct League {
+    int size = 1;
+    int rank = 0;
+    ompt::Region *tool = nullptr; // of the teams region
+};
+
+// The threads of an initial thread's (a league team's, a target region's) parallel regions together
+// (OpenMP 5.2, 1.2.1), counted where they have a thread_limit.
+struct ContentionGroup {
+    std::atomic<int> threads{1};
+
+    // Count up to `size` - 1 more, together at most `limit`; returns the size of the region.
+    int reserve(int size, int limit);
+};
+
+struct Team final : sched::Group {
+    Team *outer = nullptr;          // team of the encountering task; null for an initial team
+    Member *encountering = nullptr; // its thread that forked us
+    League league;
+    ContentionGroup *contention = nullptr;
+    ContentionGroup own_contention; // of an initial team
+    int counted = 0;                // threads of this team that `contention` counts
+    int level = 0;                  // omp_get_level()
+    int active_level = 0;           // omp_get_active_level()
+    Team *next_cached = nullptr;    // the forking thread's list of hot teams
+    int asked = 0;                  // more than `size` when there were not so many threads
+    bool in_use = false;
+    enum class Kind : std::uint8_t {
+        region,
+        initial, // one thread that begins a contention group
+        league,  // the threads that run the initial teams of a league
+    };
+    Kind kind = Kind::region;
+    bool disband = false; // docked threads: go home
+    FutexWord at_home{0}; // how many did
+    // How many threads have arrived at a barrier, the join among them, and, times kJoin, how many
+    // of them at the join: in a cancelled region only these count.
+    static constexpr std::int64_t kJoin = std::int64_t{1} << 32;
+    alignas(kCacheLine) std::atomic<std::int64_t> arrived{0};
+    alignas(kCacheLine) Gate barrier;
+    // One cache line tells a docked thread all that it needs to begin.
+    alignas(kCacheLine) Gate fork;
+    Body body = nullptr;
+    void *data = nullptr;
+    const Icvs *icvs = nullptr; // of the implicit tasks: the encountering task's
+    Task *encountering_task = nullptr;
+    alignas(kCacheLine) Workshares *workshares = nullptr;
+    DoacrossShare doacross[kDoacrossRing];
+    void *copyprivate = nullptr;              // published by the `single` thread
+    std::atomic<bool> share_cancelled{false}; // the worksharing construct, until the next barrier
+    TaskReductions *reductions = nullptr;     // parallel reduction(task, ...)
+    TeamPlacement placement;
+    ompt::Region tool;
+
+    Member &member(int index) { return *static_cast<Member *>(slots[index]); }
+    void settle() override;
+    bool can_settle() const override;
+};
+
+// The calling thread's worker, ready for use: an unknown thread becomes an initial thread.
+sched::Worker &attach();
+inline sched::Worker &here() {
+    sched::Worker *worker = sched::Worker::self();
+    return SENNIT_LIKELY(worker && worker->slot) ? *worker : attach();
+}
+// The thread that loaded the library.
+bool is_initial_thread();
+inline Member &member_of(sched::Worker &worker) {
+    return *static_cast<Member *>(worker.slot);
+}
+
+// How many threads a region gets that asks for `wanted` (0: nthreads-var) with if(`parallel`). The
+// caller has to fork() a region of that size: they count against the thread limit from now on.
+int region_size(sched::Worker &worker, int wanted, bool parallel);
+
+// Start a region of `size` threads: the others begin body(member, data) at once, the caller becomes
+// thread 0 and is expected to run the same and then join().
+Team &fork(sched::Worker &worker, int size, Body body, void *data,
+           Team::Kind kind = Team::Kind::region);
+void join(sched::Worker &worker);
+
+// fork, body on the caller, join.
+void parallel(sched::Worker &worker, int size, Body body, void *data,
+              Team::Kind kind = Team::Kind::region);
+
+// teams (league.cpp): a league of `teams` initial teams of one thread each, 0 for the default
+// number, whose contention groups have at most `thread_limit` threads (0: as before). They run one
+// after the other, or `at_once`, as far as there are processors.
+void run_league(sched::Worker &worker, int teams, int thread_limit, bool at_once, Body body,
+                void *data);
+
+// fork() of an initial thread's team, which begins a contention group, with the settings `icvs`
+// (null: the encountering task's); to be joined.
+Member &begin_initial(sched::Worker &worker, League league, Body body, void *data,
+                      const Icvs *icvs = nullptr);
+
+// Barrier of the innermost team; all tasks of the team are finished when it opens. True when the
+// region was cancelled: then nobody waits.
+bool barrier(sched::Worker &worker);
+
+// The threads of the hot teams that the caller keeps go back to the pool.
+void disband_idle_teams(sched::Worker &worker);
+// The same, and then they end.
+void release_threads(sched::Worker &worker);
+
+// In the child of fork(): only the calling thread is left.
+void team_after_fork_in_child();
+
+// For the rooms beside this one. Memory for a team of `size` threads, who are not started; and
+// back.
+Team *make_team(int size);
+void drop_team(Team *team);
+// Wait until the gate's epoch differs from `seen`.
+void pass(sched::Worker &worker, Member &member, Gate &gate, std::uint32_t seen,
+          bool cancellable = false);
+
+} // namespace sennit::omp

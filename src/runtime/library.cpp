@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library's own life: set-up when it is loaded, what happens around fork().
+#include "base/config.h"
+#include "base/fence.h"
+#include "fiber/stack.h"
+#include "omp/env/icv.h"
+#include "omp/ompt/tool.h"
+#include "omp/sync/sync.h"
+#include "omp/team/team.h"
+#include "program/code.h"
+#include "runtime/statistics.h"
+#include "sched/order.h"
+#include "sched/worker.h"
+#include "task/observer.h"
+#include "task/task.h"
+#include "trace/trace.h"
+#include "watch/watch.h"
+
+#include <pthread.h>
+
+namespace sennit {
+namespace {
+
+void before_fork() {
+    omp::parking_before_fork();
+    fiber::stacks_before_fork();
+    sched::Worker::before_fork();
+}
+
+void after_fork() {
+    sched::Worker::after_fork();
+    fiber::stacks_after_fork();
+    omp::parking_after_fork();
+}
+
+void after_fork_in_child() {
+    sched::Worker::after_fork_in_child();
+    fiber::stacks_after_fork();
+    omp::parking_after_fork_in_child();
+    omp::team_after_fork_in_child();
+    trace::after_fork_in_child();
+    watch::after_fork_in_child();
+}
+
+// Before the constructors of the program and of libraries that use OpenMP in theirs.
+[[gnu::constructor(101)]] void load() {
+    config_setup();
+    if (config().chosen_policy() == Policy::automatic && program::process_has_sending_tasks())
+        choose_policy(Policy::fa);
+    sched::order_setup();
+    fence_setup();
+    sched::setup();
+    task::setup(); // looks at what is loaded, before we load anything ourselves
+    icv_setup();
+    trace::setup();
+    task::observer_setup();
+    ompt::setup();
+    runtime::statistics_setup();
+    watch::setup();
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
+} // namespace
+} // namespace sennit
