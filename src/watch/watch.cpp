@@ -30,7 +30,11 @@ struct Glance {
     std::uint64_t trail = 0;   // the same at two glances: nobody was in between
     std::uint64_t waiters = 0; // threads that do not just wait for a region to begin
 
-    void add(std::uint64_t word) { trail = (trail ^ word) * 0x9E3779B97F4A7C15ull + 1; }
+    // Also the number of words counts: small ones must not cancel each other.
+    void add(std::uint64_t word) {
+        trail = (trail + word + 1) * 0x9E3779B97F4A7C15ull;
+        trail ^= trail >> 32;
+    }
 };
 
 Glance glance() {
@@ -64,7 +68,7 @@ Glance glance() {
 // The time in which nothing moved, and what was said about it.
 struct Stillness {
     std::uint64_t trail = 0;
-    std::uint64_t since = 0; // 0: something moves
+    std::uint64_t since = 0; // 0: something moved at the last look
     std::uint64_t last_look = 0;
     bool told = false;
     bool silent = false; // judged, and not to be told
@@ -157,8 +161,8 @@ void look() {
     const std::uint64_t period = g_grace / kLooks;
     // A look that comes late (the process was stopped, or starved) proves nothing about the time
     // since the last one.
-    const bool late = g_stillness.since && before - g_stillness.last_look > 2 * period;
-    if (!seen.still || seen.trail != g_stillness.trail || late ||
+    const bool late = before - g_stillness.last_look > 2 * period;
+    if (!seen.still || !g_stillness.since || seen.trail != g_stillness.trail || late ||
         g_foreign.at_work(before, g_stillness.last_look)) {
         if (g_stillness.told && seen.trail != g_stillness.trail)
             warn("%s: it goes on", who());

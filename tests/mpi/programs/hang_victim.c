@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <mpix_continue.h>
 #include <mpix_detach.h>
+#include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -181,6 +182,20 @@ static void slow_thread(void) {
     pthread_join(thread, NULL);
 }
 
+/* OpenMP is used before MPI_Init. Then both wait, for less than the grace time, for a message of a
+ * thread that sleeps. */
+static void *send_late(void *unused) {
+    sleep(4);
+    send(18);
+    return unused;
+}
+static void openmp_first(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, send_late, NULL);
+    receive(18);
+    pthread_join(thread, NULL);
+}
+
 /* One rank computes for long, the other waits in a task. */
 static void slow_sender(void) {
     if (rank == 1) {
@@ -325,6 +340,7 @@ int main(int count, char **arguments) {
                  {"not_ready", not_ready},
 #endif
                  {"slow_thread", slow_thread},
+                 {"openmp_first", openmp_first},
                  {"slow_sender", slow_sender},
                  {"slow_task", slow_task},
                  {"slow_callback", slow_callback},
@@ -334,6 +350,8 @@ int main(int count, char **arguments) {
                  {"slow_handler", slow_handler},
                  {"slow_child", slow_child}};
     program = arguments[0];
+    if (count == 2 && strcmp(arguments[1], "openmp_first") == 0)
+        omp_get_max_threads();
     MPI_Init(&count, &arguments);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     int found = 0;
