@@ -4,6 +4,7 @@
 #include "base/compiler.h"
 #include "base/small_file.h"
 #include "base/spin.h"
+#include "fiber/executable.h"
 
 #include <atomic>
 #include <cerrno>
@@ -81,20 +82,30 @@ struct Packed {
     void **free = nullptr;
     std::size_t count = 0;
     std::size_t all = 0;
+    void **slabs = nullptr; // all / kSlab, each after its guard page
+
+    static bool make_room(void **&list, std::size_t room) {
+        auto **grown = static_cast<void **>(std::realloc(list, room * sizeof(void *)));
+        if (grown)
+            list = grown;
+        return grown != nullptr;
+    }
 
     // More of them; under the lock.
     bool grow(std::size_t size) {
         const std::size_t room = all + kSlab;
-        auto **list = static_cast<void **>(std::realloc(free, room * sizeof(void *)));
-        if (!list)
+        if (!make_room(free, room) || !make_room(slabs, room / kSlab))
             return false;
-        free = list;
         char *slab = map_guarded(kSlab * size + kPage);
         if (!slab)
             return false;
+        slab += kPage;
         for (std::size_t i = 0; i < kSlab; ++i)
-            free[count++] = slab + kPage + i * size;
+            free[count++] = slab + i * size;
+        slabs[all / kSlab] = slab;
         all = room;
+        if (executable()) // asked under the lock, as need_executable()'s caller looks
+            make_executable(slab, kSlab * size);
         return true;
     }
 };
@@ -120,6 +131,13 @@ void give_back_packed(Stack stack) {
 }
 
 } // namespace
+
+void make_packed_executable() {
+    g_packed.lock.lock();
+    for (std::size_t i = 0; i < g_packed.all / Packed::kSlab; ++i)
+        make_executable(g_packed.slabs[i], Packed::kSlab * g_stack_size);
+    g_packed.lock.unlock();
+}
 
 void set_stack_size(std::size_t bytes) {
     if (bytes < kMinimumStack)

@@ -36,6 +36,9 @@ void unmap_stack(Stack stack);
 // Does RLIMIT_AS bound the process's memory? Then a free stack is missing elsewhere.
 bool addresses_limited();
 
+// The stacks have to be executable (fiber/executable.h): those that are packed, free ones too.
+void make_packed_executable();
+
 // Stacks mapped now, in the whole process.
 std::uint64_t live_stacks();
 

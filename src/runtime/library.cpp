@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's own life: set-up when it is loaded, what happens around fork().
+#include "base/compiler.h"
 #include "base/config.h"
 #include "base/fence.h"
+#include "fiber/executable.h"
 #include "fiber/stack.h"
 #include "omp/env/icv.h"
 #include "omp/ompt/tool.h"
@@ -42,6 +44,11 @@ void after_fork_in_child() {
     watch::after_fork_in_child();
 }
 
+void see_loaded_objects() {
+    if (fiber::need_executable())
+        sched::Worker::make_stacks_executable();
+}
+
 // Before the constructors of the program and of libraries that use OpenMP in theirs.
 [[gnu::constructor(101)]] void load() {
     config_setup();
@@ -58,7 +65,16 @@ void after_fork_in_child() {
     runtime::statistics_setup();
     watch::setup();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    see_loaded_objects();
 }
 
 } // namespace
 } // namespace sennit
+
+// The start code that the linker puts into every object (crti.o, _init) calls this if it is there:
+// when the object is loaded, by the program's start or by dlopen, before its constructors and
+// before anybody else can call what is in it. It is there for profilers: programs linked with -pg
+// have their own, which comes first. Then libraries that are opened later are not seen.
+extern "C" SENNIT_EXPORT void __gmon_start__() {
+    sennit::see_loaded_objects();
+}

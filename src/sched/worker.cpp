@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "base/message.h"
 #include "base/observed.h"
+#include "fiber/executable.h"
 #include "sched/threads.h"
 #include "trace/trace.h"
 
@@ -565,6 +566,8 @@ Fiber *Worker::take_fiber() {
     fiber->stack = stack;
     fiber->home = this;
     list(*fiber);
+    if (SENNIT_UNLIKELY(fiber::executable()) && !stack.packed)
+        fiber::make_executable(stack.low, stack.size);
     fiber::make(fiber->context, stack.low, top - reinterpret_cast<std::uintptr_t>(stack.low),
                 fiber_main);
     return fiber;
@@ -586,6 +589,16 @@ void Worker::unlist(Fiber &fiber) {
     if (fiber.listed_next)
         fiber.listed_next->listed_at = fiber.listed_at;
     fibers_lock_.unlock();
+}
+
+void Worker::make_stacks_executable() {
+    fiber::make_packed_executable();
+    for (int i = 0, n = count(); i < n; ++i)
+        if (Worker *worker = by_id(i))
+            worker->each_fiber([](const Fiber &fiber) {
+                if (fiber.stack && !fiber.stack.packed)
+                    fiber::make_executable(fiber.stack.low, fiber.stack.size);
+            });
 }
 
 void Worker::recycle(Fiber *fiber) {

@@ -129,6 +129,9 @@ class alignas(kCacheLine) Worker {
     // do when it is done.
     static void retire_threads();
 
+    // need_executable() said so: the stacks of all fibers, whatever their state.
+    static void make_stacks_executable();
+
     // fork() waits for our locks, and only the calling thread lives on in the child.
     static void before_fork();
     static void after_fork();

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The library that sennit_nested_function_opened.c opens: GNU C, needs executable stacks.
+ */
+__attribute__((noinline)) static void apply(void (*function)(int), int argument) {
+    function(argument);
+}
+
+int nested_sum(int n);
+int nested_sum(int n) {
+    int sum = n;
+    void add(int x) { sum += x; }
+    apply(add, 1);
+    return sum;
+}
