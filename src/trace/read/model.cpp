@@ -2,9 +2,11 @@
 // Each thread's events are replayed with the stacks of its fibers; then threads are put together.
 #include "trace/read/model.h"
 
+#include "trace/read/messages.h"
+
 #include <algorithm>
-#include <map>
 #include <tuple>
+#include <unordered_map>
 
 namespace sennit::trace {
 namespace {
@@ -147,141 +149,180 @@ class Replay {
     }
 
     void step(const Event &event, Ns now) {
-        const auto id = static_cast<std::uint32_t>(event[0]);
         switch (event.kind) {
         case Kind::fiber_switch:
-            change_state(now, [&] {
-                if (fiber_ == 0) // the thread's own
-                    root_ = event[0];
-                else if (fiber_ != event[0])
-                    ++process_.strange;
-                stacks_[event[0]] = std::move(stack_);
-                fiber_ = event[1];
-                stack_ = std::move(stacks_[fiber_]);
-                stacks_[fiber_].clear();
-            });
-            break;
+            return switch_fiber(event, now);
         case Kind::create:
-            if (Task *task = find(event[0])) {
-                task->created = now;
-                task->parent = find(event[1]) ? static_cast<std::uint32_t>(event[1]) : 0;
-                task->entry = event[2];
-                task->creator = number_;
-                task->parent_ran = ran(task->parent, now);
-            }
-            break;
+            return create(event, now);
         case Kind::ready:
             if (Task *task = find(event[0]))
                 task->ready = std::min(task->ready, now);
-            break;
+            return;
         case Kind::start:
-            if (Task *task = find(event[0])) {
-                if (!task->ran()) {
-                    task->started = now;
-                    task->thread = number_;
-                }
-                task->entry = event[1];
-                change_state(now, [&] { stack_.push_back({Frame::Kind::task, id, 0}); });
-            }
-            break;
+            return start(event, now);
         case Kind::end:
-            if (Task *task = find(event[0])) {
-                change_state(now, [&] {
-                    pop([&](const Frame &f) {
-                        return f.kind == Frame::Kind::task && f.task == id;
-                    });
-                });
-                task->ended = now;
-            }
-            break;
+            return end(event, now);
         case Kind::suspend:
-            if (find(event[0])) {
-                open_[id].suspended_at = now;
-                ++process_.tasks[id].suspensions;
-                suspensions_.push_back({now, 1});
-            } else {
-                suspensions_.push_back({now, 1});
-            }
-            break;
+            return suspend(event, now);
         case Kind::resume:
-            suspensions_.push_back({now, -1});
-            if (Task *task = find(event[0])) {
-                Open &open = open_[id];
-                if (open.suspended_at != kNever) {
-                    task->suspended += now - open.suspended_at;
-                    process_.ready.push_back({now, -1});
-                }
-                open.suspended_at = kNever;
-            }
-            break;
+            return resume(event, now);
         case Kind::unblock:
-            unblocked_.push_back({now, id});
-            break;
+            unblocked_.push_back({now, static_cast<std::uint32_t>(event[0])});
+            return;
         case Kind::complete:
             if (Task *task = find(event[0]))
                 task->completed = now;
-            break;
+            return;
         case Kind::span_begin:
-            begin_call(event, now, false);
-            break;
+            return begin_call(event, now, false);
         case Kind::post:
-            begin_call(event, now, true);
-            break;
+            return begin_call(event, now, true);
         case Kind::span_end:
-            end_call(event, now);
-            break;
+            return end_call(event, now);
         case Kind::waits_for:
-            wait_for(event, now);
-            break;
+            return wait_for(event, now);
         case Kind::edge:
-            if (find(event[0]) && find(event[1]) && event[0] != event[1])
-                process_.edges.push_back({id, static_cast<std::uint32_t>(event[1])});
-            else
-                process_.loose_edges.push_back({event[0], event[1]});
-            break;
+            return add_edge(event);
         case Kind::wait_begin:
-            process_.waits.push_back({now, kNever, id, number_, static_cast<WaitReason>(event[1]),
-                                      ran(find(id) ? id : 0, now)});
-            change_state(now, [&] {
-                stack_.push_back(
-                    {Frame::Kind::wait, id, static_cast<std::uint32_t>(process_.waits.size() - 1)});
-            });
-            break;
+            return begin_wait(event, now);
         case Kind::wait_end:
-            change_state(now, [&] {
-                const auto is_wait = [](const Frame &f) { return f.kind == Frame::Kind::wait; };
-                const auto top = std::find_if(stack_.rbegin(), stack_.rend(), is_wait);
-                if (top != stack_.rend())
-                    process_.waits[top->span].end = now;
-                pop(is_wait);
-            });
-            break;
+            return end_wait(now);
         case Kind::idle:
             thread_->idle.push_back(now);
-            break;
+            return;
+        case Kind::steal:
+        case Kind::polled:
+        case Kind::priority:
+        case Kind::policy_pass:
+            return note(event, now);
+        case Kind::none:
+        case Kind::count:
+            return;
+        }
+    }
+
+    void switch_fiber(const Event &event, Ns now) {
+        change_state(now, [&] {
+            if (fiber_ == 0) // the thread's own
+                root_ = event[0];
+            else if (fiber_ != event[0])
+                ++process_.strange;
+            stacks_[event[0]] = std::move(stack_);
+            fiber_ = event[1];
+            stack_ = std::move(stacks_[fiber_]);
+            stacks_[fiber_].clear();
+        });
+    }
+
+    void create(const Event &event, Ns now) {
+        if (Task *task = find(event[0])) {
+            task->created = now;
+            task->parent = find(event[1]) ? static_cast<std::uint32_t>(event[1]) : 0;
+            task->entry = event[2];
+            task->creator = number_;
+            task->parent_ran = ran(task->parent, now);
+        }
+    }
+
+    void start(const Event &event, Ns now) {
+        Task *task = find(event[0]);
+        if (!task)
+            return;
+        if (!task->ran()) {
+            task->started = now;
+            task->thread = number_;
+        }
+        task->entry = event[1];
+        change_state(now, [&] {
+            stack_.push_back({Frame::Kind::task, static_cast<std::uint32_t>(event[0]), 0});
+        });
+    }
+
+    void end(const Event &event, Ns now) {
+        Task *task = find(event[0]);
+        if (!task)
+            return;
+        change_state(now, [&] {
+            pop([&](const Frame &f) { return f.kind == Frame::Kind::task && f.task == event[0]; });
+        });
+        task->ended = now;
+    }
+
+    void suspend(const Event &event, Ns now) {
+        suspensions_.push_back({now, 1});
+        if (Task *task = find(event[0])) {
+            open_[static_cast<std::uint32_t>(event[0])].suspended_at = now;
+            ++task->suspensions;
+        }
+    }
+
+    void resume(const Event &event, Ns now) {
+        suspensions_.push_back({now, -1});
+        Task *task = find(event[0]);
+        if (!task)
+            return;
+        Open &open = open_[static_cast<std::uint32_t>(event[0])];
+        if (open.suspended_at != kNever) {
+            task->suspended += now - open.suspended_at;
+            process_.ready.push_back({now, -1});
+        }
+        open.suspended_at = kNever;
+    }
+
+    void add_edge(const Event &event) {
+        if (find(event[0]) && find(event[1]) && event[0] != event[1])
+            process_.edges.push_back(
+                {static_cast<std::uint32_t>(event[0]), static_cast<std::uint32_t>(event[1])});
+        else
+            process_.loose_edges.push_back({event[0], event[1]});
+    }
+
+    void begin_wait(const Event &event, Ns now) {
+        const auto id = static_cast<std::uint32_t>(event[0]);
+        process_.waits.push_back({now, kNever, id, number_, static_cast<WaitReason>(event[1]),
+                                  ran(find(id) ? id : 0, now)});
+        change_state(now, [&] {
+            stack_.push_back(
+                {Frame::Kind::wait, id, static_cast<std::uint32_t>(process_.waits.size() - 1)});
+        });
+    }
+
+    void end_wait(Ns now) {
+        change_state(now, [&] {
+            const auto is_wait = [](const Frame &f) { return f.kind == Frame::Kind::wait; };
+            const auto top = std::find_if(stack_.rbegin(), stack_.rend(), is_wait);
+            if (top != stack_.rend())
+                process_.waits[top->span].end = now;
+            pop(is_wait);
+        });
+    }
+
+    // What changes no state.
+    void note(const Event &event, Ns now) {
+        switch (event.kind) {
         case Kind::steal:
             process_.steals.push_back({now, number_,
                                        static_cast<int>(static_cast<std::int64_t>(event[0])),
                                        static_cast<int>(event[1])});
-            break;
+            return;
         case Kind::polled:
             process_.polls.push_back(
                 {now - file_.ticks_to_ns(event[0]), now, file_.ticks_to_ns(event[1]), number_,
                  static_cast<std::uint32_t>(event[2] >> 32), static_cast<std::uint32_t>(event[2])});
-            break;
+            return;
         case Kind::priority:
             if (Task *task = find(event[0])) {
                 task->priority = static_cast<std::int32_t>(static_cast<std::int64_t>(event[1]));
-                process_.priorities.push_back({now, id, task->priority});
+                process_.priorities.push_back(
+                    {now, static_cast<std::uint32_t>(event[0]), task->priority});
             }
-            break;
+            return;
         case Kind::policy_pass:
             ++process_.policy_passes;
             process_.policy_ns += file_.ticks_to_ns(event[0]);
-            break;
-        case Kind::none:
-        case Kind::count:
-            break;
+            return;
+        default:
+            return;
         }
     }
 
@@ -364,6 +405,12 @@ class Replay {
                 process_.tasks[id].suspended += std::max<Ns>(0, process_.end - open.suspended_at);
         number_by_creation();
         count_ready();
+        sort_edges();
+        take_last_priorities();
+        count_suspended();
+    }
+
+    void sort_edges() {
         std::sort(process_.edges.begin(), process_.edges.end(), [](const Edge &a, const Edge &b) {
             return std::tie(a.successor, a.predecessor) < std::tie(b.successor, b.predecessor);
         });
@@ -373,10 +420,16 @@ class Replay {
                                                     a.predecessor == b.predecessor;
                                          }),
                              process_.edges.end());
+    }
+
+    void take_last_priorities() {
         std::sort(process_.priorities.begin(), process_.priorities.end(),
                   [](const auto &a, const auto &b) { return a.at < b.at; });
         for (const PriorityChange &change : process_.priorities)
             process_.tasks[change.task].priority = change.priority;
+    }
+
+    void count_suspended() {
         std::sort(suspensions_.begin(), suspensions_.end(), [](const auto &a, const auto &b) {
             return a.at != b.at ? a.at < b.at : a.change < b.change;
         });
@@ -490,45 +543,6 @@ class Replay {
     std::vector<ReadyChange> suspensions_;
     std::vector<Request> requests_;
 };
-
-// Messages between the same two ranks, with the same tag, in groups of the same members, are
-// received in the order in which they were sent.
-void match_messages(Job &job) {
-    using Key = std::tuple<int, int, int, std::vector<int>>; // from, to, tag, members
-    struct Ends {
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> sends, receives; // process, call
-    };
-    std::map<Key, Ends> all;
-    for (std::uint32_t p = 0; p < job.processes.size(); ++p) {
-        const Process &process = job.processes[p];
-        for (std::uint32_t c = 0; c < process.calls.size(); ++c) {
-            const Call &call = process.calls[c];
-            if (call.direction == kNeither || call.peer < 0 || call.tag < 0)
-                continue;
-            const auto group = process.file.groups.find(call.group);
-            std::vector<int> members;
-            if (group != process.file.groups.end())
-                members = group->second.ranks;
-            const bool sends = call.direction == kSend;
-            const Key key{sends ? process.rank : call.peer, sends ? call.peer : process.rank,
-                          call.tag, std::move(members)};
-            Ends &ends = all[key];
-            (sends ? ends.sends : ends.receives).emplace_back(p, c);
-        }
-    }
-    for (const auto &[key, ends] : all) {
-        const std::size_t both = std::min(ends.sends.size(), ends.receives.size());
-        job.unmatched += std::max(ends.sends.size(), ends.receives.size()) - both;
-        for (std::size_t i = 0; i < both; ++i) {
-            const auto [from, send] = ends.sends[i];
-            const auto [to, receive] = ends.receives[i];
-            const auto number = static_cast<std::uint32_t>(job.messages.size());
-            job.messages.push_back({from, send, to, receive});
-            job.processes[from].calls[send].message = number;
-            job.processes[to].calls[receive].message = number;
-        }
-    }
-}
 
 } // namespace
 
