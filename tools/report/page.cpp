@@ -150,20 +150,20 @@ json shares_json(const Shares &shares) {
         {"idle", shares.idle}, {"overhead", shares.overhead}, {"progress", shares.progress()}};
 }
 
-json run_json(const Titled &run) {
-    const Job &job = run.job;
+json edges_of(const Process &process) {
+    Column predecessor, successor;
+    for (const Edge &edge : process.edges) {
+        predecessor.push_back(edge.predecessor);
+        successor.push_back(edge.successor);
+    }
+    return {{"from", base64(predecessor)}, {"to", base64(successor)}};
+}
+
+json processes_of(const Titled &run, const Scale &scale, Names &names) {
     const Findings &found = run.found;
-    const Window &window = found.window;
-    const Scale scale(window);
-    Names names;
     json processes = json::array();
-    for (std::size_t p = 0; p < job.processes.size(); ++p) {
-        const Process &process = job.processes[p];
-        Column predecessor, successor;
-        for (const Edge &edge : process.edges) {
-            predecessor.push_back(edge.predecessor);
-            successor.push_back(edge.successor);
-        }
+    for (std::size_t p = 0; p < run.job.processes.size(); ++p) {
+        const Process &process = run.job.processes[p];
         json shares = json::array();
         for (const Shares &share : found.shares[p])
             shares.push_back(shares_json(share));
@@ -171,12 +171,16 @@ json run_json(const Titled &run) {
                      {"host", process.file.header.host},
                      {"suspended_peak", process.suspended_peak},
                      {"shares", std::move(shares)},
-                     {"edges", {{"from", base64(predecessor)}, {"to", base64(successor)}}}};
+                     {"edges", edges_of(process)}};
         item["tasks"] = tasks_of(process, scale, names);
-        item["threads"] = threads_of(process, window, scale);
+        item["threads"] = threads_of(process, found.window, scale);
         item["calls"] = calls_of(process, scale, names);
         processes.push_back(std::move(item));
     }
+    return processes;
+}
+
+json messages_of(const Job &job) {
     Column from, send, to, receive;
     for (const Message &message : job.messages) {
         from.push_back(message.from);
@@ -184,15 +188,29 @@ json run_json(const Titled &run) {
         to.push_back(message.to);
         receive.push_back(message.receive);
     }
-    const CriticalPath &path = found.path;
-    Column path_process, path_task;
+    return {{"from", base64(from)},
+            {"send", base64(send)},
+            {"to", base64(to)},
+            {"receive", base64(receive)}};
+}
+
+json path_json(const CriticalPath &path) {
+    Column process, task;
     for (const PathPiece &piece : path.pieces) {
-        path_process.push_back(piece.process);
-        path_task.push_back(piece.task);
+        process.push_back(piece.process);
+        task.push_back(piece.task);
     }
+    return {{"length", path.length},
+            {"messages", path.messages},
+            {"process", base64(process)},
+            {"task", base64(task)}};
+}
+
+json waits_json(const Findings &found) {
+    constexpr std::size_t kMost = 20;
     json waits = json::array();
     for (const Waited &wait : found.waits) {
-        if (waits.size() >= 20)
+        if (waits.size() >= kMost)
             break;
         waits.push_back({{"rank", wait.rank},
                          {"call", wait.call},
@@ -204,9 +222,14 @@ json run_json(const Titled &run) {
                          {"longest", wait.longest},
                          {"tag", wait.longest_tag}});
     }
+    return waits;
+}
+
+json kinds_json(const Findings &found) {
+    constexpr std::size_t kMost = 40;
     json kinds = json::array();
     for (const TaskKind &kind : found.kinds) {
-        if (kinds.size() >= 40)
+        if (kinds.size() >= kMost)
             break;
         kinds.push_back({{"name", kind.name},
                          {"count", kind.count},
@@ -217,28 +240,29 @@ json run_json(const Titled &run) {
                          {"high", kind.highest_priority},
                          {"waited", kind.waited_ready}});
     }
+    return kinds;
+}
+
+json run_json(const Titled &run) {
+    const Job &job = run.job;
+    const Findings &found = run.found;
+    const Scale scale(found.window);
     const Header &header = job.processes.front().file.header;
+    Names names;
+    json processes = processes_of(run, scale, names);
     return {{"title", run.title},
             {"program", header.program},
             {"policy", header.policy},
-            {"length", window.length()},
+            {"length", found.window.length()},
             {"unit", scale.unit()},
             {"notes", job.notes},
             {"processes", std::move(processes)},
-            {"messages",
-             {{"from", base64(from)},
-              {"send", base64(send)},
-              {"to", base64(to)},
-              {"receive", base64(receive)}}},
-            {"path",
-             {{"length", path.length},
-              {"messages", path.messages},
-              {"process", base64(path_process)},
-              {"task", base64(path_task)}}},
+            {"messages", messages_of(job)},
+            {"path", path_json(found.path)},
             {"policy_passes", found.policy.passes},
             {"policy_ns", found.policy.spent},
-            {"waits", std::move(waits)},
-            {"kinds", std::move(kinds)},
+            {"waits", waits_json(found)},
+            {"kinds", kinds_json(found)},
             {"names", names.list()}};
 }
 
