@@ -16,6 +16,15 @@ int next_of(int from, int rest, int cycle) {
     return from + (rest - from % cycle + cycle) % cycle;
 }
 
+void begin(TaskSpec &task, Function function) {
+    task.kind = function == kSend      ? Kind::send
+                : function == kReceive ? Kind::receive
+                                       : Kind::compute;
+    task.function = function;
+    task.count = 0;
+    task.clause = 0;
+}
+
 } // namespace
 
 Cholesky::Cholesky(const CholeskyOptions &options, int ranks)
@@ -108,6 +117,14 @@ void Cholesky::find_users(int k, int i, std::vector<int> &users) const {
     std::erase(users, owner(k, i));
 }
 
+// The number of the message with tile (k, i) to `user`.
+std::uint64_t Cholesky::message_of(int k, int i, int user) const {
+    return (static_cast<std::uint64_t>(k) * static_cast<std::uint64_t>(tiles_) +
+            static_cast<std::uint64_t>(i)) *
+               static_cast<std::uint64_t>(ranks_) +
+           static_cast<std::uint64_t>(user);
+}
+
 // The priority clause of the task that works on tile (row, column) in a step; step == row: its
 // last.
 int Cholesky::clause_of(Marks marks, int step, int row, int column) const {
@@ -138,14 +155,7 @@ Tasks Cholesky::tasks_of(int rank, Marks marks) const {
     const int own = (tiles_ + rows_ - 1) / rows_ * across;
     std::vector<int> users;
     TaskSpec task;
-    const auto fresh = [&task](Function function) {
-        task.kind = function == kSend      ? Kind::send
-                    : function == kReceive ? Kind::receive
-                                           : Kind::compute;
-        task.function = function;
-        task.count = 0;
-        task.clause = 0;
-    };
+    const auto fresh = [&task](Function function) { begin(task, function); };
     const auto mine = [&](int k, int i) { return k % rows_ == row && i % columns_ == column; };
     const auto tile = [&](int k, int i) {
         return static_cast<std::uint32_t>(k / rows_ * across + i / columns_);
@@ -163,12 +173,6 @@ Tasks Cholesky::tasks_of(int rank, Marks marks) const {
     };
     const auto bytes = std::uint64_t{8} * static_cast<std::uint64_t>(options_.block) *
                        static_cast<std::uint64_t>(options_.block);
-    const auto message = [&](int k, int i, int user) {
-        return (static_cast<std::uint64_t>(k) * static_cast<std::uint64_t>(tiles_) +
-                static_cast<std::uint64_t>(i)) *
-                   static_cast<std::uint64_t>(ranks_) +
-               static_cast<std::uint64_t>(user);
-    };
     const int send_clause = marks == Marks::none     ? 0
                             : marks == Marks::depths ? policy::kMostPriority
                                                      : 1;
@@ -188,7 +192,7 @@ Tasks Cholesky::tasks_of(int rank, Marks marks) const {
                 find_users(k, i, users);
                 for (const int user : users) {
                     fresh(kSend);
-                    task.message = message(k, i, user);
+                    task.message = message_of(k, i, user);
                     task.peer = static_cast<std::uint32_t>(user);
                     task.bytes = bytes;
                     task.clause = marks == Marks::global ? clause : send_clause;
@@ -197,7 +201,7 @@ Tasks Cholesky::tasks_of(int rank, Marks marks) const {
                 }
             } else if (wants(rank, k, i)) {
                 fresh(kReceive);
-                task.message = message(k, i, rank);
+                task.message = message_of(k, i, rank);
                 task.peer = static_cast<std::uint32_t>(owner(k, i));
                 task.bytes = bytes;
                 task.clause = marks == Marks::global ? clause_of(marks, k, k, i) : 0;

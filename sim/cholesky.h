@@ -46,6 +46,7 @@ class Cholesky final : public Workload {
     int owner(int k, int i) const { return k % rows_ * columns_ + i % columns_; }
     bool wants(int rank, int k, int i) const;
     void find_users(int k, int i, std::vector<int> &users) const;
+    std::uint64_t message_of(int k, int i, int user) const;
     int clause_of(Marks marks, int step, int row, int column) const;
 
     CholeskyOptions options_;

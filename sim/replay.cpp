@@ -100,173 +100,247 @@ std::string text_of(const trace::Process &process, const trace::Call &call) {
 
 } // namespace
 
-Replay::Replay(const std::filesystem::path &folder) {
-    const trace::Job job = trace::read_job(folder);
-    notes_ = job.notes;
-    trace::Ns begin = trace::kNever, end = 0;
-    std::map<std::string, std::uint8_t> numbers;
-    std::set<std::string> other_names;
-    std::uint64_t others = 0, in_tasks = 0, outside = 0, alone = 0, nested = 0, unfinished = 0,
-                  calls = 0, lost = 0;
-    std::string first_alone;
-    for (std::size_t p = 0; p < job.processes.size(); ++p) {
-        const trace::Process &process = job.processes[p];
-        Rank &rank = ranks_.emplace_back();
-        const std::size_t tasks = process.tasks.size();
-        rank.data = static_cast<std::uint32_t>(tasks);
-        lost += process.loose_edges.size();
-        if (!process.loose_edges.empty() && is_whole(process)) {
-            const auto [before, after] = process.loose_edges.front();
-            refuse(process, after, before,
-                   before == after ? "itself" : "which is not in the trace");
-        }
+// Fills a replay from a trace, a process at a time; what is left out is counted for the notes.
+class Replay::Reader {
+  public:
+    Reader(Replay &replay, const trace::Job &job) : to_(replay), job_(job) {}
+
+    void read() {
+        to_.notes_ = job_.notes;
+        for (const trace::Process &process : job_.processes)
+            read(process);
+        if (end_ > begin_)
+            to_.recorded_ = static_cast<double>(end_ - begin_) * 1e-9;
+        write_notes();
+    }
+
+  private:
+    using Stops = std::vector<std::vector<Stop>>; // of each task
+
+    // The creating thread, up to its latest task.
+    struct Creator {
+        std::vector<trace::Ns> waits; // for all its tasks so far
+        trace::Ns made = 0, ran = 0;
+        bool first = true;
+    };
+
+    void read(const trace::Process &process) {
+        Rank &rank = to_.ranks_.emplace_back();
+        rank.data = static_cast<std::uint32_t>(process.tasks.size());
+        refuse_loose_edges(process);
         const auto workers = std::count_if(process.threads.begin(), process.threads.end(),
                                            [](const auto &thread) { return thread.row >= 0; });
-        threads_ = std::max(threads_, static_cast<int>(workers));
+        to_.threads_ = std::max(to_.threads_, static_cast<int>(workers));
+        Stops stops = find_stops(process);
+        const std::vector<std::uint32_t> order = find_order(process);
+        Creator creator{find_waits(process)};
+        std::vector<char> known(process.tasks.size());
+        for (const std::uint32_t t : order) {
+            const trace::Task &task = process.tasks[t];
+            begin_ = std::min({begin_, task.created, task.started});
+            end_ = std::max(end_, task.ended);
+            TaskSpec spec;
+            spec.function = number_of(process.name(t));
+            set_creation(spec, task, creator);
+            const Piece whole = connect(process, t, rank, known);
+            known[t] = 1;
+            cut(rank, whole, spec, task.running, stops[t]);
+        }
+        to_.count_ += rank.pieces.size();
+        to_.tasks_ += order.size();
+    }
 
-        std::vector<std::vector<Stop>> stops(tasks);
+    void refuse_loose_edges(const trace::Process &process) {
+        lost_ += process.loose_edges.size();
+        if (process.loose_edges.empty() || !is_whole(process))
+            return;
+        const auto [before, after] = process.loose_edges.front();
+        refuse(process, after, before, before == after ? "itself" : "which is not in the trace");
+    }
+
+    // Where tasks call MPI.
+    Stops find_stops(const trace::Process &process) {
+        Stops stops(process.tasks.size());
         for (const trace::Call &call : process.calls) {
-            ++calls;
-            const Role role = role_of(job, process, call);
-            if (role == Role::other) {
-                ++others;
-                in_tasks += in_task(process, call.task);
-                other_names.insert(process.file.name_of(call.name));
-            }
-            outside += role == Role::outside;
-            if (role == Role::alone && alone++ == 0)
-                first_alone = text_of(process, call);
+            const Role role = role_of(job_, process, call);
+            count(process, call, role);
             if (role != Role::message)
                 continue;
-            messages_ += call.direction == trace::kSend;
+            to_.messages_ += call.direction == trace::kSend;
             const bool late =
                 call.post && call.direction == trace::kReceive && call.wait != trace::kNone;
             const trace::Call &stop = late ? process.calls[call.wait] : call;
             stops[stop.task].push_back({stop.ran_before, stop.ran_within, &call});
         }
+        return stops;
+    }
+
+    void count(const trace::Process &process, const trace::Call &call, Role role) {
+        ++calls_;
+        if (role == Role::other) {
+            ++others_;
+            in_tasks_ += in_task(process, call.task);
+            other_names_.insert(process.file.name_of(call.name));
+        }
+        outside_ += role == Role::outside;
+        if (role == Role::alone && alone_++ == 0)
+            first_alone_ = text_of(process, call);
+    }
+
+    // Of the tasks that are replayed: that of their creation.
+    std::vector<std::uint32_t> find_order(const trace::Process &process) {
         std::vector<std::uint32_t> order;
-        for (std::uint32_t t = 1; t < tasks; ++t) {
-            if (!process.tasks[t].seen())
+        for (std::uint32_t t = 1; t < process.tasks.size(); ++t) {
+            const trace::Task &task = process.tasks[t];
+            if (!task.seen())
                 continue;
-            if (process.tasks[t].ran() && process.tasks[t].ended != trace::kNever)
+            if (task.ran() && task.ended != trace::kNever)
                 order.push_back(t);
             else
-                ++unfinished;
-            nested += process.tasks[t].parent != 0 && process.tasks[process.tasks[t].parent].ran();
+                ++unfinished_;
+            nested_ += task.parent != 0 && process.tasks[task.parent].ran();
         }
         std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
             return process.tasks[a].order < process.tasks[b].order;
         });
-        std::vector<trace::Ns> waits; // the creating thread's, for all tasks so far
+        return order;
+    }
+
+    static std::vector<trace::Ns> find_waits(const trace::Process &process) {
+        std::vector<trace::Ns> waits;
         for (const trace::WaitSpan &wait : process.waits)
             if (wait.task == 0 && (wait.reason == trace::WaitReason::children ||
                                    wait.reason == trace::WaitReason::taskgroup ||
                                    wait.reason == trace::WaitReason::barrier))
                 waits.push_back(wait.begin);
         std::sort(waits.begin(), waits.end());
-
-        trace::Ns made = 0, ran = 0;
-        bool first = true;
-        std::vector<char> known(tasks);
-        for (const std::uint32_t t : order) {
-            const trace::Task &task = process.tasks[t];
-            begin = std::min({begin, task.created, task.started});
-            end = std::max(end, task.ended);
-            const std::string name = process.name(t);
-            auto [at, fresh] = numbers.emplace(name, static_cast<std::uint8_t>(functions_.size()));
-            if (fresh) {
-                if (functions_.size() < 255)
-                    functions_.push_back(name);
-                else
-                    at->second = 254;
-            }
-            TaskSpec spec;
-            spec.function = at->second;
-            if (task.created != trace::kNever) {
-                const auto wait = std::upper_bound(waits.begin(), waits.end(), made);
-                spec.after_all = !first && wait != waits.end() && *wait < task.created;
-                if (!first && !spec.after_all && task.parent_ran > ran)
-                    spec.before = task.parent_ran - ran;
-                made = task.created;
-                ran = task.parent_ran;
-                first = false;
-            }
-            const auto edges = static_cast<std::uint32_t>(rank.edges.size());
-            auto edge = std::lower_bound(process.edges.begin(), process.edges.end(), t,
-                                         [](const trace::Edge &one, std::uint32_t successor) {
-                                             return one.successor < successor;
-                                         });
-            for (; edge != process.edges.end() && edge->successor == t; ++edge) {
-                if (known[edge->predecessor])
-                    rank.edges.push_back(edge->predecessor);
-                else
-                    lost += is_lost(process, *edge);
-            }
-            known[t] = 1;
-            const auto edge_count = static_cast<std::uint32_t>(rank.edges.size()) - edges;
-            const std::size_t begin = rank.pieces.size();
-            const auto piece = [&](TaskSpec what) {
-                Piece next{what, t, edges, edge_count};
-                if (rank.pieces.size() > begin) { // only the first waits for others
-                    next.edges = 0;
-                    next.task.before = 0;
-                    next.task.after_all = false;
-                }
-                rank.pieces.push_back(next);
-            };
-            auto &calls = stops[t];
-            std::stable_sort(calls.begin(), calls.end(),
-                             [](const Stop &a, const Stop &b) { return a.at < b.at; });
-            Time done = 0;
-            for (const Stop &stop : calls) {
-                if (stop.at - done >= kWorthAPiece) {
-                    spec.kind = Kind::compute;
-                    spec.duration = stop.at - done;
-                    piece(spec);
-                }
-                done = std::max(done, stop.at + stop.length);
-                const trace::Message &message = job.messages[stop.call->message];
-                TaskSpec call = spec;
-                call.kind = stop.call->direction == trace::kSend ? Kind::send : Kind::receive;
-                call.message = stop.call->message;
-                call.bytes = job.processes[message.from].calls[message.send].bytes;
-                call.peer = call.kind == Kind::send ? message.to : message.from;
-                piece(call);
-            }
-            const Time rest = task.running - done;
-            if (rest >= kWorthAPiece || rank.pieces.size() == begin) {
-                spec.kind = Kind::compute;
-                spec.duration = std::max<Time>(rest, 0);
-                piece(spec);
-            }
-        }
-        count_ += rank.pieces.size();
-        tasks_ += order.size();
+        return waits;
     }
-    if (end > begin)
-        recorded_ = static_cast<double>(end - begin) * 1e-9;
-    const auto note = [&](std::uint64_t count, const char *what) {
-        if (count > 0)
-            notes_.push_back(fmt::format("{} {}", count, what));
-    };
-    if (tasks_ == 0)
-        notes_.emplace_back("no task was recorded: there is nothing to simulate");
-    else if (calls == 0)
-        notes_.emplace_back("no call of MPI was recorded: every rank runs on its own");
-    note(unfinished, "tasks did not end before the trace did: left out");
-    if (others > 0)
-        notes_.push_back(
-            fmt::format("{} calls ({} of them in tasks) are not modelled: {}: they wait for nobody",
-                        others, in_tasks, fmt::join(other_names, ", ")));
-    note(outside,
-         "sends and receives outside of tasks, or to or from there, are not modelled: they wait "
-         "for nobody");
-    if (alone > 0)
-        notes_.push_back(fmt::format("{} sends and receives have no other end in the trace, the "
-                                     "first is {}: they wait for nobody",
-                                     alone, first_alone));
-    note(lost, "dependences on tasks that are not in the trace: left out");
-    note(nested, "tasks of tasks are created where their parents are");
+
+    std::uint8_t number_of(const std::string &name) {
+        auto &functions = to_.functions_;
+        auto [at, fresh] = numbers_.emplace(name, static_cast<std::uint8_t>(functions.size()));
+        if (fresh) {
+            if (functions.size() < 255)
+                functions.push_back(name);
+            else
+                at->second = 254;
+        }
+        return at->second;
+    }
+
+    static void set_creation(TaskSpec &spec, const trace::Task &task, Creator &creator) {
+        if (task.created == trace::kNever)
+            return;
+        const auto wait =
+            std::upper_bound(creator.waits.begin(), creator.waits.end(), creator.made);
+        spec.after_all = !creator.first && wait != creator.waits.end() && *wait < task.created;
+        if (!creator.first && !spec.after_all && task.parent_ran > creator.ran)
+            spec.before = task.parent_ran - creator.ran;
+        creator.made = task.created;
+        creator.ran = task.parent_ran;
+        creator.first = false;
+    }
+
+    // Task t with its dependences, as one piece.
+    Piece connect(const trace::Process &process, std::uint32_t t, Rank &rank,
+                  const std::vector<char> &known) {
+        const auto first = static_cast<std::uint32_t>(rank.edges.size());
+        auto edge = std::lower_bound(process.edges.begin(), process.edges.end(), t,
+                                     [](const trace::Edge &one, std::uint32_t successor) {
+                                         return one.successor < successor;
+                                     });
+        for (; edge != process.edges.end() && edge->successor == t; ++edge) {
+            if (known[edge->predecessor])
+                rank.edges.push_back(edge->predecessor);
+            else
+                lost_ += is_lost(process, *edge);
+        }
+        return {{}, t, first, static_cast<std::uint32_t>(rank.edges.size()) - first};
+    }
+
+    // Into pieces: up to a stop, the stop, what follows.
+    void cut(Rank &rank, const Piece &whole, TaskSpec spec, trace::Ns running,
+             std::vector<Stop> &stops) const {
+        const std::size_t begin = rank.pieces.size();
+        const auto add = [&](const TaskSpec &what) {
+            Piece piece = whole;
+            piece.task = what;
+            if (rank.pieces.size() > begin) { // only the first waits for others
+                piece.edges = 0;
+                piece.task.before = 0;
+                piece.task.after_all = false;
+            }
+            rank.pieces.push_back(piece);
+        };
+        std::stable_sort(stops.begin(), stops.end(),
+                         [](const Stop &a, const Stop &b) { return a.at < b.at; });
+        Time done = 0;
+        for (const Stop &stop : stops) {
+            if (stop.at - done >= kWorthAPiece) {
+                spec.kind = Kind::compute;
+                spec.duration = stop.at - done;
+                add(spec);
+            }
+            done = std::max(done, stop.at + stop.length);
+            add(call_at(stop, spec));
+        }
+        const Time rest = running - done;
+        if (rest >= kWorthAPiece || rank.pieces.size() == begin) {
+            spec.kind = Kind::compute;
+            spec.duration = std::max<Time>(rest, 0);
+            add(spec);
+        }
+    }
+
+    TaskSpec call_at(const Stop &stop, TaskSpec spec) const {
+        const trace::Message &message = job_.messages[stop.call->message];
+        spec.kind = stop.call->direction == trace::kSend ? Kind::send : Kind::receive;
+        spec.message = stop.call->message;
+        spec.bytes = job_.processes[message.from].calls[message.send].bytes;
+        spec.peer = spec.kind == Kind::send ? message.to : message.from;
+        return spec;
+    }
+
+    void write_notes() const {
+        auto &notes = to_.notes_;
+        const auto note = [&](std::uint64_t count, const char *what) {
+            if (count > 0)
+                notes.push_back(fmt::format("{} {}", count, what));
+        };
+        if (to_.tasks_ == 0)
+            notes.emplace_back("no task was recorded: there is nothing to simulate");
+        else if (calls_ == 0)
+            notes.emplace_back("no call of MPI was recorded: every rank runs on its own");
+        note(unfinished_, "tasks did not end before the trace did: left out");
+        if (others_ > 0)
+            notes.push_back(fmt::format(
+                "{} calls ({} of them in tasks) are not modelled: {}: they wait for nobody",
+                others_, in_tasks_, fmt::join(other_names_, ", ")));
+        note(outside_,
+             "sends and receives outside of tasks, or to or from there, are not modelled: they "
+             "wait for nobody");
+        if (alone_ > 0)
+            notes.push_back(fmt::format("{} sends and receives have no other end in the trace, "
+                                        "the first is {}: they wait for nobody",
+                                        alone_, first_alone_));
+        note(lost_, "dependences on tasks that are not in the trace: left out");
+        note(nested_, "tasks of tasks are created where their parents are");
+    }
+
+    Replay &to_;
+    const trace::Job &job_;
+    std::map<std::string, std::uint8_t> numbers_; // of functions
+    trace::Ns begin_ = trace::kNever, end_ = 0;
+    std::uint64_t calls_ = 0, others_ = 0, in_tasks_ = 0, outside_ = 0, alone_ = 0;
+    std::uint64_t unfinished_ = 0, lost_ = 0, nested_ = 0;
+    std::set<std::string> other_names_;
+    std::string first_alone_;
+};
+
+Replay::Replay(const std::filesystem::path &folder) {
+    const trace::Job job = trace::read_job(folder);
+    Reader(*this, job).read();
 }
 
 Tasks Replay::tasks_of(int number, Marks marks) const {

@@ -39,6 +39,7 @@ class Replay final : public Workload {
     }
 
   private:
+    class Reader;
     struct Piece {
         TaskSpec task; // without accesses
         std::uint32_t datum = 0;
