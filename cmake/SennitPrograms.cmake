@@ -45,3 +45,21 @@ function(sennit_link_command variable compiler output)
     endif()
     set(${variable} COMMAND ${arg_LINK} ${SENNIT_SANITIZE_FLAGS} -o ${output} ${arg_LIBS} PARENT_SCOPE)
 endfunction()
+
+# Which compilers meet which MPI in tests. What a program shows seldom depends on both at once, so by
+# default each program is built once for each MPI, by another compiler each; sennit_meet() says that the
+# two are such a pair. `full`: every compiler with every MPI.
+set(SENNIT_TEST_MATRIX "pairs" CACHE STRING "Tests of MPI programs: pairs or full")
+set_property(CACHE SENNIT_TEST_MATRIX PROPERTY STRINGS pairs full)
+if(NOT SENNIT_TEST_MATRIX MATCHES "^(pairs|full)$")
+    message(FATAL_ERROR "SENNIT_TEST_MATRIX is '${SENNIT_TEST_MATRIX}': use pairs or full")
+endif()
+set(SENNIT_PAIRED_mpich gcc)
+set(SENNIT_PAIRED_openmpi clang)
+function(sennit_meet variable compiler mpi)
+    if(SENNIT_SANITIZE OR SENNIT_TEST_MATRIX STREQUAL "full" OR compiler STREQUAL SENNIT_PAIRED_${mpi})
+        set(${variable} ON PARENT_SCOPE)
+    else()
+        set(${variable} OFF PARENT_SCOPE)
+    endif()
+endfunction()
