@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Are the arrows of docs/architecture.md true? rooms.txt is the drawing as data.
+
+Checked: which rooms' headers the files of a room include; which rooms define the symbols that the objects
+of a room leave undefined; and whether modules (a header and its source file) include each other in a
+circle. What is not drawn is an error, and so is an exception in rooms.txt that is no longer needed.
+"""
+
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include "([^"]+)"', re.MULTILINE)
+SOURCES = (".h", ".cpp")
+
+
+def read_drawing(path):
+    """(room -> rooms that it may use, exceptions as (kind, from, to) or ("circle", modules))"""
+    rooms, exceptions = {}, set()
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            line = line.split("#")[0].strip()
+            if not line:
+                continue
+            if match := re.fullmatch(r"left (include|symbol): (\S+) -> (\S+)", line):
+                exceptions.add(match.groups())
+            elif match := re.fullmatch(r"left circle: (.+)", line):
+                exceptions.add(("circle", " ".join(sorted(match[1].split()))))
+            elif match := re.fullmatch(r"(\S+):(.*)", line):
+                rooms[match[1]] = set(match[2].split())
+                if unknown := rooms[match[1]] - rooms.keys():
+                    sys.exit(f"{path}:{number}: {', '.join(unknown)}: not drawn above this line")
+            else:
+                sys.exit(f"{path}:{number}: cannot read '{line}'")
+    return rooms, exceptions
+
+
+def room_of(path):
+    return os.path.dirname(path)
+
+
+def module_of(path):
+    return os.path.splitext(path)[0]
+
+
+def files_of(root):
+    for folder, _, names in os.walk(root):
+        for name in sorted(names):
+            if name.endswith(SOURCES):
+                yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def includes_of(root):
+    """file -> the files of ours that it includes"""
+    files = set(files_of(root))
+    includes = {}
+    for path in files:
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            includes[path] = [name for name in INCLUDE.findall(file.read()) if name in files]
+    return includes
+
+
+def symbols_of(objects):
+    """({symbol: defining file}, {file: undefined symbols}) of the objects of one library, a folder
+    that has the sources' own layout."""
+    defined, undefined = {}, collections.defaultdict(set)
+    for folder, _, names in os.walk(objects):
+        for name in names:
+            if not name.endswith(".cpp.o"):
+                continue
+            path = os.path.join(folder, name)
+            source = os.path.relpath(path, objects)[:-len(".o")]
+            output = subprocess.run(["nm", path], check=True, stdout=subprocess.PIPE, text=True).stdout
+            for line in output.splitlines():
+                kind, symbol = line.split()[-2:]
+                if kind == "U":
+                    undefined[source].add(symbol)
+                elif kind in "TDBR": # weak ones are inline: their headers were checked
+                    defined[symbol] = source
+    return defined, undefined
+
+
+def circles(graph):
+    """The strongly connected components of more than one node (Tarjan, 1972)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in graph[node]:
+            if other not in index:
+                visit(other)
+            if other in stack:
+                low[node] = min(low[node], low[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def check(root, objects, rooms):
+    """{(kind, from, to) or ("circle", modules): an example}"""
+    found = {}
+    includes = includes_of(root)
+    for path in includes:
+        if room_of(path) not in rooms:
+            sys.exit(f"src/{path}: the room '{room_of(path)}' is not drawn in rooms.txt")
+
+    def use(kind, source, target, what):
+        here, there = room_of(source), room_of(target)
+        if there != here and there not in rooms[here]:
+            found.setdefault((kind, here, there), f"{source}: {what}")
+
+    graph = {module_of(path): set() for path in includes}
+    for path, targets in includes.items():
+        for target in targets:
+            use("include", path, target, f'#include "{target}"')
+            if module_of(target) != module_of(path):
+                graph[module_of(path)].add(module_of(target))
+    for circle in circles(graph):
+        found[("circle", " ".join(circle))] = "these modules include each other"
+    for folder, prefix in objects:
+        defined, undefined = symbols_of(folder)
+        for source, symbols in undefined.items():
+            for symbol in symbols:
+                if symbol in defined:
+                    use("symbol", prefix + source, prefix + defined[symbol],
+                        f"{symbol} of {defined[symbol]}")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--source", required=True, help="the folder src/")
+    parser.add_argument("--rooms", required=True, help="rooms.txt")
+    parser.add_argument("--objects", action="append", default=[], metavar="FOLDER[=PREFIX]",
+                        help="object files of one library; PREFIX: where its sources are in src/")
+    options = parser.parse_args()
+    sys.setrecursionlimit(10000)
+    rooms, exceptions = read_drawing(options.rooms)
+    objects = [(folder, prefix) for folder, _, prefix in (text.partition("=") for text in options.objects)]
+    for folder, _ in objects:
+        if not os.path.isdir(folder):
+            sys.exit(f"{folder}: no such folder of objects")
+    found = check(options.source, objects, rooms)
+    for key in sorted(found.keys() - exceptions):
+        kind, what = key[0], " -> ".join(key[1:])
+        print(f"{kind} that is not drawn: {what}\n    ({found[key]})")
+    for key in sorted(exceptions - found.keys()):
+        if key[0] != "symbol" or objects:
+            print(f"rooms.txt has an exception that is not needed: {key[0]}: {' -> '.join(key[1:])}")
+    wrong = found.keys() ^ exceptions
+    print(f"{len(rooms)} rooms, {len(exceptions)} exceptions, {len(wrong)} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
