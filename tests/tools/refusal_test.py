@@ -41,6 +41,31 @@ def test_wrong_options_are_refused():
     refused([], "sennit: ")
 
 
+def test_options_of_mpiexec_are_named_as_such():
+    ranks = at("ranks.mpich")
+    for word in ("-host", "-hosts", "-hostfile", "-hf", "-machinefile", "-f", "-ppn", "-genv", "-x",
+                 "--host", "--hostfile", "--map-by", "--bind-to=core"):
+        refused(["run", word, "here", ranks], f"'{word}' is an option of mpiexec")
+        refused(["exec", word, "here", ranks], f"'{word}' is an option of mpiexec")
+        refused(["doctor", word, "here", ranks], f"'{word}' is an option of mpiexec")
+    for word in ("-help", "-hello", "-nx", "-n4x", "-npernod", "-"):
+        refused(["run", word, ranks], f"unknown option '{word}'")
+
+
+def test_a_trace_folder_that_could_be_the_program_is_asked_for():
+    refused(["run", "--trace", "env", at("openmp-by-runpath")], "the folder or the program")
+    refused(["run", "--trace", at("plain"), at("openmp-by-runpath")], "the folder or the program")
+
+
+def test_the_library_of_another_mpi_than_the_program_has_is_refused():
+    for mpi, other in (("mpich", "openmpi"), ("openmpi", "mpich")):
+        for command in ("run", "exec", "doctor"):
+            with Running([SENNIT, command, "--mpi", other, at(f"ranks.{mpi}")]) as job:
+                code, _, errors = job.finish()
+            assert code == 2, (command, errors)
+            assert errors[-1].endswith(f"--mpi {other} would crash it, leave --mpi away"), errors
+
+
 def test_files_that_are_no_programs_are_refused():
     refused(["run", "/nonexistent/app"], "No such file")
     refused(["run", "no-such-command-anywhere"], "not in PATH")
@@ -79,6 +104,26 @@ def test_programs_that_sennit_cannot_get_into_are_refused():
 def test_programs_without_mpi_are_refused_as_ranks():
     refused(["run", "-n", "2", at("openmp-by-runpath")], "no MPI in it")
     refused(["run", at("plain")], "neither MPI nor OpenMP")
+
+
+def dry_run(*words, **how):
+    return subprocess.run([SENNIT, "run", "--dry-run", *words], check=True, text=True,
+                          capture_output=True, **how).stdout.splitlines()
+
+
+def test_trace_alone_never_takes_the_program_for_its_folder():
+    app = at("openmp-by-runpath")
+    for words in ([app], [app, "out"], [app, "-x"], ["-n", "1", app], ["--", app]):
+        assert f"SENNIT_TRACE={os.getcwd()}/sennit-trace" in dry_run("--trace", *words), words
+    # A command of PATH.
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(app, os.path.join(folder, "app"))
+        path = folder + ":" + os.environ["PATH"]
+        found = dry_run("--trace", "app", "input", cwd=folder, env={**os.environ, "PATH": path})
+        assert found[-1] == "app input", found
+        for where in ("new", "deep/new", folder):
+            found = dry_run("--trace", where, app, cwd=folder)
+            assert f"SENNIT_TRACE={os.path.join(folder, where)}" in found, found
 
 
 def test_an_openmp_program_without_mpi_runs_directly():

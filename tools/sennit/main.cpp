@@ -1,204 +1,161 @@
 // SPDX-License-Identifier: Apache-2.0
-// sennit: the command. Options are read and checked here, the work is done in run.cpp and
-// doctor.cpp.
+// sennit: the command. Its subcommands and their options; command_line.cpp reads what several of
+// them share, the work is done in run.cpp, doctor.cpp and the like.
 #include "bench.h"
+#include "command_line.h"
 #include "doctor.h"
 #include "failure.h"
+#include "installation.h"
 #include "policy.h"
 #include "report.h"
 #include "run.h"
 #include "simulate.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace {
 
 using namespace sennit::tool;
 
-constexpr int most_ranks = 1000000;
-constexpr int most_threads = 65536;
+// Every subcommand with its options: made, parsed, then run.
+class Command {
+  public:
+    Command();
+    int run(int count, char **arguments);
 
-constexpr const char *footer = R"(
-Exit code: that of the program; 128 + S if signal S ended a rank or the job was interrupted by it;
-2 if Sennit refuses to start it (one line on stderr says why).
-The runtime's own options: sennit doctor --options. SENNIT_HOME: where Sennit's lib/ is.)";
+  private:
+    void add_doctor();
+    void add_report();
+    void parse(std::vector<std::string> words);
+    int start_chosen(char **arguments);
+    int start_doctor();
 
-// Option texts as typed.
-struct RunOptions {
-    std::string ranks, threads, policy, trace, mpi = "auto", watch;
-    bool dry_run = false, verbose = false;
+    CLI::App app_;
+    std::vector<std::string> program_; // with its arguments, behind the options of a subcommand
 
-    void add_to(CLI::App &command) {
-        command.add_option("--threads", threads, "threads of each rank (OMP_NUM_THREADS)");
-        command.add_option("--policy", policy,
-                           fmt::format("which ready task runs next (SENNIT_POLICY): {}",
-                                       fmt::join(known_policies(), ", ")));
-        command.add_option("--mpi", mpi, "the MPI it uses: auto (look), mpich, openmpi");
-        command.add_option("--trace", trace,
-                           "record a trace into this folder (SENNIT_TRACE); "
-                           "--trace alone: into sennit-trace. Look at it with sennit report");
-        command.add_flag("--dry-run", dry_run,
-                         "print what would be set and started, start nothing");
-        command.add_flag("--verbose", verbose, "print it, then start it");
-        command.footer(footer);
-    }
-
-    Request request(std::vector<std::string> program) const {
-        Request result;
-        if (program.empty())
-            fail("no program given: sennit run [options] ./app [arguments]");
-        result.command = std::move(program);
-        result.mpi = parse_mpi(mpi);
-        if (!ranks.empty())
-            result.ranks = parse_count("-n", ranks, most_ranks);
-        if (!threads.empty())
-            result.threads = parse_count("--threads", threads, most_threads);
-        if (!policy.empty())
-            result.policy = parse_policy(policy);
-        if (!trace.empty())
-            result.trace = std::filesystem::absolute(trace).string();
-        result.dry_run = dry_run;
-        result.verbose = verbose;
-        return result;
-    }
+    CLI::App *run_ = nullptr;
+    RunOptions run_options_;
+    CLI::App *exec_ = nullptr;
+    RunOptions exec_options_;
+    std::string watch_;
+    CLI::App *doctor_ = nullptr;
+    std::string doctor_mpi_ = "auto";
+    bool list_options_ = false;
+    int process_ = 0;
+    std::unique_ptr<Simulate> simulate_;
+    CLI::App *report_ = nullptr;
+    sennit::report::Request report_request_;
 };
 
-// After `--trace`: the program, or a folder to record to?
-bool is_program(const std::string &word) {
-    std::error_code ignored;
-    return std::filesystem::is_regular_file(word, ignored);
-}
+Command::Command()
+    : app_("Sennit runs unmodified MPI + OpenMP programs as one: tasks that block in MPI give "
+           "their core away.",
+           "sennit") {
+    app_.set_version_flag("--version", "sennit " SENNIT_VERSION);
+    app_.set_help_all_flag("--help-all", "help of every subcommand");
+    app_.require_subcommand(1);
+    app_.footer(help_footer);
 
-struct CommandLine {
-    std::vector<std::string> options; // of this command, for CLI11
-    std::vector<std::string> program; // with its arguments, which are nobody's business
-};
-
-// `words` follow the name of `command`: its options, then, from the first word that is none or
-// behind a "--", the program.
-CommandLine split_command_line(const CLI::App &command, std::vector<std::string> words) {
-    std::size_t at = 0;
-    for (; at < words.size() && words[at].starts_with('-') && words[at] != "--"; ++at) {
-        std::string &word = words[at];
-        if (word == "--trace" &&
-            (at + 2 >= words.size() || words[at + 1].starts_with('-') || is_program(words[at + 1])))
-            word = "--trace=sennit-trace";
-        if (word == "-np") // as many launchers spell it
-            word = "-n";
-        const bool is_long = word.starts_with("--");
-        const std::string name = is_long ? word.substr(0, word.find('=')) : word.substr(0, 2);
-        const CLI::Option *option = command.get_option_no_throw(name);
-        if (!option)
-            fail("unknown option '{}': see sennit --help-all", word);
-        if (name == word && option->get_items_expected_min() > 0)
-            ++at; // its value is the next word
-    }
-    at = std::min(at, words.size());
-    const auto middle = words.begin() + static_cast<std::ptrdiff_t>(at);
-    const bool separated = middle != words.end() && *middle == "--";
-    return {{words.begin(), middle}, {middle + (separated ? 1 : 0), words.end()}};
-}
-
-int run_command(int count, char **arguments) {
-    CLI::App app(
-        "Sennit runs unmodified MPI + OpenMP programs as one: tasks that block in MPI give "
-        "their core away.",
-        "sennit");
-    app.set_version_flag("--version", "sennit " SENNIT_VERSION);
-    app.set_help_all_flag("--help-all", "help of every subcommand");
-    app.require_subcommand(1);
-    app.footer(footer);
-
-    RunOptions run_options;
-    CLI::App *run = app.add_subcommand("run", "start a program: sennit run -n 4 ./app arguments");
-    run->add_option("-n,--ranks", run_options.ranks, "number of MPI ranks (default 1)");
-    run_options.add_to(*run);
-
-    RunOptions exec_options;
-    CLI::App *exec = app.add_subcommand(
+    run_ = app_.add_subcommand("run", "start a program: sennit run -n 4 ./app arguments");
+    run_->add_option("-n,--ranks", run_options_.ranks, "number of MPI ranks (default 1)");
+    run_options_.add_to(*run_);
+    exec_ = app_.add_subcommand(
         "exec", "become the program, as one rank of a job: mpiexec -n 4 sennit exec ./app");
-    exec_options.add_to(*exec);
-    exec->add_option("--watch", exec_options.watch, "used by `sennit run`")->group("");
+    exec_options_.add_to(*exec_);
+    exec_->add_option("--watch", watch_, "used by `sennit run`")->group("");
+    add_doctor();
+    simulate_ = std::make_unique<Simulate>(app_);
+    add_report();
+    app_.add_subcommand("bench", "measure: sennit bench cholesky [--quick]; --help says more");
+}
 
-    Request doctor_request;
-    std::string doctor_program;
-    std::string doctor_mpi = "auto";
-    bool list_options = false;
-    int doctor_process = 0;
-    CLI::App *doctor =
-        app.add_subcommand("doctor", "what is here, what would happen, what is missing");
-    doctor->add_option("program", doctor_program, "a program to look at");
-    doctor->add_option("--mpi", doctor_mpi, "the MPI it uses: auto (look), mpich, openmpi");
-    doctor->add_option("--pid", doctor_process,
-                       "list the tasks of a running process that wait, and for what (needs gdb)");
-    doctor->add_flag("--options", list_options, "the runtime's environment options");
+void Command::add_doctor() {
+    doctor_ = app_.add_subcommand("doctor", "what is here, what would happen, what is missing: "
+                                            "sennit doctor ./app arguments");
+    doctor_->add_option("--mpi", doctor_mpi_, "the MPI it uses: auto (look), mpich, openmpi");
+    doctor_->add_option("--pid", process_,
+                        "list the tasks of a running process that wait, and for what (needs gdb)");
+    doctor_->add_flag("--options", list_options_, "the runtime's environment options");
+}
 
-    Simulate simulate(app);
-    sennit::report::Request report_request;
-    CLI::App *report = app.add_subcommand(
-        "report", "what a trace shows: where the time went, who waited for whom");
-    report
-        ->add_option("folder", report_request.folders,
+void Command::add_report() {
+    report_ = app_.add_subcommand("report",
+                                  "what a trace shows: where the time went, who waited for whom");
+    report_
+        ->add_option("folder", report_request_.folders,
                      "folders with traces; of several runs the first is compared with the others")
         ->required();
-    report->add_flag("--threads", report_request.by_thread, "a line for each thread, too");
-    report->add_option("--html", report_request.page, "write a page with timelines and graphs");
-    report->add_option("--perfetto", report_request.perfetto,
-                       "write the (first) run in Chrome's format, for ui.perfetto.dev");
-    report->add_option("--paraver", report_request.paraver,
-                       "write the (first) run as PREFIX.prv, .pcf and .row");
-    report->add_flag("--check", report_request.check, "only say whether the traces are sound");
+    report_->add_flag("--threads", report_request_.by_thread, "a line for each thread, too");
+    report_->add_option("--html", report_request_.page, "write a page with timelines and graphs");
+    report_->add_option("--perfetto", report_request_.perfetto,
+                        "write the (first) run in Chrome's format, for ui.perfetto.dev");
+    report_->add_option("--paraver", report_request_.paraver,
+                        "write the (first) run as PREFIX.prv, .pcf and .row");
+    report_->add_flag("--check", report_request_.check, "only say whether the traces are sound");
+}
 
-    std::vector<std::string> words(arguments + 1, arguments + count);
-    app.add_subcommand("bench", "measure: sennit bench cholesky [--quick]; --help says more");
-    if (!words.empty() && words[0] == "bench")
-        run_bench({words.begin() + 1, words.end()}, Installation::locate());
-    std::vector<std::string> program;
-    for (const CLI::App *command : {run, exec}) {
+// `words`: the whole command line.
+void Command::parse(std::vector<std::string> words) {
+    for (const CLI::App *command : {run_, exec_, doctor_}) {
         if (words.empty() || words[0] != command->get_name())
             continue;
         CommandLine line = split_command_line(*command, {words.begin() + 1, words.end()});
-        program = std::move(line.program);
+        program_ = std::move(line.program);
         words.assign({words[0]});
         words.insert(words.end(), line.options.begin(), line.options.end());
     }
+    std::reverse(words.begin(), words.end()); // CLI11 takes them from the back
+    app_.parse(std::move(words));
+}
+
+int Command::run(int count, char **arguments) {
+    const std::vector<std::string> words(arguments + 1, arguments + count);
+    if (!words.empty() && words[0] == "bench")
+        run_bench({words.begin() + 1, words.end()}, Installation::locate());
     try {
-        std::reverse(words.begin(), words.end()); // CLI11 takes them from the back
-        app.parse(std::move(words));
+        parse(words);
     } catch (const CLI::Success &success) {
-        return app.exit(success); // help and version
+        return app_.exit(success); // help and version
     } catch (const CLI::ParseError &error) {
         fail("{}: see sennit --help-all", error.what());
     }
-    if (*run)
-        return run_program(run_options.request(program), Installation::locate());
-    if (*exec)
-        return exec_program(exec_options.request(program), Installation::locate(),
-                            exec_options.watch);
-    if (simulate.chosen())
-        return simulate.run(arguments);
-    if (*report)
-        return sennit::report::run_report(report_request);
-    if (list_options)
+    return start_chosen(arguments);
+}
+
+int Command::start_chosen(char **arguments) {
+    if (*run_)
+        return run_program(run_options_.request(program_), Installation::locate());
+    if (*exec_)
+        return exec_program(exec_options_.request(program_), Installation::locate(), watch_);
+    if (simulate_->chosen())
+        return simulate_->run(arguments);
+    if (*report_)
+        return sennit::report::run_report(report_request_);
+    return start_doctor();
+}
+
+int Command::start_doctor() {
+    if (list_options_)
         return print_options();
-    if (doctor_process != 0)
-        examine_process(doctor_process, Installation::locate());
-    if (!doctor_program.empty())
-        doctor_request.command = {doctor_program};
-    doctor_request.mpi = parse_mpi(doctor_mpi);
-    return run_doctor(doctor_request);
+    if (process_ != 0)
+        examine_process(process_, Installation::locate());
+    Request request;
+    request.command = program_;
+    request.mpi = parse_mpi(doctor_mpi_);
+    return run_doctor(request);
 }
 
 } // namespace
 
 int main(int count, char **arguments) {
     try {
-        return run_command(count, arguments);
+        return Command().run(count, arguments);
     } catch (const std::exception &error) {
         std::fflush(stdout);
         std::fprintf(stderr, "sennit: %s\n", error.what());

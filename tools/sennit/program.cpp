@@ -77,6 +77,21 @@ void refuse_unusable_image(const std::string &path, const ElfImage &image) {
     }
 }
 
+// Sennit's library for one MPI crashes in a program of another: their handles differ.
+void refuse_other_mpi(const Program &program, MpiKind asked) {
+    const MpiUse *other = nullptr;
+    for (const MpiUse &use : program.mpi_libraries) {
+        if (use.kind == asked)
+            return;
+        if (!other)
+            other = &use;
+    }
+    if (other)
+        fail("'{}' uses {} ({}, needed by {}): --mpi {} would crash it, leave --mpi away",
+             program.path, other->kind ? traits(*other->kind).name : "an unsupported MPI",
+             other->library.name, other->library.needed_by, traits(asked).word);
+}
+
 } // namespace
 
 std::string resolve_command(const std::string &command) {
@@ -116,8 +131,10 @@ Program inspect_program(const std::string &command, const std::vector<std::strin
 }
 
 std::optional<MpiKind> choose_mpi(const Program &program, std::optional<MpiKind> asked) {
-    if (asked)
+    if (asked) {
+        refuse_other_mpi(program, *asked);
         return asked;
+    }
     const MpiUse *chosen = nullptr;
     for (const MpiUse &use : program.mpi_libraries) {
         if (!use.kind)

@@ -42,7 +42,8 @@ Program inspect_program(const std::string &command, const std::vector<std::strin
                         bool forced);
 
 // The MPI to run it with: `asked` if given, else the one it uses; nullopt when it uses none.
-// Throws Failure for two MPIs and for an MPI that Sennit has no library for.
+// Throws Failure for two MPIs, for an MPI that Sennit has no library for, and for a program that
+// uses another MPI than was asked for.
 std::optional<MpiKind> choose_mpi(const Program &program, std::optional<MpiKind> asked);
 
 } // namespace sennit::tool

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_line.h"
+
+#include "failure.h"
+#include "policy.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <unistd.h>
+
+namespace sennit::tool {
+
+const char *const help_footer = R"(
+Exit code: that of the program; 128 + S if signal S ended a rank or the job was interrupted by it;
+2 if Sennit refuses to start it (one line on stderr says why).
+The runtime's own options: sennit doctor --options. SENNIT_HOME: where Sennit's lib/ is.)";
+
+namespace {
+
+constexpr int most_ranks = 1000000;
+constexpr int most_threads = 65536;
+constexpr const char *default_trace = "sennit-trace";
+
+// What people type out of habit: options of MPICH's and Open MPI's mpiexec, without their dashes.
+constexpr std::string_view mpiexec_options =
+    " H N bind-to bynode byslot c cpu-set configfile env envall envlist envnone f genv genvall "
+    "genvlist genvnone gmca gpus-per-proc hf host hostfile hosts iface l launcher launcher-exec "
+    "machine machinefile map-by mca membind nolocal npernode npersocket outfile-pattern "
+    "output-filename oversubscribe pernode ppn prefix prepend-rank print-all-exitcodes rank-by "
+    "rankfile report-bindings rf rmk rr tag-output timestamp-output tune usize wd wdir x ";
+
+[[noreturn]] void refuse_option(const std::string &word) {
+    const std::size_t start = word.find_first_not_of('-');
+    const std::string name =
+        start == std::string::npos ? "" : word.substr(start, word.find('=', start) - start);
+    if (mpiexec_options.find(fmt::format(" {} ", name)) != std::string_view::npos)
+        fail("'{}' is an option of mpiexec, sennit run has none like it: start the ranks yourself, "
+             "mpiexec {} ... sennit exec ./app",
+             word, word);
+    fail("unknown option '{}': see sennit --help-all", word);
+}
+
+bool is_file(const std::string &word) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(word, ignored);
+}
+
+bool can_be_started(const std::string &word) {
+    try {
+        const std::string path = resolve_command(word);
+        return is_file(path) && access(path.c_str(), X_OK) == 0;
+    } catch (const Failure &) {
+        return false;
+    }
+}
+
+// `--trace` may stand alone. Is the word at `at`, behind it, the folder? Where it could be both,
+// that is asked for, for a program that is taken for a folder does not run.
+bool is_trace_folder(const std::vector<std::string> &words, std::size_t at) {
+    if (at + 1 >= words.size() || words[at].starts_with('-'))
+        return false;
+    const std::string &word = words[at];
+    std::error_code ignored;
+    if (std::filesystem::is_directory(word, ignored))
+        return true;
+    if (!is_file(word) && !can_be_started(word))
+        return true;
+    if (!can_be_started(words[at + 1]))
+        return false;
+    fail("is '{}' behind --trace the folder or the program? Write --trace={} or --trace={} {}",
+         word, word, default_trace, word);
+}
+
+// The option that `word` gives, with or without a value in it.
+const CLI::Option &find_option(const CLI::App &command, const std::string &word) {
+    std::string name = word.substr(0, word.find('='));
+    if (!word.starts_with("--") && word.size() > 2) {
+        // -n4 is all that may be written as one word with a single dash.
+        if (!word.starts_with("-n") || word.find_first_not_of("0123456789", 2) != std::string::npos)
+            refuse_option(word);
+        name = "-n";
+    }
+    const CLI::Option *option =
+        name == "-" || name == "--" ? nullptr : command.get_option_no_throw(name);
+    if (!option)
+        refuse_option(word);
+    return *option;
+}
+
+} // namespace
+
+CommandLine split_command_line(const CLI::App &command, std::vector<std::string> words) {
+    std::size_t at = 0;
+    for (; at < words.size() && words[at].starts_with('-') && words[at] != "--"; ++at) {
+        std::string &word = words[at];
+        if (word == "-np") // as many launchers spell it
+            word = "-n";
+        const CLI::Option &option = find_option(command, word);
+        const bool has_value =
+            word.starts_with("--") ? word.find('=') != std::string::npos : word.size() > 2;
+        if (word == "--trace" && !is_trace_folder(words, at + 1))
+            word = fmt::format("--trace={}", default_trace);
+        else if (!has_value && option.get_items_expected_min() > 0)
+            ++at; // its value is the next word
+    }
+    at = std::min(at, words.size());
+    const auto middle = words.begin() + static_cast<std::ptrdiff_t>(at);
+    const bool separated = middle != words.end() && *middle == "--";
+    return {{words.begin(), middle}, {middle + (separated ? 1 : 0), words.end()}};
+}
+
+void RunOptions::add_to(CLI::App &command) {
+    command.add_option("--threads", threads_, "threads of each rank (OMP_NUM_THREADS)");
+    command.add_option("--policy", policy_,
+                       fmt::format("which ready task runs next (SENNIT_POLICY): {}",
+                                   fmt::join(known_policies(), ", ")));
+    command.add_option("--mpi", mpi_, "the MPI it uses: auto (look), mpich, openmpi");
+    command.add_option("--trace", trace_,
+                       fmt::format("record a trace into this folder (SENNIT_TRACE); --trace alone: "
+                                   "into {}. Look at it with sennit report",
+                                   default_trace));
+    command.add_flag("--dry-run", dry_run_, "print what would be set and started, start nothing");
+    command.add_flag("--verbose", verbose_, "print it, then start it");
+    command.footer(help_footer);
+}
+
+Request RunOptions::request(const std::vector<std::string> &program) const {
+    Request result;
+    if (program.empty())
+        fail("no program given: sennit run [options] ./app [arguments]");
+    result.command = program;
+    result.mpi = parse_mpi(mpi_);
+    if (!ranks.empty())
+        result.ranks = parse_count("-n", ranks, most_ranks);
+    if (!threads_.empty())
+        result.threads = parse_count("--threads", threads_, most_threads);
+    if (!policy_.empty())
+        result.policy = parse_policy(policy_);
+    if (!trace_.empty())
+        result.trace = std::filesystem::absolute(trace_).string();
+    result.dry_run = dry_run_;
+    result.verbose = verbose_;
+    return result;
+}
+
+} // namespace sennit::tool

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was typed behind `sennit run`, `exec` or `doctor`: options of the command, then, from the
+// first word that is none or behind a "--", the program with its arguments. An argument of the
+// program is never taken for an option of ours, and no option takes the program for its value.
+#pragma once
+
+#include "environment.h"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace sennit::tool {
+
+struct CommandLine {
+    std::vector<std::string> options; // for CLI11
+    std::vector<std::string> program; // with its arguments
+};
+
+// `words` follow the name of `command`. Throws Failure for an option that it does not have.
+CommandLine split_command_line(const CLI::App &command, std::vector<std::string> words);
+
+// Options of `run` and `exec`, as typed.
+class RunOptions {
+  public:
+    void add_to(CLI::App &command);
+    Request request(const std::vector<std::string> &program) const;
+
+    std::string ranks; // only `run` has it
+
+  private:
+    std::string threads_, policy_, trace_, mpi_ = "auto";
+    bool dry_run_ = false, verbose_ = false;
+};
+
+// What `sennit --help` ends with.
+extern const char *const help_footer;
+
+} // namespace sennit::tool
