@@ -187,6 +187,19 @@ def test_nothing_survives_when_mpiexec_is_killed():
         assert not job.left_behind(), "processes were left behind"
 
 
+def test_commands_are_those_of_the_callers_path():
+    tell = "import sys; print(sys.prefix)"
+    both = f"import subprocess; {tell}; sys.stdout.flush(); subprocess.run(['python3', '-c', '{tell}'])"
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.path.join(folder, "environment")
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+        path = f"{environment}/bin:{os.environ['PATH']}"
+        command = [SENNIT, "run", "--mpi", MPI, "-n", "1", "python3", "-c", both]
+        with Running(command, environment={"PATH": path}) as job:
+            out, errors = check(job.finish(), 0, job)
+    assert out.split() == [environment, environment], (out, errors)
+
+
 def inside_mpiexec(*words):
     return Running([MPIEXEC, *MPIEXEC_OPTIONS, "-n", "2", SENNIT, *words])
 

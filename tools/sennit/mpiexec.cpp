@@ -59,6 +59,18 @@ std::string version_line(MpiKind kind, const std::string &text) {
                        digit == std::string::npos ? "of unknown version" : line.substr(digit));
 }
 
+std::vector<std::string> path_folders() {
+    const char *path = std::getenv("PATH");
+    return split_path_list(path ? path : "/bin:/usr/bin");
+}
+
+// Would a shell find it without its folder being named?
+bool lies_in_path(const std::string &mpiexec) {
+    const std::vector<std::string> folders = path_folders();
+    const std::string folder = fs::path(mpiexec).parent_path().string();
+    return std::find(folders.begin(), folders.end(), folder) != folders.end();
+}
+
 std::vector<std::string> launcher_folders(MpiKind kind, const Plan *plan) {
     std::vector<std::string> folders;
     if (plan) {
@@ -69,8 +81,7 @@ std::vector<std::string> launcher_folders(MpiKind kind, const Plan *plan) {
                 folders.push_back((library.parent_path().parent_path() / "bin").string());
         }
     }
-    const char *path = std::getenv("PATH");
-    for (const std::string &folder : split_path_list(path ? path : "/bin:/usr/bin"))
+    for (const std::string &folder : path_folders())
         folders.push_back(folder);
     return folders;
 }
@@ -112,6 +123,10 @@ std::vector<std::string> compose_launch(MpiKind kind, const std::string &mpiexec
     } else {
         if (geteuid() == 0)
             line.push_back("--allow-run-as-root");
+        // Called with its folder, as here, it puts that in front of the ranks' PATH: commands of a
+        // Python environment would become the system's.
+        if (lies_in_path(mpiexec))
+            line.push_back("--noprefix");
         line.insert(line.end(), {"--oversubscribe", "--bind-to", "none"});
         // Open MPI keeps the environment to this machine but for what -x names. It joins them with
         // ';', which therefore may not be in a value.

@@ -27,8 +27,10 @@ void explain(const Plan &plan, const std::vector<std::string> &command, std::FIL
     fmt::print(to, "{}\n", shell_words(command));
 }
 
-// `sennit exec` with everything that `sennit run` was asked for.
-std::vector<std::string> exec_command(const Request &request, const std::string &watch_address) {
+// `sennit exec` with everything that `sennit run` was asked for, and the program that it has found:
+// what PATH says to a rank may be another.
+std::vector<std::string> exec_command(const Plan &plan, const Request &request,
+                                      const std::string &watch_address) {
     std::vector<std::string> line = {own_executable(), "exec"};
     if (!watch_address.empty())
         line.insert(line.end(), {"--watch", watch_address});
@@ -39,9 +41,9 @@ std::vector<std::string> exec_command(const Request &request, const std::string 
     if (request.policy)
         line.insert(line.end(), {"--policy", *request.policy});
     if (request.trace)
-        line.insert(line.end(), {"--trace", *request.trace});
-    line.push_back("--");
-    line.insert(line.end(), request.command.begin(), request.command.end());
+        line.push_back("--trace=" + *request.trace);
+    line.insert(line.end(), {"--", plan.program.path});
+    line.insert(line.end(), request.command.begin() + 1, request.command.end());
     return line;
 }
 
@@ -122,7 +124,7 @@ std::vector<std::string> launch_command(const Plan &plan, const Request &request
         return request.command;
     const Mpiexec launcher = find_mpiexec(*plan.mpi, &plan);
     return compose_launch(launcher.kind, launcher.path, request.ranks.value_or(1),
-                          exec_command(request, watch_address));
+                          exec_command(plan, request, watch_address));
 }
 
 int run_program(const Request &request, const Installation &installation) {
