@@ -8,12 +8,14 @@ is compared was measured within the same second. Runtimes that are not there are
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
 import random
 import re
 import shutil
+import subprocess
 import sys
 import time
 
@@ -47,6 +49,8 @@ def parse_arguments():
     parser.add_argument("--threads", type=int, default=2, help="threads, one a core, bound (default: 2)")
     parser.add_argument("--oversubscribed", type=int, default=8,
                         help="threads of the second mode, on the same cores, unbound; 0 = leave it out (default: 8)")
+    parser.add_argument("--neighbour", action="store_true",
+                        help="beside another program: one busy process a core; also with one thread more than cores")
     parser.add_argument("--rows", help="only these rows, comma separated")
     parser.add_argument("--groups", default="omp,suspend,mpi", help="of omp, suspend, mpi (default: all)")
     parser.add_argument("--crossed", action="store_true", help="also gcc binaries on LLVM's libomp")
@@ -72,6 +76,8 @@ def make_groups(arguments, threads):
     if arguments.oversubscribed:
         modes.append(bench_cells.Mode(f"{arguments.oversubscribed} threads on {threads} cores",
                                       arguments.oversubscribed, False))
+    if arguments.neighbour:
+        modes.append(bench_cells.Mode(f"{threads + 1} threads on {threads} cores", threads + 1, False))
     mpi_modes = [bench_cells.Mode("2 ranks, 1 thread each, bound", 1, True)]
     if arguments.oversubscribed and not arguments.quick:
         mpi_modes.append(bench_cells.Mode(f"2 ranks, 2 threads each, on {threads} cores", 2, False))
@@ -170,6 +176,21 @@ def measure(arguments, groups):
     return results
 
 
+@contextlib.contextmanager
+def neighbours(cpus):
+    """Another program that computes on each of these processors meanwhile."""
+    busy = []
+    try:
+        for cpu in cpus:
+            busy.append(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+            os.sched_setaffinity(busy[-1].pid, {cpu})
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
 def write_samples(path, results):
     records = [{"group": group, "mode": mode, "row": row, "runtime": runtime.label, "state": cell.state,
                 "rounds": cell.rounds} for (group, mode, row, runtime), cell in results.items()]
@@ -189,7 +210,7 @@ def run(arguments, crossed):
     groups = make_groups(arguments, len(cpus))
     present, runtime_facts, notes = present_runtimes(arguments, crossed)
     load = os.getloadavg()[0]
-    if load > BUSY_LOAD:
+    if load > BUSY_LOAD and not arguments.neighbour:
         notes.append(f"Other work was running here (load average {load:.1f}): do not trust these numbers.")
     for note in notes:
         progress(note)
@@ -208,7 +229,10 @@ def run(arguments, crossed):
         text = "\n\n".join(part for part in parts if part) + "\n"
     else:
         plan = [(group, group_runtimes(arguments.build, group, present, notes)) for group in groups]
-        results = measure(arguments, plan)
+        with neighbours(cpus if arguments.neighbour else ()):
+            results = measure(arguments, plan)
+        if arguments.neighbour:
+            facts.append(("neighbour", "a process on each core that computes all the time"))
         facts.append(("runs", f"{arguments.rounds} round(s) of {arguments.samples} samples of at least "
                               f"{arguments.sample_ms} ms, seed {arguments.seed}, limit {arguments.timeout:g} s a run"))
         text = report.render("OpenMP runtimes beside each other", facts, notes, plan, results)

@@ -77,7 +77,7 @@ void Worker::idle() {
                 sleep();
             else if (crowded() || (idle_rounds_ > kPollsBeforeYield &&
                                    idle_ticks > kSpinPollsUs * ticks_per_us()))
-                sched_yield();
+                yield_processor();
             else
                 cpu_relax();
             return;
@@ -88,7 +88,7 @@ void Worker::idle() {
     if (ticks() - idle_since() >= spin_budget())
         sleep();
     else if (crowded())
-        sched_yield();
+        yield_processor();
     else
         pause();
 }

@@ -6,6 +6,7 @@
 #include "base/spin.h"
 #include "sched/exceptions.h"
 #include "sched/worker.h"
+#include "sched/yield_watch.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -46,6 +47,8 @@ std::atomic<int> g_active{1}; // workers
 std::atomic<int> g_helpers{0};
 WaitPolicy g_wait_policy = WaitPolicy::unset;
 
+YieldWatch g_yields;
+
 ExceptionGlobals g_exception_globals = nullptr;
 
 std::uint64_t measure_ticks_per_us() {
@@ -83,11 +86,24 @@ std::uint64_t spin_budget() {
     if (helpers > 0 && config().spin_us < 0 && g_wait_policy == WaitPolicy::unset &&
         outnumber_processors(g_active.load(std::memory_order_relaxed) + helpers))
         return 0;
+    if (crowded() && g_wait_policy != WaitPolicy::active && config().spin_us < 0 &&
+        processors_wanted())
+        return 0;
     return g_spin_budget.load(std::memory_order_relaxed);
 }
 
 bool crowded() {
     return g_crowded.load(std::memory_order_relaxed);
+}
+
+void yield_processor() {
+    const std::uint64_t before = ticks();
+    sched_yield();
+    g_yields.note(before, ticks(), g_ticks_per_us);
+}
+
+bool processors_wanted() {
+    return SENNIT_UNLIKELY(g_yields.seen()) && g_yields.wanted(ticks());
 }
 
 namespace {

@@ -12,6 +12,10 @@ std::uint64_t spin_budget();
 // Do workers outnumber processors? Then who waits yields the processor rather than spin on it, and
 // what others do within an instant may take long.
 bool crowded();
+// Give the processor to another thread. Where that took long lately (sched/yield_watch.h),
+// processors_wanted() holds: who waits had better sleep.
+void yield_processor();
+bool processors_wanted();
 // Of `ranks` processes on this machine, how many share this one's processors, if the launcher has
 // spread them over its own evenly. With the same processors as the launcher's, all of them.
 constexpr long sharing(long ranks, int own, int launchers) {

@@ -282,21 +282,22 @@ void Worker::wait_for(Condition &condition) {
         }
         if (bury != Condition::Bury::own_group && anything_to_do())
             return park(condition);
-        if (crowded()) {
-            if (condition.patient)
-                sched_yield();
-        } else {
+        const bool yields = crowded();
+        if (!yields) {
             cpu_relax();
             if (rounds < kBriefSpins)
                 continue;
         }
-        if (!condition.patient)
+        const std::uint64_t budget = condition.patient ? spin_budget() : 0;
+        if (budget == 0)
             return park(condition);
         const std::uint64_t now = ticks();
         if (patience_end == 0)
-            patience_end = now + spin_budget();
+            patience_end = now + budget;
         else if (now > patience_end || anything_to_do(&mine))
             return park(condition);
+        if (yields)
+            yield_processor();
     }
     if (next_) {
         push(*next_slot_, next_);
@@ -424,7 +425,7 @@ void Worker::yield() {
                 to = next_ready();
             // Or on a thread that has no processor: fibers that yield in turns would use up ours.
             if (busy_yields_ % kYieldsBeforeOthers == 0 && crowded())
-                sched_yield();
+                yield_processor();
         }
         if (!to) {
             if (poll::pending())

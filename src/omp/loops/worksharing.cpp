@@ -147,14 +147,16 @@ bool next_of_counter(LoopState &state, std::uint64_t *first, std::uint64_t *last
 // Does the owner finish `range` within a microsecond, or when it gets the processor? Then a theft
 // would cost both more than it gains.
 bool drains_at_once(const StealableRange &range) {
-    if (sched::crowded())
-        sched_yield();
-    else
+    if (sched::crowded()) {
+        if (!sched::processors_wanted())
+            sched::yield_processor();
+    } else {
         for (const std::uint64_t end = ticks() + sched::ticks_per_us(); ticks() < end;) {
             if (range.left() == 0)
                 return true;
             cpu_relax();
         }
+    }
     return range.left() == 0;
 }
 
