@@ -54,11 +54,6 @@ int sennit_task_get_kind(sennit_task *task, int *kind);
  * explicit tasks. 0 otherwise, also on foreign threads and inside a polling service. */
 int sennit_should_suspend(void);
 
-/* The same, but 1 in an implicit or initial task also when its team's explicit tasks have ended
- * since its last barrier: for calls that all ranks have to make in one way, however far each rank's
- * tasks have come. */
-int sennit_beside_tasks(void);
-
 /* Does the calling task's worker have something else to do, or its processor another thread to run?
  * While it does not, a library that waits for something loses nothing by looking again for a while
  * instead of suspending the task. A few loads, and one for each thread of the team. */

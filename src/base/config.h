@@ -27,6 +27,7 @@ struct Config {
     int hang;
     long hang_grace;
     const char *system_files;
+    int collectives;   // src/mpi/runtime.cpp reads it
     const char *chaos; // src/mpi/chaos.cpp reads it: it knows no runtime
     const char *stats;
     const char *trace;

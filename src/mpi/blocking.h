@@ -112,6 +112,16 @@ inline std::uint64_t group_of(Object object) {
     return object.kind == Object::Kind::communicator ? object.handle : 0;
 }
 
+// start(&request), and the thread blocks until it is complete.
+template <class Start>
+int start_and_block(const Operation &operation, Start start) {
+    static constexpr auto wait = SENNIT_BARE(Wait);
+    const Blocking mark(operation);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int error = start(&request);
+    return error == MPI_SUCCESS ? wait(&request, MPI_STATUS_IGNORE) : error;
+}
+
 // Answers the runtime's questions about waits and tickets.
 extern const sennit_describer g_describer;
 

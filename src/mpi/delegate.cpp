@@ -178,7 +178,7 @@ bool turns_taken() {
 int run_elsewhere(const Operation &operation, BlockingJob &job) {
     static pthread_once_t loaded = PTHREAD_ONCE_INIT;
     pthread_once(&loaded, load_lazy_parts);
-    const bool polls = !in_task();
+    const bool polls = Callback::polls() && !in_task();
     const Turn turn(polls ? Object{} : operation.turn);
     job.task = polls ? nullptr : current_task();
     job.over.store(false, std::memory_order_relaxed);

@@ -15,8 +15,9 @@ enum Attention : unsigned char {
     kTasks = 1, // a task runtime
     kContinuations = 2,
     kTracing = 4,
-    kCallbacks = 8, // of the program, see callback.h
-    kPosts = 16,    // see posted.h
+    kCallbacks = 8,    // of the program, see callback.h
+    kPosts = 16,       // see posted.h
+    kCollectives = 32, // all of them are non-blocking, see runtime.h
 };
 void attend_to(Attention what);
 void attend_no_more_to(Attention what);

@@ -122,10 +122,32 @@ IN_TASK = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
         return error;
 """
 
-START = IN_TASK + """    {apart}
-    static constexpr auto twin = SENNIT_BARE({twin});
+START = IN_TASK + """    static constexpr auto twin = SENNIT_BARE({twin});
     return start_and_wait(operation, {status},
                           [&](MPI_Request *request) {{ return twin({twin_arguments}); }});
+}}
+""" + DOOR
+
+# A collective: which form it has is decided in one place, for all ranks have to decide alike.
+COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
+    static constexpr auto bare = {bare};
+    static constexpr auto twin = SENNIT_BARE({twin});
+    {traced}
+    const auto blocking = [&] {{ return bare({arguments}); }};
+    const auto start = [&](MPI_Request *request) {{ return twin({twin_arguments}); }};
+    const CollectiveForm form = collective_form({has_twin});
+    if (form == CollectiveForm::blocking) {{
+        {mark}
+        return blocking();
+    }}
+    const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {tag}, {object}, {turn},
+                              {count}, {requests}, {handles}}};
+    if (form == CollectiveForm::started)
+        return start_and_block(operation, start);
+    if (const int error = chaos::failure(operation))
+        return error;
+    return form == CollectiveForm::delegated ? delegate(operation, blocking)
+                                             : start_and_wait(operation, {status}, start);
 }}
 """ + DOOR
 
@@ -162,13 +184,14 @@ POLL = IN_TASK + """    {test}
 }}
 """ + DOOR
 
-# TAMPI's calls without a request: as the blocking call, and the task's completion waits.
+# TAMPI's calls without a request: as the blocking call, and the task's completion waits. Those that
+# are collective are the non-blocking form everywhere.
 BOUND = """extern "C" SENNIT_MPI_EXPORT int TAMPI_{twin}({parameters}) {{
-    if (!in_task({never_blocks}))
-        return sennit_MPI_{name}({arguments});
+    {bound_outside}
     static constexpr auto twin = SENNIT_BARE({twin});
     const Operation operation{{"TAMPI_{twin}", Notice::{notice}, {peer}, {tag}, {object}, {turn},
                               {count}}};
+    {bound_blocks}
     if (const int error = chaos::failure(operation))
         return error;
     return start_and_bind(operation, {status},
@@ -345,8 +368,7 @@ def wrapper(call, header, suffix):
     if kind == "start" and (not header.has(twin) or header.has_wrong(twin)):
         kind = "delegate"
     together = kind == "start" and call["ordered"] != "-"
-    fields["suspends"] = ("must_meet_tasks()" if together
-                          else f"must_not_block({fields['never_blocks']})")
+    fields["suspends"] = f"must_not_block({fields['never_blocks']})"
     if kind == "start":
         fields["twin_arguments"] = ", ".join([n for n in names if n != call["status"]]
                                              + ["request"])
@@ -354,8 +376,14 @@ def wrapper(call, header, suffix):
     apart = ("is_user_defined(op)" if "op" in names
              else "is_between_groups(comm)" if call["name"] == "Bcast" and not header.is_openmpi
              else "")
-    fields["apart"] = apart and (f"if ({apart})\n        return delegate(operation, "
-                                 f"[&] {{ return bare({fields['arguments']}); }});")
+    fields["has_twin"] = f"!{apart}" if apart else "true"
+    outside = f"if (!in_task({fields['never_blocks']}))\n        return "
+    fields["bound_outside"] = "" if together else f"{outside}sennit_MPI_{name}({fields['arguments']});"
+    fields["bound_blocks"] = "" if not together else (
+        f"{outside}start_and_block(operation, [&](MPI_Request *request) {{ "
+        f"return twin({fields.get('twin_arguments')}); }});")
+    if together:
+        kind = "collective"
     if kind == "poll":
         # The tests have the arguments of the waits, and all but Testsome a flag.
         tested = [argument for _, argument in header.prototypes[twin]]
@@ -365,11 +393,11 @@ def wrapper(call, header, suffix):
         fields["all"] = "true" if name == "Waitall" else "false"
         fields["statuses"] = next(n for n in names if "status" in n)
         kind = "wait"
-    template = {"wait": WAIT, "start": START, "poll": POLL, "delegate": DELEGATE, "notify": POSTS,
+    template = {"wait": WAIT, "start": START, "collective": COLLECTIVE, "poll": POLL, "delegate": DELEGATE, "notify": POSTS,
                 "trace": POSTS, "persistent": PERSISTENT, "post": POST}[kind]
     if behind:
         template += POST
-    bound = BOUND if kind == "start" and header.declares_tampi(twin) else ""
+    bound = BOUND if kind in ("start", "collective") and header.declares_tampi(twin) else ""
     if bound and header.has_fortran:
         bound += BOUND_FORTRAN
         pairs = [from_fortran(*argument) for argument in arguments]

@@ -34,7 +34,8 @@ std::atomic<int> g_level{-1}; // what the program was told
 std::atomic<int> g_users{0};  // the world and the sessions that are open
 
 void opened(bool multiple) {
-    g_users.fetch_add(1, std::memory_order_relaxed);
+    if (g_users.fetch_add(1, std::memory_order_relaxed) == 0)
+        choose_collectives();
     if (!runtime_present())
         return;
     if (!knows_constants()) {

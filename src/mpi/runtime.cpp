@@ -7,6 +7,9 @@
 #include "mpi/engine.h"
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 namespace sennit::mpi {
 
@@ -18,7 +21,6 @@ namespace {
 #define SENNIT_RUNTIME_FUNCTIONS(X)                                                                \
     X(sennit_should_suspend)                                                                       \
     X(sennit_worker_wanted)                                                                        \
-    X(sennit_beside_tasks)                                                                         \
     X(sennit_meets_others)                                                                         \
     X(sennit_teams_with_tasks)                                                                     \
     X(sennit_send_order)                                                                           \
@@ -73,6 +75,13 @@ int serve(void *) {
 }
 
 std::atomic<bool> g_multiple{false};
+std::atomic<bool> g_all_nonblocking{false};
+
+int kind_of(sennit_task *task) {
+    int kind = SENNIT_TASK_EXPLICIT;
+    runtime().sennit_task_get_kind(task, &kind);
+    return kind;
+}
 
 } // namespace
 
@@ -100,9 +109,33 @@ bool must_not_block() {
     return in_task() || (!inside_mpi() && Callback::polls());
 }
 
-bool must_meet_tasks() {
-    return must_not_block() ||
-           (!inside_mpi() && multiple() && t_taskaware && runtime().sennit_beside_tasks());
+void choose_collectives() {
+    const char *chosen = std::getenv("SENNIT_COLLECTIVES");
+    if (!chosen || !*chosen || std::strcmp(chosen, "standard") == 0)
+        return;
+    if (std::strcmp(chosen, "nonblocking") != 0) {
+        if (!runtime_present()) // which says so itself
+            std::fprintf(stderr,
+                         "sennit: SENNIT_COLLECTIVES='%s': use standard or nonblocking; going on "
+                         "with standard\n",
+                         chosen);
+        return;
+    }
+    g_all_nonblocking.store(true, std::memory_order_relaxed);
+    attend_to(kCollectives);
+}
+
+CollectiveForm collective_form(bool has_twin) {
+    Callback::note_call();
+    if (inside_mpi())
+        return CollectiveForm::blocking;
+    const bool all_nonblocking = has_twin && g_all_nonblocking.load(std::memory_order_relaxed);
+    const bool callback = Callback::polls();
+    if (!in_task() && !callback)
+        return all_nonblocking ? CollectiveForm::started : CollectiveForm::blocking;
+    const bool nonblocking = has_twin && (all_nonblocking || callback ||
+                                          kind_of(current_task()) == SENNIT_TASK_EXPLICIT);
+    return nonblocking ? CollectiveForm::nonblocking : CollectiveForm::delegated;
 }
 
 sennit_task *current_task() {
@@ -112,10 +145,8 @@ sennit_task *current_task() {
 }
 
 bool leaves_tasks() {
-    int kind = SENNIT_TASK_EXPLICIT;
     return runtime().complete && runtime().sennit_should_suspend() &&
-           runtime().sennit_task_get_kind(current_task(), &kind) == SENNIT_SUCCESS &&
-           kind == SENNIT_TASK_INITIAL;
+           kind_of(current_task()) == SENNIT_TASK_INITIAL;
 }
 
 bool worker_wanted() {

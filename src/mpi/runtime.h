@@ -42,9 +42,21 @@ bool in_task();
 int is_blocking(const char *symbol);
 // Must a blocking call not block its thread, because that is so or because a callback makes it?
 bool must_not_block();
-// The same for collectives. A blocking one does not meet a non-blocking one, so whether the tasks
-// beside an implicit task have ended already, which each rank finds otherwise, must not matter.
-bool must_meet_tasks();
+// How a collective call of the calling thread is made. MPI does not match a blocking collective
+// with a non-blocking one, so all ranks have to decide alike: by where the call stands in the
+// program, not by how far this rank's tasks have come, nor by whether it ever had any. In an
+// explicit task and in a callback it is the non-blocking form, everywhere else the blocking one.
+// With SENNIT_COLLECTIVES=nonblocking, which is every rank's, it is always the non-blocking one.
+enum class CollectiveForm {
+    blocking,    // by the calling thread
+    delegated,   // blocking, by a helper thread: tasks of this rank need the calling one
+    nonblocking, // the task is suspended, or a callback polls
+    started,     // non-blocking, and the calling thread blocks in a wait for it
+};
+// `has_twin`: may the non-blocking form be used in its place? Alike on all ranks, too.
+CollectiveForm collective_form(bool has_twin);
+// MPI is initialized: what SENNIT_COLLECTIVES asks for.
+void choose_collectives();
 // The same for calls that are known not to block when `never_blocks`.
 inline bool in_task(bool never_blocks) {
     return !never_blocks && in_task();

@@ -84,12 +84,6 @@ SENNIT_EXPORT int sennit_should_suspend(void) {
     return team.has_tasks.load(std::memory_order_relaxed) && !team.quiescent();
 }
 
-SENNIT_EXPORT int sennit_beside_tasks(void) {
-    const sched::Worker *worker = worker_in_task();
-    return worker && (worker->task->is_explicit() ||
-                      worker->slot->group->has_tasks.load(std::memory_order_relaxed));
-}
-
 SENNIT_EXPORT int sennit_worker_wanted(void) {
     const sched::Worker *worker = worker_in_task();
     return !worker || worker->wanted();

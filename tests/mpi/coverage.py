@@ -60,7 +60,7 @@ def unknown(compiler, calls, local):
 def main():
     table, local, programs, compilers, *libraries = sys.argv[1:]
     calls = list(rows(pathlib.Path(table)))
-    in_c = called(programs, "*.c", r"\b(MPI_\w+)")
+    in_c = called(programs, "*.[ch]", r"\b(MPI_\w+)")
     # COLLECTIVE(X) is MPI_X, and in another program MPI_X_init.
     in_fortran = called(programs, "*.[Fi]*", r"\bcall (MPI_\w+)")
     collectives = called(programs, "*.[Fi]*", r"\bCOLLECTIVE\((\w+)\)")
