@@ -12,9 +12,13 @@ namespace sennit::sched {
 class OrderedQueue;
 
 struct Node {
+    // The ready queue that holds it, and nothing else: where ordered() (order.h) an OrderedQueue,
+    // in other processes a list of a ReadyQueue. Invariant: where ordered(), `queue` is a queue or
+    // null from creation to end, for a task's priority may change at any time before it starts, and
+    // OrderedQueue::moved() follows it then. Who else keeps tasks in a list has links of his own.
     union {
         Node *next;
-        OrderedQueue *queue; // the ordered queue that holds it; atomic access, see OrderedQueue
+        OrderedQueue *queue; // atomic access, see OrderedQueue
     };
     union {
         Node *prev;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/ordered_queue.h"
 
+#include "base/assert.h"
 #include "base/message.h"
 #include "sched/order.h"
 
@@ -18,11 +19,13 @@ std::atomic_ref<OrderedQueue *> queue_of(Node *node) {
 } // namespace
 
 OrderedQueue::~OrderedQueue() {
+    SENNIT_ASSERT(count() == 0);
     std::free(heap_);
 }
 
 void OrderedQueue::push(Node *node) {
     lock_.lock();
+    SENNIT_ASSERT(!queue_of(node).load(std::memory_order_relaxed)); // in no queue yet
     if (count() == capacity_)
         grow();
     // Either we see the new priority, or who changes it sees us: both sides store first and load
@@ -38,6 +41,7 @@ void OrderedQueue::moved(Node *node) {
     OrderedQueue *queue = queue_of(node).load(std::memory_order_seq_cst);
     if (!queue)
         return;
+    SENNIT_ASSERT(queue->alive_.intact()); // node.h: nobody else writes there
     queue->lock_.lock();
     // It may have been taken meanwhile; only under the lock is the answer final.
     if (queue_of(node).load(std::memory_order_relaxed) == queue) {

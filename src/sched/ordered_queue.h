@@ -4,6 +4,7 @@
 // change while it is queued. A spin lock guards it; count() may be read without, as a hint.
 #pragma once
 
+#include "base/assert.h"
 #include "base/compiler.h"
 #include "base/spin.h"
 #include "sched/node.h"
@@ -54,6 +55,7 @@ class alignas(kCacheLine) OrderedQueue {
     void sink(std::uint32_t at, const Entry &entry);
     void grow();
 
+    [[no_unique_address]] AliveMark alive_;
     SpinLock lock_;
     std::atomic<std::uint32_t> count_{0};
     std::uint32_t capacity_ = 0;

@@ -2,6 +2,7 @@
 #include "task/depend.h"
 
 #include "base/message.h"
+#include "task/exclusion.h"
 #include "task/observer.h"
 #include "task/priorities.h"
 
@@ -41,13 +42,6 @@ struct Entry {
     }
 };
 
-void drop_mutex(DependMutex *mutex) {
-    if (mutex->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        mutex->~DependMutex();
-        std::free(mutex);
-    }
-}
-
 void *checked(void *memory, std::size_t size) {
     if (!memory)
         fatal("no memory for task dependences (%zu bytes)", size);
@@ -61,6 +55,7 @@ struct DependTable {
     std::size_t capacity = 0; // power of two
     std::size_t used = 0;
     DependNode *all = nullptr; // last omp_all_memory access: predecessor of every new address
+    ExclusionLock *exclusion = nullptr; // of mutexinoutset items, once there was one
 
     Entry &find(std::uintptr_t address);
     void grow();
@@ -83,7 +78,7 @@ SENNIT_NOINLINE void clear_what_it_has(sched::Worker *worker, Generation &genera
         generation.capacity = Generation::kFew;
     }
     if (SENNIT_UNLIKELY(generation.mutex != nullptr)) {
-        drop_mutex(generation.mutex);
+        task::drop_mutex(generation.mutex);
         generation.mutex = nullptr;
     }
 }
@@ -139,9 +134,10 @@ struct Edges {
     static constexpr int kKept = 8; // of a node with more, a second edge would do no harm
     int count = 0;
     task::Linking *linking;
+    ExclusionLock *&exclusion; // the table's
     const DependEdge *latest[kKept];
 
-    explicit Edges(task::Linking *given) : linking(given) {}
+    Edges(task::Linking *given, ExclusionLock *&lock) : linking(given), exclusion(lock) {}
     bool has(const DependEdge *edge) const {
         const DependEdge *const *end = latest + std::min(count, kKept);
         return std::find(latest, end, edge) != end;
@@ -199,18 +195,6 @@ SENNIT_COLD void observed_edge(const DependNode &predecessor, const DependNode &
         observed_edge(*predecessor, node);
 }
 
-void add_mutex(DependNode &node, DependMutex *mutex) {
-    for (int i = 0; i < node.mutex_count; ++i)
-        if (node.mutexes[i] == mutex)
-            return;
-    const std::size_t bytes =
-        static_cast<std::size_t>(node.mutex_count + 1) * sizeof(DependMutex *);
-    node.mutexes = static_cast<DependMutex **>(checked(std::realloc(node.mutexes, bytes), bytes));
-    node.mutexes[node.mutex_count++] = mutex;
-    mutex->references.fetch_add(1, std::memory_order_relaxed);
-    std::sort(node.mutexes, node.mutexes + node.mutex_count);
-}
-
 // A writer behind one writer: the commonest case.
 [[gnu::always_inline]] inline void continue_chain(sched::Worker &worker, Entry &entry,
                                                   DependNode &node, Edges &edges) {
@@ -233,15 +217,14 @@ void add_mutex(DependNode &node, DependMutex *mutex) {
         std::swap(entry.before, now);
         now.kind = kind;
         if (kind == task::DependKind::mutexinoutset)
-            now.mutex =
-                new (checked(std::malloc(sizeof(DependMutex)), sizeof(DependMutex))) DependMutex;
+            now.mutex = task::make_mutex(edges.exclusion);
     }
     for (DependNode *predecessor : entry.before)
         connect(worker, predecessor, node, edges);
     if (kind == task::DependKind::out)
         clear(&worker, entry.before); // nobody joins a writer: not needed again
     if (now.mutex)
-        add_mutex(node, now.mutex);
+        task::add_mutex(node, *now.mutex);
     add(&worker, now, &node);
 }
 
@@ -334,17 +317,9 @@ void release_block(sched::Worker *worker, void *block) {
         Heap::release_foreign(block);
 }
 
-static void drop_mutexes(DependNode &node) {
-    for (int i = 0; i < node.mutex_count; ++i)
-        drop_mutex(node.mutexes[i]);
-    std::free(node.mutexes);
-    node.mutexes = nullptr;
-    node.mutex_count = 0;
-}
-
 void free_node(sched::Worker *worker, DependNode *node) {
     if (SENNIT_UNLIKELY(node->mutexes != nullptr))
-        drop_mutexes(*node);
+        free_mutexes(*node);
     release_block(worker ? worker : sched::Worker::self(),
                   node->task ? static_cast<void *>(node->task) : node);
 }
@@ -358,6 +333,8 @@ void drop_table(sched::Worker *worker, DependTable *table) {
     }
     if (table->all)
         drop_place(worker, table->all);
+    if (table->exclusion)
+        drop_exclusion_lock(table->exclusion);
     std::free(table->entries);
     std::free(table);
 }
@@ -368,7 +345,7 @@ bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const De
         parent.children_depend =
             new (checked(std::malloc(sizeof(DependTable)), sizeof(DependTable))) DependTable;
     DependTable &table = *parent.children_depend;
-    Edges edges(linking);
+    Edges edges(linking, table.exclusion);
     for (int i = 0; i < count; ++i) {
         const auto address = reinterpret_cast<std::uintptr_t>(depends[i].address);
         if (SENNIT_UNLIKELY(address == 0))
@@ -385,52 +362,6 @@ bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const De
     // acq_rel: pairs with the decrements of predecessors that completed meanwhile.
     const int taken = DependNode::kBias - edges.count;
     return node.missing.fetch_sub(taken, std::memory_order_acq_rel) == taken;
-}
-
-static void release_first(DependMutex **mutexes, int count, void (*make_ready)(sched::Node *)) {
-    for (int i = count; i-- > 0;) {
-        DependMutex &mutex = *mutexes[i];
-        mutex.lock.lock();
-        mutex.held = false;
-        sched::Node *waiter = mutex.waiting;
-        if (waiter)
-            mutex.waiting = waiter->next;
-        mutex.lock.unlock();
-        if (waiter)
-            make_ready(waiter);
-    }
-}
-
-bool acquire_mutexes(DependNode &node, sched::Node *task, void (*make_ready)(sched::Node *)) {
-    for (int i = 0; i < node.mutex_count; ++i) {
-        DependMutex &mutex = *node.mutexes[i];
-        mutex.lock.lock();
-        const bool free = !mutex.held;
-        if (free) {
-            mutex.held = true;
-        } else {
-            task->next = mutex.waiting;
-            mutex.waiting = task;
-        }
-        mutex.lock.unlock();
-        if (!free) {
-            // The task waits there and may be tried elsewhere at any time. As long as we hold a
-            // mutex that it needs it cannot run, so its node lives; mutexes[0] is the last we let
-            // go.
-            if (i > 0)
-                release_first(node.mutexes, i, make_ready);
-            return false;
-        }
-    }
-    return true;
-}
-
-void release_mutexes(DependNode &node, void (*make_ready)(sched::Node *)) {
-    release_first(node.mutexes, node.mutex_count, make_ready);
-    drop_mutexes(node);
-}
-void give_back_mutexes(DependNode &node, int count, void (*make_ready)(sched::Node *)) {
-    release_first(node.mutexes, count, make_ready);
 }
 
 } // namespace task

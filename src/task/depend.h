@@ -22,14 +22,6 @@
 
 namespace sennit {
 
-// Tasks that hold the same mutexinoutset item exclude each other.
-struct DependMutex {
-    SpinLock lock;
-    bool held = false;
-    sched::Node *waiting = nullptr; // ready tasks that found it held
-    std::atomic<int> references{1};
-};
-
 namespace task {
 
 class Linking; // priorities.h
@@ -67,12 +59,6 @@ void drop_table(sched::Worker *worker, DependTable *table);
 // ready now.
 template <class Ready>
 void release_successors(sched::Worker *worker, DependNode &node, Ready ready);
-
-// mutexinoutset: take all mutexes of a ready task, or queue it at the first that is held.
-bool acquire_mutexes(DependNode &node, sched::Node *task, void (*make_ready)(sched::Node *));
-// For good, or the first `count` of them, to take them again later.
-void release_mutexes(DependNode &node, void (*make_ready)(sched::Node *));
-void give_back_mutexes(DependNode &node, int count, void (*make_ready)(sched::Node *));
 
 void release_block(sched::Worker *worker, void *block);
 

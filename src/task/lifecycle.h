@@ -29,9 +29,8 @@ enum class Then { queue, next }; // where the first ready successor goes
 // So much for having counted it in the slot. Its children are for the team.
 bool made_by_guest(sched::Worker &worker, Task &fresh);
 
-// What waited for a dependence, or for a mutexinoutset item, may run.
+// What waited for its dependences, or for its mutexinoutset items, may run.
 void node_ready(sched::Worker *worker, DependNode &node, Then then);
-void queue_ready(sched::Node *node);
 
 // The body of a task with events has returned, or was discarded: is the task complete? If not,
 // whoever fulfils the last event completes it, maybe on another thread, and it may be gone by now.

@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "program/imports.h"
 #include "task/depend.h"
+#include "task/exclusion.h"
 #include "task/lifecycle.h"
 #include "task/observer.h"
 #include "task/priorities.h"
@@ -38,10 +39,6 @@ static void make_ready(sched::Worker *worker, Task &task, Then then) {
     } else {
         sched::push_foreign(*task.team, &task);
     }
-}
-
-void queue_ready(sched::Node *node) {
-    make_ready(sched::Worker::self(), *static_cast<Task *>(node), Then::queue);
 }
 
 void node_ready(sched::Worker *worker, DependNode &node, Then then) {
@@ -104,8 +101,8 @@ void release_depends(sched::Worker *worker, Task &task, Then then) {
     DependNode *node = task.depend;
     if (!node)
         return;
-    if (node->mutex_count)
-        release_mutexes(*node, queue_ready);
+    if (node->mutexes)
+        release_mutexes(worker, *node);
     release_successors(worker, *node, [&](DependNode &ready) {
         node_ready(worker, ready, then);
         then = Then::queue;
@@ -283,7 +280,7 @@ static SENNIT_COLD void observed_creation(sched::Worker &worker, Task &fresh, co
 static void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
     const bool begins = task.home.load(std::memory_order_relaxed) == nullptr;
     if (SENNIT_UNLIKELY(task.depend != nullptr) && begins) {
-        if (task.depend->mutex_count && !acquire_mutexes(*task.depend, &task, queue_ready))
+        if (task.depend->mutexes && !take_mutexes(*task.depend))
             return;
         if (SENNIT_UNLIKELY(task.vertex != nullptr))
             vertex_starts(task);

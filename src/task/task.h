@@ -32,10 +32,10 @@ struct Vertex;
 class Profile;
 } // namespace policy
 
-struct Icvs;        // the room above's: internal control variables
-struct DependMutex; // depend.h
+struct Icvs; // the room above's: internal control variables
 struct DependNode;
 struct DependTable;    // depend.h
+struct MutexSet;       // exclusion.h
 struct TaskReductions; // the room above's
 
 namespace task {
@@ -53,10 +53,9 @@ struct DependNode {
     std::atomic<int> references{1}; // the task's, and one for all places in its table
     std::atomic<int> missing{kBias};
     std::atomic<DependEdge *> successors{nullptr};
-    Task *task = nullptr;              // null: a waiter without a task (taskwait depend)
-    sched::WaitCell *waiter = nullptr; // signalled instead of queueing the task
-    DependMutex **mutexes = nullptr;
-    int mutex_count = 0;
+    Task *task = nullptr;                  // null: a waiter without a task (taskwait depend)
+    sched::WaitCell *waiter = nullptr;     // signalled instead of queueing the task
+    MutexSet *mutexes = nullptr;           // mutexinoutset
     int places = 0;                        // in the table, whose task alone counts them
     DependEdge own_edge{nullptr, nullptr}; // to the first predecessor; most tasks have no other
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting: undeferred tasks, taskwait, taskgroup, suspension (OpenMP 5.2, 12.5.2, 15.4, 15.5).
 #include "task/depend.h"
+#include "task/exclusion.h"
 #include "task/lifecycle.h"
 #include "task/observer.h"
 #include "trace/trace.h"
@@ -15,23 +16,16 @@ namespace sennit::task {
 
 namespace {
 
-// mutexinoutset: an undeferred task cannot be put aside; wait its turn.
-void take_mutexes(sched::Worker &worker, DependNode &node) {
-    while (node.mutex_count) {
-        bool free = true;
-        int taken = 0;
-        for (; taken < node.mutex_count && free; ++taken) {
-            DependMutex &mutex = *node.mutexes[taken];
-            mutex.lock.lock();
-            free = !mutex.held;
-            mutex.held = true;
-            mutex.lock.unlock();
-        }
-        if (free)
-            break;
-        give_back_mutexes(node, taken - 1, queue_ready);
-        worker.yield();
-    }
+// mutexinoutset: an undeferred task waits for its items where it is.
+void wait_mutexes(sched::Worker &worker, DependNode &node) {
+    if (!node.mutexes)
+        return;
+    sched::WaitCell cell;
+    node.waiter = &cell;
+    if (take_mutexes(node))
+        return;
+    sched::CellCondition condition(cell, sched::WaitFor::dependences, &node);
+    worker.wait(condition);
 }
 
 // A node whose predecessors `creator` has waited for, with mutexes that the undeferred task, not
@@ -56,12 +50,12 @@ void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int 
     }
     if (self) {
         self->depend = node;
-        take_mutexes(worker, *node);
+        wait_mutexes(worker, *node);
         return;
     }
     release_successors(&worker, *node,
                        [&](DependNode &ready) { node_ready(&worker, ready, Then::queue); });
-    if (SENNIT_LIKELY(node->mutex_count == 0)) {
+    if (SENNIT_LIKELY(!node->mutexes)) {
         drop_node(&worker, node);
         return;
     }
@@ -77,9 +71,8 @@ void take_waited_mutexes(sched::Worker &worker, Task &task) {
     t_waited.node = nullptr;
     task.depend = make_node(worker, &task);
     std::swap(task.depend->mutexes, waited->mutexes);
-    std::swap(task.depend->mutex_count, waited->mutex_count);
     drop_node(&worker, waited);
-    take_mutexes(worker, *task.depend);
+    wait_mutexes(worker, *task.depend);
 }
 
 Task *detail::make_spare(sched::Worker &worker) {

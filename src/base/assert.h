@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// SENNIT_ASSERT(condition): an invariant, checked where SENNIT_CHECKED is defined (the debug
+// preset). Elsewhere the condition is compiled, so that it stays right, and never evaluated.
+//
+// For every library of ours: it needs nothing but the C library.
+#pragma once
+
+#if defined(SENNIT_CHECKED)
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+#endif
+
+namespace sennit {
+
+#if defined(SENNIT_CHECKED)
+inline constexpr bool kChecked = true;
+
+// One line in one write, as all messages (message.h), then abort() where the fault is seen: the
+// stack is what a debugger or a core file is to show.
+[[noreturn, gnu::cold, gnu::noinline]] inline void assertion_failed(const char *condition,
+                                                                    const char *file, int line) {
+    char text[512];
+    const int length = std::snprintf(text, sizeof text, "sennit: %s:%d: assertion failed: %s\n",
+                                     file, line, condition);
+    const auto size = static_cast<std::size_t>(length);
+    [[maybe_unused]] const auto written =
+        ::write(STDERR_FILENO, text, size < sizeof text ? size : sizeof text - 1);
+    std::abort();
+}
+#define SENNIT_ASSERT(...)                                                                         \
+    ((__VA_ARGS__) ? static_cast<void>(0)                                                          \
+                   : ::sennit::assertion_failed(#__VA_ARGS__, __FILE__, __LINE__))
+
+// A member of an object that others find by pointers: does one lead to such an object, alive?
+class AliveMark {
+  public:
+    ~AliveMark() { word_ = 0; }
+    bool intact() const { return word_ == kWord; }
+
+  private:
+    static constexpr std::uint64_t kWord = 0x51eade0f7a5c5eed;
+    volatile std::uint64_t word_ = kWord; // volatile: the destructor's store is no dead one
+};
+#else
+inline constexpr bool kChecked = false;
+
+class AliveMark {
+  public:
+    bool intact() const { return true; }
+};
+#define SENNIT_ASSERT(...) static_cast<void>(sizeof(!(__VA_ARGS__)))
+#endif
+
+} // namespace sennit
