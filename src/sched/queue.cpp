@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/queue.h"
 
-#include "base/assert.h"
 #include "base/message.h"
-#include "sched/order.h"
 
 #include <cstdlib>
 #include <new>
@@ -19,7 +17,6 @@ struct List {
     Node *tail = nullptr;
 
     void push(Node *node, ReadyQueue::Place place) {
-        SENNIT_ASSERT(!ordered()); // node.h: there the links are an OrderedQueue's
         if (place == ReadyQueue::Place::front) {
             node->prev = nullptr;
             node->next = head;
