@@ -14,13 +14,6 @@ namespace {
 
 using Ull = unsigned long long;
 
-// How a loop variable of type T maps to iterations 0 .. count-1. The member remembers start and
-// step as bits; arithmetic is modulo 2^64, which suits both types.
-void remember(omp::Member &member, std::uint64_t first, std::uint64_t step) {
-    member.work.door[0] = static_cast<std::int64_t>(first);
-    member.work.door[1] = static_cast<std::int64_t>(step);
-}
-
 // With a tool: what it learns of a construct and of a thread's piece of it.
 enum class Kind { loop, sections };
 
@@ -38,41 +31,13 @@ template <class T>
     std::uint64_t last = 0;
     if (!omp::loop_next(worker, &first, &last))
         return false;
-    const auto &door = omp::member_of(worker).work.door;
-    const auto start = static_cast<std::uint64_t>(door[0]);
-    const auto step = static_cast<std::uint64_t>(door[1]);
+    const omp::Iterations &loop = omp::member_of(worker).work.iterations;
+    const std::uint64_t begin = loop.value(first);
     if (ompt::on())
-        piece(__builtin_return_address(0), start + first * step, last - first);
-    first = start + first * step;
-    last = start + last * step;
-    *istart = static_cast<T>(first);
-    *iend = static_cast<T>(last);
+        piece(__builtin_return_address(0), begin, last - first);
+    *istart = static_cast<T>(begin);
+    *iend = static_cast<T>(loop.bound(last));
     return true;
-}
-
-std::uint64_t trip_count(bool up, std::uint64_t span, std::uint64_t step) {
-    const std::uint64_t stride = up ? step : std::uint64_t{0} - step;
-    return (span - 1) / stride + 1;
-}
-
-bool is_up(long step) {
-    return step > 0;
-}
-
-std::uint64_t count_of(long first, long end, long step) {
-    const bool up = is_up(step);
-    if (up ? first >= end : first <= end)
-        return 0;
-    const auto a = static_cast<std::uint64_t>(first);
-    const auto b = static_cast<std::uint64_t>(end);
-    return trip_count(up, up ? b - a : a - b, static_cast<std::uint64_t>(step));
-}
-
-// The unsigned interface passes the direction; a downward step comes negated modulo 2^64.
-std::uint64_t count_of(bool up, Ull first, Ull end, Ull step) {
-    if (up ? first >= end : first <= end)
-        return 0;
-    return trip_count(up, up ? end - first : first - end, step);
 }
 
 omp::LoopSchedule schedule_of(Sched kind, std::uint64_t chunk, bool monotonic, bool ordered) {
@@ -91,31 +56,24 @@ omp::LoopSchedule runtime_of(bool ordered) {
     return schedule;
 }
 
-[[gnu::always_inline]] inline void begin(std::uint64_t first, std::uint64_t step,
-                                         std::uint64_t count, const omp::LoopSchedule &schedule,
+[[gnu::always_inline]] inline void begin(const omp::Iterations &iterations,
+                                         const omp::LoopSchedule &schedule,
                                          Kind kind = Kind::loop) {
     sched::Worker &worker = omp::here();
     if (ompt::on()) {
         const ompt::Entry entry(SENNIT_SITE);
         ompt::work_begin(entry.code(),
-                         kind == Kind::loop ? ompt::kind_of(schedule) : ompt::kWorkSections, count);
+                         kind == Kind::loop ? ompt::kind_of(schedule) : ompt::kWorkSections,
+                         iterations.count);
     }
-    remember(omp::member_of(worker), first, step);
-    omp::loop_begin(worker, count, schedule);
+    omp::member_of(worker).work.iterations = iterations;
+    omp::loop_begin(worker, iterations.count, schedule);
 }
 
-[[gnu::always_inline]] inline bool start_long(long first, long end, long step,
-                                              const omp::LoopSchedule &schedule, long *istart,
-                                              long *iend) {
-    begin(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(step),
-          count_of(first, end, step), schedule);
-    return next(istart, iend);
-}
-
-[[gnu::always_inline]] inline bool start_ull(bool up, Ull first, Ull end, Ull step,
-                                             const omp::LoopSchedule &schedule, Ull *istart,
-                                             Ull *iend) {
-    begin(first, step, count_of(up, first, end, step), schedule);
+template <class T>
+[[gnu::always_inline]] inline bool start(const omp::Iterations &iterations,
+                                         const omp::LoopSchedule &schedule, T *istart, T *iend) {
+    begin(iterations, schedule);
     return next(istart, iend);
 }
 
@@ -126,14 +84,22 @@ omp::LoopSchedule in_order(omp::LoopSchedule schedule) {
     return schedule;
 }
 
-// The `sched` argument of the OpenMP 5.0 entry points.
+// What a program asks for where it must be positive.
+std::uint64_t chunk_of(long chunk) {
+    return chunk > 0 ? static_cast<std::uint64_t>(chunk) : 0;
+}
+std::uint64_t chunk_of(Ull chunk) {
+    return chunk;
+}
+
+// The `sched` argument of the OpenMP 5.0 entry points. `auto` stands for schedule(nonmonotonic :
+// runtime) there: the compiler itself makes static loops of schedule(auto).
 constexpr long kMonotonicBit = 0x80000000L;
-omp::LoopSchedule decode(long sched, long chunk, bool ordered) {
+omp::LoopSchedule decode(long sched, std::uint64_t chunk, bool ordered) {
     const long kind = sched & ~kMonotonicBit & 0x7FFFFFFF;
-    if (kind == 0)
+    if (kind == 0 || kind == static_cast<long>(Sched::automatic))
         return runtime_of(ordered);
-    return schedule_of(static_cast<Sched>(kind), static_cast<std::uint64_t>(chunk),
-                       (sched & kMonotonicBit) != 0, ordered);
+    return schedule_of(static_cast<Sched>(kind), chunk, (sched & kMonotonicBit) != 0, ordered);
 }
 
 // After the loop is set up: its reductions, its shared memory, its first iterations.
@@ -154,7 +120,8 @@ unsigned next_section() {
 }
 
 [[gnu::always_inline]] inline void begin_sections(unsigned count) {
-    begin(1, 1, count, schedule_of(Sched::dynamic, 1, true, false), Kind::sections);
+    begin({1, 1, count, std::uint64_t{count} + 1}, schedule_of(Sched::dynamic, 1, true, false),
+          Kind::sections);
 }
 
 } // namespace
@@ -173,7 +140,8 @@ template <class T>
     for (unsigned i = 0; i < loops; ++i)
         nest[i] = {0, 1, static_cast<std::uint64_t>(counts[i])};
     omp::doacross_begin(worker, static_cast<int>(loops), nest);
-    begin(0, 1, static_cast<std::uint64_t>(counts[0]), schedule);
+    const auto count = static_cast<std::uint64_t>(counts[0]);
+    begin({0, 1, count, count}, schedule);
 }
 
 // The values of a vector that comes as one named argument and a list.
@@ -195,8 +163,7 @@ constexpr int kMostLoops = 64;
 #define SENNIT_DOACROSS_LOOP(door, T, name, kind)                                                  \
     GOMP_API bool GOMP_##door##_doacross_##name##_start(unsigned loops, T *counts, T chunk,        \
                                                         T *istart, T *iend) {                      \
-        begin_doacross(loops, counts,                                                              \
-                       schedule_of(Sched::kind, static_cast<std::uint64_t>(chunk), true, false));  \
+        begin_doacross(loops, counts, schedule_of(Sched::kind, chunk_of(chunk), true, false));     \
         return next(istart, iend);                                                                 \
     }
 #define SENNIT_DOACROSS(door, T, vectors)                                                          \
@@ -211,7 +178,7 @@ constexpr int kMostLoops = 64;
     GOMP_API bool GOMP_##door##_doacross_start(unsigned loops, T *counts, long sched, T chunk,     \
                                                T *istart, T *iend, std::uintptr_t *reductions,     \
                                                void **mem) {                                       \
-        begin_doacross(loops, counts, in_order(decode(sched, static_cast<long>(chunk), false)));   \
+        begin_doacross(loops, counts, in_order(decode(sched, chunk_of(chunk), false)));            \
         return finish_start(istart, iend, reductions, mem);                                        \
     }                                                                                              \
     GOMP_API void GOMP_##vectors##_post(const T *counters) {                                       \
@@ -230,15 +197,13 @@ SENNIT_DOACROSS(loop_ull, Ull, doacross_ull)
 #define SENNIT_LOOP(name, kind, monotonic, ordered)                                                \
     GOMP_API bool GOMP_loop_##name##_start(long first, long end, long step, long chunk,            \
                                            long *istart, long *iend) {                             \
-        return start_long(                                                                         \
-            first, end, step,                                                                      \
-            schedule_of(Sched::kind, static_cast<std::uint64_t>(chunk), monotonic, ordered),       \
-            istart, iend);                                                                         \
+        return start(omp::Iterations::before(first, end, step),                                    \
+                     schedule_of(Sched::kind, chunk_of(chunk), monotonic, ordered), istart, iend); \
     }                                                                                              \
     GOMP_API bool GOMP_loop_ull_##name##_start(bool up, Ull first, Ull end, Ull step, Ull chunk,   \
                                                Ull *istart, Ull *iend) {                           \
-        return start_ull(up, first, end, step,                                                     \
-                         schedule_of(Sched::kind, chunk, monotonic, ordered), istart, iend);       \
+        return start(omp::Iterations::before(up, first, end, step),                                \
+                     schedule_of(Sched::kind, chunk_of(chunk), monotonic, ordered), istart, iend); \
     }                                                                                              \
     SENNIT_LOOP_NEXT(name)
 #define SENNIT_LOOP_NEXT(name)                                                                     \
@@ -251,11 +216,13 @@ SENNIT_DOACROSS(loop_ull, Ull, doacross_ull)
 #define SENNIT_RUNTIME_LOOP(name, ordered)                                                         \
     GOMP_API bool GOMP_loop_##name##_start(long first, long end, long step, long *istart,          \
                                            long *iend) {                                           \
-        return start_long(first, end, step, runtime_of(ordered), istart, iend);                    \
+        return start(omp::Iterations::before(first, end, step), runtime_of(ordered), istart,       \
+                     iend);                                                                        \
     }                                                                                              \
     GOMP_API bool GOMP_loop_ull_##name##_start(bool up, Ull first, Ull end, Ull step, Ull *istart, \
                                                Ull *iend) {                                        \
-        return start_ull(up, first, end, step, runtime_of(ordered), istart, iend);                 \
+        return start(omp::Iterations::before(up, first, end, step), runtime_of(ordered), istart,   \
+                     iend);                                                                        \
     }                                                                                              \
     SENNIT_LOOP_NEXT(name)
 
@@ -276,15 +243,14 @@ SENNIT_RUNTIME_LOOP(ordered_runtime, true)
     GOMP_API bool GOMP_loop_##name(long first, long end, long step, long sched, long chunk,        \
                                    long *istart, long *iend, std::uintptr_t *reductions,           \
                                    void **mem) {                                                   \
-        begin(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(step),                 \
-              count_of(first, end, step), decode(sched, chunk, ordered));                          \
+        begin(omp::Iterations::before(first, end, step), decode(sched, chunk_of(chunk), ordered)); \
         return finish_start(istart, iend, reductions, mem);                                        \
     }                                                                                              \
     GOMP_API bool GOMP_loop_ull_##name(bool up, Ull first, Ull end, Ull step, long sched,          \
                                        Ull chunk, Ull *istart, Ull *iend,                          \
                                        std::uintptr_t *reductions, void **mem) {                   \
-        begin(first, step, count_of(up, first, end, step),                                         \
-              decode(sched, static_cast<long>(chunk), ordered));                                   \
+        begin(omp::Iterations::before(up, first, end, step),                                       \
+              decode(sched, chunk_of(chunk), ordered));                                            \
         return finish_start(istart, iend, reductions, mem);                                        \
     }
 SENNIT_LOOP_START(start, false)
@@ -347,7 +313,7 @@ GOMP_API void GOMP_scope_start(std::uintptr_t *reductions) {
     if (!reductions)
         return;
     // A construct without iterations: only to agree on whose copies are used.
-    begin(0, 1, 0, schedule_of(Sched::static_, 0, true, false));
+    begin({}, schedule_of(Sched::static_, 0, true, false));
     gomp::workshare_reductions_begin(worker, reductions);
     omp::loop_end(worker);
 }

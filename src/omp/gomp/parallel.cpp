@@ -16,9 +16,7 @@ struct Region {
     // Of a combined construct: the threads find themselves inside this loop.
     bool is_loop = false;
     bool is_sections = false;
-    std::uint64_t count = 0;
-    long start = 0;
-    long step = 1;
+    omp::Iterations iterations{};
     omp::LoopSchedule schedule{};
 };
 
@@ -26,16 +24,15 @@ void tell_work(const Region &region) {
     if (ompt::on())
         ompt::work_begin(reinterpret_cast<const void *>(region.function),
                          region.is_sections ? ompt::kWorkSections : ompt::kind_of(region.schedule),
-                         region.count);
+                         region.iterations.count);
 }
 
 void region_body(omp::Member &member, void *argument) {
     const auto &region = *static_cast<const Region *>(argument);
     if (region.is_loop) {
-        member.work.door[0] = region.start;
-        member.work.door[1] = region.step;
+        member.work.iterations = region.iterations;
         tell_work(region);
-        omp::loop_begin(*sched::Worker::self(), region.count, region.schedule);
+        omp::loop_begin(*sched::Worker::self(), region.iterations.count, region.schedule);
     }
     const ompt::UserCode code(member.record, __builtin_frame_address(0));
     region.function(region.data);
@@ -80,10 +77,9 @@ void start(unsigned num_threads, const Region &region) {
     omp::Member &first = team.member(0);
     first.door_data = kept;
     if (region.is_loop) {
-        first.work.door[0] = region.start;
-        first.work.door[1] = region.step;
+        first.work.iterations = region.iterations;
         tell_work(region);
-        omp::loop_begin(worker, region.count, region.schedule);
+        omp::loop_begin(worker, region.iterations.count, region.schedule);
     }
 }
 
@@ -91,17 +87,8 @@ Region loop_region(Function function, void *data, long first, long end, long ste
                    long chunk, bool monotonic) {
     Region region{function, data};
     region.is_loop = true;
-    region.start = first;
-    region.step = step;
-    // The end is exclusive in both directions.
-    const auto span = step > 0
-                          ? static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(first)
-                          : static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(end);
-    const auto stride = step > 0 ? static_cast<std::uint64_t>(step)
-                                 : std::uint64_t{0} - static_cast<std::uint64_t>(step);
-    const bool empty = step > 0 ? first >= end : first <= end;
-    region.count = empty ? 0 : (span - 1) / stride + 1;
-    region.schedule = {kind, static_cast<std::uint64_t>(chunk), monotonic, false};
+    region.iterations = omp::Iterations::before(first, end, step);
+    region.schedule = {kind, chunk > 0 ? static_cast<std::uint64_t>(chunk) : 0, monotonic, false};
     return region;
 }
 

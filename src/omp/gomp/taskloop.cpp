@@ -21,33 +21,33 @@ extern "C" void GOMP_taskgroup_reduction_register(std::uintptr_t *data);
 
 namespace {
 
-// How the iterations are cut. Bounds are computed modulo 2^64, for either kind of loop variable.
+// How the iterations are cut. The final task has all that is left.
 struct Cut {
-    std::uint64_t start;
-    std::uint64_t step;
+    omp::Iterations loop;
     std::uint64_t tasks;  // how many
     std::uint64_t each;   // iterations of a task
     std::uint64_t longer; // the first so many have one more
-    std::uint64_t last;   // strict grainsize: the final task's iterations, 0 = like the others
 
-    std::uint64_t begin(std::uint64_t task) const {
-        return start + (task * each + (task < longer ? task : longer)) * step;
+    std::uint64_t first(std::uint64_t task) const {
+        return task * each + (task < longer ? task : longer);
     }
+    std::uint64_t begin(std::uint64_t task) const { return loop.value(first(task)); }
     std::uint64_t end(std::uint64_t task, std::uint64_t begin) const {
-        std::uint64_t length = each + (task < longer ? 1 : 0);
-        if (last && task + 1 == tasks)
-            length = last;
-        return begin + length * step;
+        return task + 1 == tasks ? loop.end : begin + (each + (task < longer ? 1 : 0)) * loop.step;
+    }
+    std::uint64_t iterations(std::uint64_t task) const {
+        return (task + 1 == tasks ? loop.count : first(task + 1)) - first(task);
     }
 };
 
-Cut cut(std::uint64_t count, std::uint64_t wanted, unsigned flags, int threads) {
+Cut cut(const omp::Iterations &loop, std::uint64_t wanted, unsigned flags, int threads) {
+    const std::uint64_t count = loop.count;
     Cut result{};
+    result.loop = loop;
     if ((flags & gomp::kGrainsize) && (flags & gomp::kStrict)) {
         const std::uint64_t grain = wanted ? wanted : 1;
         result.tasks = (count - 1) / grain + 1;
         result.each = grain;
-        result.last = count % grain;
         return result;
     }
     if (flags & gomp::kGrainsize)
@@ -176,16 +176,14 @@ void run_undeferred(sched::Worker &worker, const Range &range) {
 // What a tool is told of a task of its own.
 void describe(Task &task) {
     const Range &range = *static_cast<const Range *>(task.payload());
-    const std::uint64_t begin = range.cut.begin(range.first);
     task.invoke = run_observed;
     task.flags |= range.flags;
-    task.tool->first_iteration = begin;
-    task.tool->iterations = (range.cut.end(range.first, begin) - begin) / range.cut.step;
+    task.tool->first_iteration = range.cut.begin(range.first);
+    task.tool->iterations = range.cut.iterations(range.first);
 }
 
 void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priority,
-              std::uint64_t count, std::uint64_t start, std::uint64_t step, Function function,
-              const Arguments &arguments) {
+              const omp::Iterations &loop, Function function, const Arguments &arguments) {
     sched::Worker &worker = omp::here();
     Taskgroup group;
     const bool grouped = !(flags & gomp::kNogroup);
@@ -201,18 +199,16 @@ void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priorit
         };
         GOMP_taskgroup_reduction_register(static_cast<Head *>(arguments.data)->reductions);
     }
-    if (count > 0 && !task::is_cancelled(*worker.task)) {
+    if (loop.count > 0 && !task::is_cancelled(*worker.task)) {
         const int level = (flags & gomp::kPriority) ? clamp_priority(priority) : 0;
         Range range{};
         range.function = function;
         range.arguments = arguments;
-        range.cut = cut(count, wanted, flags, worker.task->team->size);
-        range.cut.start = start;
-        range.cut.step = step;
+        range.cut = cut(loop, wanted, flags, worker.task->team->size);
         range.last = range.cut.tasks;
         range.flags = gomp::translate(flags) & ~Task::kUntied;
         if (ompt::on())
-            ompt::work_begin(site.code, ompt::kWorkTaskloop, count);
+            ompt::work_begin(site.code, ompt::kWorkTaskloop, loop.count);
         if (!(flags & gomp::kIf) || worker.task->is(Task::kFinal))
             run_undeferred(worker, range);
         else if (!arguments.copy && !ompt::on())
@@ -239,27 +235,15 @@ void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priorit
 GOMP_API void GOMP_taskloop(Function function, void *data, CopyFunction copy, long size, long align,
                             unsigned flags, unsigned long wanted, int priority, long start,
                             long end, long step) {
-    const auto first = static_cast<std::uint64_t>(start);
-    const auto bound = static_cast<std::uint64_t>(end);
-    const auto stride = static_cast<std::uint64_t>(step);
-    std::uint64_t count = 0;
-    if (step > 0 && start < end)
-        count = (bound - first - 1) / stride + 1;
-    else if (step < 0 && start > end)
-        count = (first - bound - 1) / (std::uint64_t{0} - stride) + 1;
-    taskloop(SENNIT_SITE, flags, wanted, priority, count, first, stride, function,
-             {data, copy, size, align});
+    taskloop(SENNIT_SITE, flags, wanted, priority, omp::Iterations::before(start, end, step),
+             function, {data, copy, size, align});
 }
 
 GOMP_API void GOMP_taskloop_ull(Function function, void *data, CopyFunction copy, long size,
                                 long align, unsigned flags, unsigned long wanted, int priority,
                                 unsigned long long start, unsigned long long end,
                                 unsigned long long step) {
-    std::uint64_t count = 0;
-    if ((flags & gomp::kUp) != 0 && start < end)
-        count = (end - start - 1) / step + 1;
-    else if ((flags & gomp::kUp) == 0 && start > end)
-        count = (start - end - 1) / (0ull - step) + 1;
-    taskloop(SENNIT_SITE, flags, wanted, priority, count, start, step, function,
+    taskloop(SENNIT_SITE, flags, wanted, priority,
+             omp::Iterations::before((flags & gomp::kUp) != 0, start, end, step), function,
              {data, copy, size, align});
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worksharing loops. The compiler passes inclusive bounds of four types; the arithmetic is modulo
-// 2^64 on the distance, which suits them all.
+// Worksharing loops. The compiler passes inclusive bounds of four types. Distances, and with them
+// the count of iterations, are modulo the values of the type; all else is modulo 2^64.
 #include "omp/kmp/kmp.h"
 #include "omp/loops/worksharing.h"
 #include "omp/ompt/events.h"
 
-#include <type_traits>
+#include <limits>
 
 using namespace sennit;
 using kmp::Gtid;
@@ -13,58 +13,54 @@ using kmp::Ident;
 
 namespace {
 
-// Iterations of lower, lower + step .. upper.
+// No iterations for this thread: lower is just behind upper, which is what compilers test, whether
+// by comparing them or by counting. Neither may pass the end of the type.
 template <class T, class S>
-std::uint64_t trip_count(T lower, T upper, S step) {
-    if (step > 0 ? lower > upper : lower < upper)
-        return 0;
-    const auto low = static_cast<std::uint64_t>(lower);
-    const auto high = static_cast<std::uint64_t>(upper);
-    const std::uint64_t span = step > 0 ? high - low : low - high;
-    const std::uint64_t stride = step > 0 ? static_cast<std::uint64_t>(step)
-                                          : std::uint64_t{0} - static_cast<std::uint64_t>(step);
-    return span / stride + 1;
+void give_none(T *lower, T *upper, S step) {
+    using Limits = std::numeric_limits<T>;
+    const bool up = step > 0;
+    if (*upper == (up ? Limits::max() : Limits::min()))
+        *upper = static_cast<T>(up ? *upper - 1 : *upper + 1);
+    *lower = static_cast<T>(up ? *upper + 1 : *upper - 1);
 }
 
 // OpenMP 5.2, 11.5.3, as the compiler wants it: the first piece of one of several threads, or
-// teams, in *lower .. *upper.
+// teams, in *lower .. *upper, and how far it is to its next one, in *stride.
 template <class T, class S>
 void static_cut(bool chunked, int threads, int thread, std::int32_t *last, T *lower, T *upper,
                 S *stride, S step, S chunk) {
-    const std::uint64_t count = trip_count(*lower, *upper, step);
-    if (count == 0) {
-        *last = 0;
-        *stride = step;
+    const std::uint64_t count = omp::Iterations::count_through(*lower, *upper, step);
+    *last = 0;
+    *stride = step;
+    if (count == 0)
         return;
-    }
-    auto at = [&](std::uint64_t i) {
-        return static_cast<T>(static_cast<std::uint64_t>(*lower) +
-                              i * static_cast<std::uint64_t>(step));
-    };
-    if (chunked) {
-        const std::uint64_t size = chunk > 0 ? static_cast<std::uint64_t>(chunk) : 1;
-        const auto n = static_cast<std::uint64_t>(threads);
-        const auto i = static_cast<std::uint64_t>(thread);
-        *stride = static_cast<S>(size * n * static_cast<std::uint64_t>(step));
-        *last = (count - 1) / size % n == i;
-        const T first = at(i * size);
-        *upper = at(i * size + size - 1);
-        *lower = first;
-        return;
-    }
+    auto at = [base = static_cast<std::uint64_t>(*lower),
+               by = static_cast<std::uint64_t>(step)](std::uint64_t i) { return base + i * by; };
+    const auto n = static_cast<std::uint64_t>(threads);
+    const auto i = static_cast<std::uint64_t>(thread);
     std::uint64_t first = 0;
     std::uint64_t end = 0;
-    omp::static_share(count, threads, thread, &first, &end);
-    *last = end == count && first < end;
-    *stride = static_cast<S>(count * static_cast<std::uint64_t>(step));
-    const T begin = at(first);
-    *upper = at(end - 1); // first == end: one step before `begin`, so the loop is empty
-    if (first == end) {   // unless that would wrap around
-        *upper = at(count - 1);
-        *lower = at(count);
-        return;
+    if (chunked) {
+        const std::uint64_t size = chunk > 0 ? static_cast<std::uint64_t>(chunk) : 1;
+        const std::uint64_t pieces = (count - 1) / size + 1;
+        if (i >= pieces)
+            return give_none(lower, upper, step);
+        first = i * size;
+        end = i + 1 == pieces ? count : first + size;
+        *last = (pieces - 1) % n == i;
+        // Who has no second piece is led to the end of the loop and no further: all steps of the
+        // others together might pass the end of the type.
+        *stride = static_cast<S>((pieces <= n ? count - first : size * n) *
+                                 static_cast<std::uint64_t>(step));
+    } else {
+        omp::static_share(count, threads, thread, &first, &end);
+        if (first == end)
+            return give_none(lower, upper, step);
+        *last = end == count;
+        *stride = static_cast<S>(count * static_cast<std::uint64_t>(step));
     }
-    *lower = begin;
+    *lower = static_cast<T>(at(first));
+    *upper = static_cast<T>(at(end - 1));
 }
 
 template <class T, class S>
@@ -96,10 +92,10 @@ SENNIT_COLD void static_init_observed(ompt::Site site, const Ident *location, st
                                       S chunk) {
     const ompt::Entry entry(site);
     const ompt::WorkKind kind = work_of(location, ompt::kWorkLoopStatic);
-    const std::uint64_t count = trip_count(*lower, *upper, step);
+    const std::uint64_t count = omp::Iterations::count_through(*lower, *upper, step);
     ompt::work_begin(entry.code(), kind, count);
     static_init(schedule, last, lower, upper, stride, step, chunk);
-    const std::uint64_t mine = trip_count(*lower, *upper, step);
+    const std::uint64_t mine = omp::Iterations::count_through(*lower, *upper, step);
     if (mine == 0)
         return;
     if (kind == ompt::kWorkSections)
@@ -171,18 +167,14 @@ omp::LoopSchedule decode(std::int32_t schedule, std::uint64_t chunk, sched::Work
     return result;
 }
 
-// What dispatch_next needs, in the member's words for doors.
-enum Door { kLower, kStep, kCount };
-
 template <class T, class S>
 void dispatch_init(ompt::Site site, const Ident *location, std::int32_t schedule, T lower, T upper,
                    S step, S chunk) {
     sched::Worker &worker = omp::here();
-    auto &door = omp::member_of(worker).work.door;
-    const std::uint64_t count = trip_count(lower, upper, step);
-    door[kLower] = static_cast<std::int64_t>(lower);
-    door[kStep] = static_cast<std::int64_t>(step);
-    door[kCount] = static_cast<std::int64_t>(count);
+    const std::uint64_t count = omp::Iterations::count_through(lower, upper, step);
+    omp::member_of(worker).work.iterations = {.start = static_cast<std::uint64_t>(lower),
+                                              .step = static_cast<std::uint64_t>(step),
+                                              .count = count};
     const auto size = chunk > 0 ? static_cast<std::uint64_t>(chunk) : std::uint64_t{1};
     const omp::LoopSchedule decoded = decode(schedule, size, worker);
     if (ompt::on()) {
@@ -203,15 +195,13 @@ std::int32_t dispatch_next(ompt::Site site, std::int32_t *last, T *lower, T *upp
             ompt::work_end(site.code);
         return 0; // *last stays: it tells whether the thread's last piece was the loop's
     }
-    const auto &door = omp::member_of(worker).work.door;
-    const auto base = static_cast<std::uint64_t>(door[kLower]);
-    const auto stride = static_cast<std::uint64_t>(door[kStep]);
-    *lower = static_cast<T>(base + first * stride);
-    *upper = static_cast<T>(base + (end - 1) * stride);
+    const omp::Iterations &loop = omp::member_of(worker).work.iterations;
+    *lower = static_cast<T>(loop.value(first));
+    *upper = static_cast<T>(loop.value(end - 1));
     if (step)
-        *step = static_cast<S>(stride);
+        *step = static_cast<S>(loop.step);
     if (last)
-        *last = end == static_cast<std::uint64_t>(door[kCount]);
+        *last = end == loop.count;
     if (ompt::on())
         ompt::chunk(ompt::kDispatchLoopChunk, static_cast<std::uint64_t>(*lower), end - first);
     return 1;

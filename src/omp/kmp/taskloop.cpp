@@ -4,6 +4,7 @@
 #include "omp/kmp/tasks.h"
 #include "omp/ompt/events.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace sennit;
@@ -24,27 +25,51 @@ enum Sizing : std::int32_t { kDefault = 0, kGrainsize = 1, kNumTasks = 2 };
 // Without clauses: some tasks per thread, so that threads that come late find work.
 constexpr std::uint64_t kTasksPerThread = 4;
 
+// The loop's iterations, and how they are cut. Clang has counted the iterations and taken one off,
+// modulo 2^64, so that a loop that would count to -5 comes as one of 2^64 - 5: it is the tasks that
+// test whether there are iterations.
 struct Pieces {
+    std::uint64_t trip;
     std::uint64_t count;
     std::uint64_t each;
     std::uint64_t longer; // that many pieces have one iteration more
-    std::uint64_t last;   // strict grainsize: iterations of the last piece; 0: as the others
+    bool perhaps_empty;   // then no piece may claim to have the last iteration
+
+    std::uint64_t first(std::uint64_t piece) const {
+        return piece * each + (piece < longer ? piece : longer);
+    }
+    std::uint64_t end(std::uint64_t piece) const {
+        return piece + 1 == count ? trip : first(piece + 1); // strict grainsize leaves it a rest
+    }
+    bool has_last(std::uint64_t piece) const { return piece + 1 == count && !perhaps_empty; }
 };
 
-Pieces cut(std::uint64_t trip, std::int32_t sizing, std::uint64_t value, bool strict, int threads) {
+Pieces cut(std::uint64_t lower, std::uint64_t upper, std::int64_t step, std::int32_t sizing,
+           std::uint64_t value, bool strict, int threads) {
+    const std::uint64_t usual = kTasksPerThread * static_cast<std::uint64_t>(threads);
+    const bool up = step > 0;
+    const std::uint64_t span = up ? upper - lower : lower - upper;
+    const std::uint64_t stride =
+        up ? static_cast<std::uint64_t>(step) : std::uint64_t{0} - static_cast<std::uint64_t>(step);
+    Pieces pieces{};
+    pieces.trip = span / stride + 1; // 0 modulo 2^64 as well
+    if (pieces.trip == 0)
+        return pieces;
+    pieces.perhaps_empty = pieces.trip >> 63 != 0;
     if (value == 0)
         value = 1;
-    if (sizing == kGrainsize) {
-        if (strict)
-            return {(trip - 1) / value + 1, value, 0, trip % value};
-        const std::uint64_t count = trip / value ? trip / value : 1;
-        return {count, trip / count, trip % count, 0};
+    if (sizing == kGrainsize && strict && !pieces.perhaps_empty) {
+        pieces.count = (pieces.trip - 1) / value + 1;
+        pieces.each = value;
+        return pieces;
     }
-    std::uint64_t count =
-        sizing == kNumTasks ? value : kTasksPerThread * static_cast<std::uint64_t>(threads);
-    if (count > trip)
-        count = trip;
-    return {count, trip / count, trip % count, 0};
+    pieces.count = sizing == kNumTasks ? value : sizing == kGrainsize ? pieces.trip / value : usual;
+    if (sizing == kGrainsize && pieces.perhaps_empty && pieces.count > usual)
+        pieces.count = usual; // nobody could create as many tasks as its grains would be
+    pieces.count = std::clamp<std::uint64_t>(pieces.count, 1, pieces.trip);
+    pieces.each = pieces.trip / pieces.count;
+    pieces.longer = pieces.trip % pieces.count;
+    return pieces;
 }
 
 // Another task like `pattern`, whose private variables `duplicate` copies where bytes will not do.
@@ -78,38 +103,25 @@ void taskloop(ompt::Site site, Ident *location, Gtid gtid, KmpTask *kmp_pattern,
     const auto lower_at = reinterpret_cast<char *>(lower) - base;
     const auto upper_at = reinterpret_cast<char *>(upper) - base;
     const std::uint64_t first = *lower;
-    const std::uint64_t span = step > 0 ? *upper - first : first - *upper;
-    const std::uint64_t stride = step > 0 ? static_cast<std::uint64_t>(step)
-                                          : std::uint64_t{0} - static_cast<std::uint64_t>(step);
-    // The compiler tests for an empty loop on the variable's own type; a distance beyond 2^63 can
-    // only be one that went below zero.
-    const std::uint64_t trip = span >> 63 ? 0 : span / stride + 1;
+    const Pieces pieces = cut(first, *upper, step, sizing, value, strict, worker.task->team->size);
     if (ompt::on())
-        ompt::work_begin(site.code, ompt::kWorkTaskloop, trip);
-    if (trip > 0) {
-        const Pieces pieces = cut(trip, sizing, value, strict, worker.task->team->size);
-        std::uint64_t at = 0;
-        for (std::uint64_t i = 0; i < pieces.count; ++i) {
-            std::uint64_t length = pieces.each + (i < pieces.longer ? 1 : 0);
-            const bool is_last = i + 1 == pieces.count;
-            if (is_last && pieces.last)
-                length = pieces.last;
-            Task &task = copy_of(worker, pattern, duplicate, is_last);
-            char *payload = static_cast<char *>(task.payload());
-            const auto signed_step = static_cast<std::uint64_t>(step);
-            *reinterpret_cast<std::uint64_t *>(payload + lower_at) = first + at * signed_step;
-            *reinterpret_cast<std::uint64_t *>(payload + upper_at) =
-                first + (at + length - 1) * signed_step;
-            if (ompt::on()) {
-                task.tool->first_iteration = first + at * signed_step;
-                task.tool->iterations = length;
-            }
-            at += length;
-            if (deferred && !worker.task->is(Task::kFinal))
-                task::submit(worker, task, nullptr, 0);
-            else
-                kmp::run_undeferred(worker, task);
+        ompt::work_begin(site.code, ompt::kWorkTaskloop, pieces.trip);
+    for (std::uint64_t i = 0; i < pieces.count; ++i) {
+        const std::uint64_t begin = pieces.first(i);
+        const std::uint64_t end = pieces.end(i);
+        const auto by = static_cast<std::uint64_t>(step);
+        Task &task = copy_of(worker, pattern, duplicate, pieces.has_last(i));
+        char *payload = static_cast<char *>(task.payload());
+        *reinterpret_cast<std::uint64_t *>(payload + lower_at) = first + begin * by;
+        *reinterpret_cast<std::uint64_t *>(payload + upper_at) = first + (end - 1) * by;
+        if (ompt::on()) {
+            task.tool->first_iteration = first + begin * by;
+            task.tool->iterations = end - begin;
         }
+        if (deferred && !worker.task->is(Task::kFinal))
+            task::submit(worker, task, nullptr, 0);
+        else
+            kmp::run_undeferred(worker, task);
     }
     if (pattern.door_flags & kmp::kDestructorsThunk)
         kmp_pattern->data1.destructors(gtid, kmp_pattern);

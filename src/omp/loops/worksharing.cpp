@@ -201,8 +201,11 @@ bool next_of_ranges(Member &member, LoopState &state, std::uint64_t *first, std:
     return true;
 }
 
+// At most all ones: the result is the length of a piece.
 std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
-    return (value + multiple - 1) / multiple * multiple;
+    std::uint64_t up = 0;
+    return __builtin_add_overflow(value, multiple - 1, &up) ? ~std::uint64_t{0}
+                                                            : up / multiple * multiple;
 }
 
 bool next_guided(Member &member, LoopState &state, std::uint64_t *first, std::uint64_t *last) {
@@ -228,8 +231,9 @@ bool next_guided(Member &member, LoopState &state, std::uint64_t *first, std::ui
 void set_up_trapezoid(LoopState &state, int threads) {
     const auto shares = 2 * static_cast<std::uint64_t>(threads);
     state.longest = std::max(state.count / shares + (state.count % shares != 0), state.chunk);
-    const std::uint64_t both_ends = state.longest + state.chunk;
-    state.chunks = state.count / both_ends * 2 + (state.count % both_ends * 2) / both_ends + 1;
+    __extension__ using Wide = unsigned __int128;
+    const Wide both_ends = Wide{state.longest} + state.chunk;
+    state.chunks = static_cast<std::uint64_t>(Wide{state.count} * 2 / both_ends) + 1;
     state.decrement = state.chunks > 1 ? (state.longest - state.chunk) / (state.chunks - 1) : 0;
 }
 
@@ -279,7 +283,7 @@ void set_up(LoopState &state, std::uint64_t count, const LoopSchedule &schedule,
     if (schedule.multiple > 1 && !state.chunked && state.plan == Plan::share && count > 0) {
         const auto n = static_cast<std::uint64_t>(threads);
         state.chunked = true;
-        state.chunk = round_up((count + n - 1) / n, schedule.multiple);
+        state.chunk = round_up(count / n + (count % n != 0), schedule.multiple);
     }
     state.chunks = count == 0 ? 0 : (count - 1) / state.chunk + 1;
     if (state.plan == Plan::trapezoid)

@@ -12,6 +12,7 @@
 
 #include "omp/env/affinity.h"
 #include "omp/env/icv.h"
+#include "omp/loops/iterations.h"
 #include "omp/ompt/tool.h"
 #include "sched/worker.h"
 #include "task/observer.h"
@@ -85,8 +86,8 @@ struct MemberWorkshares {
     // The piece that it is at, in an ordered loop. The thread before it reads whom to wake.
     std::atomic<std::uint64_t> ordered_first{0};
     std::uint64_t ordered_last = 0;
-    void *extra = nullptr;     // front door's: translation of normalized iterations
-    std::int64_t door[4] = {}; // likewise
+    void *extra = nullptr; // front door's: translation of normalized iterations
+    Iterations iterations; // likewise
 };
 
 // One thread of a team.
