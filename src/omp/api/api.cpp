@@ -13,6 +13,7 @@
 #include "poll/poll.h"
 #include "task/task.h"
 
+#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <cstring>
@@ -21,8 +22,6 @@
 using namespace sennit;
 
 namespace {
-
-constexpr int kSupportedLevels = INT_MAX;
 
 omp::Team &team_here() {
     return *omp::member_of(omp::here()).team;
@@ -69,14 +68,16 @@ void set_num_threads(int threads) {
 }
 
 void set_max_active_levels(int levels) {
-    if (levels < 0)
+    // Of numbers out of its range GCC's runtime says nothing.
+    const int supported = global_icvs().supported_levels;
+    if (levels >= 0)
+        icvs_for_update(omp::here())->max_active_levels = std::min(levels, supported);
+    else if (supported == INT_MAX)
         warn("omp_set_max_active_levels(%d): not a number of levels; ignored", levels);
-    else
-        icvs_for_update(omp::here())->max_active_levels = levels;
 }
 
 void set_nested(int nested) {
-    icvs_for_update(omp::here())->max_active_levels = nested ? kSupportedLevels : 1;
+    icvs_for_update(omp::here())->max_active_levels = nested ? global_icvs().supported_levels : 1;
 }
 
 // omp_sched_t: the kind, with bit 31 for monotonic.
@@ -130,7 +131,7 @@ SENNIT_GET(int, omp_get_nested,
 SENNIT_GET(int, omp_get_level, team_here().level)
 SENNIT_GET(int, omp_get_active_level, team_here().active_level)
 SENNIT_GET(int, omp_get_max_active_levels, omp::here().task->icvs->max_active_levels)
-SENNIT_GET(int, omp_get_supported_active_levels, kSupportedLevels)
+SENNIT_GET(int, omp_get_supported_active_levels, (omp::here(), global_icvs().supported_levels))
 SENNIT_GET(int, omp_get_thread_limit, omp::here().task->icvs->thread_limit)
 SENNIT_GET(int, omp_in_final, omp::here().task->is(Task::kFinal))
 SENNIT_GET(int, omp_in_explicit_task, omp::here().task->is_explicit())

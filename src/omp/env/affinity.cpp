@@ -93,19 +93,16 @@ void add_level(const char *name, Level level, PlaceList &list) {
         list.add_singles(g_allowed);
 }
 
-// A list that a person wrote: what we may not use goes, and is told.
+// A list that a person wrote: what we may not use goes, and is told. A list of which nothing is
+// left binds nobody, as with the stock runtimes.
 void finish_explicit(const char *name, const char *text, const char *wrong, PlaceList &list) {
     if (wrong) {
-        warn("%s='%.200s' makes no sense at '%.100s'; going on with a place for each processor",
-             name, text, wrong);
+        warn("%s='%.200s' makes no sense at '%.100s'; it is ignored", name, text, wrong);
         list.clear();
     } else if (list.keep(g_allowed)) {
         warn("%s='%.200s' names processors that this process may not use: %s", name, text,
-             list.count() > 0 ? "they are left out"
-                              : "none is left; going on with a place for each processor");
+             list.count() > 0 ? "they are left out" : "none is left; it is ignored");
     }
-    if (list.count() == 0)
-        list.add_singles(g_allowed);
 }
 
 void read_omp_places(const char *text, PlaceList &list) {
@@ -113,6 +110,10 @@ void read_omp_places(const char *text, PlaceList &list) {
     const char *wrong = parse_places(text, abstract, list);
     if (!wrong && !abstract.asked)
         return finish_explicit("OMP_PLACES", text, nullptr, list);
+    if (wrong && !stands_for_libomp()) {
+        list.clear();
+        return warn("OMP_PLACES='%.200s' makes no sense at '%.100s'; it is ignored", text, wrong);
+    }
     if (wrong) {
         if (!abstract.asked)
             abstract.level = Level::cores;
@@ -242,7 +243,7 @@ void choose_processors() {
         g_started = processors_of_caller();
     g_allowed = g_started;
     const char *text = variable("KMP_HW_SUBSET");
-    if (!text)
+    if (!text || !stands_for_libomp()) // GCC's runtime does not know it
         return;
     HwSubset subset;
     if (const char *wrong = parse_hw_subset(text, subset))

@@ -267,8 +267,9 @@ void print_affinity(const char *format) {
     capture(line, length + 1, format);
     const std::size_t used = strlen(line);
     line[used] = '\n';
-    std::fwrite(line, 1, used + 1, stdout); // one call: lines of several threads do not mix
-    std::fflush(stdout);
+    std::FILE *const where = stands_for_libomp() ? stdout : stderr; // as the stock runtimes do
+    std::fwrite(line, 1, used + 1, where); // one call: lines of several threads do not mix
+    std::fflush(where);
 }
 
 } // namespace sennit::omp

@@ -101,13 +101,19 @@ bool read_bool(const char *name, bool *into) {
     const char *text = read_variable(name);
     if (!text)
         return false;
-    const bool is_true = strcasecmp(text, "true") == 0 || std::strcmp(text, "1") == 0;
-    const bool is_false = strcasecmp(text, "false") == 0 || std::strcmp(text, "0") == 0;
-    if (is_true || is_false)
-        *into = is_true;
-    else
-        complain(name, text, "true or false", *into ? "true" : "false");
-    return is_true || is_false;
+    // The standard's word, and what we take for it; LLVM's runtime knows the others, too.
+    static const char *const kWords[2][8] = {
+        {"false", "0", ".false.", ".f.", "f", "off", "no", "n"},
+        {"true", "1", ".true.", ".t.", "t", "on", "yes", "y"}};
+    const int known = stands_for_libomp() ? 8 : 2;
+    for (int value = 0; value < 2; ++value)
+        for (int i = 0; i < known; ++i)
+            if (strcasecmp(text, kWords[value][i]) == 0) {
+                *into = value == 1;
+                return true;
+            }
+    complain(name, text, "true or false", *into ? "true" : "false");
+    return false;
 }
 
 std::uint64_t environment_hash() {
@@ -127,7 +133,8 @@ bool stands_for_libomp() {
     if (dladdr(reinterpret_cast<void *>(stands_for_libomp), &self) == 0)
         return false;
     const char *slash = std::strrchr(self.dli_fname, '/');
-    return std::strncmp(slash ? slash + 1 : self.dli_fname, "libomp", 6) == 0;
+    const char *name = slash ? slash + 1 : self.dli_fname;
+    return std::strncmp(name, "libomp", 6) == 0 || std::strncmp(name, "libiomp", 7) == 0;
 }
 
 } // namespace sennit

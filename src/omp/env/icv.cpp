@@ -14,6 +14,7 @@
 #include "sched/queue.h"
 #include "sched/threads.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <climits>
@@ -31,7 +32,6 @@ GlobalIcvs g_icvs;
 LeagueIcvs g_league;
 
 constexpr int kMostThreads = 1 << 15;
-constexpr int kMostLevels = 256;
 
 void read_num_threads(Icvs &icvs) {
     const char *text = read_variable("OMP_NUM_THREADS");
@@ -76,8 +76,13 @@ bool parse_schedule(const char *text, Icvs &icvs) {
         if (!take_word(&at, kind.name))
             continue;
         long chunk = 0;
-        if (*at != '\0' && (*at != ',' || !parse_number(at + 1, 1, INT_MAX, &chunk, &at) || *at))
+        const bool has_chunk = *at == ',';
+        if (*at != '\0' && (!has_chunk || !parse_number(at + 1, 0, INT_MAX, &chunk, &at) || *at))
             return false;
+        // Both stock runtimes go on without a chunk of 0; LLVM's says it.
+        if (has_chunk && chunk == 0 && stands_for_libomp())
+            complain("OMP_SCHEDULE", text, "a schedule with a chunk of 1 or more",
+                     "the kind's own chunk");
         icvs.set_schedule(kind.kind, monotonic, chunk);
         return true;
     }
@@ -88,7 +93,8 @@ void read_schedule(Icvs &icvs) {
     const char *text = read_variable("OMP_SCHEDULE");
     if (text && !parse_schedule(text, icvs))
         complain("OMP_SCHEDULE", text,
-                 "[monotonic:|nonmonotonic:]static|dynamic|guided|auto[,chunk]", "static");
+                 "[monotonic:|nonmonotonic:]static|dynamic|guided|auto[,chunk]",
+                 icvs.schedule == Sched::static_ ? "static" : "dynamic");
 }
 
 // "size", "sizeB", K (the default unit), M, G. False when it is none of these.
@@ -249,12 +255,49 @@ void set_stack_size(std::size_t bytes) {
 
 namespace {
 
+void read_max_active_levels(Icvs &icvs) {
+    // GCC's runtime takes what it supports for more, and says nothing.
+    const char *text = read_variable("OMP_MAX_ACTIVE_LEVELS");
+    const char *end = nullptr;
+    long levels = 0;
+    if (text && g_icvs.supported_levels < INT_MAX &&
+        parse_number(text, 0, LONG_MAX, &levels, &end) && *end == '\0')
+        icvs.max_active_levels = static_cast<int>(std::min(levels, long{g_icvs.supported_levels}));
+    else
+        read_int("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, &icvs.max_active_levels);
+}
+
+// KMP_DEVICE_THREAD_LIMIT, whose older name is KMP_ALL_THREADS, and KMP_LIBRARY: how many threads
+// there may be, and how they wait. GCC's runtime knows none of them.
+void read_library(Icvs &icvs) {
+    for (const char *name : {"KMP_DEVICE_THREAD_LIMIT", "KMP_ALL_THREADS"}) {
+        const char *text = read_variable(name);
+        if (!text)
+            continue;
+        int limit = sched::processors();
+        if (strcasecmp(text, "all") == 0 || read_int(name, 1, INT_MAX, &limit))
+            icvs.thread_limit = std::min(icvs.thread_limit, limit);
+        break;
+    }
+    const char *text = read_variable("KMP_LIBRARY");
+    if (!text)
+        return;
+    if (strcasecmp(text, "serial") == 0)
+        icvs.thread_limit = 1;
+    else if (strcasecmp(text, "turnaround") == 0)
+        sched::set_wait_policy(sched::WaitPolicy::active);
+    else if (strcasecmp(text, "throughput") != 0)
+        complain("KMP_LIBRARY", text, "serial, turnaround or throughput", "throughput");
+}
+
 void read_limits(Icvs &icvs) {
     bool nested = false;
     if (read_bool("OMP_NESTED", &nested))
-        icvs.max_active_levels = nested ? kMostLevels : 1;
-    read_int("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, &icvs.max_active_levels);
+        icvs.max_active_levels = nested ? g_icvs.supported_levels : 1;
+    read_max_active_levels(icvs);
     read_int("OMP_THREAD_LIMIT", 1, INT_MAX, &icvs.thread_limit);
+    if (stands_for_libomp())
+        read_library(icvs);
 }
 
 void read_league() {
@@ -336,6 +379,10 @@ void read_all() {
     g_environment_read = environment_hash();
     g_icvs = {};
     Icvs &icvs = g_icvs.initial;
+    if (!stands_for_libomp()) { // libgomp's defaults
+        g_icvs.supported_levels = UCHAR_MAX;
+        icvs.set_schedule(Sched::dynamic, false, 1);
+    }
     omp::choose_processors();
     icvs.nthreads[0] = sched::processors();
     read_num_threads(icvs);
@@ -349,7 +396,7 @@ void read_all() {
     // OpenMP 5.2, 2.2: more than one active level by default when a list asks for nested
     // regions.
     icvs.max_active_levels =
-        icvs.nthreads_count > 1 || omp::bind_list().count > 1 ? kMostLevels : 1;
+        icvs.nthreads_count > 1 || omp::bind_list().count > 1 ? g_icvs.supported_levels : 1;
     read_limits(icvs);
     read_int("OMP_DEFAULT_DEVICE", 0, INT_MAX, &icvs.default_device);
     read_allocator(icvs);

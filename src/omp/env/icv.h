@@ -9,6 +9,7 @@
 #include "omp/env/places.h"
 #include "sched/worker.h"
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 
@@ -49,6 +50,7 @@ struct Icvs {
 struct GlobalIcvs {
     Icvs initial;                                  // of the initial tasks
     std::size_t stack_size = 0;                    // of tasks and threads, bytes
+    int supported_levels = INT_MAX;                // omp_get_supported_active_levels()
     int max_task_priority = 0;                     // omp_get_max_task_priority()
     bool cancellation = false;                     // cancel-var
     bool wait_active = false;                      // OMP_WAIT_POLICY=active

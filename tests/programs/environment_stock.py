@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Settings whose meaning the standard leaves open, or that are wrong: one and the same program, with
+its stock runtime and with Sennit, finds the same.
+
+    environment_stock.py --programs build/tests/programs/gcc --lib build/lib/omp
+"""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+OPTIONS = argparse.Namespace()
+SECONDS = 30
+SIZES = ("team", "team of 4")
+
+
+def run(sennit, **environment):
+    clean = {name: value for name, value in os.environ.items()
+             if not name.startswith(("OMP_", "GOMP_", "KMP_", "SENNIT_", "LD_LIBRARY_PATH"))}
+    if sennit:
+        clean["LD_LIBRARY_PATH"] = str(OPTIONS.lib)
+    return subprocess.run([OPTIONS.programs / "environment_victim"], timeout=SECONDS,
+                          env={**clean, **environment}, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=True)
+
+
+class Same(unittest.TestCase):
+    def same(self, *left_out, **environment):
+        """The lines that the program prints, without those that begin with `left_out`."""
+        def lines(result):
+            return [line for line in result.stdout.splitlines() if not line.startswith(left_out)]
+
+        with self.subTest(**environment):
+            ours = run(True, **environment)
+            self.assertEqual(lines(ours), lines(run(False, **environment)))
+            return ours
+
+    def test_nothing_set(self):
+        self.same()
+
+    def test_schedules(self):
+        for value in ("dynamic,0", "guided,0", "dynamic,5", "guided", "nonsense", "dynamic,"):
+            self.same(OMP_SCHEDULE=value)
+
+    def test_booleans(self):
+        for value in ("true", "FALSE", "yes", "no", "on", "off", ".true.", ".F.", "perhaps"):
+            self.same(*SIZES, OMP_DYNAMIC=value)
+
+    def test_levels(self):
+        for value in ("0", "3", "255", "256", "1000", "-1", "9999999999", "many"):
+            self.same(OMP_MAX_ACTIVE_LEVELS=value)
+        for value in ("true", "false"):
+            self.same(OMP_NESTED=value)
+        self.same(OMP_NUM_THREADS="2,2")
+
+    def test_places_that_make_no_sense(self):
+        for value in ("planets", "{0}:planets", "{0:4", "{8000}", "{8000},{8001}"):
+            self.same("processors", OMP_PLACES=value)
+
+    def test_llvm_alone_knows_how_many_threads_there_may_be(self):
+        for value in ("1", "3", "all"):
+            self.same(KMP_DEVICE_THREAD_LIMIT=value)
+            self.same(KMP_ALL_THREADS=value)
+        for value in ("serial", "turnaround", "throughput", "nonsense"):
+            self.same(KMP_LIBRARY=value)
+        for value in ("1s,1c,1t", "*s,*c,*t"):
+            self.same("team", KMP_HW_SUBSET=value)
+
+    def test_affinity_is_shown_where_the_stock_runtime_shows_it(self):
+        environment = {"OMP_DISPLAY_AFFINITY": "true", "OMP_AFFINITY_FORMAT": "shown thread %n of %N"}
+        streams = [(result.stdout.count("shown thread "), result.stderr.count("shown thread "))
+                   for result in (run(True, **environment), run(False, **environment))]
+        self.assertEqual(*([stream > 0 for stream in each] for each in streams))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--programs", type=pathlib.Path, required=True)
+    parser.add_argument("--lib", type=pathlib.Path, required=True)
+    OPTIONS, rest = parser.parse_known_args()
+    OPTIONS.programs = OPTIONS.programs.resolve()
+    OPTIONS.lib = OPTIONS.lib.resolve()
+    unittest.main(argv=[sys.argv[0], *rest])
