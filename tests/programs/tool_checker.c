@@ -43,7 +43,8 @@ static __thread struct thread here;
     X(cancel) X(sync_begin) X(sync_end) X(wait_begin) X(wait_end) X(work_begin) X(work_end)        \
     X(dispatch) X(masked_begin) X(masked_end) X(acquire) X(acquired) X(released) X(nest_begin)     \
     X(nest_end) X(lock_init) X(lock_destroy) X(dependences) X(task_dependence)                     \
-    X(reduction_begin) X(reduction_end) X(flush) X(error) X(control)
+    X(reduction_begin) X(reduction_end) X(flush) X(error) X(control) X(teams_barrier)              \
+    X(implementation_barrier)
 // clang-format on
 #define DEFINE(name) static atomic_long name##_count;
 COUNTS(DEFINE)
@@ -252,6 +253,10 @@ static void on_sync(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
         SEEN(sync_begin);
     else
         SEEN(sync_end);
+    if (endpoint == ompt_scope_begin && kind == ompt_sync_region_barrier_teams)
+        SEEN(teams_barrier);
+    if (endpoint == ompt_scope_begin && kind == ompt_sync_region_barrier_implementation)
+        SEEN(implementation_barrier);
 }
 
 static void on_sync_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint,

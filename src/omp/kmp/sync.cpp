@@ -157,8 +157,9 @@ KMP_API std::int32_t __kmpc_reduce(Ident *location, Gtid, std::int32_t, std::siz
 }
 KMP_API void __kmpc_end_reduce(Ident *, Gtid, void *name) {
     end_reduce(SENNIT_SITE, name);
+    // Not the construct's own barrier, which comes after it.
     if (ompt::on())
-        return void(ompt::barrier(SENNIT_SITE, ompt::kBarrierWorkshare));
+        return void(ompt::barrier(SENNIT_SITE, ompt::kBarrierImplementation));
     omp::barrier(omp::here());
 }
 

@@ -117,18 +117,31 @@ void implicit_task_begin(omp::Member &member) {
                          size_of(*member.team), static_cast<unsigned>(member.index), kTaskImplicit);
 }
 
+namespace {
+
+// At the end of a member's region; kNoBarrier where an initial task ends for itself.
+constexpr SyncKind kNoBarrier{};
+SyncKind last_barrier(const omp::Team &team) {
+    if (team.kind != Kind::initial)
+        return kBarrierParallel;
+    return team.league.tool ? kBarrierTeams : kNoBarrier;
+}
+
+} // namespace
+
 void implicit_task_leaves(omp::Member &member) {
     if (member.team->kind == Kind::league)
         return;
     const void *code = member.index == 0 ? member.team->tool.code : nullptr;
     single_end(code);
-    if (member.team->kind == Kind::initial)
+    const SyncKind kind = last_barrier(*member.team);
+    if (kind == kNoBarrier)
         return;
     Data *parallel = &member.team->tool.data;
     Data *task = data_of(member.record);
-    member.record.state = kStateBarrierParallel;
-    g_tool.sync_region(kBarrierParallel, kBegin, parallel, task, code);
-    g_tool.sync_region_wait(kBarrierParallel, kBegin, parallel, task, code);
+    member.record.state = kind == kBarrierTeams ? kStateBarrierTeams : kStateBarrierParallel;
+    g_tool.sync_region(kind, kBegin, parallel, task, code);
+    g_tool.sync_region_wait(kind, kBegin, parallel, task, code);
 }
 
 // The region's data may be the next region's by now, and only the thread that forked it knows its
@@ -142,14 +155,17 @@ void implicit_task_end(omp::Member &member) {
     }
     const void *code = primary ? member.team->tool.code : nullptr;
     Data *task = data_of(member.record);
+    const SyncKind kind = last_barrier(*member.team);
+    if (kind != kNoBarrier) {
+        g_tool.sync_region_wait(kind, kEnd, nullptr, task, code);
+        g_tool.sync_region(kind, kEnd, nullptr, task, code);
+    }
+    member.record.state = 0;
     if (member.team->kind == Kind::initial) {
         g_tool.implicit_task(kEnd, nullptr, task, 0,
                              static_cast<unsigned>(member.team->league.rank), kTaskInitial);
         return;
     }
-    g_tool.sync_region_wait(kBarrierParallel, kEnd, nullptr, task, code);
-    g_tool.sync_region(kBarrierParallel, kEnd, nullptr, task, code);
-    member.record.state = 0;
     g_tool.implicit_task(kEnd, nullptr, task, primary ? size_of(*member.team) : 0,
                          static_cast<unsigned>(member.index), kTaskImplicit);
 }
