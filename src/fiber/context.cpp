@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fiber/context.h"
 
+#include "fiber/fp_control.h"
+
 #include <pthread.h>
 
 // Where valgrind is installed, it is told of our stacks: a few instructions a stack, that do
@@ -105,7 +107,13 @@ void switch_to(Context &from, Context &to) {
     __tsan_switch_to_fiber(to.sanitizer_fiber, 0);
 #endif
     t_entering = &to;
+#if defined(__x86_64__) // fcontext itself keeps it
     arrive(from, boost::context::detail::jump_fcontext(to.pointer, &from));
+#else
+    const FpControl mine = fp_control();
+    arrive(from, boost::context::detail::jump_fcontext(to.pointer, &from));
+    set_fp_control(mine);
+#endif
 }
 
 } // namespace sennit::fiber

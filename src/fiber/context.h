@@ -3,6 +3,8 @@
 // Boost.Context's fcontext (4-5 ns); around it stand the annotations without which AddressSanitizer
 // and ThreadSanitizer would take a switch for a wild stack pointer.
 //
+// A context that is switched out keeps the floating-point control that its code had set.
+//
 // Invariant: a context is switched to only by the kernel thread that it is pinned to, so that what
 // compilers cache of thread-local addresses stays true.
 #pragma once

@@ -9,12 +9,17 @@
 
 #include "base/compiler.h"
 #include "base/fence.h"
+#include "fiber/fp_control.h"
 #include "sched/order.h"
 #include "sched/ordered_queue.h"
 #include "sched/queue.h"
 
 #include <atomic>
 #include <cstdint>
+
+namespace sennit {
+struct Task;
+}
 
 namespace sennit::sched {
 
@@ -96,6 +101,11 @@ struct alignas(kCacheLine) Slot {
     bool alone = false; // the only member of its group
     // Not in a parallel region: programs rely on finding their tasks done.
     bool outside = false;
+    // What explicit tasks on a stack of their own start with on this thread: what the implicit task
+    // had when it last waited, or rested. Others run on top of who waits, with what they find
+    // there.
+    const Task *own_task = nullptr; // the implicit one
+    fiber::FpControl control = fiber::fp_control();
     // While the owner waits for its group's next region: the count of regions that have begun.
     const std::atomic<std::uint32_t> *regions = nullptr;
     std::uint32_t regions_seen = 0; // those that the owner had a part in

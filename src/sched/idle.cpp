@@ -28,7 +28,7 @@ void Worker::poll_slow() {
     const std::uint64_t now = ticks();
     if (now < next_poll_)
         return;
-    poll::run();
+    poll();
     next_poll_ = ticks() + static_cast<std::uint64_t>(config().poll_us) * ticks_per_us();
 }
 
@@ -68,7 +68,7 @@ void Worker::idle() {
             poller = this;
         }
         if (poller == this || (!poller && g_idle_poller.compare_exchange_strong(poller, this))) {
-            if (poll::run() > 0) {
+            if (poll() > 0) {
                 idle_rounds_ = 0;
                 return;
             }

@@ -244,8 +244,19 @@ void Worker::wait(Condition &condition) {
     end_wait(outer);
 }
 
+// Polling calls the program's functions, and reductions of the MPI library: as a new task would,
+// not as the task that happens to rest on this stack.
+int Worker::poll() {
+    const fiber::FpControl mine = fiber::fp_control();
+    fiber::set_fp_control(slot->control);
+    const int done = poll::run();
+    fiber::set_fp_control(mine);
+    return done;
+}
+
 void Worker::wait_for(Condition &condition) {
     Slot &mine = *slot;
+    note_control();
     Task *const self = task;
     const auto bury = condition.bury;
     std::uint64_t patience_end = 0;
@@ -330,8 +341,7 @@ void Worker::park(Condition &condition) {
         if (Node *node = find(where)) {
             Fiber *fresh = take_fiber();
             if (SENNIT_LIKELY(fresh != nullptr)) {
-                handoff_ = node;
-                handoff_slot_ = where;
+                hand_off(*where, node, where->control);
                 switch_to(fresh);
                 return;
             }
@@ -367,9 +377,17 @@ void Worker::run_more(Slot &where, const Fiber *creator, std::uint64_t end) {
         Node *node = where.queue.take_front();
         if (!node)
             return;
+        fiber::set_fp_control(where.control);
         run(where, node);
         task = nullptr;
     }
+}
+
+// What a fiber that is about to be switched to runs first.
+void Worker::hand_off(Slot &where, Node *node, fiber::FpControl control) {
+    handoff_ = node;
+    handoff_slot_ = &where;
+    handoff_control_ = control;
 }
 
 // What a fresh fiber does: it never waits for anything itself, so any task may run on it.
@@ -379,6 +397,7 @@ SENNIT_NO_ASAN void Worker::schedule() {
             handoff_ = nullptr;
             Slot &where = *handoff_slot_;
             Fiber *const creator = std::exchange(handoff_creator_, nullptr);
+            fiber::set_fp_control(handoff_control_);
             const std::uint64_t end = creator ? ticks() + kHandoffUs * ticks_per_us() : 0;
             run(where, node);
             task = nullptr; // it is gone
@@ -393,6 +412,7 @@ SENNIT_NO_ASAN void Worker::schedule() {
         }
         Slot *where = nullptr;
         if (Node *node = find(where)) {
+            fiber::set_fp_control(where->control);
             run(*where, node);
             task = nullptr;
         } else {
@@ -402,6 +422,7 @@ SENNIT_NO_ASAN void Worker::schedule() {
 }
 
 void Worker::yield() {
+    note_control();
     poll_if_due();
     Slot *where = nullptr;
     // A task before other fibers: fibers that yield in turns must not keep the tasks that they may
@@ -414,8 +435,7 @@ void Worker::yield() {
             push(*where, node);
             return;
         }
-        handoff_ = node;
-        handoff_slot_ = where;
+        hand_off(*where, node, where->control);
     } else {
         to = next_ready();
         // What the caller waits for may be behind a barrier.
@@ -429,7 +449,7 @@ void Worker::yield() {
         }
         if (!to) {
             if (poll::pending())
-                poll::run();
+                poll();
             else if (crowded() || ++empty_yields_ % kYieldsBeforeSystem == 0)
                 sched_yield(); // what we wait for may need our processor
             else
@@ -442,11 +462,12 @@ void Worker::yield() {
 }
 
 bool Worker::run_on_own_fiber(Slot &where, Node *node, std::uint32_t down_to) {
+    note_control();
     Fiber *fresh = take_fiber();
     if (SENNIT_UNLIKELY(!fresh))
         return false;
-    handoff_ = node;
-    handoff_slot_ = &where;
+    // As if it was called.
+    hand_off(where, node, fiber::fp_control());
     handoff_creator_ = current_;
     handoff_down_to_ = down_to;
     // In front of the others: the creator goes on as soon as the task ends or suspends.

@@ -104,6 +104,13 @@ class alignas(kCacheLine) Worker {
     void enter(Slot &slot); // become a member: the slot is found by this worker's searches
     void leave(Slot &slot);
 
+    // Before other tasks may start on this thread: the current one waits, rests, or encounters a
+    // region.
+    void note_control() {
+        if (task == slot->own_task)
+            slot->control.read();
+    }
+
     void *room = nullptr; // what the room above keeps for this thread
 
     // ---- anybody's side -------------------------------------------------------------------
@@ -179,6 +186,8 @@ class alignas(kCacheLine) Worker {
     static void forget_others();
     static void fiber_main(fiber::Context &self);
 
+    void hand_off(Slot &where, Node *node, fiber::FpControl control);
+    int poll();
     bool may_steal();
     Node *look_in(Slot &where);
     void run_more(Slot &where, const Fiber *creator, std::uint64_t end);
@@ -222,7 +231,8 @@ class alignas(kCacheLine) Worker {
     Fiber *leaving_ = nullptr; // to be cached once we are off its stack
     Node *handoff_ = nullptr;  // what a fiber that was just taken runs first
     Slot *handoff_slot_ = nullptr;
-    Fiber *handoff_creator_ = nullptr; // of a throttled task: waits for it and is to go on soon
+    fiber::FpControl handoff_control_{}; // it starts with
+    Fiber *handoff_creator_ = nullptr;   // of a throttled task: waits for it and is to go on soon
     std::uint32_t handoff_down_to_ = 0;
     static constexpr std::uint64_t kHandoffUs = 2;
     static constexpr int kLooksAtClock = 4;

@@ -408,6 +408,7 @@ void read_all() {
     bool throttling = true;
     if (read_bool("KMP_ENABLE_TASK_THROTTLING", &throttling) && !throttling)
         task::never_throttle();
+    read_bool("KMP_INHERIT_FP_CONTROL", &g_icvs.inherit_fp_control);
     // Threads run ahead of each other by a number of loops that we have chosen; the check
     // remains.
     int loops = 7;

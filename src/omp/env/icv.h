@@ -53,6 +53,7 @@ struct GlobalIcvs {
     int supported_levels = INT_MAX;                // omp_get_supported_active_levels()
     int max_task_priority = 0;                     // omp_get_max_task_priority()
     bool cancellation = false;                     // cancel-var
+    bool inherit_fp_control = true;                // KMP_INHERIT_FP_CONTROL
     bool wait_active = false;                      // OMP_WAIT_POLICY=active
     char allocator[128] = "omp_default_mem_alloc"; // as OMP_ALLOCATOR says it
 };

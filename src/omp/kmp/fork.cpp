@@ -88,12 +88,22 @@ struct Region {
     Microtask microtask;
     void **arguments;
     Call call;
+    fiber::FpControl control; // of the encountering task
 };
+
+// KMP_INHERIT_FP_CONTROL: the threads of a region begin with the floating-point control of the
+// encountering task, which has it again after the region.
+void restore(const fiber::FpControl &control) {
+    if (control.differs() && global_icvs().inherit_fp_control)
+        control.write();
+}
 
 void region_body(omp::Member &member, void *data) {
     const auto &region = *static_cast<const Region *>(data);
     Gtid gtid = sched::Worker::self()->id();
     Gtid thread = member.index;
+    if (member.index != 0)
+        restore(region.control);
     region.call(member.record, region.microtask, &gtid, &thread, region.arguments);
 }
 
@@ -103,7 +113,7 @@ Region make_region(Microtask microtask, int count, void **arguments) {
             "a parallel region with %d shared variables: at most %d are supported; group some in a "
             "structure",
             count, kMostArguments);
-    return {microtask, arguments, g_calls.calls[count]};
+    return {microtask, arguments, g_calls.calls[count], {}};
 }
 
 // num_threads(strict: ...) (OpenMP 6.0, 12.1.2): fewer threads are an error.
@@ -116,12 +126,14 @@ void check_strictness(const Ident *location, const Announced &announced, int siz
     __kmpc_error(location, announced.severity, announced.message ? announced.message : text);
 }
 
-void run(const Ident *location, Region region, bool parallel) {
+void run(const Ident *location, Region &region, bool parallel) {
     sched::Worker &worker = omp::here();
+    region.control.read();
     if (SENNIT_LIKELY(t_announced.levels <= 1 && t_announced.severity == 0)) {
         const int wanted = t_announced.levels ? t_announced.threads[0] : 0;
         t_announced.levels = 0;
         omp::parallel(worker, omp::region_size(worker, wanted, parallel), region_body, &region);
+        restore(region.control);
         return;
     }
     const Announced announced = std::exchange(t_announced, {});
@@ -136,10 +148,11 @@ void run(const Ident *location, Region region, bool parallel) {
         list_threads(listed, omp::member_of(worker).team->level, announced);
     task.icvs = &listed;
     omp::parallel(worker, size, region_body, &region);
+    restore(region.control);
     task.icvs = before;
 }
 
-SENNIT_COLD void run_observed(ompt::Site site, const Ident *location, const Region &region) {
+SENNIT_COLD void run_observed(ompt::Site site, const Ident *location, Region &region) {
     const ompt::MaybeEntry entry(site);
     run(location, region, true);
 }
@@ -159,7 +172,7 @@ SENNIT_COLD void run_observed(ompt::Site site, const Ident *location, const Regi
 
 KMP_API void __kmpc_fork_call(Ident *location, std::int32_t count, Microtask microtask, ...) {
     SENNIT_COLLECT(arguments, count, microtask)
-    const Region region = make_region(microtask, count, arguments);
+    Region region = make_region(microtask, count, arguments);
     if (ompt::on())
         run_observed(SENNIT_SITE, location, region);
     else
@@ -169,7 +182,8 @@ KMP_API void __kmpc_fork_call(Ident *location, std::int32_t count, Microtask mic
 KMP_API void __kmpc_fork_call_if(Ident *location, std::int32_t count, Microtask microtask,
                                  std::int32_t condition, void *argument) {
     const ompt::MaybeEntry entry(SENNIT_SITE);
-    run(location, make_region(microtask, argument ? count : 0, &argument), condition != 0);
+    Region region = make_region(microtask, argument ? count : 0, &argument);
+    run(location, region, condition != 0);
 }
 
 // The compiler's code calls the body itself between these two.
@@ -181,14 +195,19 @@ KMP_API void __kmpc_serialized_parallel(Ident *, Gtid) {
         ompt::serialized_begin(SENNIT_SITE, *static_cast<void **>(__builtin_frame_address(0)));
     else
         omp::fork(worker, 1, nullptr, nullptr);
+    omp::member_of(worker).team->control.read();
     if (SENNIT_UNLIKELY(t_announced.levels > 1))
         list_threads(*icvs_for_update(worker), level, t_announced);
     t_announced.levels = 0;
 }
 KMP_API void __kmpc_end_serialized_parallel(Ident *, Gtid) {
+    sched::Worker &worker = omp::here();
+    const fiber::FpControl control = omp::member_of(worker).team->control;
     if (ompt::on())
-        return ompt::serialized_end(SENNIT_SITE);
-    omp::join(omp::here());
+        ompt::serialized_end(SENNIT_SITE);
+    else
+        omp::join(worker);
+    restore(control);
 }
 
 KMP_API void __kmpc_push_num_threads(Ident *, Gtid, std::int32_t threads) {
@@ -247,7 +266,9 @@ KMP_API void __kmpc_fork_teams(Ident *, std::int32_t count, Microtask microtask,
     Region region = make_region(microtask, count, arguments);
     const int teams = std::exchange(t_announced.num_teams, 0);
     const int limit = std::exchange(t_announced.thread_limit, 0);
+    region.control.read();
     omp::run_league(omp::here(), teams, limit, true, region_body, &region);
+    restore(region.control);
 }
 
 // ---- who is asking --------------------------------------------------------------------------

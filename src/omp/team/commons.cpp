@@ -20,6 +20,7 @@ void commons_thread(void *argument) {
     Team &team = *member.team;
     sched::Worker &worker = *sched::Worker::self();
     leave_places();
+    fiber::set_fp_control(team.control);
     worker.enter(member);
     worker.slot = &member;
     worker.task = &member.implicit;

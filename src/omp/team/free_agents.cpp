@@ -52,6 +52,7 @@ void visit(void *argument) {
     guest.group = agent.group;
     guest.index = kUnassignedThread;
     guest.placement = agent.placement;
+    guest.control = agent.control;
     guest.implicit.team = &team;
     guest.implicit.tool = &guest.record;
     task::run_beyond_team(worker, guest, task);

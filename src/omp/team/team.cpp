@@ -146,6 +146,7 @@ Team *make_team(int size) {
         member->index = i;
         member->alone = size == 1;
         member->random = static_cast<std::uint32_t>(i) * 2654435761u + 1;
+        member->own_task = &member->implicit;
         member->implicit.team = team;
         member->implicit.tool = &member->record;
         team->slots[i] = member;
@@ -215,6 +216,7 @@ void docked_thread(void *argument) {
     Team &team = *member.team;
     sched::Worker &worker = *sched::Worker::self();
     member.regions = &team.fork.word();
+    fiber::set_fp_control(team.control);
     worker.enter(member);
     worker.slot = &member;
     if (ompt::on())
@@ -384,6 +386,8 @@ template <bool kTool>
 Team &start_region(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
     Member &encountering = member_of(worker);
     const int level = encountering.team->level + 1;
+    if (level > 1) // tasks outside of regions start when they are made
+        worker.note_control();
     Team &team = take_team(worker, size, level);
     team.in_use = true;
     team.kind = kind;

@@ -141,6 +141,8 @@ struct Team final : sched::Group {
     Kind kind = Kind::region;
     bool disband = false; // docked threads: go home
     FutexWord at_home{0}; // how many did
+    // The threads begin with that of their maker, as new threads of the system do.
+    fiber::FpControl control = fiber::fp_control();
     // How many threads have arrived at a barrier, the join among them, and, times kJoin, how many
     // of them at the join: in a cancelled region only these count.
     static constexpr std::int64_t kJoin = std::int64_t{1} << 32;
