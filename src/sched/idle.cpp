@@ -34,8 +34,13 @@ void Worker::poll_slow() {
 
 // This worker turns to work. If operations are pending and somebody sleeps, let him poll meanwhile.
 void Worker::give_up_polling() {
-    if (g_idle_poller.load(std::memory_order_relaxed) == this)
-        g_idle_poller.store(nullptr, std::memory_order_seq_cst);
+    if (g_idle_poller.load(std::memory_order_relaxed) == this) {
+        g_idle_poller.store(nullptr, std::memory_order_relaxed);
+        // Pairs with fence_heavy in sleep(): who counts as asleep before it looks for a poller
+        // either finds none, and polls, or is counted here. On ARM a seq_cst store would not do:
+        // the relaxed load may pass it.
+        fence_light();
+    }
     if (g_asleep.load(std::memory_order_relaxed) == 0 ||
         g_idle_poller.load(std::memory_order_relaxed) || crowded())
         return;

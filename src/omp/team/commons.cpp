@@ -13,6 +13,7 @@ namespace sennit::omp {
 namespace {
 
 std::atomic<Team *> g_commons{nullptr};
+SpinLock g_making; // the first of them
 constexpr std::int64_t kGoodbyeNs = 100'000'000;
 
 void commons_thread(void *argument) {
@@ -53,18 +54,22 @@ void close_commons() {
 }
 
 Team *commons() {
-    static SpinLock lock;
     Team *team = g_commons.load(std::memory_order_acquire);
     if (team)
         return team;
-    lock.lock();
+    g_making.lock();
     team = g_commons.load(std::memory_order_relaxed);
     if (!team) {
         team = make_serving_team(1);
         g_commons.store(team, std::memory_order_release);
     }
-    lock.unlock();
+    g_making.unlock();
     return team;
+}
+
+void commons_after_fork_in_child() {
+    g_making.unlock(); // another thread of the parent may have held it
+    g_commons.store(nullptr, std::memory_order_relaxed);
 }
 
 Team *make_serving_team(int size) {

@@ -16,5 +16,7 @@ Team *make_serving_team(int size);
 Task &make_spawned(sched::Worker &worker, Team &team, const task::SpawnPayload &spawn);
 // At the end of the program: a tool is told that its thread ends.
 void close_commons();
+// Its thread stayed in the parent.
+void commons_after_fork_in_child();
 
 } // namespace sennit::omp

@@ -11,6 +11,7 @@ namespace sennit::omp {
 namespace {
 
 std::atomic<Team *> g_agents{nullptr};
+SpinLock g_making;
 std::atomic<int> g_busy{0}; // tasks that agents have been given and have not ended
 
 bool in_reduction(const Task &task) {
@@ -73,10 +74,9 @@ bool offer(sched::Worker &worker, Task &task) {
 } // namespace
 
 bool have_free_agents() {
-    static SpinLock lock;
     if (g_agents.load(std::memory_order_acquire))
         return true;
-    lock.lock();
+    g_making.lock();
     Team *agents = g_agents.load(std::memory_order_relaxed);
     if (!agents) {
         const long asked = config().free_agents;
@@ -86,11 +86,12 @@ bool have_free_agents() {
             g_agents.store(agents, std::memory_order_release);
         }
     }
-    lock.unlock();
+    g_making.unlock();
     return agents != nullptr;
 }
 
 void free_agents_after_fork_in_child() {
+    g_making.unlock(); // another thread of the parent may have held it
     g_agents.store(nullptr, std::memory_order_relaxed);
     g_busy.store(0, std::memory_order_relaxed);
 }

@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "omp/loops/worksharing.h"
 #include "omp/ompt/events.h"
+#include "omp/team/commons.h"
 #include "omp/team/free_agents.h"
 #include "sched/threads.h"
 
@@ -578,6 +579,7 @@ void team_after_fork_in_child() {
     g_active.store(1, std::memory_order_relaxed);
     if (worker && worker->room)
         home_of(*worker).cached = nullptr; // their threads stayed in the parent
+    commons_after_fork_in_child();
     free_agents_after_fork_in_child();
 }
 
