@@ -35,7 +35,8 @@ Worker *g_abandoned = nullptr;  // workers of user threads that have ended
 Worker *g_threadless = nullptr; // workers of ours whose threads have ended, or were refused
 int g_retirements = 0;          // calls of retire_threads; under g_pool_lock
 pthread_key_t g_exit_key;
-std::atomic<void (*)(Worker &)> g_at_thread_end{nullptr};
+constexpr int kMostAtThreadEnd = 4;
+std::atomic<void (*)(Worker &)> g_at_thread_end[kMostAtThreadEnd];
 
 int g_processors = 1;
 int g_usable = 1;   // of them, by workers
@@ -167,7 +168,13 @@ Worker *Worker::by_id(int id) {
 }
 
 void at_thread_end(void (*function)(Worker &worker)) {
-    g_at_thread_end.store(function, std::memory_order_release);
+    for (auto &place : g_at_thread_end) {
+        void (*expected)(Worker &) = nullptr;
+        if (place.compare_exchange_strong(expected, function, std::memory_order_acq_rel) ||
+            expected == function)
+            return;
+    }
+    fatal("too many functions for the end of a thread (at most %d)", kMostAtThreadEnd);
 }
 
 // The parts of Worker that deal with kernel threads.
@@ -252,14 +259,18 @@ struct WorkerThreads {
         return error == 0;
     }
 
-    // A user's thread ends: keep its worker for the next one.
+    // A user's thread ends: keep its worker for the next one, as if that was new. Not when the
+    // thread ends in the middle of a region or a task: its fibers must never run on another thread.
     static void thread_exit(void *argument) {
         auto &worker = *static_cast<Worker *>(argument);
-        if (const auto function = g_at_thread_end.load(std::memory_order_acquire))
-            function(worker);
+        for (const auto &place : g_at_thread_end)
+            if (const auto function = place.load(std::memory_order_acquire))
+                function(worker);
         Worker::t_self_ = nullptr;
+        const bool reusable = worker.abandon();
         worker.away_.store(true, std::memory_order_relaxed);
-        put(worker, g_abandoned);
+        if (reusable)
+            put(worker, g_abandoned);
     }
 
     static void put(Worker &worker, Worker *&list) {

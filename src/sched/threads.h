@@ -29,7 +29,8 @@ std::uint64_t ticks_per_us();
 
 class Worker;
 // Called on a thread of the program's that has used OpenMP when it ends, before its worker is
-// another's; again when destructors of thread-specific data have used OpenMP since.
+// another's; again when destructors of thread-specific data have used OpenMP since. In the order in
+// which they were first given; nothing that a room above wants done is given twice.
 void at_thread_end(void (*function)(Worker &worker));
 
 } // namespace sennit::sched

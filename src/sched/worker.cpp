@@ -655,7 +655,15 @@ void Worker::trim_cache(int most) {
         least_cached_ = cached_;
         period_end_ = now + kPeriodUs * ticks_per_us();
     }
-    for (; most > 0 && surplus_ > 0 && cached_ > cache_floor(); --most, --surplus_) {
+    const int more = std::min({most, surplus_, cached_ - cache_floor()});
+    if (more > 0) {
+        unmap_free(more);
+        surplus_ -= more;
+    }
+}
+
+void Worker::unmap_free(int most) {
+    for (; most > 0; --most) {
         Fiber *fiber = cache_;
         cache_ = fiber->next;
         least_cached_ = std::min(least_cached_, --cached_);
@@ -664,6 +672,19 @@ void Worker::trim_cache(int most) {
         fiber::forget(fiber->context);
         fiber::unmap_stack(stack);
     }
+}
+
+// The owner ends. True when nothing of it is left, on no stack and in no list, that another thread
+// could not take over: fibers that wait for work end here, too.
+bool Worker::abandon() {
+    unmap_free(cached_);
+    if (current_ != &root_ || fibers_ || ready_head_ || next_ || (slots_ && slots_->next_of_worker))
+        return false;
+    if (slots_)
+        leave(*slots_);
+    slot = nullptr;
+    task = nullptr;
+    return true;
 }
 
 } // namespace sennit::sched

@@ -201,6 +201,8 @@ class alignas(kCacheLine) Worker {
     Fiber *take_fiber();
     void recycle(Fiber *fiber);
     void trim_cache(int most);
+    void unmap_free(int most);
+    bool abandon();
     static int cache_floor();
     void list(Fiber &fiber);
     void unlist(Fiber &fiber);

@@ -5,6 +5,7 @@
  * successors. */
 #include "check.h"
 #include "kmp_tasks.h"
+#include <pthread.h>
 
 void __kmpc_barrier(void *, int);
 #define ME NULL, __kmpc_global_thread_num(NULL)
@@ -162,9 +163,31 @@ static void *number(void *array, size_t count) {
     return array;
 }
 
+static int destroyed;
+static void *destroy(void *array, size_t count) {
+    (void)array;
+    destroyed += (int)count;
+    return NULL;
+}
+
+static void **cache;
+static void *in_a_thread(void *unused) {
+    int *mine = __kmpc_threadprivate_cached(ME, numbers, sizeof numbers, &cache);
+    CHECK(mine != numbers);
+    for (int i = 0; i < 4; ++i)
+        CHECK_EQ(mine[i]++, i + 1);
+    return unused;
+}
+
+/* Copies live as long as their thread. */
 static void threadprivate_array(void) {
-    static void **cache;
-    __kmpc_threadprivate_register_vec(NULL, numbers, number, NULL, NULL, 4);
+    __kmpc_threadprivate_register_vec(NULL, numbers, number, NULL, destroy, 4);
+    for (int i = 0; i < 2; ++i) {
+        pthread_t thread;
+        CHECK(pthread_create(&thread, NULL, in_a_thread, NULL) == 0);
+        CHECK(pthread_join(thread, NULL) == 0);
+        CHECK_EQ(destroyed, 4 * (i + 1));
+    }
 #pragma omp parallel
     {
         int *mine = __kmpc_threadprivate_cached(ME, numbers, sizeof numbers, &cache);

@@ -5,6 +5,7 @@
 #include "omp/kmp/kmp.h"
 
 #include "base/message.h"
+#include "sched/threads.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -34,6 +35,8 @@ struct Variable {
     std::size_t elements = 0; // of an array of objects
     ConstructMany construct_many = nullptr;
     CopyMany copy_many = nullptr;
+    Destroy destroy = nullptr;
+    DestroyMany destroy_many = nullptr;
     void *initial = nullptr; // the value at the first use
     void **copies = nullptr; // by thread number; pages come when touched
     Variable *next = nullptr;
@@ -74,6 +77,27 @@ void *make_copy(const Variable &variable) {
     return fresh;
 }
 
+// A thread of the program's has ended: the next one with its number gets fresh copies.
+void drop_copies(sched::Worker &worker) {
+    const auto thread = static_cast<std::size_t>(worker.id());
+    g_lock.lock();
+    Variable *variable = g_variables;
+    g_lock.unlock(); // the list only grows at its front
+    for (; variable; variable = variable->next) {
+        void *copy = variable->copies ? variable->copies[thread] : nullptr;
+        if (!copy)
+            continue;
+        variable->copies[thread] = nullptr;
+        if (copy == variable->original)
+            continue;
+        if (variable->destroy)
+            variable->destroy(copy);
+        else if (variable->destroy_many)
+            variable->destroy_many(copy, variable->elements);
+        std::free(copy);
+    }
+}
+
 } // namespace
 
 KMP_API void *__kmpc_threadprivate_cached(Ident *, Gtid, void *data, std::size_t size,
@@ -88,6 +112,7 @@ KMP_API void *__kmpc_threadprivate_cached(Ident *, Gtid, void *data, std::size_t
         variable.size = size;
         variable.initial = checked(std::malloc(size), size);
         std::memcpy(variable.initial, data, size);
+        sched::at_thread_end(drop_copies);
         variable.copies = static_cast<void **>(
             checked(std::calloc(kMostThreads, sizeof(void *)), kMostThreads * sizeof(void *)));
     }
@@ -105,21 +130,25 @@ KMP_API void *__kmpc_threadprivate(Ident *location, Gtid gtid, void *data, std::
     return __kmpc_threadprivate_cached(location, gtid, data, size, &none);
 }
 
-// Destructors would run at the end of the program; the copies live as long.
+// Copies of threads of ours and of the initial thread live as long as the program: nobody destroys
+// them.
 KMP_API void __kmpc_threadprivate_register(Ident *, void *data, Construct construct, Copy copy,
-                                           Destroy) {
+                                           Destroy destroy) {
     g_lock.lock();
     Variable &variable = find(data);
     variable.construct = construct;
     variable.copy = copy;
+    variable.destroy = destroy;
     g_lock.unlock();
 }
 KMP_API void __kmpc_threadprivate_register_vec(Ident *, void *data, ConstructMany construct,
-                                               CopyMany copy, DestroyMany, std::size_t elements) {
+                                               CopyMany copy, DestroyMany destroy,
+                                               std::size_t elements) {
     g_lock.lock();
     Variable &variable = find(data);
     variable.elements = elements;
     variable.construct_many = construct;
     variable.copy_many = copy;
+    variable.destroy_many = destroy;
     g_lock.unlock();
 }

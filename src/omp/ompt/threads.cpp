@@ -38,7 +38,6 @@ void initial_thread_end(omp::Member &initial) {
 void goodbye(sched::Worker &worker) {
     if (!t_thread.begun || !on() || omp::is_initial_thread()) // that one ends with the program
         return;
-    omp::disband_idle_teams(worker);
     initial_thread_end(omp::member_of(worker));
 }
 

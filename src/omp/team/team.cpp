@@ -527,15 +527,39 @@ int region_size(sched::Worker &worker, int wanted, bool parallel) {
                                    : std::min(size, kNoThreadLimit);
 }
 
+namespace {
+
+// A thread of the program's that has used OpenMP ends, outside of all regions. Tasks that it has
+// created are done before; under other runtimes they were when they had been created.
+void thread_ends(sched::Worker &worker) {
+    const Home &home = home_of(worker);
+    if (!home.initial || worker.slot != &home.initial->member(0) ||
+        worker.task != &home.initial->member(0).implicit)
+        return;
+    if (home.initial->has_tasks.load(std::memory_order_relaxed))
+        barrier(worker);
+    task::retire_implicit(worker, *worker.task);
+    disband_idle_teams(worker);
+}
+
+// Ends the tasks while thread-local objects that were made before the thread's first use of OpenMP
+// are there. Not those of the initial thread, which ends with the program.
+struct LastTasks {
+    bool used = false;
+    ~LastTasks() {
+        sched::Worker *worker = sched::Worker::self();
+        if (worker && !is_initial_thread())
+            thread_ends(*worker);
+    }
+};
+thread_local LastTasks t_last_tasks;
+
+} // namespace
+
 sched::Worker &attach() {
     sched::Worker &worker = sched::Worker::here();
-    if (!worker.slot && ompt::on())
+    if (ompt::on())
         ompt::start();
-    if (worker.slot) { // of a thread that has ended
-        if (ompt::on())
-            ompt::initial_thread_begin(worker);
-        return worker;
-    }
     Home &home = home_of(worker);
     if (!home.initial) {
         icv_first_use();
@@ -548,8 +572,10 @@ sched::Worker &attach() {
     worker.enter(member);
     start_implicit(worker, member);
     member.implicit.flags = Task::kInitial;
+    sched::at_thread_end(thread_ends);
     if (ompt::on())
         ompt::initial_thread_begin(worker);
+    t_last_tasks.used = true; // after what ompt/ makes, which goes after it
     return worker;
 }
 
