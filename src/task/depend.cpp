@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/depend.h"
 
+#include "base/assert.h"
 #include "base/message.h"
 #include "task/exclusion.h"
 #include "task/observer.h"
@@ -56,6 +57,7 @@ struct DependTable {
     std::size_t used = 0;
     DependNode *all = nullptr; // last omp_all_memory access: predecessor of every new address
     ExclusionLock *exclusion = nullptr; // of mutexinoutset items, once there was one
+    DependNode *waited = nullptr;       // see keep_waited
 
     Entry &find(std::uintptr_t address);
     void grow();
@@ -134,10 +136,9 @@ struct Edges {
     static constexpr int kKept = 8; // of a node with more, a second edge would do no harm
     int count = 0;
     task::Linking *linking;
-    ExclusionLock *&exclusion; // the table's
     const DependEdge *latest[kKept];
 
-    Edges(task::Linking *given, ExclusionLock *&lock) : linking(given), exclusion(lock) {}
+    explicit Edges(task::Linking *given) : linking(given) {}
     bool has(const DependEdge *edge) const {
         const DependEdge *const *end = latest + std::min(count, kKept);
         return std::find(latest, end, edge) != end;
@@ -205,8 +206,9 @@ SENNIT_COLD void observed_edge(const DependNode &predecessor, const DependNode &
     task::drop_place(&worker, predecessor);
 }
 
-[[gnu::always_inline]] inline void add_access(sched::Worker &worker, Entry &entry, DependNode &node,
-                                              task::DependKind kind, Edges &edges) {
+[[gnu::always_inline]] inline void add_access(sched::Worker &worker, DependTable &table,
+                                              Entry &entry, DependNode &node, task::DependKind kind,
+                                              Edges &edges) {
     if (kind == task::DependKind::out && entry.is_chain())
         return continue_chain(worker, entry, node, edges);
     Generation &now = entry.now;
@@ -217,7 +219,7 @@ SENNIT_COLD void observed_edge(const DependNode &predecessor, const DependNode &
         std::swap(entry.before, now);
         now.kind = kind;
         if (kind == task::DependKind::mutexinoutset)
-            now.mutex = task::make_mutex(edges.exclusion);
+            now.mutex = task::make_mutex(table.exclusion);
     }
     for (DependNode *predecessor : entry.before)
         connect(worker, predecessor, node, edges);
@@ -233,7 +235,7 @@ SENNIT_COLD void add_all_memory(sched::Worker &worker, DependTable &table, Depen
                                 Edges &edges) {
     for (std::size_t i = 0; i < table.capacity; ++i)
         if (table.entries[i].address)
-            add_access(worker, table.entries[i], node, task::DependKind::out, edges);
+            add_access(worker, table, table.entries[i], node, task::DependKind::out, edges);
     if (table.all) {
         connect(worker, table.all, node, edges);
         task::drop_place(&worker, table.all);
@@ -320,13 +322,38 @@ void release_block(sched::Worker *worker, void *block) {
 void free_node(sched::Worker *worker, DependNode *node) {
     if (SENNIT_UNLIKELY(node->mutexes != nullptr))
         free_mutexes(*node);
-    release_block(worker ? worker : sched::Worker::self(),
-                  node->task ? static_cast<void *>(node->task) : node);
+    if (!worker)
+        worker = sched::Worker::self();
+    Task *const task = node->task;
+    if (SENNIT_LIKELY(task != nullptr))
+        release_block(worker, task);
+    if (SENNIT_UNLIKELY(!task || reinterpret_cast<std::byte *>(node) != task->node))
+        release_block(worker, node);
+}
+
+void keep_waited(Task &creator, DependNode *node) {
+    SENNIT_ASSERT(!creator.children_depend->waited);
+    creator.children_depend->waited = node;
+}
+
+DependNode *take_waited(Task &creator) {
+    return std::exchange(creator.children_depend->waited, nullptr);
+}
+
+// It was nobody's but its creator's wait.
+static void end_waited(sched::Worker *worker, DependTable &table) {
+    DependNode *node = std::exchange(table.waited, nullptr);
+    DependEdge *behind = node->successors.exchange(DependNode::closed(), std::memory_order_release);
+    SENNIT_ASSERT(!behind);
+    static_cast<void>(behind);
+    drop_node(worker, node);
 }
 
 void drop_table(sched::Worker *worker, DependTable *table) {
     if (!table)
         return;
+    if (table->waited)
+        end_waited(worker, *table);
     for (std::size_t i = 0; i < table->capacity; ++i) {
         clear(worker, table->entries[i].now);
         clear(worker, table->entries[i].before);
@@ -345,13 +372,15 @@ bool add_depends(sched::Worker &worker, Task &parent, DependNode &node, const De
         parent.children_depend =
             new (checked(std::malloc(sizeof(DependTable)), sizeof(DependTable))) DependTable;
     DependTable &table = *parent.children_depend;
-    Edges edges(linking, table.exclusion);
+    if (SENNIT_UNLIKELY(table.waited != nullptr))
+        end_waited(&worker, table);
+    Edges edges(linking);
     for (int i = 0; i < count; ++i) {
         const auto address = reinterpret_cast<std::uintptr_t>(depends[i].address);
         if (SENNIT_UNLIKELY(address == 0))
             add_all_memory(worker, table, node, edges);
         else
-            add_access(worker, table.find(address), node, depends[i].kind, edges);
+            add_access(worker, table, table.find(address), node, depends[i].kind, edges);
     }
     if (SENNIT_UNLIKELY(linking != nullptr))
         linking->finish();

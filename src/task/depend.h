@@ -55,6 +55,11 @@ inline void drop_place(sched::Worker *worker, DependNode *node) {
 }
 void drop_table(sched::Worker *worker, DependTable *table);
 
+// A node that `creator` has waited for may be that of the task which it begins next. It is kept
+// until that takes it, or the creator adds another node or ends: nobody has come behind it then.
+void keep_waited(Task &creator, DependNode *node);
+DependNode *take_waited(Task &creator); // null when there is none
+
 // Close the list of successors; release(worker-independent) calls ready(node) for each that is
 // ready now.
 template <class Ready>

@@ -94,6 +94,7 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kProfiled = 1u << 12,  // `profile` wants to know how it ends
         kListed = 1u << 13,    // has ended and waits for events: on the list of its worker
         kObserved = 1u << 14,  // kUndeferred; somebody was told of its begin
+        kOddWaits = 1u << 15,  // of its waits for an unnamed task, see wait_depends_of_next
     };
 
     // What the creator of many children writes, what those who complete them elsewhere read, and
@@ -180,7 +181,7 @@ inline void set_up(sched::Worker &worker, Task &fresh, void (*invoke)(Task &), v
     fresh.team = parent->team;
     fresh.taskgroup = parent->taskgroup;
     fresh.icvs = parent->icvs;
-    fresh.flags = flags | (parent->flags & Task::kFinal);
+    fresh.flags = flags | (parent->flags & (Task::kFinal | Task::kOddWaits));
     // An untied task may go on elsewhere, so its children are never counted without atomics.
     if (flags & Task::kUntied)
         fresh.folded.store(true, std::memory_order_relaxed);
@@ -215,11 +216,23 @@ void run_beyond_team(sched::Worker &worker, sched::Slot &guest, Task &task);
 
 // Wait until the given dependences on the caller's earlier children are met ("if(0)" tasks,
 // `taskwait depend`); an undeferred task `self`, if given, takes part in the ordering of later
-// siblings until complete_undeferred.
+// siblings until it is complete.
 void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int count);
 
-// After wait_depends without a task: `task` is what it was for. Takes the mutexinoutset items.
-void take_waited_mutexes(sched::Worker &worker, Task &task);
+inline void wait_depends_only(sched::Worker &worker, const Depend *depends, int count) {
+    wait_depends(worker, nullptr, depends, count);
+}
+
+// The same where a compiler does not say whose dependences they are: of a `taskwait depend`, or of
+// an undeferred task that was made before and begins next. Tasks inherit kOddWaits from their
+// creator, which changes it at each such wait: so the one that begins tells on which side of the
+// last wait it was made. begin_waited: it begins, and takes part in the order if the wait was its.
+void wait_depends_of_next(sched::Worker &worker, const Depend *depends, int count);
+void begin_waited_slow(sched::Worker &worker, Task &task);
+inline void begin_waited(sched::Worker &worker, Task &task) {
+    if (worker.task->children_depend)
+        begin_waited_slow(worker, task);
+}
 
 // Make `task` (kUndeferred, from allocate()) the worker's current task, and back; end frees it.
 // Between the two the body runs on the caller's stack.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting: undeferred tasks, taskwait, taskgroup, suspension (OpenMP 5.2, 12.5.2, 15.4, 15.5).
+#include "base/assert.h"
 #include "task/depend.h"
 #include "task/exclusion.h"
 #include "task/lifecycle.h"
@@ -28,19 +29,8 @@ void wait_mutexes(sched::Worker &worker, DependNode &node) {
     worker.wait(condition);
 }
 
-// A node whose predecessors `creator` has waited for, with mutexes that the undeferred task, not
-// yet known, has to take. No scheduling point is between the two calls.
-struct Waited {
-    const Task *creator = nullptr;
-    DependNode *node = nullptr;
-};
-SENNIT_TLS Waited t_waited;
-
-} // namespace
-
-void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int count) {
-    if (count == 0)
-        return;
+// A node for `self`, or a waiter without a task, behind what comes before it.
+DependNode *wait_predecessors(sched::Worker &worker, Task *self, const Depend *depends, int count) {
     sched::WaitCell cell;
     DependNode *node = make_node(worker, self);
     node->waiter = &cell;
@@ -48,6 +38,15 @@ void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int 
         sched::CellCondition condition(cell, sched::WaitFor::dependences, node);
         worker.wait(condition);
     }
+    return node;
+}
+
+} // namespace
+
+void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int count) {
+    if (count == 0)
+        return;
+    DependNode *node = wait_predecessors(worker, self, depends, count);
     if (self) {
         self->depend = node;
         wait_mutexes(worker, *node);
@@ -55,24 +54,30 @@ void wait_depends(sched::Worker &worker, Task *self, const Depend *depends, int 
     }
     release_successors(&worker, *node,
                        [&](DependNode &ready) { node_ready(&worker, ready, Then::queue); });
-    if (SENNIT_LIKELY(!node->mutexes)) {
-        drop_node(&worker, node);
-        return;
-    }
-    if (t_waited.node)
-        drop_node(&worker, t_waited.node);
-    t_waited = {worker.task, node};
+    drop_node(&worker, node);
 }
 
-void take_waited_mutexes(sched::Worker &worker, Task &task) {
-    if (SENNIT_LIKELY(!t_waited.node) || t_waited.creator != worker.task)
+void wait_depends_of_next(sched::Worker &worker, const Depend *depends, int count) {
+    if (count == 0)
         return;
-    DependNode *const waited = t_waited.node;
-    t_waited.node = nullptr;
-    task.depend = make_node(worker, &task);
-    std::swap(task.depend->mutexes, waited->mutexes);
-    drop_node(&worker, waited);
-    wait_mutexes(worker, *task.depend);
+    Task &creator = *worker.task;
+    keep_waited(creator, wait_predecessors(worker, nullptr, depends, count));
+    creator.flags ^= Task::kOddWaits;
+}
+
+// Between the wait and the begin is no scheduling point, and the node is its creator's: so it is
+// the last wait's.
+void begin_waited_slow(sched::Worker &worker, Task &task) {
+    const Task &creator = *worker.task;
+    SENNIT_ASSERT(task.parent == &creator && !task.depend);
+    if (((task.flags ^ creator.flags) & Task::kOddWaits) == 0)
+        return; // made after the wait
+    DependNode *node = take_waited(*worker.task);
+    if (!node)
+        return;
+    node->task = &task; // whose memory stays with the node's from now on
+    task.depend = node;
+    wait_mutexes(worker, *node);
 }
 
 Task *detail::make_spare(sched::Worker &worker) {

@@ -67,6 +67,76 @@ static void successors_wait_for_events(void) {
     CHECK_EQ(pthread_join(thread, NULL), 0);
 }
 
+/* An event for the running task, which `thread` fulfils. */
+static void bind_event(pthread_t *thread) {
+    CHECK_EQ(DOOR(sennit_task_events_increase)(door_self(), 2), SENNIT_SUCCESS);
+    CHECK_EQ(pthread_create(thread, NULL, fulfil, door_self()), 0);
+}
+
+static void expect_fulfilled(int expected) {
+    CHECK_EQ(__atomic_load_n(&fulfilled, __ATOMIC_ACQUIRE), expected);
+}
+
+/* Its creator goes on when its body is over, and those behind it when its event is fulfilled. */
+static void undeferred_tasks_hold_their_dependences(void) {
+    int x = 0, y = 0;
+    pthread_t threads[3];
+    fulfilled = 0;
+#pragma omp task depend(out : y) shared(y)
+    y = 1;
+#pragma omp task if (0) depend(out : x) depend(in : y) shared(x, y, threads)
+    {
+        CHECK_EQ(y, 1);
+        bind_event(&threads[0]);
+        x = 1;
+    }
+#pragma omp task depend(in : x) shared(x)
+    expect_fulfilled(1);
+#pragma omp task if (0) depend(inout : x) shared(x, threads)
+    {
+        expect_fulfilled(1);
+        bind_event(&threads[1]);
+    }
+#pragma omp task if (0) depend(mutexinoutset : x) shared(x, threads)
+    {
+        expect_fulfilled(2);
+        bind_event(&threads[2]);
+    }
+#pragma omp task if (0) depend(mutexinoutset : x) shared(x)
+    expect_fulfilled(3);
+#pragma omp taskwait
+    for (int i = 0; i < 3; ++i)
+        CHECK_EQ(pthread_join(threads[i], NULL), 0);
+}
+
+/* A task that waits for nothing is none of those that the taskwait before it stands among. */
+static void a_taskwait_is_not_the_next_task(void) {
+    int x = 0;
+    sennit_task *task = NULL;
+#pragma omp task depend(out : x) shared(x)
+    x = 1;
+#pragma omp taskwait depend(in : x)
+    CHECK_EQ(x, 1);
+#pragma omp task if (0) shared(task)
+    {
+        task = door_self();
+        CHECK_EQ(DOOR(sennit_task_events_increase)(task, 1), SENNIT_SUCCESS);
+    }
+#pragma omp task depend(out : x) shared(x, task)
+    {
+        x = 2;
+        CHECK_EQ(DOOR(sennit_task_events_decrease)(task, 1), SENNIT_SUCCESS);
+    }
+#pragma omp taskwait
+    CHECK_EQ(x, 2);
+}
+
+static void undeferred(void) {
+    undeferred_tasks_hold_their_dependences();
+    a_taskwait_is_not_the_next_task();
+    undeferred_tasks_hold_their_dependences();
+}
+
 int main(void) {
     CHECK_EQ(DOOR(sennit_poll_register)("test", poll, &operation, &operation.service),
              SENNIT_SUCCESS);
@@ -77,6 +147,10 @@ int main(void) {
 #pragma omp single
         successors_wait_for_events();
         successors_wait_for_events();
+#pragma omp parallel
+#pragma omp single
+        undeferred();
+        undeferred();
     }
     CHECK_EQ(DOOR(sennit_poll_unregister)(operation.service), SENNIT_SUCCESS);
     return 0;

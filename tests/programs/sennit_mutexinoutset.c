@@ -93,7 +93,9 @@ static void undeferred(void) {
         CHECK_EQ(item, 1);
         item += 1;
     }
-    CHECK_EQ(item, 2);
+#pragma omp target depend(mutexinoutset : item) map(tofrom : item)
+    item += 1;
+    CHECK_EQ(item, 3);
 #pragma omp taskwait
 }
 

@@ -105,8 +105,21 @@ bool is_deferred(const sched::Worker &worker, unsigned flags) {
 
 void wait_for(sched::Worker &worker, void **depend) {
     SENNIT_READ_DEPENDENCES(depends, count, depend)
-    if (count > 0)
-        task::wait_depends(worker, nullptr, depends, count);
+    task::wait_depends_only(worker, depends, count);
+}
+
+// The target task that the encountering task waits for: what it binds or excludes holds for others.
+SENNIT_NOINLINE void run_in_order(sched::Worker &worker, const Region &region, void **depend) {
+    SENNIT_READ_DEPENDENCES(depends, count, depend)
+    Task &task = *task::allocate(worker, 0);
+    task::set_up(worker, task, invoke, reinterpret_cast<void *>(region.function), Task::kUndeferred,
+                 0);
+    if (task::Observer *observer = task::observer())
+        observer->created(worker, task, depends, count);
+    task::wait_depends(worker, &task, depends, count);
+    task::begin_undeferred(worker, task);
+    run(worker, region);
+    task::end_undeferred(worker, task);
 }
 
 // Data movement has nothing to do but to stand in the order that its dependences say.
@@ -148,7 +161,7 @@ GOMP_API void GOMP_target_ext(int device, Function function, std::size_t count, 
     auto **own = static_cast<void **>(alloca(items.room()));
     items.copy_to(own);
     if (depend)
-        wait_for(worker, depend);
+        return run_in_order(worker, {function, thread_limit, own}, depend);
     run(worker, {function, thread_limit, own});
 }
 

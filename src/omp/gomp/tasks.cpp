@@ -208,8 +208,8 @@ GOMP_API void GOMP_taskwait(void) {
 GOMP_API void GOMP_taskwait_depend(void **depend) {
     SENNIT_READ_DEPENDENCES(depends, count, depend)
     if (ompt::on())
-        return ompt::taskwait_depend(SENNIT_SITE, nullptr, depends, count);
-    task::wait_depends(omp::here(), nullptr, depends, count);
+        return ompt::taskwait_depend(SENNIT_SITE, task::wait_depends_only, depends, count);
+    task::wait_depends_only(omp::here(), depends, count);
 }
 
 GOMP_API void GOMP_taskyield(void) {

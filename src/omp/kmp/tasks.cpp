@@ -130,43 +130,17 @@ void hand_over(sched::Worker &worker, Task &task, const task::Depend *depends, i
     }
 }
 
-// The compiler forgets to say whose dependences an undeferred task waits for: they are those of the
-// detachable task that its creator made last, which holds them until its event is fulfilled.
-struct Made {
-    const Task *creator = nullptr;
-    Task *task = nullptr;
-};
-SENNIT_TLS Made t_detachable;
-
-// Its dependences are known, or it has none.
-void forget_detachable(const Task &task) {
-    if (t_detachable.task == &task)
-        t_detachable.task = nullptr;
-}
-
-Task *take_undeferred(const sched::Worker &worker) {
-    if (t_detachable.creator != worker.task)
-        return nullptr;
-    Task *const task = std::exchange(t_detachable.task, nullptr);
-    if (task)
-        task->flags |= Task::kUndeferred;
-    return task;
-}
-
 // `taskwait depend`, or what stands before an undeferred task.
 void wait_depends(ompt::Site site, const Dependences &given) {
     SENNIT_READ_DEPENDENCES(depends, total, given)
-    sched::Worker &worker = omp::here();
-    Task *const undeferred = take_undeferred(worker);
     if (ompt::on())
-        ompt::taskwait_depend(site, undeferred, depends, total);
+        ompt::taskwait_depend(site, task::wait_depends_of_next, depends, total);
     else
-        task::wait_depends(worker, undeferred, depends, total);
+        task::wait_depends_of_next(omp::here(), depends, total);
 }
 
 SENNIT_NOINLINE void hand_over_rare(ompt::Site site, sched::Worker &worker, Task &task) {
     const ompt::MaybeEntry entry(site);
-    forget_detachable(task);
     kmp::read_priority(task);
     hand_over(worker, task, nullptr, 0);
 }
@@ -242,7 +216,6 @@ KMP_API std::int32_t __kmpc_omp_task_with_deps(Ident *, Gtid, KmpTask *kmp_task,
     const Dependences given(count, list, more, rest);
     SENNIT_READ_DEPENDENCES(depends, total, given)
     Task &task = *Task::of_payload(kmp_task);
-    forget_detachable(task);
     kmp::read_priority(task);
     hand_over(omp::here(), task, depends, total);
     return 0;
@@ -263,9 +236,7 @@ KMP_API void __kmpc_omp_task_begin_if0(Ident *, Gtid, KmpTask *kmp_task) {
     Task &task = *Task::of_payload(kmp_task);
     sched::Worker &worker = omp::here();
     task.flags |= Task::kUndeferred;
-    forget_detachable(task);
-    if (!task.depend)
-        task::take_waited_mutexes(worker, task);
+    task::begin_waited(worker, task);
     if (ompt::on())
         return ompt::undeferred_begin(SENNIT_SITE, task);
     task::begin_undeferred(worker, task);
@@ -320,7 +291,6 @@ KMP_API void *__kmpc_task_allow_completion_event(Ident *, Gtid, KmpTask *kmp_tas
     task::note_may_suspend();
     task::bind_events(task, 1);
     task.door_flags |= kmp::kDetachable;
-    t_detachable = {omp::here().task, &task};
     return &task;
 }
 

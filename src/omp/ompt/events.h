@@ -138,9 +138,10 @@ bool barrier(Site site, SyncKind kind);
 void taskwait(Site site);
 void taskgroup_begin(Site site, Taskgroup &group);
 void taskgroup_end(Site site);
-// taskwait with dependences: to a tool, an undeferred task without a body. It may stand before the
-// `undeferred` one that they are of.
-void taskwait_depend(Site site, Task *undeferred, const task::Depend *depends, int count);
+// taskwait with dependences, which `wait` waits for: to a tool, an undeferred task without a body.
+// It may stand before the undeferred one that they are of.
+using WaitDepends = void (*)(sched::Worker &worker, const task::Depend *depends, int count);
+void taskwait_depend(Site site, WaitDepends wait, const task::Depend *depends, int count);
 
 // ---- worksharing (work.cpp) ---------------------------------------------------------------------
 

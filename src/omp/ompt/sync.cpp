@@ -105,7 +105,7 @@ void taskgroup_end(Site site) {
     report_taskgroup(entry, kEnd);
 }
 
-void taskwait_depend(Site site, Task *undeferred, const task::Depend *depends, int count) {
+void taskwait_depend(Site site, WaitDepends wait, const task::Depend *depends, int count) {
     const Entry entry(site);
     Task waiting;
     task::ToolRecord record;
@@ -113,13 +113,10 @@ void taskwait_depend(Site site, Task *undeferred, const task::Depend *depends, i
     record.taskwait = true;
     task::set_up(entry.worker(), waiting, nullptr, nullptr, Task::kUndeferred | Task::kMergeable,
                  0);
-    task::Observer *const observer = task::observer();
-    if (observer)
+    if (task::Observer *const observer = task::observer())
         observer->created(entry.worker(), waiting, depends, count);
-    task::wait_depends(entry.worker(), undeferred, depends, count);
+    wait(entry.worker(), depends, count);
     g_tool.task_schedule(data_of(record), kTaskwaitComplete, nullptr);
-    if (observer && undeferred)
-        observer->created(entry.worker(), *undeferred, depends, count);
 }
 
 } // namespace sennit::ompt

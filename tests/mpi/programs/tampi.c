@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <TAMPI.h>
+#include <unistd.h>
 
 enum { messages = 40, most = 8 };
 
@@ -181,6 +182,26 @@ static void properties(void) {
     CHECK(TAMPI_Property_set(TAMPI_PROPERTY_THREAD_TASKAWARE, 1) == MPI_SUCCESS);
 }
 
+/* An undeferred task holds its creator for its body alone, and its dependences until it has what
+ * it asked for. */
+static void undeferred(void) {
+    for (int round = 0; round < 10; ++round) {
+        int mine = rank + round, theirs = -1;
+#pragma omp task if (0) depend(out : theirs) shared(mine, theirs)
+        {
+            MPI_Request requests[2];
+            MPI_Irecv(&theirs, 1, MPI_INT, previous(), 1, MPI_COMM_WORLD, &requests[0]);
+            if (rank == 0)
+                usleep(1000);
+            MPI_Isend(&mine, 1, MPI_INT, next(), 1, MPI_COMM_WORLD, &requests[1]);
+            CHECK(TAMPI_Iwaitall(2, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
+        }
+#pragma omp task depend(in : theirs) shared(theirs)
+        CHECK(theirs == previous() + round);
+#pragma omp taskwait
+    }
+}
+
 int main(int argc, char **argv) {
     int provided = -1;
     MPI_Init_thread(&argc, &argv, MPI_TASK_MULTIPLE, &provided);
@@ -198,6 +219,9 @@ int main(int argc, char **argv) {
 #pragma omp parallel
 #pragma omp single
     point_to_point();
+#pragma omp parallel
+#pragma omp single
+    undeferred();
     collectives();
     MPI_Buffer_detach(&buffer, &size);
     free(buffer);
