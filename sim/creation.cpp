@@ -89,6 +89,21 @@ void Simulation::go_on_creating(Rank &rank, Time now) {
     events_.push(now + cost, pack(What::create, index_of(rank)));
 }
 
+// Nothing moves, but tasks that wait may wait for one that a full window keeps from being made. The
+// runtime's window holds nobody up who finds nothing to run.
+bool Simulation::create_in_spite_of_windows(Time now) {
+    bool any = false;
+    for (Rank &rank : ranks_) {
+        if (!can_create(rank) || !rank.spec)
+            continue;
+        std::erase(rank.idle, rank.first_thread);
+        threads_[rank.first_thread].idle = false;
+        go_on_creating(rank, now);
+        any = true;
+    }
+    return any;
+}
+
 void Simulation::created(Rank &rank, Time now) {
     tell_starts(rank);
     const std::uint64_t raises = rank.outlook.raises();
@@ -114,7 +129,7 @@ void Simulation::created(Rank &rank, Time now) {
     const Time cost = static_cast<Time>(raised * machine_.raise);
     occupy(rank, cost, false);
     look_ahead(rank);
-    if (rank.unfinished >= window_) {
+    if (window_full(rank)) {
         tell_creator(rank, Recorder::Creator::helps, now + cost);
         look_for_work(rank.first_thread, now + cost);
     } else {

@@ -52,6 +52,7 @@ struct Rank {
     bool waits_for_all = false; // before it makes `spec`
     std::uint32_t first_thread = 0;
     std::uint32_t unfinished = 0;
+    std::uint32_t suspended = 0; // of the unfinished: they wait for messages
     std::uint32_t created = 0;
     std::uint32_t next_age = 0;
     std::uint32_t starting = 0;    // tasks that have started, and the outlook does not know yet
@@ -105,10 +106,13 @@ class Simulation {
     }
 
     // Creation.
-    bool may_create(const Rank &rank) const {
-        return rank.creating && rank.unfinished < window_ &&
-               !(rank.waits_for_all && rank.unfinished > 0);
+    static bool can_create(const Rank &rank) {
+        return rank.creating && !(rank.waits_for_all && rank.unfinished > 0);
     }
+    bool window_full(const Rank &rank) const { return rank.unfinished - rank.suspended >= window_; }
+    // Rather than help with what is ready.
+    bool should_create(const Rank &rank) const { return can_create(rank) && !window_full(rank); }
+    bool create_in_spite_of_windows(Time now);
     void look_ahead(Rank &rank);
     void go_on_creating(Rank &rank, Time now);
     void created(Rank &rank, Time now);
@@ -126,6 +130,7 @@ class Simulation {
     void make_ready(Rank &rank, std::uint32_t task, std::uint32_t thread, Time now);
     std::uint32_t take_ready(Rank &rank, std::uint32_t thread);
     void wake_for_ready(Rank &rank, Time now);
+    void wake_creator(Rank &rank, Time now);
     void wake(Rank &rank, std::uint32_t thread, Time now);
 
     // Threads.

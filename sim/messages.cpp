@@ -78,9 +78,12 @@ void Simulation::post(Rank &rank, std::uint32_t index, std::uint32_t thread, Tim
         return;
     }
     ++result_.suspended;
+    ++rank.suspended;
     occupy(rank, suspend_, false);
-    if (!unlimited_)
-        events_.push(at + suspend_, pack(What::free, thread));
+    if (unlimited_)
+        return;
+    events_.push(at + suspend_, pack(What::free, thread));
+    wake_creator(rank, at + suspend_);
 }
 
 void Simulation::inject_when_allowed(std::uint32_t number) {
@@ -165,6 +168,7 @@ void Simulation::drop_if_over(std::uint32_t number) {
 // What a suspended task waits for has come.
 void Simulation::communication_done(std::uint32_t index, Time now) {
     Rank &rank = rank_of(index);
+    --rank.suspended;
     if (unlimited_)
         return finish(index, now);
     append(rank.arrived, rank.arrived_end, index);

@@ -152,7 +152,7 @@ Result Simulation::run(Fabric *fabric) {
     for (;;) {
         if (fabric_ && fabric_->busy())
             let_messages_travel();
-        if (events_.empty())
+        if (events_.empty() && !create_in_spite_of_windows(horizon_))
             break;
         const EventQueue::Event event =
             events_.pop([this](std::uint32_t what) { prefetch_soon(what); });

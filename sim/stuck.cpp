@@ -40,10 +40,8 @@ class Simulation::Waits {
 
     std::string name(std::uint32_t waiter) const {
         if (waiter & kCreator)
-            return fmt::format("rank {}'s creating thread ({})", waiter & ~kCreator,
-                               of_.ranks_[waiter & ~kCreator].waits_for_all
-                                   ? "it waits for its tasks"
-                                   : "its window is full");
+            return fmt::format("rank {}'s creating thread (it waits for its tasks)",
+                               waiter & ~kCreator);
         const Task &task = of_.tasks_[waiter];
         const std::uint32_t rank = of_.tasks_.rank_of(waiter);
         const std::string &function = of_.functions_[static_cast<std::size_t>(task.function)];

@@ -109,6 +109,12 @@ void Simulation::wake_for_ready(Rank &rank, Time now) {
         wake(rank, rank.idle.back(), now);
 }
 
+// It idles, and its window has room again.
+void Simulation::wake_creator(Rank &rank, Time now) {
+    if (should_create(rank) && threads_[rank.first_thread].idle)
+        wake(rank, rank.first_thread, now);
+}
+
 // ---- threads ------------------------------------------------------------------------------------
 
 void Simulation::look_for_work(std::uint32_t index, Time now) {
@@ -128,7 +134,7 @@ void Simulation::look_for_work(std::uint32_t index, Time now) {
         events_.push(now + resume_, pack(What::finish, task));
         return;
     }
-    if (index == rank.first_thread && may_create(rank))
+    if (index == rank.first_thread && should_create(rank))
         return go_on_creating(rank, now);
     task = take_ready(rank, index);
     if (task != kNone)
@@ -231,9 +237,7 @@ void Simulation::finish(std::uint32_t index, Time now) {
     }
     look_for_work(thread, now);
     wake_for_ready(rank, now);
-    // The creating thread idles although it could create.
-    if (may_create(rank) && threads_[rank.first_thread].idle)
-        wake(rank, rank.first_thread, now);
+    wake_creator(rank, now);
 }
 
 void Simulation::start_vertex(Rank &rank, std::uint32_t index) {
