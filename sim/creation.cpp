@@ -9,9 +9,9 @@ namespace sennit::sim {
 Profile *Simulation::profile_of(Rank &rank, const TaskSpec &spec) {
     policy::ProfileKey key;
     key.entry = &functions_[spec.function];
-    key.size = static_cast<std::uint32_t>(spec.kind == Kind::compute ? 48 : 32);
+    key.size = spec.kind == Kind::compute ? 48 : spec.begins(spec.kind) ? 32 : 40;
     key.dependences = spec.count + (spec.more ? static_cast<std::uint32_t>(spec.more->size()) : 0);
-    const bool known = machine_.known > 0 && spec.kind == Kind::send;
+    const bool known = machine_.known > 0 && spec.begins(Kind::send);
     Profile *profile = rank.profiles->find(
         key, known ? [](const void *) { return std::optional(true); } : policy::Profiles::Known{});
     if (policy::known_send(rank.outlook, profile))
@@ -163,8 +163,13 @@ std::uint32_t Simulation::make_task(Rank &rank, const TaskSpec &spec, Time now) 
         ++result_.compute;
     } else {
         task.bytes = spec.bytes;
-        task.call = {spec.message, spec.peer, kNone, nullptr};
-        ++(spec.kind == Kind::send ? result_.sends : result_.receives);
+        task.call.message = spec.message;
+        task.call.peer = spec.peer & kWhoMask;
+        task.call.part = static_cast<std::uint32_t>(spec.part) & 7;
+        task.call.next = kNone;
+        task.call.before = nullptr;
+        result_.sends += spec.begins(Kind::send);
+        result_.receives += spec.begins(Kind::receive);
     }
     Profile *profile = nullptr;
     if (rules_.learns() && !unlimited_) {

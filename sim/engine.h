@@ -137,6 +137,7 @@ class Simulation {
     void look_for_work(std::uint32_t thread, Time now);
     void start(Rank &rank, std::uint32_t task, std::uint32_t thread, Time now);
     void finish(std::uint32_t task, Time now);
+    void complete(std::uint32_t task, Time now);
     // For the recorder.
     std::uint64_t key_of(std::uint32_t task) const { return key_of(task, tasks_[task].serial); }
     static std::uint64_t key_of(std::uint32_t task, std::uint32_t serial) {
@@ -169,7 +170,13 @@ class Simulation {
     Time reconsider(Rank &rank);
 
     // Messages.
-    void post(Rank &rank, std::uint32_t task, std::uint32_t thread, Time at);
+    void call(Rank &rank, std::uint32_t task, std::uint32_t thread, Time at);
+    void call_bound(Rank &rank, std::uint32_t task, std::uint32_t thread, Time at);
+    bool begin_send(std::uint32_t task, std::uint32_t rank, Time at);
+    bool begin_receive(std::uint32_t task, std::uint32_t rank, Time at);
+    bool begin_wait(std::uint32_t task);
+    void tell_ran(Rank &rank, std::uint32_t task, std::uint32_t thread, Time begin, Time end,
+                  bool over);
     void inject_when_allowed(std::uint32_t message);
     void inject(std::uint32_t message, Time now);
     void let_messages_travel();

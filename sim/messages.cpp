@@ -9,6 +9,16 @@
 
 namespace sennit::sim {
 
+namespace {
+
+// The part that waits is still to come, if it has not come before.
+void expect_wait(Message::Wait &wait) {
+    if (wait == Message::Wait::none)
+        wait = Message::Wait::expected;
+}
+
+} // namespace
+
 void Simulation::append(std::uint32_t &head, std::uint32_t &end, std::uint32_t task) {
     tasks_[task].call.next = kNone;
     if (head == kNone)
@@ -28,53 +38,21 @@ std::uint32_t Simulation::pop(std::uint32_t &head, std::uint32_t &end) {
     return task;
 }
 
-// A task calls MPI; the call has reached the network at `at`.
-void Simulation::post(Rank &rank, std::uint32_t index, std::uint32_t thread, Time at) {
+// A task calls MPI; what begins there has reached the network at `at`.
+void Simulation::call(Rank &rank, std::uint32_t index, std::uint32_t thread, Time at) {
     Task &task = tasks_[index];
-    occupy(rank, overhead_, true);
-    const bool sends = task.kind == Kind::send;
-    if (sends && task.profile)
+    const bool waits = task.is(Part::wait);
+    const Time begin = waits ? at : at - overhead_;
+    if (!waits)
+        occupy(rank, overhead_, true);
+    if (task.begins(Kind::send) && task.profile)
         learn(rank, task, true);
-    const std::uint32_t number = messages_.find_or_make(task.call.message);
-    Message &message = messages_[number];
-    if ((sends ? message.sent_at : message.posted_at) >= 0)
-        throw Stuck(fmt::format("message {:#x} has two {}", task.call.message,
-                                sends ? "senders" : "receivers"));
-    const std::uint32_t r = index_of(rank);
-    const bool eager = static_cast<double>(task.bytes) <= machine_.eager;
-    bool over;
-    if (sends) {
-        message.source = r;
-        message.target = task.call.peer;
-        message.bytes = task.bytes;
-        message.sent_at = at;
-        ++result_.messages;
-        result_.bytes += task.bytes;
-        over = eager;
-        if (eager) {
-            message.send_over = true;
-            events_.push(at, pack(What::inject, number));
-        } else {
-            message.send_task = index;
-            inject_when_allowed(number);
-        }
-    } else {
-        message.posted_at = at;
-        over = message.delivered;
-        if (!over) {
-            message.receive_task = index;
-            inject_when_allowed(number);
-        }
-    }
-    if (setting_.recorder)
-        setting_.recorder->ran({static_cast<int>(r), static_cast<int>(thread - rank.first_thread),
-                                key_of(index), static_cast<int>(task.function), task.kind,
-                                at - overhead_, at, task.call.peer, task.call.message, task.bytes,
-                                !over});
+    const bool over = waits                     ? begin_wait(index)
+                      : task.kind == Kind::send ? begin_send(index, index_of(rank), at)
+                                                : begin_receive(index, index_of(rank), at);
+    tell_ran(rank, index, thread, begin, at, over);
     if (over) {
         events_.push(at, pack(What::finish, index));
-        if (!sends)
-            drop_if_over(number);
         return;
     }
     ++result_.suspended;
@@ -84,6 +62,99 @@ void Simulation::post(Rank &rank, std::uint32_t index, std::uint32_t thread, Tim
         return;
     events_.push(at + suspend_, pack(What::free, thread));
     wake_creator(rank, at + suspend_);
+}
+
+// All that the task has done is over, but for a message: no thread is needed.
+void Simulation::call_bound(Rank &rank, std::uint32_t index, std::uint32_t thread, Time at) {
+    Task &task = tasks_[index];
+    task.thread = static_cast<std::uint16_t>(thread - rank.first_thread);
+    task.started = true;
+    if (task.has_vertex)
+        start_vertex(rank, index);
+    const bool over = begin_wait(index);
+    tell_ran(rank, index, thread, at, at, over);
+    if (over)
+        return complete(index, at);
+    ++rank.suspended;
+}
+
+void Simulation::tell_ran(Rank &rank, std::uint32_t index, std::uint32_t thread, Time begin,
+                          Time end, bool over) {
+    if (!setting_.recorder)
+        return;
+    const Task &task = tasks_[index];
+    setting_.recorder->ran({static_cast<int>(index_of(rank)),
+                            static_cast<int>(thread - rank.first_thread), key_of(index),
+                            static_cast<int>(task.function), task.kind, task.part(), begin, end,
+                            task.call.peer, task.call.message, task.bytes, !over});
+}
+
+// Does the task go on at once?
+bool Simulation::begin_send(std::uint32_t index, std::uint32_t rank, Time at) {
+    const Task &task = tasks_[index];
+    const std::uint32_t number = messages_.find_or_make(task.call.message);
+    Message &message = messages_[number];
+    if (message.sent_at >= 0)
+        throw Stuck(fmt::format("message {:#x} has two senders", task.call.message));
+    message.source = rank;
+    message.target = task.call.peer;
+    message.bytes = task.bytes;
+    message.sent_at = at;
+    ++result_.messages;
+    result_.bytes += task.bytes;
+    if (task.is(Part::begin))
+        expect_wait(message.send_wait);
+    const bool eager = static_cast<double>(task.bytes) <= machine_.eager;
+    if (eager) {
+        message.send_over = true;
+        events_.push(at, pack(What::inject, number));
+        if (message.send_task != kNone) // it was there before
+            communication_done(message.send_task, at);
+        return true;
+    }
+    if (task.is(Part::whole))
+        message.send_task = index;
+    inject_when_allowed(number);
+    return !task.is(Part::whole);
+}
+
+bool Simulation::begin_receive(std::uint32_t index, std::uint32_t rank, Time at) {
+    const Task &task = tasks_[index];
+    const std::uint32_t number = messages_.find_or_make(task.call.message);
+    Message &message = messages_[number];
+    if (message.posted_at >= 0)
+        throw Stuck(fmt::format("message {:#x} has two receivers", task.call.message));
+    message.source = task.call.peer;
+    message.target = rank;
+    message.posted_at = at;
+    if (task.is(Part::begin))
+        expect_wait(message.receive_wait);
+    if (message.delivered) {
+        const std::uint32_t waiter = message.receive_task;
+        drop_if_over(number);
+        if (waiter != kNone) // it was there before
+            communication_done(waiter, at);
+        return true;
+    }
+    if (task.is(Part::whole))
+        message.receive_task = index;
+    inject_when_allowed(number);
+    return !task.is(Part::whole);
+}
+
+// For what another task has begun or will begin; is it over?
+bool Simulation::begin_wait(std::uint32_t index) {
+    const Task &task = tasks_[index];
+    const std::uint32_t number = messages_.find_or_make(task.call.message);
+    Message &message = messages_[number];
+    const bool sends = task.kind == Kind::send;
+    (sends ? message.send_wait : message.receive_wait) = Message::Wait::here;
+    if (!(sends ? message.send_over : message.receive_over())) {
+        (sends ? message.send_task : message.receive_task) = index;
+        return false;
+    }
+    drop_if_over(number);
+    return true;
 }
 
 void Simulation::inject_when_allowed(std::uint32_t number) {
@@ -100,7 +171,7 @@ void Simulation::inject_when_allowed(std::uint32_t number) {
 
 void Simulation::inject(std::uint32_t number, Time now) {
     const Message &message = messages_[number];
-    const bool tell = message.send_task != kNone;
+    const bool tell = !message.send_over;
     if (cards_.through_memory(message.source, message.target)) {
         const Time end = now + cards_.memory_time(message.bytes);
         if (tell)
@@ -131,7 +202,7 @@ void Simulation::let_messages_travel() {
     arrived_.clear();
     const Time now = fabric_->advance(next, arrived_);
     for (const std::uint32_t number : arrived_) {
-        if (messages_[number].send_task != kNone)
+        if (!messages_[number].send_over)
             events_.push(now, pack(What::sent, number));
         events_.push(now, pack(What::delivered, number));
     }
@@ -161,7 +232,7 @@ void Simulation::send_most_urgent(std::uint32_t card, Time now) {
 
 void Simulation::drop_if_over(std::uint32_t number) {
     const Message &message = messages_[number];
-    if (message.send_over && message.delivered && message.posted_at >= 0)
+    if (message.over())
         messages_.drop(number);
 }
 
@@ -179,8 +250,14 @@ void Simulation::communication_done(std::uint32_t index, Time now) {
 }
 
 void Simulation::notice(Rank &rank, Time now) {
+    bool completed = false;
     while (rank.arrived != kNone) {
         const std::uint32_t index = pop(rank.arrived, rank.arrived_end);
+        if (tasks_[index].is(Part::bound)) { // whoever notices completes it
+            complete(index, now);
+            completed = true;
+            continue;
+        }
         if (setting_.recorder)
             setting_.recorder->unblocked(static_cast<int>(index_of(rank)), key_of(index), now);
         const std::uint32_t home = rank.first_thread + tasks_[index].thread;
@@ -194,6 +271,10 @@ void Simulation::notice(Rank &rank, Time now) {
         if (!rank.idle.empty())
             wake(rank, rank.idle.back(), now);
     }
+    if (!completed)
+        return;
+    wake_for_ready(rank, now);
+    wake_creator(rank, now);
 }
 
 } // namespace sennit::sim

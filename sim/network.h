@@ -24,15 +24,25 @@ namespace sennit::sim {
 inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 struct Message {
+    // A part of its own that waits for one of the ends, see Part.
+    enum class Wait : std::uint8_t { none, expected, here };
     std::uint64_t key = 0;
     std::uint64_t bytes = 0;
     Time sent_at = -1;   // by the program; -1: not yet
     Time posted_at = -1; // its receive
     std::uint32_t source = 0, target = 0;
-    std::uint32_t send_task = kNone; // suspended, to be told
+    std::uint32_t send_task = kNone; // waits, to be told
     std::uint32_t receive_task = kNone;
     bool delivered = false;
     bool send_over = false;
+    Wait send_wait = Wait::none, receive_wait = Wait::none;
+
+    bool receive_over() const { return delivered && posted_at >= 0; }
+    // Both ends, and nobody will ask.
+    bool over() const {
+        return send_over && receive_over() && send_wait != Wait::expected &&
+               receive_wait != Wait::expected;
+    }
 };
 
 // Messages of which one end is known and not both are done, by key.

@@ -46,7 +46,8 @@ constexpr std::uint32_t pack(What what, std::uint32_t who) {
 struct alignas(64) Task {
     struct Call {
         std::uint64_t message = 0;
-        std::uint32_t peer = 0;
+        std::uint32_t peer : kWhatShift = 0;
+        std::uint32_t part : 3 = 0;
         std::uint32_t next = kNone; // in a list of tasks that wait
         Vertex *before = nullptr;   // as below, one
     };
@@ -76,6 +77,10 @@ struct alignas(64) Task {
     bool has_vertex : 1 = false;
     bool started : 1 = false;
     bool alive : 1 = true; // it has not ended
+
+    Part part() const { return static_cast<Part>(call.part); }
+    bool is(Part what) const { return kind != Kind::compute && part() == what; }
+    bool begins(Kind what) const { return kind == what && !is(Part::wait) && !is(Part::bound); }
 
     // Room for that many, null: too many.
     Vertex **room_before(std::uint32_t count) {

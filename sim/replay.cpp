@@ -6,9 +6,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace sennit::sim {
 namespace {
@@ -16,10 +16,20 @@ namespace {
 // Shorter work before or after a call is a part of the call.
 constexpr Time kWorthAPiece = 1000;
 
+// What a task does for a message.
 struct Stop {
     Time at; // in the task's own time
     Time length;
-    const trace::Call *call;
+    trace::Ns when; // recorded
+    Part part;
+    const trace::Call *call; // the send or the receive, also where it is waited for
+
+    // Of what happens in one call the waits are last: MPI_Sendrecv waits for its send when it has
+    // begun to receive.
+    bool operator<(const Stop &other) const {
+        return std::tuple(at, when, part == Part::wait) <
+               std::tuple(other.at, other.when, other.part == Part::wait);
+    }
 };
 
 // By a task that is replayed; what is outside of such ones may have the number of an implicit task.
@@ -30,7 +40,7 @@ bool in_task(const trace::Process &process, std::uint32_t task) {
 // What becomes of a call.
 enum class Role {
     message, // between two tasks, both ends known
-    wait,    // for what was posted: that is looked at
+    wait,    // for what was begun: that is looked at; or a probe: the receive waits
     other,   // a collective call, one of files or windows
     outside, // of tasks, or the other end is
     alone,   // the other end is not in the trace
@@ -38,29 +48,33 @@ enum class Role {
 
 // Their names tell them from others that neither send nor receive.
 bool is_wait(const std::string &call) {
-    constexpr const char *kWaits[] = {"MPI_Wait",   "MPI_Test",   "MPI_Probe",
-                                      "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe"};
-    return std::any_of(std::begin(kWaits), std::end(kWaits),
-                       [&](const char *wait) { return call.starts_with(wait); });
+    return call.starts_with("MPI_Wait") || call.starts_with("MPI_Test");
 }
 
 Role role_of(const trace::Job &job, const trace::Process &process, const trace::Call &call) {
     if (call.direction == trace::kNeither)
         return is_wait(process.file.name_of(call.name)) ? Role::wait : Role::other;
-    if (call.peer == -1)
+    if (call.probe || call.peer == -1)
         return Role::wait; // MPI_PROC_NULL: nothing to wait for
     if (call.message == trace::kNone)
         return in_task(process, call.task) ? Role::alone : Role::outside;
     const trace::Message &message = job.messages[call.message];
-    const trace::Process &to = job.processes[message.to];
-    const trace::Call &send = job.processes[message.from].calls[message.send];
-    const trace::Call &receive = to.calls[message.receive];
-    const auto task_of = [&](const trace::Call &end) {
-        return end.post && end.wait != trace::kNone ? to.calls[end.wait].task : end.task;
-    };
-    const bool both = in_task(job.processes[message.from], send.task) &&
-                      in_task(to, receive.task) && in_task(to, task_of(receive));
+    const trace::Process &from = job.processes[message.from], &to = job.processes[message.to];
+    const bool both =
+        in_task(from, from.calls[message.send].task) && in_task(to, to.calls[message.receive].task);
     return both ? Role::message : Role::outside;
+}
+
+// Can the completion of its task have waited until the operation was over? Not before the other end
+// had begun. So whatever is replayed agrees with the recorded order of times, and adds no cycle.
+bool may_have_waited(const trace::Job &job, const trace::Process &process,
+                     const trace::Call &call) {
+    const trace::Message &message = job.messages[call.message];
+    const trace::Call &other = call.direction == trace::kSend
+                                   ? job.processes[message.to].calls[message.receive]
+                                   : job.processes[message.from].calls[message.send];
+    const trace::Task &task = process.tasks[call.task];
+    return other.begin <= (task.completed == trace::kNever ? task.ended : task.completed);
 }
 
 [[noreturn]] void refuse(const trace::Process &process, std::uint64_t task, std::uint64_t before,
@@ -167,12 +181,35 @@ class Replay::Reader {
             if (role != Role::message)
                 continue;
             to_.messages_ += call.direction == trace::kSend;
-            const bool late =
-                call.post && call.direction == trace::kReceive && call.wait != trace::kNone;
-            const trace::Call &stop = late ? process.calls[call.wait] : call;
-            stops[stop.task].push_back({stop.ran_before, stop.ran_within, &call});
+            const Part part = call.post ? add_wait(process, call, stops) : Part::whole;
+            stops[call.task].push_back({call.ran_before, call.ran_within, call.begin, part, &call});
         }
         return stops;
+    }
+
+    // Where a task waits for what was begun; how it was begun.
+    Part add_wait(const trace::Process &process, const trace::Call &call, Stops &stops) {
+        const auto bind = [&](std::uint32_t task) {
+            const trace::Ns end = process.tasks[task].running;
+            stops[task].push_back({end, 0, process.tasks[task].ended, Part::bound, &call});
+            return Part::begin;
+        };
+        if (call.bound)
+            return in_task(process, call.bound) ? bind(call.bound) : Part::let_go;
+        if (call.wait != trace::kNone) {
+            const trace::Call &wait = process.calls[call.wait];
+            if (!in_task(process, wait.task)) {
+                ++waited_outside_;
+                return Part::let_go;
+            }
+            stops[wait.task].push_back(
+                {wait.ran_before, wait.ran_within, wait.begin, Part::wait, &call});
+            return Part::begin;
+        }
+        if (call.request == 0) // MPI_Bsend
+            return Part::let_go;
+        ++unwaited_;
+        return may_have_waited(job_, process, call) ? bind(call.task) : Part::let_go;
     }
 
     void count(const trace::Process &process, const trace::Call &call, Role role) {
@@ -273,8 +310,7 @@ class Replay::Reader {
             }
             rank.pieces.push_back(piece);
         };
-        std::stable_sort(stops.begin(), stops.end(),
-                         [](const Stop &a, const Stop &b) { return a.at < b.at; });
+        std::stable_sort(stops.begin(), stops.end());
         Time done = 0;
         for (const Stop &stop : stops) {
             if (stop.at - done >= kWorthAPiece) {
@@ -296,6 +332,7 @@ class Replay::Reader {
     TaskSpec call_at(const Stop &stop, TaskSpec spec) const {
         const trace::Message &message = job_.messages[stop.call->message];
         spec.kind = stop.call->direction == trace::kSend ? Kind::send : Kind::receive;
+        spec.part = stop.part;
         spec.message = stop.call->message;
         spec.bytes = job_.processes[message.from].calls[message.send].bytes;
         spec.peer = spec.kind == Kind::send ? message.to : message.from;
@@ -324,6 +361,13 @@ class Replay::Reader {
             notes.push_back(fmt::format("{} sends and receives have no other end in the trace, "
                                         "the first is {}: they wait for nobody",
                                         alone_, first_alone_));
+        note(waited_outside_,
+             "sends and receives that tasks began are waited for outside of tasks: "
+             "here nobody waits");
+        note(unwaited_,
+             "sends and receives that tasks began are waited for by no call in the trace "
+             "(MPI_Test, MPIX_Detach): the completion of the task waits, where that "
+             "can have been so");
         note(lost_, "dependences on tasks that are not in the trace: left out");
         note(nested_, "tasks of tasks are created where their parents are");
     }
@@ -333,7 +377,7 @@ class Replay::Reader {
     std::map<std::string, std::uint8_t> numbers_; // of functions
     trace::Ns begin_ = trace::kNever, end_ = 0;
     std::uint64_t calls_ = 0, others_ = 0, in_tasks_ = 0, outside_ = 0, alone_ = 0;
-    std::uint64_t unfinished_ = 0, lost_ = 0, nested_ = 0;
+    std::uint64_t waited_outside_ = 0, unwaited_ = 0, unfinished_ = 0, lost_ = 0, nested_ = 0;
     std::set<std::string> other_names_;
     std::string first_alone_;
 };
@@ -349,7 +393,7 @@ Tasks Replay::tasks_of(int number, Marks marks) const {
     TaskSpec task;
     for (const Piece &piece : rank.pieces) {
         task = piece.task;
-        task.clause = marks != Marks::none && task.kind == Kind::send ? 1 : 0;
+        task.clause = marks != Marks::none && task.begins(Kind::send) ? 1 : 0;
         task.add(piece.datum, Access::Mode::inout);
         task.more = nullptr;
         if (piece.edges > 0) {

@@ -3,10 +3,11 @@
 // creation, with their dependences, their times between calls of MPI, and their messages. What the
 // trace says about who ran when is not used: that is what a simulation finds out anew.
 //
-// A task that calls MPI is replayed in pieces: up to a call, the call, what follows. Not replayed:
-// collective calls, calls outside of tasks, messages of which one end is in the trace (what they
-// ran themselves counts as work, they wait for nobody); a task of a task is created where its
-// parent was. notes() tells how many there were.
+// A task that calls MPI is replayed in pieces: up to a call, the call, what follows. What it begins
+// without waiting (MPI_Isend) and the wait are pieces of their own. Not replayed: collective calls,
+// calls outside of tasks, messages of which one end is in the trace (what they ran themselves
+// counts as work, they wait for nobody), probes (the receive that follows waits); a task of a task
+// is created where its parent was. notes() tells how many there were.
 #pragma once
 
 #include "workload.h"

@@ -36,6 +36,7 @@ class Recorder {
         std::uint64_t task;
         int function;
         Kind kind;
+        Part part = Part::whole;
         Time begin, end;
         // Calls of MPI; suspended: the call is not over at `end`, the task waits.
         std::uint32_t peer;

@@ -19,7 +19,7 @@ class Simulation::Waits {
             if (!task.alive)
                 return;
             by_rank_[of_.tasks_.rank_of(index)].push_back(index);
-            if (task.kind != Kind::compute && !task.started)
+            if (!task.started && (task.begins(Kind::send) || task.begins(Kind::receive)))
                 ends_[{task.call.message, task.kind}] = index;
             for (std::uint32_t i = 0; i < task.near_count; ++i)
                 before_[task.near[i]].push_back(index);
@@ -156,13 +156,14 @@ void Simulation::stuck(Time now) {
     messages_.each([&](const Message &message) {
         if (listed++ >= 3)
             return;
-        if (message.posted_at < 0)
+        const bool sent = message.sent_at >= 0, posted = message.posted_at >= 0;
+        if (sent && !posted)
             text +=
                 fmt::format("; rank {} sent message {:#x} to rank {}, which does not receive it",
                             message.source, message.key, message.target);
-        else if (message.sent_at < 0)
+        else if (posted && !sent)
             text += fmt::format("; rank {} waits for message {:#x}, which nobody sent",
-                                tasks_.rank_of(message.receive_task), message.key);
+                                message.target, message.key);
     });
     std::uint64_t unfinished = 0;
     for (const Rank &rank : ranks_)

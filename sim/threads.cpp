@@ -29,6 +29,8 @@ void Simulation::note_priorities(Time now) {
 
 void Simulation::make_ready(Rank &rank, std::uint32_t index, std::uint32_t thread, Time now) {
     Task &task = tasks_[index];
+    if (task.is(Part::bound))
+        return call_bound(rank, index, thread, now);
     if (unlimited_)
         return start(rank, index, rank.first_thread, now);
     ++rank.ready;
@@ -165,22 +167,35 @@ void Simulation::start(Rank &rank, std::uint32_t index, std::uint32_t thread, Ti
     }
     occupy(rank, cost, false);
     if (task.kind != Kind::compute)
-        return post(rank, index, thread, now + cost + overhead_);
+        return call(rank, index, thread, now + cost + (task.is(Part::wait) ? 0 : overhead_));
     occupy(rank, task.duration, true);
     const Time end = now + cost + task.duration;
     if (setting_.recorder)
         setting_.recorder->ran({static_cast<int>(threads_[thread].rank),
                                 static_cast<int>(thread - rank.first_thread), key_of(index),
-                                static_cast<int>(task.function), task.kind, now + cost, end, 0, 0,
-                                0, false});
+                                static_cast<int>(task.function), task.kind, Part::whole, now + cost,
+                                end, 0, 0, 0, false});
     events_.push(end, pack(What::finish, index));
 }
 
+// A task's thread is done with it.
 void Simulation::finish(std::uint32_t index, Time now) {
+    Rank &rank = rank_of(index);
+    const std::uint32_t thread = rank.first_thread + tasks_[index].thread;
+    complete(index, now);
+    if (unlimited_)
+        return;
+    look_for_work(thread, now);
+    wake_for_ready(rank, now);
+    wake_creator(rank, now);
+}
+
+// It ends, and its successors are told.
+void Simulation::complete(std::uint32_t index, Time now) {
     Task &task = tasks_[index];
     Rank &rank = rank_of(index);
     const std::uint32_t thread = rank.first_thread + task.thread;
-    if (task.profile && task.kind != Kind::send)
+    if (task.profile && !task.begins(Kind::send))
         learn(rank, task, false);
     if (setting_.recorder)
         setting_.recorder->ended(static_cast<int>(threads_[thread].rank),
@@ -230,14 +245,8 @@ void Simulation::finish(std::uint32_t index, Time now) {
             release(near[i]);
     if (next != kNone)
         make_ready(rank, next, thread, now);
-    if (unlimited_) {
-        if (rank.waits_for_all && rank.unfinished == 0)
-            go_on_creating(rank, now);
-        return;
-    }
-    look_for_work(thread, now);
-    wake_for_ready(rank, now);
-    wake_creator(rank, now);
+    if (unlimited_ && rank.waits_for_all && rank.unfinished == 0)
+        go_on_creating(rank, now);
 }
 
 void Simulation::start_vertex(Rank &rank, std::uint32_t index) {

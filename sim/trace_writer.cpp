@@ -19,7 +19,9 @@ constexpr std::size_t kChunkWords = (kChunkBytes - sizeof(ChunkHeader)) / sizeof
 constexpr std::uint64_t kOwnFiber = 1;
 constexpr Time kForever = INT64_MAX;
 // Keys of the table.
-constexpr Word kSendName = 1, kReceiveName = 2, kWorld = 3, kFirstFunction = 16;
+constexpr Word kSendName = 1, kReceiveName = 2, kWorld = 3, kBeginSendName = 4,
+               kBeginReceiveName = 5, kWaitName = 6, kFirstFunction = 16;
+constexpr Word kOneRequest = Word{1} << 8; // beside the direction
 
 Word entry_of(int function) {
     return kFirstFunction + static_cast<Word>(function);
@@ -40,6 +42,11 @@ void add_entry(std::vector<Word> &table, TableType type, Word key, const std::ve
     table[at + 1] = key;
     std::copy(numbers.begin(), numbers.end(), table.begin() + static_cast<std::ptrdiff_t>(at) + 2);
     std::memcpy(&table[at + 2 + numbers.size()], text.data(), text.size());
+}
+
+// Of one end of a message; never 0.
+Word request_of(const Recorder::Ran &what) {
+    return (what.message << 1 | Word{what.kind == sim::Kind::send}) + 1;
 }
 
 } // namespace
@@ -120,6 +127,9 @@ void TraceWriter::write_table(int number, const About &about) {
     std::vector<Word> table;
     add_entry(table, TableType::name, kSendName, {}, "MPI_Send");
     add_entry(table, TableType::name, kReceiveName, {}, "MPI_Recv");
+    add_entry(table, TableType::name, kBeginSendName, {}, "MPI_Isend");
+    add_entry(table, TableType::name, kBeginReceiveName, {}, "MPI_Irecv");
+    add_entry(table, TableType::name, kWaitName, {}, "MPI_Wait");
     add_entry(table, TableType::group, kWorld, {ranks_.size() << 32}, "MPI_COMM_WORLD");
     for (std::size_t i = 0; i < about.functions.size(); ++i)
         add_entry(table, TableType::name, entry_of(static_cast<int>(i)), {},
@@ -240,6 +250,8 @@ void TraceWriter::ready(int rank, int thread, std::uint64_t task, Time at) {
 }
 
 void TraceWriter::ran(const Ran &what) {
+    if (what.kind != sim::Kind::compute && what.part == Part::bound)
+        return begin_bound(what);
     Thread &thread = thread_of(what.rank, what.thread);
     catch_up(what.rank, what.thread, kForever); // it is free: all that was told of it is over
     const auto at = [&](Time time, trace::Kind kind, std::initializer_list<Word> arguments) {
@@ -250,22 +262,45 @@ void TraceWriter::ran(const Ran &what) {
     if (what.kind == sim::Kind::compute)
         return;
     const bool sends = what.kind == sim::Kind::send;
-    const std::uint32_t tag = tag_of(what.message);
-    const Word ends = pair(static_cast<int>(what.peer), static_cast<int>(tag));
-    at(what.begin, trace::Kind::span_begin,
-       {id, sends ? kSendName : kReceiveName, ends, what.bytes, kWorld,
-        (sends ? kSend : kReceive) | Word{1} << 8});
+    const bool waits = what.part == Part::wait;
+    const Word nothing = pair(-1, -1);
+    const Word ends =
+        waits ? nothing : pair(static_cast<int>(what.peer), static_cast<int>(tag_of(what.message)));
+    const Word direction = sends ? kSend : kReceive;
+    if (what.part == Part::begin || what.part == Part::let_go) {
+        at(what.begin, trace::Kind::post,
+           {id, sends ? kBeginSendName : kBeginReceiveName, ends, what.bytes, kWorld,
+            direction | kOneRequest, what.part == Part::begin ? request_of(what) : 0});
+        return;
+    }
+    if (waits) {
+        at(what.begin, trace::Kind::span_begin,
+           {id, kWaitName, nothing, 0, kWorld, kNeither | kOneRequest});
+        at(what.begin, trace::Kind::waits_for, {id, request_of(what)});
+    } else {
+        at(what.begin, trace::Kind::span_begin,
+           {id, sends ? kSendName : kReceiveName, ends, what.bytes, kWorld,
+            direction | kOneRequest});
+    }
+    const Received received = sends || waits ? Received{nothing, 0} : Received{ends, what.bytes};
     if (!what.suspended) {
-        at(what.end, trace::Kind::span_end,
-           {id, sends ? pair(-1, -1) : ends, sends ? 0 : what.bytes});
+        at(what.end, trace::Kind::span_end, {id, received.ends, received.bytes});
         return;
     }
     // Its fiber is put aside with it, the thread goes on with another.
     at(what.end, trace::Kind::suspend, {id});
     const std::uint64_t fiber = thread.fiber;
-    rank_of(what.rank).suspended[what.task] = {what.thread, fiber, what.kind,
-                                               what.peer,   tag,   what.bytes};
+    rank_of(what.rank).suspended[what.task] = {what.thread, fiber, received};
     at(what.end, trace::Kind::fiber_switch, {fiber, new_fiber(thread)});
+}
+
+// Its body is over when it begins.
+void TraceWriter::begin_bound(const Ran &what) {
+    const Word id = id_of(what.task);
+    record(what.rank, what.thread, what.begin, trace::Kind::start, {id, entry_of(what.function)});
+    record(what.rank, what.thread, what.begin, trace::Kind::waits_for, {id, request_of(what)});
+    record(what.rank, what.thread, what.begin, trace::Kind::end, {id});
+    rank_of(what.rank).bound.insert(what.task);
 }
 
 void TraceWriter::unblocked(int rank, std::uint64_t task, Time at) {
@@ -276,6 +311,8 @@ void TraceWriter::unblocked(int rank, std::uint64_t task, Time at) {
 // began.
 void TraceWriter::ended(int rank, int row, std::uint64_t task, Time at) {
     const Word id = id_of(task);
+    if (rank_of(rank).bound.erase(task) > 0)
+        return record(rank, row, at, trace::Kind::complete, {id});
     auto &suspended = rank_of(rank).suspended;
     const auto found = suspended.find(task);
     if (found == suspended.end()) {
@@ -288,12 +325,10 @@ void TraceWriter::ended(int rank, int row, std::uint64_t task, Time at) {
     Thread &thread = thread_of(rank, was.thread);
     catch_up(rank, was.thread, at);
     const std::uint64_t here = thread.fiber;
-    const bool sends = was.kind == sim::Kind::send;
     switch_to(rank, was.thread, at, was.fiber);
     record(rank, was.thread, at, trace::Kind::resume, {id});
     record(rank, was.thread, at, trace::Kind::span_end,
-           {id, sends ? pair(-1, -1) : pair(static_cast<int>(was.peer), static_cast<int>(was.tag)),
-            sends ? 0 : was.bytes});
+           {id, was.received.ends, was.received.bytes});
     record(rank, was.thread, at, trace::Kind::end, {id});
     record(rank, was.thread, at, trace::Kind::complete, {id});
     switch_to(rank, was.thread, at, here);

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace sennit::sim {
@@ -58,13 +59,14 @@ class TraceWriter final : public Recorder {
         std::uint64_t fibers = 1;        // numbers given out; 1: the thread's own
         std::vector<std::uint64_t> free; // numbers of fibers that may be used again
     };
+    // What the end of a call says that receives.
+    struct Received {
+        trace::Word ends, bytes;
+    };
     struct Suspended {
         int thread;
         std::uint64_t fiber;
-        Kind kind;
-        std::uint32_t peer;
-        std::uint32_t tag;
-        std::uint64_t bytes;
+        Received received;
     };
     struct Rank {
         std::filesystem::path path;
@@ -72,6 +74,7 @@ class TraceWriter final : public Recorder {
         std::uint64_t tasks = 0;
         bool creator_waits = false;
         std::unordered_map<std::uint64_t, Suspended> suspended;
+        std::unordered_set<std::uint64_t> bound; // tasks whose completion waits
     };
     struct Ids { // of the tasks that have had this index, by serial
         std::vector<std::uint32_t> of_serial;
@@ -92,6 +95,7 @@ class TraceWriter final : public Recorder {
     void switch_to(int rank, int thread, Time at, std::uint64_t fiber);
     std::uint64_t new_fiber(Thread &thread);
     std::uint32_t tag_of(std::uint64_t message);
+    void begin_bound(const Ran &what);
     void flush(int rank, int thread);
     void write_table(int rank, const About &about);
     void put(const Rank &rank, std::uint64_t at, const void *bytes, std::size_t count,

@@ -28,10 +28,20 @@ struct Access {
 
 enum class Kind : std::uint8_t { compute, send, receive };
 
+// Of a call that sends or receives: what a task does of it.
+enum class Part : std::uint8_t {
+    whole,  // begins it and waits until it is over: MPI_Send, MPI_Recv
+    begin,  // begins it; another task waits: MPI_Isend, MPI_Irecv
+    let_go, // begins it; nobody waits
+    wait,   // MPI_Wait
+    bound,  // no thread waits, but successors do until it is over: TAMPI_Iwait
+};
+
 struct TaskSpec {
     static constexpr int kMostAccesses = 8;
 
     Kind kind = Kind::compute;
+    Part part = Part::whole;
     std::uint8_t function = 0; // index of Workload::functions
     std::uint8_t count = 0;    // of accesses
     int clause = 0;            // the priority clause's value, under the policy at hand
@@ -45,6 +55,9 @@ struct TaskSpec {
     // What is beyond those eight; valid until the generator goes on.
     const std::vector<Access> *more = nullptr;
 
+    bool begins(Kind call) const {
+        return kind == call && part != Part::wait && part != Part::bound;
+    }
     void add(std::uint32_t datum, Access::Mode mode) { accesses[count++] = {datum, mode}; }
 };
 

@@ -226,10 +226,11 @@ class PathFinder {
                 const Call &call = process.calls[c];
                 if (call.message == kNone || call.open || !process.tasks[call.task].ran())
                     continue;
+                const std::uint32_t waiter = process.waiter_of(call);
                 if (call.direction == kSend)
                     steps_.push_back({call.begin, What::send, p, call.task, c});
-                else
-                    steps_.push_back({call.over(process.calls), What::received, p, call.task, c});
+                else if (process.tasks[waiter].ran())
+                    steps_.push_back({process.over(call), What::received, p, waiter, c});
             }
             for (std::uint32_t w = 0; w < process.waits.size(); ++w) {
                 const WaitSpan &wait = process.waits[w];
@@ -289,7 +290,8 @@ class PathFinder {
         case What::received: {
             const Call &call = process.calls[step.item];
             const Call &waiter = call.wait == kNone ? call : process.calls[call.wait];
-            const Ns ran = waiter.ran_before + waiter.ran_within;
+            const Ns ran =
+                call.bound ? process.tasks[t].running : waiter.ran_before + waiter.ran_within;
             const Way &from = sent_[call.message];
             if (places_[p][t].begun && from.node != kNone && from.length > way_at(p, t, ran).length)
                 turn(p, t, ran, from, true);
@@ -398,7 +400,7 @@ std::vector<Ns> message_times(const Job &job) {
     for (const Message &message : job.messages) {
         const Process &from = job.processes[message.from];
         const Process &to = job.processes[message.to];
-        times.push_back(to.calls[message.receive].over(to.calls) - from.calls[message.send].begin);
+        times.push_back(to.over(to.calls[message.receive]) - from.calls[message.send].begin);
     }
     std::sort(times.begin(), times.end());
     return times;

@@ -125,7 +125,7 @@ json calls_of(const Process &process, const Scale &scale, Names &names) {
     std::vector<std::uint8_t> direction;
     for (const Call &call : process.calls) {
         begin.push_back(scale(call.begin));
-        end.push_back(scale(call.over(process.calls)));
+        end.push_back(scale(process.over(call)));
         name.push_back(names(process.file.name_of(call.name)));
         task.push_back(call.task);
         thread.push_back(call.thread);

@@ -132,7 +132,7 @@ class Writer {
             const Process &to = job_.processes[message.to];
             const Call &send = from.calls[message.send];
             const Call &receive = to.calls[message.receive];
-            const Ns received = std::max(receive.over(to.calls), send.begin);
+            const Ns received = std::max(to.over(receive), send.begin);
             records_.emplace_back(
                 send.begin, fmt::format("3:{}:{}:{}:{}:{}:{}:{}:{}\n",
                                         object(message.from, thread_of(message.from, send.thread)),

@@ -60,8 +60,12 @@ class Replay {
 
     // ---- one thread ---------------------------------------------------------------------------
 
+    struct Calls {                       // of a task, or of a thread outside of tasks
+        std::vector<std::uint32_t> open; // innermost last
+        std::uint32_t latest = kNone;
+    };
     struct Open {
-        std::vector<std::uint32_t> calls; // of a task, innermost last
+        Calls calls;
         Ns suspended_at = kNever;
         bool suspended = false;
     };
@@ -75,7 +79,7 @@ class Replay {
         fiber_ = 0;
         root_ = 0;
         program_ = 0;
-        calls_outside_.clear();
+        calls_outside_ = {};
         file_.each(thread, [&](const Event &event) {
             const Ns now = std::max(event.ns, since_valid_ ? since_ : event.ns);
             if (!since_valid_) {
@@ -342,25 +346,44 @@ class Replay {
         call.request = post ? event[6] : 0;
         call.post = post;
         call.open = !post;
+        call.probe = call.direction == kReceive && is_probe(call.name);
         call.ran_before = ran(task, now);
         call.wait = call.message = kNone;
         const auto index = static_cast<std::uint32_t>(process_.calls.size());
-        process_.calls.push_back(call);
+        Calls &calls = calls_of(task);
         if (post) {
             if (call.request)
-                requests_.push_back({now, call.request, index, true});
+                requests_.push_back({now, call.request, index, 0, true});
         } else {
-            open_calls(task).push_back(index);
+            // MPI_Sendrecv posts its send, and then is the call that receives.
+            if (calls.latest != kNone && is_part_of(process_.calls[calls.latest], call))
+                process_.calls[calls.latest].wait = index;
+            calls.open.push_back(index);
         }
+        calls.latest = index;
+        process_.calls.push_back(call);
         if (task && process_.tasks[task].seen()) {
             process_.tasks[task].sends |= call.direction == kSend;
-            process_.tasks[task].receives |= call.direction == kReceive;
+            process_.tasks[task].receives |= call.direction == kReceive && !call.probe;
         }
+    }
+
+    bool is_probe(std::uint64_t name) {
+        const auto [at, fresh] = probes_.try_emplace(name);
+        if (fresh) {
+            const std::string text = file_.name_of(name);
+            at->second = text == "MPI_Probe" || text == "MPI_Mprobe";
+        }
+        return at->second;
+    }
+
+    static bool is_part_of(const Call &post, const Call &call) {
+        return post.post && post.request == 0 && post.name == call.name;
     }
 
     void end_call(const Event &event, Ns now) {
         const std::uint32_t task = find(event[0]) ? static_cast<std::uint32_t>(event[0]) : 0;
-        std::vector<std::uint32_t> &open = open_calls(task);
+        std::vector<std::uint32_t> &open = calls_of(task).open;
         if (open.empty()) {
             ++process_.strange;
             return;
@@ -380,14 +403,15 @@ class Replay {
 
     void wait_for(const Event &event, Ns now) {
         const std::uint32_t task = find(event[0]) ? static_cast<std::uint32_t>(event[0]) : 0;
-        const std::vector<std::uint32_t> &open = open_calls(task);
-        if (!open.empty())
-            requests_.push_back({now, event[1], open.back(), false});
+        const std::vector<std::uint32_t> &open = calls_of(task).open;
+        // A span of the program's own waits for no request.
+        if (!open.empty() && process_.calls[open.back()].requests > 0)
+            requests_.push_back({now, event[1], open.back(), 0, false});
+        else if (task)
+            requests_.push_back({now, event[1], kNone, task, false});
     }
 
-    std::vector<std::uint32_t> &open_calls(std::uint32_t task) {
-        return task ? open_[task].calls : calls_outside_;
-    }
+    Calls &calls_of(std::uint32_t task) { return task ? open_[task].calls : calls_outside_; }
 
     // ---- all threads --------------------------------------------------------------------------
 
@@ -441,7 +465,8 @@ class Replay {
         }
     }
 
-    // A wait is for the latest post with its request.
+    // A wait is for the latest post with its request. What MPI_Waitany or MPI_Waitsome leaves, a
+    // later wait names again.
     void bind_requests() {
         std::stable_sort(requests_.begin(), requests_.end(),
                          [](const Request &a, const Request &b) { return a.at < b.at; });
@@ -449,11 +474,22 @@ class Replay {
         for (const Request &request : requests_) {
             if (request.post) {
                 posts[request.request] = request.call;
-            } else if (const auto found = posts.find(request.request); found != posts.end()) {
-                process_.calls[found->second].wait = request.call;
-                posts.erase(found);
+                continue;
             }
+            const auto found = posts.find(request.request);
+            if (found == posts.end())
+                continue;
+            Call &post = process_.calls[found->second];
+            post.wait = request.call;
+            post.bound = request.task;
+            if (request.task || !may_leave_some(process_.calls[request.call]))
+                posts.erase(found);
         }
+    }
+
+    bool may_leave_some(const Call &call) const {
+        const std::string name = file_.name_of(call.name);
+        return name == "MPI_Waitany" || name == "MPI_Waitsome";
     }
 
     void sort_calls() {
@@ -521,7 +557,8 @@ class Replay {
     struct Request {
         Ns at;
         std::uint64_t request;
-        std::uint32_t call;
+        std::uint32_t call; // kNone: the completion of `task` waits
+        std::uint32_t task;
         bool post;
     };
 
@@ -534,7 +571,8 @@ class Replay {
     std::uint64_t fiber_ = 0; // 0: the first, whose address is not known yet
     std::uint64_t root_ = 0;
     Ns program_ = 0; // ran outside of tasks
-    std::vector<std::uint32_t> calls_outside_;
+    Calls calls_outside_;
+    std::unordered_map<std::uint64_t, bool> probes_; // by name
     std::unordered_map<std::uint32_t, Open> open_;
     Ns since_ = 0;
     Ns last_ = 0;
@@ -545,6 +583,18 @@ class Replay {
 };
 
 } // namespace
+
+Ns Process::over(const Call &call) const {
+    if (!call.post)
+        return call.end;
+    if (call.bound)
+        return tasks[call.bound].completed == kNever ? end : tasks[call.bound].completed;
+    return call.wait == kNone ? call.begin : calls[call.wait].end;
+}
+
+std::uint32_t Process::waiter_of(const Call &call) const {
+    return call.bound ? call.bound : call.wait == kNone ? call.task : calls[call.wait].task;
+}
 
 Process build_process(TraceFile file) {
     Process process{};

@@ -78,14 +78,12 @@ struct Call {
     std::uint64_t request; // of a post
     bool post;             // does not wait: MPI_Isend
     bool open;             // had not ended when the trace did
+    bool probe;            // looks for a message, and receives none
     Ns ran_before;         // how long the task had run when it began
     Ns ran_within;         // and until it ended: the call itself, without its suspension
     std::uint32_t wait;    // of a post: the call that waited for it, or kNone
+    std::uint32_t bound;   // of a post: the task whose completion waited for it (TAMPI_Iwait), or 0
     std::uint32_t message; // index in Job::messages, or kNone
-    // When what it stands for was over.
-    Ns over(const std::vector<Call> &calls) const {
-        return !post ? end : wait == kNone ? begin : calls[wait].end;
-    }
 };
 inline constexpr int kAny = -2;
 
@@ -148,6 +146,10 @@ struct Process {
     Ns policy_ns = 0;                // that they took
     std::uint64_t strange = 0;       // events that fit no story: ignored
     std::string name(std::uint32_t task) const { return file.name_of(tasks[task].entry); }
+    // When what the call stands for was over, ...
+    Ns over(const Call &call) const;
+    // ... and the task that waited for it.
+    std::uint32_t waiter_of(const Call &call) const;
 };
 
 struct Message {
