@@ -109,12 +109,15 @@ class Environment(unittest.TestCase):
                 result = run(KMP_HW_SUBSET=value)
                 self.assertEqual((where(result), result.stderr), ([(-1, CPUS)] * 7, ""))
             return
-        result = run(KMP_HW_SUBSET="1t", OMP_DISPLAY_ENV="true")
+        result = run(KMP_HW_SUBSET="1s,1c,1t", OMP_DISPLAY_ENV="true")
         self.assertEqual(where(result), [(-1, CPUS[:1])] * 7)
         self.assertEqual(shown(result)["OMP_NUM_THREADS"], "1")
-        self.assertEqual(where(run(KMP_HW_SUBSET="1T@1")), [(-1, CPUS[1:2])] * 7)
+        if PAIR: # each a socket
+            two = {"SENNIT_SYSTEM_FILES": str(OPTIONS.programs.parent / "two-domains")}
+            self.assertEqual(where(run(KMP_HW_SUBSET="1S@1", **two)), [(-1, [1])] * 7)
+            self.assertEqual(where(run(KMP_HW_SUBSET="1c", **two)), [(-1, [0, 1])] * 7)
         self.assertEqual(where(run(KMP_HW_SUBSET="*t,*s,*c")), [(-1, CPUS)] * 7)
-        self.assertEqual(where(run(KMP_HW_SUBSET="1t,1s", OMP_PLACES="threads")),
+        self.assertEqual(where(run(KMP_HW_SUBSET="1t,1c,1s", OMP_PLACES="threads")),
                          [(0, CPUS[:1])] * 7)
         for value, word in (("5000t", "not so many"), ("2z", "'z'"), ("1s,", "''"), ("1c 2t", "2t")):
             result = run(KMP_HW_SUBSET=value)

@@ -66,7 +66,7 @@ class Same(unittest.TestCase):
             self.same(KMP_ALL_THREADS=value)
         for value in ("serial", "turnaround", "throughput", "nonsense"):
             self.same(KMP_LIBRARY=value)
-        for value in ("1s,1c,1t", "*s,*c,*t"):
+        for value in ("1s,1c,1t", "*s,*c,*t", "1t", "1c", "1s", "1c,1t", "1s,1t"):
             self.same("team", KMP_HW_SUBSET=value)
 
     def test_affinity_is_shown_where_the_stock_runtime_shows_it(self):

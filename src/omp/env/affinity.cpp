@@ -186,8 +186,14 @@ void read_places(PlaceList &list) {
 
 namespace {
 
-// Those of `allowed` that the parts leave; null, or why there are none.
-const char *apply_subset(const HwSubset &subset, CpuSet &allowed) {
+// Those of `allowed` that the parts leave; null, or why there are none. Of the sockets, cores and
+// threads that they do not name, all stay: "1t" is a thread of each core.
+const char *apply_subset(HwSubset subset, CpuSet &allowed) {
+    constexpr int kAll = CpuSet::kMost;
+    for (const Level level : {Level::sockets, Level::cores, Level::threads})
+        if (PlaceList there; !subset.has(level) && (level == Level::threads ||
+                                                    !add_machine_places(level, allowed, there)))
+            subset.insert({level, kAll, 0});
     PlaceList lists[2]; // of things of a part, and of the part before
     lists[0].add(allowed);
     for (int i = 0; i < subset.count; ++i) {
@@ -211,7 +217,7 @@ const char *apply_subset(const HwSubset &subset, CpuSet &allowed) {
                 inner.add(thing);
                 ++taken;
             }
-            if (taken == 0 || (taken < part.count && part.count != CpuSet::kMost))
+            if (taken == 0 || (taken < part.count && part.count != kAll))
                 return "the machine has not so many";
         }
     }

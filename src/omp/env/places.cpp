@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 
+#include <algorithm>
 #include <bit>
 #include <cctype>
 #include <cerrno>
@@ -388,6 +389,17 @@ KmpAffinity parse_kmp_affinity(const char *text) {
     return result;
 }
 
+bool HwSubset::has(Level level) const {
+    return std::any_of(parts, parts + count, [&](const Part &part) { return part.level == level; });
+}
+
+void HwSubset::insert(const Part &part) {
+    int at = count++;
+    for (; at > 0 && parts[at - 1].level < part.level; --at)
+        parts[at] = parts[at - 1];
+    parts[at] = part;
+}
+
 const char *parse_hw_subset(const char *text, HwSubset &subset) {
     static const struct {
         const char *name;
@@ -417,14 +429,11 @@ const char *parse_hw_subset(const char *text, HwSubset &subset) {
                 part.level = thing.level;
                 known = true;
             }
-        if (!known || subset.count == HwSubset::kMost)
+        if (!known || subset.has(part.level))
             return in.position();
         if (in.take('@') && !in.take_number(0, CpuSet::kMost, &part.offset))
             return in.position();
-        int at = subset.count++;
-        for (; at > 0 && subset.parts[at - 1].level < part.level; --at)
-            subset.parts[at] = subset.parts[at - 1];
-        subset.parts[at] = part;
+        subset.insert(part);
     } while (in.take(','));
     return in.at_end() ? nullptr : in.position();
 }

@@ -106,9 +106,12 @@ struct HwSubset {
         int count; // CpuSet::kMost: all
         int offset;
     };
-    static constexpr int kMost = 5;
+    static constexpr int kMost = 8;
     Part parts[kMost]; // from the largest things to the smallest
     int count = 0;
+
+    bool has(Level level) const;
+    void insert(const Part &part); // there is room
 };
 // Null, or the position that makes no sense.
 const char *parse_hw_subset(const char *text, HwSubset &subset);
