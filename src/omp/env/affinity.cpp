@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <link.h>
 #include <new>
 #include <sched.h>
 #include <utility>
@@ -242,6 +243,29 @@ void make_queues_near_threads() {
     g_domains = domains;
 }
 
+// Does anything in the process need an OpenMP runtime when it starts? Where this library was only
+// preloaded, into a shell say, programs that it starts would inherit the place of a thread that
+// never computes. Such a thread is bound in its first region.
+bool is_needed() {
+    const auto names_runtime = [](const char *name) {
+        for (const char *start : {"libgomp", "libomp.so", "libiomp5", "libsennit-omp"})
+            if (std::strncmp(name, start, std::strlen(start)) == 0)
+                return true;
+        return false;
+    };
+    for (const link_map *object = _r_debug.r_map; object; object = object->l_next) {
+        const char *strings = nullptr;
+        for (const ElfW(Dyn) *entry = object->l_ld; entry && entry->d_tag != DT_NULL; ++entry)
+            if (entry->d_tag == DT_STRTAB)
+                strings = reinterpret_cast<const char *>(entry->d_un.d_ptr);
+        // The vDSO's addresses are not relocated, but it needs nothing.
+        for (const ElfW(Dyn) *entry = object->l_ld; entry && entry->d_tag != DT_NULL; ++entry)
+            if (entry->d_tag == DT_NEEDED && names_runtime(strings + entry->d_un.d_val))
+                return true;
+    }
+    return false;
+}
+
 } // namespace
 
 void choose_processors() {
@@ -286,7 +310,7 @@ void affinity_setup() {
     sched::set_usable_processors(used.count());
     if (first)
         make_queues_near_threads(); // there are no teams yet
-    if (!g_reset)
+    if (!g_reset && (!first || is_needed()))
         bind_caller((*g_places)[0], 0);
 }
 
