@@ -24,8 +24,12 @@ class Environment : public ::testing::Test {
     }
 
     Plan plan(const char *name, std::map<std::string, std::string> outer = {}) const {
+        return plan_of({program(name)}, std::move(outer));
+    }
+    Plan plan_of(std::vector<std::string> command,
+                 std::map<std::string, std::string> outer = {}) const {
         Request request = request_;
-        request.command = {program(name)};
+        request.command = std::move(command);
         return make_plan(request, *installation_, reader(std::move(outer)));
     }
 
@@ -57,7 +61,7 @@ TEST_F(Environment, CarriesWhatWasAskedFor) {
     request_.policy = "lifo";
     request_.trace = "/tmp/trace";
     Plan made = plan("through-middle");
-    set_local_ranks(made, 4);
+    set_local_ranks(made, 4, 8, reader({}));
     EXPECT_EQ(value(made, "OMP_NUM_THREADS"), "3");
     EXPECT_EQ(value(made, "SENNIT_POLICY"), "lifo");
     EXPECT_EQ(value(made, "SENNIT_TRACE"), "/tmp/trace");
@@ -104,6 +108,56 @@ TEST_F(Environment, AProgramWithoutMpiAndOpenMpIsRefusedUnlessItsMpiIsNamed) {
     EXPECT_TRUE(contains(failure_of([&] { plan("plain"); }), "neither MPI nor OpenMP"));
     request_.mpi = MpiKind::mpich;
     EXPECT_EQ(value(plan("plain"), "LD_PRELOAD"), lib("libsennit-mpich.so"));
+}
+
+TEST_F(Environment, OpenMpThatComesLaterIsReplacedByAPreload) {
+    EXPECT_EQ(value(plan_of({"python3", "x.py"}), "LD_PRELOAD"), lib("libsennit-omp.so"));
+    const std::string script = folder_.write("script", "exec " + program("openmp-by-runpath"));
+    EXPECT_EQ(value(plan_of({script}), "LD_PRELOAD"), lib("libsennit-omp.so"));
+    EXPECT_EQ(plan_of({script}).warning, std::nullopt);
+    const Plan unknown = plan_of({folder_.write("unknown", "mpiexec \"$APP\"")});
+    EXPECT_TRUE(contains(unknown.warning.value_or(""), "--mpi"));
+    EXPECT_EQ(value(plan_of({"env", "A=1", program("openmp-by-runpath")}), "LD_PRELOAD"),
+              "(not set)");
+}
+
+TEST_F(Environment, TheLauncherTellsTheMpiOfWhatComesLater) {
+    const std::map<std::string, std::string> rank = {
+        {"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"MPI_LOCALNRANKS", "2"}};
+    EXPECT_EQ(plan_of({"python3"}).mpi, std::nullopt);
+    EXPECT_EQ(plan_of({"python3"}, rank).mpi, MpiKind::mpich);
+    EXPECT_EQ(plan("openmp-by-runpath", rank).mpi, std::nullopt);
+}
+
+TEST_F(Environment, AnOpenMpiThatComesLaterIsPreloadedBehindOurs) {
+    request_.mpi = MpiKind::openmpi;
+    fs::create_directories(folder_.path("mpi/bin"));
+    fs::create_directories(folder_.path("mpi/lib"));
+    folder_.write("mpi/bin/mpiexec", "");
+    folder_.write("mpi/lib/libmpi.so.40", "");
+    const auto preload = [&](const std::vector<std::string> &command) {
+        return value(plan_of(command, {{"PATH", folder_.path("mpi/bin")}}), "LD_PRELOAD");
+    };
+    EXPECT_EQ(preload({"python3"}), lib("libsennit-openmpi.so") + ":" + lib("libsennit-omp.so") +
+                                        ":" + folder_.path("mpi/lib/libmpi.so.40"));
+    EXPECT_EQ(preload({program("through-middle")}), lib("libsennit-openmpi.so"));
+}
+
+TEST_F(Environment, RanksShareTheProcessorsUnlessThreadsAreSaid) {
+    const auto threads = [&](int ranks, std::optional<int> processors,
+                             std::map<std::string, std::string> outer) {
+        Plan made = plan("through-middle");
+        set_local_ranks(made, ranks, processors, reader(std::move(outer)));
+        return value(made, "OMP_NUM_THREADS");
+    };
+    EXPECT_EQ(threads(4, 8, {}), "2");
+    EXPECT_EQ(threads(3, 8, {}), "2");
+    EXPECT_EQ(threads(4, 2, {}), "1");
+    EXPECT_EQ(threads(1, 8, {}), "(not set)");
+    EXPECT_EQ(threads(4, std::nullopt, {}), "(not set)");
+    EXPECT_EQ(threads(4, 8, {{"OMP_NUM_THREADS", "3"}}), "(not set)");
+    request_.threads = 5;
+    EXPECT_EQ(threads(4, 8, {}), "5");
 }
 
 TEST_F(Environment, AnIncompleteInstallationIsRefusedByName) {

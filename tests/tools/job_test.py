@@ -40,6 +40,7 @@ def printed(out):
     return found
 
 
+PROCESSORS = len(os.sched_getaffinity(0))
 NAMES = ["LD_PRELOAD", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "SENNIT_POLICY", "SENNIT_TRACE",
          "SENNIT_LOCAL_RANKS"]
 
@@ -200,8 +201,72 @@ def test_commands_are_those_of_the_callers_path():
     assert out.split() == [environment, environment], (out, errors)
 
 
-def inside_mpiexec(*words):
-    return Running([MPIEXEC, *MPIEXEC_OPTIONS, "-n", "2", SENNIT, *words])
+def write_script(folder, text):
+    path = os.path.join(folder, "script")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, 0o755)
+    return path
+
+
+def test_scripts_and_programs_that_start_others_are_followed():
+    end = [RANKS, "print", "LD_PRELOAD", "A"]
+    with tempfile.TemporaryDirectory() as folder:
+        commands = [["A=1", *end], ["env", "A=1", *end], ["A=1", "nice", "-n", "1", *end],
+                    ["sh", "-c", f"A=1 exec {' '.join(end)}"]]
+        for number, first in enumerate(["#!/bin/sh\n", "#!/usr/bin/env bash\n", ""]):
+            os.mkdir(os.path.join(folder, str(number)))
+            commands.append([write_script(os.path.join(folder, str(number)),
+                                          f"{first}export A=1\n{RANKS} \"$@\"\n"), *end[1:]])
+        for command in commands:
+            with Running([SENNIT, "run", "-n", "2", *command]) as job:
+                out, errors = check(job.finish(), 0, job)
+            seen = printed(out)
+            for rank in "01":
+                preload = seen[rank, "LD_PRELOAD"].split(":")[0]
+                assert preload.endswith(f"/lib/libsennit-{MPI}.so"), (command, seen)
+                assert seen[rank, "A"] == "1", (command, seen)
+            assert not errors, errors
+
+
+def test_a_script_may_start_the_ranks_itself():
+    with tempfile.TemporaryDirectory() as folder:
+        script = write_script(folder, f"{MPIEXEC} {' '.join(MPIEXEC_OPTIONS)} -n 2 {RANKS} \"$@\"\n")
+        with Running([SENNIT, "run", script, "print", "LD_PRELOAD"]) as job:
+            out, _ = check(job.finish(), 0, job)
+        with Running([SENNIT, "run", "-n", "2", script]) as job:
+            code, _, errors = job.finish()
+    assert code == 2 and "leave -n away" in errors[0], errors
+    assert out.count(" of 2 pid ") == 2, out
+    assert f"/lib/libsennit-{MPI}.so" in printed(out)["1", "LD_PRELOAD"], out
+
+
+def inside_mpiexec(*words, options=()):
+    return Running([MPIEXEC, *MPIEXEC_OPTIONS, *options, "-n", "2", SENNIT, *words])
+
+
+def test_mpi_that_an_interpreter_loads_is_that_of_the_launcher():
+    tell = "import os; print(os.environ['LD_PRELOAD'])"
+    with inside_mpiexec("exec", sys.executable, "-c", tell) as job:
+        out, _ = check(job.finish(), 0, job)
+    for line in out.splitlines():
+        assert f"/lib/libsennit-{MPI}.so:" in line and "/lib/libsennit-omp.so" in line, out
+        assert ("libmpi.so.40" in line) == (MPI == "openmpi"), out
+    assert out.count("libsennit-omp") == 2, out
+
+
+def test_ranks_that_are_not_bound_share_the_processors():
+    share = str(max(1, PROCESSORS // 2))
+    with run("print", "OMP_NUM_THREADS") as job:
+        out, _ = check(job.finish(), 0, job)
+    assert printed(out)["1", "OMP_NUM_THREADS"] == share, out
+    for binding, threads in (("none", share), ("core", "(unset)")):
+        if binding == "core" and PROCESSORS < 2:
+            continue
+        options = ("-bind-to" if MPI == "mpich" else "--bind-to", binding)
+        with inside_mpiexec("exec", RANKS, "print", "OMP_NUM_THREADS", options=options) as job:
+            out, _ = check(job.finish(), 0, job)
+        assert printed(out)["1", "OMP_NUM_THREADS"] == threads, (binding, out)
 
 
 def test_exec_and_run_inside_mpiexec_only_set_the_environment():

@@ -41,7 +41,10 @@ TEST(MpiLibrary, OtherNamesAreNoMpi) {
 TEST(OpenMpRuntime, IsKnownByItsExactName) {
     for (const char *name : {"libgomp.so.1", "libomp.so.5", "libiomp5.so", "libomp.so"})
         EXPECT_NE(classify_openmp_library(name), nullptr) << name;
-    for (const char *name : {"libgomp.so.2", "libompi.so", "libgomp-plugin-nvptx.so.1"})
+    for (const char *name : {"libgomp-a34b3233.so.1.0.0", "libgomp-98b21ff3.so.1", "libomp-7.so.5"})
+        EXPECT_NE(classify_openmp_library(name), nullptr) << name; // as Python's wheels call them
+    for (const char *name :
+         {"libgomp.so.2", "libgomp-.so.1", "libompi.so", "libgomp-plugin-nvptx.so.1"})
         EXPECT_EQ(classify_openmp_library(name), nullptr) << name;
 }
 

@@ -9,11 +9,11 @@ namespace sennit::tool {
 namespace {
 
 std::string refusal(const std::string &path) {
-    return failure_of([&] { inspect_program(path, {}, false); });
+    return failure_of([&] { inspect_program({path}, {}); });
 }
 
 TEST(Program, ReachesAnMpiThroughALibrary) {
-    const Program found = inspect_program(program("through-middle"), {}, false);
+    const Program found = inspect_program({program("through-middle")}, {});
     ASSERT_EQ(found.mpi_libraries.size(), 1u);
     EXPECT_EQ(found.mpi_libraries[0].library.path, program("libmpi.so.40"));
     EXPECT_EQ(found.mpi_libraries[0].library.needed_by, program("libmiddle.so"));
@@ -21,7 +21,7 @@ TEST(Program, ReachesAnMpiThroughALibrary) {
 }
 
 TEST(Program, WithTwoMpisIsRefusedUnlessOneIsNamed) {
-    const Program found = inspect_program(program("two-mpis"), {}, false);
+    const Program found = inspect_program({program("two-mpis")}, {});
     const std::string text = failure_of([&] { choose_mpi(found, std::nullopt); });
     EXPECT_TRUE(contains(text, "two MPIs"));
     EXPECT_TRUE(contains(text, "libmpich.so.12"));
@@ -30,19 +30,19 @@ TEST(Program, WithTwoMpisIsRefusedUnlessOneIsNamed) {
 }
 
 TEST(Program, WithAnUnsupportedMpiIsRefused) {
-    const Program found = inspect_program(program("old-mpi"), {}, false);
+    const Program found = inspect_program({program("old-mpi")}, {});
     EXPECT_TRUE(contains(failure_of([&] { choose_mpi(found, std::nullopt); }), "libmpi.so.20"));
 }
 
 TEST(Program, WithoutMpiHasNone) {
-    EXPECT_EQ(choose_mpi(inspect_program(program("plain"), {}, false), std::nullopt), std::nullopt);
+    EXPECT_EQ(choose_mpi(inspect_program({program("plain")}, {}), std::nullopt), std::nullopt);
 }
 
 TEST(Program, LibraryPathGoesAfterRpathAndBeforeRunpath) {
     const TemporaryFolder folder;
     std::filesystem::copy(program("libgomp.so.1"), folder.path("libgomp.so.1"));
     const auto found_in = [&](const char *name) {
-        const Program found = inspect_program(program(name), {folder.path()}, false);
+        const Program found = inspect_program({program(name)}, {folder.path()});
         return found.openmp_libraries.at(0).library;
     };
     EXPECT_EQ(found_in("openmp-by-runpath").path, folder.path("libgomp.so.1"));
@@ -52,7 +52,7 @@ TEST(Program, LibraryPathGoesAfterRpathAndBeforeRunpath) {
 
 TEST(Program, ALibraryThatIsNowhereIsListedWithoutAPath) {
     const auto found_with = [](const std::vector<std::string> &library_path) {
-        return inspect_program(program("old-mpi"), library_path, false).mpi_libraries.at(0).library;
+        return inspect_program({program("old-mpi")}, library_path).mpi_libraries.at(0).library;
     };
     EXPECT_EQ(found_with({}).path, "");
     EXPECT_EQ(found_with({PROGRAMS}).path, program("libmpi.so.20"));
@@ -67,11 +67,58 @@ TEST(Program, ASharedLibraryIsNoProgram) {
     EXPECT_TRUE(contains(refusal(program("libmpi.so.40")), "shared library, not a program"));
 }
 
-TEST(Program, AScriptIsRefusedUnlessItsMpiIsNamed) {
+TEST(Program, AScriptTellsWhichProgramItStarts) {
     const TemporaryFolder folder;
-    const std::string script = folder.write("script", "#!/bin/sh\nexit 0\n");
-    EXPECT_TRUE(contains(refusal(script), "script"));
-    EXPECT_FALSE(inspect_program(script, {}, true).elf);
+    const std::string app = program("through-middle");
+    for (const std::string &text :
+         {"#!/bin/sh\n# old: " + program("two-mpis") + "\nset -e\n(exec '" + app + "' \"$@\")\n",
+          "#!/usr/bin/env -S A=1 bash\nif true; then A=2 " + app + "; fi\n", app + " arguments\n",
+          "#!/bin/sh\n" + program("openmp-by-runpath") + "\n" + app + "\n"}) {
+        const Program found = inspect_program({folder.write("script", text)}, {});
+        EXPECT_TRUE(found.script);
+        EXPECT_FALSE(found.starts_ranks);
+        EXPECT_EQ(found.file, app) << text;
+        EXPECT_EQ(choose_mpi(found, std::nullopt), MpiKind::openmpi) << text;
+    }
+}
+
+TEST(Program, AScriptMayStartTheRanksItself) {
+    const TemporaryFolder folder;
+    const std::string text = "#!/bin/sh\nmpiexec.openmpi -n 2 " + program("through-middle") + "\n";
+    EXPECT_TRUE(inspect_program({folder.write("script", text)}, {}).starts_ranks);
+}
+
+TEST(Program, AProgramThatStartsOthersIsFollowed) {
+    const TemporaryFolder folder;
+    const std::string app = program("through-middle");
+    const std::string script = folder.write("script", "exec " + app + "\n");
+    std::filesystem::permissions(script, std::filesystem::perms::owner_read);
+    for (const std::vector<std::string> &command :
+         std::vector<std::vector<std::string>>{{"env", "A=1", app},
+                                               {"nice", "-n", "1", "env", app, "argument"},
+                                               {"sh", "-c", "A=1 " + app + " && true"},
+                                               {"sh", script}}) {
+        const Program found = inspect_program(command, {});
+        EXPECT_EQ(found.file, app) << command[0];
+        EXPECT_EQ(choose_mpi(found, std::nullopt), MpiKind::openmpi);
+    }
+    EXPECT_FALSE(inspect_program({program("plain"), app}, {}).uses_mpi_or_openmp());
+}
+
+TEST(Program, WhatItLoadsLaterIsNotKnown) {
+    const TemporaryFolder folder;
+    const std::string script = folder.write("script", "#!/usr/bin/python3\nimport mpi4py\n");
+    for (const std::string &command : {script, std::string("python3")}) {
+        const Program found = inspect_program({command}, {});
+        EXPECT_TRUE(found.brings_more);
+        EXPECT_FALSE(found.uses_mpi_or_openmp());
+    }
+    EXPECT_FALSE(inspect_program({program("plain")}, {}).brings_more);
+}
+
+TEST(Program, WhatIsNeitherProgramNorScriptIsRefused) {
+    const TemporaryFolder folder;
+    EXPECT_TRUE(contains(refusal(folder.write("data", std::string("\0\1", 2))), "neither"));
 }
 
 TEST(Program, FilesThatNobodyCanRunAreRefused) {

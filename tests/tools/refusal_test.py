@@ -76,8 +76,10 @@ def test_files_that_are_no_programs_are_refused():
         with open(path, "w", encoding="utf-8") as file:
             file.write("#!/bin/sh\nexit 0\n")
         refused(["run", path], "not executable")
+        with open(path, "wb") as file:
+            file.write(b"\0\1 neither")
         os.chmod(path, 0o755)
-        refused(["run", path], "sennit exec")
+        refused(["run", path], "neither a program nor a script")
 
 
 def test_programs_that_sennit_cannot_get_into_are_refused():
@@ -104,6 +106,7 @@ def test_programs_that_sennit_cannot_get_into_are_refused():
 def test_programs_without_mpi_are_refused_as_ranks():
     refused(["run", "-n", "2", at("openmp-by-runpath")], "no MPI in it")
     refused(["run", at("plain")], "neither MPI nor OpenMP")
+    refused(["run", "-n", "2", "sh"], "cannot be seen: name it for 2 ranks")
 
 
 def dry_run(*words, **how):
@@ -166,4 +169,6 @@ def test_doctor_reports_and_refuses_alike():
 
 
 if __name__ == "__main__":
-    harness.run_tests(sys.modules[__name__])
+    with tempfile.TemporaryDirectory() as nowhere:
+        os.chdir(nowhere)  # what is typed may name files
+        harness.run_tests(sys.modules[__name__])

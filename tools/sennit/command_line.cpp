@@ -3,10 +3,12 @@
 
 #include "failure.h"
 #include "policy.h"
+#include "script.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <unistd.h>
@@ -112,6 +114,18 @@ CommandLine split_command_line(const CLI::App &command, std::vector<std::string>
     return {{words.begin(), middle}, {middle + (separated ? 1 : 0), words.end()}};
 }
 
+void set_command(Request &request, const std::vector<std::string> &words) {
+    auto at = words.begin();
+    for (; at != words.end() && is_assignment(*at); ++at) {
+        const std::size_t equals = at->find('=');
+        request.settings.push_back({at->substr(0, equals), at->substr(equals + 1)});
+        setenv(request.settings.back().name.c_str(), request.settings.back().value.c_str(), 1);
+    }
+    if (at == words.end() && !words.empty())
+        fail("no program behind '{}'", words.back());
+    request.command.assign(at, words.end());
+}
+
 void RunOptions::add_to(CLI::App &command) {
     command.add_option("--threads", threads_, "threads of each rank (OMP_NUM_THREADS)");
     command.add_option("--policy", policy_,
@@ -128,10 +142,10 @@ void RunOptions::add_to(CLI::App &command) {
 }
 
 Request RunOptions::request(const std::vector<std::string> &program) const {
-    Request result;
     if (program.empty())
         fail("no program given: sennit run [options] ./app [arguments]");
-    result.command = program;
+    Request result;
+    set_command(result, program);
     result.mpi = parse_mpi(mpi_);
     if (!ranks.empty())
         result.ranks = parse_count("-n", ranks, most_ranks);

@@ -21,6 +21,10 @@ struct CommandLine {
 // `words` follow the name of `command`. Throws Failure for an option that it does not have.
 CommandLine split_command_line(const CLI::App &command, std::vector<std::string> words);
 
+// The program and its arguments, into `request`. "NAME=value" in front of them is set in this
+// process's environment, which the program gets, as a shell would.
+void set_command(Request &request, const std::vector<std::string> &words);
+
 // Options of `run` and `exec`, as typed.
 class RunOptions {
   public:

@@ -3,12 +3,12 @@
 
 #include "failure.h"
 #include "mpiexec.h"
+#include "processors.h"
 #include "rank_report.h"
 #include "run.h"
 
 #include <fmt/ranges.h>
 
-#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -49,11 +49,7 @@ void print_wrapped(std::string_view text, std::size_t indent) {
 }
 
 std::string describe_processors() {
-    cpu_set_t usable;
-    const long all = sysconf(_SC_NPROCESSORS_ONLN);
-    if (sched_getaffinity(0, sizeof usable, &usable) != 0)
-        return fmt::format("{}", all);
-    return fmt::format("{} usable of {}", CPU_COUNT(&usable), all);
+    return fmt::format("{} usable of {}", usable_processors(), sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 std::string describe_job() {
@@ -90,21 +86,25 @@ bool report_installation(const Installation &installation) {
     return missing.empty();
 }
 
+constexpr const char *later = "none seen: it may come with what it loads or starts";
+
 // Nothing in it throws for a program that cannot be run: what can be told is told first.
 void report_program(const Program &program) {
     say("file", program.path);
-    if (!program.elf)
-        say("kind", "a script: its libraries are known only when it runs");
+    for (const std::string &step : program.way)
+        say("way", step);
+    if (program.starts_ranks)
+        say("way", "there is an mpiexec in it, or the like: it starts its ranks itself");
     for (const MpiUse &use : program.mpi_libraries)
         say("MPI", fmt::format("{}: {} => {}", use.kind ? traits(*use.kind).name : "unsupported",
                                use.library.name, use.library.path));
-    if (program.elf && program.mpi_libraries.empty())
-        say("MPI", "none");
+    if (program.mpi_libraries.empty())
+        say("MPI", program.brings_more ? later : "none");
     for (const OpenMpUse &use : program.openmp_libraries)
         say("OpenMP", fmt::format("{} => {}, called through {}", use.library.name, use.library.path,
                                   use.runtime->door));
-    if (program.elf && program.openmp_libraries.empty())
-        say("OpenMP", "none");
+    if (program.openmp_libraries.empty())
+        say("OpenMP", program.brings_more ? later : "none");
     for (const LoadedLibrary &library : program.libraries)
         if (library.path.empty())
             say("MISSING", fmt::format("{} (needed by {}): install it or add its folder to "
@@ -114,11 +114,13 @@ void report_program(const Program &program) {
 
 bool report_plan(const Request &request, const Installation &installation) {
     Plan plan = make_plan(request, installation, read_environment);
-    fmt::print("{}\n", request.command[0]);
+    fmt::print("{}\n", shell_words(request.command));
     report_program(plan.program);
     for (const std::string &note : plan.notes)
         say("note", note);
-    set_local_ranks(plan, request.ranks.value_or(1));
+    if (plan.warning)
+        say("note", *plan.warning);
+    set_local_ranks(plan, request.ranks.value_or(1), usable_processors(), read_environment);
     const std::vector<std::string> command = launch_command(plan, request, "");
     fmt::print("`sennit run` would set\n");
     for (const Setting &setting : plan.settings)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <iterator>
@@ -33,6 +34,11 @@ constexpr MachineName machine_names[] = {
     {EM_X86_64, "x86-64"}, {EM_386, "x86"},       {EM_AARCH64, "AArch64"}, {EM_ARM, "ARM"},
     {EM_RISCV, "RISC-V"},  {EM_PPC64, "PowerPC"}, {EM_S390, "S/390"},      {EM_MIPS, "MIPS"},
 };
+
+// Functions by which libraries and programs come in later.
+constexpr std::string_view bringers[] = {
+    "dlopen", "dlmopen", "execv", "execve",      "execvp",       "execvpe", "execl",   "execle",
+    "execlp", "fexecve", "popen", "posix_spawn", "posix_spawnp", "system",  "execveat"};
 
 // The bytes of a file, mapped; reads outside of it yield nothing.
 class FileView {
@@ -110,7 +116,7 @@ class NativeReader {
     NativeReader(const FileView &file, const Elf64_Ehdr &header, ElfImage &image)
         : file_(file), header_(header), image_(image) {}
 
-    bool read() { return read_segments() && read_dynamic() && read_names(); }
+    bool read() { return read_segments() && read_dynamic() && read_names() && read_imports(); }
 
   private:
     bool read_segments() {
@@ -175,6 +181,42 @@ class NativeReader {
                 (tag == DT_RPATH ? image_.rpath : image_.runpath) = split_path_list(*text);
         }
         return true;
+    }
+
+    // The dynamic section does not tell how many symbols there are, the table of sections does. Who
+    // has none may import anything.
+    bool read_imports() {
+        if (!dynamic_segment_)
+            return true;
+        image_.brings_more = true;
+        for (unsigned i = 0; i < header_.e_shnum; ++i) {
+            const auto section =
+                file_.read<Elf64_Shdr>(header_.e_shoff + std::uint64_t{i} * sizeof(Elf64_Shdr));
+            if (!section)
+                return false;
+            if (section->sh_type == SHT_DYNSYM) {
+                const std::optional<bool> found = imports_bringer(*section);
+                image_.brings_more = found.value_or(true);
+                return found.has_value();
+            }
+        }
+        return true;
+    }
+
+    std::optional<bool> imports_bringer(const Elf64_Shdr &symbols) const {
+        for (std::uint64_t at = 0; at < symbols.sh_size; at += sizeof(Elf64_Sym)) {
+            const auto symbol = file_.read<Elf64_Sym>(symbols.sh_offset + at);
+            if (!symbol || !strings_)
+                return std::nullopt;
+            if (symbol->st_shndx != SHN_UNDEF)
+                continue;
+            const auto name = file_.read_string(*strings_ + symbol->st_name);
+            if (!name)
+                return std::nullopt;
+            if (std::find(std::begin(bringers), std::end(bringers), *name) != std::end(bringers))
+                return true;
+        }
+        return false;
     }
 
     std::optional<std::uint64_t> file_offset(std::uint64_t address) const {

@@ -25,6 +25,7 @@ struct ElfImage {
     std::string interpreter; // empty: no loader asked for
     bool dynamic = false;    // has a dynamic section
     bool position_independent_program = false;
+    bool brings_more = false; // imports what loads libraries or starts programs: dlopen, execve
     std::string soname;
     std::vector<std::string> needed;
     std::vector<std::string> rpath;   // DT_RPATH, before LD_LIBRARY_PATH

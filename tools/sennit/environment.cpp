@@ -11,6 +11,8 @@
 namespace sennit::tool {
 namespace {
 
+constexpr const char *openmpi_name = "libmpi.so.40";
+
 std::string text_of(const char *value) {
     return value ? value : "";
 }
@@ -40,7 +42,7 @@ std::vector<std::string> compose_preload(const std::string &before,
             if (item != ".") // an empty element
                 append_once(classify_mpi_library(item) ? behind : list, item);
     for (const std::string &item : ours)
-        append_once(list, item);
+        append_once(classify_mpi_library(item) ? behind : list, item);
     for (const std::string &item : behind)
         append_once(list, item);
     return list;
@@ -51,11 +53,19 @@ bool is_same_file(const std::string &a, const std::string &b) {
     return std::filesystem::equivalent(a, b, error) && !error;
 }
 
-// LD_LIBRARY_PATH loses against DT_RPATH, an absolute NEEDED and a name that we have no link for.
-// Then only a preload puts our symbols in front of the stock runtime's.
+// LD_LIBRARY_PATH loses against DT_RPATH, an absolute NEEDED and a name that we have no link for,
+// and a script may put other folders in front of it. Then only a preload puts our symbols in front
+// of the stock runtime's; so it does for what comes later with a name of its own.
 bool must_preload_openmp(Plan &plan, const Installation &installation) {
-    bool must = false;
-    for (const OpenMpUse &use : plan.program.openmp_libraries) {
+    const Program &program = plan.program;
+    bool must = program.script && !program.openmp_libraries.empty();
+    if (program.brings_more && !program.uses_mpi_or_openmp()) {
+        must = true;
+        plan.notes.push_back("what it loads or starts cannot be seen before: Sennit's OpenMP "
+                             "library is preloaded, in front also of those that Python's wheels "
+                             "bring along (libgomp-*.so)");
+    }
+    for (const OpenMpUse &use : program.openmp_libraries) {
         if (use.library.path.empty() ||
             is_same_file(use.library.path, installation.openmp_library()))
             continue;
@@ -67,6 +77,68 @@ bool must_preload_openmp(Plan &plan, const Installation &installation) {
             use.library.found_by_rpath ? " through the DT_RPATH of " + use.library.needed_by : ""));
     }
     return must;
+}
+
+// Where a launcher lies in PATH, there is its MPI; else where the loader looks.
+std::string find_openmpi(const std::vector<std::string> &library_path, const char *path) {
+    std::error_code ignored;
+    for (const std::string &folder : split_path_list(text_of(path))) {
+        const std::string candidate = folder + "/../lib/" + openmpi_name;
+        if (std::filesystem::exists(folder + "/mpiexec", ignored) &&
+            std::filesystem::exists(candidate, ignored))
+            return std::filesystem::path(candidate).lexically_normal().string();
+    }
+    return find_preloaded(openmpi_name, library_path);
+}
+
+// Open MPI's constants are objects, whose addresses our library has to know when it is loaded: an
+// MPI that comes with a library which the program opens comes too late for that.
+void bring_openmpi_forward(Plan &plan, const std::vector<std::string> &library_path,
+                           const EnvironmentReader &environment,
+                           std::vector<std::string> &preload) {
+    if (plan.mpi != MpiKind::openmpi || plan.program.uses(MpiKind::openmpi))
+        return;
+    std::string library = find_openmpi(library_path, environment("PATH"));
+    if (library.empty()) {
+        plan.notes.push_back(fmt::format("{} is not found and cannot be preloaded: tasks are "
+                                         "suspended only if it is there from the start",
+                                         openmpi_name));
+        return;
+    }
+    plan.notes.push_back(fmt::format("Open MPI may come while it runs: {} is preloaded", library));
+    preload.push_back(std::move(library));
+}
+
+// What the program does not tell the launcher does, if this is a rank already.
+std::optional<MpiKind> mpi_of_plan(Plan &plan, const Request &request,
+                                   const EnvironmentReader &environment) {
+    const std::optional<MpiKind> kind = choose_mpi(plan.program, request.mpi);
+    if (kind || !plan.program.brings_more)
+        return kind;
+    const auto job = find_job_context(environment);
+    if (!job || !job->launcher_kind)
+        return std::nullopt;
+    plan.notes.push_back(fmt::format("it is taken for a program of {}, which started it (--mpi "
+                                     "says otherwise)",
+                                     job->launcher));
+    return job->launcher_kind;
+}
+
+void note_what_is_missing(Plan &plan) {
+    const Program &program = plan.program;
+    if (!program.mpi_libraries.empty() && program.openmp_libraries.empty())
+        plan.notes.push_back("it needs no OpenMP runtime: its MPI calls stay as they are unless it "
+                             "loads one while it runs");
+    if (plan.mpi)
+        return;
+    std::string text = "no MPI is seen in it: tasks that wait in MPI are suspended only if --mpi "
+                       "mpich or --mpi openmpi names it";
+    if (program.starts_ranks)
+        plan.warning = fmt::format("'{}' starts ranks, {}", program.path, text);
+    else if (program.brings_more)
+        plan.notes.push_back(std::move(text));
+    else
+        plan.notes.push_back("it uses no MPI: only the OpenMP runtime is replaced");
 }
 
 void refuse_incomplete(const Installation &installation, const std::optional<MpiKind> &mpi) {
@@ -83,11 +155,11 @@ Plan make_plan(const Request &request, const Installation &installation,
                const EnvironmentReader &environment) {
     const std::vector<std::string> library_path = compose_library_path(installation, environment);
     Plan plan;
-    plan.program = inspect_program(request.command.at(0), library_path, request.mpi.has_value());
-    plan.mpi = choose_mpi(plan.program, request.mpi);
-    if (!plan.mpi && plan.program.openmp_libraries.empty())
-        fail("'{}' uses neither MPI nor OpenMP, there is nothing for Sennit to do: if it loads MPI "
-             "while it runs, name it with --mpi",
+    plan.program = inspect_program(request.command, library_path);
+    plan.mpi = mpi_of_plan(plan, request, environment);
+    if (!plan.mpi && plan.program.openmp_libraries.empty() && !plan.program.brings_more)
+        fail("'{}' uses neither MPI nor OpenMP and loads nothing while it runs, there is nothing "
+             "for Sennit to do: was it built with -fopenmp?",
              plan.program.path);
     refuse_incomplete(installation, plan.mpi);
 
@@ -99,12 +171,10 @@ Plan make_plan(const Request &request, const Installation &installation,
     if (plan.mpi &&
         !text_of(environment("SENNIT_NETWORK")).empty()) // behind ours: it is the network
         preload.push_back(installation.network_library(*plan.mpi));
-    if (plan.program.elf && plan.mpi && plan.program.openmp_libraries.empty())
-        plan.notes.push_back("it needs no OpenMP runtime: its MPI calls stay as they are unless it "
-                             "loads one while it runs");
-    if (!plan.mpi)
-        plan.notes.push_back("it uses no MPI: only the OpenMP runtime is replaced");
+    bring_openmpi_forward(plan, library_path, environment, preload);
+    note_what_is_missing(plan);
 
+    plan.settings = request.settings;
     plan.settings.push_back({"LD_LIBRARY_PATH", fmt::format("{}", fmt::join(library_path, ":"))});
     const auto preloaded = compose_preload(text_of(environment("LD_PRELOAD")), preload);
     if (!preloaded.empty())
@@ -118,8 +188,16 @@ Plan make_plan(const Request &request, const Installation &installation,
     return plan;
 }
 
-void set_local_ranks(Plan &plan, int ranks) {
+void set_local_ranks(Plan &plan, int ranks, std::optional<int> processors,
+                     const EnvironmentReader &environment) {
     plan.settings.push_back({"SENNIT_LOCAL_RANKS", std::to_string(ranks)});
+    const auto said = [](const Setting &setting) { return setting.name == "OMP_NUM_THREADS"; };
+    if (ranks == 1 || !processors || environment("OMP_NUM_THREADS") ||
+        std::any_of(plan.settings.begin(), plan.settings.end(), said))
+        return;
+    plan.settings.push_back({"OMP_NUM_THREADS", std::to_string(std::max(1, *processors / ranks))});
+    plan.notes.push_back(fmt::format("OMP_NUM_THREADS is not set: {} ranks share {} processors",
+                                     ranks, *processors));
 }
 
 } // namespace sennit::tool

@@ -13,9 +13,15 @@
 
 namespace sennit::tool {
 
+struct Setting {
+    std::string name;
+    std::string value;
+};
+
 // What was asked for on the command line, checked.
 struct Request {
     std::vector<std::string> command; // the program and its arguments
+    std::vector<Setting> settings;    // "NAME=value" that was typed in front of it
     std::optional<MpiKind> mpi;
     std::optional<int> ranks;
     std::optional<int> threads;
@@ -25,25 +31,24 @@ struct Request {
     bool verbose = false;
 };
 
-struct Setting {
-    std::string name;
-    std::string value;
-};
-
 // How one program is going to run.
 struct Plan {
     Program program;
     std::optional<MpiKind> mpi;
     std::vector<Setting> settings;
-    std::vector<std::string> notes; // what a person might wonder about, one sentence each
+    std::vector<std::string> notes;     // what a person might wonder about, one sentence each
+    std::optional<std::string> warning; // what Sennit cannot do for it although it was meant to
 };
 
 // Inspect the program and decide. Throws Failure when it cannot be run under Sennit: see
-// program.h, or it uses neither MPI nor OpenMP, or Sennit's own files are missing.
+// program.h, or it can use neither MPI nor OpenMP, or Sennit's own files are missing. `environment`
+// is that of the program but for what is set here: request.settings are in it.
 Plan make_plan(const Request &request, const Installation &installation,
                const EnvironmentReader &environment);
 
-// SENNIT_LOCAL_RANKS, in the settings.
-void set_local_ranks(Plan &plan, int ranks);
+// For `ranks` on this machine: SENNIT_LOCAL_RANKS and, where they share `processors` and nobody has
+// said how many threads each is to have, OMP_NUM_THREADS. Without it each would take them all.
+void set_local_ranks(Plan &plan, int ranks, std::optional<int> processors,
+                     const EnvironmentReader &environment);
 
 } // namespace sennit::tool

@@ -2,6 +2,7 @@
 #include "job.h"
 
 #include "failure.h"
+#include "process_stat.h"
 #include "rank_report.h"
 
 #include <poll.h>
@@ -58,10 +59,9 @@ std::map<pid_t, pid_t> read_process_table() {
         std::string line;
         if (!std::getline(file, line))
             continue;
-        // "pid (name) state parent ...", where the name may hold anything, also ")"
-        const std::size_t close = line.rfind(')');
-        if (close != std::string::npos && close + 4 < line.size() && line[close + 2] != 'Z')
-            parents[std::atoi(name.c_str())] = std::atoi(line.c_str() + close + 4);
+        const auto stat = parse_process_stat(line);
+        if (stat && stat->state != 'Z')
+            parents[std::atoi(name.c_str())] = stat->parent;
     }
     return parents;
 }

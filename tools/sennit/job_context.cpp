@@ -89,9 +89,12 @@ std::optional<JobContext> find_job_context(const EnvironmentReader &environment)
         const unsigned node = parse<unsigned>(environment("SLURM_NODEID")).value_or(0);
         const char *local = environment(row.local_variable);
         const bool by_node = std::string_view(row.local_variable) == "SLURM_STEP_TASKS_PER_NODE";
-        return JobContext{row.launcher, row.kind, parse<int>(environment(row.rank_variable)),
+        return JobContext{row.launcher,
+                          row.kind,
+                          parse<int>(environment(row.rank_variable)),
                           parse<int>(environment(row.world_variable)),
-                          tasks_of_node(local, by_node ? node : 0)};
+                          tasks_of_node(local, by_node ? node : 0),
+                          row.rank_variable};
     }
     return std::nullopt;
 }

@@ -18,7 +18,8 @@ struct JobContext {
     std::optional<MpiKind> launcher_kind; // when the launcher serves one MPI only
     std::optional<int> rank;
     std::optional<int> world_size;
-    std::optional<int> local_size; // ranks on this machine
+    std::optional<int> local_size;  // ranks on this machine
+    const char *rank_variable = ""; // by which the rank is known
 };
 
 // nullopt: not inside a job.

@@ -122,9 +122,10 @@ class Search {
     };
 
     void load(const std::string &name, std::size_t by) {
-        LoadedLibrary library{name, "", objects_[by].path, false};
+        LoadedLibrary library{name, "", objects_[by].path};
         ElfImage image;
         find(library, image, by);
+        library.brings_more = image.brings_more;
         found_.push_back(library);
         if (library.path.empty())
             return;
@@ -183,6 +184,12 @@ class Search {
 std::vector<LoadedLibrary> find_libraries(const std::string &program, const ElfImage &image,
                                           const std::vector<std::string> &library_path) {
     return Search(program, image, library_path).run();
+}
+
+std::string find_preloaded(const std::string &name, const std::vector<std::string> &library_path) {
+    ElfImage needs_it;
+    needs_it.needed = {name};
+    return Search("", needs_it, library_path).run().at(0).path;
 }
 
 } // namespace sennit::tool

@@ -17,9 +17,13 @@ struct LoadedLibrary {
     std::string path; // where the loader finds it; empty: nowhere
     std::string needed_by;
     bool found_by_rpath = false; // DT_RPATH decided, LD_LIBRARY_PATH had no say
+    bool brings_more = false;    // see ElfImage
 };
 
 std::vector<LoadedLibrary> find_libraries(const std::string &program, const ElfImage &image,
                                           const std::vector<std::string> &library_path);
+
+// What the loader would take for a name in LD_PRELOAD; empty: nothing.
+std::string find_preloaded(const std::string &name, const std::vector<std::string> &library_path);
 
 } // namespace sennit::tool

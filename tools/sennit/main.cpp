@@ -146,7 +146,7 @@ int Command::start_doctor() {
     if (process_ != 0)
         examine_process(process_, Installation::locate());
     Request request;
-    request.command = program_;
+    set_command(request, program_);
     request.mpi = parse_mpi(doctor_mpi_);
     return run_doctor(request);
 }

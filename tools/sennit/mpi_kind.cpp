@@ -100,9 +100,18 @@ std::optional<MpiLibrary> classify_mpi_library(std::string_view path) {
 
 const OpenMpRuntime *classify_openmp_library(std::string_view path) {
     const std::string_view name = file_name(path);
-    for (const OpenMpRuntime &row : openmp_runtimes)
-        if (name == row.library)
+    const std::string_view base = name.substr(0, name.find(".so"));
+    for (const OpenMpRuntime &row : openmp_runtimes) {
+        const std::string_view library = row.library;
+        if (name == library)
             return &row;
+        // A Python wheel's own copy: libgomp-a34b3233.so.1.0.0
+        const std::size_t dash = base.find('-');
+        if (dash != std::string_view::npos && dash + 1 < base.size() &&
+            base.substr(0, dash) == library.substr(0, library.find(".so")) &&
+            base.find_first_not_of("0123456789abcdef", dash + 1) == std::string_view::npos)
+            return &row;
+    }
     return nullptr;
 }
 

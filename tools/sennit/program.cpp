@@ -2,15 +2,19 @@
 #include "program.h"
 
 #include "failure.h"
+#include "script.h"
 
 #include <elf.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <set>
 
 namespace sennit::tool {
 namespace {
@@ -19,6 +23,17 @@ bool is_executable_file(const std::string &path) {
     struct stat status = {};
     return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
            access(path.c_str(), X_OK) == 0;
+}
+
+// The first of PATH's folders that has it; empty: none.
+std::string search_path(const std::string &command) {
+    const char *path = std::getenv("PATH");
+    for (const std::string &folder : split_path_list(path ? path : "/bin:/usr/bin")) {
+        std::string candidate = fmt::format("{}/{}", folder, command);
+        if (is_executable_file(candidate))
+            return candidate;
+    }
+    return "";
 }
 
 // The loader ignores LD_PRELOAD and LD_LIBRARY_PATH for a program that gains rights.
@@ -55,9 +70,7 @@ void refuse_unusable_image(const std::string &path, const ElfImage &image) {
         fail("'{}' cannot be read ({}): Sennit looks into a program before it runs it", path,
              std::strerror(image.error_number));
     case ElfImage::Kind::other:
-        fail("'{}' is a script or not an ELF program: call `sennit exec` inside it, or say which "
-             "MPI it uses with --mpi mpich or --mpi openmpi",
-             path);
+        fail("'{}' is neither a program nor a script", path);
     case ElfImage::Kind::foreign:
         fail("'{}' is a {} program, this machine's Sennit is for {}: rebuild it", path,
              image.machine, read_elf("/proc/self/exe").machine);
@@ -92,42 +105,144 @@ void refuse_other_mpi(const Program &program, MpiKind asked) {
              other->library.name, other->library.needed_by, traits(asked).word);
 }
 
+// Of an ELF file: its libraries, into `program`.
+void read_libraries(Program &program, const std::string &file, const ElfImage &image,
+                    const std::vector<std::string> &library_path) {
+    program.file = file;
+    program.libraries = find_libraries(file, image, library_path);
+    program.mpi_libraries.clear();
+    program.openmp_libraries.clear();
+    program.brings_more |= image.brings_more;
+    for (const LoadedLibrary &library : program.libraries) {
+        const auto mpi = classify_mpi_library(library.name);
+        const auto *runtime = classify_openmp_library(library.name);
+        if (mpi)
+            program.mpi_libraries.push_back({mpi->kind, library});
+        if (runtime)
+            program.openmp_libraries.push_back({runtime, library});
+        program.brings_more |= library.brings_more && !mpi && !runtime;
+    }
+}
+
+class Inspection {
+  public:
+    explicit Inspection(const std::vector<std::string> &library_path)
+        : library_path_(library_path) {}
+
+    Program run(const std::vector<std::string> &command) {
+        program_.path = resolve_command(command.at(0));
+        refuse_unusable_file(program_.path);
+        seen_.insert(program_.path);
+        const ElfImage image = read_elf(program_.path);
+        const auto script =
+            image.kind == ElfImage::Kind::other ? read_script(program_.path) : std::nullopt;
+        if (script) {
+            program_.script = program_.brings_more = true;
+            follow_script(program_.path, *script);
+        } else {
+            refuse_unusable_image(program_.path, image);
+            read_libraries(program_, program_.path, image, library_path_);
+        }
+        if (program_.brings_more && !program_.uses_mpi_or_openmp())
+            follow_arguments(command);
+        return std::move(program_);
+    }
+
+  private:
+    static constexpr std::size_t most_seen = 500; // of words that may be programs
+
+    void follow_arguments(const std::vector<std::string> &command) {
+        const bool shell = is_shell(program_.path);
+        for (std::size_t at = 1; at < command.size() && program_.mpi_libraries.empty(); ++at) {
+            if (shell && command[at - 1] == "-c")
+                follow_text(program_.path, command[at]);
+            else
+                consider(program_.path, command[at], shell);
+        }
+    }
+
+    void follow_script(const std::string &path, const Script &script) {
+        program_.way.push_back(
+            fmt::format("'{}' is a script, which {} runs", path, script.interpreter));
+        if (is_shell(script.interpreter))
+            follow_text(path, script.text);
+        else
+            consider(path, script.interpreter, false);
+    }
+
+    void follow_text(const std::string &path, const std::string &text) {
+        for (const std::string &word : words_of_shell_text(text)) {
+            program_.starts_ranks |= is_launcher(word);
+            consider(path, word, false);
+            if (!program_.mpi_libraries.empty())
+                return;
+        }
+    }
+
+    // Is `word`, which `by` names, a program that uses MPI or OpenMP, or a script that leads to
+    // one? A shell reads a script that is not executable.
+    void consider(const std::string &by, const std::string &word, bool readable) {
+        if (word.empty() || word.starts_with('-') || seen_.size() > most_seen)
+            return;
+        const std::string path = find_program(word, readable);
+        if (path.empty() || !seen_.insert(path).second)
+            return;
+        const ElfImage image = read_elf(path);
+        if (image.kind == ElfImage::Kind::other) {
+            if (const auto script = read_script(path))
+                follow_script(path, *script);
+            return;
+        }
+        if (image.kind != ElfImage::Kind::native || image.interpreter.empty())
+            return;
+        Program found;
+        read_libraries(found, path, image, library_path_);
+        // What needs only OpenMP gives way to the first that needs MPI.
+        if (found.mpi_libraries.empty() &&
+            (found.openmp_libraries.empty() || program_.uses_mpi_or_openmp()))
+            return;
+        refuse_unusable_file(path);
+        program_.way.push_back(fmt::format("'{}' starts '{}'", by, path));
+        program_.file = found.file;
+        program_.libraries = std::move(found.libraries);
+        program_.mpi_libraries = std::move(found.mpi_libraries);
+        program_.openmp_libraries = std::move(found.openmp_libraries);
+    }
+
+    static std::string find_program(const std::string &word, bool readable) {
+        std::error_code ignored;
+        if (readable && std::filesystem::is_regular_file(word, ignored))
+            return word;
+        if (word.find('/') != std::string::npos)
+            return is_executable_file(word) ? word : "";
+        return search_path(word);
+    }
+
+    const std::vector<std::string> library_path_;
+    Program program_;
+    std::set<std::string> seen_;
+};
+
 } // namespace
 
 std::string resolve_command(const std::string &command) {
     if (command.find('/') != std::string::npos)
         return command;
-    const char *path = std::getenv("PATH");
-    for (const std::string &folder : split_path_list(path ? path : "/bin:/usr/bin")) {
-        const std::string candidate = fmt::format("{}/{}", folder, command);
-        if (is_executable_file(candidate))
-            return candidate;
-    }
+    if (std::string found = search_path(command); !found.empty())
+        return found;
     if (access(command.c_str(), F_OK) == 0)
         fail("'{}' is not in PATH: write ./{}", command, command);
     fail("'{}' is not in PATH", command);
 }
 
-Program inspect_program(const std::string &command, const std::vector<std::string> &library_path,
-                        bool forced) {
-    Program program;
-    program.command = command;
-    program.path = resolve_command(command);
-    refuse_unusable_file(program.path);
-    const ElfImage image = read_elf(program.path);
-    if (forced && image.kind == ElfImage::Kind::other) {
-        program.elf = false;
-        return program;
-    }
-    refuse_unusable_image(program.path, image);
-    program.libraries = find_libraries(program.path, image, library_path);
-    for (const LoadedLibrary &library : program.libraries) {
-        if (const auto mpi = classify_mpi_library(library.name))
-            program.mpi_libraries.push_back({mpi->kind, library});
-        if (const auto *runtime = classify_openmp_library(library.name))
-            program.openmp_libraries.push_back({runtime, library});
-    }
-    return program;
+bool Program::uses(MpiKind kind) const {
+    return std::any_of(mpi_libraries.begin(), mpi_libraries.end(),
+                       [&](const MpiUse &use) { return use.kind == kind; });
+}
+
+Program inspect_program(const std::vector<std::string> &command,
+                        const std::vector<std::string> &library_path) {
+    return Inspection(library_path).run(command);
 }
 
 std::optional<MpiKind> choose_mpi(const Program &program, std::optional<MpiKind> asked) {
@@ -140,11 +255,11 @@ std::optional<MpiKind> choose_mpi(const Program &program, std::optional<MpiKind>
         if (!use.kind)
             fail("'{}' uses {} (needed by {}), an MPI without a Sennit library: relink it with "
                  "MPICH (libmpi.so.12) or Open MPI (libmpi.so.40)",
-                 program.path, use.library.name, use.library.needed_by);
+                 program.file, use.library.name, use.library.needed_by);
         if (chosen && chosen->kind != use.kind)
             fail("'{}' has two MPIs in it: {} (needed by {}) and {} (needed by {}): relink it with "
                  "one, or say with --mpi which one it calls",
-                 program.path, chosen->library.name, chosen->library.needed_by, use.library.name,
+                 program.file, chosen->library.name, chosen->library.needed_by, use.library.name,
                  use.library.needed_by);
         chosen = &use;
     }

@@ -2,6 +2,10 @@
 // A program that someone wants to run under Sennit: what it is, which MPI and which OpenMP runtime
 // it uses. Everything that makes Sennit unable to get into it is refused here, before anything
 // runs.
+//
+// What is typed may be a script, or a program that starts another one (env, taskset, gdb). Then it
+// is followed: the first program that it names and that needs MPI, else the first that needs
+// OpenMP, tells which. That is a guess, so nothing is refused because of it but what cannot run.
 #pragma once
 
 #include "library_search.h"
@@ -24,22 +28,28 @@ struct MpiUse {
 };
 
 struct Program {
-    std::string command; // as it was typed
-    std::string path;
-    bool elf = true; // false: a script, accepted because its MPI was named
+    std::string path;             // the file that is started
+    std::string file;             // the one whose libraries these are: `path`, or what it starts
+    std::vector<std::string> way; // how `path` leads there, for people, a sentence each
+    bool script = false;
+    bool brings_more = false;  // it may load libraries or start programs that nobody sees here
+    bool starts_ranks = false; // a script with an mpiexec in it
     std::vector<LoadedLibrary> libraries;
     std::vector<MpiUse> mpi_libraries;
     std::vector<OpenMpUse> openmp_libraries;
+
+    bool uses_mpi_or_openmp() const { return !mpi_libraries.empty() || !openmp_libraries.empty(); }
+    bool uses(MpiKind kind) const;
 };
 
 // The file that execvp would run. Throws Failure.
 std::string resolve_command(const std::string &command);
 
-// Read the program. `library_path` is the LD_LIBRARY_PATH it is going to have. With `forced`, a
-// script is accepted and its libraries stay unknown. Throws Failure for: absent, not executable,
-// set-uid, not ELF, another machine, damaged, a shared library, static.
-Program inspect_program(const std::string &command, const std::vector<std::string> &library_path,
-                        bool forced);
+// Read the program of this command line. `library_path` is the LD_LIBRARY_PATH it is going to have.
+// Throws Failure for: absent, not executable, set-uid, neither ELF nor a script, another machine,
+// damaged, a shared library, static.
+Program inspect_program(const std::vector<std::string> &command,
+                        const std::vector<std::string> &library_path);
 
 // The MPI to run it with: `asked` if given, else the one it uses; nullopt when it uses none.
 // Throws Failure for two MPIs, for an MPI that Sennit has no library for, and for a program that

@@ -129,6 +129,11 @@ int run_watched(const std::string &path, const std::vector<std::string> &command
 
 void execute(const std::string &path, const std::vector<std::string> &command) {
     execv(path.c_str(), argument_pointers(command).data());
+    if (errno == ENOEXEC) { // a script without "#!", which shells run like this
+        std::vector<std::string> line = {"/bin/sh", path};
+        line.insert(line.end(), command.begin() + 1, command.end());
+        execv(line[0].c_str(), argument_pointers(line).data());
+    }
     fail("cannot start '{}': {}", path, std::strerror(errno));
 }
 

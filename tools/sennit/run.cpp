@@ -5,6 +5,7 @@
 #include "hang_watch.h"
 #include "job.h"
 #include "mpiexec.h"
+#include "processors.h"
 #include "rank_report.h"
 
 #include <cstdio>
@@ -57,6 +58,8 @@ void make_trace_folder(const Request &request) {
 }
 
 void apply(const Plan &plan) {
+    if (plan.warning)
+        fmt::print(stderr, "sennit: {}\n", *plan.warning);
     for (const Setting &setting : plan.settings)
         setenv(setting.name.c_str(), setting.value.c_str(), 1);
 }
@@ -97,6 +100,23 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
     return code;
 }
 
+// One that starts its ranks itself hands our settings on to them.
+bool needs_launcher(const Plan &plan) {
+    return plan.mpi && !plan.program.starts_ranks;
+}
+
+void refuse_ranks(const Plan &plan, int ranks) {
+    const std::string &path = plan.program.path;
+    if (plan.program.starts_ranks)
+        fail("'{}' is a script that starts the ranks itself: leave -n away", path);
+    if (plan.program.brings_more)
+        fail("which MPI '{}' is going to load cannot be seen: name it for {} ranks, --mpi mpich or "
+             "--mpi openmpi",
+             path, ranks);
+    fail("'{}' has no MPI in it, {} ranks of it would know nothing of each other: leave -n away",
+         path, ranks);
+}
+
 } // namespace
 
 std::string shell_words(const std::vector<std::string> &words) {
@@ -120,7 +140,7 @@ std::string shell_words(const std::vector<std::string> &words) {
 
 std::vector<std::string> launch_command(const Plan &plan, const Request &request,
                                         const std::string &watch_address) {
-    if (!plan.mpi)
+    if (!needs_launcher(plan))
         return request.command;
     const Mpiexec launcher = find_mpiexec(*plan.mpi, &plan);
     return compose_launch(launcher.kind, launcher.path, request.ranks.value_or(1),
@@ -132,17 +152,15 @@ int run_program(const Request &request, const Installation &installation) {
         return exec_program(request, installation, "");
     Plan plan = make_plan(request, installation, read_environment);
     const int ranks = request.ranks.value_or(1);
-    if (!plan.mpi && ranks > 1)
-        fail("'{}' has no MPI in it, {} ranks of it would know nothing of each other: leave -n "
-             "away, "
-             "or name its MPI with --mpi if it loads one while it runs",
-             plan.program.path, ranks);
-    set_local_ranks(plan, ranks);
+    if (!needs_launcher(plan) && request.ranks && ranks > 1)
+        refuse_ranks(plan, ranks);
+    if (!plan.program.starts_ranks)
+        set_local_ranks(plan, ranks, usable_processors(), read_environment);
     if (request.dry_run) {
         explain(plan, launch_command(plan, request, ""), stdout);
         return 0;
     }
-    if (plan.mpi)
+    if (needs_launcher(plan))
         return start_job(plan, *plan.mpi, request);
     if (request.verbose)
         explain(plan, request.command, stderr);
@@ -159,7 +177,10 @@ int exec_program(const Request &request, const Installation &installation,
     if (job) {
         check_job_context(*job, plan.mpi, request.ranks);
         if (job->local_size)
-            set_local_ranks(plan, *job->local_size);
+            set_local_ranks(plan, *job->local_size,
+                            may_use_what_launcher_may(*job) ? std::optional(usable_processors())
+                                                            : std::nullopt,
+                            read_environment);
     }
     if (request.dry_run || request.verbose)
         explain(plan, request.command, request.dry_run ? stdout : stderr);

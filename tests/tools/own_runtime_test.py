@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs and extensions that bring a copy of libgomp along, under a name of its own and found by
+their own path, as Python's wheels do; OpenMP that comes with what a script starts.
+
+Usage: own_runtime_test.py SENNIT GCC"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import harness
+
+SENNIT, GCC = sys.argv[1:3]
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "whose_runtime.c")
+NAME = b"libgomp-7.so"  # no longer than the one it replaces
+
+
+def copy_libgomp(folder):
+    stock = subprocess.run([GCC, "-print-file-name=libgomp.so.1"], check=True, capture_output=True,
+                           text=True).stdout.strip()
+    if not os.path.isabs(stock):
+        stock = subprocess.run([GCC, "-print-file-name=libgomp.so"], check=True,
+                               capture_output=True, text=True).stdout.strip()
+    with open(stock, "rb") as file:
+        image = file.read()
+    assert b"libgomp.so.1\0" in image
+    with open(os.path.join(folder, NAME.decode()), "wb") as file:
+        file.write(image.replace(b"libgomp.so.1\0", NAME + b"\0"))
+
+
+def build(folder, output, *options):
+    path = os.path.join(folder, output)
+    objects = path + ".o"
+    subprocess.run([GCC, "-fopenmp", "-fPIC", "-Wall", "-Wextra", "-Werror", *options, "-c", SOURCE,
+                    "-o", objects], check=True)
+    shared = [] if "-DPROGRAM" in options else ["-shared"]
+    subprocess.run([GCC, *shared, objects, os.path.join(folder, NAME.decode()), "-o", path,
+                    "-Wl,-rpath,$ORIGIN", "-Wl,--enable-new-dtags"], check=True)
+    return path
+
+
+def output_of(*command, **environment):
+    done = subprocess.run([SENNIT, *command], env={**os.environ, **environment}, text=True,
+                          capture_output=True, timeout=harness.LIMIT, check=False)
+    assert done.returncode == 0, f"{command}: {done.returncode}, {done.stdout}{done.stderr}"
+    assert not done.stderr, done.stderr
+    return done.stdout.strip()
+
+
+def is_ours(runtime):
+    return os.path.basename(os.path.realpath(runtime)) == "libsennit-omp.so"
+
+
+def test_a_program_with_a_copy_of_its_own():
+    with tempfile.TemporaryDirectory() as folder:
+        copy_libgomp(folder)
+        program = build(folder, "program", "-DPROGRAM")
+        assert not is_ours(subprocess.run([program], check=True, capture_output=True, text=True)
+                           .stdout.strip())
+        for command in ([program], ["env", "A=1", program], ["A=1", program]):
+            assert is_ours(output_of("exec", *command)), command
+        said = output_of("doctor", program)
+    assert "cannot replace it, so Sennit's OpenMP library is preloaded" in said, said
+
+
+def test_an_extension_of_python_with_a_copy_of_its_own():
+    tell = "import ctypes, sys; f = ctypes.CDLL(sys.argv[1]).whose_runtime; " \
+           "f.restype = ctypes.c_char_p; print(f().decode())"
+    with tempfile.TemporaryDirectory() as folder:
+        copy_libgomp(folder)
+        extension = build(folder, "extension.so")
+        script = os.path.join(folder, "script")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\n# whatever the environment is\nunset LD_LIBRARY_PATH\n"
+                       f"exec '{sys.executable}' -c '{tell}' '{extension}'\n")
+        os.chmod(script, 0o755)
+        for command in ([sys.executable, "-c", tell, extension], [script], ["sh", script]):
+            assert is_ours(output_of("exec", *command)), command
+            assert is_ours(output_of("run", *command)), command
+
+
+def test_a_shell_that_binds_no_thread_leaves_all_processors_to_what_it_starts():
+    count = "python3 -c 'import os; print(len(os.sched_getaffinity(0)))'"
+    seen = output_of("exec", "sh", "-c", count, OMP_PROC_BIND="true")
+    assert int(seen) == len(os.sched_getaffinity(0)), seen
+
+
+if __name__ == "__main__":
+    harness.run_tests(sys.modules[__name__])
