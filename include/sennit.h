@@ -88,12 +88,14 @@ int sennit_task_suspend(sennit_task *task);
 struct sennit_wait {
     const char *call;  /* a string literal: "MPI_Recv" */
     int32_t direction; /* enum sennit_notice, or 0; both: peer and tag are those of the receive */
-    int32_t peer;      /* in `group`'s numbering */
-    int32_t tag;
+    int32_t peer;      /* in `group`'s numbering; of a collective call: its root */
+    int32_t tag;       /* of a collective call: its number on `group`, from 1 */
     int32_t requests; /* how many operations it waits for, in `handles` */
     int64_t count;    /* elements */
     uint64_t group;   /* the library's name for a group of processes: a communicator */
     const void *handles;
+    int32_t send_peer; /* what a call that both sends and receives sends */
+    int32_t send_tag;
 };
 
 /* As sennit_task_suspend; `wait` must live until it returns. */
@@ -116,6 +118,8 @@ struct sennit_blocked {
     uint64_t group;    /* these three as in sennit_wait; of operations: where their handles are */
     int32_t peer;
     int32_t tag;
+    int32_t send_peer; /* these two only of a call that both sends and receives */
+    int32_t send_tag;
 };
 
 /* The calling thread will say so in *where, which is the library's and lives as long as the thread.
@@ -178,18 +182,28 @@ int sennit_poll_register(const char *name, sennit_poll_function function, void *
 
 /* What a library knows about a wait beyond the numbers. */
 struct sennit_wait_text {
-    int32_t peer;   /* of the whole job, or -1 */
-    int32_t size;   /* processes in the group, or 0 */
-    char group[64]; /* its name for people */
+    int32_t peer;      /* of the whole job, or -1 */
+    int32_t send_peer; /* the same */
+    int32_t size;      /* processes in the group, or 0 */
+    uint64_t members;  /* a number for who they are and in which order, the same in all, or 0 */
+    char group[64];    /* its name for people */
+};
+/* The collective calls that the process has begun on a group. */
+#define SENNIT_COLLECTIVES_KEPT 8
+struct sennit_collectives {
+    uint64_t group; /* as in sennit_wait */
+    int32_t calls;
+    int32_t roots[SENNIT_COLLECTIVES_KEPT]; /* of the latest, that first; -1: it has none */
+    const char *names[SENNIT_COLLECTIVES_KEPT];
 };
 /* A library's answers for reports, on a thread of the runtime, while tasks are suspended.
  * text: fill in *text, which holds the defaults. bound: call visit(arg, task, wait) for every
  * operation under way that is bound to a task's events; `task` is null when it calls back instead.
  * operations: call visit(arg, operation) for each of the `count` operations whose handles are at
  * `handles`, a copy, that is not known to be complete; `operation` is null when no more is known.
- * in_use: a thread is in a call that waits for them, so that it is not safe to ask about them.
- * Returns whether all that were visited are not complete. Any may be null. Register once; the
- * structure must live as long as the process. */
+ * in_use: a thread is in a call that waits for them, so that they may go away at any moment.
+ * Returns whether all that were visited are not complete. collectives: call visit(arg, made) for
+ * every group. Any may be null. Register once; the structure must live as long as the process. */
 struct sennit_describer {
     void (*text)(const struct sennit_wait *wait, struct sennit_wait_text *text);
     void (*bound)(void (*visit)(void *arg, sennit_task *task, const struct sennit_wait *wait),
@@ -197,6 +211,7 @@ struct sennit_describer {
     int (*operations)(const void *handles, int count, int in_use,
                       void (*visit)(void *arg, const struct sennit_wait *operation), void *arg);
     uint32_t handle_size; /* bytes */
+    void (*collectives)(void (*visit)(void *arg, const struct sennit_collectives *made), void *arg);
 };
 int sennit_poll_describe(struct sennit_poll_service *service,
                          const struct sennit_describer *describer);

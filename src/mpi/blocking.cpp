@@ -2,11 +2,13 @@
 #include "mpi/blocking.h"
 
 #include "mpi/batch.h"
+#include "mpi/collectives.h"
 #include "mpi/errors.h"
 #include "mpi/posted.h"
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace sennit::mpi {
 
@@ -31,30 +33,86 @@ Blocking::Blocking(const Operation &operation) {
 }
 
 sennit_wait wait_of(const Operation &operation) {
-    return {operation.name,
-            static_cast<int>(operation.notice),
-            operation.peer,
-            operation.tag,
-            operation.requests,
-            operation.count,
-            group_of(operation.object),
-            operation.handles};
+    sennit_wait wait = {operation.name,
+                        static_cast<int>(operation.notice),
+                        operation.peer,
+                        operation.tag,
+                        operation.requests,
+                        operation.count,
+                        group_of(operation.object),
+                        operation.handles,
+                        -1,
+                        -1};
+    if (const Operation *receives = operation.receives) {
+        wait.direction = kExchange;
+        wait.send_peer = wait.peer;
+        wait.send_tag = wait.tag;
+        wait.peer = receives->peer;
+        wait.tag = receives->tag;
+        wait.count = receives->count;
+    }
+    return wait;
 }
 
 namespace {
 
-// Of the library behind `bits`, what people call it, and who `peer` is in the whole job. Local
-// calls, and the communicator is in use, so it lives.
-void describe_group(std::uint64_t bits, int peer, sennit_wait_text &text) {
+// A group's ranks in the whole job.
+class InWorld {
+  public:
+    explicit InWorld(MPI_Group group) : group_(group) {
+        static constexpr auto size = SENNIT_BARE(Group_size);
+        static constexpr auto of_comm = SENNIT_BARE(Comm_group);
+        if (size(group_, &size_) != MPI_SUCCESS ||
+            of_comm(MPI_COMM_WORLD, &world_) != MPI_SUCCESS) {
+            size_ = 0;
+            world_ = MPI_GROUP_NULL;
+        }
+    }
+    ~InWorld() {
+        static constexpr auto free = SENNIT_BARE(Group_free);
+        if (world_ != MPI_GROUP_NULL)
+            free(&world_);
+    }
+    InWorld(const InWorld &) = delete;
+    InWorld &operator=(const InWorld &) = delete;
+
+    // -1: it is in another job, or the program has got it wrong.
+    int rank(int in_group) const {
+        static constexpr auto translate = SENNIT_BARE(Group_translate_ranks);
+        int rank = MPI_UNDEFINED;
+        if (in_group < 0 || in_group >= size_ ||
+            translate(group_, 1, &in_group, world_, &rank) != MPI_SUCCESS || rank == MPI_UNDEFINED)
+            return -1;
+        return rank;
+    }
+    // The same number where the same ranks are in the same order; 0: not all are of the job.
+    std::uint64_t fingerprint() const {
+        std::uint64_t sum = 0xcbf29ce484222325u; // FNV-1a
+        for (int i = 0; i < size_; ++i) {
+            const int member = rank(i);
+            if (member < 0)
+                return 0;
+            sum = (sum ^ static_cast<std::uint64_t>(member)) * 0x100000001b3u;
+        }
+        return sum;
+    }
+
+  private:
+    MPI_Group group_;
+    MPI_Group world_ = MPI_GROUP_NULL;
+    int size_ = 0;
+};
+
+// What people call the wait's communicator, and who its peers are in the whole job. Local calls,
+// and the communicator is in use, so it lives.
+void describe_group(const sennit_wait &wait, sennit_wait_text &text) {
     static constexpr auto get_name = SENNIT_BARE(Comm_get_name);
     static constexpr auto get_size = SENNIT_BARE(Comm_size);
     static constexpr auto is_inter = SENNIT_BARE(Comm_test_inter);
     static constexpr auto group_of_comm = SENNIT_BARE(Comm_group);
     static constexpr auto remote_group = SENNIT_BARE(Comm_remote_group);
-    static constexpr auto group_size = SENNIT_BARE(Group_size);
-    static constexpr auto translate = SENNIT_BARE(Group_translate_ranks);
     static constexpr auto group_free = SENNIT_BARE(Group_free);
-    const auto comm = handle_from<MPI_Comm>(bits);
+    const auto comm = handle_from<MPI_Comm>(wait.group);
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
     int size = 0;
@@ -66,22 +124,28 @@ void describe_group(std::uint64_t bits, int peer, sennit_wait_text &text) {
         std::snprintf(name, sizeof name, "a communicator of %d", size);
     constexpr int room = sizeof text.group - 1; // an end may be left out
     std::snprintf(text.group, sizeof text.group, "%.*s", room, name);
-    if (peer < 0)
-        return;
     MPI_Group theirs = MPI_GROUP_NULL;
-    MPI_Group world = MPI_GROUP_NULL;
     if ((inter ? remote_group : group_of_comm)(comm, &theirs) != MPI_SUCCESS)
         return;
-    if (group_of_comm(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
-        int members = 0;
-        int rank = MPI_UNDEFINED;
-        // The program may have got its peer wrong.
-        if (group_size(theirs, &members) == MPI_SUCCESS && peer < members &&
-            translate(theirs, 1, &peer, world, &rank) == MPI_SUCCESS && rank != MPI_UNDEFINED)
-            text.peer = rank;
-        group_free(&world);
+    {
+        const InWorld world(theirs);
+        if (wait.direction != 0) {
+            text.peer = world.rank(wait.peer);
+            text.send_peer = world.rank(wait.send_peer);
+        }
+        if (!inter)
+            text.members = world.fingerprint();
     }
     group_free(&theirs);
+}
+
+// MPI need not be asked about it, nor can it be while the program is in MPI_Finalize.
+void describe_world(const sennit_wait &wait, sennit_wait_text &text) {
+    std::snprintf(text.group, sizeof text.group, "MPI_COMM_WORLD");
+    if (wait.direction != 0) {
+        text.peer = wait.peer;
+        text.send_peer = wait.send_peer;
+    }
 }
 
 // The runtime asks on a thread of its own.
@@ -92,11 +156,15 @@ bool may_ask() {
 }
 
 void describe(const sennit_wait *wait, sennit_wait_text *text) {
-    if (!wait->group || !may_ask())
+    if (!wait->group)
+        return;
+    if (knows_constants() && wait->group == handle_bits(MPI_COMM_WORLD))
+        return describe_world(*wait, *text);
+    if (!may_ask())
         return;
     const Inside inside;
     const QuietTests quiet; // of a wrong handle, which the program has passed
-    describe_group(wait->group, wait->direction != 0 ? wait->peer : -1, *text);
+    describe_group(*wait, *text);
 }
 
 bool is_complete(MPI_Request request) {
@@ -106,18 +174,35 @@ bool is_complete(MPI_Request request) {
     return get_status(request, &flag, &status) == MPI_SUCCESS && flag != 0;
 }
 
+// May one look at the request while its thread waits for it? Only one thread may wait, but looking
+// is allowed. In MPICH a request that is over meanwhile leaves its memory to others of MPI's kind,
+// all but a generalized one, for which the program would be called, too. Open MPI takes a request
+// that somebody waits for for complete.
+bool may_ask_in_use([[maybe_unused]] const Posted &posted) {
+#ifdef MPICH_NUMVERSION
+    return std::strcmp(posted.call->name, "MPI_Grequest_start") != 0;
+#else
+    return false;
+#endif
+}
+
 int list_operations(const void *handles, int count, int in_use,
                     void (*visit)(void *, const sennit_wait *), void *arg) {
     const auto *const requests = static_cast<const MPI_Request *>(handles);
-    const bool asks = in_use == 0 && may_ask() && hold_tests();
+    const bool asks = may_ask() && hold_tests();
     const Inside inside;
     const QuietTests quiet;
+    bool certain = true;
     for (int i = 0; i < count; ++i) {
-        if (requests[i] == MPI_REQUEST_NULL || is_born_complete(requests[i]) ||
-            (asks && is_complete(requests[i])))
+        if (requests[i] == MPI_REQUEST_NULL || is_born_complete(requests[i]))
             continue;
         Posted posted;
-        if (!find_posted(requests[i], posted)) {
+        const bool known = find_posted(requests[i], posted);
+        const bool safe = in_use == 0 || (known && may_ask_in_use(posted));
+        certain = certain && asks && safe;
+        if (asks && safe && is_complete(requests[i]))
+            continue;
+        if (!known) {
             visit(arg, nullptr);
             continue;
         }
@@ -128,12 +213,14 @@ int list_operations(const void *handles, int count, int in_use,
                                        .requests = 0,
                                        .count = -1,
                                        .group = posted.group,
-                                       .handles = nullptr};
+                                       .handles = nullptr,
+                                       .send_peer = posted.send_peer,
+                                       .send_tag = posted.send_tag};
         visit(arg, &operation);
     }
     if (asks)
         release_tests();
-    return asks || count == 1; // or else it would have been waited for
+    return certain || count == 1; // or else it would have been waited for
 }
 
 void list_bound(void (*visit)(void *, sennit_task *, const sennit_wait *), void *arg) {
@@ -158,6 +245,6 @@ void list_bound(void (*visit)(void *, sennit_task *, const sennit_wait *), void 
 } // namespace
 
 constinit const sennit_describer g_describer = {describe, list_bound, list_operations,
-                                                sizeof(MPI_Request)};
+                                                sizeof(MPI_Request), visit_collectives};
 
 } // namespace sennit::mpi

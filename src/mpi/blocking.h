@@ -28,6 +28,10 @@ class Marked {
         begin(&call);
     }
     ~Marked() { end(); }
+    static void set_send(int peer, int tag) {
+        __atomic_store_n(&t_mark.send_peer, peer, __ATOMIC_RELAXED);
+        __atomic_store_n(&t_mark.send_tag, tag, __ATOMIC_RELAXED);
+    }
     Marked(const Marked &) = delete;
     Marked &operator=(const Marked &) = delete;
 
@@ -56,6 +60,14 @@ class Blocking {
             mark_.emplace(call, peer, tag, group);
     }
     explicit Blocking(const Operation &operation);
+    // Of a call that both sends and receives: what it sends.
+    Blocking(const sennit_call &call, int peer, int tag, std::uint64_t group, int send_peer,
+             int send_tag) {
+        if (may_mark()) {
+            Marked::set_send(send_peer, send_tag);
+            mark_.emplace(call, peer, tag, group);
+        }
+    }
 
   private:
     static bool may_mark();
@@ -72,6 +84,8 @@ class Unmarked {
             call_ = marked_call();
             peer_ = t_mark.peer;
             tag_ = t_mark.tag;
+            send_peer_ = t_mark.send_peer;
+            send_tag_ = t_mark.send_tag;
             group_ = t_mark.group;
             frame_ = t_mark.frame;
             said_ = t_mark.said;
@@ -82,6 +96,7 @@ class Unmarked {
         if (call_) [[unlikely]] {
             t_mark.inner = inner_;
             Marked::set(peer_, tag_, group_);
+            Marked::set_send(send_peer_, send_tag_);
             Marked::set_frame(frame_);
             t_mark.said = said_;
             // Without the bit of who looked: since then the program did something.
@@ -97,6 +112,8 @@ class Unmarked {
     bool inner_ = false;
     int peer_ = -1;
     int tag_ = -1;
+    int send_peer_ = -1;
+    int send_tag_ = -1;
     std::uint64_t group_ = 0;
     const void *frame_ = nullptr;
     sennit_call said_{};

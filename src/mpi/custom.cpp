@@ -95,9 +95,10 @@ int send_and_receive(const char *name, const Parts<Calls...> &bare, const void *
                      const Side<Count> &to, void *receive, const Side<Count> &from, MPI_Comm comm,
                      MPI_Status *status) {
     static constexpr auto cancel = SENNIT_BARE(Cancel);
-    const Operation sends = {name, Notice::send, to.peer, to.tag, communicator(comm), {}, to.count};
     const Operation receives = {name, Notice::receive, from.peer, from.tag, communicator(comm),
                                 {},   from.count};
+    Operation sends = {name, Notice::send, to.peer, to.tag, communicator(comm), {}, to.count};
+    sends.receives = &receives;
     if (const int failure = chaos::failure(sends))
         return failure;
     Ticket receiving;
@@ -173,8 +174,11 @@ int exchange(const char *name, PackSize pack_size, Pack pack, Whole whole,
         return error;
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Count>::max());
     if (message_bytes(to.count, to.type) > most) { // and `size` is anything
-        const Operation operation = {name, Notice::send, to.peer, to.tag, communicator(comm),
-                                     {},   to.count};
+        const Operation receives = {name, Notice::receive, from.peer, from.tag, communicator(comm),
+                                    {},   from.count};
+        Operation operation = {name, Notice::send, to.peer, to.tag, communicator(comm),
+                               {},   to.count};
+        operation.receives = &receives;
         if (const int failure = chaos::failure(operation))
             return failure;
         begin_send(to.peer, to.tag, communicator(comm));
@@ -233,7 +237,7 @@ struct TracedExchange : Traced {
         status = traced.status(status);                                                            \
         if (to == Way::marked || !must_not_block()) {                                              \
             static constexpr sennit_call call{"MPI_Sendrecv" #suffix, kExchange, 0};               \
-            const Blocking mark(call, source, receive_tag, handle_bits(comm));                     \
+            const Blocking mark(call, source, receive_tag, handle_bits(comm), dest, send_tag);     \
             return bare(send, send_count, send_type, dest, send_tag, receive, receive_count,       \
                         receive_type, source, receive_tag, comm, status);                          \
         }                                                                                          \
@@ -255,7 +259,7 @@ struct TracedExchange : Traced {
         status = traced.status(status);                                                            \
         if (to == Way::marked || !must_not_block()) {                                              \
             static constexpr sennit_call call{"MPI_Sendrecv_replace" #suffix, kExchange, 0};       \
-            const Blocking mark(call, source, receive_tag, handle_bits(comm));                     \
+            const Blocking mark(call, source, receive_tag, handle_bits(comm), dest, send_tag);     \
             return bare(buffer, count, type, dest, send_tag, source, receive_tag, comm, status);   \
         }                                                                                          \
         static constexpr Parts parts{SENNIT_BARE(Isend##suffix), SENNIT_BARE(Irecv##suffix),       \

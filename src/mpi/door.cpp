@@ -24,7 +24,7 @@ void attend_to(unsigned char all) {
 const sennit_call g_inside{nullptr, 0, 0};
 const sennit_call g_unknown{nullptr, 0, 0};
 constinit thread_local Mark t_mark __attribute__((tls_model("initial-exec"))) = {
-    {&g_unknown, nullptr, 0, -1, -1}, false, {nullptr, 0, 0}};
+    {&g_unknown, nullptr, 0, -1, -1, -1, -1}, false, {nullptr, 0, 0}};
 constinit std::atomic<unsigned char> g_attention{0};
 constinit std::atomic<const std::int32_t *> g_gate{&kShut};
 constinit std::atomic<const std::int32_t *> g_post_gate{&kShut};

@@ -127,6 +127,7 @@ struct Operation {
     std::int64_t count = -1; // elements
     int requests = 0;        // of the program's own, in `handles`
     const void *handles = nullptr;
+    const Operation *receives = nullptr; // beside what it sends, and started before
 };
 
 // Something that MPI has to finish. Who waits is either a suspended task, in whose frame the ticket

@@ -36,6 +36,7 @@ class Header:
         self.has_fortran = "sennit_mpi_fortran" in text
         self.is_openmpi = "ompi_communicator_t" in text
         self.is_mpich = "sennit_mpich" in text
+        self.collectives = set()  # those that have no row
         self.tampi = set(re.findall(r"\bint TAMPI_(\w+)\(", text))
         self.prototypes = {}  # name without MPI_ -> list of (declaration, argument name)
         for match in re.finditer(r"\bint MPI_(\w+)\(([^()]*)\)", text):
@@ -76,6 +77,7 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/batch.h"
 #include "mpi/blocking.h"
 #include "mpi/chaos.h"
+#include "mpi/collectives.h"
 #include "mpi/continuation.h"
 #include "mpi/delegate.h"
 #include "mpi/persistent.h"
@@ -112,11 +114,12 @@ DOOR = """{door}({parameters}) {{
 IN_TASK = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};
     {traced}
+    {numbered}
     if (!{suspends}) {{
         {mark}
         return bare({arguments});
     }}
-    const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {tag}, {object}, {turn},
+    const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {number}, {object}, {turn},
                               {count}, {requests}, {handles}}};
     if (const int error = chaos::failure(operation))
         return error;
@@ -133,6 +136,7 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};
     static constexpr auto twin = SENNIT_BARE({twin});
     {traced}
+    {numbered}
     const auto blocking = [&] {{ return bare({arguments}); }};
     const auto start = [&](MPI_Request *request) {{ return twin({twin_arguments}); }};
     const CollectiveForm form = collective_form({has_twin});
@@ -140,7 +144,7 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
         {mark}
         return blocking();
     }}
-    const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {tag}, {object}, {turn},
+    const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {number}, {object}, {turn},
                               {count}, {requests}, {handles}}};
     if (form == CollectiveForm::started)
         return start_and_block(operation, start);
@@ -189,7 +193,8 @@ POLL = IN_TASK + """    {test}
 BOUND = """extern "C" SENNIT_MPI_EXPORT int TAMPI_{twin}({parameters}) {{
     {bound_outside}
     static constexpr auto twin = SENNIT_BARE({twin});
-    const Operation operation{{"TAMPI_{twin}", Notice::{notice}, {peer}, {tag}, {object}, {turn},
+    {numbered_twin}
+    const Operation operation{{"TAMPI_{twin}", Notice::{notice}, {peer}, {number}, {object}, {turn},
                               {count}}};
     {bound_blocks}
     if (const int error = chaos::failure(operation))
@@ -234,6 +239,7 @@ extern "C" int sennit_MPI_{name}({parameters}) {{
 # Other calls that make a request: those without a row, and those behind a door of their own.
 POST = """extern "C" int sennit_MPI_{name}({parameters}) {{
     static constexpr auto bare = {posts};
+    {numbered_post}
     const int error = bare({arguments});
     {noted}
     return error;
@@ -328,16 +334,26 @@ def wrapper(call, header, suffix):
     fields["count"] = "-1" if of_requests else elements
     fields["requests"] = number if of_requests else "0"
     fields["handles"] = next((n for n in names if of_requests and "req" in n), "nullptr")
+    # See collectives.h. The initialization of a persistent one is such a call, too.
+    collective = fields["object"].startswith("communicator") and (
+        call["ordered"] == "yes" or call["kind"] == "post" and name in header.collectives)
+    root = "root" if "root" in names else "-1"
+    counted = f'{fields["object"]}, "MPI_{name}", {root}'
+    fields["number"] = "number" if collective else fields["tag"]
+    count = f"const int number = count_unless_inside({counted});" if collective else ""
+    fields["numbered"] = count
+    fields["numbered_post"] = count if call["kind"] == "post" else ""
+    fields["numbered_twin"] = count.replace(f'"MPI_{name}"', f'"MPI_{twin}"')
     if name.startswith("File_"):
         fields["mark"] = fields["first_mark"] = "const Inside inside;"
     else:
         said = (f'static constexpr sennit_call call{{"MPI_{name}", {direction.get(call["notice"], "0")}, '
                 f'{int(of_requests)}}};')
         where = f'handle_bits({fields["handles"]})' if of_requests else f'group_of({fields["object"]})'
-        wait = (f'mark(call, {fields["requests"] if of_requests else fields["peer"]}, {fields["tag"]}, '
-                f'{where});')
-        fields["mark"] = f"{said}\n        const Blocking {wait}"
-        fields["first_mark"] = f"{said}\n        const Marked {wait}"
+        peer = fields["requests"] if of_requests else fields["peer"]
+        first = f"count_collective({counted})" if collective else fields["tag"]
+        fields["mark"] = f'{said}\n        const Blocking mark(call, {peer}, {fields["number"]}, {where});'
+        fields["first_mark"] = f"{said}\n        const Marked mark(call, {peer}, {first}, {where});"
     # On the timeline.
     of_count = next(((c, t) for c, t in (("count", "datatype"), ("sendcount", "sendtype"),
                                          ("recvcount", "recvtype"))
@@ -351,11 +367,14 @@ def wrapper(call, header, suffix):
     request = header.makes_request(name)
     fields["request"] = request or "nullptr"
     about = (("kExchange", "source", "recvtag") if {"source", "dest"} <= set(names)
-             else (direction.get(call["notice"], "0"), fields["peer"], fields["tag"]))
+             else (direction.get(call["notice"], "0"), root if call["kind"] == "post" and collective
+                   else fields["peer"],
+                   fields["number"] if call["kind"] == "post" else fields["tag"]))
+    sends = ", dest, sendtag" if about[0] == "kExchange" else ""
     fields["noted"] = "" if not request else (
         f'static constexpr sennit_call call{{"MPI_{name}", {about[0]}, 0}};\n'
         f'    note_posted(error, {request}, {{&call, {about[1]}, {about[2]}, '
-        f'group_of({fields["object"]})}});')
+        f'group_of({fields["object"]}){sends}}});')
     fields["begins"] = (f'begin_send({fields["peer"]}, {fields["tag"]}, {fields["object"]});'
                         if kind == "notify" else "")
     behind = request and kind == "delegate"
@@ -446,6 +465,8 @@ def wrappers(calls, header):
     yield PREAMBLE
     calls = list(calls)
     names = [call["name"] for call in calls if call["kind"] in BLOCKING]
+    header.collectives = {call["twin"] + suffix for call in calls for suffix in ["", "_c"]
+                          if call["kind"] == "start" and call["ordered"] == "yes"}
     yield MAY_BLOCK.format(rows=", ".join(f'{{"{name}", {len(name)}}}' for name in names))
     if header.has_fortran:
         yield '#include "mpi/fortran.h"\n\n'

@@ -2,6 +2,7 @@
 #include "mpi/posted.h"
 
 #include "base/spin.h"
+#include "mpi/collectives.h"
 #include "mpi/engine.h"
 
 #include <mutex>
@@ -100,12 +101,14 @@ void begin_to_note_posted() {
 int free_comm(MPI_Comm *comm) {
     static constexpr auto bare = SENNIT_BARE(Comm_free);
     forget(comm);
+    forget_collectives(comm);
     return bare(comm);
 }
 
 int disconnect_comm(MPI_Comm *comm) {
     static constexpr auto bare = SENNIT_BARE(Comm_disconnect);
     forget(comm);
+    forget_collectives(comm);
     return bare(comm);
 }
 

@@ -24,6 +24,8 @@ struct Posted {
     int peer;
     int tag;
     std::uint64_t group; // communicator
+    int send_peer = -1;  // of a call that both sends and receives
+    int send_tag = -1;
 };
 
 void note(const MPI_Request *request, const Posted &posted);

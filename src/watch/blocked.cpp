@@ -78,17 +78,18 @@ bool copy(Thread &thread, Blocked &blocked) {
     const std::int32_t peer = read(thread.mark->peer);
     const std::uint64_t group = read(thread.mark->group);
     const bool of_requests = call->of_requests != 0;
-    blocked = {
-        thread.thread_id, thread.calls,
-        sennit_wait{.call = call->name,
-                    .direction = call->direction,
-                    .peer = of_requests ? -1 : peer,
-                    .tag = read(thread.mark->tag),
-                    .requests = of_requests ? peer : 0,
-                    .count = -1,
-                    .group = of_requests ? 0 : group,
-                    .handles = of_requests ? reinterpret_cast<const void *>(group) : nullptr},
-        read(thread.mark->frame)};
+    blocked = {thread.thread_id, thread.calls,
+               sennit_wait{.call = call->name,
+                           .direction = call->direction,
+                           .peer = of_requests ? -1 : peer,
+                           .tag = read(thread.mark->tag),
+                           .requests = of_requests ? peer : 0,
+                           .count = -1,
+                           .group = of_requests ? 0 : group,
+                           .handles = of_requests ? reinterpret_cast<const void *>(group) : nullptr,
+                           .send_peer = read(thread.mark->send_peer),
+                           .send_tag = read(thread.mark->send_tag)},
+               read(thread.mark->frame)};
     return true;
 }
 

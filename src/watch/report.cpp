@@ -16,7 +16,7 @@ using sched::WaitFor;
 
 constexpr std::size_t kMostLines = 40; // of waiters
 constexpr int kMostOperations = 8;     // of each
-constexpr long kMostBytes = 16 * 1024; // of calls, for `sennit run`, before the last one
+constexpr long kMostBytes = 24 * 1024; // of calls, for `sennit run`, before the last one
 
 class Writer {
   public:
@@ -215,9 +215,32 @@ class Writer {
 };
 
 // For `sennit run`, see tools/sennit/hang_judge.h.
+void write_group(std::FILE *out, const sennit_wait_text &text) {
+    if (text.members != 0)
+        std::fprintf(out, "\tgroup=%llx,%d", static_cast<unsigned long long>(text.members),
+                     text.size);
+}
+
 void write_call(std::FILE *out, const Call &call, const char *role) {
-    std::fprintf(out, "%s\t%d\t%d\t%d\t%s\t%s\n", call.name, call.wait.direction, call.text.peer,
-                 call.wait.tag, call.text.group, role);
+    const sennit_wait &wait = call.wait;
+    const bool collective = wait.direction == 0 && wait.tag >= 0;
+    std::fprintf(out, "%s\t%d\t%d\t%d\t%s\t%s", call.name, wait.direction, call.text.peer,
+                 collective ? -1 : wait.tag, call.text.group, role);
+    write_group(out, call.text);
+    if (collective)
+        std::fprintf(out, "\tnumber=%d", wait.tag);
+    if (wait.direction == (SENNIT_NOTICE_SEND | SENNIT_NOTICE_RECEIVE))
+        std::fprintf(out, "\tto=%d,%d", call.text.send_peer, wait.send_tag);
+    std::fputc('\n', out);
+}
+
+void write_collectives(std::FILE *out, const Collectives &all) {
+    std::fprintf(out, "-\t0\t-1\t-1\t%s\tmade", all.text.group);
+    write_group(out, all.text);
+    std::fprintf(out, "\tnumber=%d\tlatest=", all.made.calls);
+    for (int i = 0; i < SENNIT_COLLECTIVES_KEPT && all.made.names[i]; ++i)
+        std::fprintf(out, "%s%s:%d", i == 0 ? "" : ",", all.made.names[i], all.made.roots[i]);
+    std::fputc('\n', out);
 }
 
 void write_calls(std::FILE *out, const Survey &survey) {
@@ -239,13 +262,20 @@ void write_calls(std::FILE *out, const Survey &survey) {
                 all = false;
         }
     }
+    for (const Collectives &made : survey.collectives()) {
+        if (std::ftell(out) > kMostBytes) {
+            all = false;
+            break;
+        }
+        write_collectives(out, made);
+    }
     if (!all)
         std::fputs("...\t0\t-1\t-1\t\tmore\n", out);
 }
 
 } // namespace
 
-Report::Report(const Survey &survey) {
+Report::Report(const Survey &survey) : certain(survey.certain()) {
     std::size_t size = 0;
     if (std::FILE *out = open_memstream(&text, &size)) {
         Writer(survey, out).write(&cycle);

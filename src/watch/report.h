@@ -11,6 +11,7 @@ struct Report {
     char *text = nullptr;  // lines, each of them a waiter, or the cycle
     char *calls = nullptr; // the calls, a line each, for `sennit run` (tools/sennit/hang_watch.cpp)
     bool cycle = false;
+    bool certain = false; // Survey::certain
 
     explicit Report(const Survey &survey);
     ~Report();

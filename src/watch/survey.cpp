@@ -25,10 +25,11 @@ struct TaskCopy {
 
 // In words. True for a process that is not of the job, such as one that was spawned.
 bool describe(Call &call, const sennit_describer &describer) {
-    call.text = {.peer = -1, .size = 0, .group = ""};
+    call.text = {.peer = -1, .send_peer = -1, .size = 0, .members = 0, .group = ""};
     if (describer.text)
         describer.text(&call.wait, &call.text);
-    return call.wait.direction != 0 && call.wait.peer >= 0 && call.text.peer < 0;
+    return call.wait.direction != 0 && ((call.wait.peer >= 0 && call.text.peer < 0) ||
+                                        (call.wait.send_peer >= 0 && call.text.send_peer < 0));
 }
 
 } // namespace
@@ -222,6 +223,7 @@ void Survey::describe_calls() {
             auto &survey = *static_cast<Survey *>(arg);
             if (!service.describer)
                 return;
+            survey.describe_collectives(*service.describer);
             if (service.operations > 0 && service.describer->bound)
                 service.describer->bound(
                     [](void *context, sennit_task *handle, const sennit_wait *wait) {
@@ -252,6 +254,23 @@ void Survey::describe_calls() {
             }
         },
         this);
+}
+
+void Survey::describe_collectives(const sennit_describer &describer) {
+    if (!describer.collectives)
+        return;
+    describer.collectives(
+        [](void *arg, const sennit_collectives *made) {
+            const Collectives all{.made = *made};
+            static_cast<Survey *>(arg)->collectives_.push(all);
+        },
+        this);
+    for (Collectives &all : collectives_) {
+        Call call;
+        call.wait.group = all.made.group;
+        describe(call, describer);
+        all.text = call.text;
+    }
 }
 
 void Survey::describe_operations(Waiter &waiter, const sennit_describer &describer) {
@@ -305,6 +324,13 @@ bool Survey::waits_outside() const {
         if (waiter.outside)
             return true;
     return false;
+}
+
+bool Survey::certain() const {
+    for (const Waiter &waiter : waiters_)
+        if (!waiter.certain)
+            return false;
+    return complete_;
 }
 
 bool Survey::waits_for_ranks() const {

@@ -57,6 +57,12 @@ struct Waiter {
     bool in_call() const { return call.wait.call != nullptr; }
 };
 
+// The collective calls that were made on a group.
+struct Collectives {
+    sennit_collectives made = {};
+    sennit_wait_text text = {};
+};
+
 class Survey {
   public:
     // Looks at everything.
@@ -66,8 +72,12 @@ class Survey {
     const Call &operation(const Waiter &waiter, std::size_t i) const { // of waiter.operations
         return operations_[waiter.operation + i];
     }
+    const trace::Array<Collectives> &collectives() const { return collectives_; }
     bool complete() const { return complete_; } // else there were too many
-    bool waits_outside() const;                 // for something else than tasks and other ranks
+    // Is nothing said to be incomplete that may be complete? Then what two surveys say differs only
+    // if something moved between them.
+    bool certain() const;
+    bool waits_outside() const; // for something else than tasks and other ranks
     bool waits_for_ranks() const;
     // Input and output may take as long as it likes.
     bool waits_for_files() const;
@@ -84,7 +94,7 @@ class Survey {
 
   private:
     static constexpr std::size_t kMost = 4096;
-    static constexpr int kMostHandles = 64; // of a call
+    static constexpr int kMostHandles = 256; // of a call
     struct Edge {
         int from; // successor
         int to;   // predecessor
@@ -100,6 +110,7 @@ class Survey {
     void fill_call(Waiter &waiter, const sennit_wait *wait);
     void copy_handles(Waiter &waiter);
     void describe_calls();
+    void describe_collectives(const sennit_describer &describer);
     void describe_operations(Waiter &waiter, const sennit_describer &describer);
     bool is_about(const Waiter &waiter, const char *prefix) const;
     bool is_self_or_included_child(const Waiter &waiter, std::uint32_t mark) const;
@@ -108,6 +119,7 @@ class Survey {
     trace::Array<Waiter> waiters_;
     trace::Array<Edge> edges_;
     trace::Array<Call> operations_;
+    trace::Array<Collectives> collectives_;
     trace::Array<std::byte> handles_;
     std::size_t handle_size_ = 0;
     trace::AddressMap<int> by_task_; // index + 1

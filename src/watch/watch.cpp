@@ -74,6 +74,7 @@ struct Stillness {
     bool silent = false; // judged, and not to be told
     bool outside = false;
     char *message = nullptr; // for `sennit run`, without its first line
+    char *calls = nullptr;   // if they are certain
 };
 
 Stillness g_stillness;
@@ -86,6 +87,7 @@ std::atomic<bool> g_others{false};
 
 void forget() {
     std::free(g_stillness.message);
+    std::free(g_stillness.calls);
     g_stillness = Stillness{};
 }
 
@@ -108,17 +110,36 @@ void print(const char *headline, const Report &report) {
     std::free(all);
 }
 
-// What this process can say by itself, after the grace time, or tell the launcher, before.
-void judge(std::uint64_t now) {
+// What the launcher is told of a rank that waits for others, anew at every look: a message may be
+// on its way, and what is complete by then is no more waited for. Returns whether that is so.
+bool has_moved(const Survey &survey, const Report &report) {
+    if (report.certain && g_stillness.calls && report.calls &&
+        std::strcmp(report.calls, g_stillness.calls) != 0)
+        return true;
+    if (g_stillness.message && !report.certain)
+        return false; // what was said before is as good
+    std::free(g_stillness.message);
+    std::free(g_stillness.calls);
+    g_stillness.calls = report.certain && report.calls ? strdup(report.calls) : nullptr;
+    g_stillness.outside = survey.waits_outside() || g_others.load(std::memory_order_relaxed);
+    if (asprintf(&g_stillness.message, "%s\n%s%s", report.calls ? report.calls : "",
+                 g_foreign.note(), report.text ? report.text : "") < 0)
+        g_stillness.message = nullptr;
+    return false;
+}
+
+// What this process can say by itself, after the grace time, or tell the launcher, before. Returns
+// false when something has moved.
+bool judge(std::uint64_t now) {
     Survey survey;
     survey.take();
     if (survey.waiters().size() == 0 || survey.waits_for_files()) {
         g_stillness.silent = true;
-        return;
+        return true;
     }
     const Report report(survey);
     if (glance().trail != g_stillness.trail)
-        return; // it went on while we looked
+        return true; // it went on while we looked: the next look tells
     const bool certain = report.cycle || (!survey.waits_outside() && !survey.waits_for_ranks());
     char headline[256];
     const auto seconds = static_cast<unsigned long long>((now - g_stillness.since) / kSecond);
@@ -136,23 +157,30 @@ void judge(std::uint64_t now) {
                       "be at work",
                       seconds);
     if (!certain && survey.waits_for_ranks()) {
-        if (g_link.connected()) {
-            std::free(g_stillness.message);
-            g_stillness.outside =
-                survey.waits_outside() || g_others.load(std::memory_order_relaxed);
-            if (asprintf(&g_stillness.message, "%s\n%s%s", report.calls ? report.calls : "",
-                         g_foreign.note(), report.text ? report.text : "") < 0)
-                g_stillness.message = nullptr;
-            return;
-        }
+        if (g_link.connected())
+            return !has_moved(survey, report);
         g_stillness.silent = !g_asked_for;
     }
     if (g_stillness.silent || now - g_stillness.since < g_grace)
-        return;
+        return true;
     print(headline, report);
     g_stillness.told = true;
     if (certain && static_cast<HangMode>(config().hang) == HangMode::abort)
         fatal("ended because of SENNIT_HANG=abort");
+    return true;
+}
+
+// Something moved: the time begins anew, unless something still moves.
+void begin_anew(const Glance &seen, std::uint64_t before) {
+    if (g_stillness.told && seen.trail != g_stillness.trail)
+        warn("%s: it goes on", who());
+    if (g_stillness.message)
+        g_link.send_moves(g_rank);
+    forget();
+    g_stillness.trail = seen.trail;
+    if (seen.still)
+        g_stillness.since = poll::now_ns();
+    g_stillness.last_look = before;
 }
 
 void look() {
@@ -164,15 +192,7 @@ void look() {
     const bool late = before - g_stillness.last_look > 2 * period;
     if (!seen.still || !g_stillness.since || seen.trail != g_stillness.trail || late ||
         g_foreign.at_work(before, g_stillness.last_look)) {
-        if (g_stillness.told && seen.trail != g_stillness.trail)
-            warn("%s: it goes on", who());
-        if (g_stillness.message)
-            g_link.send_moves(g_rank);
-        forget();
-        g_stillness.trail = seen.trail;
-        if (seen.still)
-            g_stillness.since = poll::now_ns();
-        g_stillness.last_look = before;
+        begin_anew(seen, before);
         return;
     }
     g_stillness.last_look = before;
@@ -181,9 +201,9 @@ void look() {
     if (still < (g_link.connected() ? g_grace / 2 : g_grace) || g_stillness.told ||
         g_stillness.silent)
         return;
-    if (!g_stillness.message)
-        judge(before);
-    if (g_stillness.message)
+    if (!judge(before))
+        begin_anew(seen, before);
+    else if (g_stillness.message)
         g_link.send(g_rank, g_stillness.since, before, g_grace, g_stillness.outside,
                     g_stillness.message);
 }

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 namespace {
 
 using sennit::tool::HangJudge;
@@ -174,6 +176,110 @@ TEST(HangJudge, ClaimsNothingAboutARankThatHasMoreCallsThanItTells) {
                                          waits + "...\t0\t-1\t-1\t\tmore\n"});
     EXPECT_FALSE(says(verdict, "nothing like it"));
     EXPECT_FALSE(says(verdict, "not called"));
+}
+
+// What is said of ranks that stand still for long in these calls, when they are to be ended; none:
+// something is under way.
+std::optional<HangJudge::Verdict> judged(std::initializer_list<std::string> calls_of_ranks) {
+    HangJudge judge(static_cast<int>(calls_of_ranks.size()));
+    int rank = 0;
+    for (const std::string &calls : calls_of_ranks)
+        judge.hear(still(rank++, 0, 20, calls, true));
+    return judge.verdict();
+}
+
+TEST(HangJudge, AMessageUnderWayIsNoHang) {
+    const std::string sends = "MPI_Send\t1\t1\t5\tMPI_COMM_WORLD\tcall\n";
+    EXPECT_FALSE(judged({sends, "MPI_Recv\t2\t0\t5\tMPI_COMM_WORLD\tcall\n"}));
+    EXPECT_FALSE(judged({sends, "MPI_Recv\t2\t-1\t-1\tMPI_COMM_WORLD\tcall\n"}));
+    EXPECT_FALSE(judged({sends, waits + "MPI_Irecv\t2\t0\t5\tMPI_COMM_WORLD\toperation\n"
+                                        "MPI_Irecv\t2\t0\t6\tMPI_COMM_WORLD\toperation\n"}));
+    EXPECT_TRUE(judged({sends, "MPI_Recv\t2\t0\t6\tMPI_COMM_WORLD\tcall\n"}));
+    EXPECT_TRUE(judged({sends, "MPI_Recv\t2\t0\t5\thalo\tcall\tgroup=a,2\n"}));
+}
+
+TEST(HangJudge, AMessageOnACommunicatorOfTheSameRanksIsUnderWay) {
+    const std::string sends = "MPI_Send\t1\t1\t5\thalo\tcall\tgroup=ab,2\n";
+    EXPECT_FALSE(judged({sends, "MPI_Recv\t2\t0\t5\thalo\tcall\tgroup=ab,2\n"}));
+    EXPECT_TRUE(judged({sends, "MPI_Recv\t2\t0\t5\thalo\tcall\tgroup=ac,2\n"}));
+    const auto named_differently = judged({sends, "MPI_Recv\t2\t0\t5\tedge\tcall\tgroup=ab,2\n"});
+    ASSERT_TRUE(named_differently);
+    EXPECT_TRUE(says(named_differently->text, "sennit: perhaps the job hangs: "));
+    EXPECT_TRUE(named_differently->processes.empty());
+}
+
+TEST(HangJudge, ExchangesThatFitAreUnderWay) {
+    const std::string exchange = "MPI_Sendrecv\t3\t{0}\t5\tMPI_COMM_WORLD\tcall\tto={0},{1}\n";
+    EXPECT_FALSE(judged(
+        {fmt::format(fmt::runtime(exchange), 1, 5), fmt::format(fmt::runtime(exchange), 0, 5)}));
+    const auto wrong_tags = judged(
+        {fmt::format(fmt::runtime(exchange), 1, 6), fmt::format(fmt::runtime(exchange), 0, 6)});
+    ASSERT_TRUE(wrong_tags);
+    EXPECT_EQ(wrong_tags->processes.size(), 2U);
+    const std::string requests = waits + "MPI_Irecv\t2\t{0}\t5\tMPI_COMM_WORLD\tperhaps\n"
+                                         "MPI_Isend\t1\t{0}\t5\tMPI_COMM_WORLD\tperhaps\n";
+    EXPECT_FALSE(
+        judged({fmt::format(fmt::runtime(requests), 1), fmt::format(fmt::runtime(requests), 0)}));
+}
+
+// What is known says that there is a partner, but one that may be complete.
+TEST(HangJudge, EndsNothingThatMayBeUnderWay) {
+    const auto verdict = judged({waits + "MPI_Irecv\t2\t1\t3\tMPI_COMM_WORLD\tperhaps\n"
+                                         "MPI_Irecv\t2\t1\t4\tMPI_COMM_WORLD\tperhaps\n",
+                                 "MPI_Ssend\t1\t0\t4\tMPI_COMM_WORLD\tcall\n"});
+    ASSERT_TRUE(verdict);
+    EXPECT_TRUE(says(verdict->text, "sennit: perhaps the job hangs: "));
+    EXPECT_TRUE(verdict->processes.empty());
+    EXPECT_TRUE(judged({"MPI_Win_flush\t0\t-1\t-1\t\tcall\n", waits})->processes.empty());
+}
+
+TEST(HangJudge, EndsWhatTurnsOutToHang) {
+    HangJudge judge(1);
+    judge.hear(still(0, 0, 20, "...\t0\t-1\t-1\t\tmore\n", true));
+    EXPECT_TRUE(judge.verdict()->processes.empty());
+    judge.hear(still(0, 0, 21, "MPI_Recv\t2\t0\t5\tMPI_COMM_WORLD\tcall\n", true));
+    EXPECT_EQ(judge.verdict()->processes, std::vector<int>{1000});
+    EXPECT_FALSE(judge.verdict());
+}
+
+TEST(HangJudge, ACollectiveCallThatAllHaveComeToIsNoHang) {
+    const std::string third =
+        "MPI_Bcast\t0\t-1\t-1\tMPI_COMM_WORLD\tcall\tnumber=3\n"
+        "-\t0\t-1\t-1\tMPI_COMM_WORLD\tmade\tnumber=3\tlatest=MPI_Bcast:0,MPI_Barrier:-1\n";
+    // the root has gone on to the next one, and another rank to a message
+    const std::string beyond = "-\t0\t-1\t-1\tMPI_COMM_WORLD\tmade\tnumber=4\t"
+                               "latest=MPI_Barrier:-1,MPI_Bcast_c:0\n";
+    EXPECT_FALSE(judged({third, "MPI_Barrier\t0\t-1\t-1\tMPI_COMM_WORLD\tcall\tnumber=4\n" + beyond,
+                         "MPI_Recv\t2\t0\t5\tMPI_COMM_WORLD\tcall\n" + beyond}));
+    const auto absent = judged({third, "MPI_Recv\t2\t0\t5\tMPI_COMM_WORLD\tcall\n"
+                                       "-\t0\t-1\t-1\tMPI_COMM_WORLD\tmade\tnumber=2\tlatest=\n"});
+    ASSERT_TRUE(absent);
+    EXPECT_TRUE(says(absent->text, "sennit: MPI_Bcast on MPI_COMM_WORLD: not called by rank 1\n"));
+    EXPECT_TRUE(
+        says(absent->text, "a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n"));
+    EXPECT_EQ(absent->processes.size(), 2U);
+}
+
+TEST(HangJudge, NamesCollectiveCallsThatDoNotMatch) {
+    // the small message of the broadcast's root was on its way: it waits in the next call already
+    const auto verdict = judged(
+        {"MPI_Barrier\t0\t-1\t-1\tpair\tcall\tgroup=1,2\tnumber=6\n"
+         "-\t0\t-1\t-1\tpair\tmade\tgroup=1,2\tnumber=6\tlatest=MPI_Barrier:-1,MPI_Bcast:0\n",
+         "MPI_Barrier\t0\t-1\t-1\tpair\tcall\tgroup=1,2\tnumber=5\n"
+         "-\t0\t-1\t-1\tpair\tmade\tgroup=1,2\tnumber=5\tlatest=MPI_Barrier:-1,MPI_Bcast:0\n"});
+    ASSERT_TRUE(verdict);
+    EXPECT_TRUE(says(verdict->text, "collective calls on pair do not match: its 5th one is "
+                                    "MPI_Barrier in rank 1, MPI_Bcast in rank 0; "));
+}
+
+TEST(HangJudge, NamesAReceiveFromAnybodyForWhichNothingIsSent) {
+    const std::string receives = "MPI_Recv\t2\t-1\t5\tMPI_COMM_WORLD\tcall\n";
+    const std::string ends = "MPI_Finalize\t0\t-1\t-1\t\tcall\n";
+    EXPECT_TRUE(
+        says(text_of({receives, ends, ends}),
+             "sennit: rank 0 waits for any rank to send a message with tag 5: no other rank "
+             "can send it, ranks 1, 2 are in MPI_Finalize; "));
+    EXPECT_FALSE(says(text_of({receives, ends, "...\t0\t-1\t-1\t\tmore\n"}), "no other rank"));
 }
 
 TEST(HangJudge, AbortsNothingThatWaitsForTheOutside) {

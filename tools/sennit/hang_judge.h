@@ -7,7 +7,7 @@
 //
 // A message is
 //   hang <rank> <process> <since> <now> <grace> <abort> <outside>      times in ns; flags 0 or 1
-//   <call> <direction> <peer> <tag> <communicator> <role>              a line each
+//   <call> <direction> <peer> <tag> <communicator> <role> [<fact>=<value> ...]       a line each
 //   (an empty line)
 //   lines for people
 // or
@@ -17,8 +17,16 @@
 //   call        that it is in
 //   operation   that this call waits for: MPI_Irecv for MPI_Wait
 //   perhaps     the same, but it may be complete: MPI_Waitall waits for one or more of them
+//   made        no call: the collective calls that it has begun on a communicator
 //   more        stands for calls and operations that have no line
+// and the facts are
+//   group       who the communicator's ranks are, a hexadecimal number, and how many
+//   number      of a collective call on its communicator; of those that were made: how many
+//   to          peer and tag of what an exchange sends
+//   latest      of the collective calls that were made: name:root, ..., the last one first
 #pragma once
+
+#include "hang_state.h"
 
 #include <cstdint>
 #include <map>
@@ -43,17 +51,6 @@ class HangJudge {
     std::optional<Verdict> verdict();
 
   private:
-    enum class Role { call, operation, perhaps, more };
-    struct Call {
-        std::string name;
-        int direction; // as in sennit_wait
-        int peer;
-        int tag;
-        std::string communicator;
-        Role role;
-
-        bool operator==(const Call &) const = default;
-    };
     struct Rank {
         int process = 0;
         std::uint64_t since = 0;
@@ -61,26 +58,16 @@ class HangJudge {
         std::uint64_t grace = 0;
         bool abort = false;
         bool outside = false; // something in it waits for an event that is no message
-        bool ended = false;
-        std::vector<Call> calls;
-        bool more = false; // than these
+        RankState state;
         std::string text;
     };
 
     static std::optional<std::pair<int, Rank>> parse(std::string_view message);
-    Verdict describe(std::uint64_t seconds) const;
-    std::string missing_partners() const;
-    std::string missing_participants(const Call &call) const;
-    std::string missing_partner(int rank, const Call &call) const;
-    bool has_partner(int rank, const Call &call) const;
-    static bool is_certain(const Call &call);
-    static bool matches(int rank, const Call &call, const Call &other);
-    static bool may_share_communicator(const Call &one, const Call &other);
-    std::string cycle(bool certain) const;
-    bool is_outside(int rank) const;
-    std::string whereabouts(int rank) const;
+    static bool parse_call(std::string_view line, RankState &state);
+    Verdict describe(std::uint64_t seconds, const HangState &state, bool certain) const;
 
     int size_;
+    bool told_certain_ = false;
     std::map<int, Rank> ranks_;
     std::map<int, std::uint64_t>
         told_; // since when each rank stood still, of the hang that was told

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { LONG = 5000 }; /* some seconds */
 static int rank;
 static const char *program;
 static int value;
@@ -60,6 +61,84 @@ static void never_sent(void) {
 static void missing_barrier(void) {
     if (rank == 0)
         MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Different collective calls on one communicator, the second ones of both ranks. */
+static void mixed_up(void) {
+    static double many[1000000];
+    MPI_Comm pair;
+    MPI_Comm_dup(MPI_COMM_WORLD, &pair);
+    MPI_Comm_set_name(pair, "pair");
+    MPI_Barrier(pair);
+    if (rank == 0) {
+        MPI_Bcast(many, 1000000, MPI_DOUBLE, 1, pair);
+        MPI_Barrier(pair);
+    } else {
+        MPI_Barrier(pair);
+        MPI_Bcast(many, 1000000, MPI_DOUBLE, 1, pair);
+    }
+    MPI_Comm_free(&pair);
+}
+
+/* Each rank takes the other one for the root. */
+static void two_roots(void) {
+    MPI_Bcast(&value, 1, MPI_INT, 1 - rank, MPI_COMM_WORLD);
+}
+
+/* A receive from anybody, while the other rank sends nothing more. */
+static void nobody_sends(void) {
+    if (rank == 0)
+        MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 19, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* What takes some seconds to send: bytes with gaps, from and into one place. */
+static char place[1 << 16];
+static MPI_Datatype slow_type(void) {
+    MPI_Datatype row, all;
+    MPI_Type_vector(1 << 14, 1, 2, MPI_BYTE, &row);
+    MPI_Type_create_hvector(LONG, 1, 0, row, &all);
+    MPI_Type_commit(&all);
+    MPI_Type_free(&row);
+    return all;
+}
+static void one_long_message(void) {
+    MPI_Datatype slow = slow_type();
+    if (rank == 0)
+        MPI_Send(place, 1, slow, 1, 50, MPI_COMM_WORLD);
+    else
+        MPI_Recv(place, 1, slow, 0, 50, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Type_free(&slow);
+}
+static void long_message(void) {
+    one_long_message();
+}
+static void long_message_in_task(void) {
+#pragma omp parallel
+#pragma omp single
+#pragma omp task
+    one_long_message();
+}
+static void long_exchange(void) {
+    static char into[1 << 16];
+    MPI_Datatype slow = slow_type();
+    MPI_Sendrecv(place, 1, slow, 1 - rank, 51, into, 1, slow, 1 - rank, 51, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Type_free(&slow);
+}
+static void long_waits(void) {
+    static char into[1 << 16];
+    MPI_Datatype slow = slow_type();
+    MPI_Request requests[2];
+    MPI_Irecv(into, 1, slow, 1 - rank, 52, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(place, 1, slow, 1 - rank, 52, MPI_COMM_WORLD, &requests[1]);
+    MPI_Status statuses[2];
+    MPI_Waitall(2, requests, statuses);
+    MPI_Type_free(&slow);
+}
+static void long_collective(void) {
+    MPI_Datatype slow = slow_type();
+    MPI_Bcast(place, 1, slow, 0, MPI_COMM_WORLD);
+    MPI_Type_free(&slow);
 }
 
 /* A task has ended and is bound to a message that does not come. */
@@ -330,6 +409,14 @@ int main(int count, char **arguments) {
                  {"both_send", both_send},
                  {"never_sent", never_sent},
                  {"missing_barrier", missing_barrier},
+                 {"mixed_up", mixed_up},
+                 {"two_roots", two_roots},
+                 {"nobody_sends", nobody_sends},
+                 {"long_message", long_message},
+                 {"long_message_in_task", long_message_in_task},
+                 {"long_exchange", long_exchange},
+                 {"long_waits", long_waits},
+                 {"long_collective", long_collective},
                  {"bound_task", bound_task},
                  {"both_wait", both_wait},
                  {"wrong_tag", wrong_tag},
