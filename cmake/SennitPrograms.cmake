@@ -4,7 +4,7 @@
 # A process has one sanitizer runtime, that of the compiler that built Sennit. GCC's serves what
 # Clang instruments as well, so Clang's objects are linked by g++ then. Flang has no sanitizers.
 
-if(SENNIT_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+if(SENNIT_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND "clang" IN_LIST SENNIT_COMPILERS)
     set(SENNIT_LINK_CLANG ON)
     execute_process(COMMAND ${SENNIT_CLANG} -print-file-name=libomp.so
                     OUTPUT_VARIABLE SENNIT_LIBOMP OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -55,7 +55,7 @@ if(NOT SENNIT_TEST_MATRIX MATCHES "^(pairs|full)$")
     message(FATAL_ERROR "SENNIT_TEST_MATRIX is '${SENNIT_TEST_MATRIX}': use pairs or full")
 endif()
 set(SENNIT_PAIRED_mpich gcc)
-set(SENNIT_PAIRED_openmpi clang)
+list(GET SENNIT_COMPILERS -1 SENNIT_PAIRED_openmpi)
 function(sennit_meet variable compiler mpi)
     if(SENNIT_SANITIZE OR SENNIT_TEST_MATRIX STREQUAL "full" OR compiler STREQUAL SENNIT_PAIRED_${mpi})
         set(${variable} ON PARENT_SCOPE)
