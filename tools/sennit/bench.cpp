@@ -16,7 +16,7 @@ void run_bench(const std::vector<std::string> &words, const Installation &instal
     const std::string &home = installation.home();
     const std::string script = home + "/share/sennit/bench/suite.py";
     if (!std::filesystem::exists(script))
-        fail("{} is missing: build or install Sennit again", script);
+        fail("{} is missing: the bench runs from the folder that Sennit was built in", script);
     std::vector<std::string> command = {"python3", script, "--home", home};
     command.insert(command.end(), words.begin() + 1, words.end());
     std::vector<char *> pointers;

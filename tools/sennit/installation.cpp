@@ -36,6 +36,10 @@ Installation::Installation(std::string home) : home_(std::move(home)) {
         fail("Sennit's folder '{}' has a space, ':' or ';' in its name, which the dynamic loader "
              "cannot take: move it",
              home_);
+    library_folder_ = home_ + "/lib/sennit";
+    std::error_code ignored;
+    if (!fs::is_directory(library_folder_, ignored))
+        library_folder_ = home_ + "/lib";
 }
 
 std::string Installation::mpi_library(MpiKind kind) const {

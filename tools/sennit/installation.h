@@ -16,7 +16,7 @@ class Installation {
     explicit Installation(std::string home);
 
     const std::string &home() const { return home_; }
-    std::string library_folder() const { return home_ + "/lib"; }
+    const std::string &library_folder() const { return library_folder_; }
     // The folder whose entries carry the names of the stock OpenMP runtimes.
     std::string openmp_folder() const { return library_folder() + "/omp"; }
     std::string openmp_library() const { return library_folder() + "/libsennit-omp.so"; }
@@ -28,6 +28,7 @@ class Installation {
 
   private:
     std::string home_;
+    std::string library_folder_; // lib/sennit where installed, lib where built
 };
 
 // This command's own file.

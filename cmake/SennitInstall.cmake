@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` makes. It may be moved anywhere: the command finds its libraries from where
+# it lies, pkg-config's files theirs (tools/sennit/installation.cpp).
+#
+#     bin/sennit                        the command
+#     lib/sennit/                       libraries; omp/ has links under the stock runtimes' names
+#     lib/pkgconfig/                    sennit.pc, sennit-mpich.pc, sennit-openmpi.pc
+#     include/sennit/  share/sennit/  share/doc/sennit/
+set(libraries sennit-omp)
+foreach(mpi ${SENNIT_MPIS} mpiabi)
+    foreach(target sennit-${mpi} sennit-network-${mpi})
+        if(TARGET ${target})
+            list(APPEND libraries ${target})
+        endif()
+    endforeach()
+endforeach()
+install(TARGETS sennit RUNTIME DESTINATION bin)
+install(TARGETS ${libraries} LIBRARY DESTINATION lib/sennit)
+if(TARGET sennit-simgrid)
+    install(TARGETS sennit-simgrid RUNTIME DESTINATION lib/sennit)
+endif()
+install(DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/omp DESTINATION lib/sennit)
+install(DIRECTORY include/ DESTINATION include/sennit FILES_MATCHING PATTERN *.h)
+install(FILES ${CMAKE_BINARY_DIR}/share/sennit/gdb/sennit.py DESTINATION share/sennit/gdb)
+install(FILES LICENSE README.md DESTINATION share/doc/sennit)
+install(DIRECTORY docs DESTINATION share/doc/sennit)
+
+# sennit.pc has the headers and the runtime; one for each MPI has TAMPI, MPIX and continuations.
+function(sennit_install_pc name library requires description)
+    set(file ${CMAKE_BINARY_DIR}/pkgconfig/${name}.pc)
+    file(WRITE ${file}
+"prefix=\${pcfiledir}/../..
+libdir=\${prefix}/lib/sennit
+includedir=\${prefix}/include/sennit
+
+Name: ${name}
+Description: ${description}
+Version: ${PROJECT_VERSION}
+Requires: ${requires}
+Cflags: -I\${includedir}
+Libs: -L\${libdir} -l${library}
+")
+    install(FILES ${file} DESTINATION lib/pkgconfig)
+endfunction()
+sennit_install_pc(sennit sennit-omp "" "OpenMP runtime whose tasks may be suspended: sennit.h, alpi.h")
+foreach(mpi ${SENNIT_MPIS})
+    sennit_install_pc(sennit-${mpi} sennit-${mpi} ""
+        "TAMPI, MPIX_Detach and MPIX_Continue for ${mpi}; link it in front of MPI")
+endforeach()

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An installation that was moved: the command, headers, libraries and pkg-config's files find each
+other, and programs built against it run.
+
+Usage: install_test.py CMAKE BUILD-FOLDER MPI=MPICC... (compiler wrappers)"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import harness
+from harness import Running
+
+CMAKE, BUILD = sys.argv[1:3]
+WRAPPERS = dict(word.split("=", 1) for word in sys.argv[3:])
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "installed.c")
+
+
+class Installed:
+    """What was installed into one folder and moved to another."""
+
+    def __init__(self, folder):
+        first = os.path.join(folder, "first")
+        self.home = os.path.join(folder, "moved", "here")
+        subprocess.run([CMAKE, "--install", BUILD, "--prefix", first], check=True,
+                       capture_output=True)
+        os.renames(first, self.home)
+        self.sennit = os.path.join(self.home, "bin", "sennit")
+
+    def flags(self, *packages):
+        where = os.path.join(self.home, "lib", "pkgconfig")
+        return subprocess.run(["pkg-config", "--cflags", "--libs", *packages], text=True,
+                              env={**os.environ, "PKG_CONFIG_PATH": where}, check=True,
+                              capture_output=True).stdout.split()
+
+
+def test_a_moved_installation_is_whole():
+    with tempfile.TemporaryDirectory() as folder:
+        installed = Installed(folder)
+        # Reached by a link, it is where the link leads.
+        link = os.path.join(folder, "sennit")
+        os.symlink(installed.sennit, link)
+        said = subprocess.run([link, "doctor"], check=True, capture_output=True, text=True).stdout
+        assert f"home        {installed.home} " in said, said
+        assert "libraries   complete" in said or len(WRAPPERS) < 2, said
+        found = {os.path.relpath(os.path.join(at, name), installed.home)
+                 for at, _, names in os.walk(installed.home) for name in names}
+        for name in ("lib/sennit/omp/libgomp.so.1", "lib/sennit/omp/libomp.so.5",
+                     "lib/sennit/omp/libiomp5.so", "include/sennit/TAMPI.h",
+                     "share/sennit/gdb/sennit.py", "share/doc/sennit/docs/user/guide.md"):
+            assert name in found, (name, found)
+            path = os.path.realpath(os.path.join(installed.home, name))
+            assert path.startswith(installed.home), path
+
+
+def test_programs_are_built_and_run_with_it():
+    with tempfile.TemporaryDirectory() as folder:
+        installed = Installed(folder)
+        for mpi, wrapper in WRAPPERS.items():
+            program = os.path.join(folder, mpi)
+            flags = installed.flags("sennit", f"sennit-{mpi}")
+            subprocess.run([wrapper, "-fopenmp", "-Wall", "-Wextra", "-Werror", SOURCE, *flags, "-o",
+                            program], check=True)
+            with Running([installed.sennit, "run", "-n", "2", program]) as job:
+                code, out, errors = job.finish()
+            assert code == 0 and out.count(": well") == 2, (mpi, code, out, errors)
+
+
+if __name__ == "__main__":
+    harness.run_tests(sys.modules[__name__])
