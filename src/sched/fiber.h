@@ -3,11 +3,13 @@
 // it is parked. src/fiber knows how stacks are mapped and switched.
 #pragma once
 
+#include "base/states.h"
 #include "fiber/context.h"
 #include "fiber/stack.h"
 #include "sched/wait.h"
 
 #include <atomic>
+#include <cstdint>
 
 namespace sennit {
 struct Task;
@@ -17,6 +19,31 @@ namespace sennit::sched {
 
 class Worker;
 struct Slot;
+
+// Checked builds follow them. A fiber is
+//     cached    without work, in the cache of its worker
+//     taken     about to be switched to for the first time since, with a task to run
+//     running   the flow of control of its thread
+//     parked    registered with what it waits for, or about to be, and still on its thread until
+//               that switches to another one
+//     ready     in the inbox or the list of resumed fibers of its worker
+enum class FiberState : std::uint8_t { cached, taken, running, parked, ready };
+constexpr unsigned after(FiberState state) {
+    using enum FiberState;
+    switch (state) {
+    case cached:
+        return states(taken);
+    case taken:
+        return states(running);
+    case running:
+        return states(parked, ready, cached); // ready: it yields; cached: it found nothing to do
+    case parked:
+        return states(ready, running); // running: what it waits for holds, or was taken back
+    case ready:
+        return states(running);
+    }
+    return 0;
+}
 
 // A stack with a flow of control on it. Lives at the top of its own stack, but for a thread's root
 // fiber, which lives in its Worker. Touched only by its home worker, except `next` while the fiber
@@ -34,6 +61,7 @@ struct Fiber {
     std::atomic<const Wait *> waits{nullptr};
     Fiber *listed_next = nullptr; // of its home's fibers
     Fiber **listed_at = nullptr;
+    [[no_unique_address]] States<FiberState, after> state{FiberState::cached};
 };
 
 } // namespace sennit::sched

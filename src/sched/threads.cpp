@@ -227,6 +227,7 @@ struct WorkerThreads {
         worker.thread_id_.store(gettid(), std::memory_order_relaxed);
         fiber::adopt_thread(worker.root_.context);
         worker.root_.home = &worker;
+        worker.root_.state.restart(FiberState::running);
         worker.current_ = &worker.root_;
         worker.exception_globals_ = g_exception_globals ? g_exception_globals() : nullptr;
         Worker::t_self_ = &worker;

@@ -3,6 +3,7 @@
 // threads are made in threads.cpp.
 #include "sched/worker.h"
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/message.h"
 #include "base/observed.h"
@@ -101,6 +102,7 @@ void wake_one(Group &group) {
 }
 
 void Worker::enter(Slot &slot) {
+    SENNIT_ASSERT(t_self_ == this && !slot.worker.load(std::memory_order_relaxed));
     slot.worker.store(this, std::memory_order_release);
     slot.next_of_worker = slots_;
     slots_ = &slot;
@@ -108,9 +110,12 @@ void Worker::enter(Slot &slot) {
 }
 
 void Worker::leave(Slot &slot) {
+    SENNIT_ASSERT(t_self_ == this && slot.worker.load(std::memory_order_relaxed) == this);
     Slot **at = &slots_;
-    while (*at != &slot)
+    while (*at != &slot) {
+        SENNIT_ASSERT(*at);
         at = &(*at)->next_of_worker;
+    }
     *at = slot.next_of_worker;
     if (!slots_)
         away_.store(true, std::memory_order_relaxed);
@@ -323,18 +328,29 @@ bool Worker::may_bury() const {
     return here - low > current_->context.stack_size / 4;
 }
 
+// Parked before others can see it, who may resume it at once.
+bool Worker::arm(Condition &condition) {
+    SENNIT_ASSERT(current_->state.step(FiberState::parked));
+    if (condition.arm(current_))
+        return true;
+    SENNIT_ASSERT(current_->state.step(FiberState::running));
+    return false;
+}
+
 // Wait for make_ready on an armed fiber. The loop runs on the waiting fiber's own stack as long as
 // there is only idling to do; whatever may suspend or outlast the wait gets another fiber.
 void Worker::park(Condition &condition) {
     Fiber *me = current_;
-    if (!condition.arm(me))
+    if (!arm(condition))
         return;
     for (;;) {
         if (Fiber *fiber = next_ready()) {
-            if (fiber != me)
+            if (fiber != me) {
                 switch_to(fiber); // returns when somebody popped us
-            else
+            } else {
+                SENNIT_ASSERT(me->state.step(FiberState::running));
                 note_busy();
+            }
             return;
         }
         Slot *where = nullptr;
@@ -348,12 +364,13 @@ void Worker::park(Condition &condition) {
             // No memory for a stack: bury this fiber, if it can still be withdrawn, rather than
             // stop.
             if (may_bury() && condition.disarm(me)) {
+                SENNIT_ASSERT(me->state.step(FiberState::running));
                 Slot *const home = slot;
                 Task *const self = task;
                 run(*where, node);
                 slot = home;
                 task = self;
-                if (condition.done() || !condition.arm(me))
+                if (condition.done() || !arm(condition))
                     return;
             } else {
                 push(*where, node);
@@ -472,6 +489,7 @@ bool Worker::run_on_own_fiber(Slot &where, Node *node, std::uint32_t down_to) {
     handoff_down_to_ = down_to;
     // In front of the others: the creator goes on as soon as the task ends or suspends.
     Fiber *me = current_;
+    SENNIT_ASSERT(me->state.step(FiberState::ready));
     me->next = ready_head_;
     ready_head_ = me;
     if (!ready_tail_)
@@ -483,6 +501,7 @@ bool Worker::run_on_own_fiber(Slot &where, Node *node, std::uint32_t down_to) {
 // ---- fibers ---------------------------------------------------------------------------------
 
 void Worker::make_ready(Fiber *fiber) {
+    SENNIT_ASSERT(fiber->home == this && fiber->state.step(FiberState::ready));
     if (t_self_ == this) {
         fiber->next = nullptr;
         (ready_tail_ ? ready_tail_->next : ready_head_) = fiber;
@@ -525,6 +544,10 @@ Fiber *Worker::next_ready() {
 
 void Worker::switch_to(Fiber *to) {
     Fiber *from = current_;
+    // Tied: it goes on where it was parked, and nowhere twice.
+    SENNIT_ASSERT(t_self_ == this && to->home == this && to != from);
+    SENNIT_ASSERT(to->state.step(FiberState::running));
+    SENNIT_ASSERT(from == leaving_ || !from->state.is(FiberState::running));
     from->task = task;
     from->slot = slot;
     if (exception_globals_) {
@@ -568,6 +591,7 @@ Fiber *Worker::take_fiber() {
     if (Fiber *fiber = cache_) {
         cache_ = fiber->next;
         least_cached_ = std::min(least_cached_, --cached_);
+        SENNIT_ASSERT(fiber->state.step(FiberState::taken));
         return fiber;
     }
     const fiber::Stack stack = fiber::map_stack();
@@ -592,6 +616,7 @@ Fiber *Worker::take_fiber() {
         fiber::make_executable(stack.low, stack.size);
     fiber::make(fiber->context, stack.low, top - reinterpret_cast<std::uintptr_t>(stack.low),
                 fiber_main);
+    SENNIT_ASSERT(fiber->state.step(FiberState::taken));
     return fiber;
 }
 
@@ -625,6 +650,7 @@ void Worker::make_stacks_executable() {
 
 void Worker::recycle(Fiber *fiber) {
     constexpr int kAtOnce = 8; // unmapping a stack takes microseconds
+    SENNIT_ASSERT(fiber->state.step(FiberState::cached));
     fiber->slot = nullptr;
     fiber->task = nullptr;
     fiber->next = cache_;
@@ -667,6 +693,7 @@ void Worker::unmap_free(int most) {
         Fiber *fiber = cache_;
         cache_ = fiber->next;
         least_cached_ = std::min(least_cached_, --cached_);
+        SENNIT_ASSERT(fiber->state.is(FiberState::cached));
         const fiber::Stack stack = fiber->stack;
         unlist(*fiber);
         fiber::forget(fiber->context);

@@ -194,6 +194,7 @@ class alignas(kCacheLine) Worker {
     void schedule();
     void wait_for(Condition &condition);
     bool may_bury() const;
+    bool arm(Condition &condition);
     void park(Condition &condition);
     void switch_to(Fiber *to);
     void arrive();

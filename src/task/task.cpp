@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/task.h"
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/message.h"
 #include "program/imports.h"
@@ -30,6 +31,7 @@ static sched::Slot *slot_in(sched::Worker *worker, const sched::Group *team) {
 }
 
 static void make_ready(sched::Worker *worker, Task &task, Then then) {
+    SENNIT_ASSERT(task.state.step(TaskState::ready));
     trace::task_ready(task.trace_id);
     if (sched::Slot *slot = slot_in(worker, task.team)) {
         if (then == Then::next)
@@ -49,6 +51,7 @@ void node_ready(sched::Worker *worker, DependNode &node, Then then) {
 }
 
 void free_task(sched::Worker *worker, Task *task) {
+    SENNIT_ASSERT(task->state.is(TaskState::completed));
     if (task->depend)
         drop_node(worker, task->depend);
     else
@@ -111,6 +114,7 @@ void release_depends(sched::Worker *worker, Task &task, Then then) {
 
 // The body has returned and all events are fulfilled.
 void complete(sched::Worker *worker, Task &task, Then then) {
+    SENNIT_ASSERT(task.state.step(TaskState::completed));
     trace::task_complete(task.trace_id);
     if (SENNIT_UNLIKELY(task.is(Task::kSpawned))) {
         const auto &spawn = *static_cast<const SpawnPayload *>(task.payload());
@@ -154,6 +158,7 @@ struct AgainTimer : poll::Timer {
 // The body has returned and asked to be called again.
 static void run_again(sched::Worker &worker, Task &task) {
     const auto when = static_cast<Again>(task.again);
+    SENNIT_ASSERT(when == Again::at_once || task.state.step(TaskState::paused));
     if (when == Again::after_events) {
         // kRequeued stays: it tells who fulfils the last event what to do.
         fold_children(task);
@@ -201,6 +206,7 @@ static void unlist_waiting(Task &task) {
 }
 
 bool all_events(sched::Worker &worker, Task &task) {
+    SENNIT_ASSERT(task.state.step(TaskState::ended));
     fold_children(task); // the other thread must not meet our unfolded count
     if (SENNIT_LIKELY(!task.is(Task::kDiscarded))) {
         if (task.events.load(std::memory_order_acquire) != 1)
@@ -280,8 +286,11 @@ static SENNIT_COLD void observed_creation(sched::Worker &worker, Task &fresh, co
 static void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then then) {
     const bool begins = task.home.load(std::memory_order_relaxed) == nullptr;
     if (SENNIT_UNLIKELY(task.depend != nullptr) && begins) {
-        if (task.depend->mutexes && !take_mutexes(*task.depend))
-            return;
+        if (task.depend->mutexes) {
+            SENNIT_ASSERT(task.state.step(TaskState::excluded)); // it may be another's at once
+            if (!take_mutexes(*task.depend))
+                return;
+        }
         if (SENNIT_UNLIKELY(task.vertex != nullptr))
             vertex_starts(task);
     }
@@ -290,6 +299,7 @@ static void execute(sched::Worker &worker, sched::Slot &slot, Task &task, Then t
     worker.task = &task;
     worker.slot = &slot;
     task.home.store(&worker, std::memory_order_relaxed);
+    SENNIT_ASSERT(task.state.step(TaskState::running));
     task.invoke(task);
     if (observed::by_anybody())
         observed_end(worker, task);
@@ -363,6 +373,16 @@ bool beyond_window(sched::Slot &slot) {
 
 } // namespace
 
+// A new task is ready.
+static void push_new(sched::Worker &worker, Task &fresh) {
+    SENNIT_ASSERT(fresh.state.step(TaskState::ready));
+    worker.push(*worker.slot, &fresh);
+}
+static void push_new_elsewhere(Task &fresh) {
+    SENNIT_ASSERT(fresh.state.step(TaskState::ready));
+    sched::push_foreign(*fresh.team, &fresh);
+}
+
 // Under a policy other than `auto`: every task waits for its turn, and its creator, once it is far
 // enough ahead, lets one task at a time go first.
 static void submit_ordered(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
@@ -377,7 +397,7 @@ static void submit_ordered(sched::Worker &worker, Task &fresh, const Depend *dep
         }
     }
     if (ready)
-        worker.push(*worker.slot, &fresh);
+        push_new(worker, fresh);
     if (SENNIT_UNLIKELY(beyond_window(*worker.slot)))
         worker.yield();
 }
@@ -409,7 +429,7 @@ SENNIT_COLD bool given_away(sched::Worker &worker, Task &fresh, const Depend *de
         if (!add_depends(worker, *fresh.parent, *fresh.depend, depends, count))
             return true;
     }
-    sched::push_foreign(*fresh.team, &fresh);
+    push_new_elsewhere(fresh);
     return true;
 }
 
@@ -452,14 +472,14 @@ void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count
         }
     }
     if (SENNIT_LIKELY(!throttled(worker))) {
-        worker.push(*worker.slot, &fresh);
+        push_new(worker, fresh);
         return;
     }
     sched::Slot &slot = *worker.slot;
     if (may_suspend()) {
         // The creator must not be buried under a task that may wait for what it does next.
         if (!worker.run_on_own_fiber(slot, &fresh, detail::g_throttle / 2))
-            worker.push(slot, &fresh);
+            push_new(worker, fresh);
         return;
     }
     if (slot.alone && fresh.is(Task::kUntied))
@@ -481,11 +501,11 @@ void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh) {
     if (observed::by_anybody()) {
         observed_creation(worker, fresh, nullptr, 0);
         if (observed::by(observed::kFreeAgents) && made_by_guest(worker, fresh))
-            return sched::push_foreign(*fresh.team, &fresh);
+            return push_new_elsewhere(fresh);
     }
     if (sched::ordered())
         give_priority(fresh, 0);
-    worker.push(*worker.slot, &fresh);
+    push_new(worker, fresh);
 }
 
 void submit_elsewhere(sched::Worker &worker, Task &fresh) {
@@ -494,7 +514,7 @@ void submit_elsewhere(sched::Worker &worker, Task &fresh) {
         observed_creation(worker, fresh, nullptr, 0);
     if (sched::ordered())
         give_priority(fresh, 0);
-    sched::push_foreign(*fresh.team, &fresh);
+    push_new_elsewhere(fresh);
 }
 
 // ---- events, suspension ---------------------------------------------------------------------

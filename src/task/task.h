@@ -16,6 +16,7 @@
 #include "base/compiler.h"
 #include "base/observed.h"
 #include "sched/worker.h"
+#include "task/state.h"
 #include "trace/trace.h"
 
 #include <atomic>
@@ -110,8 +111,9 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
     std::atomic<bool> folded{false}; // children are counted in `pending` alone
     std::uint8_t again = 0;          // with kRequeued: task::Again
     std::uint8_t again_mode = 0;     // alpi_suspend_mode_t chosen by the task
-    std::uint32_t door_flags = 0;    // the front door's own
-    std::uint32_t door_size = 0;     // of the payload
+    [[no_unique_address]] TaskStates state{TaskState::created};
+    std::uint32_t door_flags = 0; // the front door's own
+    std::uint32_t door_size = 0;  // of the payload
     const Icvs *icvs = nullptr;
     DependNode *depend = nullptr; // `node` once it is made: this task among its siblings
     DependTable *children_depend = nullptr;
@@ -350,6 +352,7 @@ inline bool left_something(const Task &task, std::uintptr_t also = 0) {
 } // namespace detail
 
 inline void begin_undeferred(sched::Worker &worker, Task &task) {
+    SENNIT_ASSERT(task.parent == worker.task && task.state.step(TaskState::running));
     worker.count_task();
     task.home.store(&worker, std::memory_order_relaxed);
     worker.task = &task;
@@ -372,6 +375,7 @@ inline Included::Included(sched::Worker &worker, void *entry, std::uint32_t flag
     if (SENNIT_UNLIKELY(!task_))
         task_ = detail::make_spare(worker);
     worker.spare_tasks = task_->parent;
+    task_->state.restart(TaskState::running);
     task_->entry = entry;
     task_->parent = parent_;
     task_->team = parent_->team;

@@ -231,6 +231,7 @@ void detail::end_undeferred_slow(sched::Worker &worker, Task &task) {
         drop_table(&worker, task.children_depend);
         task.children_depend = nullptr;
     }
+    SENNIT_ASSERT(task.state.step(TaskState::completed));
     release_depends(&worker, task, Then::queue);
     trace::task_complete(task.trace_id);
     if (last_reference(task))
@@ -269,7 +270,10 @@ void suspend(sched::Worker &worker, const sennit_wait *why) {
         if (Observer *observer = task::observer())
             observer->suspends(worker);
         sched::CellCondition condition(task.block_cell, sched::WaitFor::resumption, why);
+        SENNIT_ASSERT(!task.is_explicit() || task.state.step(TaskState::suspended));
         worker.wait(condition);
+        SENNIT_ASSERT(worker.task == &task);
+        SENNIT_ASSERT(!task.is_explicit() || task.state.step(TaskState::running));
         if (Observer *observer = task::observer())
             observer->resumes(worker, task);
         trace::task_resume(task.trace_id);
