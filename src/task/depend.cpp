@@ -325,10 +325,11 @@ void free_node(sched::Worker *worker, DependNode *node) {
     if (!worker)
         worker = sched::Worker::self();
     Task *const task = node->task;
-    if (SENNIT_LIKELY(task != nullptr))
+    if (SENNIT_LIKELY(task && reinterpret_cast<std::byte *>(node) == task->node))
+        return release_block(worker, task);
+    if (task)
         release_block(worker, task);
-    if (SENNIT_UNLIKELY(!task || reinterpret_cast<std::byte *>(node) != task->node))
-        release_block(worker, node);
+    release_block(worker, node);
 }
 
 void keep_waited(Task &creator, DependNode *node) {
