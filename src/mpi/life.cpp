@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <sched.h>
 
 using namespace sennit::mpi;
@@ -48,6 +49,30 @@ void opened(bool multiple) {
     if (!multiple)
         std::fputs(kNoMultiple, stderr);
     set_multiple(multiple);
+}
+
+// What calls us came with another MPI than the one that this library is for: handles of the one
+// would be taken for handles of the other. Who needs both is taken at the launcher's word.
+void refuse_other_mpi(const void *caller) {
+    constexpr const char *of_mpich = "MPIR_Dup_fn", *of_openmpi = "ompi_mpi_comm_world";
+#ifdef OPEN_MPI
+    constexpr const char *own = of_openmpi, *foreign = of_mpich, *name = "MPICH", *word = "mpich";
+#else
+    constexpr const char *own = of_mpich, *foreign = of_openmpi, *name = "Open MPI",
+                         *word = "openmpi";
+#endif
+    Dl_info at{};
+    void *const library =
+        dladdr(caller, &at) ? dlopen(at.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+    if (!library) // the program itself, into which the launcher has looked
+        return;
+    const bool is_foreign = dlsym(library, foreign) && !dlsym(library, own);
+    dlclose(library);
+    if (!is_foreign)
+        return;
+    std::fprintf(stderr, "sennit: %s needs %s: start the program with --mpi %s\n", at.dli_fname,
+                 name, word);
+    std::_Exit(2);
 }
 
 int init(int *argc, char ***argv, int required, int *provided) {
@@ -125,10 +150,12 @@ void close(const sennit_call &call) {
 } // namespace
 
 SENNIT_DEFINE(Init, int *argc, char ***argv) {
+    refuse_other_mpi(__builtin_return_address(0));
     return init(argc, argv, MPI_THREAD_SINGLE, nullptr);
 }
 
 SENNIT_DEFINE(Init_thread, int *argc, char ***argv, int required, int *provided) {
+    refuse_other_mpi(__builtin_return_address(0));
     return init(argc, argv, required, provided);
 }
 
