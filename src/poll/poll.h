@@ -33,9 +33,10 @@ std::uint64_t runs();
 //
 // A function of the program's that a service calls (of MPI: a reduction, an error handler) may wait
 // for a lock all the same. Other tasks run on its thread meanwhile, so a holder that was suspended
-// there goes on when what it waits for has come; but the token stays taken, and MPI is in the middle
-// of a call. So it must not wait for one who waits for an operation of the same service, nor for the
-// task on whose stack it was called: as bare, where the holder's call finds MPI busy with this one.
+// there goes on when what it waits for has come; but the token stays taken, and MPI is in the
+// middle of a call. So it must not wait for one who waits for an operation of the same service, nor
+// for the task on whose stack it was called: as bare, where the holder's call finds MPI busy with
+// this one.
 bool inside();
 
 int register_service(const char *name, sennit_poll_function function, void *arg,
