@@ -59,6 +59,11 @@ int sennit_should_suspend(void);
  * instead of suspending the task. A few loads, and one for each thread of the team. */
 int sennit_worker_wanted(void);
 
+/* The calling task has looked in vain, again and again, for something that others have to do: tasks
+ * that were suspended on its thread, and can go on, do so. In a team of one thread others may also
+ * begin. Nothing happens outside of tasks, or when there is none. */
+void sennit_task_yield(void);
+
 /* From now on the process may wait for processes that are not of its job (which it spawns, or is
  * connected to): SENNIT_HANG=abort does not end it for what waits outside of OpenMP. */
 void sennit_meets_others(void);

@@ -492,18 +492,28 @@ int start_attending(int count, const MPI_Request *requests, Start start) {
     return MPI_SUCCESS;
 }
 
-// test(), which sets *flag, with what has to be done before and after.
+// test(), with what has to be done before and after.
 template <class Test>
-int test_attending(int count, const MPI_Request *requests, const int *flag, MPI_Status *statuses,
-                   Test test) {
-    if (way() != Way::attended)
-        return test();
+int try_attending(int count, const MPI_Request *requests, bool all, const int *found,
+                  MPI_Status *statuses, Test test) {
     if (!continuations())
         return outside_task(test);
     Attendance attendance(Attendance::Mode::test, count, requests);
     attendance.work();
     const int error = outside_task(test);
-    return error == MPI_SUCCESS && flag && *flag ? attendance.conclude(statuses) : error;
+    return error == MPI_SUCCESS && all && *found ? attendance.conclude(statuses) : error;
+}
+
+// test() sets *found: how many are complete, or a flag. `all`: that all of them are.
+template <class Test>
+int test_attending(int count, const MPI_Request *requests, bool all, const int *found,
+                   MPI_Status *statuses, Test test) {
+    if (way() != Way::attended)
+        return test();
+    const int error = try_attending(count, requests, all, found, statuses, test);
+    if (error == MPI_SUCCESS && *found == 0)
+        note_test_in_vain();
+    return error;
 }
 
 } // namespace
@@ -517,32 +527,32 @@ SENNIT_DEFINE(Startall, int count, MPI_Request requests[]) {
 }
 
 SENNIT_DEFINE(Test, MPI_Request *request, int *flag, MPI_Status *status) {
-    return test_attending(1, request, flag, status,
+    return test_attending(1, request, true, flag, status,
                           [&] { return SENNIT_BARE(Test)(request, flag, status); });
 }
 
 SENNIT_DEFINE(Testall, int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
-    return test_attending(count, requests, flag, statuses,
+    return test_attending(count, requests, true, flag, statuses,
                           [&] { return SENNIT_BARE(Testall)(count, requests, flag, statuses); });
 }
 
 SENNIT_DEFINE(Testany, int count, MPI_Request requests[], int *index, int *flag,
               MPI_Status *status) {
-    return test_attending(count, requests, nullptr, status, [&] {
+    return test_attending(count, requests, false, flag, status, [&] {
         return SENNIT_BARE(Testany)(count, requests, index, flag, status);
     });
 }
 
 SENNIT_DEFINE(Testsome, int count, MPI_Request requests[], int *outcount, int indices[],
               MPI_Status statuses[]) {
-    return test_attending(count, requests, nullptr, statuses, [&] {
+    return test_attending(count, requests, false, outcount, statuses, [&] {
         return SENNIT_BARE(Testsome)(count, requests, outcount, indices, statuses);
     });
 }
 
 SENNIT_DEFINE(Request_get_status, MPI_Request request, int *flag, MPI_Status *status) {
     visit_files();
-    return test_attending(1, &request, nullptr, status,
+    return test_attending(1, &request, false, flag, status,
                           [&] { return SENNIT_BARE(Request_get_status)(request, flag, status); });
 }
 

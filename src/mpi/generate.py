@@ -246,6 +246,20 @@ POST = """extern "C" int sennit_MPI_{name}({parameters}) {{
 }}
 """
 
+# A test that finds nothing, again and again, must not keep the thread from tasks that are suspended on it.
+TEST = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
+    static constexpr auto bare = {bare};
+    const int error = outside_task([&] {{ return bare({arguments}); }});
+    if (error == MPI_SUCCESS && *flag == 0)
+        note_test_in_vain();
+    return error;
+}}
+extern "C" int sennit_MPI_{name}({parameters}) {{
+    static constexpr auto bare = {bare};
+    return way() == Way::attended ? attended_{name}({arguments}) : bare({arguments});
+}}
+"""
+
 # What MPI_Start will not say.
 PERSISTENT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};
@@ -413,7 +427,7 @@ def wrapper(call, header, suffix):
         fields["statuses"] = next(n for n in names if "status" in n)
         kind = "wait"
     template = {"wait": WAIT, "start": START, "collective": COLLECTIVE, "poll": POLL, "delegate": DELEGATE, "notify": POSTS,
-                "trace": POSTS, "persistent": PERSISTENT, "post": POST}[kind]
+                "trace": POSTS, "test": TEST, "persistent": PERSISTENT, "post": POST}[kind]
     if behind:
         template += POST
     bound = BOUND if kind in ("start", "collective") and header.declares_tampi(twin) else ""
@@ -491,6 +505,7 @@ BEHAVIOUR = {
     "delegate": "a helper thread makes the call, the task is suspended until it returns",
     "notify": "does not block; the runtime notes that the task sends",
     "trace": "does not block; seen on the timeline",
+    "test": "does not block; many in vain let tasks go on that are suspended on the same thread",
     "persistent": "does not block; MPI_Start and its like tell the runtime, and the timeline, what they start",
     "custom": "",
 }

@@ -14,6 +14,7 @@
 namespace sennit::mpi {
 
 constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec"))) = true;
+constinit thread_local unsigned t_tests_in_vain __attribute__((tls_model("initial-exec"))) = 0;
 
 namespace {
 
@@ -29,6 +30,7 @@ namespace {
     X(sennit_task_get_kind)                                                                        \
     X(sennit_task_wait_ns)                                                                         \
     X(sennit_task_spawn)                                                                           \
+    X(sennit_task_yield)                                                                           \
     X(sennit_task_suspend_for)                                                                     \
     X(sennit_task_resume)                                                                          \
     X(sennit_helpers)                                                                              \
@@ -170,6 +172,12 @@ void suspend(sennit_task *task, const Operation &operation) {
     const Callback::Aside aside;
     const sennit_wait wait = wait_of(operation);
     runtime().sennit_task_suspend_for(task, &wait);
+}
+void yield_to_tasks() {
+    if (!in_task())
+        return;
+    const Callback::Aside aside;
+    runtime().sennit_task_yield();
 }
 void meet_others() {
     if (runtime().complete)

@@ -65,6 +65,18 @@ inline bool must_not_block(bool never_blocks) {
     return !never_blocks && must_not_block();
 }
 
+// A test of the caller's found nothing. Who tests again and again keeps a thread that a suspended
+// task may need to go on, perhaps the one which would make the test succeed.
+#pragma GCC visibility push(hidden)
+extern constinit thread_local unsigned t_tests_in_vain __attribute__((tls_model("initial-exec")));
+#pragma GCC visibility pop
+constexpr unsigned kTestsBeforeYield = 16;
+void yield_to_tasks();
+inline void note_test_in_vain() {
+    if (++t_tests_in_vain % kTestsBeforeYield == 0)
+        yield_to_tasks();
+}
+
 // As sennit_notice, which has no name for none.
 enum class Notice { none, send = SENNIT_NOTICE_SEND, receive = SENNIT_NOTICE_RECEIVE };
 void notify(Notice notice, int peer);

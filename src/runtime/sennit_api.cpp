@@ -89,6 +89,17 @@ SENNIT_EXPORT int sennit_worker_wanted(void) {
     return !worker || worker->wanted();
 }
 
+SENNIT_EXPORT void sennit_task_yield(void) {
+    sched::Worker *worker = worker_in_task();
+    if (!worker)
+        return;
+    // Elsewhere tasks that have not begun are for the other threads, as long as this one is busy.
+    if (worker->slot->alone)
+        worker->yield();
+    else
+        worker->yield_to_parked();
+}
+
 SENNIT_EXPORT void sennit_meets_others(void) {
     watch::note_others();
 }

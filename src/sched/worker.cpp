@@ -478,6 +478,20 @@ void Worker::yield() {
     switch_to(to);
 }
 
+void Worker::yield_to_parked() {
+    note_control();
+    poll_if_due();
+    Fiber *to = next_ready();
+    if (!to && ++busy_yields_ % kYieldsBeforeSettling == 0) {
+        settle_groups(); // what the caller waits for may be behind a barrier
+        to = next_ready();
+    }
+    if (!to)
+        return;
+    make_ready(current_);
+    switch_to(to);
+}
+
 bool Worker::run_on_own_fiber(Slot &where, Node *node, std::uint32_t down_to) {
     note_control();
     Fiber *fresh = take_fiber();

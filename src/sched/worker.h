@@ -77,6 +77,10 @@ class alignas(kCacheLine) Worker {
     // before the caller is eligible again.
     void yield();
 
+    // The same for fibers only that were parked here: no other worker can resume them. No task is
+    // started.
+    void yield_to_parked();
+
     // Run `node` at once on a fiber of its own; the caller goes on when it ends or suspends. Where
     // `down_to` tasks or more are queued, some of them follow for a moment, so that short ones
     // share the price of the switch there and back. False when there is no stack: the caller calls
