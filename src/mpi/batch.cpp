@@ -3,6 +3,7 @@
 
 #include "mpi/callback.h"
 #include "mpi/chaos.h"
+#include "mpi/persistent.h"
 #include "mpi/traced.h"
 
 #include <cstdlib>
@@ -73,7 +74,8 @@ Batch *make_batch(const char *name, int count, MPI_Request *requests, bool wants
     batch->count = count;
     for (int i = 0; i < count; ++i) {
         batch->requests[i] = requests[i];
-        if (what == Requests::taken_over)
+        if (what == Requests::taken_over ||
+            (what == Requests::waited_for && !is_persistent(requests[i])))
             requests[i] = MPI_REQUEST_NULL;
         if (wants_statuses)
             batch->statuses[i].MPI_ERROR = MPI_SUCCESS;
@@ -106,7 +108,7 @@ int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Statu
     if (count < 0)
         return MPI_ERR_COUNT;
     const bool wants = !is_ignored(statuses);
-    Batch *batch = make_batch(operation.name, count, requests, wants, Requests::taken_over);
+    Batch *batch = make_batch(operation.name, count, requests, wants, Requests::waited_for);
     if (!batch)
         return MPI_ERR_NO_MEM;
     batch->operation = operation;

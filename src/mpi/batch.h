@@ -24,7 +24,8 @@ struct Batch : Ticket {
 
 enum class Requests {
     taken_over, // the user's handles become null
-    kept,       // persistent: the user goes on to use them
+    waited_for, // as MPI_Wait does: those of persistent requests are kept
+    kept,       // all persistent: the user goes on to use them
 };
 
 // A batch of the user's requests; null when there is no memory.

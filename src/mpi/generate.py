@@ -242,6 +242,7 @@ POST = """extern "C" int sennit_MPI_{name}({parameters}) {{
     {numbered_post}
     const int error = bare({arguments});
     {noted}
+    {remembered}
     return error;
 }}
 """
@@ -389,6 +390,7 @@ def wrapper(call, header, suffix):
         f'static constexpr sennit_call call{{"MPI_{name}", {about[0]}, 0}};\n'
         f'    note_posted(error, {request}, {{&call, {about[1]}, {about[2]}, '
         f'group_of({fields["object"]}){sends}}});')
+    fields["remembered"] = f"remember(error, {request});" if call["name"].endswith("_init") else ""
     fields["begins"] = (f'begin_send({fields["peer"]}, {fields["tag"]}, {fields["object"]});'
                         if kind == "notify" else "")
     behind = request and kind == "delegate"

@@ -46,7 +46,8 @@ void each(int count, const MPI_Request *requests, What what) {
 } // namespace
 
 void remember(Notice notice, const CallFacts &facts, std::uint64_t bytes, MPI_Request request) {
-    const sennit_trace_call call = g_tracing ? describe(facts, bytes) : sennit_trace_call{};
+    const bool shown = g_tracing && facts.name;
+    const sennit_trace_call call = shown ? describe(facts, bytes) : sennit_trace_call{};
     const Guard guard(g_mutex);
     Known **at = find(request);
     if (!*at && (*at = static_cast<Known *>(std::calloc(1, sizeof(Known)))))
@@ -67,6 +68,13 @@ void forget(MPI_Request request) {
     }
 }
 
+bool is_persistent(MPI_Request request) {
+    if (g_known.load(std::memory_order_relaxed) == 0)
+        return false;
+    const Guard guard(g_mutex);
+    return *find(request) != nullptr;
+}
+
 void starts(int count, const MPI_Request *requests) {
     each(count, requests, [](const Known &known) {
         if (known.notice == Notice::send)
@@ -76,7 +84,10 @@ void starts(int count, const MPI_Request *requests) {
 
 void started(int count, const MPI_Request *requests) {
     if (g_tracing)
-        each(count, requests, [](const Known &known) { trace_post(known.call, &known.request); });
+        each(count, requests, [](const Known &known) {
+            if (known.call.call)
+                trace_post(known.call, &known.request);
+        });
 }
 
 } // namespace sennit::mpi

@@ -13,11 +13,11 @@ namespace sennit::mpi {
 extern constinit bool g_tracing; // constant from MPI_Init on
 
 struct CallFacts {
-    const char *name;
-    int direction; // enum sennit_notice, or 0
-    int peer;
-    int tag;
-    Object object;
+    const char *name = nullptr;
+    int direction = 0; // enum sennit_notice, or 0
+    int peer = -1;
+    int tag = -1;
+    Object object = {};
     int requests = 0; // in `handles`
     const MPI_Request *handles = nullptr;
 };

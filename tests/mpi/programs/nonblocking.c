@@ -149,6 +149,46 @@ static void family(void) {
     progress_until(&all_status, 1);
 }
 
+/* A persistent request is inactive afterwards, not gone, as after MPI_Wait. */
+static void persistent_requests(void) {
+    enum { rounds = 3 };
+    int one = -1, several[2] = {-1, -1}, count = 2;
+    MPI_Request single, requests[3];
+    MPI_Recv_init(&one, 1, MPI_INT, previous(), 200, MPI_COMM_WORLD, &single);
+    for (int i = 0; i < 2; ++i)
+        MPI_Recv_init(&several[i], 1, MPI_INT, previous(), 201 + i, MPI_COMM_WORLD, &requests[i]);
+#if MPI_VERSION >= 4
+    if (ranks <= 2) /* MPICH 4.0's persistent collectives fail on more */
+        MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &requests[count++]);
+#endif
+    for (int round = 0; round < rounds; ++round) {
+#pragma omp task shared(single, one) depend(out : one)
+        {
+            MPI_Start(&single);
+            CHECK(TAMPI_Iwait(&single, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+            CHECK(single != MPI_REQUEST_NULL);
+        }
+#pragma omp task shared(requests, several) depend(out : several)
+        {
+            MPI_Startall(count, requests);
+            CHECK(TAMPI_Iwaitall(count, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
+            for (int i = 0; i < count; ++i)
+                CHECK(requests[i] != MPI_REQUEST_NULL);
+        }
+#pragma omp task shared(one, several) depend(in : one, several)
+        CHECK(one == round && several[0] == round + 1 && several[1] == round + 2);
+#pragma omp task
+        for (int i = 0; i < 3; ++i) {
+            const int value = round + i;
+            MPI_Ssend(&value, 1, MPI_INT, next(), 200 + i, MPI_COMM_WORLD);
+        }
+#pragma omp taskwait
+    }
+    MPI_Request_free(&single);
+    for (int i = 0; i < count; ++i)
+        MPI_Request_free(&requests[i]);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
 #pragma omp parallel
@@ -156,6 +196,7 @@ int main(int argc, char **argv) {
     {
         iwait();
         iwaitall();
+        persistent_requests();
         detach_clause();
     }
     MPI_Barrier(MPI_COMM_WORLD);
