@@ -43,6 +43,32 @@ void *find_in_any_library(const char *name) {
     return found;
 }
 
+// A program that is linked with Sennit's library need not name another one: a linker drops those
+// that it calls nothing of (--as-needed), and we have all of MPI's functions.
+constexpr const char *kLibraries[] = {
+#ifdef MPI_ABI
+    "libmpi_abi.so.1",
+#elif defined(OPEN_MPI)
+    "libmpi.so.40",
+#else
+    "libmpich.so.12",
+    "libmpi.so.12",
+#endif
+};
+
+void *open_library() {
+    for (const char *name : kLibraries)
+        if (void *library = dlopen(name, RTLD_LAZY | RTLD_GLOBAL))
+            return library;
+    return nullptr;
+}
+
+// Behind all others: a library of the MPI that is there already may have another name.
+void *find_in_own_library(const char *name) {
+    static void *const library = open_library();
+    return library ? dlsym(library, name) : nullptr;
+}
+
 } // namespace
 
 void *find_next(const char *name) {
@@ -59,12 +85,13 @@ void *find_in_runtime(const char *name) {
 
 void *find_bare(const char *name) {
     void *found = find_next(name);
+    if (!found)
+        found = find_in_own_library(name);
     if (!found) {
-        std::fprintf(
-            stderr,
-            "sennit: the MPI library has no %s: Sennit's library was built for another MPI "
-            "(see 'sennit doctor')\n",
-            name);
+        std::fprintf(stderr,
+                     "sennit: no MPI library has %s: Sennit's library was built for another MPI, "
+                     "or %s is not found (see 'sennit doctor')\n",
+                     name, *kLibraries);
         std::abort();
     }
     return found;

@@ -32,6 +32,13 @@ TEST(MpiLibrary, OfAnotherAbiIsAnMpiOfNoKind) {
     }
 }
 
+TEST(MpiLibrary, SennitsTellWhoseTheyAre) {
+    EXPECT_EQ(mpi_of_sennit_library("/opt/sennit/lib/libsennit-mpich.so"), MpiKind::mpich);
+    EXPECT_EQ(mpi_of_sennit_library("libsennit-openmpi.so"), MpiKind::openmpi);
+    for (const char *name : {"libsennit-omp.so", "libsennit-network-mpich.so", "libmpich.so.12"})
+        EXPECT_FALSE(mpi_of_sennit_library(name)) << name;
+}
+
 TEST(MpiLibrary, OtherNamesAreNoMpi) {
     for (const char *name : {"libc.so.6", "libmpiP.so.3", "libmpiblacs.so.40", "libmpi", "",
                              "libmpfr.so.6", "libmpicnot.so.12"})

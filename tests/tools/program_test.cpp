@@ -20,6 +20,11 @@ TEST(Program, ReachesAnMpiThroughALibrary) {
     EXPECT_EQ(choose_mpi(found, std::nullopt), MpiKind::openmpi);
 }
 
+TEST(Program, OfWhichTheLinkerKeptOnlySennitsLibrary) {
+    const Program found = inspect_program({program("only-sennit")}, {});
+    EXPECT_EQ(choose_mpi(found, std::nullopt), MpiKind::mpich);
+}
+
 TEST(Program, WithTwoMpisIsRefusedUnlessOneIsNamed) {
     const Program found = inspect_program({program("two-mpis")}, {});
     const std::string text = failure_of([&] { choose_mpi(found, std::nullopt); });

@@ -39,6 +39,9 @@ constexpr OpenMpRuntime openmp_runtimes[] = {
     {"libiomp5.so", "LLVM's (__kmpc_*), by Intel's name"},
 };
 
+// Sennit's own, which programs link to call TAMPI_* and MPIX_*: libsennit-mpich.so.
+constexpr std::string_view sennit_prefix = "libsennit-";
+
 std::string_view file_name(std::string_view path) {
     const std::size_t slash = path.rfind('/');
     return slash == std::string_view::npos ? path : path.substr(slash + 1);
@@ -96,6 +99,14 @@ std::optional<MpiLibrary> classify_mpi_library(std::string_view path) {
         if (abi == row.abi && standard == (row.kind == MpiKind::mpiabi))
             found.kind = row.kind;
     return found;
+}
+
+std::optional<MpiKind> mpi_of_sennit_library(std::string_view path) {
+    std::string_view name = file_name(path);
+    if (!name.starts_with(sennit_prefix))
+        return std::nullopt;
+    name.remove_prefix(sennit_prefix.size());
+    return mpi_kind_from_word(name.substr(0, name.find(".so")));
 }
 
 const OpenMpRuntime *classify_openmp_library(std::string_view path) {

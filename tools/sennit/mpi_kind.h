@@ -39,6 +39,10 @@ struct MpiLibrary {
 // nullopt: not a library of an MPI.
 std::optional<MpiLibrary> classify_mpi_library(std::string_view name);
 
+// For which MPI it is, if it is one of Sennit's libraries; a program that is linked with one may
+// name no other library of that MPI.
+std::optional<MpiKind> mpi_of_sennit_library(std::string_view name);
+
 // What a library's name says about OpenMP.
 struct OpenMpRuntime {
     const char *library;

@@ -122,6 +122,12 @@ void read_libraries(Program &program, const std::string &file, const ElfImage &i
             program.openmp_libraries.push_back({runtime, library});
         program.brings_more |= library.brings_more && !mpi && !runtime;
     }
+    // A linker that drops what seems unneeded (--as-needed) keeps Sennit's library alone, which has
+    // all that the program calls.
+    if (program.mpi_libraries.empty())
+        for (const LoadedLibrary &library : program.libraries)
+            if (const auto kind = mpi_of_sennit_library(library.name))
+                program.mpi_libraries.push_back({kind, library});
 }
 
 class Inspection {
