@@ -41,8 +41,7 @@ bool mappings_left() {
     const std::uint64_t guarded = g_guarded.load(std::memory_order_relaxed);
     if (guarded < kFew)
         return true;
-    static const std::uint64_t most = read_number("/proc/sys/vm/max_map_count", UINT64_MAX) / 2;
-    return guarded * kMappingsPerStack < most;
+    return guarded * kMappingsPerStack < most_mappings() / 2;
 }
 
 // Is there room for `claimed` bytes more below RLIMIT_AS? They are the bytes that other threads,
@@ -191,6 +190,11 @@ SENNIT_NO_ASAN bool overflowed(const Stack &stack) {
 bool addresses_limited() {
     rlimit limit{};
     return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+std::uint64_t most_mappings() {
+    static const std::uint64_t most = read_number("/proc/sys/vm/max_map_count", UINT64_MAX);
+    return most;
 }
 
 std::uint64_t live_stacks() {

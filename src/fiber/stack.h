@@ -39,6 +39,10 @@ bool addresses_limited();
 // The stacks have to be executable (fiber/executable.h): those that are packed, free ones too.
 void make_packed_executable();
 
+// How many mappings the system allows the process (vm.max_map_count). Stacks with a guard page take
+// half of them at most.
+std::uint64_t most_mappings();
+
 // Stacks mapped now, in the whole process.
 std::uint64_t live_stacks();
 

@@ -33,6 +33,7 @@ SpinLock g_pool_lock;
 Worker *g_pool = nullptr;       // threads of ours without work
 Worker *g_abandoned = nullptr;  // workers of user threads that have ended
 Worker *g_threadless = nullptr; // workers of ours whose threads have ended, or were refused
+std::atomic<int> g_threads{0};  // of ours
 int g_retirements = 0;          // calls of retire_threads; under g_pool_lock
 pthread_key_t g_exit_key;
 constexpr int kMostAtThreadEnd = 4;
@@ -68,6 +69,26 @@ void calibrate_ticks() {
     const std::uint64_t c = measure_ticks_per_us();
     g_ticks_per_us =
         std::max<std::uint64_t>(std::max(std::min(a, b), std::min(std::max(a, b), c)), 1);
+}
+
+// Threads of ours at most: regions in many suspended tasks ask for as many, and what nobody has
+// left, memory for the program's own use, has nothing to fall back on. Their stacks, of two
+// mappings each, take a third of those that the process may have; and the program's own threads
+// find a worker, too.
+int most_threads() {
+    constexpr std::uint64_t kMappingsPerThread = 2;
+    constexpr std::uint64_t kForProgram = 4096;
+    static const auto most = static_cast<int>(std::min<std::uint64_t>(
+        fiber::most_mappings() / 3 / kMappingsPerThread, kMostWorkers - kForProgram));
+    return most;
+}
+
+void say_no_thread(const char *why) {
+    static std::atomic<bool> said{false};
+    if (!said.exchange(true, std::memory_order_relaxed))
+        warn("cannot make another thread (%s): parallel regions get fewer threads than they ask "
+             "for; raise 'ulimit -u' or lower OMP_NUM_THREADS or OMP_STACKSIZE",
+             why);
 }
 
 bool outnumber_processors(int threads) {
@@ -203,6 +224,7 @@ struct WorkerThreads {
                 break;
         }
         Worker::t_self_ = nullptr; // the next thread may have the worker at once
+        g_threads.fetch_sub(1, std::memory_order_relaxed);
         put(worker, g_threadless);
         return nullptr;
     }
@@ -241,6 +263,11 @@ struct WorkerThreads {
     }
 
     static bool create_thread(Worker &worker) {
+        if (g_threads.fetch_add(1, std::memory_order_relaxed) >= most_threads()) {
+            g_threads.fetch_sub(1, std::memory_order_relaxed);
+            say_no_thread("there are too many for the mappings of vm.max_map_count");
+            return false;
+        }
         pthread_attr_t attributes;
         pthread_attr_init(&attributes);
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -250,12 +277,8 @@ struct WorkerThreads {
         const int error = pthread_create(&thread, &attributes, thread_main, &worker);
         pthread_attr_destroy(&attributes);
         if (error != 0) {
-            static std::atomic<bool> said{false};
-            if (!said.exchange(true, std::memory_order_relaxed))
-                warn("cannot make another thread (%s): parallel regions get fewer threads than "
-                     "they ask "
-                     "for; raise 'ulimit -u' or lower OMP_NUM_THREADS or OMP_STACKSIZE",
-                     std::strerror(error));
+            g_threads.fetch_sub(1, std::memory_order_relaxed);
+            say_no_thread(std::strerror(error));
         }
         return error == 0;
     }
@@ -358,6 +381,7 @@ void Worker::after_fork_in_child() {
     // Only the calling thread lives on; all pooled threads are gone.
     g_pool = nullptr;
     g_threadless = nullptr;
+    g_threads.store(0, std::memory_order_relaxed);
     for (int i = 0, n = count(); i < n; ++i)
         if (by_id(i) != t_self_)
             g_workers[i].store(nullptr, std::memory_order_relaxed);
