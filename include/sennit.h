@@ -64,6 +64,10 @@ int sennit_worker_wanted(void);
  * begin. Nothing happens outside of tasks, or when there is none. */
 void sennit_task_yield(void);
 
+/* Are there tasks, created outside of parallel regions by any thread, that have not ended? A library
+ * that is about to leave has to wait for them: other runtimes run them where they are created. */
+int sennit_tasks_outside(void);
+
 /* From now on the process may wait for processes that are not of its job (which it spawns, or is
  * connected to): SENNIT_HANG=abort does not end it for what waits outside of OpenMP. */
 void sennit_meets_others(void);

@@ -115,6 +115,11 @@ void say_what_is_missing(const char *call) {
         std::fprintf(stderr, "sennit:   callbacks that have not returned: %d\n", callbacks);
     if (leaves_tasks())
         std::fputs("sennit:   tasks of no parallel region that have not ended\n", stderr);
+    if (others_leave_tasks())
+        std::fputs(
+            "sennit:   tasks of no parallel region that other threads have created and do not "
+            "end: it goes on without them; let those threads reach a taskwait\n",
+            stderr);
 }
 
 // Operations that were detached or bound to tasks must not be lost, nor what is left of tasks that
@@ -130,7 +135,8 @@ void close(const sennit_call &call) {
     bool told = false;
     for (;;) {
         const bool tasks = leaves_tasks();
-        if (!tasks && pending() == 0 && Callback::under_way() == 0)
+        const bool others = !told && others_leave_tasks(); // who may never come back to them
+        if (!tasks && !others && pending() == 0 && Callback::under_way() == 0)
             break;
         if (tasks) {
             const Unmarked unmarked;

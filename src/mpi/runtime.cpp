@@ -21,6 +21,7 @@ namespace {
 // The runtime's functions that we use, looked up by name: without them every call is bare.
 #define SENNIT_RUNTIME_FUNCTIONS(X)                                                                \
     X(sennit_should_suspend)                                                                       \
+    X(sennit_tasks_outside)                                                                        \
     X(sennit_worker_wanted)                                                                        \
     X(sennit_meets_others)                                                                         \
     X(sennit_teams_with_tasks)                                                                     \
@@ -149,6 +150,10 @@ sennit_task *current_task() {
 bool leaves_tasks() {
     return runtime().complete && runtime().sennit_should_suspend() &&
            kind_of(current_task()) == SENNIT_TASK_INITIAL;
+}
+
+bool others_leave_tasks() {
+    return runtime().complete && runtime().sennit_tasks_outside() && !leaves_tasks();
 }
 
 bool worker_wanted() {

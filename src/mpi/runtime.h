@@ -18,6 +18,8 @@ sennit_task *current_task();
 
 // Is the caller an initial task with unfinished explicit tasks in its region? No barrier ends them.
 bool leaves_tasks();
+// Have other threads left such tasks, which only these can run?
+bool others_leave_tasks();
 // Would the caller's worker find something else to do if the task were suspended?
 bool worker_wanted();
 // Run tasks for about `ns` nanoseconds.

@@ -84,6 +84,10 @@ SENNIT_EXPORT int sennit_should_suspend(void) {
     return team.has_tasks.load(std::memory_order_relaxed) && !team.quiescent();
 }
 
+SENNIT_EXPORT int sennit_tasks_outside(void) {
+    return omp::tasks_left_outside();
+}
+
 SENNIT_EXPORT int sennit_worker_wanted(void) {
     const sched::Worker *worker = worker_in_task();
     return !worker || worker->wanted();

@@ -52,6 +52,7 @@ struct Fiber {
     fiber::Context context;
     fiber::Stack stack;
     Worker *home = nullptr;
+    int thread = 0; // the kernel thread that it was made on, and never leaves
     Fiber *next = nullptr;
     // Saved while parked:
     Task *task = nullptr;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <new>
 #include <sched.h>
+#include <unistd.h>
 #include <utility>
 
 namespace sennit::sched {
@@ -557,6 +558,7 @@ Fiber *Worker::next_ready() {
 }
 
 void Worker::switch_to(Fiber *to) {
+    SENNIT_ASSERT(to->home == this && (to == &root_ || to->thread == gettid()));
     Fiber *from = current_;
     // Tied: it goes on where it was parked, and nowhere twice.
     SENNIT_ASSERT(t_self_ == this && to->home == this && to != from);
@@ -625,6 +627,7 @@ Fiber *Worker::take_fiber() {
     auto *fiber = new (reinterpret_cast<void *>(top)) Fiber;
     fiber->stack = stack;
     fiber->home = this;
+    fiber->thread = thread_id();
     list(*fiber);
     if (SENNIT_UNLIKELY(fiber::executable()) && !stack.packed)
         fiber::make_executable(stack.low, stack.size);

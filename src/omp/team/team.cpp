@@ -556,6 +556,17 @@ thread_local LastTasks t_last_tasks;
 
 } // namespace
 
+// Teams of initial threads, those that have ended too; the list only grows, at its front.
+static std::atomic<Team *> g_initial_teams{nullptr};
+
+bool tasks_left_outside() {
+    for (const Team *team = g_initial_teams.load(std::memory_order_acquire); team;
+         team = team->next_initial)
+        if (team->has_tasks.load(std::memory_order_acquire) && !team->quiescent())
+            return true;
+    return false;
+}
+
 sched::Worker &attach() {
     sched::Worker &worker = sched::Worker::here();
     if (ompt::on())
@@ -567,6 +578,11 @@ sched::Worker &attach() {
         home.initial->icvs = &global_icvs().initial;
         home.initial->contention = &home.initial->own_contention;
         home.initial->member(0).outside = true;
+        Team *first = g_initial_teams.load(std::memory_order_relaxed);
+        do
+            home.initial->next_initial = first;
+        while (!g_initial_teams.compare_exchange_weak(
+            first, home.initial, std::memory_order_release, std::memory_order_relaxed));
     }
     Member &member = home.initial->member(0);
     worker.enter(member);
@@ -603,8 +619,15 @@ void release_threads(sched::Worker &worker) {
 void team_after_fork_in_child() {
     sched::Worker *worker = sched::Worker::self();
     g_active.store(1, std::memory_order_relaxed);
-    if (worker && worker->room)
-        home_of(*worker).cached = nullptr; // their threads stayed in the parent
+    g_initial_teams.store(nullptr, std::memory_order_relaxed);
+    if (worker && worker->room) {
+        Home &home = home_of(*worker);
+        home.cached = nullptr; // their threads stayed in the parent
+        if (home.initial) {
+            home.initial->next_initial = nullptr;
+            g_initial_teams.store(home.initial, std::memory_order_relaxed);
+        }
+    }
     commons_after_fork_in_child();
     free_agents_after_fork_in_child();
 }

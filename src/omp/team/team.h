@@ -130,6 +130,7 @@ struct Team final : sched::Group {
     int counted = 0;                // threads of this team that `contention` counts
     int level = 0;                  // omp_get_level()
     int active_level = 0;           // omp_get_active_level()
+    Team *next_initial = nullptr;   // the list of initial threads' teams
     Team *next_cached = nullptr;    // the forking thread's list of hot teams
     int asked = 0;                  // more than `size` when there were not so many threads
     bool in_use = false;
@@ -175,6 +176,8 @@ inline sched::Worker &here() {
 }
 // The thread that loaded the library.
 bool is_initial_thread();
+// Has any thread of the program created tasks outside of regions that have not ended?
+bool tasks_left_outside();
 inline Member &member_of(sched::Worker &worker) {
     return *static_cast<Member *>(worker.slot);
 }
