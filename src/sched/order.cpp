@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/order.h"
 
+#include "base/assert.h"
 #include "base/message.h"
 #include "sched/ordered_queue.h"
 #include "sched/worker.h"
@@ -41,8 +42,10 @@ void make_queues(Group &group) {
 }
 
 void drop_queues(Group &group) {
-    for (int i = 0; group.queues && i < machine().nodes; ++i)
+    for (int i = 0; group.queues && i < machine().nodes; ++i) {
+        SENNIT_ASSERT(group.queues[i].count() == 0);
         group.queues[i].~OrderedQueue();
+    }
     std::free(group.queues);
 }
 
