@@ -111,7 +111,9 @@ void Worker::enter(Slot &slot) {
 }
 
 void Worker::leave(Slot &slot) {
-    SENNIT_ASSERT(t_self_ == this && slot.worker.load(std::memory_order_relaxed) == this);
+    // Its thread may be ending: then it is nobody's worker any more.
+    SENNIT_ASSERT(pthread_equal(thread_, pthread_self()));
+    SENNIT_ASSERT(slot.worker.load(std::memory_order_relaxed) == this);
     Slot **at = &slots_;
     while (*at != &slot) {
         SENNIT_ASSERT(*at);
