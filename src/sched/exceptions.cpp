@@ -2,6 +2,7 @@
 #include "sched/exceptions.h"
 
 #include "base/elf_file.h"
+#include "base/needed.h"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -13,17 +14,9 @@ constexpr const char *kName = "__cxa_get_globals";
 
 // Does the program get its C++ runtime from a shared library?
 bool needs_shared_runtime(const link_map &program) {
-    const char *strings = nullptr;
-    for (const ElfW(Dyn) *entry = program.l_ld; entry->d_tag != DT_NULL; ++entry)
-        if (entry->d_tag == DT_STRTAB)
-            strings = reinterpret_cast<const char *>(entry->d_un.d_ptr);
-    for (const ElfW(Dyn) *entry = program.l_ld; strings && entry->d_tag != DT_NULL; ++entry)
-        if (entry->d_tag == DT_NEEDED) {
-            const char *name = strings + entry->d_un.d_val;
-            if (std::strncmp(name, "libstdc++.", 10) == 0 || std::strncmp(name, "libc++", 6) == 0)
-                return true;
-        }
-    return false;
+    return needs(program, [](const char *name) {
+        return std::strncmp(name, "libstdc++.", 10) == 0 || std::strncmp(name, "libc++", 6) == 0;
+    });
 }
 
 } // namespace

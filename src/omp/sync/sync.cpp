@@ -4,6 +4,7 @@
 #include "omp/sync/sync.h"
 
 #include "omp/team/team.h"
+#include "sched/parking_lot.h"
 #include "sched/threads.h"
 
 #include <algorithm>
@@ -13,73 +14,29 @@ namespace {
 
 constexpr std::uint64_t kSpinUs = 2; // about what parking and waking cost
 constexpr int kLongestPause = 16;    // in cpu_relax()
-constexpr std::size_t kBuckets = 256;
 
 // Somebody who waits for a mutex. Lives in the waiter's frame.
-struct Waiter {
-    const void *mutex = nullptr;
-    const sched::Worker *worker = sched::Worker::self();
-    Waiter *next = nullptr;
+struct Waiter : sched::ParkingLot::Waiter {
+    using sched::ParkingLot::Waiter::Waiter;
     bool is_fiber = false;
     sched::WaitCell cell; // a fiber
     FutexWord woken{0};   // another thread
 };
 
-// Waiters of all mutexes whose addresses hash alike, oldest first.
-struct alignas(kCacheLine) Bucket {
-    SpinLock lock;
-    Waiter *first = nullptr;
-    Waiter *last = nullptr;
-
-    void append(Waiter &waiter) {
-        (last ? last->next : first) = &waiter;
-        last = &waiter;
-    }
-    Waiter *take(const void *mutex) {
-        Waiter *before = nullptr;
-        for (Waiter *at = first; at; before = at, at = at->next) {
-            if (at->mutex != mutex)
-                continue;
-            (before ? before->next : first) = at->next;
-            if (last == at)
-                last = before;
-            return at;
-        }
-        return nullptr;
-    }
-};
-
-Bucket g_lot[kBuckets];
-
-Bucket &bucket_of(const void *mutex) {
-    const auto bits = reinterpret_cast<std::uintptr_t>(mutex) * 0x9E3779B97F4A7C15ull;
-    return g_lot[bits >> 56];
-}
+sched::ParkingLot g_lot;
 
 } // namespace
 
 void parking_before_fork() {
-    for (Bucket &bucket : g_lot)
-        bucket.lock.lock();
+    g_lot.before_fork();
 }
 
 void parking_after_fork() {
-    for (Bucket &bucket : g_lot)
-        bucket.lock.unlock();
+    g_lot.after_fork();
 }
 
 void parking_after_fork_in_child() {
-    for (Bucket &bucket : g_lot) {
-        Waiter *at = bucket.first;
-        bucket.first = bucket.last = nullptr;
-        for (Waiter *next; at; at = next) {
-            next = at->next;
-            at->next = nullptr;
-            if (at->worker == sched::Worker::self())
-                bucket.append(*at);
-        }
-    }
-    parking_after_fork();
+    g_lot.after_fork_in_child();
 }
 
 SENNIT_NOINLINE void Mutex::lock_slow() {
@@ -94,24 +51,21 @@ SENNIT_NOINLINE void Mutex::lock_slow() {
                 return;
         }
     }
-    Bucket &bucket = bucket_of(this);
     for (;;) {
-        Waiter waiter;
-        waiter.mutex = this;
+        Waiter waiter(this);
         sched::Worker *worker = sched::Worker::self();
         if (worker && !worker->slot)
             worker = nullptr; // a thread without tasks
         waiter.is_fiber = worker != nullptr;
-        bucket.lock.lock();
         // Under the bucket's lock: an unlock that misses this mark has not freed the word yet, and
         // one that sees it finds us in the bucket.
-        if (!(word_.fetch_or(kHeld | kContended, std::memory_order_acquire) & kHeld)) {
+        const bool waits = g_lot.enter(waiter, [this] {
+            return word_.fetch_or(kHeld | kContended, std::memory_order_acquire) & kHeld;
+        });
+        if (!waits) {
             word_.fetch_or(mark_of(task_here()), std::memory_order_relaxed);
-            bucket.lock.unlock();
             return;
         }
-        bucket.append(waiter);
-        bucket.lock.unlock();
         if (worker) {
             sched::CellCondition condition(waiter.cell, sched::WaitFor::lock, this);
             worker->wait(condition);
@@ -124,10 +78,9 @@ SENNIT_NOINLINE void Mutex::lock_slow() {
 
 // The word is free already: whom we wake competes with newcomers, so the lock never idles.
 SENNIT_NOINLINE void Mutex::wake_one() {
-    Bucket &bucket = bucket_of(this);
-    bucket.lock.lock();
-    Waiter *waiter = bucket.take(this);
-    bucket.lock.unlock();
+    Waiter *waiter = nullptr;
+    g_lot.take(this, 1,
+               [&](sched::ParkingLot::Waiter &first) { waiter = static_cast<Waiter *>(&first); });
     if (!waiter)
         return;
     // The waiter's frame may go as soon as it is told.

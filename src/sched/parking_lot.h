@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A parking lot: who waits for what lies at an address, in queues hashed by that address, so that a
+// lock needs no memory of its own for its waiters.
+//
+// Invariant: a waiter is in the lot from enter() until take() or remove() has given it back; that
+// is decided under its bucket's lock, once.
+#pragma once
+
+#include "base/compiler.h"
+#include "base/spin.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit::sched {
+
+class Worker;
+
+class ParkingLot {
+  public:
+    // Lives in the waiter's frame.
+    class Waiter {
+      public:
+        explicit Waiter(const void *address);
+        const void *address() const { return address_; }
+
+      private:
+        friend class ParkingLot;
+        const void *const address_;
+        const Worker *const worker_;
+        Waiter *next_ = nullptr;
+    };
+
+    // Put `waiter` behind the others, if `has_to_wait()` says so under the bucket's lock.
+    template <class HasToWait>
+    bool enter(Waiter &waiter, HasToWait has_to_wait) {
+        Bucket &bucket = bucket_of(waiter.address_);
+        bucket.lock.lock();
+        const bool waits = has_to_wait();
+        if (waits)
+            bucket.append(waiter);
+        bucket.lock.unlock();
+        return waits;
+    }
+
+    // Take out the oldest waiters for `address`, `most` at most, and call tell(waiter) for each
+    // under the bucket's lock. Returns how many there were.
+    template <class Tell>
+    int take(const void *address, int most, Tell tell) {
+        Bucket &bucket = bucket_of(address);
+        int taken = 0;
+        bucket.lock.lock();
+        for (Waiter *waiter; taken < most && (waiter = bucket.take(address)); ++taken)
+            tell(*waiter);
+        bucket.lock.unlock();
+        return taken;
+    }
+
+    // Take `waiter` out; false: take() came first.
+    bool remove(Waiter &waiter);
+
+    // Around fork(): nobody is in the middle of parking, and in the child only fibers of the
+    // calling thread still wait: so many.
+    void before_fork();
+    void after_fork();
+    int after_fork_in_child();
+
+  private:
+    static constexpr std::size_t kBuckets = 256;
+
+    // Waiters of all addresses that hash alike, oldest first.
+    struct alignas(kCacheLine) Bucket {
+        SpinLock lock;
+        Waiter *first = nullptr;
+        Waiter *last = nullptr;
+
+        void append(Waiter &waiter) {
+            waiter.next_ = nullptr;
+            (last ? last->next_ : first) = &waiter;
+            last = &waiter;
+        }
+        void unlink(Waiter *before, Waiter &waiter) {
+            (before ? before->next_ : first) = waiter.next_;
+            if (last == &waiter)
+                last = before;
+        }
+        Waiter *take(const void *address);
+        int keep_own();
+    };
+
+    Bucket &bucket_of(const void *address) {
+        const auto bits = reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15ull;
+        return buckets_[bits >> 56];
+    }
+
+    Bucket buckets_[kBuckets];
+};
+
+} // namespace sennit::sched
