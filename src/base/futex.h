@@ -2,14 +2,13 @@
 // Sleeping and waking on a 32-bit word, private to the process (futex(2)).
 #pragma once
 
+#include "base/system_call.h"
+
 #include <atomic>
-#include <cerrno>
-#include <climits>
 #include <cstdint>
 #include <ctime>
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 namespace sennit {
 
@@ -18,22 +17,18 @@ using FutexWord = std::atomic<std::uint32_t>;
 // Sleep while word == expected; returns early on a wake, a signal or, with timeout_ns >= 0, when
 // the time is over. Callers re-check their condition. Keeps errno.
 inline void futex_wait(FutexWord &word, std::uint32_t expected, std::int64_t timeout_ns = -1) {
-    const int saved = errno;
     timespec limit{};
     if (timeout_ns >= 0) {
         limit.tv_sec = static_cast<time_t>(timeout_ns / 1'000'000'000);
         limit.tv_nsec = static_cast<long>(timeout_ns % 1'000'000'000);
     }
-    syscall(SYS_futex, reinterpret_cast<std::uint32_t *>(&word), FUTEX_WAIT_PRIVATE, expected,
-            timeout_ns >= 0 ? &limit : nullptr, nullptr, 0);
-    errno = saved;
+    system_call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAIT_PRIVATE,
+                static_cast<long>(expected), timeout_ns >= 0 ? reinterpret_cast<long>(&limit) : 0,
+                0, 0);
 }
 
 inline void futex_wake(FutexWord &word, int count = 1) {
-    const int saved = errno;
-    syscall(SYS_futex, reinterpret_cast<std::uint32_t *>(&word), FUTEX_WAKE_PRIVATE, count, nullptr,
-            nullptr, 0);
-    errno = saved;
+    system_call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAKE_PRIVATE, count, 0, 0, 0);
 }
 
 } // namespace sennit

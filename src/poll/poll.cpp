@@ -51,6 +51,7 @@ SENNIT_TLS int t_thread_id; // 0: not asked for yet
 // Ticker state. `g_bell` is bumped whenever the ticker has to look again.
 SpinLock g_timer_lock;
 Timer *g_timers = nullptr; // sorted by deadline
+std::atomic<const Timer *> g_firing{nullptr};
 FutexWord g_bell{0};
 std::atomic<bool> g_ticker_started{false};
 // The ticker naps a tick at a time; otherwise it sleeps until the bell. It stays awake for some
@@ -77,8 +78,10 @@ std::int64_t fire_due_timers() {
             return left;
         }
         g_timers = first->next;
+        g_firing.store(first, std::memory_order_relaxed);
         g_timer_lock.unlock();
         first->fire(*first); // the timer may be gone afterwards
+        g_firing.store(nullptr, std::memory_order_release);
     }
 }
 
@@ -253,6 +256,19 @@ void start_timer(Timer &timer) {
         ring_ticker();
 }
 
+void stop_timer(Timer &timer) {
+    g_timer_lock.lock();
+    Timer **at = &g_timers;
+    while (*at && *at != &timer)
+        at = &(*at)->next;
+    if (*at)
+        *at = timer.next;
+    g_timer_lock.unlock();
+    // acquire pairs with the release after fire().
+    while (g_firing.load(std::memory_order_acquire) == &timer)
+        sched_yield();
+}
+
 bool timers_pending() {
     g_timer_lock.lock();
     const bool pending = g_timers != nullptr;
@@ -311,6 +327,7 @@ void after_fork() {
 
 void after_fork_in_child() {
     g_ticker_started.store(false, std::memory_order_relaxed);
+    g_firing.store(nullptr, std::memory_order_relaxed);
     detail::g_wants_watch.store(g_look != nullptr, std::memory_order_relaxed);
     for (auto *service = g_services.load(std::memory_order_relaxed); service;
          service = service->next) {

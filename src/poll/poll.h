@@ -52,6 +52,8 @@ struct Timer {
     Timer *next;
 };
 void start_timer(Timer &timer);
+// On return it has fired, or never will. Not from fire().
+void stop_timer(Timer &timer);
 bool timers_pending();
 std::uint64_t now_ns();
 
