@@ -10,6 +10,8 @@
 #include "omp/sync/sync.h"
 #include "omp/team/team.h"
 #include "program/code.h"
+#include "pthread/parking.h"
+#include "pthread/waits.h"
 #include "runtime/statistics.h"
 #include "sched/order.h"
 #include "sched/worker.h"
@@ -24,6 +26,7 @@ namespace sennit {
 namespace {
 
 void before_fork() {
+    pthread::before_fork();
     omp::parking_before_fork();
     fiber::stacks_before_fork();
     sched::Worker::before_fork();
@@ -33,6 +36,7 @@ void after_fork() {
     sched::Worker::after_fork();
     fiber::stacks_after_fork();
     omp::parking_after_fork();
+    pthread::after_fork();
 }
 
 void after_fork_in_child() {
@@ -42,6 +46,8 @@ void after_fork_in_child() {
     omp::team_after_fork_in_child();
     trace::after_fork_in_child();
     watch::after_fork_in_child();
+    pthread::after_fork_in_child();
+    pthread::once_after_fork_in_child();
 }
 
 void see_loaded_objects() {

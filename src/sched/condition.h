@@ -31,6 +31,8 @@ class WaitCell {
     }
     // Once per arming. The cell may be gone when this returns.
     inline void signal();
+    // The same, also from a signal handler.
+    inline void signal_from_anywhere();
     // For signallers that cannot know whether somebody is armed; he may wake for nothing.
     inline void signal_if_armed();
     void reset() { waiter_.store(nullptr, std::memory_order_relaxed); }

@@ -250,7 +250,7 @@ struct WorkerThreads {
         fiber::adopt_thread(worker.root_.context);
         worker.root_.home = &worker;
         worker.root_.state.restart(FiberState::running);
-        worker.current_ = &worker.root_;
+        worker.current_.store(&worker.root_, std::memory_order_relaxed);
         worker.exception_globals_ = g_exception_globals ? g_exception_globals() : nullptr;
         Worker::t_self_ = &worker;
     }

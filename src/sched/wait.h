@@ -26,6 +26,14 @@ enum class WaitFor : std::uint8_t {
     lock,        // omp::Mutex *            its holder
     time,        // -                       a timer
     turn,        // -                       the iteration before, in an ordered or doacross loop
+    primitive,   // Primitive *             another thread or task, by the system's means
+};
+
+// A mutex, condition variable, ... of the program's or a library's own (src/pthread).
+struct Primitive {
+    const char *what; // a string literal: "pthread mutex"
+    const void *address;
+    const void *const *holder; // where the fiber is noted that holds it, or null: nobody knows
 };
 
 struct Wait {

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <new>
 #include <sched.h>
+#include <sys/single_threaded.h>
 #include <unistd.h>
 #include <utility>
 
@@ -327,23 +328,23 @@ void Worker::wait_for(Condition &condition) {
 // Is there room on the current stack for another task on top of those that wait on it?
 bool Worker::may_bury() const {
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-    const auto low = reinterpret_cast<std::uintptr_t>(current_->context.stack_low);
-    return here - low > current_->context.stack_size / 4;
+    const auto low = reinterpret_cast<std::uintptr_t>(current()->context.stack_low);
+    return here - low > current()->context.stack_size / 4;
 }
 
 // Parked before others can see it, who may resume it at once.
 bool Worker::arm(Condition &condition) {
-    SENNIT_ASSERT(current_->state.step(FiberState::parked));
-    if (condition.arm(current_))
+    SENNIT_ASSERT(current()->state.step(FiberState::parked));
+    if (condition.arm(current()))
         return true;
-    SENNIT_ASSERT(current_->state.step(FiberState::running));
+    SENNIT_ASSERT(current()->state.step(FiberState::running));
     return false;
 }
 
 // Wait for make_ready on an armed fiber. The loop runs on the waiting fiber's own stack as long as
 // there is only idling to do; whatever may suspend or outlast the wait gets another fiber.
 void Worker::park(Condition &condition) {
-    Fiber *me = current_;
+    Fiber *me = current();
     if (!arm(condition))
         return;
     for (;;) {
@@ -426,7 +427,7 @@ SENNIT_NO_ASAN void Worker::schedule() {
             continue;
         }
         if (Fiber *fiber = next_ready()) {
-            leaving_ = current_;
+            leaving_ = current();
             switch_to(fiber); // returns when we are taken from the cache
             continue;
         }
@@ -477,7 +478,7 @@ void Worker::yield() {
             return;
         }
     }
-    make_ready(current_);
+    make_ready(current());
     switch_to(to);
 }
 
@@ -491,7 +492,7 @@ void Worker::yield_to_parked() {
     }
     if (!to)
         return;
-    make_ready(current_);
+    make_ready(current());
     switch_to(to);
 }
 
@@ -502,10 +503,10 @@ bool Worker::run_on_own_fiber(Slot &where, Node *node, std::uint32_t down_to) {
         return false;
     // As if it was called.
     hand_off(where, node, fiber::fp_control());
-    handoff_creator_ = current_;
+    handoff_creator_ = current();
     handoff_down_to_ = down_to;
     // In front of the others: the creator goes on as soon as the task ends or suspends.
-    Fiber *me = current_;
+    Fiber *me = current();
     SENNIT_ASSERT(me->state.step(FiberState::ready));
     me->next = ready_head_;
     ready_head_ = me;
@@ -525,6 +526,15 @@ void Worker::make_ready(Fiber *fiber) {
         ready_tail_ = fiber;
         return;
     }
+    to_inbox(fiber);
+}
+
+void Worker::send(Fiber *fiber) {
+    SENNIT_ASSERT(fiber->home == this && fiber->state.step(FiberState::ready));
+    to_inbox(fiber);
+}
+
+void Worker::to_inbox(Fiber *fiber) {
     Fiber *top = inbox_.load(std::memory_order_relaxed);
     do
         fiber->next = top;
@@ -561,7 +571,7 @@ Fiber *Worker::next_ready() {
 
 void Worker::switch_to(Fiber *to) {
     SENNIT_ASSERT(to->home == this && (to == &root_ || to->thread == gettid()));
-    Fiber *from = current_;
+    Fiber *from = current();
     // Tied: it goes on where it was parked, and nowhere twice.
     SENNIT_ASSERT(t_self_ == this && to->home == this && to != from);
     SENNIT_ASSERT(to->state.step(FiberState::running));
@@ -580,7 +590,7 @@ void Worker::switch_to(Fiber *to) {
     } else {
         task = nullptr;
     }
-    current_ = to;
+    current_.store(to, std::memory_order_relaxed);
     note_busy();
     if (SENNIT_UNLIKELY(from->stack.packed) && fiber::overflowed(from->stack))
         fatal("a task has overflown its stack of %zu bytes; raise OMP_STACKSIZE", from->stack.size);
@@ -639,19 +649,24 @@ Fiber *Worker::take_fiber() {
     return fiber;
 }
 
+// What is done in between by one of them may be half done when another comes: for the C++ library
+// that is a second thread, else it takes what waits for itself (a static variable) for a mistake.
 void Worker::list(Fiber &fiber) {
+    __libc_single_threaded = 0;
     fibers_lock_.lock();
     fiber.listed_next = fibers_;
     fiber.listed_at = &fibers_;
     if (fibers_)
         fibers_->listed_at = &fiber.listed_next;
     fibers_ = &fiber;
+    ++stacks_;
     fibers_lock_.unlock();
 }
 
 void Worker::unlist(Fiber &fiber) {
     fibers_lock_.lock();
     *fiber.listed_at = fiber.listed_next;
+    --stacks_;
     if (fiber.listed_next)
         fiber.listed_next->listed_at = fiber.listed_at;
     fibers_lock_.unlock();

@@ -68,7 +68,10 @@ class alignas(kCacheLine) Worker {
     Heap heap;
 
     int id() const { return id_; }
-    Fiber *current() const { return current_; }
+    Fiber *current() const { return current_.load(std::memory_order_relaxed); } // anybody may ask
+    // Is another fiber than the one that runs in the middle of something? Those in the cache are
+    // not.
+    bool has_parked() const { return stacks_ != cached_; }
 
     // Wait until `condition` holds; runs other work meanwhile.
     void wait(Condition &condition);
@@ -120,6 +123,8 @@ class alignas(kCacheLine) Worker {
     // ---- anybody's side -------------------------------------------------------------------
     // Resume a parked fiber of this worker.
     void make_ready(Fiber *fiber);
+    // The same, also from a signal handler on its own thread.
+    void send(Fiber *fiber);
     void wake(); // if it sleeps
     bool asleep() const { return state_.load(std::memory_order_relaxed) == kAsleep; }
 
@@ -178,7 +183,7 @@ class alignas(kCacheLine) Worker {
     bool wanted() const;
     void note_busy() { idle_since_.store(0, std::memory_order_relaxed); }
     const Wait *begin_wait(Wait &wait); // returns what end_wait wants
-    void end_wait(const Wait *outer) { current_->waits.store(outer, std::memory_order_relaxed); }
+    void end_wait(const Wait *outer) { current()->waits.store(outer, std::memory_order_relaxed); }
 
   private:
     friend struct WorkerThreads;
@@ -192,6 +197,7 @@ class alignas(kCacheLine) Worker {
 
     void hand_off(Slot &where, Node *node, fiber::FpControl control);
     int poll();
+    void to_inbox(Fiber *fiber);
     bool may_steal();
     Node *look_in(Slot &where);
     void run_more(Slot &where, const Fiber *creator, std::uint64_t end);
@@ -227,8 +233,9 @@ class alignas(kCacheLine) Worker {
 
     static SENNIT_TLS Worker *t_self_;
 
-    Fiber *current_ = nullptr;
-    Fiber *ready_head_ = nullptr; // resumed fibers, oldest first
+    std::atomic<Fiber *> current_{nullptr}; // only the owner writes
+    int stacks_ = 0;                        // fibers but for the root
+    Fiber *ready_head_ = nullptr;           // resumed fibers, oldest first
     Fiber *ready_tail_ = nullptr;
     Fiber *cache_ = nullptr; // fibers that wait in their loop for something to do
     int cached_ = 0;
@@ -285,12 +292,12 @@ class alignas(kCacheLine) Worker {
 };
 
 inline const Wait *Worker::begin_wait(Wait &wait) {
-    const Wait *const outer = current_->waits.load(std::memory_order_relaxed);
+    const Wait *const outer = current()->waits.load(std::memory_order_relaxed);
     wait.task = task;
     wait.slot = slot;
     wait.outer = outer;
     wait.frame = __builtin_frame_address(0);
-    current_->waits.store(&wait, std::memory_order_release);
+    current()->waits.store(&wait, std::memory_order_release);
     return outer;
 }
 
@@ -299,6 +306,12 @@ inline void WaitCell::signal() {
     if (Fiber *fiber = waiter_.exchange(mark(), std::memory_order_acq_rel))
         if (fiber != mark())
             fiber->home->make_ready(fiber);
+}
+
+inline void WaitCell::signal_from_anywhere() {
+    if (Fiber *fiber = waiter_.exchange(mark(), std::memory_order_acq_rel))
+        if (fiber != mark())
+            fiber->home->send(fiber);
 }
 
 inline void WaitCell::signal_if_armed() {

@@ -34,7 +34,7 @@ void sched::observed_switch(Worker &worker, const Fiber &from, const Fiber &to) 
 }
 
 // Kinds of waits are numbered alike.
-static_assert(static_cast<int>(sched::WaitFor::turn) + 1 ==
+static_assert(static_cast<int>(sched::WaitFor::primitive) + 1 ==
               static_cast<int>(trace::WaitReason::count));
 static_assert(static_cast<int>(sched::WaitFor::barrier) ==
               static_cast<int>(trace::WaitReason::barrier));

@@ -80,6 +80,7 @@ enum class WaitReason : std::uint8_t {
     lock,
     time,
     turn,
+    primitive,
     count
 };
 

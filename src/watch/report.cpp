@@ -102,6 +102,11 @@ class Writer {
         case WaitFor::lock:
             lock(at, waiter);
             break;
+        case WaitFor::primitive:
+            std::fprintf(out_, "waits for the %s %p", waiter.primitive_name,
+                         waiter.primitive.address);
+            held_by(at);
+            break;
         case WaitFor::time:
             std::fputs("waits for a point in time", out_);
             break;
@@ -136,6 +141,14 @@ class Writer {
             std::fprintf(out_, "held by #%d", holder + 1);
         else
             std::fputs("held by a task that has ended, or never unset", out_);
+    }
+
+    void held_by(std::size_t at) {
+        const int holder = survey_.holder(at);
+        if (holder == static_cast<int>(at))
+            std::fputs(", which it holds itself", out_);
+        else if (holder >= 0)
+            std::fprintf(out_, ", held by #%d", holder + 1);
     }
 
     void wait(const Waiter &waiter) {

@@ -122,8 +122,17 @@ void Survey::copy_handles(Waiter &waiter) {
     waiter.handles = count;
 }
 
+// What nobody is known to hold, any thread may give.
+void Survey::fill_primitive(Waiter &waiter, const sched::Primitive *primitive) {
+    if (!memory_.get(primitive, waiter.primitive))
+        return;
+    memory_.get_text(waiter.primitive.what, waiter.primitive_name, sizeof waiter.primitive_name);
+    waiter.outside = !memory_.get_or(waiter.primitive.holder, static_cast<const void *>(nullptr));
+}
+
 // The waits of one stack, the innermost first.
-void Survey::add_stack(const sched::Wait *innermost) {
+void Survey::add_stack(const sched::Fiber &fiber) {
+    const sched::Wait *const innermost = fiber.waits.load(std::memory_order_acquire);
     int above = -1;
     struct Copy {
         alignas(sched::Wait) std::byte bytes[sizeof(sched::Wait)];
@@ -135,8 +144,11 @@ void Survey::add_stack(const sched::Wait *innermost) {
             waiter.object = wait.object;
             waiter.task = wait.task;
             waiter.frame = wait.frame;
+            waiter.fiber = &fiber;
             waiter.above = above;
             fill(waiter, wait.slot);
+            if (wait.kind == WaitFor::primitive)
+                fill_primitive(waiter, static_cast<const sched::Primitive *>(wait.object));
             if (wait.kind == WaitFor::resumption) {
                 if (wait.object)
                     fill_call(waiter, static_cast<const sennit_wait *>(wait.object));
@@ -308,9 +320,7 @@ void Survey::take() {
         this);
     for (int i = 0, n = sched::Worker::count(); i < n; ++i)
         if (sched::Worker *worker = sched::Worker::by_id(i); worker && !worker->away())
-            worker->each_fiber([this](const sched::Fiber &fiber) {
-                add_stack(fiber.waits.load(std::memory_order_acquire));
-            });
+            worker->each_fiber([this](const sched::Fiber &fiber) { add_stack(fiber); });
     each_blocked(
         [](void *arg, const Blocked &thread) { static_cast<Survey *>(arg)->add_call(thread); },
         this);
@@ -370,6 +380,14 @@ bool Survey::is_self_or_included_child(const Waiter &waiter, std::uint32_t word)
 }
 
 int Survey::holder(std::size_t at) const {
+    if (waiters_[at].kind == WaitFor::primitive) {
+        const auto *const fiber =
+            memory_.get_or(waiters_[at].primitive.holder, static_cast<const void *>(nullptr));
+        for (std::size_t i = 0; fiber && i < waiters_.size(); ++i)
+            if (waiters_[i].fiber == fiber)
+                return static_cast<int>(i);
+        return -1;
+    }
     const auto word = memory_.get_or<std::uint32_t>(waiters_[at].object, 0);
     for (std::size_t i = 0; i < waiters_.size(); ++i)
         if (is_self_or_included_child(waiters_[i], word))

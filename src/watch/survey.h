@@ -2,6 +2,7 @@
 // Who waits for what in this process, copied from its tasks, stacks and dependences.
 #pragma once
 
+#include "sched/fiber.h"
 #include "sched/wait.h"
 #include "sennit.h"
 #include "trace/array.h"
@@ -33,6 +34,9 @@ struct Waiter {
     const void *object = nullptr;
     const Task *task = nullptr; // null: a thread that is none of ours, or a callback
     const void *frame = nullptr;
+    const sched::Fiber *fiber = nullptr; // whose stack it is on
+    sched::Primitive primitive = {};     // what it waits for, its name below
+    char primitive_name[32] = "";
     int above = -1;    // waiter on top of it on the same stack, which has to go first
     int thread_id = 0; // Place::call
     // The task's:
@@ -102,12 +106,13 @@ class Survey {
 
     int add(const Waiter &waiter); // its index, or -1
     int find_task(const Task *task) const;
-    void add_stack(const sched::Wait *innermost);
+    void add_stack(const sched::Fiber &fiber);
     void add_call(const Blocked &thread);
     void add_events();
     void add_successors();
     void fill(Waiter &waiter, const sched::Slot *slot);
     void fill_call(Waiter &waiter, const sennit_wait *wait);
+    void fill_primitive(Waiter &waiter, const sched::Primitive *primitive);
     void copy_handles(Waiter &waiter);
     void describe_calls();
     void describe_collectives(const sennit_describer &describer);
@@ -149,6 +154,7 @@ void Survey::each_blocker(std::size_t at, Visit visit) const {
         }
         break;
     case sched::WaitFor::lock:
+    case sched::WaitFor::primitive:
         if (const int owner = holder(at); owner >= 0)
             visit(owner, "which holds the lock");
         break;

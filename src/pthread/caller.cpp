@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pthread/caller.h"
+
+#include "base/needed.h"
+
+#include <cstring>
+#include <dlfcn.h>
+#include <initializer_list>
+#include <unwind.h>
+
+namespace sennit::pthread {
+namespace {
+
+enum class Code { program, others, cxx_library, ours, unknown };
+
+bool is_openmp(const char *name) {
+    for (const char *prefix : {"libgomp.", "libomp.", "libiomp5.", "libsennit-omp."})
+        if (std::strncmp(name, prefix, std::strlen(prefix)) == 0)
+            return true;
+    return false;
+}
+
+// Lock-free in glibc: the caller may hold anything.
+const link_map *object_of(const void *address) {
+    dl_find_object found{};
+    return _dl_find_object(const_cast<void *>(address), &found) == 0 ? found.dlfo_link_map
+                                                                     : nullptr;
+}
+
+Code code_at(const void *address) {
+    const link_map *const object = object_of(address);
+    if (!object)
+        return Code::unknown; // made at run time
+    if (object == object_of(reinterpret_cast<const void *>(is_program_code)))
+        return Code::ours;
+    if (!*object->l_name)
+        return Code::program;
+    const char *const slash = std::strrchr(object->l_name, '/');
+    const char *const name = slash ? slash + 1 : object->l_name;
+    if (std::strncmp(name, "libstdc++.", 10) == 0 || std::strncmp(name, "libc++", 6) == 0)
+        return Code::cxx_library;
+    return needs(*object, is_openmp) ? Code::program : Code::others;
+}
+
+// The first frame above the C++ library's, and above ours, who look.
+Code code_above_cxx_library() {
+    Code code = Code::cxx_library;
+    _Unwind_Backtrace(
+        [](_Unwind_Context *frame, void *result) {
+            auto &found = *static_cast<Code *>(result);
+            found = code_at(reinterpret_cast<const void *>(_Unwind_GetIP(frame) - 1));
+            return found == Code::cxx_library || found == Code::ours ? _URC_NO_REASON
+                                                                     : _URC_END_OF_STACK;
+        },
+        &code);
+    return code;
+}
+
+} // namespace
+
+bool is_program_code(const void *return_address) {
+    Code code = code_at(static_cast<const char *>(return_address) - 1);
+    if (code == Code::cxx_library)
+        code = code_above_cxx_library();
+    return code == Code::program;
+}
+
+} // namespace sennit::pthread

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mutexes and read-write locks in tasks. A contended lock suspends the task (parking.h), and the
+// owner of one that asks for its owner, recursive or error-checking, is a task (owner.h).
+//
+// In code that is not the program's own (caller.h), a task is suspended only for what is held by a
+// suspended one. Who holds it otherwise will unlock it without us: its thread blocks for a while,
+// then looks again.
+#pragma once
+
+#include "pthread/parking.h"
+
+#include <pthread.h>
+
+namespace sennit::pthread {
+
+// As the functions that they are named after; `caller` is the address that they return to.
+int mutex_lock(pthread_mutex_t *mutex, const void *caller);
+int mutex_trylock(pthread_mutex_t *mutex, const void *caller);
+int mutex_clocklock(pthread_mutex_t *mutex, const Deadline &until, const void *caller);
+int mutex_unlock(pthread_mutex_t *mutex);
+
+int rwlock_rdlock(pthread_rwlock_t *lock, const Deadline &until, const void *caller);
+int rwlock_wrlock(pthread_rwlock_t *lock, const Deadline &until, const void *caller);
+int rwlock_tryrdlock(pthread_rwlock_t *lock, const void *caller);
+int rwlock_trywrlock(pthread_rwlock_t *lock, const void *caller);
+int rwlock_unlock(pthread_rwlock_t *lock);
+
+int spin_lock(pthread_spinlock_t *lock, const void *caller);
+int spin_trylock(pthread_spinlock_t *lock, const void *caller);
+
+} // namespace sennit::pthread
