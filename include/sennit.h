@@ -72,6 +72,10 @@ int sennit_tasks_outside(void);
  * connected to): SENNIT_HANG=abort does not end it for what waits outside of OpenMP. */
 void sennit_meets_others(void);
 
+/* Message libraries, and what they stand on, have been loaded since the program's start. No task is
+ * suspended inside of them, so their locks need not be those of tasks. */
+void sennit_libraries_loaded(void);
+
 /* Where the runtime counts the teams that have explicit tasks, or had some since their last
  * barrier. While the count is zero nothing is gained by suspending anybody: a library that finds
  * zero there may block the thread without asking sennit_should_suspend. */

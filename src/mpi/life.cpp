@@ -44,6 +44,7 @@ void opened(bool multiple) {
         return;
     }
     begin_tasks();
+    libraries_loaded();
     if (const char *hang = std::getenv("SENNIT_HANG"); hang && std::strcmp(hang, "off") != 0)
         begin_to_note_posted();
     if (!multiple)

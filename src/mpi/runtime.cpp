@@ -24,6 +24,7 @@ namespace {
     X(sennit_tasks_outside)                                                                        \
     X(sennit_worker_wanted)                                                                        \
     X(sennit_meets_others)                                                                         \
+    X(sennit_libraries_loaded)                                                                     \
     X(sennit_teams_with_tasks)                                                                     \
     X(sennit_send_order)                                                                           \
     X(sennit_task_urgency)                                                                         \
@@ -183,6 +184,10 @@ void yield_to_tasks() {
         return;
     const Callback::Aside aside;
     runtime().sennit_task_yield();
+}
+void libraries_loaded() {
+    if (runtime_present())
+        runtime().sennit_libraries_loaded();
 }
 void meet_others() {
     if (runtime().complete)

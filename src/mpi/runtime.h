@@ -26,6 +26,7 @@ bool worker_wanted();
 void run_tasks(std::int64_t ns);
 bool code_may_block(void (*function)()); // does it call what may, as far as its code tells?
 bool spawn_task(void (*body)(void *arg), void *arg); // false: that is impossible
+void libraries_loaded();                             // MPI has loaded its components
 void meet_others(); // from now on calls may wait for processes that are not of the job
 void suspend(sennit_task *task, const Operation &operation);
 void resume(sennit_task *task);

@@ -17,21 +17,21 @@ void find_next(Function *&function, const char *name) {
     __atomic_store_n(&function, next, __ATOMIC_RELAXED);
 }
 
-void find_all(){
-#define SENNIT_BARE(result, name, parameters, arguments) find_next(bare.name, #name);
-    SENNIT_BARE_FUNCTIONS(SENNIT_BARE)
-#undef SENNIT_BARE
-}
-
 #define SENNIT_BARE(result, name, parameters, arguments)                                           \
     result find_##name parameters {                                                                \
-        find_all();                                                                                \
+        find_bare();                                                                               \
         return bare.name arguments;                                                                \
     }
 SENNIT_BARE_FUNCTIONS(SENNIT_BARE)
 #undef SENNIT_BARE
 
 } // namespace
+
+void find_bare() {
+#define SENNIT_BARE(result, name, parameters, arguments) find_next(bare.name, #name);
+    SENNIT_BARE_FUNCTIONS(SENNIT_BARE)
+#undef SENNIT_BARE
+}
 
 #define SENNIT_BARE(result, name, parameters, arguments) .name = find_##name,
 constinit Bare bare = {SENNIT_BARE_FUNCTIONS(SENNIT_BARE)};

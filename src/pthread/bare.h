@@ -51,5 +51,6 @@ struct Bare {
 #undef SENNIT_BARE
 };
 extern Bare bare;
+void find_bare(); // now
 
 } // namespace sennit::pthread

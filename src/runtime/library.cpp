@@ -10,6 +10,7 @@
 #include "omp/sync/sync.h"
 #include "omp/team/team.h"
 #include "program/code.h"
+#include "pthread/libraries.h"
 #include "pthread/parking.h"
 #include "pthread/waits.h"
 #include "runtime/statistics.h"
@@ -70,6 +71,7 @@ void see_loaded_objects() {
     ompt::setup();
     runtime::statistics_setup();
     watch::setup();
+    pthread::leave_message_libraries_alone();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
     see_loaded_objects();
 }

@@ -10,6 +10,7 @@
 #include "omp/team/team.h"
 #include "poll/poll.h"
 #include "program/code.h"
+#include "pthread/libraries.h"
 #include "task/priorities.h"
 #include "task/task.h"
 #include "watch/watch.h"
@@ -102,6 +103,10 @@ SENNIT_EXPORT void sennit_task_yield(void) {
         worker->yield();
     else
         worker->yield_to_parked();
+}
+
+SENNIT_EXPORT void sennit_libraries_loaded(void) {
+    pthread::leave_message_libraries_alone();
 }
 
 SENNIT_EXPORT void sennit_meets_others(void) {
