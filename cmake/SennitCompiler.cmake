@@ -5,7 +5,8 @@ target_compile_options(sennit_options INTERFACE -Wall -Wextra -Werror)
 target_include_directories(sennit_options INTERFACE ${CMAKE_SOURCE_DIR}/include)
 
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT SENNIT_SANITIZE)
-    target_compile_options(sennit_options INTERFACE -O3)
+    target_compile_options(sennit_options INTERFACE
+                           $<IF:$<BOOL:$<TARGET_PROPERTY:SENNIT_LITTLE_OPTIMIZED>>,-O1,-O3>)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
     target_compile_definitions(sennit_options INTERFACE SENNIT_CHECKED=1)

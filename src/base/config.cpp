@@ -5,57 +5,38 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 
 namespace sennit {
 namespace {
 
 Config g_config;
 
-// Index of `word` in "a|b|c", or -1.
-int find_choice(const char *choices, const char *word) {
-    const size_t length = std::strlen(word);
-    int index = 0;
-    for (const char *at = choices; length > 0; ++index) {
-        const char *end = std::strchr(at, '|');
-        const size_t size = end ? static_cast<size_t>(end - at) : std::strlen(at);
-        if (size == length && std::strncmp(at, word, size) == 0)
-            return index;
-        if (!end)
-            break;
-        at = end + 1;
-    }
-    return -1;
-}
-
 int read_choice(const char *variable, const char *fallback, const char *choices) {
     if (const char *value = std::getenv(variable)) {
-        const int index = find_choice(choices, value);
+        const int index = find_word(choices, value);
         if (index >= 0)
             return index;
         warn("%s='%s' is unknown: use one of %s; going on with '%s'", variable, value, choices,
              fallback);
     }
-    return find_choice(choices, fallback);
+    return find_word(choices, fallback);
 }
 
-long read_number(const char *variable, const char *fallback, const char *range) {
-    const long by_default = std::strtol(fallback, nullptr, 10);
+long read_number(const char *variable, long fallback, long least, long most) {
     const char *value = std::getenv(variable);
     if (!value)
-        return by_default;
+        return fallback;
     char *end = nullptr;
-    const long low = std::strtol(range, &end, 10);
-    const long high = std::strtol(end + 2, nullptr, 10); // after ".."
     errno = 0;
     const long number = std::strtol(value, &end, 10);
-    if (errno == 0 && end != value && *end == '\0' && number >= low && number <= high)
+    if (errno == 0 && end != value && *end == '\0' && number >= least && number <= most)
         return number;
-    warn("%s='%s' is not a number in %s; going on with %s", variable, value, range, fallback);
-    return by_default;
+    warn("%s='%s' is not a number in %ld..%ld; going on with %ld", variable, value, least, most,
+         fallback);
+    return fallback;
 }
 
-const char *read_text(const char *variable, const char *fallback, const char *) {
+const char *read_text(const char *variable, const char *fallback) {
     const char *value = std::getenv(variable);
     return value ? value : fallback;
 }
@@ -66,31 +47,29 @@ const Config &config() {
     return g_config;
 }
 
-std::string_view choice_word(std::string_view words, int index) {
-    for (; index > 0; --index)
-        words.remove_prefix(words.find('|') + 1);
-    return words.substr(0, words.find('|'));
+std::string_view policy_word() {
+    return word_at(SENNIT_WORDS(SENNIT_POLICIES), static_cast<int>(g_config.policy));
 }
 
-std::string_view policy_word() {
-    std::string_view words;
-#define SENNIT_OPTION(field, variable, kind, fallback, range, help)                                \
-    if (std::string_view(#field) == "policy")                                                      \
-        words = range;
-#include "base/options.def"
-#undef SENNIT_OPTION
-    return choice_word(words, g_config.policy);
+bool is_given(const char *variable) {
+    return std::getenv(variable) != nullptr;
 }
 
 void choose_policy(Policy policy) {
-    g_config.policy = static_cast<int>(policy);
+    g_config.policy = policy;
 }
 
 void config_setup() {
-#define SENNIT_OPTION(field, variable, kind, fallback, range, help)                                \
-    g_config.field = read_##kind(variable, fallback, range);
+#define SENNIT_CHOICE(field, Type, WORDS, variable, fallback, help)                                \
+    g_config.field = static_cast<Type>(read_choice(variable, fallback, SENNIT_WORDS(WORDS)));
+#define SENNIT_NUMBER(field, variable, fallback, least, most, help)                                \
+    g_config.field = read_number(variable, fallback, least, most);
+#define SENNIT_TEXT(field, variable, fallback, form, help)                                         \
+    g_config.field = read_text(variable, fallback);
 #include "base/options.def"
-#undef SENNIT_OPTION
+#undef SENNIT_CHOICE
+#undef SENNIT_NUMBER
+#undef SENNIT_TEXT
 }
 
 } // namespace sennit

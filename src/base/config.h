@@ -1,39 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sennit's own environment options, read once when the library is loaded. A bad value costs one
-// line on stderr and leaves the default.
+// The runtime's environment options, read once when the library is loaded. A bad value costs one
+// line on stderr and leaves the default. options.def is the table of them.
 #pragma once
+
+#include "base/option_rows.h"
 
 #include <cstdint>
 #include <string_view>
 
 namespace sennit {
 
-enum class HangMode : int { report, abort, off };
-enum class Policy : int { automatic, fifo, lifo, ma1, ma2, ma3, sa, fa, steal, global };
-enum class Order : int { automatic, creation, ready };
+enum class HangMode : int { SENNIT_ENUMERATORS(SENNIT_HANG_MODES) };
+enum class Policy : int { SENNIT_ENUMERATORS(SENNIT_POLICIES) };
+enum class Order : int { SENNIT_ENUMERATORS(SENNIT_ORDERS) };
 
+// A field for each row; texts are never null, empty = off.
 struct Config {
-    // choice: index of the word in options.def; number; text (never null, empty = off)
-    int policy;
-    int order;
-    long spin_us;
-    long throttle;
-    long window;
-    long sends;
-    long stack_cache;
-    long free_agents;
-    long poll_us;
-    long local_ranks;
-    int hang;
-    long hang_grace;
-    const char *system_files;
-    int collectives;   // src/mpi/runtime.cpp reads it
-    const char *chaos; // src/mpi/chaos.cpp reads it: it knows no runtime
-    const char *stats;
-    const char *trace;
-
-    Policy chosen_policy() const { return static_cast<Policy>(policy); }
-    Order chosen_order() const { return static_cast<Order>(order); }
+#define SENNIT_CHOICE(field, Type, WORDS, variable, fallback, help) Type field;
+#define SENNIT_NUMBER(field, variable, fallback, least, most, help) long field;
+#define SENNIT_TEXT(field, variable, fallback, form, help) const char *field;
+#include "base/options.def"
+#undef SENNIT_CHOICE
+#undef SENNIT_NUMBER
+#undef SENNIT_TEXT
 };
 
 // Valid after config_setup, constant from then on.
@@ -42,9 +31,9 @@ void config_setup();
 // What `auto` stands for in this program; before anybody else looks.
 void choose_policy(Policy policy);
 
-// Word number `index` of a choice's "a|b|c" in options.def.
-std::string_view choice_word(std::string_view words, int index);
-// The word of chosen_policy().
+// Is the variable set at all?
+bool is_given(const char *variable);
+// The word of config().policy.
 std::string_view policy_word();
 
 } // namespace sennit

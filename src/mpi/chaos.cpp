@@ -5,6 +5,7 @@
 #include "base/rank.h"
 #include "base/words.h"
 #include "mpi/errors.h"
+#include "mpi/options.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -28,15 +29,15 @@ Plan g_plan;
 std::uint64_t g_rank = 0;
 
 void refuse(const char *option, const char *word, int length) {
-    std::fprintf(stderr,
-                 "sennit: SENNIT_CHAOS='%s': %s%.*s%s: use seed:N[,latency:US][,bandwidth:MB/s]"
-                 "[,order][,fail:N][,short:N]; going on without chaos\n",
-                 option, length > 0 ? "'" : "a seed or a word", length, word,
-                 length > 0 ? "' is no such word, or its number is out of range" : " is missing");
+    std::fprintf(stderr, "sennit: %s='%s': %s%.*s%s: use %s; going on without chaos\n",
+                 options::chaos.variable, option, length > 0 ? "'" : "a seed or a word", length,
+                 word,
+                 length > 0 ? "' is no such word, or its number is out of range" : " is missing",
+                 options::chaos.range);
 }
 
 [[gnu::constructor]] void load() {
-    const char *option = std::getenv("SENNIT_CHAOS");
+    const char *option = std::getenv(options::chaos.variable);
     if (!option || !*option)
         return;
     Plan plan;

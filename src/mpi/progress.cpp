@@ -3,6 +3,7 @@
 
 #include "mpi/engine.h"
 #include "mpi/guard.h"
+#include "mpi/options.h"
 
 #include <csignal>
 #include <cstdio>
@@ -39,8 +40,9 @@ void *run(void *) {
 } // namespace
 
 bool progress_thread_wanted() {
-    const char *value = std::getenv("MPIX_DETACH");
-    return value && std::strcmp(value, "progress") == 0;
+    static const bool wanted = // a bad word is told of once
+        options::read_choice(options::detach) == static_cast<int>(DetachProgress::progress);
+    return wanted;
 }
 
 void start_progress_thread(int level) {

@@ -5,6 +5,7 @@
 #include "mpi/callback.h"
 #include "mpi/continuation.h"
 #include "mpi/engine.h"
+#include "mpi/options.h"
 
 #include <atomic>
 #include <cstdio>
@@ -114,17 +115,9 @@ bool must_not_block() {
 }
 
 void choose_collectives() {
-    const char *chosen = std::getenv("SENNIT_COLLECTIVES");
-    if (!chosen || !*chosen || std::strcmp(chosen, "standard") == 0)
+    if (options::read_choice(options::collectives) !=
+        static_cast<int>(CollectiveChoice::nonblocking))
         return;
-    if (std::strcmp(chosen, "nonblocking") != 0) {
-        if (!runtime_present()) // which says so itself
-            std::fprintf(stderr,
-                         "sennit: SENNIT_COLLECTIVES='%s': use standard or nonblocking; going on "
-                         "with standard\n",
-                         chosen);
-        return;
-    }
     g_all_nonblocking.store(true, std::memory_order_relaxed);
     attend_to(kCollectives);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SENNIT_NETWORK=latency:US[,bandwidth:MB/s][,eager:BYTES][,patience:S][,payload:BYTES]
+// What SENNIT_NETWORK asks for; options.def has its row.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ void see_loaded_objects() {
 // Before the constructors of the program and of libraries that use OpenMP in theirs.
 [[gnu::constructor(101)]] void load() {
     config_setup();
-    if (config().chosen_policy() == Policy::automatic && program::process_has_sending_tasks())
+    if (config().policy == Policy::automatic && program::process_has_sending_tasks())
         choose_policy(Policy::fa);
     sched::order_setup();
     fence_setup();

@@ -22,7 +22,7 @@ std::atomic<bool> g_outdated{false};
 static std::atomic<std::uint32_t> g_age{0};
 
 void order_setup() {
-    detail::g_rules = policy::rules_of(config().chosen_policy(), config().chosen_order());
+    detail::g_rules = policy::rules_of(config().policy, config().order);
 }
 
 void set_machine(const policy::Machine &machine) {

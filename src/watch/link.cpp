@@ -44,11 +44,10 @@ void Link::send(int rank, std::uint64_t since, std::uint64_t now, std::uint64_t 
                 const char *text) {
     constexpr int kMost = 32 * 1024; // below every system's limit for a datagram
     char *message = nullptr;
-    int size =
-        asprintf(&message, "hang\t%d\t%d\t%llu\t%llu\t%llu\t%d\t%d\n%s", rank, getpid(),
-                 static_cast<unsigned long long>(since), static_cast<unsigned long long>(now),
-                 static_cast<unsigned long long>(grace),
-                 static_cast<HangMode>(config().hang) == HangMode::abort, outside, text);
+    int size = asprintf(
+        &message, "hang\t%d\t%d\t%llu\t%llu\t%llu\t%d\t%d\n%s", rank, getpid(),
+        static_cast<unsigned long long>(since), static_cast<unsigned long long>(now),
+        static_cast<unsigned long long>(grace), config().hang == HangMode::abort, outside, text);
     if (size < 0)
         return;
     if (size > kMost)

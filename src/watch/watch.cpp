@@ -165,7 +165,7 @@ bool judge(std::uint64_t now) {
         return true;
     print(headline, report);
     g_stillness.told = true;
-    if (certain && static_cast<HangMode>(config().hang) == HangMode::abort)
+    if (certain && config().hang == HangMode::abort)
         fatal("ended because of SENNIT_HANG=abort");
     return true;
 }
@@ -211,12 +211,12 @@ void look() {
 } // namespace
 
 void setup() {
-    if (static_cast<HangMode>(config().hang) == HangMode::off)
+    if (config().hang == HangMode::off)
         return;
     g_grace = static_cast<std::uint64_t>(config().hang_grace) * kSecond;
-    g_asked_for = std::getenv("SENNIT_HANG") != nullptr;
+    g_asked_for = is_given("SENNIT_HANG");
     g_rank = rank_of_environment();
-    g_link.connect(std::getenv("SENNIT_HANG_LINK"));
+    g_link.connect(config().hang_link);
     poll::set_watch(look, g_grace / kLooks);
 }
 

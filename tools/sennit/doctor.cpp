@@ -21,31 +21,12 @@
 namespace sennit::tool {
 namespace {
 
-constexpr std::size_t line_width = 96;
-
 const char *read_environment(const char *name) {
     return std::getenv(name);
 }
 
 void say(std::string_view subject, const std::string &text) {
     fmt::print("  {:<11} {}\n", subject, text);
-}
-
-// Words of `text` in lines behind `indent` spaces.
-void print_wrapped(std::string_view text, std::size_t indent) {
-    std::string line;
-    const auto flush = [&] {
-        fmt::print("{:{}}{}\n", "", indent, line);
-        line.clear();
-    };
-    while (!text.empty()) {
-        const std::string_view word = text.substr(0, text.find(' '));
-        if (!line.empty() && indent + line.size() + 1 + word.size() > line_width)
-            flush();
-        line.append(line.empty() ? "" : " ").append(word);
-        text.remove_prefix(std::min(text.size(), word.size() + 1));
-    }
-    flush();
 }
 
 std::string describe_processors() {
@@ -162,20 +143,6 @@ void examine_process(int process, const Installation &installation) {
     execute(gdb, {"gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-iex",
                   "set print thread-events off", "-iex", "set auto-load safe-path /", "-p",
                   std::to_string(process), "-x", script, "-ex", "sennit tasks"});
-}
-
-int print_options() {
-    const auto row = [](std::string_view variable, std::string_view kind, std::string_view fallback,
-                        std::string_view range, std::string_view help) {
-        fmt::print("{}  ({}: {}; default: {})\n", variable, kind, range,
-                   fallback.empty() ? "off" : fallback);
-        print_wrapped(help, 4);
-    };
-#define SENNIT_OPTION(field, variable, kind, fallback, range, help)                                \
-    row(variable, #kind, fallback, range, help);
-#include "../../src/base/options.def"
-#undef SENNIT_OPTION
-    return 0;
 }
 
 } // namespace sennit::tool

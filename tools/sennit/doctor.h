@@ -13,7 +13,4 @@ int run_doctor(const Request &request);
 // `sennit doctor --pid`: become a gdb that lists the suspended tasks of a running process.
 [[noreturn]] void examine_process(int process, const Installation &installation);
 
-// `sennit doctor --options`: the table of the runtime's environment options.
-int print_options();
-
 } // namespace sennit::tool

@@ -6,6 +6,7 @@
 #include "doctor.h"
 #include "failure.h"
 #include "installation.h"
+#include "options.h"
 #include "policy.h"
 #include "report.h"
 #include "run.h"
@@ -46,7 +47,7 @@ class Command {
     std::string watch_;
     CLI::App *doctor_ = nullptr;
     std::string doctor_mpi_ = "auto";
-    bool list_options_ = false;
+    std::string options_form_;
     int process_ = 0;
     std::unique_ptr<Simulate> simulate_;
     CLI::App *report_ = nullptr;
@@ -81,7 +82,11 @@ void Command::add_doctor() {
     doctor_->add_option("--mpi", doctor_mpi_, "the MPI it uses: auto (look), mpich, openmpi");
     doctor_->add_option("--pid", process_,
                         "list the tasks of a running process that wait, and for what (needs gdb)");
-    doctor_->add_flag("--options", list_options_, "the runtime's environment options");
+    doctor_
+        ->add_option("--options", options_form_,
+                     "the environment variables; as text, markdown or man (--options=man)")
+        ->expected(0, 1)
+        ->default_str("text");
 }
 
 void Command::add_report() {
@@ -141,8 +146,8 @@ int Command::start_chosen(char **arguments) {
 }
 
 int Command::start_doctor() {
-    if (list_options_)
-        return print_options();
+    if (doctor_->count("--options") > 0)
+        return print_options(options_form_.empty() ? "text" : options_form_);
     if (process_ != 0)
         examine_process(process_, Installation::locate());
     Request request;

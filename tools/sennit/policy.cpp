@@ -4,6 +4,8 @@
 #include "elf_image.h"
 #include "failure.h"
 
+#include "base/option_rows.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -11,25 +13,9 @@
 #include <string_view>
 
 namespace sennit::tool {
-namespace {
-
-struct OptionRow {
-    std::string_view variable;
-    const char *range;
-};
-constexpr OptionRow option_rows[] = {
-#define SENNIT_OPTION(field, variable, kind, fallback, range, help) {variable, range},
-#include "../../src/base/options.def"
-#undef SENNIT_OPTION
-};
-
-} // namespace
 
 std::vector<std::string> known_policies() {
-    for (const OptionRow &row : option_rows)
-        if (row.variable == "SENNIT_POLICY")
-            return split_path_list(row.range, "|");
-    return {};
+    return split_path_list(SENNIT_WORDS(SENNIT_POLICIES), "|");
 }
 
 std::string parse_policy(const std::string &text) {

@@ -89,24 +89,21 @@ void put_place_list(Text &text, const PlaceList &list) {
 }
 
 void put_options(Display &display) {
-    const auto put = [&](const char *label, const char *value) { display.word(label, value); };
     const Config &now = config();
-    // A choice is stored as the index of its word.
-    const auto choice = [&](const char *label, const char *words, int index) {
+    const auto put_word = [&](const char *label, const char *words, int index) {
         Text &text = display.name(label);
-        for (const char c : choice_word(words, index))
+        for (const char c : word_at(words, index))
             text.put(c);
     };
-    const auto number = [&](const char *label, const char *, long value) {
-        display.number(label, value);
-    };
-    const auto text = [&](const char *label, const char *, const char *value) {
-        put(label, value);
-    };
-#define SENNIT_OPTION(field, variable, kind, fallback, range, help)                                \
-    kind(variable, range, now.field);
+#define SENNIT_CHOICE(field, Type, WORDS, variable, fallback, help)                                \
+    put_word(variable, SENNIT_WORDS(WORDS), static_cast<int>(now.field));
+#define SENNIT_NUMBER(field, variable, fallback, least, most, help)                                \
+    display.number(variable, now.field);
+#define SENNIT_TEXT(field, variable, fallback, form, help) display.word(variable, now.field);
 #include "base/options.def"
-#undef SENNIT_OPTION
+#undef SENNIT_CHOICE
+#undef SENNIT_NUMBER
+#undef SENNIT_TEXT
 }
 
 void put_variables(Display &display, bool named_places) {

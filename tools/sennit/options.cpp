@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.h"
+
+#include "failure.h"
+
+#include "base/option_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace sennit::tool {
+namespace {
+
+#define SENNIT_CHOICE(...) SENNIT_CHOICE_ROW(__VA_ARGS__),
+#define SENNIT_NUMBER(...) SENNIT_NUMBER_ROW(__VA_ARGS__),
+#define SENNIT_TEXT(...) SENNIT_TEXT_ROW(__VA_ARGS__),
+constexpr OptionRow of_runtime[] = {
+#include "base/options.def"
+};
+constexpr OptionRow of_mpi[] = {
+#include "mpi/options.def"
+};
+constexpr OptionRow of_network[] = {
+#include "network/options.def"
+};
+constexpr OptionRow of_command[] = {
+#include "options.def"
+};
+#undef SENNIT_CHOICE
+#undef SENNIT_NUMBER
+#undef SENNIT_TEXT
+
+constexpr std::size_t line_width = 96;
+
+// Words of `text` in lines behind `indent` spaces.
+void print_wrapped(std::string_view text, std::size_t indent) {
+    std::string line;
+    const auto flush = [&] {
+        fmt::print("{:{}}{}\n", "", indent, line);
+        line.clear();
+    };
+    while (!text.empty()) {
+        const std::string_view word = text.substr(0, text.find(' '));
+        if (!line.empty() && indent + line.size() + 1 + word.size() > line_width)
+            flush();
+        line.append(line.empty() ? "" : " ").append(word);
+        text.remove_prefix(std::min(text.size(), word.size() + 1));
+    }
+    flush();
+}
+
+std::string_view fallback_of(const OptionRow &row) {
+    return *row.fallback ? row.fallback : "off";
+}
+
+std::string replaced(std::string_view text, char what, std::string_view with) {
+    std::string result;
+    for (const char c : text)
+        c == what ? result.append(with) : result.append(1, c);
+    return result;
+}
+
+void print_text(const OptionRow &row) {
+    fmt::print("{}  ({}: {}; default: {})\n", row.variable, row.kind, row.range, fallback_of(row));
+    print_wrapped(row.help, 4);
+}
+
+void print_markdown(const OptionRow &row) {
+    fmt::print("| `{}` | {}: `{}` | `{}` | {} |\n", row.variable, row.kind,
+               replaced(row.range, '|', "\\|"), fallback_of(row), row.help);
+}
+
+// In roff a line must not begin with a dot, and a dash is a minus.
+void print_man(const OptionRow &row) {
+    fmt::print(".TP\n.B {}\n{}: {}; default: {}\n.br\n{}\n", row.variable, row.kind,
+               replaced(row.range, '-', "\\-"), replaced(fallback_of(row), '-', "\\-"),
+               replaced(row.help, '-', "\\-"));
+}
+
+struct Form {
+    const char *name;
+    const char *head;  // of all
+    const char *title; // of a table, with {}
+    void (*print)(const OptionRow &row);
+};
+constexpr Form forms[] = {
+    {"text", "", "", print_text},
+    {"markdown",
+     "# Environment variables\n\n"
+     "Made by `sennit doctor --options=markdown` from the tables that the code reads. The "
+     "variables of the OpenMP\n"
+     "standard are in [openmp.md](openmp.md). A bad value costs one line and leaves the default.\n",
+     "\n## {}\n\n| variable | values | default | |\n| --- | --- | --- | --- |\n", print_markdown},
+    {"man",
+     ".TH SENNIT\\-OPTIONS 7\n.SH NAME\nsennit\\-options \\- environment variables of Sennit\n"
+     ".SH DESCRIPTION\nA bad value costs one line and leaves the default.\n",
+     ".SH {}\n", print_man},
+};
+
+template <std::size_t count>
+void print_table(const Form &form, const char *title, const OptionRow (&rows)[count]) {
+    fmt::print(fmt::runtime(form.title), title);
+    for (const OptionRow &row : rows)
+        form.print(row);
+}
+
+} // namespace
+
+int print_options(const std::string &name) {
+    const auto *const form = std::find_if(std::begin(forms), std::end(forms),
+                                          [&](const Form &one) { return one.name == name; });
+    if (form == std::end(forms))
+        fail("--options '{}' is unknown: use text, markdown or man", name);
+    fmt::print("{}", form->head);
+    print_table(*form, "The OpenMP runtime", of_runtime);
+    print_table(*form, "MPI", of_mpi);
+    print_table(*form, "The injected network", of_network);
+    print_table(*form, "The command", of_command);
+    return 0;
+}
+
+} // namespace sennit::tool
