@@ -12,10 +12,10 @@ import harness
 CMAKE, SOURCE = sys.argv[1:3]
 
 
-def left_out(*off):
+def left_out(*off, more=()):
     """Configure with these switched off: the line, and every command of the build."""
     with tempfile.TemporaryDirectory() as folder:
-        options = [f"-D{name}=OFF" for name in off]
+        options = [f"-D{name}=OFF" for name in off] + list(more)
         done = subprocess.run([CMAKE, "-S", SOURCE, "-B", folder, "-G", "Ninja", *options],
                               capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -40,6 +40,12 @@ def test_the_other_mpi():
     line, plan = left_out("SENNIT_OPENMPI_CC")
     assert "openmpi" in line and "mpich" not in line, line
     assert "libsennit-mpich.so" in plan and "libsennit-openmpi" not in plan
+
+
+def test_without_tests():
+    line, plan = left_out(more=["-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON"])
+    assert "all tests" in line, line
+    assert "unit-tests" not in plan and "bin/sennit" in plan
 
 
 if __name__ == "__main__":
