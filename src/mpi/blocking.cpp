@@ -6,9 +6,11 @@
 #include "mpi/errors.h"
 #include "mpi/posted.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sched.h>
 
 namespace sennit::mpi {
 
@@ -148,19 +150,35 @@ void describe_world(const sennit_wait &wait, sennit_wait_text &text) {
     }
 }
 
-// The runtime asks on a thread of its own.
-bool may_ask() {
-    static constexpr auto finalized = SENNIT_BARE(Finalized);
-    int over = 0;
-    return multiple() && finalized(&over) == MPI_SUCCESS && !over;
-}
+// The runtime asks on a thread of its own, which MPI_Finalize has to wait for. Each of the two
+// threads writes its word before it reads the other's: one of them sees that the other was first.
+std::atomic<int> g_asking{0};
+
+class Asking {
+  public:
+    Asking() {
+        static constexpr auto finalized = SENNIT_BARE(Finalized);
+        g_asking.fetch_add(1, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with end_answers
+        int over = 0;
+        may_ = multiple() && finalized(&over) == MPI_SUCCESS && !over;
+    }
+    ~Asking() { g_asking.fetch_sub(1, std::memory_order_release); }
+    Asking(const Asking &) = delete;
+    Asking &operator=(const Asking &) = delete;
+    explicit operator bool() const { return may_; }
+
+  private:
+    bool may_ = false;
+};
 
 void describe(const sennit_wait *wait, sennit_wait_text *text) {
     if (!wait->group)
         return;
     if (knows_constants() && wait->group == handle_bits(MPI_COMM_WORLD))
         return describe_world(*wait, *text);
-    if (!may_ask())
+    const Asking asking;
+    if (!asking)
         return;
     const Inside inside;
     const QuietTests quiet; // of a wrong handle, which the program has passed
@@ -189,7 +207,8 @@ bool may_ask_in_use([[maybe_unused]] const Posted &posted) {
 int list_operations(const void *handles, int count, int in_use,
                     void (*visit)(void *, const sennit_wait *), void *arg) {
     const auto *const requests = static_cast<const MPI_Request *>(handles);
-    const bool asks = may_ask() && hold_tests();
+    const Asking asking;
+    const bool asks = asking && hold_tests();
     const Inside inside;
     const QuietTests quiet;
     bool certain = true;
@@ -243,6 +262,13 @@ void list_bound(void (*visit)(void *, sennit_task *, const sennit_wait *), void 
 }
 
 } // namespace
+
+void end_answers() {
+    set_multiple(false);
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with Asking
+    while (g_asking.load(std::memory_order_acquire) != 0)
+        sched_yield(); // it calls nothing that waits for others
+}
 
 constinit const sennit_describer g_describer = {describe, list_bound, list_operations,
                                                 sizeof(MPI_Request), visit_collectives};

@@ -141,5 +141,7 @@ int start_and_block(const Operation &operation, Start start) {
 
 // Answers the runtime's questions about waits and tickets.
 extern const sennit_describer g_describer;
+// From now on they are answered without MPI, which is about to be finalized.
+void end_answers();
 
 } // namespace sennit::mpi

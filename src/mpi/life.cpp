@@ -151,7 +151,7 @@ void close(const sennit_call &call) {
         }
         sched_yield();
     }
-    set_multiple(false);
+    end_answers();
 }
 
 } // namespace
@@ -183,7 +183,7 @@ SENNIT_DEFINE(Finalize, void) {
     urgency::end();
     trace_finish();
     static constexpr auto bare = SENNIT_BARE(Finalize);
-    set_multiple(false); // nobody may ask MPI anything any more
+    end_answers();
     const Blocking mark(kFinalizing, -1, -1, 0);
     return bare();
 }
