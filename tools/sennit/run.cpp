@@ -101,8 +101,8 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
 }
 
 // One that starts its ranks itself hands our settings on to them.
-bool needs_launcher(const Plan &plan) {
-    return plan.mpi && !plan.program.starts_ranks;
+std::optional<MpiKind> launcher_of(const Plan &plan) {
+    return plan.program.starts_ranks ? std::nullopt : plan.mpi;
 }
 
 void refuse_ranks(const Plan &plan, int ranks) {
@@ -140,9 +140,10 @@ std::string shell_words(const std::vector<std::string> &words) {
 
 std::vector<std::string> launch_command(const Plan &plan, const Request &request,
                                         const std::string &watch_address) {
-    if (!needs_launcher(plan))
+    const std::optional<MpiKind> mpi = launcher_of(plan);
+    if (!mpi)
         return request.command;
-    const Mpiexec launcher = find_mpiexec(*plan.mpi, &plan);
+    const Mpiexec launcher = find_mpiexec(*mpi, &plan);
     return compose_launch(launcher.kind, launcher.path, request.ranks.value_or(1),
                           exec_command(plan, request, watch_address));
 }
@@ -152,7 +153,8 @@ int run_program(const Request &request, const Installation &installation) {
         return exec_program(request, installation, "");
     Plan plan = make_plan(request, installation, read_environment);
     const int ranks = request.ranks.value_or(1);
-    if (!needs_launcher(plan) && request.ranks && ranks > 1)
+    const std::optional<MpiKind> mpi = launcher_of(plan);
+    if (!mpi && request.ranks && ranks > 1)
         refuse_ranks(plan, ranks);
     if (!plan.program.starts_ranks)
         set_local_ranks(plan, ranks, usable_processors(), read_environment);
@@ -160,8 +162,8 @@ int run_program(const Request &request, const Installation &installation) {
         explain(plan, launch_command(plan, request, ""), stdout);
         return 0;
     }
-    if (needs_launcher(plan))
-        return start_job(plan, *plan.mpi, request);
+    if (mpi)
+        return start_job(plan, *mpi, request);
     if (request.verbose)
         explain(plan, request.command, stderr);
     make_trace_folder(request);

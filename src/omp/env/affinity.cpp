@@ -260,7 +260,7 @@ bool is_needed() {
                 strings = reinterpret_cast<const char *>(entry->d_un.d_ptr);
         // The vDSO's addresses are not relocated, but it needs nothing.
         for (const ElfW(Dyn) *entry = object->l_ld; entry && entry->d_tag != DT_NULL; ++entry)
-            if (entry->d_tag == DT_NEEDED && names_runtime(strings + entry->d_un.d_val))
+            if (strings && entry->d_tag == DT_NEEDED && names_runtime(strings + entry->d_un.d_val))
                 return true;
     }
     return false;
