@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * TAMPI's calls without a request, and its properties: the task ends at once, its dependences are
  * released when the operation is complete; statuses are valid then. */
+#define _DEFAULT_SOURCE 1 // usleep
 #include "check.h"
 
 #include <TAMPI.h>
