@@ -68,7 +68,9 @@ static void of_a_taskgroup(void) {
         CHECK_EQ(histogram[i], 10);
 }
 
-/* The section's length is a variable: clang 19 gives a constant one the size of one element. */
+/* The section's length is a variable: clang 19 gives a constant one the size of one element. It keeps
+ * a variable one in a thread-local variable, which the combining thread reads and only the tasks
+ * write: with no runtime may this thread have run none of them. So it runs one. */
 static void of_a_section(int length) {
     enum { n = 3000 };
     static long field[n];
@@ -76,6 +78,9 @@ static void of_a_section(int length) {
         field[i] = i;
 #pragma omp taskgroup task_reduction(+ : field[100 : length])
     {
+#pragma omp task if (0) in_reduction(+ : field[100 : length])
+        for (int i = 100; i < 100 + length; ++i)
+            field[i] += 0;
         for (int t = 0; t < 50; ++t) {
 #pragma omp task in_reduction(+ : field[100 : length])
             for (int i = 100; i < 100 + length; ++i)

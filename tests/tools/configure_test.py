@@ -32,14 +32,14 @@ def test_one_mpi_and_gcc_alone():
     for words in ("Clang", "GCC (gfortran)", "Flang", "mpich", "simgrid"):
         assert words in line, line
     assert "openmpi" not in line, line
-    assert "libsennit-openmpi.so" in plan and "libsennit-mpich" not in plan
+    assert "-o lib/libsennit-openmpi.so" in plan and "-o lib/libsennit-mpich" not in plan
     assert "clang" not in plan and "mpif90" not in plan
 
 
 def test_the_other_mpi():
     line, plan = left_out("SENNIT_OPENMPI_CC")
     assert "openmpi" in line and "mpich" not in line, line
-    assert "libsennit-mpich.so" in plan and "libsennit-openmpi" not in plan
+    assert "-o lib/libsennit-mpich.so" in plan and "-o lib/libsennit-openmpi" not in plan
 
 
 def test_without_tests():

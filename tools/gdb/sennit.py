@@ -256,7 +256,7 @@ class Tasks(gdb.Command):
             thread = threads.get(int(atomic(worker["thread_id_"])))
             state = "idle" if int(atomic(worker["idle_since_"])) else "at work"
             print(f"worker {index}, {'thread %d' % thread.num if thread else 'no thread'}: {state}")
-            current = int(worker["current_"])
+            current = int(atomic(worker["current_"]))
             for fiber in fibers_of(worker):
                 innermost = True
                 for wait in waits_of(fiber):
