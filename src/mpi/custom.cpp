@@ -30,8 +30,9 @@ constexpr sennit_call kWaits{"MPI_Wait", 0, 1};
     status = traced.status(status);
     if (continuations() && !inside_mpi()) {
         static constexpr auto test = SENNIT_BARE(Test);
-        return wait_attending({.name = "MPI_Wait", .requests = 1}, true, 1, request, status,
-                              in_task(), [&](int *flag) { return test(request, flag, status); });
+        return wait_attending({.name = "MPI_Wait", .requests = 1, .handles = request}, true, 1,
+                              request, status, in_task(),
+                              [&](int *flag) { return test(request, flag, status); });
     }
     if (!must_not_block()) {
         const Blocking mark(kWaits, 1, -1, handle_bits(request));
