@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a row of a room's table of environment variables, <room>/options.def, is made of:
 //
-//   SENNIT_CHOICE(field, Type, WORDS, variable, fallback, help)   WORDS: a list below; Type is made
-//   of it SENNIT_NUMBER(field, variable, fallback, least, most, help) SENNIT_TEXT(field, variable,
-//   fallback, form, help)            form: what the text looks like, for people
+// - SENNIT_CHOICE(field, Type, WORDS, variable, fallback, help): Type is made of WORDS, a list
+// below
+// - SENNIT_NUMBER(field, variable, fallback, least, most, help)
+// - SENNIT_TEXT(field, variable, fallback, form, help): form shows people what the text looks like
 //
 // Who includes a table defines the three and takes them back after it. The table is the one truth:
 // fields, enumerators, messages, `sennit doctor --options`, docs/user/options.md and the manual
