@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "sennit_door.h"
+#include "soon.h"
 #include <errno.h>
 #include <pthread.h>
 #include <threads.h>
@@ -28,17 +29,6 @@ typedef struct {
     int again; /* what the owner gets who acquires it once more; -1: not tried */
     int (*acquire_again)(void);
 } Lock;
-
-static struct timespec soon(clockid_t clock) {
-    struct timespec time;
-    clock_gettime(clock, &time);
-    time.tv_nsec += 10 * 1000 * 1000;
-    if (time.tv_nsec >= 1000 * 1000 * 1000) {
-        time.tv_nsec -= 1000 * 1000 * 1000;
-        ++time.tv_sec;
-    }
-    return time;
-}
 
 static pthread_mutex_t mutex; /* of the kind that is tested */
 static void mutex_acquire(void) {

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "sennit_door.h"
+#include "soon.h"
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -19,17 +20,6 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static sem_t semaphore;
 static volatile int items, waiting, done;
-
-static struct timespec soon(clockid_t clock) {
-    struct timespec time;
-    clock_gettime(clock, &time);
-    time.tv_nsec += 10 * 1000 * 1000;
-    if (time.tv_nsec >= 1000 * 1000 * 1000) {
-        time.tv_nsec -= 1000 * 1000 * 1000;
-        ++time.tv_sec;
-    }
-    return time;
-}
 
 /* A task that is suspended, so that the thread must not block; then it does `what`. */
 static void suspended_first(void (*what)(void)) {
