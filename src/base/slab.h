@@ -62,7 +62,7 @@ class Heap {
   private:
     static constexpr std::size_t kChunk = 64 * 1024;
     static constexpr std::size_t kUnit = 64;
-    static constexpr int kClasses = 20; // see kSizes in slab.cpp; the largest is 8 KiB
+    static constexpr int kClasses = 20; // see size_of(); the largest is 16 KiB
     static constexpr std::size_t kSmall = 1024;
     static constexpr int kBatch = 32;
     static constexpr int kLarge = -1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of ready tasks in this process, as SENNIT_POLICY and SENNIT_ORDER ask for it. With
-// `auto` each team member has a queue of its own (queue.h), newest first, and steals; with any
-// other policy the members of a team share one ordered queue per NUMA node.
+// The order of ready tasks in this process, as SENNIT_POLICY and SENNIT_ORDER ask for it. Under
+// `steal` each team member has a queue of its own (queue.h), newest first, and steals. Under every
+// other policy the members of a team share one ordered queue per NUMA node (ordered_queue.h).
 #pragma once
 
 #include "base/compiler.h"
@@ -43,7 +43,8 @@ std::uint32_t next_age();
 void make_queues(Group &group);
 void drop_queues(Group &group);
 
-// The room above: verdicts on tasks have changed (policy/outlook.h). An idle worker has time.
+// Set by the room above when its verdicts on tasks have changed (policy/outlook.h). An idle worker
+// then calls reconsider().
 extern std::atomic<bool> g_outdated;
 void reconsider();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ready tasks of one team member, for policy `auto`.
+// The ready tasks of one team member, under the policy `steal`.
 //
 // Priority 0, which is what nearly every task has, is a ring of pointers: a thief that takes many
 // reads two cache lines of it and touches no task while it holds the lock. Higher priorities are

@@ -60,8 +60,8 @@ void drop_table(sched::Worker *worker, DependTable *table);
 void keep_waited(Task &creator, DependNode *node);
 DependNode *take_waited(Task &creator); // null when there is none
 
-// Close the list of successors; release(worker-independent) calls ready(node) for each that is
-// ready now.
+// Close the list of successors and call ready(successor) for each that misses nothing any more.
+// `worker` is the caller's, null on a thread without one: the edges' memory goes back through it.
 template <class Ready>
 void release_successors(sched::Worker *worker, DependNode &node, Ready ready);
 

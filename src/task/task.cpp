@@ -383,8 +383,8 @@ static void push_new_elsewhere(Task &fresh) {
     sched::push_foreign(*fresh.team, &fresh);
 }
 
-// Under a policy other than `auto`: every task waits for its turn, and its creator, once it is far
-// enough ahead, lets one task at a time go first.
+// Under every policy but `steal`: a new task waits for its turn. A creator that is far enough ahead
+// lets one task at a time go first.
 static void submit_ordered(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
     bool ready = true;
     if (count > 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FACTS.md: __cxa_get_globals() is per fiber. Tasks suspended inside catch blocks on one thread
-// rethrow each their own exception, whatever the order in which they are resumed; so does the task
-// that is suspended during stack unwinding, in a destructor.
+// Each fiber has its own C++ exception state (__cxa_get_globals). Tasks of one thread are suspended
+// inside catch blocks. Each rethrows its own exception, whatever the order in which they are
+// resumed. So does a task that is suspended during stack unwinding, in a destructor.
 #include "sennit_door.h"
 #include <exception>
 #include <stdexcept>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * DESIGN.md: locks park tasks, not threads. A task is suspended while it holds a lock or is inside
- * a critical region; tasks of the same, only thread that want it park, and those that resume the
- * holder run.
+ * Locks park tasks, not threads. There is one thread. A task is suspended while it holds a lock or
+ * is inside a critical region. Tasks that want it park, and the tasks that resume the holder run.
  */
 #include "sennit_door.h"
 

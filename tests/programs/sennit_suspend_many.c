@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * DESIGN.md, workers and fibers: the number of blocked tasks is bounded by memory alone. 10,000
- * tasks (or as the argument says) are suspended at once; each costs less than 16 KiB of resident
- * memory. A barrier of events in dependence order wakes them, and all of them finish.
+ * Memory alone bounds the number of suspended tasks. 10,000 of them (or as many as the argument
+ * says) are suspended at once; each costs less than 16 KiB of resident memory. Their creator
+ * resumes them, and all of them finish.
  */
 #include "sennit_door.h"
 #include <string.h>

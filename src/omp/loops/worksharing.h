@@ -45,7 +45,7 @@ bool single_begin(sched::Worker &worker);
 void copyprivate_publish(sched::Worker &worker, void *data);
 void *copyprivate_receive(sched::Worker &worker);
 
-// For team_setup/teardown.
+// A team makes them when it is made and drops them when it is dissolved.
 Workshares *make_workshares(int threads);
 void drop_workshares(Workshares *workshares);
 void reset_workshares(Team &team); // at fork, before the threads start
