@@ -162,7 +162,7 @@ class Writer {
             std::fprintf(out_, ", %d request%s", requests, plural(requests));
         if (requests > 0 && !is_given("SENNIT_HANG"))
             for (std::size_t i = 0; i < waiter.operations; ++i)
-                if (!survey_.operation(waiter, i).wait.call) { // mpi/posted.h
+                if (!survey_.operation(waiter, i).wait.call) { // mpi/record/request_table.h
                     std::fputs(" (with SENNIT_HANG=report you hear of what)", out_);
                     break;
                 }

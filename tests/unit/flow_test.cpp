@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mpi/flow.h: how many sends are under way, on cards and with receivers of different kinds.
-#include "mpi/flow.h"
+// mpi/engine/flow.h: how many sends are under way, on cards and with receivers of different kinds.
+#include "mpi/engine/flow.h"
 
 #include <deque>
 #include <gtest/gtest.h>

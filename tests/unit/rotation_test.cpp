@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// mpi/rotation.h: a turn's cost does not grow with the number of pending operations, and each of
+// mpi/engine/rotation.h: a turn's cost does not grow with the number of pending operations, and each of
 // them is tested.
-#include "mpi/rotation.h"
+#include "mpi/engine/rotation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/call/blocking.h"
+
+#include "mpi/call/errors.h"
+#include "mpi/extensions/batch.h"
+#include "mpi/record/collective_calls.h"
+#include "mpi/record/request_table.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sched.h>
+
+namespace sennit::mpi {
+
+bool Blocking::may_mark() {
+    if (marked_call() == &g_unknown) {
+        static const auto tell = reinterpret_cast<decltype(&::sennit_thread_blocks)>(
+            find_in_runtime("sennit_thread_blocks"));
+        t_mark.call = nullptr;
+        if (tell)
+            tell(&t_mark); // else, and without memory, nobody asks
+    }
+    return !is_marked();
+}
+
+Blocking::Blocking(const Operation &operation) {
+    if (!may_mark())
+        return;
+    const bool of_requests = operation.requests > 0;
+    t_mark.said = {operation.name, static_cast<int>(operation.notice), of_requests};
+    mark_.emplace(t_mark.said, of_requests ? operation.requests : operation.peer, operation.tag,
+                  of_requests ? handle_bits(operation.handles) : group_of(operation.object));
+}
+
+sennit_wait wait_of(const Operation &operation) {
+    sennit_wait wait = {operation.name,
+                        static_cast<int>(operation.notice),
+                        operation.peer,
+                        operation.tag,
+                        operation.requests,
+                        operation.count,
+                        group_of(operation.object),
+                        operation.handles,
+                        -1,
+                        -1};
+    if (const Operation *receives = operation.receives) {
+        wait.direction = kExchange;
+        wait.send_peer = wait.peer;
+        wait.send_tag = wait.tag;
+        wait.peer = receives->peer;
+        wait.tag = receives->tag;
+        wait.count = receives->count;
+    }
+    return wait;
+}
+
+namespace {
+
+// A group's ranks in the whole job.
+class InWorld {
+  public:
+    explicit InWorld(MPI_Group group) : group_(group) {
+        static constexpr auto size = SENNIT_BARE(Group_size);
+        static constexpr auto of_comm = SENNIT_BARE(Comm_group);
+        if (size(group_, &size_) != MPI_SUCCESS ||
+            of_comm(MPI_COMM_WORLD, &world_) != MPI_SUCCESS) {
+            size_ = 0;
+            world_ = MPI_GROUP_NULL;
+        }
+    }
+    ~InWorld() {
+        static constexpr auto free = SENNIT_BARE(Group_free);
+        if (world_ != MPI_GROUP_NULL)
+            free(&world_);
+    }
+    InWorld(const InWorld &) = delete;
+    InWorld &operator=(const InWorld &) = delete;
+
+    // -1: it is in another job, or the program has got it wrong.
+    int rank(int in_group) const {
+        static constexpr auto translate = SENNIT_BARE(Group_translate_ranks);
+        int rank = MPI_UNDEFINED;
+        if (in_group < 0 || in_group >= size_ ||
+            translate(group_, 1, &in_group, world_, &rank) != MPI_SUCCESS || rank == MPI_UNDEFINED)
+            return -1;
+        return rank;
+    }
+    // The same number where the same ranks are in the same order; 0: not all are of the job.
+    std::uint64_t fingerprint() const {
+        std::uint64_t sum = 0xcbf29ce484222325u; // FNV-1a
+        for (int i = 0; i < size_; ++i) {
+            const int member = rank(i);
+            if (member < 0)
+                return 0;
+            sum = (sum ^ static_cast<std::uint64_t>(member)) * 0x100000001b3u;
+        }
+        return sum;
+    }
+
+  private:
+    MPI_Group group_;
+    MPI_Group world_ = MPI_GROUP_NULL;
+    int size_ = 0;
+};
+
+// What people call the wait's communicator, and who its peers are in the whole job. Local calls,
+// and the communicator is in use, so it lives.
+void describe_group(const sennit_wait &wait, sennit_wait_text &text) {
+    static constexpr auto get_name = SENNIT_BARE(Comm_get_name);
+    static constexpr auto get_size = SENNIT_BARE(Comm_size);
+    static constexpr auto is_inter = SENNIT_BARE(Comm_test_inter);
+    static constexpr auto group_of_comm = SENNIT_BARE(Comm_group);
+    static constexpr auto remote_group = SENNIT_BARE(Comm_remote_group);
+    static constexpr auto group_free = SENNIT_BARE(Group_free);
+    const auto comm = handle_from<MPI_Comm>(wait.group);
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    int size = 0;
+    int inter = 0;
+    if (get_size(comm, &size) != MPI_SUCCESS || is_inter(comm, &inter) != MPI_SUCCESS)
+        return;
+    text.size = size;
+    if (get_name(comm, name, &length) != MPI_SUCCESS || !*name)
+        std::snprintf(name, sizeof name, "a communicator of %d", size);
+    constexpr int room = sizeof text.group - 1; // an end may be left out
+    std::snprintf(text.group, sizeof text.group, "%.*s", room, name);
+    MPI_Group theirs = MPI_GROUP_NULL;
+    if ((inter ? remote_group : group_of_comm)(comm, &theirs) != MPI_SUCCESS)
+        return;
+    {
+        const InWorld world(theirs);
+        if (wait.direction != 0) {
+            text.peer = world.rank(wait.peer);
+            text.send_peer = world.rank(wait.send_peer);
+        }
+        if (!inter)
+            text.members = world.fingerprint();
+    }
+    group_free(&theirs);
+}
+
+// MPI need not be asked about it, nor can it be while the program is in MPI_Finalize.
+void describe_world(const sennit_wait &wait, sennit_wait_text &text) {
+    std::snprintf(text.group, sizeof text.group, "MPI_COMM_WORLD");
+    if (wait.direction != 0) {
+        text.peer = wait.peer;
+        text.send_peer = wait.send_peer;
+    }
+}
+
+// The runtime asks on a thread of its own, which MPI_Finalize has to wait for. Each of the two
+// threads writes its word before it reads the other's: one of them sees that the other was first.
+std::atomic<int> g_asking{0};
+
+class Asking {
+  public:
+    Asking() {
+        static constexpr auto finalized = SENNIT_BARE(Finalized);
+        g_asking.fetch_add(1, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with end_answers
+        int over = 0;
+        may_ = multiple() && finalized(&over) == MPI_SUCCESS && !over;
+    }
+    ~Asking() { g_asking.fetch_sub(1, std::memory_order_release); }
+    Asking(const Asking &) = delete;
+    Asking &operator=(const Asking &) = delete;
+    explicit operator bool() const { return may_; }
+
+  private:
+    bool may_ = false;
+};
+
+void describe(const sennit_wait *wait, sennit_wait_text *text) {
+    if (!wait->group)
+        return;
+    if (knows_constants() && wait->group == handle_bits(MPI_COMM_WORLD))
+        return describe_world(*wait, *text);
+    const Asking asking;
+    if (!asking)
+        return;
+    const Inside inside;
+    const QuietTests quiet; // of a wrong handle, which the program has passed
+    describe_group(*wait, *text);
+}
+
+bool is_complete(MPI_Request request) {
+    static constexpr auto get_status = SENNIT_BARE(Request_get_status);
+    int flag = 0;
+    MPI_Status status;
+    return get_status(request, &flag, &status) == MPI_SUCCESS && flag != 0;
+}
+
+// May one look at the request while its thread waits for it? Only one thread may wait, but looking
+// is allowed. In MPICH a request that is over meanwhile leaves its memory to others of MPI's kind,
+// all but a generalized one, for which the program would be called, too. Open MPI takes a request
+// that somebody waits for for complete.
+bool may_ask_in_use([[maybe_unused]] const RequestFacts &facts) {
+#ifdef MPICH_NUMVERSION
+    return std::strcmp(facts.call->name, "MPI_Grequest_start") != 0;
+#else
+    return false;
+#endif
+}
+
+int list_operations(const void *handles, int count, int in_use,
+                    void (*visit)(void *, const sennit_wait *), void *arg) {
+    const auto *const requests = static_cast<const MPI_Request *>(handles);
+    const Asking asking;
+    const bool asks = asking && hold_tests();
+    const Inside inside;
+    const QuietTests quiet;
+    bool certain = true;
+    for (int i = 0; i < count; ++i) {
+        if (requests[i] == MPI_REQUEST_NULL || is_born_complete(requests[i]))
+            continue;
+        RequestFacts facts;
+        const bool known = find_request(requests[i], facts);
+        const bool safe = in_use == 0 || (known && may_ask_in_use(facts));
+        certain = certain && asks && safe;
+        if (asks && safe && is_complete(requests[i]))
+            continue;
+        if (!known) {
+            visit(arg, nullptr);
+            continue;
+        }
+        const sennit_wait operation = {.call = facts.call->name,
+                                       .direction = facts.call->direction,
+                                       .peer = facts.peer,
+                                       .tag = facts.tag,
+                                       .requests = 0,
+                                       .count = -1,
+                                       .group = facts.group,
+                                       .handles = nullptr,
+                                       .send_peer = facts.send_peer,
+                                       .send_tag = facts.send_tag};
+        visit(arg, &operation);
+    }
+    if (asks)
+        release_tests();
+    return certain || count == 1; // or else it would have been waited for
+}
+
+void list_bound(void (*visit)(void *, sennit_task *, const sennit_wait *), void *arg) {
+    struct Context {
+        void (*visit)(void *, sennit_task *, const sennit_wait *);
+        void *arg;
+    } context{visit, arg};
+    visit_pending(
+        [](void *closure, const Ticket &ticket) {
+            if (ticket.task)
+                return; // suspended: it says itself what it waits for
+            const auto &batch = static_cast<const Batch &>(ticket);
+            sennit_wait wait = wait_of(batch.operation);
+            wait.requests = batch.count;
+            wait.handles = batch.requests;
+            const auto &to = *static_cast<const Context *>(closure);
+            to.visit(to.arg, batch.bound, &wait);
+        },
+        &context);
+}
+
+} // namespace
+
+void end_answers() {
+    set_multiple(false);
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with Asking
+    while (g_asking.load(std::memory_order_acquire) != 0)
+        sched_yield(); // it calls nothing that waits for others
+}
+
+constinit const sennit_describer g_describer = {describe, list_bound, list_operations,
+                                                sizeof(MPI_Request), visit_collectives};
+
+} // namespace sennit::mpi

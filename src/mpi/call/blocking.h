@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls that block their thread, because no task is to be suspended: marked while they last, so
+// that a report of a hang knows where the thread is.
+#pragma once
+
+#include "mpi/engine/engine.h"
+
+#include <optional>
+#include <utility>
+
+namespace sennit::mpi {
+
+// Is the thread in a call already, or is its mark not known to the runtime yet?
+inline bool is_marked() {
+    return marked_call() != nullptr;
+}
+
+// A call that is_marked() was asked about: a few stores are what stands between two bare messages.
+class BlockedMark {
+  public:
+    [[gnu::always_inline]] BlockedMark(const sennit_call &call, int peer, int tag,
+                                       std::uint64_t group) {
+        set(peer, tag, group);
+#if defined(__x86_64__) // no register is lost to a frame pointer
+        asm("mov %%rsp, %0" : "=m"(t_mark.frame));
+#else
+        set_frame(__builtin_frame_address(0));
+#endif
+        begin(&call);
+    }
+    ~BlockedMark() { end(); }
+    static void set_send(int peer, int tag) {
+        __atomic_store_n(&t_mark.send_peer, peer, __ATOMIC_RELAXED);
+        __atomic_store_n(&t_mark.send_tag, tag, __ATOMIC_RELAXED);
+    }
+    BlockedMark(const BlockedMark &) = delete;
+    BlockedMark &operator=(const BlockedMark &) = delete;
+
+  private:
+    friend class Unmarked;
+    [[gnu::always_inline]] static void set(int peer, int tag, std::uint64_t group) {
+        __atomic_store_n(&t_mark.peer, peer, __ATOMIC_RELAXED);
+        __atomic_store_n(&t_mark.tag, tag, __ATOMIC_RELAXED);
+        __atomic_store_n(&t_mark.group, group, __ATOMIC_RELAXED);
+    }
+    static void set_frame(const void *frame) {
+        __atomic_store_n(&t_mark.frame, frame, __ATOMIC_RELAXED);
+    }
+    static void begin(const sennit_call *call) {
+        // Pairs with the acquire of who reads the mark.
+        __atomic_store_n(&t_mark.call, call, __ATOMIC_RELEASE);
+    }
+    static void end() { begin(nullptr); }
+};
+
+// Any call: the first one of a thread makes its mark known, and one within another is not told.
+class Blocking {
+  public:
+    Blocking(const sennit_call &call, int peer, int tag, std::uint64_t group) {
+        if (may_mark())
+            mark_.emplace(call, peer, tag, group);
+    }
+    explicit Blocking(const Operation &operation);
+    // Of a call that both sends and receives: what it sends.
+    Blocking(const sennit_call &call, int peer, int tag, std::uint64_t group, int send_peer,
+             int send_tag) {
+        if (may_mark()) {
+            BlockedMark::set_send(send_peer, send_tag);
+            mark_.emplace(call, peer, tag, group);
+        }
+    }
+
+  private:
+    static bool may_mark();
+    std::optional<BlockedMark> mark_;
+};
+
+// The thread runs the program in the midst of a call that is marked. `wholly`: and where some
+// `Inside` lives; if the program never comes back (it throws, or jumps), it has left MPI.
+class Unmarked {
+  public:
+    explicit Unmarked(bool wholly = false) {
+        if (inside_mpi() && (wholly || !t_mark.inner)) [[unlikely]] {
+            inner_ = std::exchange(t_mark.inner, false);
+            call_ = marked_call();
+            peer_ = t_mark.peer;
+            tag_ = t_mark.tag;
+            send_peer_ = t_mark.send_peer;
+            send_tag_ = t_mark.send_tag;
+            group_ = t_mark.group;
+            frame_ = t_mark.frame;
+            said_ = t_mark.said;
+            BlockedMark::end();
+        }
+    }
+    ~Unmarked() {
+        if (call_) [[unlikely]] {
+            t_mark.inner = inner_;
+            BlockedMark::set(peer_, tag_, group_);
+            BlockedMark::set_send(send_peer_, send_tag_);
+            BlockedMark::set_frame(frame_);
+            t_mark.said = said_;
+            // Without the bit of who looked: since then the program did something.
+            const auto bits = reinterpret_cast<std::uintptr_t>(call_);
+            BlockedMark::begin(reinterpret_cast<const sennit_call *>(bits & ~std::uintptr_t{1}));
+        }
+    }
+    Unmarked(const Unmarked &) = delete;
+    Unmarked &operator=(const Unmarked &) = delete;
+
+  private:
+    const sennit_call *call_ = nullptr;
+    bool inner_ = false;
+    int peer_ = -1;
+    int tag_ = -1;
+    int send_peer_ = -1;
+    int send_tag_ = -1;
+    std::uint64_t group_ = 0;
+    const void *frame_ = nullptr;
+    sennit_call said_{};
+};
+
+// The direction of a call that both sends and receives.
+constexpr int kExchange = SENNIT_NOTICE_SEND | SENNIT_NOTICE_RECEIVE;
+
+// What reports say of an operation.
+sennit_wait wait_of(const Operation &operation);
+
+inline std::uint64_t group_of(Object object) {
+    return object.kind == Object::Kind::communicator ? object.handle : 0;
+}
+
+// start(&request), and the thread blocks until it is complete.
+template <class Start>
+int start_and_block(const Operation &operation, Start start) {
+    static constexpr auto wait = SENNIT_BARE(Wait);
+    const Blocking mark(operation);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int error = start(&request);
+    return error == MPI_SUCCESS ? wait(&request, MPI_STATUS_IGNORE) : error;
+}
+
+// Answers the runtime's questions about waits and tickets.
+extern const sennit_describer g_describer;
+// From now on they are answered without MPI, which is about to be finalized.
+void end_answers();
+
+} // namespace sennit::mpi

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every call looks at first: which way it goes, and whether its thread is inside MPI already.
+// A call of a program that has no tasks costs these few instructions more than the bare MPI's.
+#pragma once
+
+#include "sennit.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace sennit::mpi {
+
+// What there is in the process that calls have to attend to.
+enum Attention : unsigned char {
+    kTasks = 1, // a task runtime
+    kContinuations = 2,
+    kTracing = 4,
+    kCallbacks = 8,     // of the program, see extensions/callback.h
+    kRequestTable = 16, // see record/request_table.h
+    kCollectives = 32,  // all of them are non-blocking, see runtime.h
+};
+void attend_to(Attention what);
+void attend_no_more_to(Attention what);
+// To tasks; the runtime counts in `teams` those that have any.
+void attend_to_tasks(const std::int32_t *teams);
+
+// Words that every call looks at: hidden, they are reached without a table of addresses.
+#pragma GCC visibility push(hidden)
+
+extern constinit std::atomic<unsigned char> g_attention;
+// Where zero stands while calls need no attention but the mark: the count of teams with tasks, or,
+// where there is no runtime or something else to attend to, a word that is never zero.
+extern constinit std::atomic<const std::int32_t *> g_gate;
+// The same for the calls that make a request: theirs may need attention where others do not.
+extern constinit std::atomic<const std::int32_t *> g_request_gate;
+
+// Where this thread says what it waits for (sennit.h, blocking.h). While a call stands there it
+// runs MPI or this library, not the program.
+struct alignas(64) Mark : sennit_blocked { // in one cache line: up to 2% of a ping-pong otherwise
+    bool inner;                            // some `Inside` lives
+    sennit_call said;                      // a call without a sennit_call of its own
+};
+extern constinit thread_local Mark t_mark __attribute__((tls_model("initial-exec")));
+// In place of a call, and told to nobody:
+extern const sennit_call g_inside;  // the thread is inside
+extern const sennit_call g_unknown; // it has made no call yet that blocks: the runtime has no mark
+
+#pragma GCC visibility pop
+
+// Which way a call goes.
+enum class CallPath {
+    bare,
+    marked,   // bare, as long as the task runtime has no tasks; but who blocks says so (blocking.h)
+    attended, // whatever there is to be done
+};
+inline CallPath call_path_by(const std::atomic<const std::int32_t *> &gate) {
+    // The pointer is published after what it points to, which the load depends on.
+    if (__atomic_load_n(gate.load(std::memory_order_relaxed), __ATOMIC_RELAXED) == 0) [[likely]]
+        return CallPath::marked;
+    return g_attention.load(std::memory_order_relaxed) == 0 ? CallPath::bare : CallPath::attended;
+}
+inline CallPath call_path() {
+    return call_path_by(g_gate);
+}
+inline CallPath request_call_path() {
+    return call_path_by(g_request_gate);
+}
+
+// The thread's own look at its mark, which the runtime may be changing.
+inline const sennit_call *marked_call() {
+    return __atomic_load_n(&t_mark.call, __ATOMIC_RELAXED);
+}
+
+// Is this thread inside the MPI library?
+inline bool inside_mpi() {
+    const sennit_call *call = marked_call();
+    return call && call != &g_unknown;
+}
+
+// As long as it lives, this thread is inside: what MPI calls through our names is bare.
+class Inside {
+  public:
+    Inside() : call_(marked_call()), inner_(t_mark.inner), outermost_(!inside_mpi()) {
+        t_mark.inner = true;
+        if (outermost_)
+            __atomic_store_n(&t_mark.call, &g_inside, __ATOMIC_RELAXED);
+    }
+    ~Inside() {
+        t_mark.inner = inner_;
+        if (outermost_)
+            __atomic_store_n(&t_mark.call, call_, __ATOMIC_RELAXED);
+    }
+    Inside(const Inside &) = delete;
+    Inside &operator=(const Inside &) = delete;
+
+  private:
+    const sennit_call *call_;
+    bool inner_;
+    bool outermost_;
+};
+
+template <class Call>
+int outside_task(Call call) {
+    const Inside inside;
+    return call();
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/call/errors.h"
+
+#include "mpi/call/blocking.h"
+
+#include <dlfcn.h>
+
+namespace sennit::mpi {
+
+constinit thread_local bool QuietTests::t_quiet __attribute__((tls_model("initial-exec")));
+constinit thread_local bool QuietTests::t_kept __attribute__((tls_model("initial-exec")));
+
+void raise(Object object, int error) {
+    static constexpr auto on_communicator = SENNIT_BARE(Comm_call_errhandler);
+    static constexpr auto on_window = SENNIT_BARE(Win_call_errhandler);
+    static constexpr auto on_file = SENNIT_BARE(File_call_errhandler);
+    outside_task([&] {
+        switch (object.kind) {
+        case Object::Kind::communicator:
+            return on_communicator(handle_from<MPI_Comm>(object.handle), error);
+        case Object::Kind::window:
+            return on_window(handle_from<MPI_Win>(object.handle), error);
+        case Object::Kind::file:
+            return on_file(handle_from<MPI_File>(object.handle), error);
+        default:
+            return on_communicator(MPI_COMM_WORLD, error);
+        }
+    });
+}
+
+} // namespace sennit::mpi
+
+#if defined MPICH_NUMVERSION || defined MPI_ABI
+
+// Every function of MPICH that ends with an error goes through this one of its own, which calls the
+// handler of `comm` and gives the code that the function returns. Setting handlers instead would
+// show: communicators inherit them, and a handler may not call MPI (it runs under MPICH's lock). An
+// MPICH that does not export it keeps its behaviour, and another MPI with the standard ABI has no
+// such function.
+extern "C" SENNIT_MPI_EXPORT int MPIR_Err_return_comm(void *comm, const char *function, int error) {
+    using namespace sennit::mpi;
+    if (QuietTests::t_quiet) {
+        QuietTests::t_kept = true;
+        return error;
+    }
+    static const auto bare =
+        reinterpret_cast<decltype(&MPIR_Err_return_comm)>(find_next("MPIR_Err_return_comm"));
+    const Unmarked unmarked;
+    return bare(comm, function, error);
+}
+
+#elif defined OPEN_MPI
+
+// What calls the handlers in Open MPI.
+extern "C" SENNIT_MPI_EXPORT int ompi_errhandler_invoke(void *handler, void *object, int kind,
+                                                        int error, const char *function) {
+    using namespace sennit::mpi;
+    static const auto bare =
+        reinterpret_cast<decltype(&ompi_errhandler_invoke)>(find_next("ompi_errhandler_invoke"));
+    const Unmarked unmarked(true); // Open MPI bears handlers that do not return
+    return bare(handler, object, kind, error, function);
+}
+
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Error handlers are called once, for the object that the failing call is about, by the thread that
+// made the call.
+//
+// An MPI library tells of a failed request when the request is tested, which happens here in a
+// polling service. Open MPI calls the handler of the request's communicator then. MPICH calls the
+// handler of MPI_COMM_WORLD, whatever the request is about, and by default that ends the program.
+// So we are asked (errors.cpp) before MPICH calls a handler: while this thread tests, none is
+// called, and whoever waits for the request does what is to be done.
+#pragma once
+
+#include "mpi/engine/engine.h"
+
+namespace sennit::mpi {
+
+// From construction to destruction errors of this thread are kept from handlers, where the MPI lets
+// us.
+class QuietTests {
+  public:
+    QuietTests() : outer_(t_quiet) { t_quiet = true, t_kept = false; }
+    ~QuietTests() { t_quiet = outer_; }
+    QuietTests(const QuietTests &) = delete;
+    QuietTests &operator=(const QuietTests &) = delete;
+
+    // Was a handler not called since the last time?
+    static bool kept_back() {
+        const bool kept = t_kept;
+        t_kept = false;
+        return kept;
+    }
+
+    static constinit thread_local bool t_quiet __attribute__((tls_model("initial-exec")));
+    static constinit thread_local bool t_kept __attribute__((tls_model("initial-exec")));
+
+  private:
+    bool outer_;
+};
+
+// Call the error handler of `object`, or of MPI_COMM_WORLD for none.
+void raise(Object object, int error);
+
+} // namespace sennit::mpi

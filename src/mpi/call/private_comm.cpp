@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/call/private_comm.h"
+
+#include "base/clock.h"
+#include "base/last_words.h"
+#include "mpi/engine/engine.h"
+
+#include <cstdio>
+#include <sched.h>
+
+namespace sennit::mpi {
+
+bool make_private_comm(MPI_Comm *copy, const char *setting) {
+    static constexpr auto duplicate = SENNIT_BARE(Comm_idup);
+    static constexpr auto test = SENNIT_BARE(Test);
+    static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
+    static constexpr auto abort = SENNIT_BARE(Abort);
+    // Ranks leave the bare MPI_Init about together.
+    constexpr std::int64_t kPatienceNs = 10'000'000'000;
+    const Inside inside;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (duplicate(MPI_COMM_WORLD, copy, &request) != MPI_SUCCESS)
+        return false;
+    const std::int64_t deadline = monotonic_ns() + kPatienceNs;
+    for (int over = 0;;) {
+        if (test(&request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            return false;
+        if (over)
+            return true;
+        if (monotonic_ns() > deadline) {
+            int rank = -1;
+            get_rank(MPI_COMM_WORLD, &rank);
+            std::fprintf(stderr,
+                         "sennit: rank %d waits in MPI_Init for ranks without %s: set it, and use "
+                         "Sennit's OpenMP runtime, on all ranks of the job or on none\n",
+                         rank, setting);
+            let_last_words_through();
+            abort(MPI_COMM_WORLD, 1);
+        }
+        sched_yield();
+    }
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/call/runtime.h"
+
+#include "mpi/call/blocking.h"
+#include "mpi/engine/engine.h"
+#include "mpi/extensions/callback.h"
+#include "mpi/extensions/continuation.h"
+#include "mpi/options.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace sennit::mpi {
+
+constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec"))) = true;
+constinit thread_local unsigned t_tests_in_vain __attribute__((tls_model("initial-exec"))) = 0;
+
+namespace {
+
+// The runtime's functions that we use, looked up by name: without them every call is bare.
+#define SENNIT_RUNTIME_FUNCTIONS(X)                                                                \
+    X(sennit_should_suspend)                                                                       \
+    X(sennit_tasks_outside)                                                                        \
+    X(sennit_worker_wanted)                                                                        \
+    X(sennit_meets_others)                                                                         \
+    X(sennit_libraries_loaded)                                                                     \
+    X(sennit_teams_with_tasks)                                                                     \
+    X(sennit_send_order)                                                                           \
+    X(sennit_task_urgency)                                                                         \
+    X(sennit_task_self)                                                                            \
+    X(sennit_task_get_kind)                                                                        \
+    X(sennit_task_wait_ns)                                                                         \
+    X(sennit_task_spawn)                                                                           \
+    X(sennit_task_yield)                                                                           \
+    X(sennit_task_suspend_for)                                                                     \
+    X(sennit_task_resume)                                                                          \
+    X(sennit_helpers)                                                                              \
+    X(sennit_task_events_increase)                                                                 \
+    X(sennit_task_events_decrease)                                                                 \
+    X(sennit_code_calls)                                                                           \
+    X(sennit_poll_register)                                                                        \
+    X(sennit_poll_describe)                                                                        \
+    X(sennit_poll_pending)                                                                         \
+    X(sennit_notify)
+
+int serve(void *);
+
+struct Runtime {
+#define SENNIT_MEMBER(name) decltype(&::name) name = nullptr;
+    SENNIT_RUNTIME_FUNCTIONS(SENNIT_MEMBER)
+#undef SENNIT_MEMBER
+    sennit_poll_service *service = nullptr;
+    bool complete = false;
+
+    Runtime() {
+        complete = true;
+#define SENNIT_FIND(name)                                                                          \
+    name = reinterpret_cast<decltype(&::name)>(find_in_runtime(#name));                            \
+    complete = complete && name != nullptr;
+        SENNIT_RUNTIME_FUNCTIONS(SENNIT_FIND)
+#undef SENNIT_FIND
+        if (complete) {
+            sennit_poll_register("mpi", serve, nullptr, &service);
+            sennit_poll_describe(service, &g_describer);
+        }
+    }
+};
+
+Runtime &runtime() {
+    static Runtime found;
+    return found;
+}
+
+// The polling service. Its thread is the program's unless it has never run a task.
+int serve(void *) {
+    sennit_task *task = nullptr;
+    return progress(!continuations() || runtime().sennit_task_self(&task) == SENNIT_SUCCESS);
+}
+
+std::atomic<bool> g_multiple{false};
+std::atomic<bool> g_all_nonblocking{false};
+
+int kind_of(sennit_task *task) {
+    int kind = SENNIT_TASK_EXPLICIT;
+    runtime().sennit_task_get_kind(task, &kind);
+    return kind;
+}
+
+} // namespace
+
+bool runtime_present() {
+    return runtime().complete;
+}
+void set_multiple(bool multiple) {
+    g_multiple.store(multiple, std::memory_order_release);
+}
+
+bool multiple() {
+    return g_multiple.load(std::memory_order_relaxed);
+}
+
+void begin_tasks() {
+    attend_to_tasks(runtime().sennit_teams_with_tasks());
+}
+
+bool in_task() {
+    return !inside_mpi() && multiple() && t_taskaware && runtime().sennit_should_suspend();
+}
+
+bool must_not_block() {
+    Callback::note_call();
+    return in_task() || (!inside_mpi() && Callback::polls());
+}
+
+void choose_collectives() {
+    if (options::read_choice(options::collectives) !=
+        static_cast<int>(CollectiveChoice::nonblocking))
+        return;
+    g_all_nonblocking.store(true, std::memory_order_relaxed);
+    attend_to(kCollectives);
+}
+
+CollectiveForm collective_form(bool has_twin) {
+    Callback::note_call();
+    if (inside_mpi())
+        return CollectiveForm::blocking;
+    const bool all_nonblocking = has_twin && g_all_nonblocking.load(std::memory_order_relaxed);
+    const bool callback = Callback::polls();
+    if (!in_task() && !callback)
+        return all_nonblocking ? CollectiveForm::started : CollectiveForm::blocking;
+    const bool nonblocking = has_twin && (all_nonblocking || callback ||
+                                          kind_of(current_task()) == SENNIT_TASK_EXPLICIT);
+    return nonblocking ? CollectiveForm::nonblocking : CollectiveForm::delegated;
+}
+
+sennit_task *current_task() {
+    sennit_task *task = nullptr;
+    runtime().sennit_task_self(&task);
+    return task;
+}
+
+bool leaves_tasks() {
+    return runtime().complete && runtime().sennit_should_suspend() &&
+           kind_of(current_task()) == SENNIT_TASK_INITIAL;
+}
+
+bool others_leave_tasks() {
+    return runtime().complete && runtime().sennit_tasks_outside() && !leaves_tasks();
+}
+
+bool worker_wanted() {
+    return !runtime().complete || runtime().sennit_worker_wanted();
+}
+
+void run_tasks(std::int64_t ns) {
+    runtime().sennit_task_wait_ns(static_cast<std::uint64_t>(ns), nullptr);
+}
+
+bool code_may_block(void (*function)()) {
+    return runtime().sennit_code_calls(reinterpret_cast<const void *>(function), is_blocking) != 0;
+}
+
+bool spawn_task(void (*body)(void *), void *arg) {
+    return runtime().sennit_task_spawn(body, arg, nullptr, nullptr, "MPI callback") ==
+           SENNIT_SUCCESS;
+}
+
+void suspend(sennit_task *task, const Operation &operation) {
+    const Callback::Aside aside;
+    const sennit_wait wait = wait_of(operation);
+    runtime().sennit_task_suspend_for(task, &wait);
+}
+void yield_to_tasks() {
+    if (!in_task())
+        return;
+    const Callback::Aside aside;
+    runtime().sennit_task_yield();
+}
+void libraries_loaded() {
+    if (runtime_present())
+        runtime().sennit_libraries_loaded();
+}
+void meet_others() {
+    if (runtime().complete)
+        runtime().sennit_meets_others();
+}
+void resume(sennit_task *task) {
+    runtime().sennit_task_resume(task);
+}
+void add_helpers(int more) {
+    runtime().sennit_helpers(more);
+}
+void bind_event(sennit_task *task) {
+    runtime().sennit_task_events_increase(task, 1);
+}
+void fulfil_event(sennit_task *task) {
+    runtime().sennit_task_events_decrease(task, 1);
+}
+
+void notify(Notice notice, int peer) {
+    if (notice == Notice::none || inside_mpi() || !runtime().complete)
+        return;
+    runtime().sennit_notify(static_cast<sennit_notice>(notice), peer, 0);
+}
+
+void count_pending(int more) {
+    if (runtime().complete)
+        runtime().sennit_poll_pending(runtime().service, more);
+}
+
+int task_urgency() {
+    return runtime().complete ? runtime().sennit_task_urgency() : -1;
+}
+
+int send_order(std::uint64_t &key) {
+    return runtime().sennit_send_order(&key);
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/chaos/chaos.h"
+
+#include "base/clock.h"
+#include "base/rank.h"
+#include "base/words.h"
+#include "mpi/call/errors.h"
+#include "mpi/options.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace sennit::mpi::chaos {
+
+bool g_on = false;
+
+namespace {
+
+struct Plan {
+    bool seeded = false;
+    std::uint64_t seed = 0;
+    std::uint64_t latency_us = 0;
+    std::uint64_t bandwidth = 0; // MB/s; 0: no limit
+    std::uint64_t one_in_fails = 0;
+    std::uint64_t one_in_short = 0;
+    bool order = false;
+};
+Plan g_plan;
+std::uint64_t g_rank = 0;
+
+void refuse(const char *option, const char *word, int length) {
+    std::fprintf(stderr, "sennit: %s='%s': %s%.*s%s: use %s; going on without chaos\n",
+                 options::chaos.variable, option, length > 0 ? "'" : "a seed or a word", length,
+                 word,
+                 length > 0 ? "' is no such word, or its number is out of range" : " is missing",
+                 options::chaos.range);
+}
+
+[[gnu::constructor]] void load() {
+    const char *option = std::getenv(options::chaos.variable);
+    if (!option || !*option)
+        return;
+    Plan plan;
+    const Word words[] = {{"seed", &plan.seed, &plan.seeded},
+                          {"latency", &plan.latency_us, nullptr, 0, 60'000'000},
+                          {"bandwidth", &plan.bandwidth, nullptr, 1, 1'000'000},
+                          {"fail", &plan.one_in_fails, nullptr, 1, 1'000'000'000},
+                          {"short", &plan.one_in_short, nullptr, 1, 1'000'000'000},
+                          {"order", nullptr, &plan.order}};
+    if (const BadWord bad = read_words(option, words); bad.text)
+        return refuse(option, bad.text, bad.length);
+    if (!plan.seeded)
+        return refuse(option, "", 0);
+    g_plan = plan;
+    g_rank = static_cast<std::uint64_t>(rank_of_environment()) + 1;
+    g_on = true;
+}
+
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+    std::uint64_t x = a ^ (b + 0x9E3779B97F4A7C15ull + (a << 6) + (a >> 2));
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+    return x ^ (x >> 31);
+}
+
+// How many decisions of a kind there were. Kinds that share a counter only share their luck.
+constexpr std::size_t kKinds = 4096;
+std::atomic<std::uint64_t> g_decisions[kKinds];
+
+bool happens(const Operation &operation, std::uint64_t one_in, std::uint64_t what) {
+    if (one_in == 0)
+        return false;
+    const bool collective = operation.turn.kind != Object::Kind::none;
+    std::uint64_t kind = mix(what, collective ? 0 : g_rank);
+    for (const char *c = operation.name; *c; ++c)
+        kind = mix(kind, static_cast<unsigned char>(*c));
+    if (!collective)
+        kind = mix(mix(kind, static_cast<std::uint64_t>(operation.peer)),
+                   static_cast<std::uint64_t>(operation.tag));
+    const std::uint64_t before = g_decisions[kind % kKinds].fetch_add(1, std::memory_order_relaxed);
+    return mix(mix(g_plan.seed, kind), before) % one_in == 0;
+}
+
+std::uint64_t now_ns() {
+    return static_cast<std::uint64_t>(monotonic_ns());
+}
+
+struct Held {
+    Ticket *ticket;
+    std::uint64_t due;
+};
+Array<Held> g_held;
+std::uint64_t g_link_free = 0; // when the last message that came by it was through
+std::uint64_t g_random = 0;
+
+} // namespace
+
+bool delays() {
+    return g_plan.latency_us > 0 || g_plan.bandwidth > 0;
+}
+
+int fail(const Operation &operation) {
+    if (!happens(operation, g_plan.one_in_fails, 1))
+        return MPI_SUCCESS;
+    raise(operation.object, MPI_ERR_OTHER);
+    return MPI_ERR_OTHER;
+}
+
+void shorten(const Operation &operation, MPI_Status *status) {
+    if (status == MPI_STATUS_IGNORE || operation.notice != Notice::receive ||
+        !happens(operation, g_plan.one_in_short, 2))
+        return;
+    static constexpr auto get_count = SENNIT_BARE(Get_count);
+    static constexpr auto set_elements = SENNIT_BARE(Status_set_elements);
+    outside_task([&] {
+        int bytes = 0;
+        const int error = get_count(status, MPI_BYTE, &bytes);
+        return error == MPI_SUCCESS && bytes > 0 ? set_elements(status, MPI_BYTE, bytes / 2)
+                                                 : error;
+    });
+}
+
+int any_below(int limit) {
+    g_random = mix(g_plan.seed + g_rank, g_random);
+    return static_cast<int>(g_random % static_cast<std::uint64_t>(limit));
+}
+
+bool shuffles() {
+    return g_plan.order;
+}
+
+bool hold(Ticket &ticket, std::uint64_t bytes) {
+    if (!delays())
+        return false;
+    const std::uint64_t now = now_ns();
+    std::uint64_t arrived = now;
+    // What arrives comes one message after the other; 1 MB/s is 1 byte in 1000 ns.
+    if (g_plan.bandwidth > 0 && bytes > 0) {
+        g_link_free = (g_link_free > now ? g_link_free : now) + bytes * 1000 / g_plan.bandwidth;
+        arrived = g_link_free;
+    }
+    g_held.push({&ticket, arrived + g_plan.latency_us * 1000});
+    return true;
+}
+
+int release(void (*finish)(Ticket &ticket)) {
+    const std::uint64_t now = now_ns();
+    int done = 0;
+    for (int i = g_held.size(); i-- > 0;) {
+        if (g_held[i].due > now)
+            continue;
+        Ticket *ticket = g_held[i].ticket;
+        g_held[i] = g_held[g_held.size() - 1];
+        g_held.pop();
+        finish(*ticket);
+        ++done;
+    }
+    return done;
+}
+
+} // namespace sennit::mpi::chaos

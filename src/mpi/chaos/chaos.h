@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults to inject into the MPI calls of tasks (SENNIT_CHAOS), so that tests meet what a slow or
+// failing network would do: completions that come late, in any order, or not at all. Off by
+// default; then it costs the load of one flag.
+//
+// What a call suffers depends on the seed, the rank, and how many calls of its kind (name, peer,
+// tag) went before, not on how threads interleave. A collective fails on all ranks or on none.
+#pragma once
+
+#include "mpi/call/array.h"
+#include "mpi/engine/engine.h"
+
+namespace sennit::mpi::chaos {
+
+extern bool g_on;
+inline bool on() {
+    return __builtin_expect(g_on, 0);
+}
+
+// Do completions come late? Then nothing is complete at once.
+bool delays();
+// An error code, after the error handler was called; MPI_SUCCESS: the call may be made.
+int fail(const Operation &operation);
+inline int failure(const Operation &operation) {
+    return on() ? fail(operation) : MPI_SUCCESS;
+}
+// With a status of fewer elements than were received, now and then.
+void shorten(const Operation &operation, MPI_Status *status);
+
+// A number below `limit`, for the order of tests.
+int any_below(int limit);
+bool shuffles();
+
+// Below: only by the thread that tests tickets.
+// Keep a completed ticket until its message, of `bytes`, would have been here; false: it is not
+// late.
+bool hold(Ticket &ticket, std::uint64_t bytes);
+// finish(ticket) for those whose time has come; returns how many.
+int release(void (*finish)(Ticket &ticket));
+
+template <class T>
+void swap(Array<T> &array, int a, int b) {
+    const T kept = array[a];
+    array[a] = array[b];
+    array[b] = kept;
+}
+
+} // namespace sennit::mpi::chaos

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine behind every wrapper: start the non-blocking twin, test once, else file a ticket and
+// suspend the task; a polling service tests the tickets (task-aware MPI paper, section 6).
+//
+// The library is put in front of MPI by preload and overrides MPI_X and PMPI_X, which is where
+// every language binding ends; the real functions are found behind us. MPI libraries call
+// themselves through those names too: inside_mpi() tells such calls apart.
+#pragma once
+
+#include "mpi/call/call_path.h"
+#include "mpi/call/object.h"
+#include "mpi/call/runtime.h"
+#include "mpi/engine/flow.h"
+#include "sennit.h"
+
+#include <atomic>
+#include <cstdint>
+#include <mpi.h>
+#include <new>
+
+#define SENNIT_MPI_EXPORT __attribute__((visibility("default")))
+
+// What we use of the MPI library by name, functions of its own and objects behind its constants.
+// Weak: the preload reaches every program that a rank starts, and most of those know no MPI.
+#pragma weak MPI_F_STATUS_IGNORE
+#pragma weak MPI_F_STATUSES_IGNORE
+#ifdef OPEN_MPI
+#pragma weak MPI_Request_c2f
+#pragma weak MPI_Request_f2c
+#pragma weak OMPI_C_MPI_COMM_NULL_COPY_FN
+#pragma weak OMPI_C_MPI_COMM_NULL_DELETE_FN
+#pragma weak ompi_mpi_byte
+#pragma weak ompi_mpi_char
+#pragma weak ompi_mpi_datatype_null
+#pragma weak ompi_mpi_int
+#pragma weak ompi_mpi_op_band
+#pragma weak ompi_mpi_op_bor
+#pragma weak ompi_mpi_op_bxor
+#pragma weak ompi_mpi_op_land
+#pragma weak ompi_mpi_op_lor
+#pragma weak ompi_mpi_op_lxor
+#pragma weak ompi_mpi_op_max
+#pragma weak ompi_mpi_op_maxloc
+#pragma weak ompi_mpi_op_min
+#pragma weak ompi_mpi_op_minloc
+#pragma weak ompi_mpi_op_no_op
+#pragma weak ompi_mpi_op_prod
+#pragma weak ompi_mpi_op_replace
+#pragma weak ompi_mpi_op_sum
+#pragma weak ompi_mpi_packed
+#pragma weak ompi_mpi_comm_null
+#pragma weak ompi_mpi_comm_self
+#pragma weak ompi_mpi_comm_world
+#pragma weak ompi_mpi_file_null
+#pragma weak ompi_mpi_group_null
+#pragma weak ompi_mpi_info_null
+#pragma weak ompi_request_null
+#endif
+
+// Exports a function written by hand as MPI_<name> and PMPI_<name>.
+#define SENNIT_DEFINE(name, ...)                                                                   \
+    extern "C" int sennit_MPI_##name(__VA_ARGS__);                                                 \
+    extern "C" SENNIT_MPI_EXPORT int MPI_##name(__VA_ARGS__)                                       \
+        __attribute__((alias("sennit_MPI_" #name)));                                               \
+    extern "C" SENNIT_MPI_EXPORT int PMPI_##name(__VA_ARGS__)                                      \
+        __attribute__((alias("sennit_MPI_" #name)));                                               \
+    extern "C" int sennit_MPI_##name(__VA_ARGS__)
+
+namespace sennit::mpi {
+
+// Open MPI's constants are objects, whose addresses we know only if it was there from the start.
+inline bool knows_constants() {
+#ifdef OPEN_MPI
+    const void *const constant = MPI_COMM_WORLD;
+    return constant != nullptr;
+#else
+    return true;
+#endif
+}
+
+void *find_next(const char *name);       // the function behind ours, null: there is none
+void *find_bare(const char *name);       // of the MPI library, which must have it
+void *find_in_runtime(const char *name); // null: there is none
+
+// The real PMPI_X, found at its first call: afterwards a call of it is one jump.
+template <std::size_t n>
+struct Name {
+    char text[n];
+    constexpr Name(const char (&given)[n]) { // NOLINT(google-explicit-constructor): a literal
+        for (std::size_t i = 0; i < n; ++i)
+            text[i] = given[i];
+    }
+};
+template <Name name, class Function>
+class Bare;
+template <Name name, class Result, class... Arguments>
+class Bare<name, Result(Arguments...)> {
+  public:
+    using Function = Result (*)(Arguments...);
+    Result operator()(Arguments... arguments) const {
+        return __atomic_load_n(&s_function, __ATOMIC_RELAXED)(arguments...);
+    }
+    operator Function() const { return first; } // NOLINT(google-explicit-constructor)
+
+  private:
+    static Result first(Arguments... arguments) {
+        const auto found = reinterpret_cast<Function>(find_bare(name.text));
+        __atomic_store_n(&s_function, found, __ATOMIC_RELAXED);
+        return found(arguments...);
+    }
+    static inline constinit Function s_function = first;
+};
+#define SENNIT_BARE(name) (::sennit::mpi::Bare<"PMPI_" #name, decltype(MPI_##name)>{})
+
+// A send is about to be started, which those that wait for their turn (must_queue) with the same
+// communicator, peer and tag must not be overtaken by. Without a tag or object: with any.
+void begin_send(int peer, int tag = -1, Object object = {});
+
+// What a task is doing, for the runtime's policies, the timeline and reports.
+struct Operation {
+    const char *name = "";
+    Notice notice = Notice::none;
+    int peer = -1;
+    int tag = -1;
+    Object object = {};      // whose error handler is called
+    Object turn = {};        // what it must keep its order on
+    std::int64_t count = -1; // elements
+    int requests = 0;        // of the program's own, in `handles`
+    const void *handles = nullptr;
+    const Operation *receives = nullptr; // beside what it sends, and started before
+};
+
+// Something that MPI has to finish. Who waits is either a suspended task, in whose frame the ticket
+// lives, or a callback, which then owns the ticket.
+struct Ticket {
+    // True when it is over; `error` holds the code that the caller gets. Null: `request` is tested
+    // together with those of other tickets.
+    bool (*test)(Ticket &ticket) = nullptr;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Request *handle = nullptr; // the user's variable to write the request back to, or null
+    MPI_Status *status = MPI_STATUS_IGNORE;
+    Operation operation = {};
+    int error = MPI_SUCCESS;
+    bool unraised = false; // no error handler knows of `error` yet
+    // When it is over:
+    sennit_task *task = nullptr;                // to resume, or
+    void (*finished)(Ticket &ticket) = nullptr; // to call; it frees the ticket
+    Ticket *next = nullptr;
+    // A long send under a policy that orders them: how to start it, and who goes first.
+    int (*start)(void *closure, MPI_Request *request) = nullptr;
+    void *closure = nullptr;
+    std::uint64_t key = 0;
+    Flow::Place place = 0; // among those that are under way
+};
+
+// File a ticket; it will be tested until it is over. Counted before, by begin_pending.
+void begin_pending();
+void end_pending();
+void file(Ticket &ticket);
+
+// Suspend the calling task until `ticket` is over, unless it is already; returns its error. A
+// thread that is in a callback and cannot be suspended polls.
+int wait_for(const Operation &operation, Ticket &ticket);
+
+// Test the ticket here and now.
+bool test_once(Ticket &ticket);
+
+// Call the error handler of the ticket's object unless one was called; returns its error.
+int settle(Ticket &ticket);
+
+// start(&request), after the collectives on the same object that are waiting for their turn.
+int start_in_turn(const Operation &operation, int (*start)(void *closure, MPI_Request *request),
+                  void *closure, MPI_Request *request);
+
+template <class Start>
+int start_operation(const Operation &operation, Start &start, MPI_Request *request) {
+    if (operation.notice == Notice::send)
+        begin_send(operation.peer, operation.tag, operation.object);
+    else
+        notify(operation.notice, operation.peer);
+    if (operation.turn.kind != Object::Kind::none)
+        return start_in_turn(
+            operation,
+            [](void *closure, MPI_Request *r) { return (*static_cast<Start *>(closure))(r); },
+            &start, request);
+    return outside_task([&] { return start(request); });
+}
+
+// Where the policy orders messages: does a long send have to wait for its turn? Then others are
+// under way, and the ticket has its place. If not, it may be started at once.
+bool must_queue(const Operation &operation, Ticket &ticket);
+void leave_order(Ticket &ticket); // it is over
+// Suspend the calling task until the ticket's send had its turn and is over.
+int wait_in_queue(const Operation &operation, Ticket &ticket);
+
+// start(&request), then wait_for it.
+template <class Start>
+int start_and_wait(const Operation &operation, MPI_Status *status, Start start) {
+    Ticket ticket;
+    ticket.status = status;
+    if (operation.notice == Notice::send && must_queue(operation, ticket)) {
+        notify(operation.notice, operation.peer);
+        ticket.closure = &start;
+        ticket.start = [](void *closure, MPI_Request *r) {
+            return (*static_cast<Start *>(closure))(r);
+        };
+        return wait_in_queue(operation, ticket);
+    }
+    const int error = start_operation(operation, start, &ticket.request);
+    if (error == MPI_SUCCESS)
+        return wait_for(operation, ticket);
+    leave_order(ticket);
+    return error;
+}
+
+// test(&flag) until flag is set or an error comes, with the task suspended.
+template <class Test>
+int poll_and_wait(const Operation &operation, Test test) {
+    struct PollTicket : Ticket {
+        Test *call;
+    } ticket;
+    ticket.call = &test;
+    ticket.test = [](Ticket &base) {
+        auto &self = static_cast<PollTicket &>(base);
+        int flag = 0;
+        self.error = (*self.call)(&flag);
+        return flag != 0 || self.error != MPI_SUCCESS;
+    };
+    notify(operation.notice, operation.peer);
+    return wait_for(operation, ticket);
+}
+
+// Test the pending tickets, which one thread does at a time, and call continuations; returns how
+// many are over. Is the thread the program's?
+int progress(bool application = true);
+// Tickets that are not over.
+std::int64_t pending();
+// Look at those, unless another thread goes on testing them.
+void visit_pending(void (*visit)(void *arg, const Ticket &ticket), void *arg);
+// Keep others from testing; false when another thread goes on doing so.
+bool hold_tests();
+void release_tests();
+
+} // namespace sennit::mpi

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/extensions/batch.h"
+
+#include "mpi/chaos/chaos.h"
+#include "mpi/extensions/callback.h"
+#include "mpi/record/persistent.h"
+#include "mpi/record/traced.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace sennit::mpi {
+
+namespace {
+
+bool poll(Ticket &ticket) {
+    auto &self = static_cast<Batch &>(ticket);
+    int flag = 0;
+    self.error = self.test_all(self.count, self.requests, &flag,
+                               self.statuses ? self.statuses : MPI_STATUSES_IGNORE);
+    return flag || self.error != MPI_SUCCESS;
+}
+
+// The user is told, the memory goes.
+void conclude(void *batch) {
+    auto &self = *static_cast<Batch *>(batch);
+    if (self.deliver)
+        self.deliver(self);
+    sennit_task *bound = self.bound;
+    std::free(&self);
+    if (bound) {
+        const Callback::Here here; // who is told that the task is over may be, too
+        fulfil_event(bound);
+    }
+}
+
+void finish(Batch &self, bool at_once) {
+    if (!self.quiet)
+        settle(self);
+    if (self.user_statuses)
+        std::memcpy(self.user_statuses, self.statuses,
+                    static_cast<std::size_t>(self.count) * sizeof(MPI_Status));
+    if (self.callback)
+        Callback::run(self.callback, conclude, &self, at_once);
+    else
+        conclude(&self);
+}
+
+void finished(Ticket &ticket) {
+    finish(static_cast<Batch &>(ticket), false);
+}
+
+} // namespace
+
+Batch *make_batch(const char *name, int count, MPI_Request *requests, bool wants_statuses,
+                  Requests what) {
+    const auto n = static_cast<std::size_t>(count);
+    const std::size_t size = sizeof(Batch) + n * sizeof(MPI_Request) +
+                             (wants_statuses ? (n + 1) * sizeof(MPI_Status) : 0);
+    void *memory = std::malloc(size);
+    if (!memory)
+        return nullptr;
+    auto *batch = new (memory) Batch;
+    auto *end = reinterpret_cast<char *>(batch + 1);
+    if (wants_statuses) {
+        batch->statuses = reinterpret_cast<MPI_Status *>(end);
+        end += n * sizeof(MPI_Status);
+    }
+    batch->requests = reinterpret_cast<MPI_Request *>(end);
+    batch->operation.name = name;
+    batch->finished = finished;
+    if (count != 1)
+        batch->test = poll;
+    batch->count = count;
+    for (int i = 0; i < count; ++i) {
+        batch->requests[i] = requests[i];
+        if (what == Requests::taken_over ||
+            (what == Requests::waited_for && !is_persistent(requests[i])))
+            requests[i] = MPI_REQUEST_NULL;
+        if (wants_statuses)
+            batch->statuses[i].MPI_ERROR = MPI_SUCCESS;
+    }
+    if (count == 1) { // tested together with others
+        batch->handle = batch->requests;
+        batch->request = *batch->requests;
+        batch->status = wants_statuses ? batch->statuses : MPI_STATUS_IGNORE;
+    }
+    return batch;
+}
+
+int hand_over(Batch &batch) {
+    const bool over = test_once(batch);
+    const bool late =
+        (chaos::on() && chaos::delays()) || (batch.callback && Callback::too_many(batch.callback));
+    if (over && late && batch.error == MPI_SUCCESS) {
+        batch.test = [](Ticket &) { return true; }; // it will be late
+    } else if (over) {
+        const int error = batch.error;
+        finish(batch, true);
+        return error;
+    }
+    begin_pending();
+    file(batch);
+    return MPI_SUCCESS;
+}
+
+int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Status *statuses) {
+    if (count < 0)
+        return MPI_ERR_COUNT;
+    const bool wants = !is_ignored(statuses);
+    Batch *batch = make_batch(operation.name, count, requests, wants, Requests::waited_for);
+    if (!batch)
+        return MPI_ERR_NO_MEM;
+    batch->operation = operation;
+    batch->user_statuses = wants ? statuses : nullptr;
+    batch->bound = current_task();
+    trace_bound(batch->requests, count);
+    bind_event(batch->bound);
+    return hand_over(*batch);
+}
+
+bool is_ignored(const MPI_Status *statuses) {
+    // MPICH has one value for both.
+    const MPI_Status *const none[] = {MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE};
+    return statuses == none[0] || statuses == none[1];
+}
+
+} // namespace sennit::mpi

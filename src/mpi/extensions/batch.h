@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests with something to do when all of them are complete: what TAMPI_Iwait, MPIX_Detach and
+// MPIX_Continue are made of.
+#pragma once
+
+#include "mpi/engine/engine.h"
+#include "mpi/quirks/test_all.h"
+
+namespace sennit::mpi {
+
+struct Batch : Ticket {
+    int count = 0;
+    MPI_Request *requests = nullptr; // ours
+    TestAll test_all;
+    MPI_Status *statuses = nullptr; // ours; null: nobody asks
+    // Told when all is complete; `error` and `statuses` are final. The batch is freed afterwards.
+    void (*deliver)(Batch &batch) = nullptr;
+    void *data = nullptr;                // for `deliver`
+    void (*callback)() = nullptr;        // for `deliver`: the user's function
+    MPI_Status *user_statuses = nullptr; // filled before `deliver`
+    bool quiet = false;                  // `deliver` cares for errors, no handler is called
+    sennit_task *bound = nullptr;        // has an event that is fulfilled last
+};
+
+enum class Requests {
+    taken_over, // the user's handles become null
+    waited_for, // as MPI_Wait does: those of persistent requests are kept
+    kept,       // all persistent: the user goes on to use them
+};
+
+// A batch of the user's requests; null when there is no memory.
+Batch *make_batch(const char *name, int count, MPI_Request *requests, bool wants_statuses,
+                  Requests what);
+
+// Complete at once if possible, else test it from now on. Returns the error that was found at once.
+int hand_over(Batch &batch);
+
+// Bind the calling task's completion to the requests (task-aware MPI paper, section 6.2).
+int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Status *statuses);
+
+bool is_ignored(const MPI_Status *statuses);
+
+// start(&request), then bind it.
+template <class Start>
+int start_and_bind(const Operation &operation, MPI_Status *status, Start start) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int error = start_operation(operation, start, &request);
+    return error == MPI_SUCCESS ? bind(operation, 1, &request, status) : error;
+}
+
+} // namespace sennit::mpi

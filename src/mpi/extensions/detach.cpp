@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// MPIX_Detach* and MPIX_Start_detached* (MPI detach paper, section 4).
+#include "mpi/engine/progress_thread.h"
+#include "mpi/extensions/batch.h"
+#include "mpi/extensions/callback.h"
+#include "mpi/record/persistent.h"
+
+#include "mpix_detach.h"
+
+using namespace sennit::mpi;
+
+namespace {
+
+// The user's callback, of one of three types, is kept as void (*)().
+template <class Function>
+void (*keep(Function *callback))() {
+    return reinterpret_cast<void (*)()>(callback);
+}
+
+void call_plain(Batch &batch) {
+    reinterpret_cast<MPIX_Detach_function *>(batch.callback)(batch.data);
+}
+void call_with_status(Batch &batch) {
+    reinterpret_cast<MPIX_Detach_status_function *>(batch.callback)(batch.data, batch.statuses);
+}
+void call_with_statuses(Batch &batch) {
+    reinterpret_cast<MPIX_Detach_all_statuses_function *>(batch.callback)(batch.data, batch.count,
+                                                                          batch.statuses);
+}
+
+struct Delivery {
+    void (*deliver)(Batch &batch);
+    void (*function)();
+    bool wants_statuses;
+};
+Delivery plain(MPIX_Detach_function *callback) {
+    return {call_plain, keep(callback), false};
+}
+Delivery with_status(MPIX_Detach_status_function *callback) {
+    return {call_with_status, keep(callback), true};
+}
+Delivery with_statuses(MPIX_Detach_all_statuses_function *callback) {
+    return {call_with_statuses, keep(callback), true};
+}
+
+// Detach the requests; kept ones are persistent and started here.
+int detach(const char *name, int count, MPI_Request *requests, const Delivery &callback, void *data,
+           Requests what) {
+    if (count < 0)
+        return MPI_ERR_COUNT;
+    if (what == Requests::kept) {
+        static constexpr auto startall = SENNIT_BARE(Startall);
+        starts(count, requests);
+        const int error = outside_task([&] { return startall(count, requests); });
+        if (error != MPI_SUCCESS)
+            return error;
+        started(count, requests);
+    }
+    Batch *batch = make_batch(name, count, requests, callback.wants_statuses, what);
+    if (!batch)
+        return MPI_ERR_NO_MEM;
+    batch->deliver = callback.deliver;
+    batch->callback = callback.function;
+    batch->data = data;
+    Callback::expect();
+    const int error = hand_over(*batch);
+    wake_progress_thread();
+    return error;
+}
+
+int detach_each(const char *name, int count, MPI_Request *requests, const Delivery &callback,
+                void *const *array_of_data, Requests what) {
+    int error = count < 0 ? MPI_ERR_COUNT : MPI_SUCCESS;
+    for (int i = 0; i < count && error == MPI_SUCCESS; ++i)
+        error = detach(name, 1, requests + i, callback, array_of_data[i], what);
+    return error;
+}
+
+} // namespace
+
+extern "C" {
+
+SENNIT_MPI_EXPORT int MPIX_Detach(MPI_Request *request, MPIX_Detach_function *callback,
+                                  void *data) {
+    return detach("MPIX_Detach", 1, request, plain(callback), data, Requests::taken_over);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Detach_status(MPI_Request *request,
+                                         MPIX_Detach_status_function *callback, void *data) {
+    return detach("MPIX_Detach_status", 1, request, with_status(callback), data,
+                  Requests::taken_over);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Detach_each(int count, MPI_Request requests[],
+                                       MPIX_Detach_function *callback, void *array_of_data[]) {
+    return detach_each("MPIX_Detach_each", count, requests, plain(callback), array_of_data,
+                       Requests::taken_over);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Detach_each_status(int count, MPI_Request requests[],
+                                              MPIX_Detach_status_function *callback,
+                                              void *array_of_data[]) {
+    return detach_each("MPIX_Detach_each_status", count, requests, with_status(callback),
+                       array_of_data, Requests::taken_over);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Detach_all(int count, MPI_Request requests[],
+                                      MPIX_Detach_function *callback, void *data) {
+    return detach("MPIX_Detach_all", count, requests, plain(callback), data, Requests::taken_over);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Detach_all_status(int count, MPI_Request requests[],
+                                             MPIX_Detach_all_statuses_function *callback,
+                                             void *data) {
+    return detach("MPIX_Detach_all_status", count, requests, with_statuses(callback), data,
+                  Requests::taken_over);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Start_detached(MPI_Request *request, MPIX_Detach_function *callback,
+                                          void *data) {
+    return detach("MPIX_Start_detached", 1, request, plain(callback), data, Requests::kept);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Start_detached_status(MPI_Request *request,
+                                                 MPIX_Detach_status_function *callback,
+                                                 void *data) {
+    return detach("MPIX_Start_detached_status", 1, request, with_status(callback), data,
+                  Requests::kept);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Start_detached_each(int count, MPI_Request requests[],
+                                               MPIX_Detach_function *callback,
+                                               void *array_of_data[]) {
+    return detach_each("MPIX_Start_detached_each", count, requests, plain(callback), array_of_data,
+                       Requests::kept);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Start_detached_each_status(int count, MPI_Request requests[],
+                                                      MPIX_Detach_status_function *callback,
+                                                      void *array_of_data[]) {
+    return detach_each("MPIX_Start_detached_each_status", count, requests, with_status(callback),
+                       array_of_data, Requests::kept);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Start_detached_all(int count, MPI_Request requests[],
+                                              MPIX_Detach_function *callback, void *data) {
+    return detach("MPIX_Start_detached_all", count, requests, plain(callback), data,
+                  Requests::kept);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Start_detached_all_status(int count, MPI_Request requests[],
+                                                     MPIX_Detach_all_statuses_function *callback,
+                                                     void *data) {
+    return detach("MPIX_Start_detached_all_status", count, requests, with_statuses(callback), data,
+                  Requests::kept);
+}
+
+SENNIT_MPI_EXPORT int MPIX_Progress(void *) {
+    progress();
+    return MPI_SUCCESS;
+}
+
+} // extern "C"

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Fortran hands over, as C has it: handles are integers, and two addresses have a meaning.
+#pragma once
+
+#include "mpi/engine/engine.h"
+
+#ifdef OPEN_MPI
+#pragma weak MPI_Comm_f2c
+#pragma weak MPI_Op_f2c
+#pragma weak MPI_Type_f2c
+#endif
+
+namespace sennit::mpi {
+
+// A buffer: MPI_BOTTOM and MPI_IN_PLACE are variables in Fortran.
+void *buffer_from_fortran(void *buffer);
+
+// A status is laid out as in C.
+static_assert(sizeof(MPI_Status) % sizeof(MPI_Fint) == 0);
+MPI_Status *status_from_fortran(MPI_Fint *status);
+
+// One datatype for each process of `comm`. MPI uses the array until the operation is complete, so
+// it stays; equal ones are the same.
+const MPI_Datatype *datatypes_from_fortran(const MPI_Fint *types, MPI_Comm comm);
+
+} // namespace sennit::mpi

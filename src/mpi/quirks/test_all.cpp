@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/quirks/test_all.h"
+
+#include "mpi/call/errors.h"
+#include "mpi/extensions/batch.h"
+
+namespace sennit::mpi {
+
+#if defined MPICH_NUMVERSION || defined MPI_ABI
+
+int TestAll::operator()(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
+    static constexpr auto test = SENNIT_BARE(Test);
+    static constexpr auto error_class = SENNIT_BARE(Error_class);
+    static constexpr auto testall = SENNIT_BARE(Testall);
+    if (count < 0)
+        return testall(count, requests, flag, statuses); // says what is wrong
+    const bool ignored = is_ignored(statuses);
+    for (*flag = 0; over_ < count; ++over_) {
+        const int error =
+            test(&requests[over_], flag, ignored ? MPI_STATUS_IGNORE : &statuses[over_]);
+        if (error == MPI_SUCCESS && !*flag)
+            return MPI_SUCCESS;
+        unraised_ = QuietTests::kept_back() || unraised_;
+        int kind = MPI_SUCCESS;
+        error_class(error, &kind);
+        if (kind == MPI_ERR_REQUEST || kind == MPI_ERR_ARG)
+            return give_back(error); // it is none
+        if (error != MPI_SUCCESS && !failed_)
+            for (int i = 0; i < over_ && !ignored; ++i)
+                statuses[i].MPI_ERROR = MPI_SUCCESS;
+        failed_ = failed_ || error != MPI_SUCCESS;
+        if (failed_ && !ignored)
+            statuses[over_].MPI_ERROR = error;
+    }
+    *flag = 1;
+    return give_back(failed_ ? MPI_ERR_IN_STATUS : MPI_SUCCESS);
+}
+
+// What was kept from a handler in an earlier call is the business of whoever made this one.
+int TestAll::give_back(int error) {
+    QuietTests::t_kept = unraised_;
+    return error;
+}
+
+#else
+
+int TestAll::operator()(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
+    static constexpr auto testall = SENNIT_BARE(Testall);
+    return testall(count, requests, flag, statuses);
+}
+
+#endif
+
+} // namespace sennit::mpi

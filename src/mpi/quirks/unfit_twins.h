@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives whose non-blocking form does not do in their place: in a task a helper thread makes
+// the call (engine/delegate.h).
+#pragma once
+
+#include "mpi/engine/engine.h"
+
+#include <initializer_list>
+
+namespace sennit::mpi {
+
+// The program's operations may do anything, open a parallel region say: not for whoever happens to
+// test, in the midst of a task of his.
+inline bool is_user_defined(MPI_Op op) {
+    for (const MPI_Op predefined :
+         {MPI_SUM, MPI_MAX, MPI_MIN, MPI_PROD, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR, MPI_LXOR,
+          MPI_BXOR, MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP})
+        if (op == predefined)
+            return false;
+    return true;
+}
+
+// MPICH 4.0's Ibcast between groups receives garbage where a type has gaps; its Bcast does not.
+inline bool is_between_groups(MPI_Comm comm) {
+    static constexpr auto test_inter = SENNIT_BARE(Comm_test_inter);
+    int inter = 0;
+    return outside_task([&] { return test_inter(comm, &inter); }) == MPI_SUCCESS && inter;
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/wrap/file_queue.h"
+
+#ifdef MPICH_NUMVERSION
+
+#include "base/spin.h"
+#include "mpi/call/errors.h"
+#include "mpi/engine/delegate.h"
+#include "mpi/record/request_table.h"
+
+#include <dlfcn.h>
+#include <mutex>
+#include <sched.h>
+
+namespace sennit::mpi {
+
+constinit std::atomic<int> g_file_accesses{0};
+
+namespace {
+
+// What the program has called.
+struct Call {
+    MPI_File file;
+    bool individual; // at the file pointer, else at `offset`
+    MPI_Offset offset;
+    void *buffer;
+    MPI_Count count;
+    MPI_Datatype type;
+    int (*start)(const Call &call, MPI_Request *request); // MPICH's
+};
+
+struct Access {
+    // starting: its caller is about to start it (-> started) or to let it wait (-> queued)
+    enum class State : unsigned char { starting, queued, started };
+
+    Call call;
+    bool owns_type = false;
+    std::atomic<State> state{State::starting};
+    MPI_Request request = MPI_REQUEST_NULL; // the program's
+    MPI_Request real = MPI_REQUEST_NULL;
+    MPI_Count bytes = 0;
+    int error = MPI_SUCCESS;
+    Access *next = nullptr;      // on the file
+    Access *next_file = nullptr; // of the oldest
+};
+
+SpinLock g_lock;            // guards the links
+Access *g_oldest = nullptr; // of each file
+std::atomic<bool> g_working{false};
+
+// One thread at a time works: tests what is started, starts what is queued, takes out what is over.
+class Work {
+  public:
+    Work() = default;
+    ~Work() { g_working.store(false, std::memory_order_release); }
+    Work(const Work &) = delete;
+    Work &operator=(const Work &) = delete;
+    static bool may_begin() { return !g_working.exchange(true, std::memory_order_acquire); }
+
+  private:
+    Inside inside_;
+    QuietTests quiet_;
+};
+
+// Is it the only one of its file?
+bool put_in(Access &access) {
+    const std::lock_guard guard(g_lock);
+    g_file_accesses.fetch_add(1, std::memory_order_relaxed);
+    Access *last = g_oldest;
+    while (last && last->call.file != access.call.file)
+        last = last->next_file;
+    if (!last) {
+        access.next_file = g_oldest;
+        g_oldest = &access;
+        return true;
+    }
+    while (last->next)
+        last = last->next;
+    last->next = &access;
+    return false;
+}
+
+// Returns who is next on the file, or null.
+Access *take_out(const Access &oldest) {
+    const std::lock_guard guard(g_lock);
+    g_file_accesses.fetch_sub(1, std::memory_order_relaxed);
+    Access **at = &g_oldest;
+    while (*at != &oldest)
+        at = &(*at)->next_file;
+    Access *next = oldest.next;
+    if (next)
+        next->next_file = oldest.next_file;
+    *at = next ? next : oldest.next_file;
+    return next;
+}
+
+bool is_named(MPI_Datatype type) {
+    static constexpr auto get_envelope = SENNIT_BARE(Type_get_envelope);
+    int integers = 0;
+    int addresses = 0;
+    int types = 0;
+    int combiner = MPI_COMBINER_NAMED;
+    get_envelope(type, &integers, &addresses, &types, &combiner);
+    return combiner == MPI_COMBINER_NAMED;
+}
+
+void free_type(MPI_Datatype type) {
+    static constexpr auto bare = SENNIT_BARE(Type_free);
+    if (!is_named(type))
+        bare(&type);
+}
+
+// A test of MPICH's sets the file pointer to where it was at the start of the operation, or behind
+// what that reads or writes.
+class KeptPosition {
+  public:
+    explicit KeptPosition(MPI_File file) : file_(file), position_(get(file)) {}
+    ~KeptPosition() {
+        static constexpr auto seek = SENNIT_BARE(File_seek);
+        if (get(file_) != position_)
+            seek(file_, position_, MPI_SEEK_SET);
+    }
+    KeptPosition(const KeptPosition &) = delete;
+    KeptPosition &operator=(const KeptPosition &) = delete;
+
+  private:
+    static MPI_Offset get(MPI_File file) {
+        static constexpr auto bare = SENNIT_BARE(File_get_position);
+        MPI_Offset position = 0;
+        bare(file, &position);
+        return position;
+    }
+    MPI_File file_;
+    MPI_Offset position_;
+};
+
+bool test(Access &access) {
+    static constexpr auto bare = SENNIT_BARE(Test);
+    static constexpr auto get_elements = SENNIT_BARE(Get_elements_x);
+    if (access.real == MPI_REQUEST_NULL)
+        return true; // it could not be started
+    const KeptPosition kept(access.call.file);
+    int over = 0;
+    MPI_Status status;
+    access.error = bare(&access.real, &over, &status);
+    if (over && access.error == MPI_SUCCESS)
+        get_elements(&status, MPI_BYTE, &access.bytes);
+    return over || access.error != MPI_SUCCESS;
+}
+
+// Unless a helper thread makes a blocking call on a file: MPICH would let us wait for its end.
+void start(Access &access) {
+    const Turn turn(file_turn(file_object(access.call.file)), Turn::IfFree{});
+    if (!turn.taken())
+        return;
+    access.error = access.call.start(access.call, &access.real);
+    access.state.store(Access::State::started, std::memory_order_relaxed);
+}
+
+// The last touch.
+void complete(Access &access) {
+    static constexpr auto bare = SENNIT_BARE(Grequest_complete);
+    if (access.owns_type)
+        free_type(access.call.type);
+    bare(access.request);
+}
+
+// ---- what MPICH asks of the request -------------------------------------------------------------
+
+int query(void *arg, MPI_Status *status) {
+    static constexpr auto set_elements = SENNIT_BARE(Status_set_elements_x);
+    static constexpr auto set_cancelled = SENNIT_BARE(Status_set_cancelled);
+    const auto &access = *static_cast<Access *>(arg);
+    status->MPI_SOURCE = MPI_UNDEFINED;
+    status->MPI_TAG = MPI_UNDEFINED;
+    set_cancelled(status, 0);
+    set_elements(status, MPI_BYTE, access.bytes);
+    return access.error;
+}
+
+int free_access(void *arg) {
+    delete static_cast<Access *>(arg);
+    return MPI_SUCCESS;
+}
+
+int cancel(void *, int) {
+    return MPI_SUCCESS; // MPICH's are not cancelled either
+}
+
+int poll(void *, MPI_Status *) {
+    work_on_files();
+    return MPI_SUCCESS;
+}
+
+int wait(int count, void **states, double, MPI_Status *) {
+    static constexpr auto get_status = SENNIT_BARE(Request_get_status);
+    for (int i = 0; i < count; ++i)
+        for (int over = 0;;) {
+            work_on_files();
+            get_status(static_cast<Access *>(states[i])->request, &over, MPI_STATUS_IGNORE);
+            if (over)
+                break;
+            sched_yield();
+        }
+    return MPI_SUCCESS;
+}
+
+// MPICH's extension: tests and waits call `poll` and `wait`.
+using Extended = int(MPI_Grequest_query_function *, MPI_Grequest_free_function *,
+                     MPI_Grequest_cancel_function *, decltype(poll) *, decltype(wait) *, void *,
+                     MPI_Request *);
+
+// ---- the calls ----------------------------------------------------------------------------------
+
+// MPICH keeps none of the type, which the program may free.
+void keep_type(Access &access) {
+    static constexpr auto dup = SENNIT_BARE(Type_dup);
+    const QuietTests quiet; // where it is none, the call itself says so
+    access.owns_type =
+        !is_named(access.call.type) && dup(access.call.type, &access.call.type) == MPI_SUCCESS;
+}
+
+// It has to wait; the file pointer goes on.
+void claim_position(Call &call) {
+    static constexpr auto get_size = SENNIT_BARE(Type_size_x);
+    static constexpr auto get_view = SENNIT_BARE(File_get_view);
+    static constexpr auto get_position = SENNIT_BARE(File_get_position);
+    static constexpr auto seek = SENNIT_BARE(File_seek);
+    MPI_Offset displacement = 0;
+    MPI_Datatype unit = MPI_DATATYPE_NULL;
+    MPI_Datatype view = MPI_DATATYPE_NULL;
+    char representation[MPI_MAX_DATAREP_STRING];
+    get_view(call.file, &displacement, &unit, &view, representation);
+    MPI_Count size = 0;
+    MPI_Count unit_size = 1;
+    get_size(call.type, &size);
+    get_size(unit, &unit_size);
+    free_type(unit);
+    free_type(view);
+    get_position(call.file, &call.offset);
+    seek(call.file, call.offset + call.count * size / unit_size, MPI_SEEK_SET);
+    call.individual = false;
+}
+
+int begin(const Call &call, MPI_Request *request) {
+    static const auto make = reinterpret_cast<Extended *>(dlsym(RTLD_NEXT, "PMPIX_Grequest_start"));
+    static constexpr auto wait_for = SENNIT_BARE(Wait);
+    if (inside_mpi() || !make)
+        return call.start(call, request);
+    auto *access = new (std::nothrow) Access{call};
+    if (!access)
+        return MPI_ERR_NO_MEM;
+    const Inside inside;
+    int error = make(query, free_access, cancel, poll, wait, access, &access->request);
+    if (error != MPI_SUCCESS) {
+        delete access;
+        return error;
+    }
+    MPI_Request made = access->request;
+    keep_type(*access);
+    if (put_in(*access)) {
+        error = access->call.start(access->call, &access->real);
+        access->state.store(Access::State::started, std::memory_order_release);
+    } else {
+        while (!Work::may_begin())
+            sched_yield();
+        const Work work;
+        if (call.individual)
+            claim_position(access->call);
+        access->state.store(Access::State::queued, std::memory_order_release);
+    }
+    if (error != MPI_SUCCESS)
+        wait_for(&made, MPI_STATUS_IGNORE);
+    *request = made;
+    return error;
+}
+
+int begin(const sennit_call &said, const Call &call, MPI_Request *request) {
+    const int error = begin(call, request);
+    note_request(error, request, {&said, -1, -1, 0});
+    return error;
+}
+
+} // namespace
+
+void work_on_files() {
+    if (!Work::may_begin())
+        return;
+    const Work work;
+    g_lock.lock();
+    Access *oldest = g_oldest;
+    g_lock.unlock();
+    while (oldest) {
+        Access *const of_next_file = oldest->next_file;
+        const Access::State state = oldest->state.load(std::memory_order_acquire);
+        if (state == Access::State::queued) {
+            start(*oldest);
+        } else if (state == Access::State::started && test(*oldest)) {
+            Access *const next = take_out(*oldest);
+            if (next && next->state.load(std::memory_order_acquire) == Access::State::queued)
+                start(*next);
+            complete(*oldest);
+        }
+        oldest = of_next_file;
+    }
+}
+
+} // namespace sennit::mpi
+
+using namespace sennit::mpi;
+
+// Two calls with two types of counts, to read and to write.
+#define SENNIT_FILE_CALLS(verb, suffix, Buffer, Count)                                             \
+    namespace {                                                                                    \
+    int start_##verb##suffix(const Call &call, MPI_Request *request) {                             \
+        static constexpr auto individual = SENNIT_BARE(File_i##verb##_all##suffix);                \
+        static constexpr auto at = SENNIT_BARE(File_i##verb##_at_all##suffix);                     \
+        const auto count = static_cast<Count>(call.count);                                         \
+        return call.individual                                                                     \
+                   ? individual(call.file, call.buffer, count, call.type, request)                 \
+                   : at(call.file, call.offset, call.buffer, count, call.type, request);           \
+    }                                                                                              \
+    }                                                                                              \
+    SENNIT_DEFINE(File_i##verb##_all##suffix, MPI_File file, Buffer *buffer, Count count,          \
+                  MPI_Datatype type, MPI_Request *request) {                                       \
+        static constexpr sennit_call call{"MPI_File_i" #verb "_all" #suffix, 0, 0};                \
+        return begin(call,                                                                         \
+                     {file, true, 0, const_cast<void *>(static_cast<const void *>(buffer)), count, \
+                      type, start_##verb##suffix},                                                 \
+                     request);                                                                     \
+    }                                                                                              \
+    SENNIT_DEFINE(File_i##verb##_at_all##suffix, MPI_File file, MPI_Offset offset, Buffer *buffer, \
+                  Count count, MPI_Datatype type, MPI_Request *request) {                          \
+        static constexpr sennit_call call{"MPI_File_i" #verb "_at_all" #suffix, 0, 0};             \
+        return begin(call,                                                                         \
+                     {file, false, offset, const_cast<void *>(static_cast<const void *>(buffer)),  \
+                      count, type, start_##verb##suffix},                                          \
+                     request);                                                                     \
+    }
+
+SENNIT_FILE_CALLS(read, , void, int)
+SENNIT_FILE_CALLS(write, , const void, int)
+#if MPI_VERSION >= 4
+SENNIT_FILE_CALLS(read, _c, void, MPI_Count)
+SENNIT_FILE_CALLS(write, _c, const void, MPI_Count)
+#endif
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The non-blocking collective operations on a file, one after the other.
+//
+// MPICH's (ROMIO's) consist of collective operations on the file's communicator, which the
+// program's tests and waits start. So those that are under way on a file at once get mixed up when
+// ranks test them in different order, or when one tests the first before it starts the second and
+// another does not: they hang, or write wrong data. Here the next is started when the one before is
+// complete. The program has a generalized request of ours. Who tests or waits for any works for the
+// oldest of each file, also where nobody waits for that one yet. Any thread may call these.
+#pragma once
+
+#include "mpi/engine/engine.h"
+
+namespace sennit::mpi {
+
+#ifdef MPICH_NUMVERSION
+
+extern constinit std::atomic<int> g_file_accesses;
+
+void work_on_files();
+
+// For the call that asks for a request and, in MPICH, does nothing for it.
+inline void visit_files() {
+    if (g_file_accesses.load(std::memory_order_relaxed) > 0 && !inside_mpi()) [[unlikely]]
+        work_on_files();
+}
+
+#else
+
+inline void visit_files() {}
+
+#endif
+
+} // namespace sennit::mpi

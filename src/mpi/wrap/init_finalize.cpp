@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Initialization, which is where MPI_THREAD_MULTIPLE comes from, and the end.
+#include "base/clock.h"
+#include "mpi/call/blocking.h"
+#include "mpi/engine/progress_thread.h"
+#include "mpi/engine/urgency.h"
+#include "mpi/extensions/callback.h"
+#include "mpi/extensions/continuation.h"
+#include "mpi/record/request_table.h"
+#include "mpi/record/traced.h"
+
+#include "TAMPI.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <sched.h>
+
+using namespace sennit::mpi;
+
+namespace {
+
+constexpr const char *kNoMultiple =
+    "sennit: this MPI does not provide MPI_THREAD_MULTIPLE: calls inside tasks block their thread "
+    "as without Sennit; use an MPI built with support for it\n";
+
+constexpr sennit_call kFinalizing = {"MPI_Finalize", 0, 0};
+
+constexpr const char *kLate =
+    "sennit: Open MPI came with a library that the program opened while it ran: calls inside tasks "
+    "block their thread as without Sennit; put libmpi.so.40 into LD_PRELOAD\n";
+
+std::atomic<int> g_level{-1}; // what the program was told
+std::atomic<int> g_users{0};  // the world and the sessions that are open
+
+void opened(bool multiple) {
+    if (g_users.fetch_add(1, std::memory_order_relaxed) == 0)
+        choose_collectives();
+    if (!runtime_present())
+        return;
+    if (!knows_constants()) {
+        std::fputs(kLate, stderr);
+        return;
+    }
+    begin_tasks();
+    libraries_loaded();
+    if (const char *hang = std::getenv("SENNIT_HANG"); hang && std::strcmp(hang, "off") != 0)
+        begin_request_table();
+    if (!multiple)
+        std::fputs(kNoMultiple, stderr);
+    set_multiple(multiple);
+}
+
+// What calls us came with another MPI than the one that this library is for: handles of the one
+// would be taken for handles of the other. Who needs both is taken at the launcher's word.
+void refuse_other_mpi(const void *caller) {
+    constexpr const char *of_mpich = "MPIR_Dup_fn", *of_openmpi = "ompi_mpi_comm_world";
+#ifdef OPEN_MPI
+    constexpr const char *own = of_openmpi, *foreign = of_mpich, *name = "MPICH", *word = "mpich";
+#else
+    constexpr const char *own = of_mpich, *foreign = of_openmpi, *name = "Open MPI",
+                         *word = "openmpi";
+#endif
+    Dl_info at{};
+    void *const library =
+        dladdr(caller, &at) ? dlopen(at.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+    if (!library) // the program itself, into which the launcher has looked
+        return;
+    const bool is_foreign = dlsym(library, foreign) && !dlsym(library, own);
+    dlclose(library);
+    if (!is_foreign)
+        return;
+    std::fprintf(stderr, "sennit: %s needs %s: start the program with --mpi %s\n", at.dli_fname,
+                 name, word);
+    std::_Exit(2);
+}
+
+int init(int *argc, char ***argv, int required, int *provided) {
+    static constexpr auto bare = SENNIT_BARE(Init_thread);
+    const bool tasks = runtime_present() && knows_constants();
+    const bool task_multiple = required == MPI_TASK_MULTIPLE;
+    const int asked =
+        tasks || task_multiple || progress_thread_wanted() ? MPI_THREAD_MULTIPLE : required;
+    int got = MPI_THREAD_SINGLE;
+    const int error = outside_task([&] { return bare(argc, argv, asked, &got); });
+    if (error != MPI_SUCCESS)
+        return error;
+    opened(got >= MPI_THREAD_MULTIPLE);
+    if (tasks)
+        trace_start();
+    if (task_urgency() >= 0 && got >= MPI_THREAD_MULTIPLE)
+        urgency::begin();
+    start_progress_thread(got);
+    const int level =
+        task_multiple && tasks && got >= MPI_THREAD_MULTIPLE ? MPI_TASK_MULTIPLE : got;
+    g_level.store(level, std::memory_order_release);
+    if (provided)
+        *provided = level;
+    return MPI_SUCCESS;
+}
+
+std::int64_t seconds() {
+    return sennit::monotonic_ns() / 1'000'000'000;
+}
+
+void say_what_is_missing(const char *call) {
+    std::fprintf(stderr, "sennit: %s waits for operations that were left pending:\n", call);
+    visit_pending(
+        [](void *, const Ticket &ticket) {
+            std::fprintf(stderr, "sennit:   %s, peer %d, tag %d\n", ticket.operation.name,
+                         ticket.operation.peer, ticket.operation.tag);
+        },
+        nullptr);
+    if (const int callbacks = Callback::under_way())
+        std::fprintf(stderr, "sennit:   callbacks that have not returned: %d\n", callbacks);
+    if (leaves_tasks())
+        std::fputs("sennit:   tasks of no parallel region that have not ended\n", stderr);
+    if (others_leave_tasks())
+        std::fputs(
+            "sennit:   tasks of no parallel region that other threads have created and do not "
+            "end: it goes on without them; let those threads reach a taskwait\n",
+            stderr);
+}
+
+// Operations that were detached or bound to tasks must not be lost, nor what is left of tasks that
+// were created outside of parallel regions: other runtimes run those at once. Before the last user
+// leaves.
+void close(const sennit_call &call) {
+    constexpr std::int64_t patience = 10;
+    constexpr std::int64_t turn_ns = 100'000;
+    if (g_users.fetch_sub(1, std::memory_order_relaxed) > 1)
+        return;
+    const Blocking mark(call, -1, -1, 0);
+    std::int64_t deadline = seconds() + patience;
+    bool told = false;
+    for (;;) {
+        const bool tasks = leaves_tasks();
+        const bool others = !told && others_leave_tasks(); // who may never come back to them
+        if (!tasks && !others && pending() == 0 && Callback::under_way() == 0)
+            break;
+        if (tasks) {
+            const Unmarked unmarked;
+            run_tasks(turn_ns);
+        }
+        if (progress() > 0) {
+            deadline = seconds() + patience;
+        } else if (!told && seconds() > deadline) {
+            say_what_is_missing(call.name);
+            told = true;
+        }
+        sched_yield();
+    }
+    end_answers();
+}
+
+} // namespace
+
+SENNIT_DEFINE(Init, int *argc, char ***argv) {
+    refuse_other_mpi(__builtin_return_address(0));
+    return init(argc, argv, MPI_THREAD_SINGLE, nullptr);
+}
+
+SENNIT_DEFINE(Init_thread, int *argc, char ***argv, int required, int *provided) {
+    refuse_other_mpi(__builtin_return_address(0));
+    return init(argc, argv, required, provided);
+}
+
+SENNIT_DEFINE(Query_thread, int *provided) {
+    const int level = g_level.load(std::memory_order_acquire);
+    if (level == MPI_TASK_MULTIPLE) {
+        *provided = level;
+        return MPI_SUCCESS;
+    }
+    static constexpr auto bare = SENNIT_BARE(Query_thread);
+    return outside_task([&] { return bare(provided); });
+}
+
+SENNIT_DEFINE(Finalize, void) {
+    close(kFinalizing);
+    free_continuations();
+    stop_progress_thread();
+    urgency::end();
+    trace_finish();
+    static constexpr auto bare = SENNIT_BARE(Finalize);
+    end_answers();
+    const Blocking mark(kFinalizing, -1, -1, 0);
+    return bare();
+}
+
+#if MPI_VERSION >= 4
+
+// MPI 4.0, section 11.3.1: the thread level of a session is asked for by the key "thread_level".
+SENNIT_DEFINE(Session_init, MPI_Info info, MPI_Errhandler handler, MPI_Session *session) {
+    static constexpr auto bare = SENNIT_BARE(Session_init);
+    static constexpr auto info_create = SENNIT_BARE(Info_create);
+    static constexpr auto info_dup = SENNIT_BARE(Info_dup);
+    static constexpr auto info_set = SENNIT_BARE(Info_set);
+    static constexpr auto info_get = SENNIT_BARE(Info_get_string);
+    static constexpr auto info_free = SENNIT_BARE(Info_free);
+    static constexpr auto session_info = SENNIT_BARE(Session_get_info);
+    return outside_task([&] {
+        if (!runtime_present())
+            return bare(info, handler, session);
+        MPI_Info own = MPI_INFO_NULL;
+        int error = info == MPI_INFO_NULL ? info_create(&own) : info_dup(info, &own);
+        if (error == MPI_SUCCESS)
+            error = info_set(own, "thread_level", "MPI_THREAD_MULTIPLE");
+        if (error == MPI_SUCCESS)
+            error = bare(own, handler, session);
+        if (error != MPI_SUCCESS)
+            return error;
+        info_free(&own);
+        MPI_Info got = MPI_INFO_NULL;
+        char level[64] = "";
+        int length = sizeof level;
+        int flag = 0;
+        if (session_info(*session, &got) == MPI_SUCCESS) {
+            info_get(got, "thread_level", &length, level, &flag);
+            info_free(&got);
+        }
+        opened(flag && std::strcmp(level, "MPI_THREAD_MULTIPLE") == 0);
+        return error;
+    });
+}
+
+SENNIT_DEFINE(Session_finalize, MPI_Session *session) {
+    static constexpr sennit_call call = {"MPI_Session_finalize", 0, 0};
+    close(call);
+    static constexpr auto bare = SENNIT_BARE(Session_finalize);
+    return outside_task([&] { return bare(session); });
+}
+
+#endif
