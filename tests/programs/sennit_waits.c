@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * While a task waits (in a taskwait, a taskgroup, a taskwait depend, an undeferred task, a barrier,
- * the end of a nested region), its thread runs other tasks. A waiting parent is never buried under a
- * child that waits for it. There is one thread; each waiter waits for its later siblings.
+ * the end of a nested region), its thread runs other tasks. A waiting parent is never buried under
+ * a child that waits for it. There is one thread; each waiter waits for its later siblings.
  */
 #include "sennit_door.h"
 

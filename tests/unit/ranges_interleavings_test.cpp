@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// StealableRange (omp/loops/stealable_range.h), step by step as the code does it.
+//
+// Here stores wait in a buffer before other threads see them, because the range relies on
+// fence_light and fence_heavy: each thread has a buffer, first in, first out, and a drain that
+// empties it one store at a time, whenever it likes. fence_light is nothing. fence_heavy empties
+// one buffer after the other, as a membarrier does.
+#include "interleavings.h"
+
+#include "base/fence.h"
+#include "omp/loops/stealable_range.h"
+
+#include <array>
+#include <atomic>
+#include <compare>
+#include <memory>
+#include <thread>
+#include <utility>
+
+namespace sennit::model {
+namespace {
+
+constexpr int kMost = 3;  // threads
+constexpr int kRoom = 6;  // stores in a buffer
+constexpr int kCells = 3; // of each range
+enum Cell : signed char { kLow, kHigh, kLock };
+
+// What is left out, or done in another order.
+enum class Fault { none, heavy_fence, look_first, thief_lock, give_back, slow_path };
+
+struct Store {
+    signed char cell = -1, value = 0; // cell -1: none
+    auto operator<=>(const Store &) const = default;
+};
+
+struct Thread {
+    signed char pc = 0, victim = 0;
+    signed char mine = 0, high = 0, middle = 0; // the locals of take and steal_half
+    std::array<Store, kRoom> buffer{};
+    auto operator<=>(const Thread &) const = default;
+};
+
+// Thread i owns range i. A chunk is a bit of `taken`.
+struct Ranges {
+    std::array<signed char, std::size_t{kMost} * kCells> memory{};
+    std::array<Thread, kMost> threads{};
+    unsigned taken = 0;
+    auto operator<=>(const Ranges &) const = default;
+
+    Thread &thread(int number) { return threads[static_cast<std::size_t>(number)]; }
+    signed char &cell(int at) { return memory[static_cast<std::size_t>(at)]; }
+};
+
+signed char cell_of(int range, Cell cell) {
+    return static_cast<signed char>(range * kCells + cell);
+}
+
+// A thread's accesses. A store is no step of its own: nobody sees it before it leaves the buffer.
+class Access {
+  public:
+    Access(Ranges &s, int thread) : s_(s), buffer_(s.thread(thread).buffer) {}
+
+    // A thread sees its own stores at once.
+    signed char load(int range, Cell cell) const {
+        const signed char at = cell_of(range, cell);
+        signed char value = s_.cell(at);
+        for (const Store &store : buffer_)
+            if (store.cell == at)
+                value = store.value;
+        return value;
+    }
+    // The caller has asked has_room.
+    void store(int range, Cell cell, int value) {
+        std::size_t i = 0;
+        while (buffer_[i].cell != -1)
+            ++i;
+        buffer_[i] = {cell_of(range, cell), static_cast<signed char>(value)};
+    }
+    // An acquire exchange acts on memory itself. It does not empty the buffer, but waits there for
+    // an unlock of our own.
+    bool lock(int range) {
+        return std::exchange(s_.cell(cell_of(range, kLock)), static_cast<signed char>(1)) == 0;
+    }
+    void unlock(int range) { store(range, kLock, 0); } // release: behind the stores before
+    bool has_room(int stores) const {
+        return buffer_[static_cast<std::size_t>(kRoom - stores)].cell == -1;
+    }
+    bool is_drained() const { return has_room(kRoom); }
+
+  private:
+    Ranges &s_;
+    std::array<Store, kRoom> &buffer_;
+};
+
+// The oldest store becomes visible; false when there is none.
+bool drain(Ranges &s, int thread) {
+    auto &buffer = s.thread(thread).buffer;
+    if (buffer[0].cell == -1)
+        return false;
+    s.cell(buffer[0].cell) = buffer[0].value;
+    std::move(buffer.begin() + 1, buffer.end(), buffer.begin());
+    buffer.back() = {};
+    return true;
+}
+
+// A step is one access to memory that others see, with what the thread does by itself before or
+// after it.
+class Model {
+  public:
+    Model(int threads, int chunks, Fault fault)
+        : threads_(threads), all_((1U << chunks) - 1), fault_(fault) {}
+
+    // Numbers from `threads` on are the drains.
+    Outcome operator()(Ranges &s, int number, std::string &broken) const {
+        if (number >= threads_)
+            return drain(s, number - threads_) ? Outcome::ran : Outcome::ended;
+        Thread &me = s.thread(number);
+        if (me.pc == kEnd)
+            return Outcome::ended;
+        Access access(s, number);
+        if (!access.has_room(3)) // more than any step stores
+            return Outcome::waits;
+        const bool ran =
+            me.pc < kSteal ? take(s, number, me, access, broken) : steal(s, number, me, access);
+        if (me.pc == kEnd && s.taken != all_ && everybody_ended(s))
+            broken = "a chunk is lost";
+        return ran ? Outcome::ran : Outcome::waits;
+    }
+
+  private:
+    // A thread's places in the code.
+    enum Place : signed char {
+        kTake,
+        kTakeLate, // the owner who looks before it stores
+        kSlow,     // take_slow
+        kSlowLook,
+        kSteal, // steal_chunks: the longest of the other ranges
+        kVictimLock,
+        kVictimLook,
+        kFence,
+        kCheck,
+        kRefill,
+        kEnd
+    };
+
+    bool everybody_ended(Ranges &s) const {
+        for (int i = 0; i < threads_; ++i)
+            if (s.thread(i).pc != kEnd)
+                return false;
+        return true;
+    }
+
+    static void go_on(Thread &me, Place place) {
+        me.pc = place;
+        if (place == kTake || place == kSteal || place == kEnd)
+            me.victim = me.mine = me.high = me.middle = 0; // fewer states
+    }
+
+    // The owner has found a chunk: it runs it.
+    static void run_mine(Ranges &s, Thread &me, std::string &broken) {
+        if ((s.taken >> me.mine & 1U) != 0)
+            broken = "a chunk is run twice";
+        s.taken |= 1U << me.mine;
+        go_on(me, kTake);
+    }
+
+    bool take(Ranges &s, int number, Thread &me, Access &access, std::string &broken) const {
+        switch (me.pc) {
+        case kTake:
+            me.mine = access.load(number, kLow);
+            if (fault_ == Fault::look_first) {
+                me.high = access.load(number, kHigh);
+                go_on(me, kTakeLate);
+                return true;
+            }
+            access.store(number, kLow, me.mine + 1);
+            me.high = access.load(number, kHigh);
+            break;
+        case kTakeLate:
+            access.store(number, kLow, me.mine + 1);
+            break;
+        case kSlow:
+            if (!access.lock(number))
+                return false;
+            go_on(me, kSlowLook);
+            return true;
+        default: // kSlowLook
+            me.high = access.load(number, kHigh);
+            if (me.mine < me.high)
+                access.store(number, kLow, me.mine + 1);
+            access.unlock(number);
+            if (me.mine < me.high)
+                run_mine(s, me, broken);
+            else
+                go_on(me, kSteal);
+            return true;
+        }
+        if (me.mine < me.high) {
+            run_mine(s, me, broken);
+            return true;
+        }
+        access.store(number, kLow, me.mine);
+        go_on(me, fault_ == Fault::slow_path ? kSteal : kSlow);
+        return true;
+    }
+
+    bool find_victim(int number, Thread &me, const Access &access) const {
+        int most = 0;
+        for (int i = 0; i < threads_; ++i) {
+            const int left = access.load(i, kHigh) - access.load(i, kLow);
+            if (i != number && left > most) {
+                most = left;
+                me.victim = static_cast<signed char>(i);
+            }
+        }
+        return most > 0;
+    }
+
+    bool steal(Ranges &s, int number, Thread &me, Access &access) const {
+        switch (me.pc) {
+        case kSteal:
+            if (!find_victim(number, me, access))
+                go_on(me, kEnd);
+            else
+                go_on(me, fault_ == Fault::thief_lock ? kVictimLook : kVictimLock);
+            return true;
+        case kVictimLock:
+            if (!access.lock(me.victim))
+                return false;
+            go_on(me, kVictimLook);
+            return true;
+        case kVictimLook: {
+            me.high = access.load(me.victim, kHigh);
+            const int count = me.high - access.load(me.victim, kLow);
+            me.middle = static_cast<signed char>(me.high - (count + 1) / 2);
+            if (count > 0) {
+                access.store(me.victim, kHigh, me.middle);
+                go_on(me, fault_ == Fault::heavy_fence ? kCheck : kFence);
+            } else {
+                access.unlock(me.victim);
+                go_on(me, kSteal);
+            }
+            return true;
+        }
+        case kFence: // our own buffer, then the victim's; the others' need not be emptied
+            if (!access.is_drained())
+                return false;
+            while (drain(s, me.victim)) {
+            }
+            go_on(me, kCheck);
+            return true;
+        case kCheck: {
+            const bool stolen = access.load(me.victim, kLow) <= me.middle;
+            if (!stolen && fault_ != Fault::give_back)
+                access.store(me.victim, kHigh, me.high);
+            access.unlock(me.victim);
+            go_on(me, stolen ? kRefill : kSteal);
+            return true;
+        }
+        default: // kRefill
+            if (!access.lock(number))
+                return false;
+            access.store(number, kLow, me.middle);
+            access.store(number, kHigh, me.high);
+            access.unlock(number);
+            go_on(me, kTake);
+            return true;
+        }
+    }
+
+    int threads_;
+    unsigned all_;
+    Fault fault_;
+};
+
+// Thread i begins with `sizes[i]` chunks.
+std::string ranges_failure(const std::vector<int> &sizes, Fault fault) {
+    const int threads = static_cast<int>(sizes.size());
+    Ranges start;
+    int chunks = 0;
+    for (int i = 0; i < threads; ++i) {
+        start.cell(cell_of(i, kLow)) = static_cast<signed char>(chunks);
+        chunks += sizes[static_cast<std::size_t>(i)];
+        start.cell(cell_of(i, kHigh)) = static_cast<signed char>(chunks);
+    }
+    return failure_of(start, 2 * threads, Model(threads, chunks, fault));
+}
+
+TEST(Interleavings, EveryChunkOfStealableRangesIsRunOnce) {
+    for (const auto &sizes : std::vector<std::vector<int>>{
+             {1, 0}, {2, 0}, {3, 0}, {4, 0}, {1, 1}, {2, 1}, {1, 0, 0}, {2, 0, 0}})
+        EXPECT_EQ(ranges_failure(sizes, Fault::none), "") << sizes[0] << sizes[1] << sizes.size();
+}
+
+TEST(Interleavings, StealableRangesNeedEachOfTheirSteps) {
+    EXPECT_NE(ranges_failure({2, 0}, Fault::heavy_fence), "");
+    EXPECT_NE(ranges_failure({2, 0}, Fault::look_first), "");
+    EXPECT_NE(ranges_failure({2, 0, 0}, Fault::thief_lock), "");
+    EXPECT_NE(ranges_failure({2, 0}, Fault::give_back), "");
+    EXPECT_NE(ranges_failure({1, 0}, Fault::slow_path), "");
+}
+
+} // namespace
+} // namespace sennit::model
+
+// The real thing: an owner and two thieves, who keep what they steal.
+TEST(StealableRange, StressEveryChunkIsTakenOnce) {
+    sennit::fence_setup();
+    constexpr std::uint64_t kChunks = 50000;
+    constexpr int kThreads = 3;
+    auto ranges = std::make_unique<std::array<sennit::omp::StealableRange, kThreads>>();
+    std::vector<std::atomic<int>> taken(kChunks);
+    std::atomic<std::uint64_t> done{0};
+    (*ranges)[0].assign(0, kChunks);
+    const auto work = [&](std::size_t me) {
+        while (done.load(std::memory_order_relaxed) < kChunks) {
+            std::uint64_t chunk = 0;
+            while ((*ranges)[me].take(&chunk)) {
+                taken[chunk].fetch_add(1, std::memory_order_relaxed);
+                done.fetch_add(1, std::memory_order_relaxed);
+            }
+            for (std::size_t i = 0; i < kThreads; ++i) {
+                std::uint64_t first = 0;
+                std::uint64_t last = 0;
+                if (i != me && (*ranges)[i].steal_half(&first, &last)) {
+                    (*ranges)[me].refill(first, last);
+                    break;
+                }
+            }
+            std::this_thread::yield();
+        }
+    };
+    std::thread second(work, 1);
+    std::thread third(work, 2);
+    work(0);
+    second.join();
+    third.join();
+    for (std::uint64_t i = 0; i < kChunks; ++i)
+        ASSERT_EQ(taken[i].load(), 1) << "chunk " << i;
+}
