@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the docs name is there: tests, files, and the places that links lead to.
+
+A test is named in backquotes: `omp.taskwait.*`, `unit.Slab.StressProducerConsumer`, or `omp.taskwait` for all that
+begin so; `.Other` after `unit.Suite.One` is unit.Suite.Other. The column "test" of docs/user/openmp.md names them
+without `omp.`. What this build has no tests of (no MPI, say) is not looked for.
+
+usage: docs.py --source FOLDER --ctest CTEST --build FOLDER
+"""
+
+import argparse
+import fnmatch
+import pathlib
+import re
+import subprocess
+import sys
+
+KINDS = ("omp", "mpi", "unit", "apps", "tools", "sim", "stress", "bench", "valgrind")
+TEST = re.compile(rf"(?:{'|'.join(KINDS)})\.[\w.*/-]+")
+CODE = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+OPTION_R = re.compile(r"ctest [^\n`]*-R '?([^'\s`]+)'?")
+# A file of ours: in a folder at the top, or, as docs often have it, in a room of src/.
+FILE_NAME = re.compile(r"[\w.-]+\.(?:h|mod)")  # omp.h is no test
+FILE = re.compile(r"(?:[\w.-]+/)+[\w.-]+\.(?:h|cpp|c|txt|def|py|md|toml)")
+
+
+def anchors(text):
+    """Headings, as GitHub makes anchors of them."""
+    found = set()
+    for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+        found.add(re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-"))
+    return found
+
+
+class Docs:
+    def __init__(self, source, tests):
+        self.source = source
+        self.tests = tests
+        self.kinds = {test.split(".")[0] for test in tests}
+        self.some_not_built = any(test.endswith("_NOT_BUILT") for test in tests)  # programs of GoogleTest
+        self.named = 0
+        self.wrong = []
+
+    def complain(self, page, line, text):
+        self.wrong.append(f"{page.relative_to(self.source)}:{line}: {text}")
+
+    def have_test(self, name):
+        self.named += 1
+        kind, suite = (name.split(".") + [""])[:2]
+        if kind not in self.kinds or (self.some_not_built and suite[:1].isupper()):
+            return True
+        return any(fnmatch.fnmatchcase(test, pattern) for pattern in (name, name + ".*") for test in self.tests)
+
+    def check_tests(self, page, number, line):
+        suite = None
+        for code in CODE.findall(line):
+            if TEST.fullmatch(code) and not FILE_NAME.fullmatch(code):
+                name = code
+                suite = ".".join(code.split(".")[:2])
+            elif suite and suite.startswith("unit.") and re.fullmatch(r"\.[A-Z]\w*\*?", code):
+                name = suite + code
+            else:
+                continue
+            if not self.have_test(name) and not (self.source / name).exists():
+                self.complain(page, number, f"no test {name}")
+        for pattern in OPTION_R.findall(line):
+            if "<" not in pattern and not any(re.search(pattern, test) for test in self.tests):
+                self.complain(page, number, f"ctest -R {pattern} finds no test")
+
+    def check_openmp_column(self, page, number, line, column):
+        cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+        if column is None or len(cells) <= column:
+            return
+        for name in CODE.findall(cells[column]):
+            if not self.have_test("omp." + name):
+                self.complain(page, number, f"no test omp.{name}")
+
+    def check_files(self, page, number, line):
+        for code in CODE.findall(line):
+            if FILE.fullmatch(code) and "/docs/results/" not in str(page):
+                if not any((self.source / folder / code).exists() for folder in (".", "src", "docs")):
+                    self.complain(page, number, f"no file {code}")
+        for target in LINK.findall(line):
+            if re.match(r"\w+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            other = (page.parent / path).resolve() if path else page
+            if not other.exists():
+                self.complain(page, number, f"the link to {target} leads nowhere")
+            elif anchor and other.suffix == ".md" and anchor not in anchors(other.read_text()):
+                self.complain(page, number, f"{path or 'this page'} has no heading #{anchor}")
+
+    def check(self, page):
+        column = None
+        for number, line in enumerate(page.read_text().splitlines(), 1):
+            self.check_tests(page, number, line)
+            self.check_files(page, number, line)
+            if page.name == "openmp.md":
+                if line.startswith("| feature"):
+                    column = [cell.strip() for cell in line.strip().strip("|").split("|")].index("test")
+                elif not line.startswith("|"):
+                    column = None
+                else:
+                    self.check_openmp_column(page, number, line, column)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--source", type=pathlib.Path, required=True)
+    parser.add_argument("--ctest", default="ctest")
+    parser.add_argument("--build", required=True)
+    options = parser.parse_args()
+    source = options.source.resolve()
+    listed = subprocess.run([options.ctest, "--test-dir", options.build, "-N"], check=True, stdout=subprocess.PIPE,
+                            text=True).stdout
+    tests = re.findall(r"^ *Test +#\d+: (\S+)", listed, re.MULTILINE)
+    if not tests:
+        print("no tests in this build")
+        return 1
+    docs = Docs(source, tests)
+    pages = [source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").rglob("*.md"))]
+    for page in pages:
+        docs.check(page)
+    for wrong in docs.wrong:
+        print(wrong)
+    print(f"{len(pages)} pages, {docs.named} tests named, {len(docs.wrong)} things wrong")
+    return 1 if docs.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
