@@ -24,6 +24,9 @@
 // has been called is told past MPI (notices.h), for MPI would have to be asked all the time.
 #include "base/clock.h"
 #include "base/last_words.h"
+#include "interpose/bare.h"
+#include "interpose/define.h"
+#include "interpose/mpi_names.h"
 #include "network/notices.h"
 #include "network/options.h"
 #include "network/pairing.h"
@@ -35,27 +38,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <dlfcn.h>
-#include <mpi.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
-#define DEFINE(name, ...)                                                                          \
-    extern "C" int network_MPI_##name(__VA_ARGS__);                                                \
-    extern "C" EXPORT int MPI_##name(__VA_ARGS__) __attribute__((alias("network_MPI_" #name)));    \
-    extern "C" EXPORT int PMPI_##name(__VA_ARGS__) __attribute__((alias("network_MPI_" #name)));   \
-    extern "C" int network_MPI_##name(__VA_ARGS__)
-#define BARE(name) reinterpret_cast<decltype(&MPI_##name)>(find_bare("PMPI_" #name))
-
-// Open MPI's constants are objects of the library. Weak: the preload reaches programs without MPI.
-#ifdef OPEN_MPI
-#pragma weak ompi_mpi_byte
-#pragma weak ompi_mpi_comm_world
-#pragma weak ompi_mpi_comm_null
-#pragma weak ompi_request_null
-#endif
+#define DEFINE(name, ...) SENNIT_INTERPOSE(network_MPI_##name, MPI_##name, PMPI_##name, __VA_ARGS__)
+#define BARE(name) (sennit::interpose::Bare<find_bare, "PMPI_" #name, decltype(MPI_##name)>{})
 
 namespace {
 
@@ -64,7 +52,7 @@ using sennit::network::Options;
 constexpr long kNapNs = 50'000; // of calls that wait
 
 void *find_bare(const char *name) {
-    void *found = dlsym(RTLD_NEXT, name);
+    void *found = sennit::interpose::find_next(name);
     if (!found) {
         std::fprintf(stderr, "sennit: the MPI library has no %s: SENNIT_NETWORK cannot work\n",
                      name);
@@ -150,7 +138,7 @@ pthread_t g_thread;
 
 // The last byte has left: the program may use the data again.
 void leave(Message &message) {
-    static const auto complete = BARE(Grequest_complete);
+    static constexpr auto complete = BARE(Grequest_complete);
     message.copy = std::malloc(message.carried ? message.carried : 1);
     if (!message.copy) {
         std::fprintf(stderr, "sennit: SENNIT_NETWORK: no memory for a message\n");
@@ -170,7 +158,7 @@ void arrive(Message &message) {
 
 // Those that MPI is through with.
 void collect() {
-    static const auto test = BARE(Test);
+    static constexpr auto test = BARE(Test);
     List rest;
     while (g_arriving.first) {
         Message *message = g_arriving.pop();
@@ -324,7 +312,7 @@ bool start_thread() {
 }
 
 bool multiple() {
-    static const auto query = BARE(Query_thread);
+    static constexpr auto query = BARE(Query_thread);
     static const bool is = [] {
         int level = MPI_THREAD_SINGLE;
         return query(&level) == MPI_SUCCESS && level == MPI_THREAD_MULTIPLE;
@@ -334,9 +322,9 @@ bool multiple() {
 
 // Is there such a rank? If not, MPI says so to who sends.
 bool exists(int peer, MPI_Comm comm) {
-    static const auto is_inter = BARE(Comm_test_inter);
-    static const auto size = BARE(Comm_size);
-    static const auto remote_size = BARE(Comm_remote_size);
+    static constexpr auto is_inter = BARE(Comm_test_inter);
+    static constexpr auto size = BARE(Comm_size);
+    static constexpr auto remote_size = BARE(Comm_remote_size);
     int inter = 0;
     int ranks = 0;
     return peer >= 0 && comm != MPI_COMM_NULL && is_inter(comm, &inter) == MPI_SUCCESS &&
@@ -347,8 +335,8 @@ bool exists(int peer, MPI_Comm comm) {
 std::int64_t bytes_of(int count, MPI_Datatype type, int peer, MPI_Comm comm) {
     if (!g_options.on || count < 0 || !multiple() || !exists(peer, comm))
         return -1;
-    static const auto envelope = BARE(Type_get_envelope);
-    static const auto size_of = BARE(Type_size);
+    static constexpr auto envelope = BARE(Type_get_envelope);
+    static constexpr auto size_of = BARE(Type_size);
     int integers = 0;
     int addresses = 0;
     int types = 0;
@@ -390,7 +378,7 @@ bool hand_over(const Message &made) {
 [[noreturn]] void give_up(const char *what) {
     std::fprintf(stderr, "sennit: SENNIT_NETWORK: eager: %s\n", what);
     sennit::let_last_words_through();
-    static const auto abort_job = BARE(Abort);
+    static constexpr auto abort_job = BARE(Abort);
     abort_job(MPI_COMM_WORLD, 2);
     std::abort();
 }
@@ -412,9 +400,9 @@ void *listen(void *) {
 
 // MPI is there: all ranks agree on a number, open their ends, and go on when all are open.
 void begin_to_listen() {
-    static const auto rank_of = BARE(Comm_rank);
-    static const auto broadcast = BARE(Bcast);
-    static const auto barrier = BARE(Barrier);
+    static constexpr auto rank_of = BARE(Comm_rank);
+    static constexpr auto broadcast = BARE(Bcast);
+    static constexpr auto barrier = BARE(Barrier);
     if (!g_options.on || g_options.eager == UINT64_MAX || !multiple())
         return;
     rank_of(MPI_COMM_WORLD, &g_rank);
@@ -448,8 +436,8 @@ void tell_sender(int peer, int tag, MPI_Comm comm) {
 // ---- calls ------------------------------------------------------------------------------------
 
 int nothing_to_query(void *, MPI_Status *status) {
-    static const auto set_elements = BARE(Status_set_elements);
-    static const auto set_cancelled = BARE(Status_set_cancelled);
+    static constexpr auto set_elements = BARE(Status_set_elements);
+    static constexpr auto set_cancelled = BARE(Status_set_cancelled);
     set_elements(status, MPI_BYTE, 0);
     set_cancelled(status, 0);
     return MPI_SUCCESS;
@@ -466,7 +454,7 @@ int send_later(Start start, const void *data, int count, MPI_Datatype type, int 
     const std::int64_t bytes = bytes_of(count, type, peer, comm);
     if (bytes < 0)
         return start(data, count, type, peer, tag, comm, request);
-    static const auto make = BARE(Grequest_start);
+    static constexpr auto make = BARE(Grequest_start);
     const int error = make(nothing_to_query, nothing_to_free, never_cancel, nullptr, request);
     if (error != MPI_SUCCESS)
         return error;
@@ -521,13 +509,13 @@ int wait_without_core(Test test) {
 #define SEND(name, iname)                                                                          \
     DEFINE(name, const void *data, int count, MPI_Datatype type, int peer, int tag,                \
            MPI_Comm comm) {                                                                        \
-        static const auto bare = BARE(name);                                                       \
-        static const auto start = BARE(iname);                                                     \
+        static constexpr auto bare = BARE(name);                                                   \
+        static constexpr auto start = BARE(iname);                                                 \
         return send_now(bare, start, data, count, type, peer, tag, comm);                          \
     }                                                                                              \
     DEFINE(iname, const void *data, int count, MPI_Datatype type, int peer, int tag,               \
            MPI_Comm comm, MPI_Request *request) {                                                  \
-        static const auto start = BARE(iname);                                                     \
+        static constexpr auto start = BARE(iname);                                                 \
         return send_later(start, data, count, type, peer, tag, comm, request);                     \
     }
 SEND(Send, Isend)
@@ -535,16 +523,16 @@ SEND(Ssend, Issend)
 SEND(Rsend, Irsend)
 
 DEFINE(Wait, MPI_Request *request, MPI_Status *status) {
-    static const auto bare = BARE(Wait);
-    static const auto test = BARE(Test);
+    static constexpr auto bare = BARE(Wait);
+    static constexpr auto test = BARE(Test);
     if (!g_options.on)
         return bare(request, status);
     return wait_without_core([&](int *over) { return test(request, over, status); });
 }
 
 DEFINE(Waitall, int count, MPI_Request requests[], MPI_Status statuses[]) {
-    static const auto bare = BARE(Waitall);
-    static const auto test = BARE(Testall);
+    static constexpr auto bare = BARE(Waitall);
+    static constexpr auto test = BARE(Testall);
     if (!g_options.on)
         return bare(count, requests, statuses);
     return wait_without_core([&](int *over) { return test(count, requests, over, statuses); });
@@ -552,7 +540,7 @@ DEFINE(Waitall, int count, MPI_Request requests[], MPI_Status statuses[]) {
 
 DEFINE(Irecv, void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
        MPI_Request *request) {
-    static const auto bare = BARE(Irecv);
+    static constexpr auto bare = BARE(Irecv);
     const int error = bare(data, count, type, peer, tag, comm, request);
     if (error == MPI_SUCCESS)
         tell_sender(peer, tag, comm);
@@ -561,7 +549,7 @@ DEFINE(Irecv, void *data, int count, MPI_Datatype type, int peer, int tag, MPI_C
 
 DEFINE(Recv, void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
        MPI_Status *status) {
-    static const auto bare = BARE(Recv);
+    static constexpr auto bare = BARE(Recv);
     if (!g_options.on || peer == MPI_PROC_NULL) // which has a status of its own
         return bare(data, count, type, peer, tag, comm, status);
     MPI_Request request;
@@ -572,7 +560,7 @@ DEFINE(Recv, void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Co
 DEFINE(Sendrecv, const void *out, int out_count, MPI_Datatype out_type, int to, int out_tag,
        void *in, int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm,
        MPI_Status *status) {
-    static const auto bare = BARE(Sendrecv);
+    static constexpr auto bare = BARE(Sendrecv);
     if (!g_options.on || from == MPI_PROC_NULL) // as in Recv
         return bare(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag,
                     comm, status);
@@ -584,8 +572,8 @@ DEFINE(Sendrecv, const void *out, int out_count, MPI_Datatype out_type, int to, 
 }
 
 DEFINE(Barrier, MPI_Comm comm) {
-    static const auto bare = BARE(Barrier);
-    static const auto start = BARE(Ibarrier);
+    static constexpr auto bare = BARE(Barrier);
+    static constexpr auto start = BARE(Ibarrier);
     if (!g_options.on)
         return bare(comm);
     MPI_Request request;
@@ -595,8 +583,8 @@ DEFINE(Barrier, MPI_Comm comm) {
 
 DEFINE(Allreduce, const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
        MPI_Comm comm) {
-    static const auto bare = BARE(Allreduce);
-    static const auto start = BARE(Iallreduce);
+    static constexpr auto bare = BARE(Allreduce);
+    static constexpr auto start = BARE(Iallreduce);
     if (!g_options.on)
         return bare(in, out, count, type, op, comm);
     MPI_Request request;
@@ -605,7 +593,7 @@ DEFINE(Allreduce, const void *in, void *out, int count, MPI_Datatype type, MPI_O
 }
 
 DEFINE(Init, int *argc, char ***argv) {
-    static const auto bare = BARE(Init);
+    static constexpr auto bare = BARE(Init);
     const int error = bare(argc, argv);
     if (error == MPI_SUCCESS)
         begin_to_listen();
@@ -613,7 +601,7 @@ DEFINE(Init, int *argc, char ***argv) {
 }
 
 DEFINE(Init_thread, int *argc, char ***argv, int required, int *provided) {
-    static const auto bare = BARE(Init_thread);
+    static constexpr auto bare = BARE(Init_thread);
     const int error = bare(argc, argv, required, provided);
     if (error == MPI_SUCCESS)
         begin_to_listen();
@@ -621,19 +609,19 @@ DEFINE(Init_thread, int *argc, char ***argv, int required, int *provided) {
 }
 
 DEFINE(Comm_free, MPI_Comm *comm) {
-    static const auto bare = BARE(Comm_free);
+    static constexpr auto bare = BARE(Comm_free);
     wait_for_arrivals();
     return bare(comm);
 }
 
 DEFINE(Comm_disconnect, MPI_Comm *comm) {
-    static const auto bare = BARE(Comm_disconnect);
+    static constexpr auto bare = BARE(Comm_disconnect);
     wait_for_arrivals();
     return bare(comm);
 }
 
 DEFINE(Finalize, void) {
-    static const auto bare = BARE(Finalize);
+    static constexpr auto bare = BARE(Finalize);
     pthread_mutex_lock(&g_mutex);
     const bool running = g_running;
     g_stopping = true;

@@ -37,14 +37,14 @@ void raise(Object object, int error) {
 // show: communicators inherit them, and a handler may not call MPI (it runs under MPICH's lock). An
 // MPICH that does not export it keeps its behaviour, and another MPI with the standard ABI has no
 // such function.
-extern "C" SENNIT_MPI_EXPORT int MPIR_Err_return_comm(void *comm, const char *function, int error) {
+extern "C" SENNIT_EXPORT int MPIR_Err_return_comm(void *comm, const char *function, int error) {
     using namespace sennit::mpi;
     if (QuietTests::t_quiet) {
         QuietTests::t_kept = true;
         return error;
     }
-    static const auto bare =
-        reinterpret_cast<decltype(&MPIR_Err_return_comm)>(find_next("MPIR_Err_return_comm"));
+    static const auto bare = reinterpret_cast<decltype(&MPIR_Err_return_comm)>(
+        sennit::interpose::find_next("MPIR_Err_return_comm"));
     const Unmarked unmarked;
     return bare(comm, function, error);
 }
@@ -52,11 +52,11 @@ extern "C" SENNIT_MPI_EXPORT int MPIR_Err_return_comm(void *comm, const char *fu
 #elif defined OPEN_MPI
 
 // What calls the handlers in Open MPI.
-extern "C" SENNIT_MPI_EXPORT int ompi_errhandler_invoke(void *handler, void *object, int kind,
-                                                        int error, const char *function) {
+extern "C" SENNIT_EXPORT int ompi_errhandler_invoke(void *handler, void *object, int kind,
+                                                    int error, const char *function) {
     using namespace sennit::mpi;
-    static const auto bare =
-        reinterpret_cast<decltype(&ompi_errhandler_invoke)>(find_next("ompi_errhandler_invoke"));
+    static const auto bare = reinterpret_cast<decltype(&ompi_errhandler_invoke)>(
+        sennit::interpose::find_next("ompi_errhandler_invoke"));
     const Unmarked unmarked(true); // Open MPI bears handlers that do not return
     return bare(handler, object, kind, error, function);
 }

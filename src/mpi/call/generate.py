@@ -92,9 +92,9 @@ using namespace sennit::mpi;
 
 """
 
-EXPORT = """extern "C" SENNIT_MPI_EXPORT int MPI_{name}({parameters})
+EXPORT = """extern "C" SENNIT_EXPORT int MPI_{name}({parameters})
     __attribute__((alias("sennit_MPI_{name}")));
-extern "C" SENNIT_MPI_EXPORT int PMPI_{name}({parameters})
+extern "C" SENNIT_EXPORT int PMPI_{name}({parameters})
     __attribute__((alias("sennit_MPI_{name}")));
 
 """
@@ -190,7 +190,7 @@ POLL = IN_TASK + """    {test}
 
 # TAMPI's calls without a request: as the blocking call, and the task's completion waits. Those that
 # are collective are the non-blocking form everywhere.
-BOUND = """extern "C" SENNIT_MPI_EXPORT int TAMPI_{twin}({parameters}) {{
+BOUND = """extern "C" SENNIT_EXPORT int TAMPI_{twin}({parameters}) {{
     {bound_outside}
     static constexpr auto twin = SENNIT_BARE({twin});
     {numbered_twin}
@@ -206,7 +206,7 @@ BOUND = """extern "C" SENNIT_MPI_EXPORT int TAMPI_{twin}({parameters}) {{
 """
 
 # The same for Fortran.
-BOUND_FORTRAN = """extern "C" SENNIT_MPI_EXPORT void tampi_{lower}_({fortran_parameters}) {{
+BOUND_FORTRAN = """extern "C" SENNIT_EXPORT void tampi_{lower}_({fortran_parameters}) {{
     *fortran_error = TAMPI_{twin}({from_fortran});
 }}
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine behind every wrapper: start the non-blocking twin, test once, else file a ticket and
 // suspend the task; a polling service tests the tickets (task-aware MPI paper, section 6).
-//
-// The library is put in front of MPI by preload and overrides MPI_X and PMPI_X, which is where
-// every language binding ends; the real functions are found behind us. MPI libraries call
-// themselves through those names too: inside_mpi() tells such calls apart.
 #pragma once
 
+#include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/object.h"
 #include "mpi/call/runtime.h"
@@ -16,101 +13,8 @@
 #include <atomic>
 #include <cstdint>
 #include <mpi.h>
-#include <new>
-
-#define SENNIT_MPI_EXPORT __attribute__((visibility("default")))
-
-// What we use of the MPI library by name, functions of its own and objects behind its constants.
-// Weak: the preload reaches every program that a rank starts, and most of those know no MPI.
-#pragma weak MPI_F_STATUS_IGNORE
-#pragma weak MPI_F_STATUSES_IGNORE
-#ifdef OPEN_MPI
-#pragma weak MPI_Request_c2f
-#pragma weak MPI_Request_f2c
-#pragma weak OMPI_C_MPI_COMM_NULL_COPY_FN
-#pragma weak OMPI_C_MPI_COMM_NULL_DELETE_FN
-#pragma weak ompi_mpi_byte
-#pragma weak ompi_mpi_char
-#pragma weak ompi_mpi_datatype_null
-#pragma weak ompi_mpi_int
-#pragma weak ompi_mpi_op_band
-#pragma weak ompi_mpi_op_bor
-#pragma weak ompi_mpi_op_bxor
-#pragma weak ompi_mpi_op_land
-#pragma weak ompi_mpi_op_lor
-#pragma weak ompi_mpi_op_lxor
-#pragma weak ompi_mpi_op_max
-#pragma weak ompi_mpi_op_maxloc
-#pragma weak ompi_mpi_op_min
-#pragma weak ompi_mpi_op_minloc
-#pragma weak ompi_mpi_op_no_op
-#pragma weak ompi_mpi_op_prod
-#pragma weak ompi_mpi_op_replace
-#pragma weak ompi_mpi_op_sum
-#pragma weak ompi_mpi_packed
-#pragma weak ompi_mpi_comm_null
-#pragma weak ompi_mpi_comm_self
-#pragma weak ompi_mpi_comm_world
-#pragma weak ompi_mpi_file_null
-#pragma weak ompi_mpi_group_null
-#pragma weak ompi_mpi_info_null
-#pragma weak ompi_request_null
-#endif
-
-// Exports a function written by hand as MPI_<name> and PMPI_<name>.
-#define SENNIT_DEFINE(name, ...)                                                                   \
-    extern "C" int sennit_MPI_##name(__VA_ARGS__);                                                 \
-    extern "C" SENNIT_MPI_EXPORT int MPI_##name(__VA_ARGS__)                                       \
-        __attribute__((alias("sennit_MPI_" #name)));                                               \
-    extern "C" SENNIT_MPI_EXPORT int PMPI_##name(__VA_ARGS__)                                      \
-        __attribute__((alias("sennit_MPI_" #name)));                                               \
-    extern "C" int sennit_MPI_##name(__VA_ARGS__)
 
 namespace sennit::mpi {
-
-// Open MPI's constants are objects, whose addresses we know only if it was there from the start.
-inline bool knows_constants() {
-#ifdef OPEN_MPI
-    const void *const constant = MPI_COMM_WORLD;
-    return constant != nullptr;
-#else
-    return true;
-#endif
-}
-
-void *find_next(const char *name);       // the function behind ours, null: there is none
-void *find_bare(const char *name);       // of the MPI library, which must have it
-void *find_in_runtime(const char *name); // null: there is none
-
-// The real PMPI_X, found at its first call: afterwards a call of it is one jump.
-template <std::size_t n>
-struct Name {
-    char text[n];
-    constexpr Name(const char (&given)[n]) { // NOLINT(google-explicit-constructor): a literal
-        for (std::size_t i = 0; i < n; ++i)
-            text[i] = given[i];
-    }
-};
-template <Name name, class Function>
-class Bare;
-template <Name name, class Result, class... Arguments>
-class Bare<name, Result(Arguments...)> {
-  public:
-    using Function = Result (*)(Arguments...);
-    Result operator()(Arguments... arguments) const {
-        return __atomic_load_n(&s_function, __ATOMIC_RELAXED)(arguments...);
-    }
-    operator Function() const { return first; } // NOLINT(google-explicit-constructor)
-
-  private:
-    static Result first(Arguments... arguments) {
-        const auto found = reinterpret_cast<Function>(find_bare(name.text));
-        __atomic_store_n(&s_function, found, __ATOMIC_RELAXED);
-        return found(arguments...);
-    }
-    static inline constinit Function s_function = first;
-};
-#define SENNIT_BARE(name) (::sennit::mpi::Bare<"PMPI_" #name, decltype(MPI_##name)>{})
 
 // A send is about to be started, which those that wait for their turn (must_queue) with the same
 // communicator, peer and tag must not be overtaken by. Without a tag or object: with any.

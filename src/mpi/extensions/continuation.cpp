@@ -386,8 +386,7 @@ using namespace sennit::mpi;
 
 extern "C" {
 
-SENNIT_MPI_EXPORT int MPIX_Continue_init(int flags, int max_poll, MPI_Info info,
-                                         MPI_Request *handle) {
+SENNIT_EXPORT int MPIX_Continue_init(int flags, int max_poll, MPI_Info info, MPI_Request *handle) {
     static constexpr auto comm_dup = SENNIT_BARE(Comm_dup);
     static constexpr auto recv_init = SENNIT_BARE(Recv_init);
     static constexpr auto info_get = SENNIT_BARE(Info_get);
@@ -432,19 +431,18 @@ SENNIT_MPI_EXPORT int MPIX_Continue_init(int flags, int max_poll, MPI_Info info,
     return MPI_SUCCESS;
 }
 
-SENNIT_MPI_EXPORT int MPIX_Continue(MPI_Request *request, MPIX_Continue_cb_function *callback,
-                                    void *data, int flags, MPI_Status *status,
-                                    MPI_Request cont_req) {
+SENNIT_EXPORT int MPIX_Continue(MPI_Request *request, MPIX_Continue_cb_function *callback,
+                                void *data, int flags, MPI_Status *status, MPI_Request cont_req) {
     return attach("MPIX_Continue", 1, request, callback, data, flags, status, cont_req);
 }
 
-SENNIT_MPI_EXPORT int MPIX_Continueall(int count, MPI_Request requests[],
-                                       MPIX_Continue_cb_function *callback, void *data, int flags,
-                                       MPI_Status statuses[], MPI_Request cont_req) {
+SENNIT_EXPORT int MPIX_Continueall(int count, MPI_Request requests[],
+                                   MPIX_Continue_cb_function *callback, void *data, int flags,
+                                   MPI_Status statuses[], MPI_Request cont_req) {
     return attach("MPIX_Continueall", count, requests, callback, data, flags, statuses, cont_req);
 }
 
-SENNIT_MPI_EXPORT int MPIX_Continue_get_failed(MPI_Request cont_req, int *count, void **data) {
+SENNIT_EXPORT int MPIX_Continue_get_failed(MPI_Request cont_req, int *count, void **data) {
     const Guard guard(g_mutex);
     ContinuationRequest *request = find(cont_req);
     if (!request)

@@ -80,82 +80,78 @@ int detach_each(const char *name, int count, MPI_Request *requests, const Delive
 
 extern "C" {
 
-SENNIT_MPI_EXPORT int MPIX_Detach(MPI_Request *request, MPIX_Detach_function *callback,
-                                  void *data) {
+SENNIT_EXPORT int MPIX_Detach(MPI_Request *request, MPIX_Detach_function *callback, void *data) {
     return detach("MPIX_Detach", 1, request, plain(callback), data, Requests::taken_over);
 }
 
-SENNIT_MPI_EXPORT int MPIX_Detach_status(MPI_Request *request,
-                                         MPIX_Detach_status_function *callback, void *data) {
+SENNIT_EXPORT int MPIX_Detach_status(MPI_Request *request, MPIX_Detach_status_function *callback,
+                                     void *data) {
     return detach("MPIX_Detach_status", 1, request, with_status(callback), data,
                   Requests::taken_over);
 }
 
-SENNIT_MPI_EXPORT int MPIX_Detach_each(int count, MPI_Request requests[],
-                                       MPIX_Detach_function *callback, void *array_of_data[]) {
+SENNIT_EXPORT int MPIX_Detach_each(int count, MPI_Request requests[],
+                                   MPIX_Detach_function *callback, void *array_of_data[]) {
     return detach_each("MPIX_Detach_each", count, requests, plain(callback), array_of_data,
                        Requests::taken_over);
 }
 
-SENNIT_MPI_EXPORT int MPIX_Detach_each_status(int count, MPI_Request requests[],
-                                              MPIX_Detach_status_function *callback,
-                                              void *array_of_data[]) {
+SENNIT_EXPORT int MPIX_Detach_each_status(int count, MPI_Request requests[],
+                                          MPIX_Detach_status_function *callback,
+                                          void *array_of_data[]) {
     return detach_each("MPIX_Detach_each_status", count, requests, with_status(callback),
                        array_of_data, Requests::taken_over);
 }
 
-SENNIT_MPI_EXPORT int MPIX_Detach_all(int count, MPI_Request requests[],
-                                      MPIX_Detach_function *callback, void *data) {
+SENNIT_EXPORT int MPIX_Detach_all(int count, MPI_Request requests[], MPIX_Detach_function *callback,
+                                  void *data) {
     return detach("MPIX_Detach_all", count, requests, plain(callback), data, Requests::taken_over);
 }
 
-SENNIT_MPI_EXPORT int MPIX_Detach_all_status(int count, MPI_Request requests[],
-                                             MPIX_Detach_all_statuses_function *callback,
-                                             void *data) {
+SENNIT_EXPORT int MPIX_Detach_all_status(int count, MPI_Request requests[],
+                                         MPIX_Detach_all_statuses_function *callback, void *data) {
     return detach("MPIX_Detach_all_status", count, requests, with_statuses(callback), data,
                   Requests::taken_over);
 }
 
-SENNIT_MPI_EXPORT int MPIX_Start_detached(MPI_Request *request, MPIX_Detach_function *callback,
-                                          void *data) {
+SENNIT_EXPORT int MPIX_Start_detached(MPI_Request *request, MPIX_Detach_function *callback,
+                                      void *data) {
     return detach("MPIX_Start_detached", 1, request, plain(callback), data, Requests::kept);
 }
 
-SENNIT_MPI_EXPORT int MPIX_Start_detached_status(MPI_Request *request,
-                                                 MPIX_Detach_status_function *callback,
-                                                 void *data) {
+SENNIT_EXPORT int MPIX_Start_detached_status(MPI_Request *request,
+                                             MPIX_Detach_status_function *callback, void *data) {
     return detach("MPIX_Start_detached_status", 1, request, with_status(callback), data,
                   Requests::kept);
 }
 
-SENNIT_MPI_EXPORT int MPIX_Start_detached_each(int count, MPI_Request requests[],
-                                               MPIX_Detach_function *callback,
-                                               void *array_of_data[]) {
+SENNIT_EXPORT int MPIX_Start_detached_each(int count, MPI_Request requests[],
+                                           MPIX_Detach_function *callback, void *array_of_data[]) {
     return detach_each("MPIX_Start_detached_each", count, requests, plain(callback), array_of_data,
                        Requests::kept);
 }
 
-SENNIT_MPI_EXPORT int MPIX_Start_detached_each_status(int count, MPI_Request requests[],
-                                                      MPIX_Detach_status_function *callback,
-                                                      void *array_of_data[]) {
+SENNIT_EXPORT int MPIX_Start_detached_each_status(int count, MPI_Request requests[],
+                                                  MPIX_Detach_status_function *callback,
+                                                  void *array_of_data[]) {
     return detach_each("MPIX_Start_detached_each_status", count, requests, with_status(callback),
                        array_of_data, Requests::kept);
 }
 
-SENNIT_MPI_EXPORT int MPIX_Start_detached_all(int count, MPI_Request requests[],
-                                              MPIX_Detach_function *callback, void *data) {
+SENNIT_EXPORT int MPIX_Start_detached_all(int count, MPI_Request requests[],
+                                          MPIX_Detach_function *callback, void *data) {
     return detach("MPIX_Start_detached_all", count, requests, plain(callback), data,
                   Requests::kept);
 }
 
-SENNIT_MPI_EXPORT int MPIX_Start_detached_all_status(int count, MPI_Request requests[],
-                                                     MPIX_Detach_all_statuses_function *callback,
-                                                     void *data) {
+SENNIT_EXPORT int MPIX_Start_detached_all_status(int count, MPI_Request requests[],
+                                                 MPIX_Detach_all_statuses_function *callback,
+                                                 void *data) {
     return detach("MPIX_Start_detached_all_status", count, requests, with_statuses(callback), data,
                   Requests::kept);
 }
 
-SENNIT_MPI_EXPORT int MPIX_Progress(void *) {
+SENNIT_EXPORT int MPIX_Progress(void *) {
     progress();
     return MPI_SUCCESS;
 }

@@ -156,42 +156,42 @@ const MPI_Datatype *datatypes_from_fortran(const MPI_Fint *types, [[maybe_unused
 
 extern "C" {
 
-SENNIT_MPI_EXPORT void tampi_iwait_(MPI_Fint *request, MPI_Fint *status, MPI_Fint *error) {
+SENNIT_EXPORT void tampi_iwait_(MPI_Fint *request, MPI_Fint *status, MPI_Fint *error) {
     wait_all(1, request, status, status == MPI_F_STATUS_IGNORE, error);
 }
 
-SENNIT_MPI_EXPORT void tampi_iwaitall_(MPI_Fint *count, MPI_Fint *requests, MPI_Fint *statuses,
-                                       MPI_Fint *error) {
+SENNIT_EXPORT void tampi_iwaitall_(MPI_Fint *count, MPI_Fint *requests, MPI_Fint *statuses,
+                                   MPI_Fint *error) {
     wait_all(*count, requests, statuses, statuses == MPI_F_STATUSES_IGNORE, error);
 }
 
-SENNIT_MPI_EXPORT void tampi_ibsend_(void *buffer, MPI_Fint *count, MPI_Fint *type, MPI_Fint *dest,
-                                     MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *error) {
+SENNIT_EXPORT void tampi_ibsend_(void *buffer, MPI_Fint *count, MPI_Fint *type, MPI_Fint *dest,
+                                 MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *error) {
     *error = TAMPI_Ibsend(buffer_from_fortran(buffer), *count, MPI_Type_f2c(*type), *dest, *tag,
                           MPI_Comm_f2c(*comm));
 }
 
-SENNIT_MPI_EXPORT void tampi_property_get_(MPI_Fint *property, MPI_Fint *value, MPI_Fint *error) {
+SENNIT_EXPORT void tampi_property_get_(MPI_Fint *property, MPI_Fint *value, MPI_Fint *error) {
     *error = TAMPI_Property_get(*property, value);
 }
 
-SENNIT_MPI_EXPORT void tampi_property_set_(MPI_Fint *property, MPI_Fint *value, MPI_Fint *error) {
+SENNIT_EXPORT void tampi_property_set_(MPI_Fint *property, MPI_Fint *value, MPI_Fint *error) {
     *error = TAMPI_Property_set(*property, *value);
 }
 
-SENNIT_MPI_EXPORT void tampi_blocking_enabled_(MPI_Fint *flag, MPI_Fint *error) {
+SENNIT_EXPORT void tampi_blocking_enabled_(MPI_Fint *flag, MPI_Fint *error) {
     *error = TAMPI_Blocking_enabled(flag);
 }
 
-SENNIT_MPI_EXPORT void tampi_nonblocking_enabled_(MPI_Fint *flag, MPI_Fint *error) {
+SENNIT_EXPORT void tampi_nonblocking_enabled_(MPI_Fint *flag, MPI_Fint *error) {
     *error = TAMPI_Nonblocking_enabled(flag);
 }
 
-SENNIT_MPI_EXPORT void tampi_init_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *error) {
+SENNIT_EXPORT void tampi_init_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *error) {
     *error = TAMPI_Init(*required, provided);
 }
 
-SENNIT_MPI_EXPORT void tampi_finalize_(MPI_Fint *error) {
+SENNIT_EXPORT void tampi_finalize_(MPI_Fint *error) {
     *error = TAMPI_Finalize();
 }
 

@@ -16,44 +16,44 @@ bool modes_enabled() {
 
 extern "C" {
 
-SENNIT_MPI_EXPORT int TAMPI_Iwait(MPI_Request *request, MPI_Status *status) {
+SENNIT_EXPORT int TAMPI_Iwait(MPI_Request *request, MPI_Status *status) {
     if (!in_task())
         return MPI_Wait(request, status);
     return bind({.name = "TAMPI_Iwait"}, 1, request, status);
 }
 
-SENNIT_MPI_EXPORT int TAMPI_Iwaitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+SENNIT_EXPORT int TAMPI_Iwaitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     if (!in_task())
         return MPI_Waitall(count, requests, statuses);
     return bind({.name = "TAMPI_Iwaitall"}, count, requests, statuses);
 }
 
 // A buffered send is complete when it returns: there is nothing to bind.
-SENNIT_MPI_EXPORT int TAMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest,
-                                   int tag, MPI_Comm comm) {
+SENNIT_EXPORT int TAMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                               MPI_Comm comm) {
     return MPI_Bsend(buf, count, datatype, dest, tag, comm);
 }
 
 // Sennit is ready when MPI is.
-SENNIT_MPI_EXPORT int TAMPI_Init(int required, int *provided) {
+SENNIT_EXPORT int TAMPI_Init(int required, int *provided) {
     *provided =
         required == MPI_TASK_MULTIPLE && modes_enabled() ? MPI_TASK_MULTIPLE : MPI_THREAD_MULTIPLE;
     return MPI_SUCCESS;
 }
 
-SENNIT_MPI_EXPORT int TAMPI_Finalize(void) {
+SENNIT_EXPORT int TAMPI_Finalize(void) {
     return MPI_SUCCESS;
 }
 
-SENNIT_MPI_EXPORT int TAMPI_Blocking_enabled(int *flag) {
+SENNIT_EXPORT int TAMPI_Blocking_enabled(int *flag) {
     return TAMPI_Property_get(TAMPI_PROPERTY_BLOCKING_MODE, flag);
 }
 
-SENNIT_MPI_EXPORT int TAMPI_Nonblocking_enabled(int *flag) {
+SENNIT_EXPORT int TAMPI_Nonblocking_enabled(int *flag) {
     return TAMPI_Property_get(TAMPI_PROPERTY_NONBLOCKING_MODE, flag);
 }
 
-SENNIT_MPI_EXPORT int TAMPI_Property_get(int property, int *value) {
+SENNIT_EXPORT int TAMPI_Property_get(int property, int *value) {
     switch (property) {
     case TAMPI_PROPERTY_BLOCKING_MODE:
     case TAMPI_PROPERTY_NONBLOCKING_MODE:
@@ -70,7 +70,7 @@ SENNIT_MPI_EXPORT int TAMPI_Property_get(int property, int *value) {
     }
 }
 
-SENNIT_MPI_EXPORT int TAMPI_Property_set(int property, int value) {
+SENNIT_EXPORT int TAMPI_Property_set(int property, int value) {
     switch (property) {
     case TAMPI_PROPERTY_THREAD_TASKAWARE:
         t_taskaware = value != 0;

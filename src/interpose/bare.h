@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The function behind one of ours.
+#pragma once
+
+#include <cstddef>
+
+namespace sennit::interpose {
+
+// Of the libraries behind this one, or else of any that is loaded; null: there is none.
+void *find_next(const char *name);
+// The same among all libraries that are loaded but this one, also those which the program has
+// opened for itself alone, an extension of Python say: neither RTLD_NEXT nor RTLD_DEFAULT looks
+// there.
+void *find_in_any_library(const char *name);
+
+// A name as an argument of a template.
+template <std::size_t n>
+struct Name {
+    char text[n];
+    constexpr Name(const char (&given)[n]) { // NOLINT(google-explicit-constructor): a literal
+        for (std::size_t i = 0; i < n; ++i)
+            text[i] = given[i];
+    }
+};
+
+// A function that `find` finds at its first call: afterwards a call of it is one jump. Threads may
+// find it at once, for all of them find the same.
+template <void *(*find)(const char *name), Name name, class Function>
+class Bare;
+template <void *(*find)(const char *name), Name name, class Result, class... Arguments>
+class Bare<find, name, Result(Arguments...)> {
+  public:
+    using Function = Result (*)(Arguments...);
+    Result operator()(Arguments... arguments) const {
+        return __atomic_load_n(&s_function, __ATOMIC_RELAXED)(arguments...);
+    }
+    // For who has to keep a pointer: it is valid before the function was found.
+    operator Function() const { return call; } // NOLINT(google-explicit-constructor)
+
+  private:
+    static Result first(Arguments... arguments) {
+        const auto found = reinterpret_cast<Function>(find(name.text));
+        __atomic_store_n(&s_function, found, __ATOMIC_RELAXED);
+        return found(arguments...);
+    }
+    static Result call(Arguments... arguments) { return Bare{}(arguments...); }
+    static inline constinit Function s_function = first;
+};
+
+} // namespace sennit::interpose

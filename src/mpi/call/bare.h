@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The MPI library behind us. This one is put in front of it by preload and overrides MPI_X and
+// PMPI_X, which is where every language binding ends. MPI libraries call themselves through those
+// names too: inside_mpi() tells such calls apart (call_path.h).
+#pragma once
+
+#include "interpose/bare.h"
+#include "interpose/define.h"
+#include "interpose/mpi_names.h"
+
+// Exports a function written by hand as MPI_<name> and PMPI_<name>.
+#define SENNIT_DEFINE(name, ...)                                                                   \
+    SENNIT_INTERPOSE(sennit_MPI_##name, MPI_##name, PMPI_##name, __VA_ARGS__)
+
+namespace sennit::mpi {
+
+void *find_bare(const char *name);       // of the MPI library, which must have it
+void *find_in_runtime(const char *name); // null: there is none
+
+// The real PMPI_X.
+#define SENNIT_BARE(name)                                                                          \
+    (::sennit::interpose::Bare<::sennit::mpi::find_bare, "PMPI_" #name, decltype(MPI_##name)>{})
+
+// Open MPI's constants are objects, whose addresses we know only if it was there from the start.
+inline bool knows_constants() {
+#ifdef OPEN_MPI
+    const void *const constant = MPI_COMM_WORLD;
+    return constant != nullptr;
+#else
+    return true;
+#endif
+}
+
+} // namespace sennit::mpi
