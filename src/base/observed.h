@@ -16,7 +16,7 @@ enum Who : std::uint8_t {
     kFreeAgents = 8,   // who may run tasks of any team, task::let_others_run
 };
 
-// task/observer.cpp. Written before there are threads, and when a tool declines or says goodbye: a
+// Written before there are threads, and when a tool declines or says goodbye: a
 // thread that reads it late calls a hook that finds nobody. So an ordinary variable will do, which
 // the processor tests in memory; only ThreadSanitizer must not see it.
 [[gnu::visibility("hidden")]] extern std::uint8_t g_who;

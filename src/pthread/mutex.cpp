@@ -5,7 +5,7 @@
 #include "pthread/caller.h"
 #include "pthread/libc_unlocks.h"
 #include "pthread/owner.h"
-#include "sched/threads.h"
+#include "sched/processors.h"
 
 #include <algorithm>
 #include <cerrno>

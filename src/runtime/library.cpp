@@ -16,6 +16,7 @@
 #include "runtime/statistics.h"
 #include "sched/order.h"
 #include "sched/worker.h"
+#include "task/client.h"
 #include "task/observer.h"
 #include "task/task.h"
 #include "trace/trace.h"
@@ -61,6 +62,7 @@ void see_loaded_objects() {
     config_setup();
     if (config().policy == Policy::automatic && program::process_has_sending_tasks())
         choose_policy(Policy::fa);
+    sched::plug(task::kSchedulerClient);
     sched::order_setup();
     fence_setup();
     sched::setup();

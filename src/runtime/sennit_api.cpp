@@ -11,6 +11,7 @@
 #include "poll/poll.h"
 #include "program/code.h"
 #include "pthread/libraries.h"
+#include "sched/processors.h"
 #include "task/priorities.h"
 #include "task/task.h"
 #include "watch/watch.h"

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "base/compiler.h"
-#include "base/fence.h"
 #include "fiber/fp_control.h"
 #include "sched/order.h"
 #include "sched/ordered_queue.h"
@@ -68,6 +67,10 @@ struct Group {
   protected:
     ~Group() = default;
 };
+
+// The queues of a group; only where ordered().
+void make_queues(Group &group);
+void drop_queues(Group &group);
 
 // Groups that have tasks. Zero: no thread runs a deferred task, nor could any start to.
 extern std::atomic<std::int32_t> g_groups_with_tasks;
@@ -140,16 +143,5 @@ struct alignas(kCacheLine) Slot {
         finished.store(finished.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
 };
-
-// Put a ready task on a queue of its group, from any thread.
-void push_foreign(Group &group, Node *node);
-
-// Tell the sleepers of `group` that its queues hold work.
-void wake_one(Group &group);
-inline void announce_work(Group &group) {
-    fence_light(); // pairs with fence_heavy in Worker::sleep
-    if (SENNIT_UNLIKELY(group.sleepers.load(std::memory_order_relaxed) > 0))
-        wake_one(group);
-}
 
 } // namespace sennit::sched

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker without work: polls, spins, yields its processor, sleeps; and who wakes it.
 #include "base/config.h"
-#include "sched/threads.h"
+#include "sched/processors.h"
 #include "sched/worker.h"
 
 #include <algorithm>
@@ -59,8 +59,8 @@ void Worker::settle_groups() {
 
 void Worker::idle() {
     note_idle();
-    if (SENNIT_UNLIKELY(g_outdated.load(std::memory_order_relaxed)))
-        return reconsider();
+    if (SENNIT_UNLIKELY(outdated()))
+        return client().reconsider();
     settle_groups();
     if (poll::pending()) {
         Worker *poller = g_idle_poller.load(std::memory_order_relaxed);

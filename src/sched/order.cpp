@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/order.h"
 
-#include "base/assert.h"
-#include "base/message.h"
-#include "sched/ordered_queue.h"
-#include "sched/worker.h"
+#include "base/config.h"
 
 #include <atomic>
-#include <cstdlib>
-#include <new>
 
 namespace sennit::sched {
 
@@ -16,8 +11,6 @@ namespace detail {
 policy::Rules g_rules;
 policy::Machine g_machine;
 } // namespace detail
-
-std::atomic<bool> g_outdated{false};
 
 static std::atomic<std::uint32_t> g_age{0};
 
@@ -31,22 +24,6 @@ void set_machine(const policy::Machine &machine) {
 
 std::uint32_t next_age() {
     return g_age.fetch_add(1, std::memory_order_relaxed);
-}
-
-void make_queues(Group &group) {
-    const auto count = static_cast<std::size_t>(machine().nodes);
-    void *memory = std::aligned_alloc(kCacheLine, count * sizeof(OrderedQueue));
-    if (!memory)
-        fatal("no memory for a team's queues (%zu bytes)", count * sizeof(OrderedQueue));
-    group.queues = new (memory) OrderedQueue[count];
-}
-
-void drop_queues(Group &group) {
-    for (int i = 0; group.queues && i < machine().nodes; ++i) {
-        SENNIT_ASSERT(group.queues[i].count() == 0);
-        group.queues[i].~OrderedQueue();
-    }
-    std::free(group.queues);
 }
 
 } // namespace sennit::sched

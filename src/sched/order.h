@@ -13,9 +13,6 @@
 
 namespace sennit::sched {
 
-class OrderedQueue;
-struct Group;
-
 namespace detail {
 extern policy::Rules g_rules;
 extern policy::Machine g_machine;
@@ -38,14 +35,5 @@ inline std::uint64_t key_of(const Node &node) {
     return policy::key(rules(), node.current_priority(), node.age);
 }
 std::uint32_t next_age();
-
-// The queues of a group; only where ordered().
-void make_queues(Group &group);
-void drop_queues(Group &group);
-
-// Set by the room above when its verdicts on tasks have changed (policy/outlook.h). An idle worker
-// then calls reconsider().
-extern std::atomic<bool> g_outdated;
-void reconsider();
 
 } // namespace sennit::sched

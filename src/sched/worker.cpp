@@ -8,7 +8,7 @@
 #include "base/message.h"
 #include "base/observed.h"
 #include "fiber/executable.h"
-#include "sched/threads.h"
+#include "sched/processors.h"
 #include "trace/trace.h"
 
 #include <algorithm>
@@ -42,27 +42,6 @@ SENNIT_COLD void note_steal(const Slot &from, int count) {
 }
 
 } // namespace
-
-constinit std::atomic<std::int32_t> g_groups_with_tasks{0};
-
-bool Group::quiescent() const {
-    std::uint64_t finished = finished_elsewhere.load(std::memory_order_acquire);
-    for (int i = 0; i < size; ++i)
-        finished += slots[i]->finished.load(std::memory_order_acquire);
-    std::uint64_t created = created_elsewhere.load(std::memory_order_acquire);
-    for (int i = 0; i < size; ++i)
-        created += slots[i]->created.load(std::memory_order_acquire);
-    return finished == created;
-}
-
-// Where ordered, a queue may be no member's own: what comes from outside goes to the first.
-bool Group::any_ready() const {
-    const int count = ordered() ? machine().nodes : size;
-    for (int i = 0; i < count; ++i)
-        if ((ordered() ? queues[i].count() : slots[i]->queue.count()) > 0)
-            return true;
-    return false;
-}
 
 // ---- queues ---------------------------------------------------------------------------------
 
@@ -237,7 +216,7 @@ void Worker::run(Slot &where, Node *node) {
     pause_ = 1;
     if (SENNIT_UNLIKELY(poll::pending()))
         give_up_polling();
-    run_node(*this, where, node);
+    client().run(*this, where, node);
     poll_if_due();
 }
 
@@ -246,10 +225,10 @@ void Worker::run(Slot &where, Node *node) {
 void Worker::wait(Condition &condition) {
     const Wait *const outer = begin_wait(condition);
     if (observed::by(observed::kTrace))
-        observed_wait(*this, condition, true);
+        client().waits(*this, condition, true);
     wait_for(condition);
     if (observed::by(observed::kTrace))
-        observed_wait(*this, condition, false);
+        client().waits(*this, condition, false);
     end_wait(outer);
 }
 
@@ -595,7 +574,7 @@ void Worker::switch_to(Fiber *to) {
     if (SENNIT_UNLIKELY(from->stack.packed) && fiber::overflowed(from->stack))
         fatal("a task has overflown its stack of %zu bytes; raise OMP_STACKSIZE", from->stack.size);
     if (observed::by_anybody())
-        observed_switch(*this, *from, *to);
+        client().switched(*this, *from, *to);
     fiber::switch_to(from->context, to->context);
     arrive();
 }

@@ -15,11 +15,13 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "base/fence.h"
 #include "base/futex.h"
 #include "base/observed.h"
 #include "base/slab.h"
 #include "base/spin.h"
 #include "poll/poll.h"
+#include "sched/client.h"
 #include "sched/condition.h"
 #include "sched/fiber.h"
 #include "sched/group.h"
@@ -29,16 +31,6 @@
 #include <pthread.h>
 
 namespace sennit::sched {
-
-// The room above tells how a queued node is run: on the current stack, in the context of `slot`.
-void run_node(Worker &worker, Slot &slot, Node *node);
-// The same: to whom it tells that the worker, whose current task is that of `to` by now, leaves
-// `from`.
-void observed_switch(Worker &worker, const Fiber &from, const Fiber &to);
-// And that its current task waits, or goes on.
-void observed_wait(Worker &worker, const Wait &wait, bool begins);
-// And that it has found nothing to do.
-void observed_idle();
 
 // The tasks of a worker that wait for an outside event. Only the worker writes: plain numbers, but
 // others read them.
@@ -176,7 +168,7 @@ class alignas(kCacheLine) Worker {
         if (idle_since() == 0) {
             idle_since_.store(ticks(), std::memory_order_relaxed);
             if (observed::by(observed::kTrace))
-                observed_idle();
+                client().found_nothing();
         }
     }
     // Is there something to do for it beside the task that runs on it?
@@ -291,6 +283,17 @@ class alignas(kCacheLine) Worker {
     int born_ = 0;        // how often threads had been retired when its thread was made
 };
 
+// Put a ready task on a queue of its group, from any thread.
+void push_foreign(Group &group, Node *node);
+
+// Tell the sleepers of `group` that its queues hold work.
+void wake_one(Group &group);
+inline void announce_work(Group &group) {
+    fence_light(); // pairs with fence_heavy in Worker::sleep
+    if (SENNIT_UNLIKELY(group.sleepers.load(std::memory_order_relaxed) > 0))
+        wake_one(group);
+}
+
 inline const Wait *Worker::begin_wait(Wait &wait) {
     const Wait *const outer = current()->waits.load(std::memory_order_relaxed);
     wait.task = task;
@@ -322,14 +325,10 @@ inline void WaitCell::signal_if_armed() {
         fiber->home->make_ready(fiber);
 }
 
-// How many processors this process may use, and the number of workers that compute at once (set by
-// the room above); see crowded() in threads.h.
-int processors();
-void set_active_workers(int workers);
-void add_helpers(int more); // threads that are no workers and compute for suspended tasks
-// Threads are bound to this many of the processors.
-void set_usable_processors(int usable);
-void set_processors(int processors); // of those that the process was given
+// Called on a thread of the program's that has used OpenMP when it ends, before its worker is
+// another's; again when destructors of thread-specific data have used OpenMP since. In the order in
+// which they were first given; nothing that a room above wants done is given twice.
+void at_thread_end(void (*function)(Worker &worker));
 
 void setup(); // once, when the library is loaded
 

@@ -29,6 +29,9 @@ enum class Then { queue, next }; // where the first ready successor goes
 // So much for having counted it in the slot. Its children are for the team.
 bool made_by_guest(sched::Worker &worker, Task &fresh);
 
+// From a queue: its body is run, here and now.
+void run_node(sched::Worker &worker, sched::Slot &slot, sched::Node *node);
+
 // What waited for its dependences, or for its mutexinoutset items, may run.
 void node_ready(sched::Worker *worker, DependNode &node, Then then);
 

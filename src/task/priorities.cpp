@@ -5,7 +5,7 @@
 #include "program/code.h"
 #include "program/marks.h"
 #include "sched/policy/judge.h"
-#include "sched/threads.h"
+#include "sched/processors.h"
 #include "task/depend.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ void note_verdict(bool changed, bool sends) {
         return;
     const Looking looking;
     g_outlook.verdict_changed(sends);
-    sched::g_outdated.store(g_outlook.outdated(), std::memory_order_relaxed);
+    sched::note_outdated(g_outlook.outdated());
 }
 
 void bring_up_to_date() {
@@ -64,7 +64,7 @@ void bring_up_to_date() {
     const std::uint64_t spent = ticks() - begun;
     g_spent_on_passes += spent;
     trace::policy_pass(spent);
-    sched::g_outdated.store(false, std::memory_order_relaxed);
+    sched::note_outdated(false);
 }
 
 // What is known of a kind of tasks beforehand.
@@ -190,11 +190,10 @@ const policy::Profiles &profiles() {
     return g_profiles;
 }
 
-} // namespace sennit::task
-
-void sennit::sched::reconsider() {
-    using namespace sennit::task;
+void reconsider() {
     const Looking looking;
     if (g_outlook.outdated())
         bring_up_to_date();
 }
+
+} // namespace sennit::task

@@ -64,6 +64,8 @@ void vertex_starts(Task &task);
 // MPI reports a send from `task`, for the first time; a task of a known profile has ended.
 void task_sends(Task &task);
 void task_ended(Task &task);
+// Verdicts have changed since priorities were last computed anew: it is done now.
+void reconsider();
 
 struct PolicyCounters {
     std::uint64_t raised; // priorities, on the way from a send-task to those before it

@@ -590,12 +590,9 @@ void setup() {
         note_may_suspend();
 }
 
-} // namespace task
-
-namespace sched {
-void run_node(Worker &worker, Slot &slot, Node *node) {
-    task::execute(worker, slot, *static_cast<Task *>(node), task::Then::next);
+void run_node(sched::Worker &worker, sched::Slot &slot, sched::Node *node) {
+    execute(worker, slot, *static_cast<Task *>(node), Then::next);
 }
-} // namespace sched
 
+} // namespace task
 } // namespace sennit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sched/: the ready queue (order, priorities, stealing) and the counting of groups.
 #include "sched/queue.h"
-#include "sched/threads.h"
+#include "sched/processors.h"
 #include "sched/worker.h"
 
 #include <cstdlib>

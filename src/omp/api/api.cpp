@@ -11,6 +11,7 @@
 #include "omp/team/free_agents.h"
 #include "omp/team/target.h"
 #include "poll/poll.h"
+#include "sched/processors.h"
 #include "task/task.h"
 
 #include <algorithm>

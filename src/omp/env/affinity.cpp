@@ -9,6 +9,7 @@
 #include "omp/env/topology.h"
 #include "omp/team/team.h"
 #include "sched/order.h"
+#include "sched/processors.h"
 
 #include <algorithm>
 #include <atomic>

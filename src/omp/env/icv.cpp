@@ -12,7 +12,7 @@
 #include "omp/team/target.h"
 #include "omp/team/team.h"
 #include "sched/queue.h"
-#include "sched/threads.h"
+#include "sched/processors.h"
 
 #include <algorithm>
 #include <cctype>

@@ -6,7 +6,7 @@
 #include "base/message.h"
 #include "omp/env/affinity.h"
 #include "omp/env/icv.h"
-#include "sched/threads.h"
+#include "sched/processors.h"
 
 #include <atomic>
 #include <climits>

@@ -5,7 +5,6 @@
 #include "omp/kmp/kmp.h"
 
 #include "base/message.h"
-#include "sched/threads.h"
 
 #include <cstdlib>
 #include <cstring>

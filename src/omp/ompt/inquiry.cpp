@@ -5,6 +5,7 @@
 #include "omp/env/affinity.h"
 #include "omp/ompt/events.h"
 #include "omp/team/team.h"
+#include "sched/processors.h"
 
 #include <cstring>
 #include <sched.h>

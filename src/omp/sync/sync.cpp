@@ -5,7 +5,7 @@
 
 #include "omp/team/team.h"
 #include "sched/parking_lot.h"
-#include "sched/threads.h"
+#include "sched/processors.h"
 
 #include <algorithm>
 

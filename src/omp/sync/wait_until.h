@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/spin.h"
-#include "sched/threads.h"
+#include "sched/processors.h"
 #include "sched/worker.h"
 
 namespace sennit::omp {

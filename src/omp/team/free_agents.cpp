@@ -4,6 +4,7 @@
 
 #include "base/config.h"
 #include "omp/ompt/tool.h"
+#include "sched/processors.h"
 
 #include <atomic>
 

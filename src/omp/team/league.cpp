@@ -3,6 +3,7 @@
 // regions that its thread starts. They run one after the other, or some at once.
 #include "omp/ompt/events.h"
 #include "omp/team/team.h"
+#include "sched/processors.h"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 #include "omp/ompt/events.h"
 #include "omp/team/commons.h"
 #include "omp/team/free_agents.h"
-#include "sched/threads.h"
+#include "sched/processors.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel threads behind workers, and how busy the machine is.
+// The processors of this process, how busy they are, and so how long who waits stays awake.
 #pragma once
 
 #include <cstdint>
 
 namespace sennit::sched {
+
+// How many processors this process may use, and the number of workers that compute at once (set by
+// the room above); see crowded().
+int processors();
+void set_active_workers(int workers);
+void add_helpers(int more); // threads that are no workers and compute for suspended tasks
+// Threads are bound to this many of the processors.
+void set_usable_processors(int usable);
+void set_processors(int processors); // of those that the process was given
 
 // How long an idle worker waits awake before it sleeps, in ticks(); nothing where it would keep a
 // helper, see add_helpers, off a processor.
@@ -27,10 +36,6 @@ void set_wait_policy(WaitPolicy policy);
 WaitPolicy wait_policy();
 std::uint64_t ticks_per_us();
 
-class Worker;
-// Called on a thread of the program's that has used OpenMP when it ends, before its worker is
-// another's; again when destructors of thread-specific data have used OpenMP since. In the order in
-// which they were first given; nothing that a room above wants done is given twice.
-void at_thread_end(void (*function)(Worker &worker));
+void processors_setup();
 
 } // namespace sennit::sched

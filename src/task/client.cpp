@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/client.h"
+
+#include "task/lifecycle.h"
+#include "task/observer.h"
+#include "task/priorities.h"
+#include "trace/trace.h"
+
+namespace sennit::task {
+namespace {
+
+void observed_switch(sched::Worker &worker, const sched::Fiber &from, const sched::Fiber &to) {
+    trace::fiber_switch(&from, &to);
+    if (Observer *observer = task::observer(); observer && to.task)
+        observer->resumes(worker, *to.task);
+}
+
+// Kinds of waits are numbered alike.
+static_assert(static_cast<int>(sched::WaitFor::primitive) + 1 ==
+              static_cast<int>(trace::WaitReason::count));
+static_assert(static_cast<int>(sched::WaitFor::barrier) ==
+              static_cast<int>(trace::WaitReason::barrier));
+
+void observed_wait(sched::Worker &worker, const sched::Wait &wait, bool begins) {
+    const std::uint64_t id = worker.task ? worker.task->trace_id : 0;
+    if (begins)
+        trace::record(trace::Kind::wait_begin, id, static_cast<std::uint64_t>(wait.kind));
+    else
+        trace::record(trace::Kind::wait_end, id);
+}
+
+void observed_idle() {
+    trace::idle();
+}
+
+} // namespace
+
+constinit const sched::Client kSchedulerClient = {
+    .run = run_node,
+    .reconsider = reconsider,
+    .switched = observed_switch,
+    .waits = observed_wait,
+    .found_nothing = observed_idle,
+};
+
+} // namespace sennit::task
