@@ -115,7 +115,8 @@ struct alignas(kCacheLine) Slot {
     // Written by the worker alone, read by quiescent().
     alignas(kCacheLine) std::atomic<std::uint64_t> created{0};
     std::atomic<std::uint64_t> finished{0};
-    std::uint64_t next_look = 0; // the owner's: value of `created` at which task.cpp looks around
+    std::uint64_t next_look =
+        0; // the owner's: value of `created` at which the room above looks around
 
     // Tasks that this member would take before it steals. For itself: `node` is its own.
     std::uint32_t ready() const { return ordered() ? group->queues[node].count() : queue.count(); }

@@ -718,7 +718,8 @@ void Worker::unmap_free(int most) {
 // could not take over: fibers that wait for work end here, too.
 bool Worker::abandon() {
     unmap_free(cached_);
-    if (current() != &root_ || fibers_ || ready_head_ || next_ || (slots_ && slots_->next_of_worker))
+    if (current() != &root_ || fibers_ || ready_head_ || next_ ||
+        (slots_ && slots_->next_of_worker))
         return false;
     if (slots_)
         leave(*slots_);

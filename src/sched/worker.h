@@ -160,7 +160,7 @@ class alignas(kCacheLine) Worker {
             visit(*fiber);
         fibers_lock_.unlock();
     }
-    // Tasks that ended here and wait for events; task.cpp keeps the list.
+    // Tasks that ended here and wait for events; task/events.cpp keeps the list.
     SpinLock event_lock;
     Task *event_tasks = nullptr;
     // The owner waits awake for another thread's turn (wait_until.h) and finds nothing else to do.

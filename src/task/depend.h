@@ -15,6 +15,7 @@
 // zero while edges are still being added; the creator takes the bias away at the end.
 #pragma once
 
+#include "task/lifecycle.h"
 #include "task/task.h"
 
 #include <cstddef>
@@ -64,8 +65,6 @@ DependNode *take_waited(Task &creator); // null when there is none
 // `worker` is the caller's, null on a thread without one: the edges' memory goes back through it.
 template <class Ready>
 void release_successors(sched::Worker *worker, DependNode &node, Ready ready);
-
-void release_block(sched::Worker *worker, void *block);
 
 template <class Ready>
 void release_successors(sched::Worker *worker, DependNode &node, Ready ready) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a task's life (task.cpp) that waiting, too, has to take (waits.cpp). For this room
-// only.
+// The steps of a task's life, as its files take them from one another. For this room only.
 #pragma once
 
 #include "task/task.h"
 
 namespace sennit::task {
 
-enum class Then { queue, next }; // where the first ready successor goes
+// ---- submit.cpp -----------------------------------------------------------------------------
 
 // A new deferred task is counted where it will be waited for.
 [[gnu::always_inline]] inline void count_in_team(sched::Worker &worker, Task &task) {
@@ -29,15 +28,34 @@ enum class Then { queue, next }; // where the first ready successor goes
 // So much for having counted it in the slot. Its children are for the team.
 bool made_by_guest(sched::Worker &worker, Task &fresh);
 
-// From a queue: its body is run, here and now.
+// ---- depend.cpp -----------------------------------------------------------------------------
+
+// Memory of a task, or of what belongs to one, from any thread; null: that has no worker.
+void release_block(sched::Worker *worker, void *block);
+
+// ---- execute.cpp ----------------------------------------------------------------------------
+
+// From a queue (sched/client.h): run the body on the current stack. See execute.h, too.
 void run_node(sched::Worker &worker, sched::Slot &slot, sched::Node *node);
 
-// What waited for its dependences, or for its mutexinoutset items, may run.
-void node_ready(sched::Worker *worker, DependNode &node, Then then);
+void observed_end(sched::Worker &worker, Task &task); // the body has returned; see observer.h
+
+// ---- events.cpp -----------------------------------------------------------------------------
 
 // The body of a task with events has returned, or was discarded: is the task complete? If not,
 // whoever fulfils the last event completes it, maybe on another thread, and it may be gone by now.
 bool all_events(sched::Worker &worker, Task &task);
+
+// Before a completion that the body is not the last step of; see observer.h.
+void observed_late_completion(Task &task);
+
+// ---- complete.cpp ---------------------------------------------------------------------------
+
+enum class Then { queue, next }; // where the first ready successor goes
+
+// What waited for its dependences, or for its mutexinoutset items, may run.
+void make_ready(sched::Worker *worker, Task &task, Then then);
+void node_ready(sched::Worker *worker, DependNode &node, Then then);
 
 // The end of a deferred task: releases its dependences, tells who waits for it and frees it.
 void complete(sched::Worker *worker, Task &task, Then then);
@@ -48,8 +66,24 @@ void release_depends(sched::Worker *worker, Task &task, Then then);
 bool last_reference(Task &task);
 void free_task(sched::Worker *worker, Task *task);
 
-// With somebody looking on (observer.h).
-void observed_end(sched::Worker &worker, Task &task);
-void observed_late_completion(Task &task);
+// One child less; what is left of `pending`. acq_rel: the child's writes are visible after the
+// taskwait; the last one may free the parent.
+inline std::int64_t drop_child(Task &parent) {
+    return parent.pending.fetch_sub(Task::kChild, std::memory_order_acq_rel) - Task::kChild;
+}
+
+// From now on the children are counted in `pending` alone: others than the task's worker may look.
+inline void fold_children(Task &task) {
+    task.folded.store(true, std::memory_order_relaxed);
+    if (task.spawned != 0)
+        task.pending.fetch_add(std::int64_t{task.spawned} * Task::kChild,
+                               std::memory_order_relaxed);
+    task.spawned = 0;
+}
+
+// This worker's slot in the task's team, or null.
+inline sched::Slot *slot_in(sched::Worker *worker, const sched::Group *team) {
+    return worker && worker->slot && worker->slot->group == team ? worker->slot : nullptr;
+}
 
 } // namespace sennit::task

@@ -6,7 +6,7 @@
 #include "program/marks.h"
 #include "sched/policy/judge.h"
 #include "sched/processors.h"
-#include "task/depend.h"
+#include "task/lifecycle.h"
 
 #include <algorithm>
 #include <atomic>

@@ -3,6 +3,11 @@
 //
 //     created -> (dependences missing) -> ready -> running <-> suspended -> ended -> completed
 //
+// The files of this room take it from step to step: create.cpp, submit.cpp (depend.h: its place
+// among its siblings; exclusion.h: mutexinoutset; priorities.h: what leads to a send comes first),
+// execute.cpp, events.cpp, complete.cpp. waits.cpp is what a task waits for, client.cpp what the
+// scheduler asks, observer.h what a tool learns. lifecycle.h is what they have in common.
+//
 // ended: the body returned. completed: ended and every external event fulfilled; dependences are
 // released, the parent and the taskgroup are told. The memory goes when the task is completed and
 // none of its children is left (they still point to it).
@@ -133,7 +138,7 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
     policy::Vertex *vertex = nullptr;
     union {
         policy::Profile *profile = nullptr; // with kProfiled, until it ends
-        Task **listed_at;                   // with kListed; see task.cpp
+        Task **listed_at;                   // with kListed; see events.cpp
     };
     task::ToolRecord *tool; // observer.h; undefined where no tool is attached
 
@@ -293,12 +298,13 @@ void heed_cancellation();
 inline bool is_cancelled(const Task &task);
 
 namespace detail {
-extern std::atomic<bool> g_may_suspend;
-extern std::uint32_t g_throttle;
+// Hidden: tested in memory, without a look at the GOT first.
+[[gnu::visibility("hidden")]] extern std::atomic<bool> g_may_suspend;
+[[gnu::visibility("hidden")]] extern std::uint32_t g_throttle;
 constexpr std::uint32_t kNever = 0xffffffff;
 // Is nothing gained by keeping a task that nobody else takes? Not so once one may wait for its
 // creator, where there is an order to keep, or where tasks wait in queues of any length.
-extern std::atomic<bool> g_lone_at_once;
+[[gnu::visibility("hidden")]] extern std::atomic<bool> g_lone_at_once;
 
 // Of a thread that is alone in its team. Outside of parallel regions tasks run where they are
 // created, as with the stock runtimes. In a region nobody else will take one either; but below

@@ -9,7 +9,7 @@
 namespace sennit::model {
 namespace {
 
-// ---- children: Task::pending, ChildrenCondition, last_reference (task/task.cpp) --------------
+// ---- children: Task::pending, ChildrenCondition, last_reference (task/) ---------------------
 
 constexpr int kWaiting = 1, kEnded = 2, kChild = 4;
 
@@ -224,7 +224,7 @@ TEST(Interleavings, WithoutBiasItWouldBeReadyTooEarly) {
               "");
 }
 
-// ---- the event of a discarded task: all_events, fulfil_events (task/task.cpp) ----------------
+// ---- the event of a discarded task: all_events, fulfil_events (task/events.cpp) -------------
 
 struct Discarded {
     int pc[2] = {};

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// External events (detach, sennit.h): a task is complete when its body has returned and all of its
+// events are fulfilled, whichever comes last.
+#include "base/assert.h"
+#include "task/lifecycle.h"
+#include "task/observer.h"
+
+#include <utility>
+
+namespace sennit::task {
+
+void bind_events(Task &task, std::int64_t count) {
+    task.flags |= Task::kEvents;
+    task.events.fetch_add(count, std::memory_order_relaxed);
+}
+
+// ---- the body has returned ------------------------------------------------------------------
+
+// Tasks that have ended and wait for events are on no stack: a list of them is all that a report
+// can find them by.
+static void list_waiting(sched::Worker &worker, Task &task) {
+    task.flags |= Task::kListed;
+    worker.event_lock.lock();
+    task.listed_next = worker.event_tasks;
+    task.listed_at = &worker.event_tasks;
+    if (worker.event_tasks)
+        worker.event_tasks->listed_at = &task.listed_next;
+    worker.event_tasks = &task;
+    worker.event_lock.unlock();
+}
+
+static void unlist_waiting(Task &task) {
+    if (!task.is(Task::kListed))
+        return;
+    sched::Worker &worker = *task.home.load(std::memory_order_relaxed);
+    worker.event_lock.lock();
+    *task.listed_at = task.listed_next;
+    if (task.listed_next)
+        task.listed_next->listed_at = task.listed_at;
+    worker.event_lock.unlock();
+    task.flags &= ~Task::kListed;
+}
+
+bool all_events(sched::Worker &worker, Task &task) {
+    SENNIT_ASSERT(task.state.step(TaskState::ended));
+    fold_children(task); // the other thread must not meet our unfolded count
+    if (SENNIT_LIKELY(!task.is(Task::kDiscarded))) {
+        if (task.events.load(std::memory_order_acquire) != 1)
+            list_waiting(worker, task); // before others can complete it
+        if (task.events.fetch_sub(1, std::memory_order_acq_rel) != 1)
+            return false;
+        unlist_waiting(task);
+        return true;
+    }
+    // The event of a discarded task may never come, so nobody waits for it. Until it comes it
+    // counts as a child, which keeps the memory.
+    task.pending.fetch_add(Task::kChild, std::memory_order_relaxed);
+    if (task.events.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        task.pending.fetch_sub(Task::kChild, std::memory_order_relaxed);
+    return true;
+}
+
+// ---- an event is fulfilled ------------------------------------------------------------------
+
+// Before a completion that the task's body is not the last step of.
+SENNIT_COLD void observed_late_completion(Task &task) {
+    if (Observer *observer = task::observer();
+        observer &&
+        task.tool->detached.load(std::memory_order_relaxed) == ToolRecord::Detached::yes)
+        observer->fulfilled(task, true);
+}
+
+// Before `count` events are fulfilled: are they the last, and the body still at work?
+static SENNIT_COLD void observed_fulfilment(Task &task, std::int64_t count) {
+    if (Observer *observer = task::observer();
+        observer && task.events.load(std::memory_order_acquire) == count + 1 &&
+        task.tool->decide(ToolRecord::Detached::early))
+        observer->fulfilled(task, false);
+}
+
+// What is called at the completion of a spawned task may block, and this thread, which fulfils an
+// event, may be in the middle of what that waits for: it is the task's last part.
+static bool calls_back(Task &task) {
+    auto &spawn = *static_cast<SpawnPayload *>(task.payload());
+    if (!spawn.done)
+        return false;
+    spawn.body = std::exchange(spawn.done, nullptr);
+    spawn.arg = spawn.done_arg;
+    task.flags &= ~(Task::kEvents | Task::kProfiled);
+    task.events.store(1, std::memory_order_relaxed);
+    make_ready(sched::Worker::self(), task, Then::queue);
+    return true;
+}
+
+void fulfil_events(Task &task, std::int64_t count) {
+    if (observed::by_anybody())
+        observed_fulfilment(task, count);
+    if (task.events.fetch_sub(count, std::memory_order_acq_rel) != count)
+        return;
+    if (task.is(Task::kRequeued)) {
+        task.flags &= ~Task::kRequeued;
+        task.events.store(1, std::memory_order_relaxed);
+        make_ready(sched::Worker::self(), task, Then::queue);
+    } else if (task.is(Task::kDiscarded)) {
+        if (drop_child(task) == Task::kEnded)
+            free_task(sched::Worker::self(), &task);
+    } else {
+        unlist_waiting(task);
+        if (observed::by_anybody())
+            observed_late_completion(task);
+        if (task.is(Task::kSpawned) && calls_back(task))
+            return;
+        complete(sched::Worker::self(), task, Then::queue);
+    }
+}
+
+} // namespace sennit::task

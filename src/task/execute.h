@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The body of a deferred task runs. Inline for those who call it: tasks that are run in place by
+// their creator, and those from a queue, are too short for one more frame.
+#pragma once
+
+#include "base/assert.h"
+#include "task/exclusion.h"
+#include "task/lifecycle.h"
+#include "task/observer.h"
+#include "task/priorities.h"
+
+namespace sennit::task {
+
+namespace detail {
+// With somebody looking on (observer.h). `begins`: not so the later parts of an untied task that
+// the compiler has cut.
+void observed_start(sched::Worker &worker, sched::Slot &slot, Task &task, bool begins);
+// The body has returned and asked to be called again.
+void run_again(sched::Worker &worker, Task &task);
+} // namespace detail
+
+// Run the body of a ready, deferred task on the current stack.
+[[gnu::always_inline]] inline void execute(sched::Worker &worker, sched::Slot &slot, Task &task,
+                                           Then then) {
+    const bool begins = task.home.load(std::memory_order_relaxed) == nullptr;
+    if (SENNIT_UNLIKELY(task.depend != nullptr) && begins) {
+        if (task.depend->mutexes) {
+            SENNIT_ASSERT(task.state.step(TaskState::excluded)); // it may be another's at once
+            if (!take_mutexes(*task.depend))
+                return;
+        }
+        if (SENNIT_UNLIKELY(task.vertex != nullptr))
+            vertex_starts(task);
+    }
+    if (observed::by(observed::kTrace | observed::kTool | observed::kCancellation))
+        detail::observed_start(worker, slot, task, begins);
+    worker.task = &task;
+    worker.slot = &slot;
+    task.home.store(&worker, std::memory_order_relaxed);
+    SENNIT_ASSERT(task.state.step(TaskState::running));
+    task.invoke(task);
+    if (observed::by_anybody())
+        observed_end(worker, task);
+    if (SENNIT_UNLIKELY(task.flags & (Task::kEvents | Task::kRequeued | Task::kProfiled))) {
+        if (task.is(Task::kRequeued))
+            return detail::run_again(worker, task);
+        if (task.is(Task::kProfiled))
+            task_ended(task);
+        if (task.is(Task::kEvents)) {
+            if (!all_events(worker, task))
+                return;
+            if (observed::by_anybody())
+                observed_late_completion(task);
+        }
+    }
+    complete(&worker, task, then);
+}
+
+} // namespace sennit::task

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task is handed to the scheduler: counted, put among its siblings in the order of dependences,
+// queued; where too many wait already, its creator helps.
+#include "base/config.h"
+#include "task/depend.h"
+#include "task/execute.h"
+#include "task/lifecycle.h"
+#include "task/observer.h"
+#include "task/priorities.h"
+#include "trace/trace.h"
+
+#include <algorithm>
+
+namespace sennit::task {
+
+static SENNIT_COLD void observed_creation(sched::Worker &worker, Task &fresh, const Depend *depends,
+                                          int count) {
+    trace::task_create(fresh.trace_id, fresh.entry, fresh.parent->trace_id);
+    if (fresh.priority > 0 && !sched::ordered()) // a policy has its own opinion: give_priority()
+        trace::priority(fresh.trace_id, fresh.priority);
+    if (Observer *observer = task::observer())
+        observer->created(worker, fresh, depends, count);
+}
+
+// A new task is ready.
+static void push_new(sched::Worker &worker, Task &fresh) {
+    SENNIT_ASSERT(fresh.state.step(TaskState::ready));
+    worker.push(*worker.slot, &fresh);
+}
+static void push_new_elsewhere(Task &fresh) {
+    SENNIT_ASSERT(fresh.state.step(TaskState::ready));
+    sched::push_foreign(*fresh.team, &fresh);
+}
+
+namespace {
+
+// How many tasks a team may have unfinished before creators help: enough for a policy to see the
+// future, few enough to stay in the cache.
+std::int64_t window() {
+    const long asked = config().window;
+    return asked >= 0 ? asked : may_suspend() ? 32768 : 2048;
+}
+
+std::int64_t unfinished(const sched::Group &team) {
+    auto total = static_cast<std::int64_t>(team.created_elsewhere.load(std::memory_order_relaxed) -
+                                           team.finished_elsewhere.load(std::memory_order_relaxed));
+    for (int i = 0; i < team.size; ++i)
+        total += static_cast<std::int64_t>(team.slots[i]->created.load(std::memory_order_relaxed) -
+                                           team.slots[i]->finished.load(std::memory_order_relaxed));
+    return total;
+}
+
+// Are too many tasks unfinished for one who has just created another? The others' counters are in
+// their caches: look again only when the window may be full.
+bool beyond_window(sched::Slot &slot) {
+    const std::uint64_t created = slot.created.load(std::memory_order_relaxed);
+    if (created < slot.next_look)
+        return false;
+    constexpr std::int64_t kBetweenLooks = 16;
+    const std::int64_t room = window() - unfinished(*slot.group);
+    slot.next_look =
+        created + static_cast<std::uint64_t>(std::max(room / slot.group->size, kBetweenLooks));
+    return room < 0;
+}
+
+} // namespace
+
+// Under every policy but `steal`: a new task waits for its turn. A creator that is far enough ahead
+// lets one task at a time go first.
+static void submit_ordered(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
+    bool ready = true;
+    if (count > 0) {
+        fresh.depend = make_node(worker, &fresh);
+        if (sched::rules().propagates()) {
+            Linking linking(worker, fresh);
+            ready = add_depends(worker, *fresh.parent, *fresh.depend, depends, count, &linking);
+        } else {
+            ready = add_depends(worker, *fresh.parent, *fresh.depend, depends, count);
+        }
+    }
+    if (ready)
+        push_new(worker, fresh);
+    if (SENNIT_UNLIKELY(beyond_window(*worker.slot)))
+        worker.yield();
+}
+
+// ---- beyond the team ------------------------------------------------------------------------
+
+SENNIT_COLD bool made_by_guest(sched::Worker &worker, Task &fresh) {
+    if (worker.slot->group == fresh.team)
+        return false;
+    fresh.team->created_elsewhere.fetch_add(1, std::memory_order_release);
+    return true;
+}
+
+namespace {
+
+std::atomic<Offer> g_offer{nullptr};
+
+SENNIT_COLD bool given_away(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
+    if (!made_by_guest(worker, fresh)) {
+        // An untied task may come back to the queue of whoever runs it.
+        const Offer offer = g_offer.load(std::memory_order_acquire);
+        return offer && worker.task->is(Task::kOffers) && count == 0 && !fresh.is(Task::kUntied) &&
+               !worker.slot->outside && !sched::ordered() && offer(worker, fresh);
+    }
+    if (sched::ordered())
+        give_priority(fresh, count);
+    if (count > 0) {
+        fresh.depend = make_node(worker, &fresh);
+        if (!add_depends(worker, *fresh.parent, *fresh.depend, depends, count))
+            return true;
+    }
+    push_new_elsewhere(fresh);
+    return true;
+}
+
+} // namespace
+
+void let_others_run(Offer offer) {
+    g_offer.store(offer, std::memory_order_release);
+    observed::set(observed::kFreeAgents);
+}
+
+// ---- any task -------------------------------------------------------------------------------
+
+void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
+    worker.count_task();
+    count_child(worker, fresh);
+    if (observed::by_anybody()) {
+        observed_creation(worker, fresh, depends, count);
+        if (observed::by(observed::kFreeAgents) && given_away(worker, fresh, depends, count))
+            return;
+    }
+    if (sched::ordered()) {
+        give_priority(fresh, count);
+        if (!worker.slot->outside) // where it waits in a queue only if its dependences make it wait
+            return submit_ordered(worker, fresh, depends, count);
+    }
+    if (count > 0) {
+        fresh.depend = make_node(worker, &fresh);
+        if (!add_depends(worker, *fresh.parent, *fresh.depend, depends, count)) {
+            if (SENNIT_UNLIKELY(beyond_window(*worker.slot)))
+                worker.yield();
+            return;
+        }
+    }
+    if (SENNIT_LIKELY(!throttled(worker))) {
+        push_new(worker, fresh);
+        return;
+    }
+    sched::Slot &slot = *worker.slot;
+    if (may_suspend()) {
+        // The creator must not be buried under a task that may wait for what it does next.
+        if (!worker.run_on_own_fiber(slot, &fresh, detail::g_throttle / 2))
+            push_new(worker, fresh);
+        return;
+    }
+    if (slot.alone && fresh.is(Task::kUntied))
+        fresh.flags |= Task::kUndeferred; // the parts that the compiler cut follow each other
+    Task *const creator = worker.task;
+    execute(worker, slot, fresh, Then::queue);
+    worker.task = creator;
+    worker.slot = &slot;
+}
+
+void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh) {
+    fresh.parent = self.parent;
+    fresh.taskgroup = self.taskgroup;
+    fresh.icvs = self.icvs;
+    // Whoever runs the parent, and whether it is folded: `self` still counts, so it is not done.
+    fresh.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
+    worker.count_task();
+    count_in_team(worker, fresh);
+    if (observed::by_anybody()) {
+        observed_creation(worker, fresh, nullptr, 0);
+        if (observed::by(observed::kFreeAgents) && made_by_guest(worker, fresh))
+            return push_new_elsewhere(fresh);
+    }
+    if (sched::ordered())
+        give_priority(fresh, 0);
+    push_new(worker, fresh);
+}
+
+void submit_elsewhere(sched::Worker &worker, Task &fresh) {
+    fresh.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
+    if (observed::by_anybody())
+        observed_creation(worker, fresh, nullptr, 0);
+    if (sched::ordered())
+        give_priority(fresh, 0);
+    push_new_elsewhere(fresh);
+}
+
+} // namespace sennit::task
