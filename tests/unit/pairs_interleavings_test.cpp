@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hand-shakes of two sides that each write one word and then read the other's, step by step as the
+// code does them. Each model also has a version in which one side looks before it writes, or
+// leaves a step out. The checker must refuse it.
+#include "interleavings.h"
+
+#include <compare>
+
+namespace sennit::model {
+namespace {
+
+// Both versions: the code's, which holds, and the one that must fail.
+template <class State, class Step>
+void expect_right_and_wrong(const State &start, int threads, Step step) {
+    for (const bool right : {true, false}) {
+        const std::string failure =
+            failure_of(start, threads, [&](State &s, int thread, std::string &broken) {
+                return step(s, thread, broken, right);
+            });
+        if (right)
+            EXPECT_EQ(failure, "");
+        else
+            EXPECT_NE(failure, "");
+    }
+}
+
+// ---- who polls: Worker::give_up_polling, Worker::sleep (sched/idle.cpp) ----------------------
+
+struct Polling {
+    int pc[3] = {};
+    int poller = 0;      // g_idle_poller; -1: nobody. Thread 0 is it, and turns to work.
+    bool asleep[3] = {}; // state_ == kAsleep
+    int sleepers = 0;    // g_asleep
+    auto operator<=>(const Polling &) const = default;
+};
+
+Outcome polling_step(Polling &s, int thread, std::string &, bool right) {
+    int &pc = s.pc[thread];
+    if (thread == 0) {
+        switch (pc) {
+        case 0:
+        case 1: // give up; then look, unless it is the wrong way round
+            if ((pc == 0) == right)
+                s.poller = -1;
+            else if (s.sleepers == 0 || s.poller > 0)
+                pc = right ? 9 : 4; // somebody polls, or will look
+            ++pc;
+            return Outcome::ran;
+        case 2: // wake one of them
+            for (int i = 1; i < 3; ++i)
+                if (s.asleep[i]) {
+                    s.asleep[i] = false;
+                    break;
+                }
+            pc = 10;
+            return Outcome::ran;
+        case 5: // the wrong one has seen no sleeper
+            s.poller = -1;
+            pc = 10;
+            return Outcome::ran;
+        default:
+            return Outcome::ended;
+        }
+    }
+    switch (pc) {
+    case 0: // idle(): nobody polls? Then we do
+        if (s.poller == -1) {
+            s.poller = thread;
+            pc = 10;
+        } else {
+            pc = 1;
+        }
+        return Outcome::ran;
+    case 1: // sleep()
+        ++s.sleepers;
+        s.asleep[thread] = true;
+        pc = 2;
+        return Outcome::ran;
+    case 2: // anything_to_do(): something is pending
+        if (s.poller == -1)
+            s.asleep[thread] = false;
+        pc = 3;
+        return Outcome::ran;
+    case 3: // the futex
+        if (s.asleep[thread])
+            return s.poller > 0 ? Outcome::ended : Outcome::waits; // somebody else polls
+        --s.sleepers;
+        pc = 0;
+        return Outcome::ran;
+    default:
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, SomebodyPolls) {
+    expect_right_and_wrong(Polling{}, 3, polling_step);
+}
+
+// ---- a priority that changes: OrderedQueue::push, moved, take (sched/ordered_queue.cpp) ------
+
+struct Moving {
+    int pc[3] = {};
+    int priority = 0;
+    bool locked = false, queued = false; // queue_of(node)
+    int key = 0;                         // what its place in the heap goes by
+    auto operator<=>(const Moving &) const = default;
+};
+
+// Thread 0 pushes, 1 changes the priority, 2 may take the task.
+Outcome moving_step(Moving &s, int thread, std::string &broken, bool right) {
+    int &pc = s.pc[thread];
+    constexpr int kEnd = 10;
+    if (pc == kEnd)
+        return Outcome::ended;
+    const bool locks = thread == 1 ? pc == 2 : pc == 0;
+    if (locks && s.locked)
+        return Outcome::waits;
+    if (locks)
+        s.locked = true;
+    switch (10 * thread + pc) {
+    case 1:
+    case 2: // the wrong one reads the priority first
+        if ((pc == 1) == right)
+            s.queued = true;
+        else
+            s.key = s.priority;
+        break;
+    case 10:
+        s.priority = 1;
+        break;
+    case 11:
+        if (!s.queued)
+            pc = kEnd - 1;
+        break;
+    case 13: // only under the lock is the answer final
+        if (s.queued)
+            s.key = s.priority;
+        break;
+    case 21:
+        s.queued = false;
+        break;
+    case 3:
+    case 14:
+    case 22:
+        s.locked = false;
+        pc = kEnd - 1;
+        break;
+    default:
+        break;
+    }
+    ++pc;
+    if (s.pc[0] == kEnd && s.pc[1] == kEnd && s.queued && s.key != s.priority)
+        broken = "it is queued by its old priority";
+    return Outcome::ran;
+}
+
+TEST(Interleavings, AMovedTaskIsWhereItsPrioritySays) {
+    expect_right_and_wrong(Moving{}, 3, moving_step);
+}
+
+// ---- the ticker dozes: ticker, add_pending (poll/poll.cpp) -----------------------------------
+
+struct Dozing {
+    int pc[2] = {};
+    bool awake = true;
+    int pending = 0, bell = 0, seen = 0;
+    auto operator<=>(const Dozing &) const = default;
+};
+
+Outcome dozing_step(Dozing &s, int thread, std::string &, bool right) {
+    int &pc = s.pc[thread];
+    if (thread == 0) { // the ticker
+        switch (pc) {
+        case 0:
+            s.seen = s.bell;
+            pc = 1;
+            return Outcome::ran;
+        case 1:
+        case 2: // say that it dozes, then look; the wrong one looks first
+            if ((pc == 1) == right)
+                s.awake = false;
+            else if (s.pending > 0)
+                pc = 9;
+            ++pc;
+            return Outcome::ran;
+        case 3: // the futex
+            if (s.bell == s.seen)
+                return Outcome::waits;
+            pc = 0;
+            s.awake = true;
+            return Outcome::ran;
+        default: // polls
+            return Outcome::ended;
+        }
+    }
+    switch (pc) {
+    case 0:
+        s.pending = 1;
+        pc = 1;
+        return Outcome::ran;
+    case 1:
+        pc = s.awake ? 3 : 2;
+        return Outcome::ran;
+    case 2:
+        ++s.bell;
+        pc = 3;
+        return Outcome::ran;
+    default:
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, TheTickerSeesWhatIsPending) {
+    expect_right_and_wrong(Dozing{}, 2, dozing_step);
+}
+
+// ---- a taskgroup: GroupCondition (task/waits.cpp), tell_group (task/task.cpp) ----------------
+
+struct TheGroup {
+    int pc[3] = {};
+    int count = 4; // two tasks
+    bool armed = false, signalled = false, withdrew = false, gone = false;
+    auto operator<=>(const TheGroup &) const = default;
+};
+
+// Thread 0 waits for the tasks of threads 1 and 2. The wrong one counts itself before it arms.
+Outcome group_step(TheGroup &s, int thread, std::string &broken, bool right) {
+    int &pc = s.pc[thread];
+    if (thread > 0) {
+        if (pc == 2)
+            return Outcome::ended;
+        if (s.gone)
+            broken = "a task touches a group that is gone";
+        if (pc == 0) {
+            s.count -= 2;
+            pc = s.count == 1 ? 1 : 2;
+            return Outcome::ran;
+        }
+        if (s.armed)
+            s.signalled = true;
+        pc = 2;
+        return Outcome::ran;
+    }
+    switch (pc) {
+    case 0: // done()
+        pc = s.count == 0 ? 6 : 1;
+        return Outcome::ran;
+    case 1:
+    case 2: // arm()
+        if ((pc == 1) == right)
+            s.armed = true;
+        else if (s.count++ == 0)
+            pc = right ? 4 : 3;
+        ++pc;
+        return Outcome::ran;
+    case 3: // parked; without memory for a stack it may try to withdraw, once
+        if (s.signalled) {
+            pc = 5;
+            return Outcome::ran;
+        }
+        if (s.withdrew)
+            return Outcome::waits;
+        s.withdrew = true;
+        pc = 4;
+        return Outcome::ran;
+    case 4: // disarm(): at 1 the signal is under way
+        if (s.count == 1) {
+            pc = 3;
+            return Outcome::ran;
+        }
+        --s.count;
+        s.armed = false;
+        pc = 0;
+        return Outcome::ran;
+    case 5: // finish()
+        --s.count;
+        pc = 6;
+        return Outcome::ran;
+    case 6:
+        if (s.count != 0)
+            broken = "the group ends before its tasks";
+        s.gone = true;
+        pc = 7;
+        return Outcome::ran;
+    default:
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, ATaskgroupEndsAfterItsTasks) {
+    expect_right_and_wrong(TheGroup{}, 3, group_step);
+}
+
+// ---- answers beside MPI_Finalize: Asking, end_answers (mpi/call) -----------------------------
+
+struct Answers {
+    int pc[2] = {};
+    int asking = 0;
+    bool multiple = true, finalized = false;
+    auto operator<=>(const Answers &) const = default;
+};
+
+// Thread 0 asks MPI, thread 1 ends it. The wrong one looks before it counts itself.
+Outcome answers_step(Answers &s, int thread, std::string &broken, bool right) {
+    int &pc = s.pc[thread];
+    if (thread == 0) {
+        switch (pc) {
+        case 0:
+        case 1:
+            if ((pc == 0) == right)
+                ++s.asking;
+            else if (!s.multiple)
+                pc = right ? 2 : 3; // does not ask
+            ++pc;
+            return Outcome::ran;
+        case 2:
+            if (s.finalized)
+                broken = "MPI is asked after its end";
+            pc = 3;
+            return Outcome::ran;
+        case 3:
+            --s.asking;
+            pc = 4;
+            return Outcome::ran;
+        default:
+            return Outcome::ended;
+        }
+    }
+    switch (pc) {
+    case 0:
+        s.multiple = false;
+        pc = 1;
+        return Outcome::ran;
+    case 1:
+        if (s.asking != 0)
+            return Outcome::waits;
+        pc = 2;
+        return Outcome::ran;
+    case 2:
+        s.finalized = true;
+        pc = 3;
+        return Outcome::ran;
+    default:
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, MpiIsNotAskedAfterItsEnd) {
+    expect_right_and_wrong(Answers{}, 2, answers_step);
+}
+
+} // namespace
+} // namespace sennit::model
