@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asymmetric fence: the store-load ordering of "publish work, then look for sleepers" against "say
-// that I sleep, then look for work" (Dekker). The frequent side pays a compiler barrier, the side
-// that is about to sleep pays a membarrier(2). Where the kernel has no membarrier both pay a fence.
+// A fence whose two sides cost differently (asymmetric fence). It orders a store before a later
+// load on both sides (Dekker):
+//
+//     who publishes work       stores the work, fence_light, looks for sleepers
+//     who is about to sleep    stores "I sleep", fence_heavy, looks for work
+//
+// At least one of the two sees the other. The frequent side pays a compiler barrier, the other one
+// a membarrier(2). Where the kernel has no membarrier both pay a fence.
 #pragma once
 
 #include <atomic>

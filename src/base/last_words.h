@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Before MPI_Abort: a launcher that ends a job may do so before it has read what the ranks said
-// last (MPICH's does), and the user would not learn why.
+// To call before MPI_Abort. A launcher that ends a job may do so before it has read what the ranks
+// said last (MPICH's does). Then the user would not learn why.
 #pragma once
 
 #include <ctime>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who looks on while tasks live: one byte that paths which every task takes test once, whoever it
-// is. Constant while nothing is attached, so that the branch is never taken.
+// Who looks on while tasks live: the recorder, a tool, and the like. All of them share one byte.
+// Every task's path tests that byte once. While nothing is attached it is zero, and the branch is
+// never taken.
 #pragma once
 
 #include "base/compiler.h"

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory for tasks and their satellites: size-class slabs, one Heap a worker.
 //
-// Invariants: a block is carved from a 64 KiB chunk, aligned to its size, whose head names the heap
-// and the class; only the owning worker touches the heap's free lists; another worker gives blocks
-// back through `returned_`, a stack that only ever grows by push and shrinks by take-all (so there
-// is no ABA). What is pushed are parcels: a returned block whose memory lists others, so that the
-// owner, in whose cache none of them is, meets one miss a parcel and not one a block. Memory is
-// kept for reuse and never given back to the system. Thread-safety: allocate() only by the owner;
-// release() by any worker with its own heap, or, from a foreign thread, release_foreign().
+// Invariants:
+// - A block lies in a 64 KiB chunk, which is aligned to its size. The chunk's head names the heap
+//   and the size class.
+// - Only the owning worker touches the heap's free lists.
+// - Other workers give blocks back through `returned_`: a stack that is only pushed to, and taken
+//   whole, so there is no ABA. What they push are parcels: a returned block whose memory lists
+//   others. None of them is in the owner's cache, so it meets one miss a parcel, not one a block.
+// - Memory is kept for reuse and never given back to the system.
+//
+// Thread-safety: allocate() only by the owner. release() by any worker with its own heap, or, from
+// a foreign thread, release_foreign().
 #pragma once
 
 #include "base/compiler.h"

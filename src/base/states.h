@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of an object, followed where SENNIT_CHECKED is defined:
+// The state of an object, followed where SENNIT_CHECKED is defined.
 // SENNIT_ASSERT(object.state.step( State::next)) ends the program when the object's machine has no
 // such step. Elsewhere the member is empty (declare it [[no_unique_address]]) and nothing is
 // evaluated.

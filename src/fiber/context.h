@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine context: where a flow of control left off, and the stack that it lives on. Switching is
-// Boost.Context's fcontext (4-5 ns); around it stand the annotations without which AddressSanitizer
-// and ThreadSanitizer would take a switch for a wild stack pointer.
+// Boost.Context's fcontext (4-5 ns). Annotations around it tell AddressSanitizer and
+// ThreadSanitizer of the switch, which they would take for a wild stack pointer.
 //
 // A context that is switched out keeps the floating-point control that its code had set.
 //
-// Invariant: a context is switched to only by the kernel thread that it is pinned to, so that what
-// compilers cache of thread-local addresses stays true.
+// Invariant: only the kernel thread that a context is pinned to switches to it. So what compilers
+// cache of thread-local addresses stays true.
 #pragma once
 
 #include "base/compiler.h"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks for fibers: mapped lazily (only touched pages cost memory), a guard page below each. A
-// process may have only so many mappings (vm.max_map_count, 65530), and a guarded stack takes two:
-// past some 16,000 of them stacks are packed side by side, each with a canary instead. A task
-// that overflows such a stack is found out when it next leaves it, before it can go on with what it
-// has written elsewhere.
+// Stacks for fibers: mapped lazily (only touched pages cost memory), with a guard page below each.
+//
+// A guarded stack takes two mappings, and a process may have only so many (vm.max_map_count,
+// 65530). So past some 16,000 of them stacks are packed side by side, each with a canary instead of
+// a guard page. A task that overflows such a stack is found out when it next leaves it, before it
+// can go on with what it has overwritten.
+//
 // Thread-safety: map_stack and unmap_stack from any thread.
 #pragma once
 

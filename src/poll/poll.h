@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Polling services and timers: progress for whatever completes outside of the task graph.
 //
-// A service is run by at most one thread at a time (a token each) and only while it has pending
-// operations. Who polls: idle workers, workers at scheduling points (rate-limited), and a 1 ms
-// ticker thread that exists once something was pending (task-aware MPI paper, section 4.5).
+// A service is run by at most one thread at a time (each has a token), and only while it has
+// pending operations. Three kinds of threads poll (task-aware MPI paper, section 4.5): idle
+// workers; workers at scheduling points, not too often; and a ticker thread, every 1 ms, which is
+// started when something is pending for the first time.
 #pragma once
 
 #include "sennit.h"

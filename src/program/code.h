@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task's machine code tells before the first one of its kind has run: does it call a send of
-// MPI? The policy fa starts with that, also in binaries that no compiler of ours has marked
-// (program/marks.h): until the first send, each rank would run its tasks in the wrong order.
+// What a task's machine code tells before the first task of its kind has run: does it call a send
+// of MPI? The policy fa starts with that, also in binaries that no compiler of ours has marked
+// (program/marks.h). Otherwise each rank would run its tasks in the wrong order until its first
+// send.
 //
 // The code from the function's begin to the next function's (.eh_frame_hdr lists them, also in
 // stripped binaries) is searched for calls, direct or through the PLT or GOT, whose name is that of
-// a send; functions of the same object that it calls are searched too, a few levels down. Bytes are
-// not decoded: one that looks like a call but is none would have to point exactly at a send's stub.
+// a send. Functions of the same object that it calls are searched too, a few levels down. Bytes are
+// not decoded: bytes that only look like a call would have to point exactly at a send's stub.
 #pragma once
 
 #include <optional>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutexes that libc unlocks without telling us: those of the threads that block in
-// pthread_cond_wait. A task that waits for such a one looks again now and then.
+// Mutexes that libc unlocks without telling us: a thread that blocks in pthread_cond_wait unlocks
+// its mutex there. A task that waits for such a mutex looks again now and then.
 //
-// The same argument as in parking.h: the thread counts itself, fence, wakes who is in the lot, so
-// that he looks here; a waiter enters the lot, fence, looks here.
+// The argument is that of parking.h. The thread counts itself, fence, wakes who is in the lot; who
+// is woken looks here. A waiter enters the lot, fence, looks here.
 #pragma once
 
 #include "pthread/parking.h"

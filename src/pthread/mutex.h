@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutexes and read-write locks in tasks. A contended lock suspends the task (parking.h), and the
-// owner of one that asks for its owner, recursive or error-checking, is a task (owner.h).
+// Mutexes and read-write locks in tasks. A contended lock suspends the task (parking.h). A
+// recursive or error-checking mutex asks for its owner: that is a task (owner.h).
 //
-// In code that is not the program's own (caller.h), a task is suspended only for what is held by a
-// suspended one. Who holds it otherwise will unlock it without us: its thread blocks for a while,
-// then looks again.
+// In code that is not the program's own (caller.h), a task is suspended only for a lock that a
+// suspended task holds. Any other holder unlocks it without telling us. So the thread blocks for a
+// while, then looks again.
 #pragma once
 
 #include "pthread/parking.h"

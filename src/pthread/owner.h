@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which task holds a mutex or, for writing, a read-write lock.
 //
-// libc notes the kernel thread, which is the same for all tasks of a worker. The fiber is noted
-// beside it, in a word of the object that libc uses only for robust and priority-inheriting
-// mutexes (bits/struct_mutex.h), or not at all (bits/struct_rwlock.h). Whose kernel thread is
-// another one may find a word that somebody else has written: it counts only together with the
-// kernel thread's number, which no other process's has.
+// libc notes the kernel thread, which is the same for all tasks of a worker. We note the fiber
+// beside it, in a word of the object that libc uses only for robust and priority-inheriting mutexes
+// (bits/struct_mutex.h), or not at all (bits/struct_rwlock.h). A thread that is not the owner may
+// find an older fiber there. So the word counts only together with the kernel thread's number,
+// which no other process's thread has.
 #pragma once
 
 #include "sched/worker.h"

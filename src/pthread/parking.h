@@ -2,11 +2,11 @@
 // Waits that suspend the task where it would block its kernel thread.
 //
 // A kernel thread that has suspended tasks must not block for what one of them holds, or is to do:
-// they go on only on it. So where a task would block in a call of pthreads, semaphores or futexes
-// while others are suspended on its thread, its fiber waits instead, in a parking lot keyed by the
-// object's address; and the calls that end such waits look there, if anybody waits at all.
+// they go on only on this thread. So while others are suspended on its thread, a task does not
+// block in a call of pthreads, semaphores or futexes. Its fiber waits in a parking lot, keyed by
+// the object's address. The calls that end such waits look there, if anybody waits at all.
 //
-// No wake-up is lost (Dekker): a waiter enters the lot, fence, looks at the object once more; who
+// No wake-up is lost (Dekker). A waiter enters the lot, fence, looks at the object once more. Who
 // changes an object does so, fence, looks whether the lot is empty. The second fence is free
 // (base/fence.h).
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits in tasks for what anybody may do: condition variables, semaphores, futexes, one-time
-// initialization. Where other tasks of the thread are suspended, and the program's own code waits
-// (caller.h), the task is suspended; else its thread blocks.
+// Waits in tasks for condition variables, semaphores, futexes and one-time initialization. Anybody
+// may end such a wait. If other tasks of the thread are suspended, and the program's own code waits
+// (caller.h), the task is suspended. Else its thread blocks.
 #pragma once
 
 #include "pthread/parking.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheduler asks of the room above, which alone knows what a queued node is. One table of
-// functions, plugged in when the library is loaded, before there is a thread or a task. It is found
-// at an address that the linker knows, so a call through it is one instruction, as any other call.
+// What the scheduler asks of the room above, which alone knows what a queued node is. It is one
+// table of functions, plugged in when the library is loaded, before there is a thread or a task.
+// The linker knows its address, so a call through it is one instruction, as any other call.
 #pragma once
 
 #include <atomic>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Group is the threads of one team, a Slot one worker's membership in it. A worker can have
-// several slots: it is a thread of an outer team whose task encountered a nested region. It takes
-// tasks from every group it has a slot in.
+// A Group is the threads of one team, a Slot one worker's membership in it. A worker has several
+// slots when a task of its team encounters a nested region: it is a thread of the outer team and of
+// the inner one. It takes tasks from every group that it has a slot in.
 //
-// Invariant: created and finished tasks are counted where they happen and only ever grow, so
-// quiescent() can be told from two passes over the slots.
+// Invariant: created and finished tasks are counted where they happen, and the counts only grow. So
+// two passes over the slots tell whether all are finished: quiescent().
 #pragma once
 
 #include "base/compiler.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ready tasks of several workers in one order, that of a policy (sched/policy/rules.h): a
-// binary heap, for creation order needs more than lists of arrivals can give. A task's key can
-// change while it is queued. A spin lock guards it; count() may be read without, as a hint.
+// The ready tasks of several workers in one order, that of a policy (sched/policy/rules.h). It is a
+// binary heap, because creation order cannot be kept by lists of arrivals. A task's key can change
+// while it is queued. A spin lock guards the queue; count() may be read without it, as a hint.
 #pragma once
 
 #include "base/assert.h"

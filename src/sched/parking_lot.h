@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parking lot: who waits for what lies at an address, in queues hashed by that address, so that a
-// lock needs no memory of its own for its waiters.
+// A parking lot: queues of waiters, hashed by the address that they wait at. So a lock needs no
+// memory of its own for its waiters.
 //
-// Invariant: a waiter is in the lot from enter() until take() or remove() has given it back; that
-// is decided under its bucket's lock, once.
+// Invariant: a waiter is in the lot from enter() until take() or remove() has given it back. Which
+// of the two does is decided once, under its bucket's lock.
 #pragma once
 
 #include "base/compiler.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processors of this process, how busy they are, and so how long who waits stays awake.
+// The processors of this process and how busy they are. From that follows how long a waiting thread
+// stays awake.
 #pragma once
 
 #include <cstdint>

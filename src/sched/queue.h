@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ready tasks of one team member, under the policy `steal`.
 //
-// Priority 0, which is what nearly every task has, is a ring of pointers: a thief that takes many
-// reads two cache lines of it and touches no task while it holds the lock. Higher priorities are
-// 1024 intrusive lists under a two-level bitmap, made when the first such task comes: taking the
+// Nearly every task has priority 0. For these there is a ring of pointers: a thief that takes many
+// reads two cache lines of it, and touches no task while it holds the lock. Higher priorities are
+// 1024 intrusive lists under a two-level bitmap, made when the first such task comes. To take the
 // highest is O(1) (communication-aware scheduling, section 4.1, uses red-black trees).
 //
-// A spin lock guards it: an uncontended exchange costs what the fence of a lock-free deque costs,
-// and priorities, both ends and conditional takes need no further argument. count() may be read
-// without the lock, as a hint.
+// A spin lock guards it. An uncontended exchange costs what the fence of a lock-free deque costs,
+// and under a lock priorities, both ends and conditional takes need no further argument. count()
+// may be read without the lock, as a hint.
 #pragma once
 
 #include "base/spin.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fiber waits for, as plain data: the hang report (src/watch) reads it from another thread,
-// a debugger reads it in a stopped process. It lies in the waiting fiber's frame; waits nest,
-// because a waiting task may call another one on top of itself.
+// What a fiber waits for, as plain data. The hang report (src/watch) reads it from another thread,
+// a debugger reads it in a stopped process. It lies in the waiting fiber's frame. Waits nest: a
+// waiting task may call another one on top of itself.
 #pragma once
 
 #include <cstdint>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workers: kernel threads that run tasks on fibers.
 //
-// A worker runs its loop on a fiber and calls a task as a function on that fiber's stack, so a task
-// that never blocks pays no context switch. What has to wait parks its whole fiber; the worker goes
+// A worker runs its loop on a fiber. It calls a task as a function on that fiber's stack, so a task
+// that never blocks pays no context switch. What has to wait parks its whole fiber. The worker goes
 // on with another fiber that became ready, or with a fresh one from its cache. A fiber never moves
-// to another kernel thread ("tied means tied"), which also makes parking simple: the only thread
+// to another kernel thread ("tied means tied"). This also makes parking simple: the only thread
 // that may resume a fiber is the one that parked it, so a wake-up can never come "too early".
 //
 // A worker takes tasks from every group that it has a slot in (sched/group.h).
 //
-// Wake-ups, each one named: a parked fiber is resumed through its worker's inbox (make_ready); a
-// sleeping worker is woken by make_ready, by a push to a queue of one of its groups
-// (announce_work), or to take over polling (see idle_poller).
+// Who wakes: a parked fiber is resumed through its worker's inbox (make_ready). A sleeping worker
+// is woken by make_ready, by a push to a queue of one of its groups (announce_work), or to take
+// over polling (give_up_polling).
 #pragma once
 
 #include "base/compiler.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Do yields pay? Where threads outnumber processors, a thread that waits can yield or sleep.
 //
-// Among threads that all wait, a yield takes a microsecond or two for each of them, less than a
-// wake-up. A thread that computes, of this program or another, keeps the processor for a time
-// slice, some milliseconds, and a thread that sleeps is sooner back. So after a yield that took
-// long, who waits sleeps. The next yield is tried after a pause that doubles as long as tries fail.
+// Among threads that all wait, a yield takes a microsecond or two for each of them: less than a
+// wake-up. But a thread that computes, of this program or another, keeps the processor for a time
+// slice of some milliseconds. A sleeper comes back sooner than that. So after a yield that took
+// long, waiting threads sleep. The next yield is tried after a pause, which doubles as long as
+// tries fail.
 //
 // Several threads may note at once; what one of them has seen is as good as the other's.
 #pragma once

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // mutexinoutset: tasks with the same item run in any order, one at a time (OpenMP 5.2, 15.9.5).
 //
-// A task takes all of its items at once, or none and waits for one of them: a deferred task stands
-// in that item's list and in no queue, an undeferred one waits on its fiber. Who lets items go
-// gives them, all of a task's at once, to those who have waited longest. So nobody ever waits for
-// an item that is free, and every wait ends with the task that holds the item.
+// A task takes all of its items at once, or none. If it takes none, it waits for one of them: a
+// deferred task stands in that item's list and in no queue, an undeferred one waits on its fiber.
+// Who lets items go gives them to those who have waited longest, to each all of its items at once.
+// So nobody ever waits for an item that is free, and every wait ends with the task that holds the
+// item.
 //
 // One lock guards the items of a generating task, with their lists.
 #pragma once

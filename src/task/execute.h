@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The body of a deferred task runs. Inline for those who call it: tasks that are run in place by
-// their creator, and those from a queue, are too short for one more frame.
+// Runs the body of a deferred task. It is inlined into its two callers, for a creator that runs its
+// task in place and for tasks from a queue: such tasks are too short for one more frame.
 #pragma once
 
 #include "base/assert.h"

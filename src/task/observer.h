@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tool learns of the life of tasks. The room above that speaks to tools (omp/ompt/) puts a
-// Observer here; calls happen on the thread where something happens, while observed::kTool is set.
+// What a tool learns of the life of tasks. The room above that speaks to tools (omp/ompt/) plugs in
+// an Observer. It is called on the thread where something happens, while observed::kTool is set.
 //
-// A thread always has one current task, as the tool sees it: what Observer::starts, ends, suspends
-// and resumes report forms a chain, each event beginning with the task that the one before ended
-// with. A task that ends on the stack of another one leads back to that one; any other leads back
-// to the implicit task of the thread, whether or not that is suspended itself.
+// As the tool sees it, a thread always has one current task. What Observer::starts, ends, suspends
+// and resumes report is a chain: each event begins with the task that the one before ended with. A
+// task that ends on the stack of another one leads back to that one. Any other leads back to the
+// implicit task of the thread, whether or not that is suspended itself.
 #pragma once
 
 #include "base/observed.h"

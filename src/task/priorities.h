@@ -2,9 +2,9 @@
 // The graph of tasks as the policies sa and fa see it (sched/policy/outlook.h).
 //
 // A task with dependences has a vertex from its creation to its start, and as long as one of its
-// successors has not started. One spin lock guards all vertices: they are touched at the creation
-// and start of tasks with dependences only, and only under these two policies. Order of locks: this
-// one, then a queue's.
+// successors has not started. One spin lock guards all vertices. They are touched only under these
+// two policies, when a task with dependences is created or starts. Order of locks: this one, then a
+// queue's.
 //
 // Tasks without dependences have no vertex: nothing leads to them, so all there is to know is
 // whether they send.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that Sennit knows nothing of: the program's own, and those of its libraries. One of them
-// may compute for hours and then send a message or fulfil an event.
+// Threads that Sennit knows nothing of: the program's own, and those of its libraries. Such a
+// thread may compute for hours and then send a message or fulfil an event.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading memory that may go away meanwhile: the program that is looked at may go on at any moment,
-// and then its tasks, frames and stacks come and go. Reads through the kernel, which refuses
-// instead of faulting.
+// Reading memory that may go away meanwhile. The program that is looked at may go on at any moment;
+// then its tasks, frames and stacks come and go. We read through the kernel, which refuses instead
+// of faulting.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MPI library behind us. This one is put in front of it by preload and overrides MPI_X and
+// The MPI library behind us. Our library is put in front of it by preload, and overrides MPI_X and
 // PMPI_X, which is where every language binding ends. MPI libraries call themselves through those
 // names too: inside_mpi() tells such calls apart (call_path.h).
 #pragma once

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine behind every wrapper: start the non-blocking twin, test once, else file a ticket and
-// suspend the task; a polling service tests the tickets (task-aware MPI paper, section 6).
+// The engine behind every wrapper. It starts the non-blocking twin of a call and tests it once. If
+// that is not over, it files a ticket and suspends the task. A polling service tests the tickets
+// (task-aware MPI paper, section 6).
 #pragma once
 
 #include "mpi/call/bare.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binding threads to places (OpenMP 5.2, 10.1.3) and showing where they are (21.2).
 //
-// fork() notes the policy and the encountering thread's placement in the team; from them each
-// thread finds its own place when it enters the region, and moves only if that changed. Where
+// fork() notes the policy and the encountering thread's placement in the team. From these each
+// thread finds its own place when it enters the region. It moves only if that place changed. Where
 // neither binding nor display is asked for, all of this is one flag that is false.
 #pragma once
 

@@ -2,8 +2,9 @@
 // Internal control variables (OpenMP 5.2, chapter 2) and the OMP_* environment.
 //
 // Data-environment ICVs are inherited by pointer: a task points to the Icvs of its parent until it
-// changes one (icvs_for_update). What tasks point to is never written to again: those that were
-// made before keep what they inherited. Global ICVs are constant after icv_setup.
+// changes one (icvs_for_update). Icvs that a task points to are never written to again, so tasks
+// that were made before a change keep what they inherited. Global ICVs are constant after
+// icv_setup.
 #pragma once
 
 #include "omp/env/places.h"

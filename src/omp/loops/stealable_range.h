@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chunks [low, high) that one thread of a loop has still to do, where idle threads can steal.
+// The chunks [low, high) that one thread of a loop has still to do. Idle threads can steal from it.
 //
-// After the protocol of Cilk-5 (Frigo, Leiserson, Randall, PLDI 1998, "THE"): the owner takes from
-// the low end with a store and a load, a thief takes from the high end under the lock, and each
+// After the protocol of Cilk-5 (Frigo, Leiserson, Randall, PLDI 1998, "THE"). The owner takes from
+// the low end with a store and a load. A thief takes from the high end under the lock. Each
 // publishes its move before it looks at the other's. The fence between the two is asymmetric
 // (base/fence.h): the owner, who comes once a chunk, pays nothing; the thief pays a membarrier.
+//
+// Model: tests/unit/ranges_interleavings_test.cpp.
 #pragma once
 
 #include "base/compiler.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocators (OpenMP 5.2, 6.2): memory with an alignment and, where the program asks, from a pool
-// of limited size. A handle below kPredefinedAllocators is one of the standard's; another is the
+// of limited size. A handle below kPredefinedAllocators is one of the standard's. Any other is the
 // address of an Allocator.
 //
-// A block is counted in its allocator's pool with what stands around it, from before it exists
-// until it is released.
+// A block is counted in its allocator's pool, together with what stands around it. It is counted
+// before it exists, and until it is released.
 #pragma once
 
 #include <cstddef>

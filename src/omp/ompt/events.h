@@ -6,9 +6,9 @@
 //             return ompt::taskwait(SENNIT_SITE);
 //         ...
 //
-// so that a program without a tool pays for one branch. What stands here does what the runtime does
-// anyway, with its events; it is right without a tool, too, for on() may only say that nobody has
-// looked for one yet.
+// so that a program without a tool pays for one branch. The functions here do what the runtime does
+// anyway, with its events. They are right without a tool, too: on() may be true only because nobody
+// has looked for a tool yet.
 #pragma once
 
 #include "omp/ompt/tool.h"

@@ -2,9 +2,9 @@
 // A tool that is attached through OMPT (OpenMP 5.2, chapter 19): how it is found and started, what
 // it asked to be told, and what the runtime keeps for it.
 //
-// It is looked for when the first thread uses OpenMP, by when the constructors of the libraries
-// that the program was linked with have run. Without a candidate observed::kTool is never set, and
-// each hook in the runtime is one branch that is never taken.
+// It is looked for when the first thread uses OpenMP. By then the constructors of the libraries
+// that the program was linked with have run. Without a tool observed::kTool is never set, and each
+// hook in the runtime is one branch that is never taken.
 #pragma once
 
 #include "base/observed.h"

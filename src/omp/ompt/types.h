@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The binary interface between a runtime and a tool (OpenMP 5.2, chapter 19, as omp-tools.h of LLVM
-// 19 spells it; GCC has no such header): what of it a host runtime uses. Names are the standard's
+// The binary interface between a runtime and a tool: what a host runtime uses of it. OpenMP 5.2,
+// chapter 19, as LLVM 19's omp-tools.h spells it; GCC has no such header. Names are the standard's
 // without their prefix.
 #pragma once
 

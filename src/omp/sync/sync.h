@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks and critical sections that park the waiting task, not its thread (OpenMP 5.2, 15.2, 18.9).
 //
-// GCC's omp_lock_t is 4 bytes, so the mutex is one 32-bit word; who waits is kept in a global table
-// of parking queues, hashed by the word's address ("parking lot"). A waiter on a Sennit worker is
-// a fiber, on any other thread a futex sleeper.
+// GCC's omp_lock_t is 4 bytes, so the mutex is one 32-bit word. Who waits for it is in a global
+// table of queues, hashed by the word's address (sched/parking_lot.h). On a Sennit worker a waiter
+// is a fiber, on any other thread a futex sleeper.
 #pragma once
 
 #include "sched/worker.h"

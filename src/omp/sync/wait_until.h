@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for what another thread of the team does within an instant or an iteration, where nobody
-// would know whom to wake: look again, after others had the processor.
+// Short waits for another thread of the team: what it does takes an instant, or one iteration. It
+// does not know who waits, so nobody is woken. The waiter looks again and again, and lets others
+// have the processor in between.
 #pragma once
 
 #include "base/spin.h"

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cancellation (OpenMP 5.2, 11.5 and 11.6), where cancel-var is true.
 //
-// A cancelled region is a flag on the team, a cancelled loop or sections construct likewise until
-// the barrier that ends it, a cancelled taskgroup a flag on the group. Threads look at cancellation
-// points and barriers: barrier() lets the threads of a cancelled region through, and the join
-// counts its own arrivals only. Tasks of what is cancelled that have not begun are discarded: they
-// complete without running their body.
+//     a cancelled region              a flag on the team
+//     a cancelled loop or sections    a flag on the team, until the barrier that ends it
+//     a cancelled taskgroup           a flag on the group
+//
+// Threads look at cancellation points and barriers. barrier() lets the threads of a cancelled
+// region through, and the join counts its own arrivals only. Tasks of a cancelled construct that
+// have not begun are discarded: they complete without running their body.
 #pragma once
 
 #include "omp/team/team.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Free agents (OpenMP 6.0, threadset(omp_pool)): threads of the pool that belong to no team of the
-// program run explicit tasks whose creator lets them.
+// program. They run explicit tasks whose creator allows it.
 //
 // The free agents are a team of their own. A task for them is wrapped in a task of that team, its
-// carrier, which puts on a Member of the task's team that is none of its threads: what the task
-// asks for and what its children inherit is right, while the scheduler sees a thread of another
-// team, so that everything the task makes ready goes to its own team.
+// carrier. The carrier puts on a Member of the task's own team, a Member that is none of its
+// threads. So what the task asks for and what its children inherit is right. The scheduler still
+// sees a thread of another team, so whatever the task makes ready goes to the task's own team.
 #pragma once
 
 #include "omp/team/team.h"

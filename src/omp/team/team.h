@@ -2,12 +2,12 @@
 // Teams: parallel regions, their threads and barriers (OpenMP 5.2, 10.1, 15.3).
 //
 // A Member is a thread of a team: a slot of a worker and the implicit task that runs there. Teams
-// are "hot": the worker that forks keeps its last teams with their threads docked, so that the next
-// region of the same size costs one broadcast and one gather. Threads of a docked team spin for a
-// while, then sleep; they help with the team's left-over tasks first.
+// are "hot": the worker that forks keeps its last teams, with their threads docked. So the next
+// region of the same size costs one broadcast and one gather. Docked threads first help with the
+// team's left-over tasks; then they spin for a while, then sleep.
 //
-// A Gate is an epoch that members wait to see changed. Waiting is: poll the epoch (running tasks of
-// the team meanwhile), then arm the member's cell and park. Wake-up of an armed member: open().
+// A Gate is an epoch that members wait to see changed. A member polls the epoch and meanwhile runs
+// tasks of the team. Then it arms its cell and parks. open() wakes the members that are armed.
 #pragma once
 
 #include "omp/env/affinity.h"

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies ahead of the tasks that have not started: a send-task has the highest priority, a task
-// from which a path leads to one has the highest of its successors' less one (the paper, Algorithm
-// 1), any other none.
+// What lies ahead of the tasks that have not started (the paper, Algorithm 1). A send-task has the
+// highest priority. A task from which a path leads to a send-task has the highest priority of its
+// successors, less one. Any other task has none.
 //
-// When a send-task is created all its predecessors exist, so its priority goes up the graph at once
+// When a send-task is created all its predecessors exist. So its priority goes up the graph at once
 // (SA, and FA for tasks whose profile is known). When a profile's verdict changes, the priorities
 // are computed anew: reconsider(). The paper's Algorithm 2 searches the leaves breadth-first from
-// the suspended tasks and climbs from them; here all tasks are listed by creation, and as
-// dependences only point back in time, one pass from the newest to the oldest meets every task
-// after all its successors: each edge is seen once, whatever the shape of the graph.
+// the suspended tasks and climbs from them. Here all tasks are listed by creation. Dependences only
+// point back in time, so one pass from the newest to the oldest meets every task after all its
+// successors, and each edge once, whatever the shape of the graph.
 //
 // A profile nobody has run yet counts as a sender's once any send is known. So learning is a matter
-// of ruling out: a half-learned graph lies between creation order and the right priorities, and
+// of ruling out: a half-learned graph lies between creation order and the right priorities. It
 // never prefers the first send that was seen to those still to be learned.
 //
-// Thread-safety: none; the caller serializes, but for Profile, sends() and knows_sends().
+// Thread-safety: the caller serializes all but Profile, sends() and knows_sends().
 #pragma once
 
 #include "sched/policy/profiles.h"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tasks send? The fully automatic policy (the paper, section 3.3) registers the profile of
-// each task that MPI reports a send from, and takes a later task with the same profile for a
-// send-task.
+// Which tasks send? When MPI reports a send, the fully automatic policy (the paper, section 3.3)
+// registers the profile of the task. It takes later tasks with the same profile for send-tasks.
 //
-// Beyond the paper: a profile also has the task's entry function, which both compilers hand us; and
-// it keeps the outcome of the last sixteen tasks, so that a function which sends only now and then
-// does not count as a sender, and one that stops sending is forgotten.
+// Beyond the paper: a profile also has the task's entry function, which both compilers hand us. And
+// it keeps the outcomes of the last sixteen tasks. So a function which sends only now and then does
+// not count as a sender, and one that stops sending is forgotten.
 //
 // Thread-safety: any thread may call anything; a table only grows.
 #pragma once

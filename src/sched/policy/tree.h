@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues follow the machine (the paper, section 4.1): the threads of a NUMA node share one, and a
-// thread that finds its own empty looks at near ones before far ones. On a machine with one node
-// the tree is a single queue.
+// Queues follow the machine (the paper, section 4.1): the threads of a NUMA node share one. A
+// thread that finds its own queue empty looks at near ones before far ones. On a machine with one
+// node there is one queue.
 #pragma once
 
 #include <cstdint>
