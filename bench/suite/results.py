@@ -5,20 +5,25 @@ import html
 import statistics
 
 LEGEND = """\
-Seconds: median [least – largest]. *Gain*: how much of creation-order FIFO's time is saved, median over
-the rounds, each against the FIFO run of its round (in parentheses: the least times of both). *Above bound*: over what
-no schedule can beat: the greatest of the busiest rank's work / threads, the longest path with its messages, the busiest
-card's bytes, and for every set of tasks of a rank, or of messages of a card, what has to come before any of them, what they
-take together, and what has to follow any. *Processors*: of the two processors' time in the run that was used; near 1 an
-emulated result would be noise. *Policy work*: time in the policy, its waits for a lock included, of the time of all
-threads. The order in parentheses says what the age of equals counts from: FIFO means creation order, and so does LIFO
-in the goals. Messages of more than 64 KiB leave when their receive has been called, as MPI has it, unless *sent unasked*
-is said. A network counts as saturated where the busiest card sends for a fifth of the time or more. *Late*: by how much
-the machine was late to wake the threads of emulated kernels, of the time of all threads. No order of tasks saves that, so the
-goals take it off where they compare with the bound; a run of which it is more than 2.5% is done again, up to twice. With real kernels a run is the fastest of five factorizations."""
+Times are seconds: median [least – largest].
 
-BEHIND = ("What is behind such numbers: [cholesky-evidence.md](cholesky-evidence.md); an earlier run of all groups: "
-          "[cholesky-suite-unasked.md](cholesky-suite-unasked.md).")
+- *Gain*: how much of the time of `fifo` by creation is saved: the median over the rounds, each against the `fifo` run of its
+  round (in parentheses: by the least times of both).
+- *Above bound*: above what no schedule can beat. The bound is the greatest of these: the work of the busiest rank, divided by
+  its threads; the longest path, with its messages; the bytes of the busiest card; and for every set of tasks of a rank, or of
+  messages of a card, the sum of what has to come before them, what they take together, and what has to follow them.
+- *Processors*: the part of the two processors' time that the run used. Near 1 an emulated result would be noise.
+- *Policy work*: time in the policy, with its waits for a lock, as a part of the time of all threads.
+- *Late*: how late the machine woke the threads of emulated kernels, as a part of the time of all threads. No order of tasks
+  saves that. So the goals take it off when they compare with the bound, and a run with more than 2.5% is done again, up to twice.
+
+The order in parentheses says what the age of equals counts from. FIFO means creation order, and in the goals so does LIFO.
+Messages of more than 64 KiB leave when their receive has been called, as with any MPI, unless *sent unasked* is said. A network
+counts as saturated if the busiest card sends for a fifth of the time or more. With real kernels a run is the fastest of five
+factorizations."""
+
+BEHIND = ("[cholesky-evidence.md](cholesky-evidence.md) explains such numbers. "
+          "[cholesky-suite-unasked.md](cholesky-suite-unasked.md) is an earlier run of all groups.")
 
 TESTED = """Goals: median over the rounds (the least times) [least – largest of the rounds]. *A half-learned FA is never slower than FIFO* is a
 test: `unit.Outlook.AHalfLearnedGraphDoesNotPreferTheKnownSend`."""
