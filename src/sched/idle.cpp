@@ -21,6 +21,7 @@ constexpr std::uint64_t kSpinPollsUs = 20;
 constexpr int kPollsBeforeNap = 4096;
 constexpr std::int64_t kNapNs = 50'000;        // the shortest
 constexpr std::int64_t kLongNapNs = 1'000'000; // the ticker's period
+constexpr std::int64_t kWatchedAfterNs = 1'000'000'000;
 
 } // namespace
 
@@ -135,13 +136,30 @@ bool Worker::nobody_at_work() {
     return true;
 }
 
+std::int64_t Worker::waited_ns() const {
+    return static_cast<std::int64_t>((ticks() - idle_since()) / ticks_per_us()) * 1000;
+}
+
+// Begins the watch when nobody is at work, or when this one has waited for others for long: who
+// seems to be at work may sleep in a call of the system's. Docked threads wait for as long as they
+// like. False: to be asked again while it sleeps.
+bool Worker::begins_watch() const {
+    const Wait *const wait = current()->waits.load(std::memory_order_relaxed);
+    const bool docked = !wait || wait->kind == WaitFor::nobody;
+    const std::int64_t waited = waited_ns();
+    if (nobody_at_work() || (!docked && waited >= kWatchedAfterNs)) {
+        poll::begin_watch();
+        return true;
+    }
+    return docked;
+}
+
 // Of the idle poller. Where threads outnumber processors, others need what frequent polls cost:
 // then an eighth of the time that it has waited so far, so that no wait gets much longer by it.
 std::int64_t Worker::nap_ns() const {
     if (!crowded())
         return kNapNs;
-    const auto waited = static_cast<std::int64_t>((ticks() - idle_since()) / ticks_per_us()) * 1000;
-    return std::clamp(waited / 8, kNapNs, kLongNapNs);
+    return std::clamp(waited_ns() / 8, kNapNs, kLongNapNs);
 }
 
 void Worker::sleep() {
@@ -157,9 +175,10 @@ void Worker::sleep() {
     fence_heavy();
     if (!anything_to_do()) {
         const bool poller = g_idle_poller.load(std::memory_order_relaxed) == this;
-        if (SENNIT_UNLIKELY(poll::wants_watch()) && nobody_at_work())
-            poll::begin_watch();
-        futex_wait(state_, kAsleep, poller ? nap_ns() : -1);
+        std::int64_t most_ns = poller ? nap_ns() : -1;
+        if (SENNIT_UNLIKELY(poll::wants_watch()) && !begins_watch() && !poller)
+            most_ns = kWatchedAfterNs;
+        futex_wait(state_, kAsleep, most_ns);
     }
     state_.store(kAwake, std::memory_order_relaxed);
     g_asleep.fetch_sub(1, std::memory_order_relaxed);

@@ -216,7 +216,9 @@ class alignas(kCacheLine) Worker {
     void idle();
     void settle_groups();
     void pause();
+    std::int64_t waited_ns() const;
     std::int64_t nap_ns() const;
+    bool begins_watch() const;
     void sleep();
     static bool nobody_at_work();
     bool anything_to_do(const Slot *but_for = nullptr) const;

@@ -57,8 +57,9 @@ class Writer {
     }
 
     void who(const Waiter &waiter) {
+        const bool asleep = waiter.place == Waiter::Place::asleep;
         if (!waiter.task) {
-            if (waiter.place == Waiter::Place::call)
+            if (waiter.place == Waiter::Place::call || asleep)
                 std::fprintf(out_, "thread %d", waiter.thread_id);
             else
                 std::fputs("a callback", out_);
@@ -72,6 +73,8 @@ class Writer {
                          *waiter.label
                              ? waiter.label
                              : symbols_.name_of(reinterpret_cast<std::uint64_t>(waiter.entry)));
+            if (asleep && waiter.thread >= 0)
+                std::fprintf(out_, " on thread %d of %d", waiter.thread, waiter.team_size);
         }
     }
 
@@ -103,8 +106,9 @@ class Writer {
             lock(at, waiter);
             break;
         case WaitFor::primitive:
-            std::fprintf(out_, "waits for the %s %p", waiter.primitive_name,
-                         waiter.primitive.address);
+            std::fprintf(out_, "%s the %s %p",
+                         waiter.place == Waiter::Place::asleep ? "thread sleeps for" : "waits for",
+                         waiter.primitive_name, waiter.primitive.address);
             held_by(at);
             break;
         case WaitFor::time:
@@ -149,6 +153,8 @@ class Writer {
             std::fputs(", which it holds itself", out_);
         else if (holder >= 0)
             std::fprintf(out_, ", held by #%d", holder + 1);
+        else if (const int thread = survey_.waiters()[at].holder)
+            std::fprintf(out_, ", held by thread %d", thread);
     }
 
     void wait(const Waiter &waiter) {

@@ -4,12 +4,15 @@
 #include "omp/sync/sync.h"
 #include "omp/team/team.h"
 #include "poll/poll.h"
+#include "pthread/owner.h"
 #include "sched/worker.h"
 #include "task/task.h"
+#include "watch/thread_state.h"
 #include "watch/watch.h"
 
 #include <algorithm>
 #include <cstring>
+#include <pthread.h>
 
 namespace sennit::watch {
 namespace {
@@ -30,6 +33,15 @@ bool describe(Call &call, const sennit_describer &describer) {
         describer.text(&call.wait, &call.text);
     return call.wait.direction != 0 && ((call.wait.peer >= 0 && call.text.peer < 0) ||
                                         (call.wait.send_peer >= 0 && call.text.send_peer < 0));
+}
+
+// The worker of a thread of a team.
+const sched::Worker *worker_on(int thread_id) {
+    for (int i = 0, n = sched::Worker::count(); i < n; ++i)
+        if (const sched::Worker *worker = sched::Worker::by_id(i);
+            worker && !worker->away() && worker->thread_id() == thread_id)
+            return worker;
+    return nullptr;
 }
 
 } // namespace
@@ -131,9 +143,8 @@ void Survey::fill_primitive(Waiter &waiter, const sched::Primitive *primitive) {
 }
 
 // The waits of one stack, the innermost first.
-void Survey::add_stack(const sched::Fiber &fiber) {
+void Survey::add_stack(const sched::Fiber &fiber, int above) {
     const sched::Wait *const innermost = fiber.waits.load(std::memory_order_acquire);
-    int above = -1;
     struct Copy {
         alignas(sched::Wait) std::byte bytes[sizeof(sched::Wait)];
     } copy;
@@ -169,14 +180,55 @@ void Survey::add_call(const Blocked &thread) {
         return; // for a suspended task
     waiter.thread_id = thread.thread_id;
     waiter.frame = thread.frame;
-    for (int i = 0, n = sched::Worker::count(); i < n; ++i) {
-        sched::Worker *worker = sched::Worker::by_id(i);
-        if (!worker || worker->away() || worker->thread_id() != thread.thread_id)
-            continue;
+    if (const sched::Worker *worker = worker_on(thread.thread_id)) {
+        waiter.fiber = worker->current();
         waiter.task = memory_.get_or(&worker->task, static_cast<Task *>(nullptr));
         fill(waiter, memory_.get_or(&worker->slot, static_cast<sched::Slot *>(nullptr)));
     }
     add(waiter);
+}
+
+// A mutex of libc's that a thread sleeps for, as libc has it: the word says that somebody waits,
+// and the owner is a thread of this process. Anything else that one sleeps for has another layout.
+bool Survey::fill_mutex(Waiter &waiter, const Sleep &sleep) {
+    constexpr std::uint64_t kContended = 2;
+    constexpr int kListed = 16 | 32; // robust, priority inheritance
+    auto *const mutex = static_cast<pthread_mutex_t *>(const_cast<void *>(sleep.futex));
+    pthread_mutex_t copy;
+    if (sleep.expected != kContended || !memory_.get(mutex, copy) ||
+        (copy.__data.__kind & kListed) || !is_thread(copy.__data.__owner))
+        return false;
+    waiter.holder = copy.__data.__owner;
+    waiter.primitive = {"pthread mutex", mutex, nullptr};
+    // What is noted may be of an earlier owner (pthread/owner.h).
+    const pthread::Owner owner = pthread::Owner::of(*mutex);
+    const sched::Fiber *const fiber =
+        memory_.get_or(owner.word, static_cast<sched::Fiber *>(nullptr));
+    const auto *const home =
+        fiber ? memory_.get_or(&fiber->home, static_cast<sched::Worker *>(nullptr)) : nullptr;
+    if (home && home == worker_on(waiter.holder))
+        waiter.primitive.holder = reinterpret_cast<const void *const *>(owner.word);
+    return true;
+}
+
+// The thread sleeps by a system call, not by way of us. Returns its index, or -1: it does not.
+int Survey::add_sleep(const sched::Worker &worker) {
+    if (worker.idle_since() != 0 || is_blocked(worker.thread_id()))
+        return -1;
+    const Sleep sleep = sleep_of(worker.thread_id());
+    if (sleep.in != Sleep::In::futex)
+        return -1;
+    Waiter waiter{.place = Waiter::Place::asleep, .kind = WaitFor::primitive};
+    waiter.thread_id = worker.thread_id();
+    waiter.frame = sleep.stack;
+    waiter.fiber = worker.current();
+    waiter.task = memory_.get_or(&worker.task, static_cast<Task *>(nullptr));
+    fill(waiter, memory_.get_or(&worker.slot, static_cast<sched::Slot *>(nullptr)));
+    if (!fill_mutex(waiter, sleep))
+        waiter.primitive = {"futex", sleep.futex, nullptr};
+    std::strcpy(waiter.primitive_name, waiter.primitive.what);
+    waiter.outside = !memory_.get_or(waiter.primitive.holder, static_cast<const void *>(nullptr));
+    return add(waiter);
 }
 
 void Survey::add_events() {
@@ -318,9 +370,15 @@ void Survey::take() {
                 static_cast<Survey *>(arg)->handle_size_ = service.describer->handle_size;
         },
         this);
-    for (int i = 0, n = sched::Worker::count(); i < n; ++i)
-        if (sched::Worker *worker = sched::Worker::by_id(i); worker && !worker->away())
-            worker->each_fiber([this](const sched::Fiber &fiber) { add_stack(fiber); });
+    for (int i = 0, n = sched::Worker::count(); i < n; ++i) {
+        sched::Worker *worker = sched::Worker::by_id(i);
+        if (!worker || worker->away())
+            continue;
+        const int asleep = add_sleep(*worker);
+        worker->each_fiber([&](const sched::Fiber &fiber) {
+            add_stack(fiber, &fiber == worker->current() ? asleep : -1);
+        });
+    }
     each_blocked(
         [](void *arg, const Blocked &thread) { static_cast<Survey *>(arg)->add_call(thread); },
         this);
@@ -346,6 +404,20 @@ bool Survey::certain() const {
 bool Survey::waits_for_ranks() const {
     for (const Waiter &waiter : waiters_)
         if (waiter.in_call())
+            return true;
+    return false;
+}
+
+bool Survey::sleeps_for_anybody() const {
+    for (const Waiter &waiter : waiters_)
+        if (waiter.place == Waiter::Place::asleep && waiter.outside)
+            return true;
+    return false;
+}
+
+bool Survey::tells() const {
+    for (const Waiter &waiter : waiters_)
+        if (waiter.place != Waiter::Place::asleep || !(waiter.flags & Task::kInitial))
             return true;
     return false;
 }

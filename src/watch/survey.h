@@ -7,6 +7,7 @@
 #include "sennit.h"
 #include "trace/array.h"
 #include "watch/memory.h"
+#include "watch/thread_state.h"
 #include "watch/watch.h"
 
 #include <cstddef>
@@ -27,8 +28,8 @@ struct Call {
 };
 
 struct Waiter {
-    enum class Place : std::uint8_t { stack, ended, not_begun, call };
-    Place place; // suspended; ended but for events; not begun; a thread in a call
+    enum class Place : std::uint8_t { stack, ended, not_begun, call, asleep };
+    Place place; // suspended; ended but for events; not begun; a thread in a call; in a futex
     sched::WaitFor kind;
     bool outside = false; // what it waits for is not of this process, nor of another rank
     const void *object = nullptr;
@@ -38,7 +39,8 @@ struct Waiter {
     sched::Primitive primitive = {};     // what it waits for, its name below
     char primitive_name[32] = "";
     int above = -1;    // waiter on top of it on the same stack, which has to go first
-    int thread_id = 0; // Place::call
+    int thread_id = 0; // Place::call, asleep
+    int holder = 0;    // Place::asleep: the thread that has the mutex, if it is one
     // The task's:
     const Task *parent = nullptr;
     const void *team = nullptr;
@@ -83,6 +85,11 @@ class Survey {
     bool certain() const;
     bool waits_outside() const; // for something else than tasks and other ranks
     bool waits_for_ranks() const;
+    // For somebody who would wake a futex, nobody knows who.
+    bool sleeps_for_anybody() const;
+    // Is there more than programs' threads that sleep outside of tasks? They may do so for as long
+    // as they like.
+    bool tells() const;
     // Input and output may take as long as it likes.
     bool waits_for_files() const;
 
@@ -106,7 +113,9 @@ class Survey {
 
     int add(const Waiter &waiter); // its index, or -1
     int find_task(const Task *task) const;
-    void add_stack(const sched::Fiber &fiber);
+    void add_stack(const sched::Fiber &fiber, int above);
+    int add_sleep(const sched::Worker &worker);
+    bool fill_mutex(Waiter &waiter, const Sleep &sleep);
     void add_call(const Blocked &thread);
     void add_events();
     void add_successors();

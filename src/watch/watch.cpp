@@ -10,6 +10,7 @@
 #include "watch/foreign.h"
 #include "watch/link.h"
 #include "watch/report.h"
+#include "watch/thread_state.h"
 
 #include <atomic>
 #include <cstdio>
@@ -46,10 +47,13 @@ Glance glance() {
         if (!worker || worker->away() || worker->thread_id() == ticker)
             continue;
         seen.add(static_cast<std::uint64_t>(i));
-        if (const std::uint64_t since = worker->idle_since())
+        if (const std::uint64_t since = worker->idle_since()) {
             seen.add(since);
-        else if (!is_blocked(worker->thread_id()))
+        } else if (sleep_of(worker->thread_id()).in == Sleep::In::futex) {
+            seen.add(sleeps_of(worker->thread_id()));
+        } else if (!is_blocked(worker->thread_id())) {
             seen.still = false;
+        }
     }
     each_blocked(
         [](void *arg, const Blocked &thread) {
@@ -58,7 +62,9 @@ Glance glance() {
             ++sum.waiters;
         },
         &seen);
-    const poll::Activity activity = poll::activity(is_blocked);
+    const poll::Activity activity = poll::activity([](int thread_id) {
+        return is_blocked(thread_id) || sleep_of(thread_id).in == Sleep::In::futex;
+    });
     seen.add(activity.completions);
     if (activity.busy || poll::timers_pending())
         seen.still = false;
@@ -133,7 +139,10 @@ bool has_moved(const Survey &survey, const Report &report) {
 bool judge(std::uint64_t now) {
     Survey survey;
     survey.take();
-    if (survey.waiters().size() == 0 || survey.waits_for_files()) {
+    // Who sleeps in a futex waits for any thread. One that sleeps in another call may do its part
+    // when that returns.
+    if (!survey.tells() || survey.waits_for_files() ||
+        (survey.sleeps_for_anybody() && g_foreign.naps() && !g_asked_for)) {
         g_stillness.silent = true;
         return true;
     }

@@ -38,6 +38,25 @@ def explained(options, case, *patterns):
     check("the job goes on" not in done.stderr, f"{case}: it does not go on", done.stderr)
 
 
+def reported(options, case, *patterns):
+    """The lines come in that order. Nobody ends the job: something in it waits for what may come
+    from outside."""
+    with subprocess.Popen([options.sennit, "run", "-n", "2", "--threads", "2", options.victim, case],
+                          stderr=subprocess.PIPE, text=True,
+                          env=os.environ | {"SENNIT_HANG": "abort", "SENNIT_HANG_GRACE": "1"}) as job:
+        wanted = [r"none of its 2 ranks has moved for \d+ s; something waits for an event from outside",
+                  *patterns]
+        seen = ""
+        for line in job.stderr:
+            seen += line
+            if re.search(wanted[0], line):
+                del wanted[0]
+            if not wanted:
+                break
+        job.terminate()
+        check(not wanted, f"{case}: the report has '{wanted and wanted[0]}'", seen)
+
+
 def silent(options, case, settings=None):
     done = run(options, case, settings)
     check(done.returncode == 0 and done.stderr == "", f"{case}: runs to its end without a word", done)
@@ -69,6 +88,17 @@ def main():
               r"task '.*': MPI_Recv from rank 1, tag 5, count 1, on MPI_COMM_WORLD, in ",
               r"rank 0 waits for rank 1 to send a message with tag 5: nothing like it is under way "
               r"in rank 1, which is in MPI_Finalize\n")
+    for case, waits in (("locked_receive", "task '.*': waits"),
+                        ("locked_threads", "the implicit task of thread 1 of 2: thread sleeps")):
+        explained(options, case,
+                  r"#(\d+) .*: MPI_Recv from rank 1, tag 23, (count 1, )?on MPI_COMM_WORLD, in ",
+                  rf"{waits} for the pthread mutex 0x\w+, held by #\d, in send_locked ",
+                  r"rank 1 waits for rank 0 to send a message with tag 22: nothing like it is under "
+                  r"way in rank 0, which is in MPI_Recv\n",
+                  r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
+    reported(options, "asleep_threads",
+             r"the implicit task of thread 1 of 2: thread sleeps for the futex 0x\w+, in send_woken ",
+             r"sennit: a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
     explained(options, "missing_barrier",
               r"MPI_Barrier on MPI_COMM_WORLD: not called by rank 1\n")
     explained(options, "mixed_up",

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Programs that hang, and programs that only look like it: hang_victim <case>. Run by hang.py. */
+#include <dlfcn.h>
+#include <linux/futex.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -114,6 +117,100 @@ static void ordered(void) {
 #pragma omp ordered
         omp_unset_lock(&first);
     }
+}
+
+/* The same with a mutex of libc's: whoever wants it has nothing else on its thread, which sleeps in
+ * libc. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noinline)) static void take_mutex_first(void) {
+    pthread_mutex_lock(&mutex);
+#pragma omp atomic
+    ++taken;
+    wait_until_taken(2);
+    omp_set_lock(&first);
+    ++taken;
+}
+__attribute__((noinline)) static void take_mutex_second(void) {
+    omp_set_lock(&first);
+#pragma omp atomic
+    ++taken;
+    while (taken < 2) {
+    }
+    pthread_mutex_lock(&mutex);
+    ++taken;
+}
+static void lock_and_mutex(void) {
+    omp_init_lock(&first);
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 0)
+        take_mutex_first();
+    else
+        take_mutex_second();
+}
+
+/* A task sleeps in a system call until another one wakes it, which waits for a lock that it holds.
+ * libc's own syscall(), not the one that Sennit stands in front of. */
+static volatile int asleep = 1;
+__attribute__((noinline)) static void sleep_in_futex(void) {
+    long (*call)(long, ...) = (long (*)(long, ...))dlsym(dlopen("libc.so.6", RTLD_NOW), "syscall");
+    omp_set_lock(&first);
+#pragma omp atomic
+    ++taken;
+    while (asleep)
+        call(SYS_futex, &asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+    omp_unset_lock(&first);
+    ++taken;
+}
+__attribute__((noinline)) static void wake_sleeper(void) {
+    omp_set_lock(&first);
+    asleep = 0;
+    syscall(SYS_futex, &asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    omp_unset_lock(&first);
+}
+static void raw_futex(void) {
+    omp_init_lock(&first);
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 0) {
+#pragma omp task
+        sleep_in_futex();
+    } else {
+        wait_until_taken(1);
+#pragma omp task
+        wake_sleeper();
+    }
+}
+
+/* The same threads, but who wakes the sleeper is about to. */
+static void *wake_late(void *unused) {
+    sleep(4);
+    asleep = 0;
+    syscall(SYS_futex, &asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    return unused;
+}
+static void slow_waker(void) {
+    pthread_t thread;
+    omp_init_lock(&first);
+    pthread_create(&thread, NULL, wake_late, NULL);
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 0)
+        sleep_in_futex();
+    pthread_join(thread, NULL);
+    puts("done");
+}
+
+/* The initial thread waits for one of the program's own, which waits for input. */
+static void *read_line(void *unused) {
+    char line[16];
+    puts(fgets(line, sizeof line, stdin) ? "done" : "nothing to read");
+    return unused;
+}
+static void joins(void) {
+    pthread_t thread;
+#pragma omp parallel num_threads(2)
+    {
+    }
+    pthread_create(&thread, NULL, read_line, NULL);
+    pthread_join(thread, NULL);
 }
 
 static omp_event_handle_t shared_event;
@@ -228,6 +325,10 @@ int main(int count, char **arguments) {
                  {"lock_twice", lock_twice},
                  {"lock_forgotten", lock_forgotten},
                  {"ordered", ordered},
+                 {"lock_and_mutex", lock_and_mutex},
+                 {"raw_futex", raw_futex},
+                 {"slow_waker", slow_waker},
+                 {"joins", joins},
                  {"event_forgotten", event_forgotten},
                  {"event_late", event_late},
                  {"slow_task", slow_task},

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Jobs of two ranks that hang, and jobs that only look like it: hang_victim <case>. Run by hang.py.
  */
+#define _GNU_SOURCE /* syscall */
 #include "TAMPI.h"
 
+#include <dlfcn.h>
+#include <linux/futex.h>
 #include <mpi.h>
 #include <mpix_continue.h>
 #include <mpix_detach.h>
@@ -10,6 +13,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { LONG = 5000 }; /* some seconds */
@@ -54,6 +58,80 @@ static void never_sent(void) {
 #pragma omp task
         receive(5);
 #pragma omp taskwait
+    }
+}
+
+/* A task holds a mutex and waits for the answer to a message that another one is to send, which
+ * waits for the mutex: suspended, or its thread sleeps in libc. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static volatile int locked;
+__attribute__((noinline)) static void receive_locked(void) {
+    pthread_mutex_lock(&mutex);
+    locked = 1;
+    receive(23);
+    pthread_mutex_unlock(&mutex);
+    ++value;
+}
+__attribute__((noinline)) static void send_locked(void) {
+    while (!locked) {
+#pragma omp taskyield
+    }
+    pthread_mutex_lock(&mutex);
+    send(22);
+    pthread_mutex_unlock(&mutex);
+    ++value;
+}
+static void answer(void) {
+    receive(22);
+    send(23);
+}
+static void locked_receive(void) {
+    if (rank == 1) {
+        answer();
+        return;
+    }
+#pragma omp parallel num_threads(1)
+    {
+#pragma omp task
+        receive_locked();
+#pragma omp task
+        send_locked();
+    }
+}
+static void locked_threads(void) {
+    if (rank == 1) {
+        answer();
+        return;
+    }
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 0)
+        receive_locked();
+    else
+        send_locked();
+}
+
+/* The same, but the sender sleeps in a system call until another task wakes it. libc's own
+ * syscall(), not the one that Sennit stands in front of. */
+static volatile int asleep = 1;
+__attribute__((noinline)) static void send_woken(void) {
+    long (*call)(long, ...) = (long (*)(long, ...))dlsym(dlopen("libc.so.6", RTLD_NOW), "syscall");
+    while (asleep)
+        call(SYS_futex, &asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+    send(22);
+    ++value;
+}
+static void asleep_threads(void) {
+    if (rank == 1) {
+        answer();
+        return;
+    }
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 0) {
+        receive(23);
+        asleep = 0;
+        syscall(SYS_futex, &asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    } else {
+        send_woken();
     }
 }
 
@@ -408,6 +486,9 @@ int main(int count, char **arguments) {
     } cases[] = {{"both_receive", both_receive},
                  {"both_send", both_send},
                  {"never_sent", never_sent},
+                 {"locked_receive", locked_receive},
+                 {"locked_threads", locked_threads},
+                 {"asleep_threads", asleep_threads},
                  {"missing_barrier", missing_barrier},
                  {"mixed_up", mixed_up},
                  {"two_roots", two_roots},
