@@ -156,10 +156,10 @@ def gauss_seidel(sennit):
 
     versions = (("Interop(blk)", []), ("Sentinel", ["--sentinel"]))
     print("## Paper 2, Figures 9 and 11: Gauss-Seidel\n")
-    print("Blocks of 1,024 x 1,024 cells, a rank of 48 threads on each node. Efficiency: against one's own run on one "
-          "node. Nothing is fitted: the paper gives no time, so a cell takes 1 ns. Of its figures we have what its text "
-          "says of them. Sentinel: all communication tasks of a rank one after the other, in the order of the authors' "
-          "program (first row up, row from above, row from below, blocks, last row down).\n")
+    print("Blocks of 1,024 x 1,024 cells, a rank of 48 threads on each node. Efficiency is that against the version's own "
+          "run on one node. Nothing is fitted: the paper gives no time, so a cell takes 1 ns. The paper's text is all that "
+          "we have of its figures. Sentinel: all communication tasks of a rank run one after the other, in the order of "
+          "the authors' program (first row up, row from above, row from below, blocks, last row down).\n")
     print("Strong scaling, 65,536 x 65,536 cells, 1,000 iterations.\n")
     ranks = (1, 2, 4, 8, 16, 32, 64)
     rows = []
@@ -229,11 +229,11 @@ def speed(sennit, rounds=5):
 
 INTRO = f"""# Paper 1 by simulation, and beyond it
 
-`bench/simulation.py` printed this; every table stands below the command that it comes from. Nothing was run on a
-cluster: these are simulated times. How they compare with measured ones on this machine: the last table.
+`bench/simulation.py` printed this. Every table stands below the command that it comes from. Nothing was run on a cluster: these are
+simulated times. [Below](#simulated-against-measured) they are compared with times measured on this machine.
 
-The workload is the paper's: computation and communication tasks agree with its Tables 2 and 4 to the digit
-(tests/sim/workload_test.cpp). One set of constants; three are fitted, each to one number of the paper:
+The workload is the paper's: the numbers of computation and communication tasks agree with its Tables 2 and 4 to the digit
+(`tests/sim/workload_test.cpp`). There is one set of constants. Three of them are fitted, each to one number of the paper:
 
 | constant | fitted to |
 | --- | --- |
