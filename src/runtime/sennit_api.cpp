@@ -4,8 +4,8 @@
 
 #include "base/compiler.h"
 #include "base/message.h"
-#include "omp/ompt/events.h"
 #include "omp/team/commons.h"
+#include "omp/team/entry.h"
 #include "omp/team/free_agents.h"
 #include "omp/team/team.h"
 #include "poll/poll.h"

@@ -7,7 +7,7 @@
 
 #include "base/message.h"
 #include "omp/env/icv.h"
-#include "omp/ompt/events.h"
+#include "omp/ompt/tool.h"
 #include "omp/team/free_agents.h"
 #include "omp/team/target.h"
 #include "poll/poll.h"

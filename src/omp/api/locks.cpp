@@ -2,24 +2,10 @@
 // Lock routines (OpenMP 5.2, 18.9) under the standard's names; see lock_routines.h.
 #include "omp/api/api.h"
 
-#include "base/message.h"
 #include "omp/sync/lock_routines.h"
-
-#include <cstdlib>
-#include <new>
 
 using namespace sennit;
 using namespace sennit::omp::routine;
-
-void omp::routine::make_nested(void *lock) {
-    void *memory = std::malloc(sizeof(NestMutex));
-    if (!memory)
-        fatal("no memory for a nestable lock (%zu bytes)", sizeof(NestMutex));
-    *static_cast<NestMutex **>(lock) = new (memory) NestMutex;
-}
-void omp::routine::drop_nested(void *lock) {
-    std::free(&nested(lock));
-}
 
 // SENNIT_LOCK(type, routine, function): a routine of one argument and its Fortran twin, whose
 // argument is the lock variable's address as well. gfortran keeps 8-byte nest locks with the same

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Worksharing loops and sections: GCC's names spell the schedule out, so they are a table.
 #include "omp/gomp/gomp.h"
+#include "omp/loops/constructs.h"
 #include "omp/loops/doacross.h"
-#include "omp/ompt/events.h"
+#include "omp/sync/regions.h"
 
 #include <alloca.h>
 #include <cstdarg>
@@ -14,28 +15,15 @@ namespace {
 
 using Ull = unsigned long long;
 
-// With a tool: what it learns of a construct and of a thread's piece of it.
-enum class Kind { loop, sections };
-
-SENNIT_COLD void piece(const void *code, std::uint64_t first, std::uint64_t iterations) {
-    if (omp::here().task->tool->work == ompt::kWorkSections)
-        ompt::section(code);
-    else
-        ompt::chunk(ompt::kDispatchLoopChunk, first, iterations);
-}
-
 template <class T>
 [[gnu::always_inline]] inline bool next(T *istart, T *iend) {
     sched::Worker &worker = omp::here();
     std::uint64_t first = 0;
     std::uint64_t last = 0;
-    if (!omp::loop_next(worker, &first, &last))
+    if (!omp::loop_next(worker, SENNIT_SITE, &first, &last))
         return false;
     const omp::Iterations &loop = omp::member_of(worker).work.iterations;
-    const std::uint64_t begin = loop.value(first);
-    if (ompt::on())
-        piece(__builtin_return_address(0), begin, last - first);
-    *istart = static_cast<T>(begin);
+    *istart = static_cast<T>(loop.value(first));
     *iend = static_cast<T>(loop.bound(last));
     return true;
 }
@@ -58,16 +46,8 @@ omp::LoopSchedule runtime_of(bool ordered) {
 
 [[gnu::always_inline]] inline void begin(const omp::Iterations &iterations,
                                          const omp::LoopSchedule &schedule,
-                                         Kind kind = Kind::loop) {
-    sched::Worker &worker = omp::here();
-    if (ompt::on()) {
-        const ompt::Entry entry(SENNIT_SITE);
-        ompt::work_begin(entry.code(),
-                         kind == Kind::loop ? ompt::kind_of(schedule) : ompt::kWorkSections,
-                         iterations.count);
-    }
-    omp::member_of(worker).work.iterations = iterations;
-    omp::loop_begin(worker, iterations.count, schedule);
+                                         ompt::WorkKind kind = ompt::kWorkLoop) {
+    omp::loop_begin(omp::here(), SENNIT_SITE, kind, iterations, schedule);
 }
 
 template <class T>
@@ -121,7 +101,7 @@ unsigned next_section() {
 
 [[gnu::always_inline]] inline void begin_sections(unsigned count) {
     begin({1, 1, count, std::uint64_t{count} + 1}, schedule_of(Sched::dynamic, 1, true, false),
-          Kind::sections);
+          ompt::kWorkSections);
 }
 
 } // namespace
@@ -261,15 +241,12 @@ namespace {
 [[gnu::always_inline]] inline void end_nowait() {
     sched::Worker &worker = omp::here();
     omp::doacross_end(worker);
-    omp::loop_end(worker);
-    if (ompt::on())
-        ompt::work_end(__builtin_return_address(0));
+    omp::loop_end(worker, SENNIT_SITE);
 }
 
 [[gnu::always_inline]] inline bool end() {
     end_nowait();
-    return ompt::on() ? ompt::barrier(SENNIT_SITE, ompt::kBarrierWorkshare)
-                      : omp::barrier(omp::here());
+    return omp::barrier(SENNIT_SITE, ompt::kBarrierWorkshare);
 }
 
 } // namespace
@@ -319,33 +296,18 @@ GOMP_API void GOMP_scope_start(std::uintptr_t *reductions) {
 }
 
 GOMP_API void GOMP_ordered_start(void) {
-    if (ompt::on())
-        return ompt::ordered_begin(SENNIT_SITE);
-    omp::ordered_begin(omp::here());
+    omp::ordered_begin(SENNIT_SITE);
 }
 GOMP_API void GOMP_ordered_end(void) {
-    if (ompt::on())
-        return ompt::ordered_end(SENNIT_SITE);
-    omp::ordered_end(omp::here());
+    omp::ordered_end(SENNIT_SITE);
 }
-
-namespace {
-
-[[gnu::always_inline]] inline bool single() {
-    const bool executor = omp::single_begin(omp::here());
-    if (ompt::on())
-        ompt::single(__builtin_return_address(0), executor);
-    return executor;
-}
-
-} // namespace
 
 GOMP_API bool GOMP_single_start(void) {
-    return single();
+    return omp::single_begin(SENNIT_SITE);
 }
 
 GOMP_API void *GOMP_single_copy_start(void) {
-    return single() ? nullptr : omp::copyprivate_receive(omp::here());
+    return omp::single_begin(SENNIT_SITE) ? nullptr : omp::copyprivate_receive(omp::here());
 }
 
 GOMP_API void GOMP_single_copy_end(void *data) {

@@ -3,7 +3,8 @@
 #include "omp/gomp/gomp.h"
 
 #include "omp/env/icv.h"
-#include "omp/ompt/events.h"
+#include "omp/loops/constructs.h"
+#include "omp/team/entry.h"
 
 using namespace sennit;
 using gomp::Function;
@@ -20,20 +21,17 @@ struct Region {
     omp::LoopSchedule schedule{};
 };
 
-void tell_work(const Region &region) {
-    if (ompt::on())
-        ompt::work_begin(reinterpret_cast<const void *>(region.function),
-                         region.is_sections ? ompt::kWorkSections : ompt::kind_of(region.schedule),
-                         region.iterations.count);
+// Of a combined construct, which the program does not call: its function stands for the place.
+void begin_loop(sched::Worker &worker, const Region &region) {
+    const ompt::Site site{reinterpret_cast<const void *>(region.function), nullptr};
+    omp::loop_begin(worker, site, region.is_sections ? ompt::kWorkSections : ompt::kWorkLoop,
+                    region.iterations, region.schedule);
 }
 
 void region_body(omp::Member &member, void *argument) {
     const auto &region = *static_cast<const Region *>(argument);
-    if (region.is_loop) {
-        member.work.iterations = region.iterations;
-        tell_work(region);
-        omp::loop_begin(*sched::Worker::self(), region.iterations.count, region.schedule);
-    }
+    if (region.is_loop)
+        begin_loop(*sched::Worker::self(), region);
     const ompt::UserCode code(member.record, __builtin_frame_address(0));
     region.function(region.data);
 }
@@ -43,16 +41,10 @@ int size_for(sched::Worker &worker, unsigned num_threads) {
     return omp::region_size(worker, static_cast<int>(num_threads), num_threads != 1);
 }
 
-void run(unsigned num_threads, Region region, unsigned flags) {
+SENNIT_TOLD void run(ompt::Where auto site, unsigned num_threads, Region region, unsigned flags) {
     sched::Worker &worker = omp::here();
     gomp::announce_proc_bind(flags);
-    omp::parallel(worker, size_for(worker, num_threads), region_body, &region);
-}
-
-SENNIT_COLD void run_observed(ompt::Site site, unsigned num_threads, const Region &region,
-                              unsigned flags) {
-    const ompt::MaybeEntry entry(site);
-    run(num_threads, region, flags);
+    omp::parallel(worker, site, size_for(worker, num_threads), region_body, &region);
 }
 
 // The GCC < 4.9 pair *_start ... GOMP_parallel_end: the region outlives the call.
@@ -70,17 +62,13 @@ Region *keep(const Region &region) {
 void start(unsigned num_threads, const Region &region) {
     sched::Worker &worker = omp::here();
     Region *kept = keep(region);
-    if (ompt::on())
-        ompt::announce_flags(ompt::kParallelTeam | ompt::kInvokerProgram);
-    omp::Team &team = omp::fork(worker, size_for(worker, num_threads),
-                                region.is_loop ? region_body : plain_body, kept);
+    omp::Team &team =
+        omp::fork(worker, size_for(worker, num_threads), region.is_loop ? region_body : plain_body,
+                  kept, omp::Team::Kind::opened);
     omp::Member &first = team.member(0);
     first.door_data = kept;
-    if (region.is_loop) {
-        first.work.iterations = region.iterations;
-        tell_work(region);
-        omp::loop_begin(worker, region.iterations.count, region.schedule);
-    }
+    if (region.is_loop)
+        begin_loop(worker, region);
 }
 
 Region loop_region(Function function, void *data, long first, long end, long step, Sched kind,
@@ -109,9 +97,7 @@ Region sections_region(Function function, void *data, unsigned count) {
 } // namespace
 
 GOMP_API void GOMP_parallel(Function function, void *data, unsigned num_threads, unsigned flags) {
-    if (ompt::on())
-        return run_observed(SENNIT_SITE, num_threads, {function, data}, flags);
-    run(num_threads, {function, data}, flags);
+    run(SENNIT_SITE, num_threads, {function, data}, flags);
 }
 
 GOMP_API void GOMP_parallel_start(Function function, void *data, unsigned num_threads) {
@@ -133,8 +119,7 @@ GOMP_API void GOMP_parallel_end(void) {
     GOMP_API void GOMP_parallel_loop_##name(Function function, void *data, unsigned num_threads,   \
                                             long first, long end, long step, long chunk,           \
                                             unsigned flags) {                                      \
-        const ompt::MaybeEntry entry(SENNIT_SITE);                                                 \
-        run(num_threads,                                                                           \
+        run(SENNIT_SITE, num_threads,                                                              \
             loop_region(function, data, first, end, step, Sched::kind, chunk, monotonic), flags);  \
     }
 SENNIT_PARALLEL_LOOP(static, static_, true)
@@ -147,8 +132,7 @@ SENNIT_PARALLEL_LOOP(nonmonotonic_guided, guided, false)
 #define SENNIT_PARALLEL_RUNTIME(name)                                                              \
     GOMP_API void GOMP_parallel_loop_##name(Function function, void *data, unsigned num_threads,   \
                                             long first, long end, long step, unsigned flags) {     \
-        const ompt::MaybeEntry entry(SENNIT_SITE);                                                 \
-        run(num_threads, runtime_region(function, data, first, end, step), flags);                 \
+        run(SENNIT_SITE, num_threads, runtime_region(function, data, first, end, step), flags);    \
     }
 SENNIT_PARALLEL_RUNTIME(runtime)
 SENNIT_PARALLEL_RUNTIME(nonmonotonic_runtime)
@@ -176,8 +160,7 @@ GOMP_API void GOMP_parallel_loop_runtime_start(Function function, void *data, un
 
 GOMP_API void GOMP_parallel_sections(Function function, void *data, unsigned num_threads,
                                      unsigned count, unsigned flags) {
-    const ompt::MaybeEntry entry(SENNIT_SITE);
-    run(num_threads, sections_region(function, data, count), flags);
+    run(SENNIT_SITE, num_threads, sections_region(function, data, count), flags);
 }
 
 GOMP_API void GOMP_parallel_sections_start(Function function, void *data, unsigned num_threads,

@@ -7,7 +7,6 @@
 // construct, then (from us) the enclosing scope's, [5] ours, [6] (from us) end of the chunks, and
 // from [7] on three words an item: address of the original, offset in the chunk, ours.
 #include "omp/gomp/gomp.h"
-#include "omp/ompt/events.h"
 #include "omp/sync/reduction.h"
 
 #include "base/message.h"
@@ -153,13 +152,12 @@ GOMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t with_orig
 
 GOMP_API unsigned GOMP_parallel_reductions(Function function, void *data, unsigned num_threads,
                                            unsigned flags) {
-    const ompt::MaybeEntry entry(SENNIT_SITE);
     sched::Worker &worker = omp::here();
     gomp::announce_proc_bind(flags);
     const int size = omp::region_size(worker, static_cast<int>(num_threads), num_threads != 1);
     ReductionRegion region{function, data, *static_cast<std::uintptr_t **>(data)};
     provide(region.reductions, nullptr, nullptr, static_cast<std::size_t>(size));
-    omp::parallel(worker, size, reduction_body, &region);
+    omp::parallel(worker, SENNIT_SITE, size, reduction_body, &region);
     return static_cast<unsigned>(size);
 }
 

@@ -3,8 +3,9 @@
 #include "omp/gomp/gomp.h"
 
 #include "base/message.h"
-#include "omp/ompt/events.h"
+#include "omp/sync/directives.h"
 #include "omp/sync/lock_routines.h"
+#include "omp/sync/regions.h"
 #include "omp/sync/sync.h"
 #include "omp/team/cancel.h"
 
@@ -19,15 +20,11 @@ void omp_free(void *pointer, std::uintptr_t allocator);
 }
 
 GOMP_API void GOMP_barrier(void) {
-    if (ompt::on())
-        return void(ompt::barrier(SENNIT_SITE, ompt::kBarrierExplicit));
-    omp::barrier(omp::here());
+    omp::barrier(SENNIT_SITE, ompt::kBarrierExplicit);
 }
 
 GOMP_API bool GOMP_barrier_cancel(void) {
-    if (ompt::on())
-        return ompt::barrier(SENNIT_SITE, ompt::kBarrierExplicit);
-    return omp::barrier(omp::here());
+    return omp::barrier(SENNIT_SITE, ompt::kBarrierExplicit);
 }
 
 namespace {
@@ -37,32 +34,19 @@ enum Cancelled : int { kParallel = 1, kLoop = 2, kSections = 4, kTaskgroup = 8 }
 omp::Construct construct_of(int which) {
     return which == kParallel    ? omp::Construct::parallel
            : which == kTaskgroup ? omp::Construct::taskgroup
-                                 : omp::Construct::worksharing;
-}
-
-// With a tool: it learns that the task leaves the construct.
-bool leaves(ompt::Site site, int which, int how, bool cancelled) {
-    const int flag = which == kParallel    ? ompt::kCancelParallel
-                     : which == kLoop      ? ompt::kCancelLoop
-                     : which == kTaskgroup ? ompt::kCancelTaskgroup
-                                           : ompt::kCancelSections;
-    if (ompt::on() && cancelled)
-        ompt::cancel(site, flag | how);
-    return cancelled;
+           : which == kLoop      ? omp::Construct::loop
+                                 : omp::Construct::sections;
 }
 
 } // namespace
 
 GOMP_API bool GOMP_cancellation_point(int which) {
-    return leaves(SENNIT_SITE, which, ompt::kCancelDetected,
-                  omp::cancellation_point(omp::here(), construct_of(which)));
+    return omp::cancellation_point(omp::here(), SENNIT_SITE, construct_of(which));
 }
 GOMP_API bool GOMP_cancel(int which, bool condition) {
     if (!condition)
-        return leaves(SENNIT_SITE, which, ompt::kCancelDetected,
-                      omp::cancellation_point(omp::here(), construct_of(which)));
-    return leaves(SENNIT_SITE, which, ompt::kCancelActivated,
-                  omp::cancel(omp::here(), construct_of(which)));
+        return omp::cancellation_point(omp::here(), SENNIT_SITE, construct_of(which));
+    return omp::cancel(omp::here(), SENNIT_SITE, construct_of(which));
 }
 
 GOMP_API void GOMP_critical_start(void) {
@@ -104,13 +88,11 @@ void say(const char *text, std::size_t length) {
 } // namespace
 
 GOMP_API void GOMP_warning(const char *text, std::size_t length) {
-    if (ompt::on())
-        ompt::error(SENNIT_SITE, false, text, length);
+    omp::tell_error(SENNIT_SITE, false, text, length);
     say(text, length);
 }
 GOMP_API void GOMP_error(const char *text, std::size_t length) {
-    if (ompt::on())
-        ompt::error(SENNIT_SITE, true, text, length);
+    omp::tell_error(SENNIT_SITE, true, text, length);
     say(text, length);
     std::exit(1);
 }

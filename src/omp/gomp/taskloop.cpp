@@ -8,7 +8,9 @@
 // one, for a task that waits must not bury its siblings. Blocks that constructors fill can be made
 // from the creator's alone, so such tasks are ranges of one.
 #include "omp/gomp/tasks.h"
-#include "omp/ompt/events.h"
+#include "omp/loops/constructs.h"
+#include "omp/sync/regions.h"
+#include "omp/team/entry.h"
 
 #include <new>
 
@@ -105,7 +107,7 @@ void run_observed(Task &self) {
     if (self.is(Task::kDiscarded) && !range.constructed)
         return;
     const std::uint64_t begin = range.cut.begin(range.first);
-    ompt::taskloop_chunk(self);
+    omp::tell_taskloop_piece(self);
     const ompt::UserCode code(*self.tool, __builtin_frame_address(0));
     run_iterations(range, begin, range.cut.end(range.first, begin));
 }
@@ -188,10 +190,8 @@ void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priorit
     Taskgroup group;
     const bool grouped = !(flags & gomp::kNogroup);
     const ompt::MaybeEntry entry(site);
-    if (grouped && ompt::on())
-        ompt::taskgroup_begin(site, group);
-    else if (grouped)
-        task::begin_taskgroup(worker, group);
+    if (grouped)
+        omp::taskgroup_begin(worker, site, group);
     if (flags & gomp::kReduction) {
         struct Head {
             std::uint64_t bounds[2];
@@ -207,8 +207,7 @@ void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priorit
         range.cut = cut(loop, wanted, flags, worker.task->team->size);
         range.last = range.cut.tasks;
         range.flags = gomp::translate(flags) & ~Task::kUntied;
-        if (ompt::on())
-            ompt::work_begin(site.code, ompt::kWorkTaskloop, loop.count);
+        omp::work_begin(site, ompt::kWorkTaskloop, loop.count);
         if (!(flags & gomp::kIf) || worker.task->is(Task::kFinal))
             run_undeferred(worker, range);
         else if (!arguments.copy && !ompt::on())
@@ -221,13 +220,10 @@ void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priorit
                     describe(one);
                 task::submit(worker, one, nullptr, 0);
             }
-        if (ompt::on())
-            ompt::work_end(site.code);
+        omp::work_end(site);
     }
-    if (grouped && ompt::on())
-        ompt::taskgroup_end(site);
-    else if (grouped)
-        task::end_taskgroup(worker);
+    if (grouped)
+        omp::taskgroup_end(worker, site);
 }
 
 } // namespace

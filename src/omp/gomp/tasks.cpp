@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // task, taskwait, taskgroup.
 #include "omp/gomp/tasks.h"
-#include "omp/ompt/events.h"
+#include "omp/sync/regions.h"
+#include "omp/team/entry.h"
 
 #include <new>
 
@@ -200,39 +201,27 @@ GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long s
 }
 
 GOMP_API void GOMP_taskwait(void) {
-    if (ompt::on())
-        return ompt::taskwait(SENNIT_SITE);
-    task::wait_children(omp::here());
+    omp::taskwait(SENNIT_SITE);
 }
 
 GOMP_API void GOMP_taskwait_depend(void **depend) {
     SENNIT_READ_DEPENDENCES(depends, count, depend)
-    if (ompt::on())
-        return ompt::taskwait_depend(SENNIT_SITE, task::wait_depends_only, depends, count);
-    task::wait_depends_only(omp::here(), depends, count);
+    omp::taskwait_depend(SENNIT_SITE, task::wait_depends_only, depends, count);
 }
 
 GOMP_API void GOMP_taskyield(void) {
-    task::note_may_suspend();
-    if (ompt::on())
-        return ompt::taskyield(SENNIT_SITE);
-    omp::here().yield();
+    omp::taskyield(SENNIT_SITE);
 }
 
 GOMP_API void GOMP_taskgroup_start(void) {
     sched::Worker &worker = omp::here();
     auto &group = *new (worker.heap.allocate(sizeof(Taskgroup))) Taskgroup;
-    if (ompt::on())
-        return ompt::taskgroup_begin(SENNIT_SITE, group);
-    task::begin_taskgroup(worker, group);
+    omp::taskgroup_begin(worker, SENNIT_SITE, group);
 }
 
 GOMP_API void GOMP_taskgroup_end(void) {
     sched::Worker &worker = omp::here();
     Taskgroup *group = worker.task->taskgroup;
-    if (ompt::on())
-        ompt::taskgroup_end(SENNIT_SITE);
-    else
-        task::end_taskgroup(worker);
+    omp::taskgroup_end(worker, SENNIT_SITE);
     worker.heap.release(group);
 }

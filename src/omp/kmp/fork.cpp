@@ -4,7 +4,7 @@
 
 #include "base/message.h"
 #include "omp/env/icv.h"
-#include "omp/ompt/events.h"
+#include "omp/team/entry.h"
 #include "omp/team/target.h"
 
 #include <algorithm>
@@ -126,16 +126,10 @@ void check_strictness(const Ident *location, const Announced &announced, int siz
     __kmpc_error(location, announced.severity, announced.message ? announced.message : text);
 }
 
-void run(const Ident *location, Region &region, bool parallel) {
+// Where more was announced than one number of threads.
+SENNIT_NOINLINE void run_announced(ompt::Site site, const Ident *location, Region &region,
+                                   bool parallel) {
     sched::Worker &worker = omp::here();
-    region.control.read();
-    if (SENNIT_LIKELY(t_announced.levels <= 1 && t_announced.severity == 0)) {
-        const int wanted = t_announced.levels ? t_announced.threads[0] : 0;
-        t_announced.levels = 0;
-        omp::parallel(worker, omp::region_size(worker, wanted, parallel), region_body, &region);
-        restore(region.control);
-        return;
-    }
     const Announced announced = std::exchange(t_announced, {});
     const int size = omp::region_size(worker, announced.threads[0], parallel);
     if (parallel)
@@ -147,14 +141,20 @@ void run(const Ident *location, Region &region, bool parallel) {
     if (announced.levels > 1)
         list_threads(listed, omp::member_of(worker).team->level, announced);
     task.icvs = &listed;
-    omp::parallel(worker, size, region_body, &region);
+    omp::parallel(worker, site, size, region_body, &region);
     restore(region.control);
     task.icvs = before;
 }
 
-SENNIT_COLD void run_observed(ompt::Site site, const Ident *location, Region &region) {
-    const ompt::MaybeEntry entry(site);
-    run(location, region, true);
+SENNIT_TOLD void run(ompt::Where auto site, const Ident *location, Region &region, bool parallel) {
+    region.control.read();
+    if (SENNIT_UNLIKELY(t_announced.levels > 1 || t_announced.severity != 0))
+        return run_announced(site, location, region, parallel);
+    sched::Worker &worker = omp::here();
+    const int wanted = t_announced.levels ? t_announced.threads[0] : 0;
+    t_announced.levels = 0;
+    omp::parallel(worker, site, omp::region_size(worker, wanted, parallel), region_body, &region);
+    restore(region.control);
 }
 
 } // namespace
@@ -173,17 +173,13 @@ SENNIT_COLD void run_observed(ompt::Site site, const Ident *location, Region &re
 KMP_API void __kmpc_fork_call(Ident *location, std::int32_t count, Microtask microtask, ...) {
     SENNIT_COLLECT(arguments, count, microtask)
     Region region = make_region(microtask, count, arguments);
-    if (ompt::on())
-        run_observed(SENNIT_SITE, location, region);
-    else
-        run(location, region, true);
+    run(SENNIT_SITE, location, region, true);
 }
 
 KMP_API void __kmpc_fork_call_if(Ident *location, std::int32_t count, Microtask microtask,
                                  std::int32_t condition, void *argument) {
-    const ompt::MaybeEntry entry(SENNIT_SITE);
     Region region = make_region(microtask, argument ? count : 0, &argument);
-    run(location, region, condition != 0);
+    run(SENNIT_SITE, location, region, condition != 0);
 }
 
 // The compiler's code calls the body itself between these two.
@@ -191,10 +187,7 @@ KMP_API void __kmpc_serialized_parallel(Ident *, Gtid) {
     sched::Worker &worker = omp::here();
     t_announced.severity = 0; // the if clause asks for one thread
     const int level = omp::member_of(worker).team->level;
-    if (ompt::on())
-        ompt::serialized_begin(SENNIT_SITE, *static_cast<void **>(__builtin_frame_address(0)));
-    else
-        omp::fork(worker, 1, nullptr, nullptr);
+    omp::begin_serialized(worker, SENNIT_SITE, static_cast<void **>(__builtin_frame_address(0)));
     omp::member_of(worker).team->control.read();
     if (SENNIT_UNLIKELY(t_announced.levels > 1))
         list_threads(*icvs_for_update(worker), level, t_announced);
@@ -203,10 +196,7 @@ KMP_API void __kmpc_serialized_parallel(Ident *, Gtid) {
 KMP_API void __kmpc_end_serialized_parallel(Ident *, Gtid) {
     sched::Worker &worker = omp::here();
     const fiber::FpControl control = omp::member_of(worker).team->control;
-    if (ompt::on())
-        ompt::serialized_end(SENNIT_SITE);
-    else
-        omp::join(worker);
+    omp::end_serialized(worker, SENNIT_SITE);
     restore(control);
 }
 

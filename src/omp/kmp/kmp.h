@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "omp/events/types.h"
 #include "omp/team/team.h"
 
 #include <cstdint>
@@ -27,6 +28,27 @@ inline constexpr std::int32_t kBarrierExplicit = 0x20;
 inline constexpr std::int32_t kBarrierImplicit = 0x40;
 inline constexpr std::int32_t kWorkSections = 0x400;
 inline constexpr std::int32_t kWorkDistribute = 0x800;
+
+// What a tool is told of a construct, looked at when one is there.
+struct BarrierKind {
+    const Ident *location;
+    operator ompt::SyncKind() const {
+        const std::int32_t flags = location ? location->flags : 0;
+        return (flags & kBarrierExplicit)   ? ompt::kBarrierExplicit
+               : (flags & kBarrierImplicit) ? ompt::kBarrierWorkshare
+                                            : ompt::kBarrierImplementation;
+    }
+};
+struct LoopKind {
+    const Ident *location;
+    ompt::WorkKind loop = ompt::kWorkLoop; // a worksharing loop
+    operator ompt::WorkKind() const {
+        const std::int32_t flags = location ? location->flags : 0;
+        return (flags & kWorkSections)     ? ompt::kWorkSections
+               : (flags & kWorkDistribute) ? ompt::kWorkDistribute
+                                           : loop;
+    }
+};
 
 using Gtid = std::int32_t;
 using Microtask = void (*)(Gtid *gtid, Gtid *thread, ...);

@@ -2,8 +2,7 @@
 // Worksharing loops. The compiler passes inclusive bounds of four types. Distances, and with them
 // the count of iterations, are modulo the values of the type; all else is modulo 2^64.
 #include "omp/kmp/kmp.h"
-#include "omp/loops/worksharing.h"
-#include "omp/ompt/events.h"
+#include "omp/loops/constructs.h"
 
 #include <limits>
 
@@ -63,6 +62,7 @@ void static_cut(bool chunked, int threads, int thread, std::int32_t *last, T *lo
     *upper = static_cast<T>(at(end - 1));
 }
 
+// A thread's, or for distribute a team's.
 template <class T, class S>
 void static_init(std::int32_t schedule, std::int32_t *last, T *lower, T *upper, S *stride, S step,
                  S chunk) {
@@ -76,35 +76,6 @@ void static_init(std::int32_t schedule, std::int32_t *last, T *lower, T *upper, 
     }
     const bool chunked = schedule == kmp::kStaticChunked || schedule == kmp::kStaticBalancedChunked;
     static_cut(chunked, member.group->size, member.index, last, lower, upper, stride, step, chunk);
-}
-
-ompt::WorkKind work_of(const Ident *location, ompt::WorkKind loop) {
-    const std::int32_t flags = location ? location->flags : 0;
-    return (flags & kmp::kWorkSections)     ? ompt::kWorkSections
-           : (flags & kmp::kWorkDistribute) ? ompt::kWorkDistribute
-                                            : loop;
-}
-
-// With a tool: the construct and this thread's first piece of it.
-template <class T, class S>
-SENNIT_COLD void static_init_observed(ompt::Site site, const Ident *location, std::int32_t schedule,
-                                      std::int32_t *last, T *lower, T *upper, S *stride, S step,
-                                      S chunk) {
-    const ompt::Entry entry(site);
-    const ompt::WorkKind kind = work_of(location, ompt::kWorkLoopStatic);
-    const std::uint64_t count = omp::Iterations::count_through(*lower, *upper, step);
-    ompt::work_begin(entry.code(), kind, count);
-    static_init(schedule, last, lower, upper, stride, step, chunk);
-    const std::uint64_t mine = omp::Iterations::count_through(*lower, *upper, step);
-    if (mine == 0)
-        return;
-    if (kind == ompt::kWorkSections)
-        for (std::uint64_t i = 0; i < mine; ++i)
-            ompt::section(entry.code());
-    else
-        ompt::chunk(kind == ompt::kWorkDistribute ? ompt::kDispatchDistributeChunk
-                                                  : ompt::kDispatchLoopChunk,
-                    static_cast<std::uint64_t>(*lower), mine);
 }
 
 // distribute parallel for: the team's share of the iterations. True when the last is among them.
@@ -171,17 +142,13 @@ template <class T, class S>
 void dispatch_init(ompt::Site site, const Ident *location, std::int32_t schedule, T lower, T upper,
                    S step, S chunk) {
     sched::Worker &worker = omp::here();
-    const std::uint64_t count = omp::Iterations::count_through(lower, upper, step);
-    omp::member_of(worker).work.iterations = {.start = static_cast<std::uint64_t>(lower),
-                                              .step = static_cast<std::uint64_t>(step),
-                                              .count = count};
+    const omp::Iterations iterations = {.start = static_cast<std::uint64_t>(lower),
+                                        .step = static_cast<std::uint64_t>(step),
+                                        .count =
+                                            omp::Iterations::count_through(lower, upper, step)};
     const auto size = chunk > 0 ? static_cast<std::uint64_t>(chunk) : std::uint64_t{1};
-    const omp::LoopSchedule decoded = decode(schedule, size, worker);
-    if (ompt::on()) {
-        const ompt::Entry entry(site);
-        ompt::work_begin(entry.code(), work_of(location, ompt::kind_of(decoded)), count);
-    }
-    omp::loop_begin(worker, count, decoded);
+    omp::loop_begin(worker, site, kmp::LoopKind{location}, iterations,
+                    decode(schedule, size, worker));
 }
 
 template <class T, class S>
@@ -189,10 +156,8 @@ std::int32_t dispatch_next(ompt::Site site, std::int32_t *last, T *lower, T *upp
     sched::Worker &worker = omp::here();
     std::uint64_t first = 0;
     std::uint64_t end = 0;
-    if (!omp::loop_next(worker, &first, &end)) {
-        omp::loop_end(worker);
-        if (ompt::on())
-            ompt::work_end(site.code);
+    if (!omp::loop_next(worker, site, &first, &end)) {
+        omp::loop_end(worker, site);
         return 0; // *last stays: it tells whether the thread's last piece was the loop's
     }
     const omp::Iterations &loop = omp::member_of(worker).work.iterations;
@@ -202,8 +167,6 @@ std::int32_t dispatch_next(ompt::Site site, std::int32_t *last, T *lower, T *upp
         *step = static_cast<S>(loop.step);
     if (last)
         *last = end == loop.count;
-    if (ompt::on())
-        ompt::chunk(ompt::kDispatchLoopChunk, static_cast<std::uint64_t>(*lower), end - first);
     return 1;
 }
 
@@ -213,21 +176,18 @@ std::int32_t dispatch_next(ompt::Site site, std::int32_t *last, T *lower, T *upp
     KMP_API void __kmpc_for_static_init_##suffix(Ident *location, Gtid, std::int32_t schedule,     \
                                                  std::int32_t *last, T *lower, T *upper,           \
                                                  S *stride, S step, S chunk) {                     \
-        if (ompt::on())                                                                            \
-            return static_init_observed(SENNIT_SITE, location, schedule, last, lower, upper,       \
-                                        stride, step, chunk);                                      \
-        static_init(schedule, last, lower, upper, stride, step, chunk);                            \
+        omp::static_loop(SENNIT_SITE, kmp::LoopKind{location, ompt::kWorkLoopStatic}, lower,       \
+                         upper, step,                                                              \
+                         [=] { static_init(schedule, last, lower, upper, stride, step, chunk); }); \
     }                                                                                              \
     KMP_API void __kmpc_dist_for_static_init_##suffix(                                             \
         Ident *location, Gtid, std::int32_t schedule, std::int32_t *last, T *lower, T *upper,      \
         T *upper_of_team, S *stride, S step, S chunk) {                                            \
         const bool last_team = team_share(lower, upper, step);                                     \
         *upper_of_team = *upper;                                                                   \
-        if (ompt::on())                                                                            \
-            static_init_observed(SENNIT_SITE, location, schedule, last, lower, upper, stride,      \
-                                 step, chunk);                                                     \
-        else                                                                                       \
-            static_init(schedule, last, lower, upper, stride, step, chunk);                        \
+        omp::static_loop(SENNIT_SITE, kmp::LoopKind{location, ompt::kWorkLoopStatic}, lower,       \
+                         upper, step,                                                              \
+                         [=] { static_init(schedule, last, lower, upper, stride, step, chunk); }); \
         *last &= last_team;                                                                        \
     }                                                                                              \
     KMP_API void __kmpc_team_static_init_##suffix(Ident *, Gtid, std::int32_t *last, T *lower,     \
@@ -257,61 +217,40 @@ SENNIT_LOOPS(8, std::int64_t, std::int64_t)
 SENNIT_LOOPS(8u, std::uint64_t, std::int64_t)
 
 KMP_API void __kmpc_for_static_fini(Ident *, Gtid) {
-    if (ompt::on())
-        ompt::work_end(__builtin_return_address(0));
+    omp::work_end(SENNIT_SITE);
 }
 KMP_API void __kmpc_dispatch_deinit(Ident *, Gtid) {
-    omp::loop_end(omp::here());
-    if (ompt::on())
-        ompt::work_end(__builtin_return_address(0));
+    omp::loop_end(omp::here(), SENNIT_SITE);
 }
 
 KMP_API void __kmpc_ordered(Ident *, Gtid) {
-    if (ompt::on())
-        return ompt::ordered_begin(SENNIT_SITE);
-    omp::ordered_begin(omp::here());
+    omp::ordered_begin(SENNIT_SITE);
 }
 KMP_API void __kmpc_end_ordered(Ident *, Gtid) {
-    if (ompt::on())
-        return ompt::ordered_end(SENNIT_SITE);
-    omp::ordered_end(omp::here());
+    omp::ordered_end(SENNIT_SITE);
 }
 
 // sections, of which each call gets the number of one to execute, or one that there is not.
 KMP_API std::int32_t __kmpc_sections_init(Ident *, Gtid) {
-    if (ompt::on())
-        ompt::work_begin(__builtin_return_address(0), ompt::kWorkSections, 0);
-    omp::loop_begin(omp::here(), 0, {});
+    omp::loop_begin(omp::here(), SENNIT_SITE, ompt::kWorkSections, {}, {});
     return 0;
 }
 KMP_API std::int32_t __kmpc_next_section(Ident *, Gtid, std::int32_t sections) {
-    sched::Worker &worker = omp::here();
-    if (!omp::member_of(worker).work.loop)
-        return sections;
-    const std::uintptr_t next =
-        omp::loop_shared_word(worker).fetch_add(1, std::memory_order_relaxed);
-    if (next < static_cast<std::uintptr_t>(sections)) {
-        if (ompt::on())
-            ompt::section(__builtin_return_address(0));
-        return static_cast<std::int32_t>(next);
-    }
-    omp::loop_end(worker);
-    return sections;
+    std::uintptr_t section = 0;
+    return omp::next_section(omp::here(), SENNIT_SITE, static_cast<std::uintptr_t>(sections),
+                             &section)
+               ? static_cast<std::int32_t>(section)
+               : sections;
 }
 KMP_API void __kmpc_end_sections(Ident *, Gtid) {
-    if (ompt::on())
-        ompt::work_end(__builtin_return_address(0));
+    omp::work_end(SENNIT_SITE);
 }
 
 KMP_API std::int32_t __kmpc_single(Ident *, Gtid) {
-    const bool executor = omp::single_begin(omp::here());
-    if (ompt::on())
-        ompt::single(__builtin_return_address(0), executor);
-    return executor;
+    return omp::single_begin(SENNIT_SITE);
 }
 KMP_API void __kmpc_end_single(Ident *, Gtid) {
-    if (ompt::on())
-        ompt::single_end(__builtin_return_address(0));
+    omp::single_end(SENNIT_SITE);
 }
 
 KMP_API void __kmpc_copyprivate(Ident *, Gtid, std::size_t, void *data,
@@ -336,30 +275,20 @@ KMP_API void *__kmpc_copyprivate_light(Ident *, Gtid, void *data) {
 }
 
 KMP_API std::int32_t __kmpc_masked(Ident *, Gtid, std::int32_t filter) {
-    const bool mine = omp::here().slot->index == filter;
-    if (ompt::on() && mine)
-        ompt::masked(__builtin_return_address(0), ompt::kBegin);
-    return mine;
+    return omp::masked_begin(SENNIT_SITE, filter);
 }
 KMP_API void __kmpc_end_masked(Ident *, Gtid) {
-    if (ompt::on())
-        ompt::masked(__builtin_return_address(0), ompt::kEnd);
+    omp::masked_end(SENNIT_SITE);
 }
 KMP_API std::int32_t __kmpc_master(Ident *, Gtid) {
-    const bool mine = omp::here().slot->index == 0;
-    if (ompt::on() && mine)
-        ompt::masked(__builtin_return_address(0), ompt::kBegin);
-    return mine;
+    return omp::masked_begin(SENNIT_SITE, 0);
 }
 KMP_API void __kmpc_end_master(Ident *, Gtid) {
-    if (ompt::on())
-        ompt::masked(__builtin_return_address(0), ompt::kEnd);
+    omp::masked_end(SENNIT_SITE);
 }
 KMP_API void __kmpc_scope(Ident *, Gtid, void *) {
-    if (ompt::on())
-        ompt::work_begin(__builtin_return_address(0), ompt::kWorkScope, 1);
+    omp::work_begin(SENNIT_SITE, ompt::kWorkScope, 1);
 }
 KMP_API void __kmpc_end_scope(Ident *, Gtid, void *) {
-    if (ompt::on())
-        ompt::work_end(__builtin_return_address(0));
+    omp::work_end(SENNIT_SITE);
 }

@@ -5,8 +5,9 @@
 #include "omp/team/target.h"
 
 #include "base/message.h"
-#include "omp/ompt/events.h"
+#include "omp/sync/directives.h"
 #include "omp/sync/lock_routines.h"
+#include "omp/sync/regions.h"
 #include "omp/team/cancel.h"
 
 #include <atomic>
@@ -18,21 +19,8 @@ using namespace sennit;
 using kmp::Gtid;
 using kmp::Ident;
 
-namespace {
-
-ompt::SyncKind kind_of(const Ident *location) {
-    const std::int32_t flags = location ? location->flags : 0;
-    return (flags & kmp::kBarrierExplicit)   ? ompt::kBarrierExplicit
-           : (flags & kmp::kBarrierImplicit) ? ompt::kBarrierWorkshare
-                                             : ompt::kBarrierImplementation;
-}
-
-} // namespace
-
 KMP_API void __kmpc_barrier(Ident *location, Gtid) {
-    if (ompt::on())
-        return void(ompt::barrier(SENNIT_SITE, kind_of(location)));
-    omp::barrier(omp::here());
+    omp::barrier(SENNIT_SITE, kmp::BarrierKind{location});
 }
 KMP_API std::int32_t __kmpc_barrier_master_nowait(Ident *location, Gtid gtid) {
     __kmpc_barrier(location, gtid);
@@ -49,9 +37,7 @@ KMP_API void __kmpc_end_barrier_master(Ident *location, Gtid gtid) {
     __kmpc_barrier(location, gtid);
 }
 KMP_API void __kmpc_flush(Ident *) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (ompt::on())
-        ompt::flush(SENNIT_SITE);
+    omp::flush(SENNIT_SITE);
 }
 
 namespace {
@@ -61,32 +47,20 @@ enum Cancelled : std::int32_t { kParallel = 1, kLoop = 2, kSections = 3, kTaskgr
 omp::Construct construct_of(std::int32_t kind) {
     return kind == kParallel    ? omp::Construct::parallel
            : kind == kTaskgroup ? omp::Construct::taskgroup
-                                : omp::Construct::worksharing;
-}
-
-// With a tool: it learns that the task leaves the construct.
-std::int32_t leaves(ompt::Site site, std::int32_t kind, int how, bool cancelled) {
-    static constexpr int kFlags[] = {0, ompt::kCancelParallel, ompt::kCancelLoop,
-                                     ompt::kCancelSections, ompt::kCancelTaskgroup};
-    if (ompt::on() && cancelled && kind >= kParallel && kind <= kTaskgroup)
-        ompt::cancel(site, kFlags[kind] | how);
-    return cancelled;
+           : kind == kSections  ? omp::Construct::sections
+                                : omp::Construct::loop;
 }
 
 } // namespace
 
 KMP_API std::int32_t __kmpc_cancel_barrier(Ident *location, Gtid) {
-    if (ompt::on())
-        return ompt::barrier(SENNIT_SITE, kind_of(location));
-    return omp::barrier(omp::here());
+    return omp::barrier(SENNIT_SITE, kmp::BarrierKind{location});
 }
 KMP_API std::int32_t __kmpc_cancel(Ident *, Gtid, std::int32_t kind) {
-    return leaves(SENNIT_SITE, kind, ompt::kCancelActivated,
-                  omp::cancel(omp::here(), construct_of(kind)));
+    return omp::cancel(omp::here(), SENNIT_SITE, construct_of(kind));
 }
 KMP_API std::int32_t __kmpc_cancellationpoint(Ident *, Gtid, std::int32_t kind) {
-    return leaves(SENNIT_SITE, kind, ompt::kCancelDetected,
-                  omp::cancellation_point(omp::here(), construct_of(kind)));
+    return omp::cancellation_point(omp::here(), SENNIT_SITE, construct_of(kind));
 }
 KMP_API int kmp_get_cancellation_status(int kind) {
     return omp::cancellation_point(omp::here(), construct_of(kind));
@@ -116,30 +90,12 @@ KMP_API void __kmpc_atomic_end(void) {
 
 namespace {
 
-// With a tool never atomics: the compiler's code does not say when it has done with those.
-enum Method : std::int32_t { kAlone = 0, kCritical = 1, kAtomic = 2 };
-SENNIT_TLS Method t_method; // between begin and end no code runs that could switch fibers
-
 std::int32_t begin_reduce(ompt::Site site, const Ident *location, void *name) {
-    Method method = kAtomic;
-    const omp::Team &team = *omp::member_of(omp::here()).team;
-    if (team.size == 1 && team.league.size == 1)
-        method = kAlone;
-    else if (!location || (location->flags & kmp::kAtomicReduce) == 0 || ompt::on())
-        method = kCritical;
-    if (method == kCritical)
-        omp::named_critical(name).lock();
-    t_method = method;
-    if (ompt::on() && method != kAtomic)
-        ompt::reduction(site, ompt::kBegin);
-    return method == kAtomic ? 2 : 1;
-}
-
-void end_reduce(ompt::Site site, void *name) {
-    if (ompt::on() && t_method != kAtomic)
-        ompt::reduction(site, ompt::kEnd);
-    if (t_method == kCritical)
-        omp::named_critical(name).unlock();
+    const bool has_atomics = location && (location->flags & kmp::kAtomicReduce) != 0;
+    return omp::begin_reduction(site, omp::named_critical(name), has_atomics) ==
+                   omp::Combine::atomic
+               ? 2
+               : 1;
 }
 
 } // namespace
@@ -149,18 +105,16 @@ KMP_API std::int32_t __kmpc_reduce_nowait(Ident *location, Gtid, std::int32_t, s
     return begin_reduce(SENNIT_SITE, location, name);
 }
 KMP_API void __kmpc_end_reduce_nowait(Ident *, Gtid, void *name) {
-    end_reduce(SENNIT_SITE, name);
+    omp::end_reduction(SENNIT_SITE, omp::named_critical(name));
 }
 KMP_API std::int32_t __kmpc_reduce(Ident *location, Gtid, std::int32_t, std::size_t, void *,
                                    void (*)(void *, void *), void *name) {
     return begin_reduce(SENNIT_SITE, location, name);
 }
 KMP_API void __kmpc_end_reduce(Ident *, Gtid, void *name) {
-    end_reduce(SENNIT_SITE, name);
+    omp::end_reduction(SENNIT_SITE, omp::named_critical(name));
     // Not the construct's own barrier, which comes after it.
-    if (ompt::on())
-        return void(ompt::barrier(SENNIT_SITE, ompt::kBarrierImplementation));
-    omp::barrier(omp::here());
+    omp::barrier(SENNIT_SITE, ompt::kBarrierImplementation);
 }
 
 // ---- locks: the same variables as with omp_* -------------------------------------------------
@@ -235,8 +189,7 @@ KMP_API std::uintptr_t __kmpc_get_default_allocator(Gtid) {
 
 KMP_API void __kmpc_error(const Ident *location, int severity, const char *message) {
     constexpr int kFatal = 2;
-    if (ompt::on())
-        ompt::error(SENNIT_SITE, severity == kFatal, message, message ? std::strlen(message) : 0);
+    omp::tell_error(SENNIT_SITE, severity == kFatal, message, message ? std::strlen(message) : 0);
     // ";file;function;line;column;;"
     char file[256];
     int line = 0;

@@ -2,7 +2,8 @@
 // taskloop: the compiler hands over one pattern task; each piece of the loop gets a copy of it with
 // bounds of its own (OpenMP 5.2, 12.6).
 #include "omp/kmp/tasks.h"
-#include "omp/ompt/events.h"
+#include "omp/loops/constructs.h"
+#include "omp/team/entry.h"
 
 #include <algorithm>
 #include <cstring>
@@ -104,8 +105,7 @@ void taskloop(ompt::Site site, Ident *location, Gtid gtid, KmpTask *kmp_pattern,
     const auto upper_at = reinterpret_cast<char *>(upper) - base;
     const std::uint64_t first = *lower;
     const Pieces pieces = cut(first, *upper, step, sizing, value, strict, worker.task->team->size);
-    if (ompt::on())
-        ompt::work_begin(site.code, ompt::kWorkTaskloop, pieces.trip);
+    omp::work_begin(site, ompt::kWorkTaskloop, pieces.trip);
     for (std::uint64_t i = 0; i < pieces.count; ++i) {
         const std::uint64_t begin = pieces.first(i);
         const std::uint64_t end = pieces.end(i);
@@ -126,8 +126,7 @@ void taskloop(ompt::Site site, Ident *location, Gtid gtid, KmpTask *kmp_pattern,
     if (pattern.door_flags & kmp::kDestructorsThunk)
         kmp_pattern->data1.destructors(gtid, kmp_pattern);
     worker.heap.release(&pattern);
-    if (ompt::on())
-        ompt::work_end(site.code);
+    omp::work_end(site);
     if (grouped)
         __kmpc_end_taskgroup(location, gtid);
 }

@@ -3,7 +3,9 @@
 // shareds (addresses of shared variables) stand behind it.
 #include "omp/kmp/tasks.h"
 
-#include "omp/ompt/events.h"
+#include "omp/loops/constructs.h"
+#include "omp/sync/regions.h"
+#include "omp/team/entry.h"
 #include "omp/team/target.h"
 
 #include <alloca.h>
@@ -42,7 +44,7 @@ void invoke(Task &task) {
 
 // With a tool: the frame from which user code is called is known.
 void invoke_observed(Task &task) {
-    ompt::taskloop_chunk(task);
+    omp::tell_taskloop_piece(task);
     const ompt::UserCode code(*task.tool, __builtin_frame_address(0));
     run_here(task);
 }
@@ -133,10 +135,7 @@ void hand_over(sched::Worker &worker, Task &task, const task::Depend *depends, i
 // `taskwait depend`, or what stands before an undeferred task.
 void wait_depends(ompt::Site site, const Dependences &given) {
     SENNIT_READ_DEPENDENCES(depends, total, given)
-    if (ompt::on())
-        ompt::taskwait_depend(site, task::wait_depends_of_next, depends, total);
-    else
-        task::wait_depends_of_next(omp::here(), depends, total);
+    omp::taskwait_depend(site, task::wait_depends_of_next, depends, total);
 }
 
 SENNIT_NOINLINE void hand_over_rare(ompt::Site site, sched::Worker &worker, Task &task) {
@@ -237,49 +236,35 @@ KMP_API void __kmpc_omp_task_begin_if0(Ident *, Gtid, KmpTask *kmp_task) {
     sched::Worker &worker = omp::here();
     task.flags |= Task::kUndeferred;
     task::begin_waited(worker, task);
-    if (ompt::on())
-        return ompt::undeferred_begin(SENNIT_SITE, task);
-    task::begin_undeferred(worker, task);
+    omp::undeferred_begin(worker, SENNIT_SITE, task);
 }
 
 KMP_API void __kmpc_omp_task_complete_if0(Ident *, Gtid gtid, KmpTask *kmp_task) {
     Task &task = *Task::of_payload(kmp_task);
     kmp::end_body(task, *kmp_task, gtid);
-    if (ompt::on())
-        return ompt::undeferred_end(SENNIT_SITE, task);
-    task::end_undeferred(omp::here(), task);
+    omp::undeferred_end(SENNIT_SITE, task);
 }
 
 KMP_API std::int32_t __kmpc_omp_taskwait(Ident *, Gtid) {
-    if (ompt::on())
-        return ompt::taskwait(SENNIT_SITE), 0;
-    task::wait_children(omp::here());
+    omp::taskwait(SENNIT_SITE);
     return 0;
 }
 
 KMP_API std::int32_t __kmpc_omp_taskyield(Ident *, Gtid, std::int32_t) {
-    task::note_may_suspend();
-    if (ompt::on())
-        return ompt::taskyield(SENNIT_SITE), 0;
-    omp::here().yield();
+    omp::taskyield(SENNIT_SITE);
     return 0;
 }
 
 KMP_API void __kmpc_taskgroup(Ident *, Gtid) {
     sched::Worker &worker = omp::here();
     Taskgroup &group = *new_group(worker);
-    if (ompt::on())
-        return ompt::taskgroup_begin(SENNIT_SITE, group);
-    task::begin_taskgroup(worker, group);
+    omp::taskgroup_begin(worker, SENNIT_SITE, group);
 }
 
 KMP_API void __kmpc_end_taskgroup(Ident *, Gtid) {
     sched::Worker &worker = omp::here();
     Taskgroup *group = worker.task->taskgroup;
-    if (ompt::on())
-        ompt::taskgroup_end(SENNIT_SITE);
-    else
-        task::end_taskgroup(worker);
+    omp::taskgroup_end(worker, SENNIT_SITE);
     if (group->reductions)
         omp::reductions_end(worker, group->reductions);
     worker.heap.release(group);

@@ -2,7 +2,7 @@
 #include "omp/loops/doacross.h"
 
 #include "base/message.h"
-#include "omp/ompt/events.h"
+#include "omp/loops/constructs.h"
 #include "omp/sync/wait_until.h"
 
 #include <algorithm>
@@ -124,7 +124,7 @@ int doacross_loops(sched::Worker &worker) {
 void doacross_post(sched::Worker &worker, const std::int64_t *vector) {
     const DoacrossShare *share = member_of(worker).work.doacross;
     if (ompt::on() && share)
-        ompt::iteration(vector, share->shared->loops, ompt::kDependSource);
+        tell_iteration(vector, share->shared->loops, ompt::kDependSource);
     std::uint64_t number = 0;
     if (!share || !share->shared->number(vector, &number))
         return;
@@ -140,7 +140,7 @@ void doacross_wait(sched::Worker &worker, const std::int64_t *vector) {
         return;
     const std::atomic<std::uint64_t> &word = share->shared->posted[number / 64];
     if (ompt::on())
-        ompt::iteration(vector, share->shared->loops, ompt::kDependSink);
+        tell_iteration(vector, share->shared->loops, ompt::kDependSink);
     const std::uint64_t bit = std::uint64_t{1} << (number % 64);
     const std::atomic<bool> &cancelled = member_of(worker).team->cancelled;
     wait_until(worker, [&] {

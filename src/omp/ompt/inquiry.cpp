@@ -3,7 +3,7 @@
 // call them in a signal handler: they take no locks and allocate nothing. On a thread that has not
 // begun they know nothing.
 #include "omp/env/affinity.h"
-#include "omp/ompt/events.h"
+#include "omp/ompt/tool.h"
 #include "omp/team/team.h"
 #include "sched/processors.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Explicit tasks are created, run, suspended and resumed (OpenMP 5.2, 19.5.2.7 to 19.5.2.10). How
 // the events of a thread chain is told in task/observer.h.
-#include "omp/ompt/events.h"
+#include "omp/ompt/tool.h"
 #include "omp/team/team.h"
 
 #include <alloca.h>
@@ -100,37 +100,6 @@ void observe_tasks() {
     task::set_observer(&g_reporter);
 }
 
-void stay_in_application(task::ToolRecord &record, Site site, void *frame_pointer) {
-    constexpr std::uintptr_t kLargestFrame = 1 << 20;
-    const auto above = reinterpret_cast<std::uintptr_t>(site.cfa);
-    const auto frame = reinterpret_cast<std::uintptr_t>(frame_pointer);
-    const bool is_frame = frame >= above && frame - above < kLargestFrame;
-    record.frame.exit = is_frame ? frame_pointer : site.cfa;
-    record.frame.exit_flags = kFrameApplication | (is_frame ? kFramePointer : kFrameStackAddress);
-}
-
-void undeferred_begin(Site site, Task &task) {
-    Entry entry(site);
-    task::begin_undeferred(entry.worker(), task);
-    stay_in_application(*task.tool, site, *static_cast<void **>(__builtin_frame_address(0)));
-    entry.stay();
-}
-
-void undeferred_end(Site site, Task &task) {
-    Entry entry(site);
-    task.tool->frame.exit = nullptr;
-    entry.stay(); // the task is not there any more when this returns
-    task::end_undeferred(entry.worker(), task);
-    entry.worker().task->tool->frame.enter = nullptr;
-}
-
-void taskyield(Site site) {
-    const Entry entry(site);
-    t_thread.leaving = kTaskYield;
-    entry.worker().yield();
-    t_thread.leaving = kTaskSwitch;
-}
-
 Task &base_task(sched::Worker &worker) {
     return omp::member_of(worker).implicit;
 }
@@ -156,21 +125,6 @@ int flags_of(const Task &task) {
     for (const Pair &pair : kPairs)
         flags |= task.is(pair.ours) ? pair.theirs : 0;
     return static_cast<int>(flags);
-}
-
-Entry::Entry(Site site) : worker_(omp::here()), record_(worker_.task->tool), code_(site.code) {
-    if (record_->frame.enter) {
-        record_ = nullptr;
-        code_ = t_thread.code;
-        return;
-    }
-    record_->frame.enter = site.cfa;
-    t_thread.code = site.code;
-}
-
-Entry::~Entry() {
-    if (record_)
-        record_->frame.enter = nullptr;
 }
 
 } // namespace sennit::ompt

@@ -4,7 +4,9 @@
 #include "omp/ompt/tool.h"
 
 #include "base/message.h"
-#include "omp/ompt/events.h"
+#include "omp/team/entry.h"
+#include "omp/team/team.h"
+#include "omp/team/thread_events.h"
 
 #include <cstdarg>
 #include <cstdio>
@@ -15,9 +17,6 @@
 #include <sched.h>
 
 namespace sennit::ompt {
-
-Callbacks g_tool;
-SENNIT_TLS Thread t_thread;
 
 namespace {
 
@@ -142,20 +141,7 @@ bool start_tool() {
     return g_result->initialize && g_result->initialize(lookup, -1, &g_result->tool_data) != 0;
 }
 
-} // namespace
-
-void setup() {
-    const char *value = std::getenv("OMP_TOOL");
-    if (value && std::strcmp(value, "disabled") == 0)
-        return;
-    if (value && *value && std::strcmp(value, "enabled") != 0)
-        warn("OMP_TOOL='%s' is unknown: use enabled or disabled; going on with enabled", value);
-    if (dlsym(RTLD_DEFAULT, kStartTool) || std::getenv("OMP_TOOL_LIBRARIES") ||
-        std::getenv("OMP_TOOL_VERBOSE_INIT"))
-        observed::set(observed::kTool);
-    dlerror(); // a program that loads us late asks for its own errors
-}
-
+// Before the calling thread's first use of OpenMP: look for a tool, once, and start it.
 void start() {
     Phase phase = g_phase.load(std::memory_order_acquire);
     if (phase == Phase::not_started &&
@@ -177,8 +163,20 @@ void start() {
         sched_yield();
 }
 
-bool finalizing() {
-    return g_finalizing.load(std::memory_order_relaxed);
+} // namespace
+
+void setup() {
+    const char *value = std::getenv("OMP_TOOL");
+    if (value && std::strcmp(value, "disabled") == 0)
+        return;
+    if (value && *value && std::strcmp(value, "enabled") != 0)
+        warn("OMP_TOOL='%s' is unknown: use enabled or disabled; going on with enabled", value);
+    if (dlsym(RTLD_DEFAULT, kStartTool) || std::getenv("OMP_TOOL_LIBRARIES") ||
+        std::getenv("OMP_TOOL_VERBOSE_INIT")) {
+        g_before_first_use = start;
+        observed::set(observed::kTool);
+    }
+    dlerror(); // a program that loads us late asks for its own errors
 }
 
 void finalize() {
@@ -193,6 +191,18 @@ void finalize() {
 #undef SENNIT_OMPT_FORGET
     if (g_result->finalize)
         g_result->finalize(&g_result->tool_data);
+}
+
+int control_tool(Site site, int command, int modifier, void *argument) {
+    enum { kNoTool = -2, kNoCallback = -1 };
+    omp::here(); // by now there is a tool or none
+    if (!on())
+        return kNoTool;
+    const Entry entry(site);
+    if (!g_tool.control_tool.wanted())
+        return kNoCallback;
+    return g_tool.control_tool(static_cast<std::uint64_t>(command),
+                               static_cast<std::uint64_t>(modifier), argument, entry.code());
 }
 
 } // namespace sennit::ompt

@@ -2,6 +2,7 @@
 #include "omp/team/cancel.h"
 
 #include "omp/env/icv.h"
+#include "omp/team/entry.h"
 
 namespace sennit::omp {
 
@@ -16,7 +17,8 @@ bool cancel(sched::Worker &worker, Construct construct) {
         for (int i = 0; i < team.size; ++i)
             team.member(i).cell.signal_if_armed();
         break;
-    case Construct::worksharing:
+    case Construct::loop:
+    case Construct::sections:
         team.share_cancelled.store(true, std::memory_order_relaxed);
         break;
     case Construct::taskgroup:
@@ -31,11 +33,20 @@ bool cancellation_point(sched::Worker &worker, Construct construct) {
     if (!global_icvs().cancellation)
         return false;
     const Team &team = *member_of(worker).team;
-    if (construct == Construct::worksharing && team.share_cancelled.load(std::memory_order_relaxed))
+    const bool worksharing = construct == Construct::loop || construct == Construct::sections;
+    if (worksharing && team.share_cancelled.load(std::memory_order_relaxed))
         return true;
     // A cancelled region takes all that is in it along.
     return construct == Construct::taskgroup ? task::is_cancelled(*worker.task)
                                              : team.cancelled.load(std::memory_order_relaxed);
+}
+
+SENNIT_COLD void tell_cancel(ompt::Site site, Construct construct, ompt::CancelFlag how) {
+    static constexpr int kFlags[] = {ompt::kCancelParallel, ompt::kCancelLoop,
+                                     ompt::kCancelSections, ompt::kCancelTaskgroup};
+    const ompt::Entry entry(site);
+    ompt::g_tool.cancel(ompt::data_of(entry.record()), kFlags[static_cast<int>(construct)] | how,
+                        entry.code());
 }
 
 } // namespace sennit::omp

@@ -14,11 +14,27 @@
 
 namespace sennit::omp {
 
-enum class Construct { parallel, worksharing, taskgroup };
+enum class Construct { parallel, loop, sections, taskgroup };
 
 // cancel: activates the cancellation. Both return true when the encountering thread or task has to
 // leave the construct.
 bool cancel(sched::Worker &worker, Construct construct);
 bool cancellation_point(sched::Worker &worker, Construct construct);
+
+// The same for front doors: a tool is told that the task leaves the construct.
+void tell_cancel(ompt::Site site, Construct construct, ompt::CancelFlag how);
+SENNIT_TOLD bool cancel(sched::Worker &worker, ompt::Where auto site, Construct construct) {
+    const bool leaves = cancel(worker, construct);
+    if (ompt::on() && leaves)
+        tell_cancel(site, construct, ompt::kCancelActivated);
+    return leaves;
+}
+SENNIT_TOLD bool cancellation_point(sched::Worker &worker, ompt::Where auto site,
+                                    Construct construct) {
+    const bool leaves = cancellation_point(worker, construct);
+    if (ompt::on() && leaves)
+        tell_cancel(site, construct, ompt::kCancelDetected);
+    return leaves;
+}
 
 } // namespace sennit::omp

@@ -3,7 +3,8 @@
 
 #include "omp/env/affinity.h"
 #include "omp/env/icv.h"
-#include "omp/ompt/events.h"
+#include "omp/team/region_events.h"
+#include "omp/team/thread_events.h"
 
 #include <atomic>
 #include <new>

@@ -3,7 +3,6 @@
 #include "omp/team/commons.h"
 
 #include "base/config.h"
-#include "omp/ompt/tool.h"
 #include "sched/processors.h"
 
 #include <atomic>

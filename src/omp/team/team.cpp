@@ -4,9 +4,11 @@
 #include "base/config.h"
 #include "base/message.h"
 #include "omp/loops/worksharing.h"
-#include "omp/ompt/events.h"
 #include "omp/team/commons.h"
+#include "omp/team/entry.h"
 #include "omp/team/free_agents.h"
+#include "omp/team/region_events.h"
+#include "omp/team/thread_events.h"
 #include "sched/processors.h"
 
 #include <algorithm>
@@ -471,6 +473,28 @@ void parallel(sched::Worker &worker, int size, Body body, void *data, Team::Kind
     join(worker);
 }
 
+void parallel_told(sched::Worker &worker, ompt::Site site, int size, Body body, void *data) {
+    const ompt::Entry entry(site);
+    parallel(worker, size, body, data);
+}
+
+void begin_serialized_told(ompt::Site site, void *const *frame) {
+    ompt::Entry entry(site);
+    ompt::t_thread.requested = 1;
+    Team &team = fork(entry.worker(), 1, nullptr, nullptr, Team::Kind::opened);
+    ompt::stay_in_application(team.member(0).record, site, *frame);
+    entry.stay();
+}
+
+void end_serialized_told(ompt::Site site) {
+    const ompt::Entry entry(site);
+    Member &member = member_of(entry.worker());
+    member.team->tool.code = entry.code();
+    join(entry.worker());
+    member.record.frame = {};
+    entry.record().frame.enter = nullptr;
+}
+
 Member &begin_initial(sched::Worker &worker, League league, Body body, void *data,
                       const Icvs *icvs) {
     Team &team = fork(worker, 1, body, data, Team::Kind::initial);
@@ -517,7 +541,9 @@ int region_size(sched::Worker &worker, int wanted, bool parallel) {
     const Icvs &icvs = *worker.task->icvs;
     const Team &team = *member_of(worker).team;
     if (ompt::on())
-        ompt::announce_size(!parallel ? 1 : wanted > 0 ? wanted : next_size(team, icvs));
+        ompt::t_thread.requested = static_cast<unsigned>(!parallel    ? 1
+                                                         : wanted > 0 ? wanted
+                                                                      : next_size(team, icvs));
     if (!parallel || team.active_level >= icvs.max_active_levels)
         return 1;
     int size = wanted > 0 ? wanted : next_size(team, icvs);
@@ -570,7 +596,7 @@ bool tasks_left_outside() {
 sched::Worker &attach() {
     sched::Worker &worker = sched::Worker::here();
     if (ompt::on())
-        ompt::start();
+        ompt::g_before_first_use();
     Home &home = home_of(worker);
     if (!home.initial) {
         icv_first_use();

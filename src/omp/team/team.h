@@ -12,8 +12,9 @@
 
 #include "omp/env/affinity.h"
 #include "omp/env/icv.h"
+#include "omp/events/events.h"
+#include "omp/events/site.h"
 #include "omp/loops/iterations.h"
-#include "omp/ompt/tool.h"
 #include "sched/worker.h"
 #include "task/observer.h"
 #include "task/task.h"
@@ -136,10 +137,12 @@ struct Team final : sched::Group {
     bool in_use = false;
     enum class Kind : std::uint8_t {
         region,
+        opened,  // a region whose first thread's part the program calls, between two calls of ours
         initial, // one thread that begins a contention group
         league,  // the threads that run the initial teams of a league
     };
     Kind kind = Kind::region;
+    bool is_region() const { return kind <= Kind::opened; }
     bool disband = false; // docked threads: go home
     FutexWord at_home{0}; // how many did
     // The threads begin with that of their maker, as new threads of the system do.
@@ -195,6 +198,32 @@ void join(sched::Worker &worker);
 // fork, body on the caller, join.
 void parallel(sched::Worker &worker, int size, Body body, void *data,
               Team::Kind kind = Team::Kind::region);
+
+// The same for front doors: the program has called at `site`.
+void parallel_told(sched::Worker &worker, ompt::Site site, int size, Body body, void *data);
+SENNIT_TOLD void parallel(sched::Worker &worker, ompt::Where auto site, int size, Body body,
+                          void *data) {
+    if (ompt::on())
+        return parallel_told(worker, site, size, body, data);
+    parallel(worker, size, body, data);
+}
+// A region of one thread whose body the program calls between the two. `frame`: where the routine
+// has kept the program's frame pointer, if it had one.
+void begin_serialized_told(ompt::Site site, void *const *frame);
+SENNIT_TOLD void begin_serialized(sched::Worker &worker, ompt::Where auto site,
+                                  void *const *frame) {
+    if (ompt::on())
+        begin_serialized_told(site, frame);
+    else
+        fork(worker, 1, nullptr, nullptr, Team::Kind::opened);
+}
+void end_serialized_told(ompt::Site site);
+SENNIT_TOLD void end_serialized(sched::Worker &worker, ompt::Where auto site) {
+    if (ompt::on())
+        end_serialized_told(site);
+    else
+        join(worker);
+}
 
 // teams (league.cpp): a league of `teams` initial teams of one thread each, 0 for the default
 // number, whose contention groups have at most `thread_limit` threads (0: as before). They run one

@@ -3,7 +3,9 @@
 //
 // A thread of the program is an initial thread from its first use of OpenMP to its end, or to that
 // of the program. A thread of ours is an OpenMP thread while it is docked at a team.
-#include "omp/ompt/events.h"
+#include "omp/team/thread_events.h"
+
+#include "omp/events/events.h"
 #include "omp/team/commons.h"
 #include "omp/team/team.h"
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks, critical, atomic and ordered (OpenMP 5.2, 19.5.2.17 to 19.5.2.20).
-#include "omp/loops/worksharing.h"
-#include "omp/ompt/events.h"
-#include "omp/sync/sync.h"
-#include "omp/team/team.h"
+#include "omp/sync/lock_events.h"
 
 namespace sennit::ompt {
 namespace {
 
-constexpr unsigned kParking = 1; // the implementation, see inquiry.cpp
+constexpr unsigned kParking = 1; // the implementation, see omp/ompt/inquiry.cpp
 
 State state_of(MutexKind kind) {
     switch (kind) {
@@ -40,25 +37,9 @@ void lock_released(Site site, Lock lock) {
     g_tool.mutex_released(lock.kind, lock.wait_id, entry.code());
 }
 
-// The threads of a loop share the team's turn.
-static Lock turn_here() {
-    return lock_at(kOrdered, omp::member_of(omp::here()).team->workshares);
-}
-
-void ordered_begin(Site site) {
-    acquire(site, turn_here(), [] { omp::ordered_begin(omp::here()); });
-}
-
-void ordered_end(Site site) {
-    const Entry entry(site);
-    const Lock turn = turn_here();
-    omp::ordered_end(entry.worker());
-    g_tool.mutex_released(turn.kind, turn.wait_id, entry.code());
-}
-
 Acquiring::Acquiring(Site site, Lock lock) : entry_(site), lock_(lock) {
     g_tool.mutex_acquire(lock.kind, lock.hint, kParking, lock.wait_id, entry_.code());
-    task::ToolRecord &record = *entry_.worker().task->tool;
+    task::ToolRecord &record = entry_.record();
     record.wait_id = lock.wait_id;
     record.state = state_of(lock.kind);
 }
@@ -95,7 +76,7 @@ void unset_nest_lock(Site site, const void *lock, omp::NestMutex &mutex) {
 }
 
 Acquiring::~Acquiring() {
-    entry_.worker().task->tool->state = 0;
+    entry_.record().state = 0;
 }
 
 void Acquiring::acquired(int depth) const {

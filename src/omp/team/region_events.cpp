@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parallel regions and their implicit tasks (OpenMP 5.2, 19.5.2.3 to 19.5.2.6, 19.5.2.13).
-#include "omp/ompt/events.h"
-#include "omp/team/team.h"
-
-#include <utility>
+#include "omp/team/region_events.h"
 
 namespace sennit::ompt {
 namespace {
@@ -13,37 +10,6 @@ using Kind = omp::Team::Kind;
 unsigned size_of(const omp::Team &team) {
     return static_cast<unsigned>(team.size);
 }
-
-} // namespace
-
-void announce_size(int requested) {
-    t_thread.requested = static_cast<unsigned>(requested);
-}
-
-void announce_flags(std::uint32_t flags) {
-    t_thread.region_flags = flags;
-}
-
-void serialized_begin(Site site, void *frame_pointer) {
-    Entry entry(site);
-    announce_size(1);
-    announce_flags(kParallelTeam | kInvokerProgram);
-    omp::Team &team = omp::fork(entry.worker(), 1, nullptr, nullptr);
-    task::ToolRecord &record = team.member(0).record;
-    stay_in_application(record, site, frame_pointer);
-    entry.stay();
-}
-
-void serialized_end(Site site) {
-    const Entry entry(site);
-    omp::Member &member = omp::member_of(entry.worker());
-    member.team->tool.code = entry.code();
-    omp::join(entry.worker());
-    member.record.frame = {};
-    entry.worker().task->tool->frame.enter = nullptr;
-}
-
-namespace {
 
 void region_begin(sched::Worker &worker, Region &region, unsigned requested, std::uint32_t flags) {
     region.data = {0};
@@ -80,7 +46,7 @@ void league_end(sched::Worker &worker, Region &region) {
 
 void announce_team(omp::Member &initial, const Region &league, void *frame) {
     initial.record.frame.enter = frame;
-    announce_size(1);
+    t_thread.requested = 1;
     t_thread.code = league.code;
 }
 
@@ -95,22 +61,22 @@ void initial_task_begin(omp::Member &member) {
 }
 
 void parallel_begin(sched::Worker &worker, omp::Team &team) {
-    const std::uint32_t announced = std::exchange(t_thread.region_flags, 0);
     if (team.kind == Kind::initial)
         team.tool = {};
-    else if (team.kind == Kind::region)
+    else if (team.is_region())
         region_begin(worker, team.tool, t_thread.requested,
-                     announced ? announced : kParallelTeam | kInvokerRuntime);
+                     kParallelTeam |
+                         (team.kind == Kind::opened ? kInvokerProgram : kInvokerRuntime));
 }
 
 void parallel_end(omp::Team &team, Task &encountering) {
     t_thread.current = &encountering;
-    if (team.kind == Kind::region)
+    if (team.is_region())
         region_end(team.tool, encountering);
 }
 
 void implicit_task_begin(omp::Member &member) {
-    if (member.team->kind != Kind::region)
+    if (!member.team->is_region())
         return;
     begin_record(member);
     g_tool.implicit_task(kBegin, &member.team->tool.data, data_of(member.record),
@@ -129,11 +95,18 @@ SyncKind last_barrier(const omp::Team &team) {
 
 } // namespace
 
+void end_open_single(omp::Member &member, task::ToolRecord &record, const void *code) {
+    if (!record.in_single)
+        return;
+    record.in_single = false;
+    g_tool.work(kWorkSingleExecutor, kEnd, &member.team->tool.data, data_of(record), 1, code);
+}
+
 void implicit_task_leaves(omp::Member &member) {
     if (member.team->kind == Kind::league)
         return;
     const void *code = member.index == 0 ? member.team->tool.code : nullptr;
-    single_end(code);
+    end_open_single(member, member.record, code);
     const SyncKind kind = last_barrier(*member.team);
     if (kind == kNoBarrier)
         return;

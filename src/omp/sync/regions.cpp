@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers, taskwait and taskgroup (OpenMP 5.2, 19.5.2.15).
-#include "omp/ompt/events.h"
-#include "omp/team/team.h"
+// With a tool (OpenMP 5.2, 19.5.2.15).
+#include "omp/sync/regions.h"
 
-namespace sennit::ompt {
+#include "omp/team/entry.h"
+#include "omp/team/region_events.h"
+#include "task/observer.h"
+
+namespace sennit::omp {
 namespace {
+
+using namespace ompt;
 
 State state_of(SyncKind kind) {
     switch (kind) {
@@ -31,8 +36,7 @@ class Scope {
   public:
     Scope(const Event &callback, SyncKind kind, const Entry &entry)
         : callback_(callback), kind_(kind), code_(entry.code()),
-          parallel_(&omp::member_of(entry.worker()).team->tool.data),
-          record_(*entry.worker().task->tool) {
+          parallel_(&member_of(entry.worker()).team->tool.data), record_(entry.record()) {
         report(kBegin);
     }
     ~Scope() { report(kEnd); }
@@ -54,7 +58,7 @@ class Scope {
 class Waiting {
   public:
     Waiting(SyncKind kind, const Entry &entry)
-        : record_(*entry.worker().task->tool), scope_(g_tool.sync_region_wait, kind, entry) {
+        : record_(entry.record()), scope_(g_tool.sync_region_wait, kind, entry) {
         record_.state = state_of(kind);
     }
     ~Waiting() { record_.state = 0; }
@@ -69,43 +73,29 @@ class Waiting {
 using SyncRegion = Scope<decltype(g_tool.sync_region)>;
 
 void report_taskgroup(const Entry &entry, Endpoint endpoint) {
-    g_tool.sync_region(kTaskgroup, endpoint, &omp::member_of(entry.worker()).team->tool.data,
-                       data_of(*entry.worker().task->tool), entry.code());
+    g_tool.sync_region(kTaskgroup, endpoint, &member_of(entry.worker()).team->tool.data,
+                       data_of(entry.record()), entry.code());
 }
 
 } // namespace
 
-bool barrier(Site site, SyncKind kind) {
+SENNIT_COLD bool barrier_told(Site site, SyncKind kind) {
     const Entry entry(site);
-    single_end(entry.code());
+    end_open_single(member_of(entry.worker()), entry.record(), entry.code());
     const SyncRegion region(g_tool.sync_region, kind, entry);
     const Waiting waiting(kind, entry);
-    return omp::barrier(entry.worker());
+    return barrier(entry.worker());
 }
 
-void taskwait(Site site) {
+SENNIT_COLD void taskwait_told(Site site) {
     const Entry entry(site);
     const SyncRegion region(g_tool.sync_region, kTaskwait, entry);
     const Waiting waiting(kTaskwait, entry);
     task::wait_children(entry.worker());
 }
 
-void taskgroup_begin(Site site, Taskgroup &group) {
-    const Entry entry(site);
-    task::begin_taskgroup(entry.worker(), group);
-    report_taskgroup(entry, kBegin);
-}
-
-void taskgroup_end(Site site) {
-    const Entry entry(site);
-    {
-        const Waiting waiting(kTaskgroup, entry);
-        task::end_taskgroup(entry.worker());
-    }
-    report_taskgroup(entry, kEnd);
-}
-
-void taskwait_depend(Site site, WaitDepends wait, const task::Depend *depends, int count) {
+SENNIT_COLD void taskwait_depend_told(Site site, WaitDepends wait, const task::Depend *depends,
+                                      int count) {
     const Entry entry(site);
     Task waiting;
     task::ToolRecord record;
@@ -119,4 +109,41 @@ void taskwait_depend(Site site, WaitDepends wait, const task::Depend *depends, i
     g_tool.task_schedule(data_of(record), kTaskwaitComplete, nullptr);
 }
 
-} // namespace sennit::ompt
+SENNIT_COLD void taskyield_told(Site site) {
+    const Entry entry(site);
+    t_thread.leaving = kTaskYield;
+    entry.worker().yield();
+    t_thread.leaving = kTaskSwitch;
+}
+
+SENNIT_COLD void taskgroup_begin_told(Site site, Taskgroup &group) {
+    const Entry entry(site);
+    task::begin_taskgroup(entry.worker(), group);
+    report_taskgroup(entry, kBegin);
+}
+
+SENNIT_COLD void taskgroup_end_told(Site site) {
+    const Entry entry(site);
+    {
+        const Waiting waiting(kTaskgroup, entry);
+        task::end_taskgroup(entry.worker());
+    }
+    report_taskgroup(entry, kEnd);
+}
+
+SENNIT_COLD void undeferred_begin_told(Site site, Task &task) {
+    Entry entry(site);
+    task::begin_undeferred(entry.worker(), task);
+    stay_in_application(*task.tool, site, *static_cast<void **>(__builtin_frame_address(0)));
+    entry.stay();
+}
+
+SENNIT_COLD void undeferred_end_told(Site site, Task &task) {
+    Entry entry(site);
+    task.tool->frame.exit = nullptr;
+    entry.stay(); // the task is not there any more when this returns
+    task::end_undeferred(entry.worker(), task);
+    entry.worker().task->tool->frame.enter = nullptr;
+}
+
+} // namespace sennit::omp
