@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenMP 5.2, 11.7 (loop, with each binding), 10.3 (order(concurrent)) and, where the compiler has
-// it, 11.2 (scope with a reduction and nowait).
+// it, 11.2 (scope with reductions and nowait).
 #include "check.h"
 
 enum { n = 1000 };
@@ -64,6 +64,14 @@ static void scopes(int threads) {
 #pragma omp barrier
         CHECK_EQ(left, threads);
     }
+    int tasks = 0;
+#pragma omp parallel num_threads(threads)
+#pragma omp scope reduction(task, + : tasks)
+    {
+#pragma omp task in_reduction(+ : tasks)
+        ++tasks;
+    }
+    CHECK_EQ(tasks, threads);
 }
 #else
 static void scopes(int threads) {

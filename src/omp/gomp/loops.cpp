@@ -289,8 +289,9 @@ GOMP_API void GOMP_scope_start(std::uintptr_t *reductions) {
     sched::Worker &worker = omp::here();
     if (!reductions)
         return;
-    // A construct without iterations: only to agree on whose copies are used.
-    begin({}, schedule_of(Sched::static_, 0, true, false));
+    // A construct without iterations, of which no tool is told: only to agree on whose copies are
+    // used.
+    omp::loop_begin(worker, 0, schedule_of(Sched::static_, 0, true, false));
     gomp::workshare_reductions_begin(worker, reductions);
     omp::loop_end(worker);
 }
