@@ -4,7 +4,8 @@
 
 A test is named in backquotes: `omp.taskwait.*`, `unit.Slab.StressProducerConsumer`, or `omp.taskwait` for all that
 begin so; `.Other` after `unit.Suite.One` is unit.Suite.Other. The column "test" of docs/user/openmp.md names them
-without `omp.`. What this build has no tests of (no MPI, say) is not looked for.
+without `omp.`. What this build has no tests of (no MPI, say) is not looked for. And docs/dev/lock-free.md names every
+file of src/ with an atomic operation that changes a word.
 
 usage: docs.py --source FOLDER --ctest CTEST --build FOLDER
 """
@@ -106,6 +107,19 @@ class Docs:
                     self.check_openmp_column(page, number, line, column)
 
 
+CHANGES = re.compile(r"compare_exchange|\w\.exchange\(|fence_(?:light|heavy)\(|atomic_thread_fence|fetch_(?:add|sub|or|and)\(")
+
+
+def unlisted_structures(source):
+    """Files that change a word by an atomic operation, and are not in the table of lock-free structures."""
+    table = (source / "docs/dev/lock-free.md").read_text()
+    for path in sorted((source / "src").rglob("*")):
+        if path.suffix in (".h", ".cpp") and CHANGES.search(path.read_text()):
+            name = path.relative_to(source / "src").with_suffix("").as_posix()
+            if not any(name + suffix in table for suffix in (".h", ".cpp")):
+                yield f"{path.relative_to(source)}: not in docs/dev/lock-free.md"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--source", type=pathlib.Path, required=True)
@@ -123,6 +137,7 @@ def main():
     pages = [source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").rglob("*.md"))]
     for page in pages:
         docs.check(page)
+    docs.wrong += unlisted_structures(source)
     for wrong in docs.wrong:
         print(wrong)
     print(f"{len(pages)} pages, {docs.named} tests named, {len(docs.wrong)} things wrong")

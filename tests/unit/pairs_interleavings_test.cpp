@@ -214,7 +214,7 @@ TEST(Interleavings, TheTickerSeesWhatIsPending) {
     expect_right_and_wrong(Dozing{}, 2, dozing_step);
 }
 
-// ---- a taskgroup: GroupCondition (task/waits.cpp), tell_group (task/task.cpp) ----------------
+// ---- a taskgroup: GroupCondition (task/waits.cpp), tell_group (task/complete.cpp) ------------
 
 struct TheGroup {
     int pc[3] = {};
