@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults to inject into the MPI calls of tasks (SENNIT_CHAOS), so that tests meet what a slow or
-// failing network would do: completions that come late, in any order, or not at all. Off by
-// default; then it costs the load of one flag.
+// Faults to inject into the MPI calls of tasks (SENNIT_CHAOS). So tests meet what a slow or failing
+// network would do: completions that come late, in any order, or not at all. Off by default; then
+// it costs the load of one flag.
 //
-// What a call suffers depends on the seed, the rank, and how many calls of its kind (name, peer,
-// tag) went before, not on how threads interleave. A collective fails on all ranks or on none.
+// What happens to a call depends on the seed, the rank, and how many calls of its kind (name, peer,
+// tag) went before. It does not depend on how threads interleave. A collective fails on all ranks
+// or on none.
 #pragma once
 
 #include "mpi/call/array.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls without a non-blocking form: a helper thread makes them while the task is suspended.
 //
-// Calls of tasks on one communicator, window or file must keep their order, also when the first is
-// still under way in a helper: each takes its turn. A collective that is started (not delegated)
-// takes its turn too while there are others.
+// Calls of tasks on one communicator, window or file must keep their order, also while the first is
+// still under way in a helper. So each takes its turn. A collective that is started, not delegated,
+// takes its turn too while there are delegated ones.
 #pragma once
 
 #include "mpi/engine/engine.h"

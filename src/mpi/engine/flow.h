@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many long sends MPI gets at once, where the policy orders them: few, so that an urgent one
-// that comes later has few before it on the card. But not so few that they wait for each other: a
-// receiver may want first what was sent last, and then those under way never leave.
+// How many long sends MPI gets at once, where the policy orders them.
 //
-// So when none has left for a while, more are let go, four times as many. The first that leaves
-// then tells what was the matter. One that was let go just now: receivers do not want them in our
-// order, and it stays at so many, until long after. One from before: the card is only slow, and
-// patience was too short; back to few, with more patience.
+// Few: then an urgent one that comes later has few before it on the card. But not so few that they
+// wait for each other: a receiver may want first what was sent last, and then those under way never
+// leave.
 //
-// A send is *wanted* when its receiver has told that it waits for it (urgency.h). It leaves as soon
-// as the card is free, whereas those under way may all wait for their receivers, who do not want
-// them yet: so it goes beside them. At most two do, one on the card and one to follow, for among
-// themselves they are to leave in the receivers' order. While there are some, patience is ten times
-// as long: what was told was of an earlier message, or the card is only slow.
+// So when none has left for a while, more are let go, four times as many. The first send that
+// leaves then tells the reason:
+// - It was let go just now. Receivers do not want the sends in our order. So it stays at so many,
+//   until long after.
+// - It is from before. The card is only slow, and patience was too short. Back to few, with more
+//   patience.
+//
+// A send is *wanted* when its receiver has told that it waits for it (urgency.h). A wanted send
+// leaves as soon as the card is free. Those under way may all wait for receivers that do not want
+// them yet. So a wanted one goes beside them. At most two do, one on the card and one to follow:
+// among themselves they are to leave in the receivers' order. While there are some, patience is ten
+// times as long: what was told may have been of an earlier message, or the card is only slow.
 //
 // Thread-safety: enter() and leave() by any thread; let_go() by the one that polls.
 #pragma once

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the pending operations are tested next, so that a test's cost does not grow with their
-// number and none starves.
+// Which of the pending operations are tested next. A test's cost must not grow with their number,
+// and none may starve.
 //
-// The last to come are the first to be over: in a chain of messages each waits for the one before.
-// So the youngest, a few, are tested at every turn. The others take turns, a batch at a turn: when
-// none of the youngest is over, or else now and then. They are a few batches when nothing is found:
-// more would keep the youngest waiting.
+// The operations that came last are the first to be over: in a chain of messages each waits for the
+// one before. So the youngest few are tested at every turn. The others take turns, a batch at a
+// turn: when none of the youngest is over, and else now and then. When nothing is found, a few
+// batches are tested at once, not more: that would keep the youngest waiting.
 //
 // Items are in an array of the caller's: [0, old) take turns, of which [0, position) had theirs in
 // this round; [old, size) are the youngest.

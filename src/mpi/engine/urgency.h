@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy global: a rank that waits for a long message tells the sender how urgent it is, namely the
-// priority of the task that receives (its own distance to a send); long sends that wait for their
-// turn leave in that order. Docs: docs/results/global.md.
+// Policy global. A rank that waits for a long message tells the sender how urgent it is: the
+// priority of the task that receives (its own distance to a send). Long sends that wait for their
+// turn leave in that order. docs/results/global.md has what it is worth.
 //
-// What is told is 8 bytes a long message, on a communicator of our own: a duplicate of the world,
-// made in MPI_Init on every rank, so the policy has to be the same on all. It changes nothing but
-// the order of sends: what comes late, or for a message that has left, is forgotten.
+// 8 bytes are told of each long message, on a communicator of our own: a duplicate of the world,
+// made in MPI_Init on every rank. So the policy has to be the same on all ranks. It changes nothing
+// but the order of sends: what comes late, or for a message that has left, is forgotten.
 //
 // Covered: blocking receives in tasks, from a known rank with a known tag, on MPI_COMM_WORLD.
 #pragma once

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's functions that are called when operations are complete. The thread that finds so
-// calls them itself, when it tests no more: most do little, fulfil an event say.
+// The program's functions that are called when operations are complete. Most do little: they fulfil
+// an event, say. So the thread that finds an operation complete calls them itself, when it has done
+// with testing.
 //
-// But a callback may block in MPI, and what it waits for may depend on that thread: on the tasks
-// that are parked on it, on the next callback, on the tests. So one that may block is called
-// elsewhere: by a task of its own, or, without the task runtime, while another one blocks, by a
-// thread of the library's. A function is taken for one that may until it has returned without; and
-// for good where its machine code shows such a call. If one blocks all the same, its thread polls.
+// But a callback may block in MPI. What it waits for may depend on that thread: on the tasks that
+// are parked on it, on the next callback, on the tests. So a callback that may block is called
+// elsewhere: by a task of its own; without the task runtime, while another one blocks, by a thread
+// of the library's. A function is taken for one that may block until it has returned without, and
+// for good if its machine code shows a blocking call. If another one blocks all the same, its
+// thread goes on polling.
 #pragma once
 
 #include "mpi/call/blocking.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI's continuations (mpix_continue.h) over the engine: an operation is a Batch of tickets; when
-// it is complete, its continuation goes to the continuation request that it was registered with,
-// and is called by a thread that may.
+// MPI's continuations (mpix_continue.h) over the engine. An operation is a Batch of tickets. When
+// it is complete, its continuation goes to the continuation request that it was registered with. A
+// thread that may call it does so.
 //
 // For the MPI library a continuation request is a persistent receive from ourselves. It is complete
-// when we send to it, which is when a test or a wait finds that no continuation is left. So all
-// calls that take requests work on it, and on arrays with other requests in it; those that test or
-// wait come here before.
+// when we send to it: that is when a test or a wait finds that no continuation is left. So all
+// calls that take requests work on it, and on arrays with other requests in it. Calls that test or
+// wait come here first.
 #pragma once
 
 #include "mpi/call/blocking.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Fortran hands over, as C has it: handles are integers, and two addresses have a meaning.
+// What Fortran hands over, as C has it. Handles are integers there, and two addresses have a
+// meaning.
 #pragma once
 
 #include "mpi/engine/engine.h"

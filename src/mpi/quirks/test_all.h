@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI_Testall for a wait in a task, which must do what MPI_Waitall does. MPICH 4.0's does not: of
-// several partitioned requests or persistent collectives it says MPI_ERR_IN_STATUS when nothing has
-// failed, and completes some without the others. What works is to wait for one after the other, in
-// order.
+// MPI_Testall for a wait in a task, which must do what MPI_Waitall does. MPICH 4.0's does not. With
+// several partitioned requests or persistent collectives it says MPI_ERR_IN_STATUS although nothing
+// has failed, and completes some without the others. What works is to wait for one after the other,
+// in order.
 #pragma once
 
 #include <mpi.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives whose non-blocking form does not do in their place: in a task a helper thread makes
-// the call (engine/delegate.h).
+// Collectives whose non-blocking form is no substitute for the blocking one. In a task a helper
+// thread makes the blocking call (engine/delegate.h).
 #pragma once
 
 #include "mpi/engine/engine.h"

@@ -2,12 +2,12 @@
 // The collective calls that the process has made on each communicator, for reports of hangs.
 //
 // All ranks of a communicator must make its collective calls in the same order (MPI 4.0, section
-// 6.14), so the n-th one of one rank belongs to the n-th one of every other: a rank whose count is
-// lower has not come to a call, one whose n-th call is another one has mixed them up. Neither can
-// be told from the calls in which the ranks are: the root of a broadcast goes on before the others.
+// 6.14). So the n-th call of one rank belongs to the n-th of every other. A rank with a lower count
+// has not come to a call. A rank whose n-th call is another one has mixed them up. The calls in
+// which the ranks are now do not tell either: the root of a broadcast goes on before the others.
 //
-// Every call that the program makes is counted, those that block and those that do not; what MPI
-// libraries and this one call themselves is not.
+// Every call that the program makes is counted, those that block and those that do not. What MPI
+// libraries and this one call themselves is not counted.
 #pragma once
 
 #include "mpi/call/call_path.h"

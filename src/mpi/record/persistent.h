@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Persistent requests: MPI_Start does not say what it starts, so the calls that make them are
-// remembered by their requests. MPI_Start tells the runtime's policies that a task is about to
-// send, and the timeline what was posted; and who completes a request has to know whether it is
-// gone then. Any thread may call these.
+// Persistent requests. MPI_Start does not say what it starts, so we remember by its request which
+// call made it. At MPI_Start we tell the runtime's policies that a task is about to send, and the
+// timeline what was posted. And who completes a request has to know whether it is gone then. Any
+// thread may call these.
 #pragma once
 
 #include "mpi/engine/engine.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What requests are about, for reports of hangs: MPI_Wait does not say whose message it waits for.
-// The calls that make a request note so in a table, at the place of the request's handle, where
-// later ones overwrite it: not every request that is under way is known. But what is known is true,
-// for there is no other way to the same handle: all of the standard's calls that make a request do
-// so (generate.py finds them in the header), and those of ours.
 //
-// That costs an exchange of small messages some percent. So a program that calls MPI outside of
-// tasks only notes nothing, unless SENNIT_HANG is set. The first call that makes a request while
+// The calls that make a request note so in a table, at the place of the request's handle. Later
+// calls overwrite it, so not every request that is under way is known. But what is known is true:
+// all of the standard's calls that make a request note it (generate.py finds them in the header),
+// and so do ours. There is no other way to the same handle.
+//
+// That costs an exchange of small messages some percent. So a program that calls MPI only outside
+// of tasks notes nothing, unless SENNIT_HANG is set. The first call that makes a request while
 // there are tasks begins, and from then on all do.
 #pragma once
 

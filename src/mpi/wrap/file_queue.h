@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The non-blocking collective operations on a file, one after the other.
 //
-// MPICH's (ROMIO's) consist of collective operations on the file's communicator, which the
-// program's tests and waits start. So those that are under way on a file at once get mixed up when
-// ranks test them in different order, or when one tests the first before it starts the second and
-// another does not: they hang, or write wrong data. Here the next is started when the one before is
-// complete. The program has a generalized request of ours. Who tests or waits for any works for the
-// oldest of each file, also where nobody waits for that one yet. Any thread may call these.
+// MPICH's (ROMIO's) consist of collective operations on the file's communicator, and the program's
+// tests and waits start these. So operations that are under way on a file at once get mixed up in
+// two cases: ranks test them in different order; or one rank tests the first before it starts the
+// second, and another does not. Then they hang, or write wrong data.
+//
+// Here an operation is started when the one before is complete. The program has a generalized
+// request of ours. A test of or wait for any of them works for the oldest of each file, also if
+// nobody waits for that one yet. Any thread may call these.
 #pragma once
 
 #include "mpi/engine/engine.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that are not of the job. Those that a program under Sennit makes are under Sennit, too:
-// the launcher starts them with an environment of its own, so they are started through env(1) with
-// what Sennit needs of ours.
+// Processes that are not of the job. Those that a program under Sennit spawns are under Sennit,
+// too. The launcher starts them with an environment of its own. So they are started through env(1),
+// with what Sennit needs of ours.
 #pragma once
 
 #include <mpi.h>
