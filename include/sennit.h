@@ -54,40 +54,41 @@ int sennit_task_get_kind(sennit_task *task, int *kind);
  * explicit tasks. 0 otherwise, also on foreign threads and inside a polling service. */
 int sennit_should_suspend(void);
 
-/* Does the calling task's worker have something else to do, or its processor another thread to run?
- * While it does not, a library that waits for something loses nothing by looking again for a while
- * instead of suspending the task. A few loads, and one for each thread of the team. */
+/* Has the calling task's worker something else to do, or its processor another thread to run? While
+ * neither is so, a library that waits may as well look again for a while: to suspend the task would
+ * gain nothing. Costs a few loads, and one for each thread of the team. */
 int sennit_worker_wanted(void);
 
-/* The calling task has looked in vain, again and again, for something that others have to do: tasks
- * that were suspended on its thread, and can go on, do so. In a team of one thread others may also
- * begin. Nothing happens outside of tasks, or when there is none. */
+/* For a task that has looked in vain, again and again, for something that others have to do. Tasks
+ * that were suspended on its thread and can go on do so now. In a team of one thread other tasks
+ * may also begin. Does nothing outside of tasks, or if there is no such task. */
 void sennit_task_yield(void);
 
-/* Are there tasks, created outside of parallel regions by any thread, that have not ended? A library
- * that is about to leave has to wait for them: other runtimes run them where they are created. */
+/* Are there tasks, created outside of parallel regions by any thread, that have not ended? A
+ * library that is about to leave has to wait for them: other runtimes run them where they are
+ * created. */
 int sennit_tasks_outside(void);
 
-/* From now on the process may wait for processes that are not of its job (which it spawns, or is
- * connected to): SENNIT_HANG=abort does not end it for what waits outside of OpenMP. */
+/* From now on the process may wait for processes that are not of its job: it spawns them, or is
+ * connected to them. So SENNIT_HANG=abort does not end it because of waits outside of OpenMP. */
 void sennit_meets_others(void);
 
-/* Message libraries, and what they stand on, have been loaded since the program's start. No task is
- * suspended inside of them, so their locks need not be those of tasks. */
+/* Message libraries, and the libraries that they need, have been loaded since the program's start.
+ * No task is suspended inside of them, so their locks need not be those of tasks. */
 void sennit_libraries_loaded(void);
 
-/* Where the runtime counts the teams that have explicit tasks, or had some since their last
- * barrier. While the count is zero nothing is gained by suspending anybody: a library that finds
- * zero there may block the thread without asking sennit_should_suspend. */
+/* The address of a counter: how many teams have explicit tasks, or had some since their last
+ * barrier. While it is zero, to suspend a task gains nothing. So a library that finds zero there
+ * may block the thread without asking sennit_should_suspend. */
 const int32_t *sennit_teams_with_tasks(void);
 
-/* Should long messages of tasks leave in the order of their tasks (policies sa and fa)? Returns how
- * many may be under way at once, 0: any number, in any order; and stores the calling task's place
- * in *key, the least goes first. */
+/* Should long messages of tasks leave in the order of their tasks (policies sa, fa and global)?
+ * Returns how many may be under way at once; 0: any number, in any order. Stores the calling task's
+ * place in *key; the least goes first. */
 int sennit_send_order(uint64_t *key);
 
-/* How urgently other ranks wait for what the calling task leads to, 0 to 1023, if its policy wants
- * those who send to it to know (policy global); else, and outside of tasks, -1. */
+/* How urgently other ranks wait for what the calling task leads to, 0 to 1023. -1 if the policy
+ * does not want senders to know (any but global), and outside of tasks. */
 int sennit_task_urgency(void);
 
 /* Suspend the calling task until sennit_task_resume(task). `task` must be the caller itself. The
@@ -103,9 +104,9 @@ struct sennit_wait {
     int32_t direction; /* enum sennit_notice, or 0; both: peer and tag are those of the receive */
     int32_t peer;      /* in `group`'s numbering; of a collective call: its root */
     int32_t tag;       /* of a collective call: its number on `group`, from 1 */
-    int32_t requests; /* how many operations it waits for, in `handles` */
-    int64_t count;    /* elements */
-    uint64_t group;   /* the library's name for a group of processes: a communicator */
+    int32_t requests;  /* how many operations it waits for, in `handles` */
+    int64_t count;     /* elements */
+    uint64_t group;    /* the library's name for a group of processes: a communicator */
     const void *handles;
     int32_t send_peer; /* what a call that both sends and receives sends */
     int32_t send_tag;
@@ -116,15 +117,15 @@ int sennit_task_suspend_for(sennit_task *task, const struct sennit_wait *wait);
 
 /* What does not change of a call that blocks its thread. Lives as long as the process. */
 struct sennit_call {
-    const char *name;  /* a string literal: "MPI_Recv"; "": the thread blocks for somebody who says
-                        * himself what he waits for; null: it does not say that it blocks */
+    const char *name;  /* a string literal: "MPI_Recv"; "": the thread blocks for another one, which
+                        * says itself what it waits for; null: it does not say that it blocks */
     int32_t direction; /* as in sennit_wait */
     int32_t of_requests; /* not 0: `peer` below is the number of operations that it waits for */
 };
 
-/* Where a thread that is about to block *without* being suspended says so. `call` is written last,
- * and is null when it does not block. Who reads it sets its lowest bit: where that is still set,
- * the thread has been in the same call since; so nobody has to count calls. */
+/* A thread that is about to block *without* being suspended says so here. `call` is written last.
+ * It is null while the thread does not block. A reader sets its lowest bit. If a later look finds
+ * the bit still set, the thread has been in the same call since. So nobody has to count calls. */
 struct sennit_blocked {
     const struct sennit_call *call;
     const void *frame; /* an address on its stack, behind which its callers are */
@@ -143,8 +144,8 @@ int sennit_thread_blocks(struct sennit_blocked *where);
  * polling service. Never blocks. */
 int sennit_task_resume(sennit_task *task);
 
-/* Add `delta` to the number of the library's own threads that compute for suspended tasks. Where
- * they and the workers are more than the processors, idle workers sleep rather than wait awake. */
+/* Add `delta` to the number of the library's own threads that compute for suspended tasks. If these
+ * and the workers together outnumber the processors, idle workers sleep rather than wait awake. */
 int sennit_helpers(int delta);
 
 /* Bind `increment` external events to the calling task: its dependences are not released before
@@ -172,14 +173,15 @@ enum sennit_threadset {
     SENNIT_THREADSET_POOL = 1  /* idle threads that belong to no team, too: free agents */
 };
 
-/* Choose for the explicit tasks that the calling task makes from now on. A free agent runs tasks
- * without dependences that are tied and take part in no task reduction; in such a task
- * omp_get_thread_num() is omp_unassigned_thread, -2, and omp_is_free_agent() is 1, all else is as
- * in a thread of the team. Such a task must not begin a taskgroup with task_reduction. */
+/* Choose for the explicit tasks that the calling task makes from now on. A free agent runs only
+ * tasks that are tied, have no dependences and take part in no task reduction. In such a task
+ * omp_get_thread_num() is omp_unassigned_thread, -2, and omp_is_free_agent() is 1; all else is as
+ * in a thread of the team. It must not begin a taskgroup with task_reduction. */
 int sennit_task_threadset(enum sennit_threadset set);
 
-/* Does the machine code of `function`, or of a function of the same object that it calls, call one
- * for whose symbol `wanted` is not 0? 1: it does, on some path; 0: none was found. x86-64 only. */
+/* Does the machine code of `function` call a function whose symbol `wanted` says yes (not 0) to?
+ * Functions of the same object that it calls are searched, too. 1: it does, on some path; 0: no
+ * such call was found. x86-64 only. */
 int sennit_code_calls(const void *function, int (*wanted)(const char *symbol));
 
 /* A polling service: called by idle workers, at scheduling points, and by a 1 ms ticker while all
@@ -198,8 +200,9 @@ struct sennit_wait_text {
     int32_t peer;      /* of the whole job, or -1 */
     int32_t send_peer; /* the same */
     int32_t size;      /* processes in the group, or 0 */
-    uint64_t members;  /* a number for who they are and in which order, the same in all, or 0 */
-    char group[64];    /* its name for people */
+    uint64_t
+        members;    /* a number that stands for its members in their order, the same in all, or 0 */
+    char group[64]; /* its name for people */
 };
 /* The collective calls that the process has begun on a group. */
 #define SENNIT_COLLECTIVES_KEPT 8
@@ -209,14 +212,17 @@ struct sennit_collectives {
     int32_t roots[SENNIT_COLLECTIVES_KEPT]; /* of the latest, that first; -1: it has none */
     const char *names[SENNIT_COLLECTIVES_KEPT];
 };
-/* A library's answers for reports, on a thread of the runtime, while tasks are suspended.
- * text: fill in *text, which holds the defaults. bound: call visit(arg, task, wait) for every
- * operation under way that is bound to a task's events; `task` is null when it calls back instead.
- * operations: call visit(arg, operation) for each of the `count` operations whose handles are at
- * `handles`, a copy, that is not known to be complete; `operation` is null when no more is known.
- * in_use: a thread is in a call that waits for them, so that they may go away at any moment.
- * Returns whether all that were visited are not complete. collectives: call visit(arg, made) for
- * every group. Any may be null. Register once; the structure must live as long as the process. */
+/* A library's answers for reports. The runtime asks on a thread of its own, while tasks are
+ * suspended. Any may be null. Register once; the structure must live as long as the process.
+ *
+ * text         Fill in *text, which holds the defaults.
+ * bound        Call visit(arg, task, wait) for every operation under way that is bound to a task's
+ *              events; `task` is null if the operation calls back instead.
+ * operations   `handles` is a copy of `count` handles. Call visit(arg, operation) for each of these
+ *              operations that is not known to be complete; `operation` is null if no more is
+ * known. in_use: a thread is in a call that waits for them, so they may go away at any moment.
+ *              Returns whether all that were visited are not complete.
+ * collectives  Call visit(arg, made) for every group. */
 struct sennit_describer {
     void (*text)(const struct sennit_wait *wait, struct sennit_wait_text *text);
     void (*bound)(void (*visit)(void *arg, sennit_task *task, const struct sennit_wait *wait),
