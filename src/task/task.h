@@ -205,8 +205,7 @@ void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh);
 // Tasks wait in queues of any length (KMP_ENABLE_TASK_THROTTLING=0).
 void never_throttle();
 
-// Would submit() of a task without dependences run it at once? Then a front door may skip making
-// one: see run_in_place.
+// Would submit() of a task without dependences run it at once?
 inline bool throttled(sched::Worker &worker);
 
 // Hand an independent task to a group that the caller is no thread of. `fresh.parent` must count
@@ -240,6 +239,9 @@ inline void begin_waited(sched::Worker &worker, Task &task) {
     if (worker.task->children_depend)
         begin_waited_slow(worker, task);
 }
+
+// An undeferred task, from allocate(), from the wait for its dependences to its end.
+void run_undeferred(sched::Worker &worker, Task &task, const Depend *depends, int count);
 
 // Make `task` (kUndeferred, from allocate()) the worker's current task, and back; end frees it.
 // Between the two the body runs on the caller's stack.

@@ -80,6 +80,18 @@ void begin_waited_slow(sched::Worker &worker, Task &task) {
     wait_mutexes(worker, *node);
 }
 
+void run_undeferred(sched::Worker &worker, Task &task, const Depend *depends, int count) {
+    task.flags |= Task::kUndeferred;
+    if (count > 0) {
+        if (Observer *observer = task::observer())
+            observer->created(worker, task, depends, count);
+        wait_depends(worker, &task, depends, count);
+    }
+    begin_undeferred(worker, task);
+    task.invoke(task);
+    end_undeferred(worker, task);
+}
+
 Task *detail::make_spare(sched::Worker &worker) {
     Task *task = allocate(worker, 0);
     task->home.store(&worker, std::memory_order_relaxed);

@@ -25,6 +25,18 @@ struct DependObject { // omp_depend_t
     void *words[2];
 };
 
+// A list of them as dependences.
+struct Objects {
+    int count;
+    const DependObject *list;
+
+    int size() const { return count; }
+    void fill(task::Depend *into) const {
+        for (int i = 0; i < count; ++i)
+            into[i] = gomp::Dependences::of_object(list[i].words);
+    }
+};
+
 // A copy of host memory that is known to be well-formed, and how to do it.
 struct Copy {
     int (*call)(const Copy &);
@@ -69,11 +81,8 @@ void submit(const Copy &copy, const std::size_t *const *shapes, int count,
     auto &kept = *new (task.payload()) Copy(copy);
     for (int i = 0; i < kShapes && line > 0; ++i)
         std::memcpy(kept.shape(i), shapes[i], line);
-    auto *depends = static_cast<task::Depend *>(
-        alloca(static_cast<std::size_t>(count + 1) * sizeof(task::Depend)));
-    for (int i = 0; i < count; ++i)
-        depends[i] = gomp::Dependences::of_object(objects[i].words);
-    task::submit(worker, task, depends, count);
+    SENNIT_READ_DEPENDENCES(depends, total, (Objects{count, objects}))
+    task::submit(worker, task, depends, total);
 }
 
 } // namespace

@@ -98,42 +98,31 @@ void invoke(Task &task) {
         run(omp::here(), *static_cast<const Region *>(task.payload()));
 }
 
-// `nowait`, where a task can be deferred: the target task waits for its dependences by itself.
-bool is_deferred(const sched::Worker &worker, unsigned flags) {
-    return (flags & kNowait) != 0 && !worker.task->is(Task::kFinal);
-}
-
-void wait_for(sched::Worker &worker, void **depend) {
-    SENNIT_READ_DEPENDENCES(depends, count, depend)
-    task::wait_depends_only(worker, depends, count);
-}
-
-// The target task that the encountering task waits for: what it binds or excludes holds for others.
-SENNIT_NOINLINE void run_in_order(sched::Worker &worker, const Region &region, void **depend) {
-    SENNIT_READ_DEPENDENCES(depends, count, depend)
-    Task &task = *task::allocate(worker, 0);
-    task::set_up(worker, task, invoke, reinterpret_cast<void *>(region.function), Task::kUndeferred,
-                 0);
-    if (task::Observer *observer = task::observer())
-        observer->created(worker, task, depends, count);
-    task::wait_depends(worker, &task, depends, count);
-    task::begin_undeferred(worker, task);
-    run(worker, region);
-    task::end_undeferred(worker, task);
-}
-
 // Data movement has nothing to do but to stand in the order that its dependences say.
 void stand_in_order(int device, unsigned flags, void **depend) {
     require_device(device);
     if (!depend)
         return;
     sched::Worker &worker = omp::here();
-    if (!is_deferred(worker, flags))
-        return wait_for(worker, depend);
-    SENNIT_READ_DEPENDENCES(depends, count, depend)
+    SENNIT_READ_DEPENDENCES(depends, count, gomp::Dependences(depend))
+    const bool nowait = (flags & kNowait) != 0;
+    if (task::is_undeferred(worker, nowait))
+        return task::wait_depends_only(worker, depends, count);
     Task &task = *task::allocate(worker, 0);
     task::set_up(worker, task, [](Task &) {}, nullptr, 0, 0);
     task::submit(worker, task, depends, count);
+}
+
+// The target task: with `nowait` it waits for its dependences by itself. Else the encountering task
+// waits for it; what it binds or excludes holds for others, too.
+void make_task(sched::Worker &worker, const Region &like, const Items &items,
+               const task::Request &request) {
+    Task &task = *task::allocate(worker, sizeof(Region) + items.room());
+    task::set_up(worker, task, invoke, reinterpret_cast<void *>(like.function), 0, 0);
+    auto *region = new (task.payload()) Region(like);
+    region->items = reinterpret_cast<void **>(region + 1);
+    items.copy_to(region->items);
+    task::start(worker, task, request);
 }
 
 } // namespace
@@ -145,23 +134,16 @@ GOMP_API void GOMP_target_ext(int device, Function function, std::size_t count, 
     sched::Worker &worker = omp::here();
     const Items items{count, addresses, sizes, kinds};
     const int thread_limit = thread_limit_of(arguments);
-    if (is_deferred(worker, flags)) {
-        if (task::is_cancelled(*worker.task))
-            return; // the new task would be discarded
-        SENNIT_READ_DEPENDENCES(depends, depend_count, depend)
-        Task &task = *task::allocate(worker, sizeof(Region) + items.room());
-        task::set_up(worker, task, invoke, reinterpret_cast<void *>(function), 0, 0);
-        auto *region = static_cast<Region *>(task.payload());
-        *region = {function, thread_limit, reinterpret_cast<void **>(region + 1)};
-        items.copy_to(region->items);
-        task::submit(worker, task, depends, depend_count);
+    const bool nowait = (flags & kNowait) != 0;
+    if (depend || !task::is_undeferred(worker, nowait)) {
+        SENNIT_READ_DEPENDENCES(depends, depend_count, gomp::Dependences(depend))
+        const task::Request request{depends, depend_count, nowait};
+        if (!nowait || !task::is_pointless(worker, false))
+            make_task(worker, {function, thread_limit, nullptr}, items, request);
         return;
     }
-    // The copies are made before the wait, as the encountering task goes on only after it.
     auto **own = static_cast<void **>(alloca(items.room()));
     items.copy_to(own);
-    if (depend)
-        return run_in_order(worker, {function, thread_limit, own}, depend);
     run(worker, {function, thread_limit, own});
 }
 

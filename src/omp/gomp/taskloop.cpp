@@ -11,6 +11,7 @@
 #include "omp/loops/constructs.h"
 #include "omp/sync/regions.h"
 #include "omp/team/entry.h"
+#include "task/loop_pieces.h"
 
 #include <new>
 
@@ -23,53 +24,34 @@ extern "C" void GOMP_taskgroup_reduction_register(std::uintptr_t *data);
 
 namespace {
 
-// How the iterations are cut. The final task has all that is left.
-struct Cut {
+// The tasks' iterations as values of the loop's variable.
+struct Pieces : task::LoopPieces {
     omp::Iterations loop;
-    std::uint64_t tasks;  // how many
-    std::uint64_t each;   // iterations of a task
-    std::uint64_t longer; // the first so many have one more
 
-    std::uint64_t first(std::uint64_t task) const {
-        return task * each + (task < longer ? task : longer);
-    }
-    std::uint64_t begin(std::uint64_t task) const { return loop.value(first(task)); }
-    std::uint64_t end(std::uint64_t task, std::uint64_t begin) const {
-        return task + 1 == tasks ? loop.end : begin + (each + (task < longer ? 1 : 0)) * loop.step;
-    }
-    std::uint64_t iterations(std::uint64_t task) const {
-        return (task + 1 == tasks ? loop.count : first(task + 1)) - first(task);
+    std::uint64_t from(std::uint64_t task) const { return loop.value(first(task)); }
+    // The final task has all that is left.
+    std::uint64_t to(std::uint64_t task, std::uint64_t from) const {
+        return task + 1 == count ? loop.end : from + length(task) * loop.step;
     }
 };
 
-Cut cut(const omp::Iterations &loop, std::uint64_t wanted, unsigned flags, int threads) {
-    const std::uint64_t count = loop.count;
-    Cut result{};
-    result.loop = loop;
-    if ((flags & gomp::kGrainsize) && (flags & gomp::kStrict)) {
-        const std::uint64_t grain = wanted ? wanted : 1;
-        result.tasks = (count - 1) / grain + 1;
-        result.each = grain;
-        return result;
-    }
-    if (flags & gomp::kGrainsize)
-        result.tasks = count / (wanted ? wanted : 1);
-    else
-        result.tasks = wanted ? wanted : static_cast<std::uint64_t>(threads);
-    if (result.tasks > count)
-        result.tasks = count;
-    if (result.tasks == 0)
-        result.tasks = 1;
-    result.each = count / result.tasks;
-    result.longer = count % result.tasks;
-    return result;
+// Without clauses: a task per thread, as GCC's own runtime has it.
+Pieces cut(const omp::Iterations &loop, std::uint64_t wanted, unsigned flags, int threads) {
+    using By = task::LoopCut::By;
+    return {task::cut_loop(loop.count, {.by = (flags & gomp::kGrainsize) ? By::grainsize
+                                              : wanted != 0              ? By::num_tasks
+                                                                         : By::nothing,
+                                        .strict = (flags & gomp::kStrict) != 0,
+                                        .value = wanted,
+                                        .usual = static_cast<std::uint64_t>(threads)}),
+            loop};
 }
 
 // Payload of a task that stands for the tasks first .. last - 1.
 struct Range {
     Function function;
     Arguments arguments; // data: this range's block, behind it in memory
-    Cut cut;
+    Pieces pieces;
     std::uint64_t first;
     std::uint64_t last;
     std::uint32_t flags; // of the tasks
@@ -106,10 +88,10 @@ void run_observed(Task &self) {
     const Range &range = *static_cast<const Range *>(self.payload());
     if (self.is(Task::kDiscarded) && !range.constructed)
         return;
-    const std::uint64_t begin = range.cut.begin(range.first);
+    const std::uint64_t begin = range.pieces.from(range.first);
     omp::tell_taskloop_piece(self);
     const ompt::UserCode code(*self.tool, __builtin_frame_address(0));
-    run_iterations(range, begin, range.cut.end(range.first, begin));
+    run_iterations(range, begin, range.pieces.to(range.first, begin));
 }
 
 void run_range(Task &self);
@@ -139,7 +121,7 @@ void run_range(Task &self) {
     sched::Worker &worker = *sched::Worker::self();
     Range &range = *static_cast<Range *>(self.payload());
     std::uint64_t number = range.first;
-    std::uint64_t begin = range.cut.begin(number);
+    std::uint64_t begin = range.pieces.from(number);
     auto more = [&] {
         return number < range.last && (!task::is_cancelled(self) || range.constructed);
     };
@@ -151,7 +133,7 @@ void run_range(Task &self) {
                 split(worker, self, range, number + 1);
             else if (left > 1 && worker.slot->ready() == 0)
                 split(worker, self, range, number + left / 2);
-            const std::uint64_t end = range.cut.end(number, begin);
+            const std::uint64_t end = range.pieces.to(number, begin);
             call(range, range.arguments.data, begin, end);
             begin = end;
             ++number;
@@ -161,9 +143,9 @@ void run_range(Task &self) {
 
 // All at once, as included tasks.
 void run_undeferred(sched::Worker &worker, const Range &range) {
-    std::uint64_t begin = range.cut.begin(0);
-    for (std::uint64_t number = 0; number < range.cut.tasks; ++number) {
-        const std::uint64_t end = range.cut.end(number, begin);
+    std::uint64_t begin = range.pieces.from(0);
+    for (std::uint64_t number = 0; number < range.pieces.count; ++number) {
+        const std::uint64_t end = range.pieces.to(number, begin);
         const task::Included task(worker, reinterpret_cast<void *>(range.function), range.flags);
         if (ompt::on()) {
             const ompt::UserCode code(*worker.task->tool, __builtin_frame_address(0));
@@ -180,8 +162,8 @@ void describe(Task &task) {
     const Range &range = *static_cast<const Range *>(task.payload());
     task.invoke = run_observed;
     task.flags |= range.flags;
-    task.tool->first_iteration = range.cut.begin(range.first);
-    task.tool->iterations = range.cut.iterations(range.first);
+    task.tool->first_iteration = range.pieces.from(range.first);
+    task.tool->iterations = range.pieces.end(range.first) - range.pieces.first(range.first);
 }
 
 void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priority,
@@ -204,16 +186,16 @@ void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priorit
         Range range{};
         range.function = function;
         range.arguments = arguments;
-        range.cut = cut(loop, wanted, flags, worker.task->team->size);
-        range.last = range.cut.tasks;
+        range.pieces = cut(loop, wanted, flags, worker.task->team->size);
+        range.last = range.pieces.count;
         range.flags = gomp::translate(flags) & ~Task::kUntied;
         omp::work_begin(site, ompt::kWorkTaskloop, loop.count);
-        if (!(flags & gomp::kIf) || worker.task->is(Task::kFinal))
+        if (task::is_undeferred(worker, (flags & gomp::kIf) != 0))
             run_undeferred(worker, range);
         else if (!arguments.copy && !ompt::on())
             task::submit(worker, make_range(worker, range, level), nullptr, 0);
         else
-            for (; range.first < range.cut.tasks; ++range.first) {
+            for (; range.first < range.pieces.count; ++range.first) {
                 range.last = range.first + 1;
                 Task &one = make_range(worker, range, level);
                 if (ompt::on())

@@ -57,7 +57,7 @@ void invoke_observed(Task &task) {
 
 // What the program asks GOMP_task for. By value, and the functions that it goes through inlined: it
 // stays in registers, but for those who rarely come and get a copy.
-struct Request {
+struct Asked {
     Function function;
     Arguments arguments;
     bool if_clause;
@@ -73,35 +73,14 @@ inline void run_included(sched::Worker &worker, Function function, Arguments arg
     gomp::call(function, arguments);
 }
 
-SENNIT_NOINLINE void run_undeferred_fully(sched::Worker &worker, Function function,
-                                          Arguments arguments, std::uint32_t flags, int priority,
-                                          const task::Depend *depends, int count, void **detach) {
-    Task &task = *task::allocate(worker, 0);
-    task::set_up(worker, task, invoke, reinterpret_cast<void *>(function),
-                 flags | Task::kUndeferred, priority);
-    if (task::Observer *observer = task::observer())
-        observer->created(worker, task, depends, count);
-    if (count > 0)
-        task::wait_depends(worker, &task, depends, count);
-    if (detach) {
-        task.events.store(2, std::memory_order_relaxed);
-        task.flags |= Task::kEvents;
-        *detach = &task;
-        if (arguments.data)
-            *static_cast<void **>(arguments.data) = &task;
-    }
-    task::begin_undeferred(worker, task);
-    if (ompt::on()) {
-        const ompt::UserCode code(*task.tool, __builtin_frame_address(0));
-        gomp::call(function, arguments);
-    } else {
-        gomp::call(function, arguments);
-    }
-    task::end_undeferred(worker, task);
+// GCC never cuts a task in parts, so an untied one stays on its fiber: only the counting of its
+// children would pay for the flag.
+inline std::uint32_t flags_of_task(unsigned flags) {
+    return gomp::translate(flags) & ~Task::kUntied;
 }
 
-// A deferred task with its copy of the arguments, not yet submitted; *block is the copy.
-inline Task *make_deferred(sched::Worker &worker, Function function, Arguments arguments,
+// A task with its copy of the arguments, which is still to be filled: *block.
+inline Task *allocate_task(sched::Worker &worker, Function function, Arguments arguments,
                            std::uint32_t flags, int priority, void **block) {
     const auto room = sizeof(Call) + static_cast<std::size_t>(arguments.size + arguments.align - 1);
     Task *task = task::allocate(worker, room);
@@ -114,65 +93,53 @@ inline Task *make_deferred(sched::Worker &worker, Function function, Arguments a
     return task;
 }
 
-// Everything but the plainest tasks.
-template <bool kObserved>
-[[gnu::always_inline]] inline void make_task(sched::Worker &worker, Request request) {
-    const auto [function, arguments, if_clause, flags, depend, priority, asked] = request;
-    void **const detach = (flags & gomp::kDetach) ? static_cast<void **>(asked) : nullptr;
-    SENNIT_READ_DEPENDENCES(depends, count, (flags & gomp::kDepend) ? depend : nullptr)
-    const int level = (flags & gomp::kPriority) ? clamp_priority(priority) : 0;
-    // GCC never cuts a task in parts, so an untied one stays on its fiber: only the counting of its
-    // children would pay for the flag.
-    const std::uint32_t ours = gomp::translate(flags) & ~Task::kUntied;
-    if (detach)
-        task::note_may_suspend();
-    if (!if_clause || worker.task->is(Task::kFinal)) {
-        run_undeferred_fully(worker, function, arguments, ours, level, depends, count, detach);
-        return;
-    }
-    if (count == 0 && !detach && task::throttled(worker) && !task::may_suspend() && !kObserved)
-        return run_included(worker, function, arguments, ours);
-    void *block = nullptr;
-    Task *task = make_deferred(worker, function, arguments, ours, level, &block);
-    if (kObserved)
-        task->invoke = arguments.copy ? invoke_always_observed : invoke_observed;
-    if (detach) {
-        task->events.store(2, std::memory_order_relaxed);
-        task->flags |= Task::kEvents;
-        *detach = task;
-        if (arguments.data)
-            *static_cast<void **>(arguments.data) = task;
-    }
-    gomp::copy_arguments(block, arguments.data, arguments.copy, arguments.size);
-    task::submit(worker, *task, depends, count);
-}
-
 // The plainest task. Tasks that are called recurse through here, deeper than any others.
 inline void make_plain(Function function, void *data, CopyFunction copy, long size, long align,
                        bool if_clause, unsigned flags) {
     sched::Worker &worker = omp::here();
     const Arguments arguments{data, copy, size, align};
-    // A call: with if(0), below a final task, or with a long queue where nothing in the process
-    // suspends on outside events.
-    if (!if_clause || worker.task->is(Task::kFinal) ||
-        (task::throttled(worker) && !task::may_suspend())) {
+    if (task::runs_in_place(worker, {.deferred = if_clause})) {
         run_included(worker, function, arguments, gomp::translate(flags & gomp::kFinal));
         return;
     }
     void *block = nullptr;
-    Task *task = make_deferred(worker, function, arguments, gomp::translate(flags) & ~Task::kUntied,
-                               0, &block);
+    Task *task = allocate_task(worker, function, arguments, flags_of_task(flags), 0, &block);
     gomp::copy_arguments(block, data, copy, size);
     task::submit(worker, *task, nullptr, 0);
 }
 
-SENNIT_COLD void make_observed(ompt::Site site, sched::Worker &worker, Request request) {
-    if (task::is_cancelled(*worker.task) && !(request.flags & gomp::kDetach))
-        return; // the new task would be discarded; an event must be good for whoever fulfils it
+// Everything but the plainest tasks.
+template <bool kObserved>
+[[gnu::always_inline]] inline void make_task(sched::Worker &worker, Asked asked) {
+    const auto [function, arguments, if_clause, flags, depend, given_priority, detach] = asked;
+    const gomp::Dependences given((flags & gomp::kDepend) ? depend : nullptr);
+    SENNIT_READ_DEPENDENCES(depends, count, given)
+    const std::uint32_t ours = flags_of_task(flags);
+    const task::Request request{depends, count, if_clause, (flags & gomp::kDetach) != 0};
+    if (!kObserved && task::runs_in_place(worker, request))
+        return run_included(worker, function, arguments, ours);
+    const int priority = (flags & gomp::kPriority) ? clamp_priority(given_priority) : 0;
+    void *block = nullptr;
+    Task *task = allocate_task(worker, function, arguments, ours, priority, &block);
+    if (kObserved)
+        task->invoke = arguments.copy ? invoke_always_observed : invoke_observed;
+    if (request.detach) {
+        task::attach_event(*task);
+        *static_cast<void **>(detach) = task; // the handle is the task, for the body, too
+        if (arguments.data)
+            *static_cast<void **>(arguments.data) = task;
+    }
+    gomp::copy_arguments(block, arguments.data, arguments.copy, arguments.size);
+    task::start(worker, *task, request);
+}
+
+SENNIT_COLD void make_observed(ompt::Site site, sched::Worker &worker, Asked asked) {
+    if (task::is_pointless(worker, (asked.flags & gomp::kDetach) != 0))
+        return;
     if (!ompt::on())
-        return make_task<false>(worker, request);
+        return make_task<false>(worker, asked);
     const ompt::Entry entry(site);
-    make_task<true>(worker, request);
+    make_task<true>(worker, asked);
 }
 
 // Any but the plainest task, or where somebody looks on. A function of its own, whose parameters
@@ -181,11 +148,11 @@ SENNIT_NOINLINE void make_any(ompt::Site site, Function function, void *data, Co
                               long size, long align, bool if_clause, unsigned flags, void **depend,
                               int priority, void *detach) {
     sched::Worker &worker = omp::here();
-    const Request request{function, {data, copy, size, align}, if_clause, flags, depend, priority,
-                          detach};
+    const Asked asked{function, {data, copy, size, align}, if_clause, flags, depend, priority,
+                      detach};
     if (observed::by(observed::kCancellation | observed::kTool))
-        return make_observed(site, worker, request);
-    make_task<false>(worker, request);
+        return make_observed(site, worker, asked);
+    make_task<false>(worker, asked);
 }
 
 } // namespace
@@ -205,7 +172,7 @@ GOMP_API void GOMP_taskwait(void) {
 }
 
 GOMP_API void GOMP_taskwait_depend(void **depend) {
-    SENNIT_READ_DEPENDENCES(depends, count, depend)
+    SENNIT_READ_DEPENDENCES(depends, count, gomp::Dependences(depend))
     omp::taskwait_depend(SENNIT_SITE, task::wait_depends_only, depends, count);
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "omp/gomp/gomp.h"
-#include "task/task.h"
+#include "task/request.h"
 
 #include <alloca.h>
 #include <cstring>
@@ -59,10 +59,12 @@ inline std::uint32_t translate(unsigned flags) {
     return ours;
 }
 
-// GCC's dependence array in either layout.
+// GCC's dependence array in either layout; null for none.
 class Dependences {
   public:
     explicit Dependences(void **depend) : depend_(depend) {
+        if (!depend)
+            return;
         const auto first = reinterpret_cast<std::uintptr_t>(depend[0]);
         if (first != 0) { // {count, outs, addresses...}
             count_ = static_cast<int>(first);
@@ -121,15 +123,3 @@ class Dependences {
 };
 
 } // namespace sennit::gomp
-
-// GCC's `source`, null for none, as task::Depend array[count] on the caller's stack.
-#define SENNIT_READ_DEPENDENCES(array, count, source)                                              \
-    int count = 0;                                                                                 \
-    task::Depend *array = nullptr;                                                                 \
-    if (source) {                                                                                  \
-        const gomp::Dependences given(source);                                                     \
-        count = given.size();                                                                      \
-        array = static_cast<task::Depend *>(                                                       \
-            alloca(static_cast<std::size_t>(count + 1) * sizeof(task::Depend)));                   \
-        given.fill(array);                                                                         \
-    }

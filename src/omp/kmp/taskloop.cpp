@@ -4,8 +4,8 @@
 #include "omp/kmp/tasks.h"
 #include "omp/loops/constructs.h"
 #include "omp/team/entry.h"
+#include "task/loop_pieces.h"
 
-#include <algorithm>
 #include <cstring>
 
 using namespace sennit;
@@ -26,51 +26,24 @@ enum Sizing : std::int32_t { kDefault = 0, kGrainsize = 1, kNumTasks = 2 };
 // Without clauses: some tasks per thread, so that threads that come late find work.
 constexpr std::uint64_t kTasksPerThread = 4;
 
-// The loop's iterations, and how they are cut. Clang has counted the iterations and taken one off,
-// modulo 2^64, so that a loop that would count to -5 comes as one of 2^64 - 5: it is the tasks that
-// test whether there are iterations.
-struct Pieces {
-    std::uint64_t trip;
-    std::uint64_t count;
-    std::uint64_t each;
-    std::uint64_t longer; // that many pieces have one iteration more
-    bool perhaps_empty;   // then no piece may claim to have the last iteration
-
-    std::uint64_t first(std::uint64_t piece) const {
-        return piece * each + (piece < longer ? piece : longer);
-    }
-    std::uint64_t end(std::uint64_t piece) const {
-        return piece + 1 == count ? trip : first(piece + 1); // strict grainsize leaves it a rest
-    }
-    bool has_last(std::uint64_t piece) const { return piece + 1 == count && !perhaps_empty; }
-};
-
-Pieces cut(std::uint64_t lower, std::uint64_t upper, std::int64_t step, std::int32_t sizing,
-           std::uint64_t value, bool strict, int threads) {
-    const std::uint64_t usual = kTasksPerThread * static_cast<std::uint64_t>(threads);
+// Clang has counted the iterations and taken one off, modulo 2^64, so that a loop that would count
+// to -5 comes as one of 2^64 - 5: it is the tasks that test whether there are iterations.
+std::uint64_t trip_of(std::uint64_t lower, std::uint64_t upper, std::int64_t step) {
     const bool up = step > 0;
     const std::uint64_t span = up ? upper - lower : lower - upper;
     const std::uint64_t stride =
         up ? static_cast<std::uint64_t>(step) : std::uint64_t{0} - static_cast<std::uint64_t>(step);
-    Pieces pieces{};
-    pieces.trip = span / stride + 1; // 0 modulo 2^64 as well
-    if (pieces.trip == 0)
-        return pieces;
-    pieces.perhaps_empty = pieces.trip >> 63 != 0;
-    if (value == 0)
-        value = 1;
-    if (sizing == kGrainsize && strict && !pieces.perhaps_empty) {
-        pieces.count = (pieces.trip - 1) / value + 1;
-        pieces.each = value;
-        return pieces;
-    }
-    pieces.count = sizing == kNumTasks ? value : sizing == kGrainsize ? pieces.trip / value : usual;
-    if (sizing == kGrainsize && pieces.perhaps_empty && pieces.count > usual)
-        pieces.count = usual; // nobody could create as many tasks as its grains would be
-    pieces.count = std::clamp<std::uint64_t>(pieces.count, 1, pieces.trip);
-    pieces.each = pieces.trip / pieces.count;
-    pieces.longer = pieces.trip % pieces.count;
-    return pieces;
+    return span / stride + 1; // 0 modulo 2^64 as well
+}
+
+task::LoopCut cut_of(std::int32_t sizing, std::uint64_t value, bool strict, int threads) {
+    using By = task::LoopCut::By;
+    return {.by = sizing == kGrainsize  ? By::grainsize
+                  : sizing == kNumTasks ? By::num_tasks
+                                        : By::nothing,
+            .strict = strict,
+            .value = value,
+            .usual = kTasksPerThread * static_cast<std::uint64_t>(threads)};
 }
 
 // Another task like `pattern`, whose private variables `duplicate` copies where bytes will not do.
@@ -104,13 +77,15 @@ void taskloop(ompt::Site site, Ident *location, Gtid gtid, KmpTask *kmp_pattern,
     const auto lower_at = reinterpret_cast<char *>(lower) - base;
     const auto upper_at = reinterpret_cast<char *>(upper) - base;
     const std::uint64_t first = *lower;
-    const Pieces pieces = cut(first, *upper, step, sizing, value, strict, worker.task->team->size);
+    const task::LoopPieces pieces = task::cut_loop(
+        trip_of(first, *upper, step), cut_of(sizing, value, strict, worker.task->team->size));
+    const bool perhaps_empty = task::is_endless(pieces.trip); // then nobody may claim the last one
     omp::work_begin(site, ompt::kWorkTaskloop, pieces.trip);
     for (std::uint64_t i = 0; i < pieces.count; ++i) {
         const std::uint64_t begin = pieces.first(i);
         const std::uint64_t end = pieces.end(i);
         const auto by = static_cast<std::uint64_t>(step);
-        Task &task = copy_of(worker, pattern, duplicate, pieces.has_last(i));
+        Task &task = copy_of(worker, pattern, duplicate, i + 1 == pieces.count && !perhaps_empty);
         char *payload = static_cast<char *>(task.payload());
         *reinterpret_cast<std::uint64_t *>(payload + lower_at) = first + begin * by;
         *reinterpret_cast<std::uint64_t *>(payload + upper_at) = first + (end - 1) * by;
@@ -118,10 +93,7 @@ void taskloop(ompt::Site site, Ident *location, Gtid gtid, KmpTask *kmp_pattern,
             task.tool->first_iteration = first + begin * by;
             task.tool->iterations = end - begin;
         }
-        if (deferred && !worker.task->is(Task::kFinal))
-            task::submit(worker, task, nullptr, 0);
-        else
-            kmp::run_undeferred(worker, task);
+        task::start(worker, task, {.deferred = deferred});
     }
     if (pattern.door_flags & kmp::kDestructorsThunk)
         kmp_pattern->data1.destructors(gtid, kmp_pattern);

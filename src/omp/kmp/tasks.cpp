@@ -8,9 +8,7 @@
 #include "omp/team/entry.h"
 #include "omp/team/target.h"
 
-#include <alloca.h>
 #include <cstddef>
-#include <utility>
 
 using namespace sennit;
 using kmp::Gtid;
@@ -54,16 +52,6 @@ void read_priority(Task &task) {
         task.priority = clamp_priority(static_cast<KmpTask *>(task.payload())->data2.priority);
 }
 
-void run_undeferred(sched::Worker &worker, Task &task) {
-    task.flags |= Task::kUndeferred;
-    task::begin_undeferred(worker, task);
-    if (observed::by(observed::kTool))
-        task.invoke(task);
-    else
-        invoke(task);
-    task::end_undeferred(worker, task);
-}
-
 } // namespace sennit::kmp
 
 namespace {
@@ -98,7 +86,7 @@ class Dependences {
     Dependences(std::int32_t count, const DependInfo *list, std::int32_t more,
                 const DependInfo *rest)
         : count_(count), more_(more), list_(list), rest_(rest) {}
-    int total() const { return count_ + more_; }
+    int size() const { return count_ + more_; }
     void fill(task::Depend *into) const {
         for (int i = 0; i < count_; ++i)
             *into++ = translate(list_[i]);
@@ -113,35 +101,16 @@ class Dependences {
     const DependInfo *rest_;
 };
 
-#define SENNIT_READ_DEPENDENCES(array, total, given)                                               \
-    const int total = given.total();                                                               \
-    auto *array = static_cast<task::Depend *>(                                                     \
-        alloca(static_cast<std::size_t>(total + 1) * sizeof(task::Depend)));                       \
-    given.fill(array);
-
-void hand_over(sched::Worker &worker, Task &task, const task::Depend *depends, int count) {
-    if (SENNIT_UNLIKELY(task.parent->is(Task::kFinal))) {
-        // Inside a final task: an included task.
-        task.flags |= Task::kUndeferred;
-        if (task::Observer *observer = task::observer())
-            observer->created(worker, task, depends, count);
-        task::wait_depends(worker, &task, depends, count);
-        kmp::run_undeferred(worker, task);
-    } else {
-        task::submit(worker, task, depends, count);
-    }
-}
-
 // `taskwait depend`, or what stands before an undeferred task.
 void wait_depends(ompt::Site site, const Dependences &given) {
-    SENNIT_READ_DEPENDENCES(depends, total, given)
-    omp::taskwait_depend(site, task::wait_depends_of_next, depends, total);
+    SENNIT_READ_DEPENDENCES(depends, count, given)
+    omp::taskwait_depend(site, task::wait_depends_of_next, depends, count);
 }
 
-SENNIT_NOINLINE void hand_over_rare(ompt::Site site, sched::Worker &worker, Task &task) {
+SENNIT_NOINLINE void start_rare(ompt::Site site, sched::Worker &worker, Task &task) {
     const ompt::MaybeEntry entry(site);
     kmp::read_priority(task);
-    hand_over(worker, task, nullptr, 0);
+    task::start(worker, task, {});
 }
 
 Taskgroup *new_group(sched::Worker &worker) {
@@ -172,10 +141,8 @@ KMP_API KmpTask *__kmpc_omp_task_alloc(Ident *, Gtid, std::int32_t flags, std::s
         task.invoke = kmp::invoke_observed;
         task.door_flags |= kmp::kObserved;
     }
-    if (SENNIT_UNLIKELY(flags & kmp::kProxy)) {
-        task::note_may_suspend();
-        task::bind_events(task, 1);
-    }
+    if (SENNIT_UNLIKELY(flags & kmp::kProxy))
+        task::attach_event(task);
     return made;
 }
 
@@ -198,9 +165,9 @@ KMP_API std::int32_t __kmpc_omp_task(Ident *, Gtid gtid, KmpTask *kmp_task) {
     }
     constexpr auto kRare = kmp::kPrioritySpecified | kmp::kDetachable | kmp::kObserved;
     if (SENNIT_UNLIKELY(task.door_flags & kRare))
-        hand_over_rare(SENNIT_SITE, worker, task);
+        start_rare(SENNIT_SITE, worker, task);
     else
-        hand_over(worker, task, nullptr, 0);
+        task::start(worker, task, {});
     return 0;
 }
 
@@ -212,11 +179,10 @@ KMP_API std::int32_t __kmpc_omp_task_with_deps(Ident *, Gtid, KmpTask *kmp_task,
                                                const DependInfo *list, std::int32_t more,
                                                const DependInfo *rest) {
     const ompt::MaybeEntry called(SENNIT_SITE);
-    const Dependences given(count, list, more, rest);
-    SENNIT_READ_DEPENDENCES(depends, total, given)
+    SENNIT_READ_DEPENDENCES(depends, total, Dependences(count, list, more, rest))
     Task &task = *Task::of_payload(kmp_task);
     kmp::read_priority(task);
-    hand_over(omp::here(), task, depends, total);
+    task::start(omp::here(), task, {depends, total});
     return 0;
 }
 
@@ -273,8 +239,7 @@ KMP_API void __kmpc_end_taskgroup(Ident *, Gtid) {
 // The handle is the task itself; see omp_fulfill_event.
 KMP_API void *__kmpc_task_allow_completion_event(Ident *, Gtid, KmpTask *kmp_task) {
     Task &task = *Task::of_payload(kmp_task);
-    task::note_may_suspend();
-    task::bind_events(task, 1);
+    task::attach_event(task);
     task.door_flags |= kmp::kDetachable;
     return &task;
 }

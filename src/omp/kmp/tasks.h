@@ -4,7 +4,7 @@
 
 #include "omp/kmp/kmp.h"
 #include "omp/sync/reduction.h"
-#include "task/task.h"
+#include "task/request.h"
 
 namespace sennit::kmp {
 
@@ -44,6 +44,5 @@ void invoke(Task &task);          // Task::invoke of this door
 void invoke_observed(Task &task); // with a tool
 void end_body(Task &task, KmpTask &self, Gtid gtid);
 void read_priority(Task &task); // from where the compiler put it
-void run_undeferred(sched::Worker &worker, Task &task);
 
 } // namespace sennit::kmp
