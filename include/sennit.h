@@ -54,6 +54,12 @@ int sennit_task_get_kind(sennit_task *task, int *kind);
  * explicit tasks. 0 otherwise, also on foreign threads and inside a polling service. */
 int sennit_should_suspend(void);
 
+/* For a call that begins and may block. 1: suspend the calling task, as sennit_should_suspend says.
+ * 0: block the thread; the caller is outside of tasks, or to suspend its task would gain nothing,
+ * since the thread could run nothing else before the call is over. A send (`notice`, else 0) is
+ * recorded as by sennit_notify. */
+int sennit_call_begins(int notice);
+
 /* Has the calling task's worker something else to do, or its processor another thread to run? While
  * neither is so, a library that waits may as well look again for a while: to suspend the task would
  * gain nothing. Costs a few loads, and one for each thread of the team. */

@@ -86,6 +86,21 @@ SENNIT_EXPORT int sennit_should_suspend(void) {
     return team.has_tasks.load(std::memory_order_relaxed) && !team.quiescent();
 }
 
+SENNIT_EXPORT int sennit_call_begins(int notice) {
+    const sched::Worker *worker = worker_in_task();
+    if (!worker)
+        return 0;
+    Task &task = *worker->task;
+    if (task.is_explicit()) {
+        if (notice == SENNIT_NOTICE_SEND)
+            task::note_send(task);
+    } else if (const sched::Group &team = *worker->slot->group;
+               !team.has_tasks.load(std::memory_order_relaxed) || team.quiescent()) {
+        return 0;
+    }
+    return !task::may_block(*worker);
+}
+
 SENNIT_EXPORT int sennit_tasks_outside(void) {
     return omp::tasks_left_outside();
 }
@@ -262,11 +277,8 @@ SENNIT_EXPORT int sennit_notify(enum sennit_notice notice, int, uint64_t) {
     const sched::Worker *worker = worker_in_task();
     if (!worker)
         return SENNIT_ERR_OUTSIDE_TASK;
-    Task &task = *worker->task;
-    if (notice == SENNIT_NOTICE_SEND && task.is_explicit() && !task.is(Task::kSent)) {
-        task.flags |= Task::kSent;
-        task::task_sends(task);
-    }
+    if (notice == SENNIT_NOTICE_SEND && worker->task->is_explicit())
+        task::note_send(*worker->task);
     return SENNIT_SUCCESS;
 }
 

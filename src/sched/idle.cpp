@@ -128,6 +128,24 @@ bool Worker::wanted() const {
     return crowded() || anything_to_do();
 }
 
+// The others' state may change meanwhile. What they then begin runs on them, and what it makes
+// ready they run, too: nothing is pinned to this thread. So a wrong answer costs a core for the
+// length of one call, as in a runtime that never suspends, and nobody's progress.
+bool Worker::has_nothing_else() const {
+    if (has_parked() || ready_head_ || next_ || crowded() || spin_budget() == 0 ||
+        poll::pending() || inbox_.load(std::memory_order_relaxed) || outdated())
+        return false;
+    for (const Slot *mine = slots_; mine; mine = mine->next_of_worker)
+        if (mine->group->has_tasks.load(std::memory_order_relaxed) && mine->group->any_ready())
+            return false;
+    const int workers = count();
+    for (int i = 0; i < workers && workers > 1; ++i)
+        if (const Worker *other = by_id(i); other && other != this && !other->away() &&
+                                            other->idle_since_.load(std::memory_order_acquire) == 0)
+            return false;
+    return true;
+}
+
 // Is every other worker asleep, too? A look at some moment, not a verdict.
 bool Worker::nobody_at_work() {
     for (int i = 0, n = count(); i < n; ++i)

@@ -46,10 +46,12 @@ SENNIT_COLD void note_steal(const Slot &from, int count) {
 // ---- queues ---------------------------------------------------------------------------------
 
 void Worker::push(Slot &where, Node *node) {
-    if (ordered())
+    if (ordered()) {
+        queue_next(); // it was the only one
         push_ordered(where.group->queues[where.node], node);
-    else
+    } else {
         where.queue.push(node, ReadyQueue::Place::front);
+    }
     announce_work(*where.group);
 }
 
@@ -64,12 +66,22 @@ void push_foreign(Group &group, Node *node) {
 }
 
 void Worker::push_next(Slot &where, Node *node) {
-    if (next_ || ordered() || node->priority > 0) {
+    // Where ordered, only as long as the queue would give it back anyway.
+    const bool others = ordered() ? where.ready() > 0 : node->priority > 0;
+    if (next_ || others) {
         push(where, node);
         return;
     }
+    if (ordered() && !rules().by_creation)
+        node->age = next_age();
     next_ = node;
     next_slot_ = &where;
+}
+
+// What was to run next is one of many again.
+void Worker::queue_next() {
+    if (Node *const next = std::exchange(next_, nullptr))
+        push(*next_slot_, next);
 }
 
 void wake_one(Group &group) {
@@ -249,11 +261,13 @@ void Worker::wait_for(Condition &condition) {
     const auto bury = condition.bury;
     std::uint64_t patience_end = 0;
     int look_at = 0; // the round of the next look at the others' queues
-    for (int rounds = 0; !condition.done(); ++rounds) {
-        if (next_ && (bury != Condition::Bury::own_group || next_slot_ != &mine)) {
-            push(*next_slot_, next_);
-            next_ = nullptr;
-        }
+    // Who waits for all tasks of his region need not ask while he holds the next of them.
+    const auto more = [&] {
+        return next_ && next_slot_ == &mine && bury == Condition::Bury::own_group && !mine.regions;
+    };
+    for (int rounds = 0; more() || !condition.done(); ++rounds) {
+        if (bury != Condition::Bury::own_group || next_slot_ != &mine)
+            queue_next();
         if (ready_head_ || inbox_.load(std::memory_order_relaxed) || poll::pending())
             return park(condition);
         Node *node = nullptr;
@@ -298,10 +312,7 @@ void Worker::wait_for(Condition &condition) {
         if (yields)
             yield_processor();
     }
-    if (next_) {
-        push(*next_slot_, next_);
-        next_ = nullptr;
-    }
+    queue_next();
 }
 
 // Is there room on the current stack for another task on top of those that wait on it?

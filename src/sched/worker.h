@@ -166,13 +166,18 @@ class alignas(kCacheLine) Worker {
     // The owner waits awake for another thread's turn (wait_until.h) and finds nothing else to do.
     void note_idle() {
         if (idle_since() == 0) {
-            idle_since_.store(ticks(), std::memory_order_relaxed);
+            // Release: pairs with has_nothing_else of others.
+            idle_since_.store(ticks(), std::memory_order_release);
             if (observed::by(observed::kTrace))
                 client().found_nothing();
         }
     }
     // Is there something to do for it beside the task that runs on it?
     bool wanted() const;
+    // Could it run anything before its current task goes on, if that were suspended? Not when
+    // nothing is queued or parked here, everybody else is idle, and nobody has operations to poll
+    // for. Tasks that an outside event completes are the room above's to know.
+    bool has_nothing_else() const;
     void note_busy() { idle_since_.store(0, std::memory_order_relaxed); }
     const Wait *begin_wait(Wait &wait); // returns what end_wait wants
     void end_wait(const Wait *outer) { current()->waits.store(outer, std::memory_order_relaxed); }
@@ -187,6 +192,7 @@ class alignas(kCacheLine) Worker {
     static void forget_others();
     static void fiber_main(fiber::Context &self);
 
+    void queue_next();
     void hand_off(Slot &where, Node *node, fiber::FpControl control);
     int poll();
     void to_inbox(Fiber *fiber);

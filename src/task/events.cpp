@@ -16,10 +16,25 @@ void bind_events(Task &task, std::int64_t count) {
 
 // ---- the body has returned ------------------------------------------------------------------
 
+// Tasks on no stack and in no queue, whose event or timer will come from outside. One that has once
+// asked to be called again counts for ever: it is rare, and may do so again.
+static std::atomic<std::int64_t> g_elsewhere{0};
+
+void note_elsewhere() {
+    g_elsewhere.fetch_add(1, std::memory_order_relaxed);
+}
+
+// A policy that tells senders who waits for them wants to know of every wait.
+bool may_block(const sched::Worker &worker) {
+    return !sched::rules().tells && worker.has_nothing_else() &&
+           g_elsewhere.load(std::memory_order_relaxed) == 0;
+}
+
 // Tasks that have ended and wait for events are on no stack: a list of them is all that a report
 // can find them by.
 static void list_waiting(sched::Worker &worker, Task &task) {
     task.flags |= Task::kListed;
+    note_elsewhere();
     worker.event_lock.lock();
     task.listed_next = worker.event_tasks;
     task.listed_at = &worker.event_tasks;
@@ -39,6 +54,7 @@ static void unlist_waiting(Task &task) {
         task.listed_next->listed_at = task.listed_at;
     worker.event_lock.unlock();
     task.flags &= ~Task::kListed;
+    g_elsewhere.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool all_events(sched::Worker &worker, Task &task) {

@@ -56,6 +56,8 @@ void run_beyond_team(sched::Worker &worker, sched::Slot &guest, Task &task) {
 // ---- and again ------------------------------------------------------------------------------
 
 void requeue(Task &task, Again when, std::uint64_t ns) {
+    if (when != Again::at_once)
+        note_elsewhere();
     task.flags |= Task::kRequeued;
     task.again = static_cast<std::uint8_t>(when);
     task.again_after_ns = ns;

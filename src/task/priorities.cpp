@@ -82,7 +82,11 @@ Profile *profile_of(const Task &task, int dependences) {
     key.size = task.door_size;
     key.properties = task.flags & kProperties;
     key.dependences = static_cast<std::uint32_t>(dependences);
-    Profile *profile = g_profiles.find(key, known_as_sender);
+    // The same kind as before, often.
+    static SENNIT_TLS Profile *t_latest = nullptr;
+    Profile *profile = t_latest;
+    if (!profile || profile->key != key)
+        t_latest = profile = g_profiles.find(key, known_as_sender);
     if (policy::known_send(g_outlook, profile))
         note_verdict(true, true); // the first send is known beforehand
     return profile;
@@ -153,7 +157,8 @@ void Linking::finish() {
     vertex->profile = task_.profile;
     vertex->predecessors = reinterpret_cast<Vertex **>(vertex + 1);
     vertex->predecessor_count = count_;
-    std::memcpy(vertex->predecessors, found_, list);
+    for (int i = 0; i < count_; ++i) // often one
+        vertex->predecessors[i] = found_[i];
     const int priority = policy::place(sched::rules(), g_outlook, *vertex, task_.priority);
     if (priority != task_.priority)
         trace::priority(task_.trace_id, priority);
@@ -171,8 +176,7 @@ void vertex_starts(Task &task) {
 }
 
 void task_sends(Task &task) {
-    if (task.is(Task::kProfiled))
-        note_verdict(policy::learn(*task.profile, true), true);
+    note_verdict(policy::learn(*task.profile, true), true);
 }
 
 void task_ended(Task &task) {

@@ -63,6 +63,13 @@ void give_priority(Task &task, int dependences);
 void vertex_starts(Task &task);
 // MPI reports a send from `task`, for the first time; a task of a known profile has ended.
 void task_sends(Task &task);
+inline void note_send(Task &task) {
+    if (task.is(Task::kSent))
+        return;
+    task.flags |= Task::kSent;
+    if (task.is(Task::kProfiled))
+        task_sends(task);
+}
 void task_ended(Task &task);
 // Verdicts have changed since priorities were last computed anew: it is done now.
 void reconsider();

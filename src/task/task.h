@@ -289,6 +289,9 @@ void resume(Task &task);
 // May anything in this process suspend on an outside event (MPI tasks, events, taskyield)? Then a
 // throttled task needs a fiber of its own.
 bool may_suspend();
+// May the current task block its thread rather than be suspended? Nothing else could run there
+// until it goes on, and no task waits for an outside event, which might make others ready.
+bool may_block(const sched::Worker &worker);
 void note_may_suspend();
 
 // Release what a finished implicit task holds (dependence table). Its memory is the caller's.

@@ -19,7 +19,7 @@ import tempfile
 TIMEOUT_S = 120
 
 
-def instructions_per_call(program, settings):
+def instructions_per_call(program, settings, *arguments):
     """Of the first thread; others only look after the process."""
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith(("LD_", "OMP_", "SENNIT_"))}
@@ -28,7 +28,7 @@ def instructions_per_call(program, settings):
     with tempfile.TemporaryDirectory() as scratch:
         counts = pathlib.Path(scratch) / "counts"
         argv = ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--separate-threads=yes",
-                f"--callgrind-out-file={counts}", program]
+                f"--callgrind-out-file={counts}", program, *arguments]
         done = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S,
                               check=False)
         calls = re.search(r"^calls=(\d+)$", done.stdout, re.MULTILINE)

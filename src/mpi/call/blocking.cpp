@@ -4,6 +4,7 @@
 #include "mpi/call/errors.h"
 #include "mpi/extensions/batch.h"
 #include "mpi/record/collective_calls.h"
+#include "mpi/quirks/born_complete.h"
 #include "mpi/record/request_table.h"
 
 #include <atomic>

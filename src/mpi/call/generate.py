@@ -75,6 +75,7 @@ class Header:
 PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/call/blocking.h"
 #include "mpi/chaos/chaos.h"
+#include "mpi/engine/attempt.h"
 #include "mpi/engine/delegate.h"
 #include "mpi/extensions/batch.h"
 #include "mpi/extensions/continuation.h"
@@ -125,9 +126,26 @@ IN_TASK = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
         return error;
 """
 
-START = IN_TASK + """    static constexpr auto twin = SENNIT_BARE({twin});
-    return start_and_wait(operation, {status},
-                          [&](MPI_Request *request) {{ return twin({twin_arguments}); }});
+START = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
+    static constexpr auto bare = {bare};
+    static constexpr auto twin = SENNIT_BARE({twin});
+    {traced}
+    if (!{suspends}) {{
+        {mark}
+        return bare({arguments});
+    }}
+    const auto start = [&](MPI_Request *request) {{ return twin({twin_arguments}); }};
+    Attempt attempt;
+    if (Attempt::is_allowed(Notice::{notice}, {count}) &&
+        attempt.is_over(Notice::{notice}, start, {status})) [[likely]]
+        return attempt.error;
+    const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {number}, {object}, {turn},
+                              {count}, {requests}, {handles}}};
+    if (attempt.started)
+        return go_on(attempt, operation, {status});
+    if (const int error = chaos::failure(operation))
+        return error;
+    return start_and_wait(operation, {status}, start);
 }}
 """ + ENTRY
 
@@ -403,7 +421,8 @@ def wrapper(call, header, suffix):
     if kind == "start" and (not header.has(twin) or header.has_wrong(twin)):
         kind = "delegate"
     together = kind == "start" and call["ordered"] != "-"
-    fields["suspends"] = f"must_not_block({fields['never_blocks']})"
+    told = f"Notice::{fields['notice']}" if fields["notice"] == "send" or fields["never_blocks"] else ""
+    fields["suspends"] = f"must_not_block({', '.join(filter(None, (told, fields['never_blocks'])))})"
     if kind == "start":
         fields["twin_arguments"] = ", ".join([n for n in names if n != call["status"]]
                                              + ["request"])

@@ -22,6 +22,7 @@ namespace {
 // The runtime's functions that we use, looked up by name: without them every call is bare.
 #define SENNIT_RUNTIME_FUNCTIONS(X)                                                                \
     X(sennit_should_suspend)                                                                       \
+    X(sennit_call_begins)                                                                          \
     X(sennit_tasks_outside)                                                                        \
     X(sennit_worker_wanted)                                                                        \
     X(sennit_meets_others)                                                                         \
@@ -81,6 +82,7 @@ int serve(void *) {
 
 std::atomic<bool> g_multiple{false};
 std::atomic<bool> g_all_nonblocking{false};
+bool g_always_suspends = false; // constant from MPI_Init on
 
 int kind_of(sennit_task *task) {
     int kind = SENNIT_TASK_EXPLICIT;
@@ -109,9 +111,20 @@ bool in_task() {
     return !inside_mpi() && multiple() && t_taskaware && runtime().sennit_should_suspend();
 }
 
-bool must_not_block() {
+bool must_not_block(Notice notice) {
     Callback::note_call();
-    return in_task() || (!inside_mpi() && Callback::polls());
+    if (inside_mpi())
+        return false;
+    if (Callback::polls())
+        return true;
+    if (!multiple() || !t_taskaware)
+        return false;
+    return g_always_suspends ? runtime().sennit_should_suspend()
+                             : runtime().sennit_call_begins(static_cast<int>(notice));
+}
+
+void always_suspend() {
+    g_always_suspends = true;
 }
 
 void choose_collectives() {
@@ -130,9 +143,10 @@ CollectiveForm collective_form(bool has_twin) {
     const bool callback = Callback::polls();
     if (!in_task() && !callback)
         return all_nonblocking ? CollectiveForm::started : CollectiveForm::blocking;
-    const bool nonblocking = has_twin && (all_nonblocking || callback ||
-                                          kind_of(current_task()) == SENNIT_TASK_EXPLICIT);
-    return nonblocking ? CollectiveForm::nonblocking : CollectiveForm::delegated;
+    if (has_twin &&
+        (all_nonblocking || callback || kind_of(current_task()) == SENNIT_TASK_EXPLICIT))
+        return CollectiveForm::nonblocking;
+    return must_not_block() ? CollectiveForm::delegated : CollectiveForm::blocking;
 }
 
 sennit_task *current_task() {

@@ -43,8 +43,13 @@ extern constinit thread_local bool t_taskaware __attribute__((tls_model("initial
 bool in_task();
 // Is this the symbol of a call of the table that may block, in C or Fortran?
 int is_blocking(const char *symbol);
-// Must a blocking call not block its thread, because that is so or because a callback makes it?
-bool must_not_block();
+// As sennit_notice, which has no name for none.
+enum class Notice { none, send = SENNIT_NOTICE_SEND, receive = SENNIT_NOTICE_RECEIVE };
+// A call begins that may block. Must it not block its thread? In a task that is to be suspended,
+// and in a callback. A send is told to the runtime.
+bool must_not_block(Notice notice = Notice::none);
+// From MPI_Init on every call in a task suspends it, if only for a moment, whatever else there is.
+void always_suspend();
 // How a collective call of the calling thread is made. MPI does not match a blocking collective
 // with a non-blocking one, so all ranks have to decide alike: by where the call stands in the
 // program, not by how far this rank's tasks have come, nor by whether it ever had any. In an
@@ -64,8 +69,8 @@ void choose_collectives();
 inline bool in_task(bool never_blocks) {
     return !never_blocks && in_task();
 }
-inline bool must_not_block(bool never_blocks) {
-    return !never_blocks && must_not_block();
+inline bool must_not_block(Notice notice, bool never_blocks) {
+    return !never_blocks && must_not_block(notice);
 }
 
 // A test of the caller's found nothing. Who tests again and again keeps a thread that a suspended
@@ -80,8 +85,6 @@ inline void note_test_in_vain() {
         yield_to_tasks();
 }
 
-// As sennit_notice, which has no name for none.
-enum class Notice { none, send = SENNIT_NOTICE_SEND, receive = SENNIT_NOTICE_RECEIVE };
 void notify(Notice notice, int peer);
 // How urgently other ranks wait for what the calling task leads to, if its policy wants those who
 // send to it to know (engine/urgency.h); else -1.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/chaos/chaos.h"
 
+#include "mpi/engine/attempt.h"
+
 #include "base/clock.h"
 #include "base/rank.h"
 #include "base/words.h"
@@ -54,6 +56,8 @@ void refuse(const char *option, const char *word, int length) {
     g_plan = plan;
     g_rank = static_cast<std::uint64_t>(rank_of_environment()) + 1;
     g_on = true;
+    g_obstacles.fetch_add(1, std::memory_order_relaxed); // for good
+    always_suspend();
 }
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {

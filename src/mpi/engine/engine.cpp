@@ -7,6 +7,7 @@
 #include "mpi/call/guard.h"
 #include "mpi/call/list.h"
 #include "mpi/chaos/chaos.h"
+#include "mpi/engine/attempt.h"
 #include "mpi/engine/rotation.h"
 #include "mpi/engine/urgency.h"
 #include "mpi/extensions/callback.h"
@@ -15,6 +16,9 @@
 #include <sched.h>
 
 namespace sennit::mpi {
+
+constinit std::atomic<int> g_obstacles{0};
+
 namespace {
 
 // New tickets come through a stack that the polling thread takes whole; all else belongs to the
@@ -78,6 +82,7 @@ Ticket &take_queued(int at) {
         g_queued[at] = g_queued[at + 1];
     g_queued.pop();
     g_queued_count.fetch_sub(1, std::memory_order_relaxed);
+    g_obstacles.fetch_sub(1, std::memory_order_relaxed);
     return taken;
 }
 
@@ -381,11 +386,16 @@ int settle(Ticket &ticket) {
     return ticket.error;
 }
 
-int wait_for(const Operation &operation, Ticket &ticket) {
-    ticket.operation = operation;
+namespace {
+
+// `tested`: once, in vain.
+int wait_for(Ticket &ticket, bool tested) {
     // With other operations pending the time is better spent on whoever can go on.
     Patience patience;
-    do
+    const auto lasts = [&] {
+        return g_pending.load(std::memory_order_relaxed) == 0 && patience.lasts();
+    };
+    for (bool tests = !tested || lasts(); tests; tests = lasts())
         if (test_once(ticket)) {
             leave_order(ticket);
             if (!chaos::on() || !chaos::delays() || ticket.error != MPI_SUCCESS)
@@ -393,7 +403,7 @@ int wait_for(const Operation &operation, Ticket &ticket) {
             ticket.test = [](Ticket &) { return true; }; // it will be late
             break;
         }
-    while (g_pending.load(std::memory_order_relaxed) == 0 && patience.lasts());
+    const Operation &operation = ticket.operation;
     if (Callback::polls() && !in_task()) {
         Callback::poll_until(operation, [&] { return test_once(ticket); });
         return settle(ticket);
@@ -407,6 +417,23 @@ int wait_for(const Operation &operation, Ticket &ticket) {
     file(ticket);
     suspend(ticket.task, operation);
     return settle(ticket);
+}
+
+} // namespace
+
+int wait_for(const Operation &operation, Ticket &ticket) {
+    ticket.operation = operation;
+    return wait_for(ticket, false);
+}
+
+int go_on(const Attempt &attempt, const Operation &operation, MPI_Status *status) {
+    Ticket ticket;
+    ticket.operation = operation;
+    ticket.request = attempt.request;
+    ticket.status = status;
+    ticket.error = attempt.error;
+    ticket.unraised = attempt.unraised;
+    return attempt.error == MPI_SUCCESS ? wait_for(ticket, true) : settle(ticket);
 }
 
 bool must_queue(const Operation &operation, Ticket &ticket) {
@@ -433,6 +460,7 @@ int wait_in_queue(const Operation &operation, Ticket &ticket) {
             ticket.key = urgency::key_of(ticket.key, urgency::told(operation));
         g_queued.push(&ticket);
         g_queued_count.fetch_add(1, std::memory_order_relaxed);
+        g_obstacles.fetch_add(1, std::memory_order_relaxed);
     }
     suspend(ticket.task, operation);
     return settle(ticket);

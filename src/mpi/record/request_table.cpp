@@ -53,48 +53,9 @@ bool find_request(MPI_Request request, RequestFacts &facts) {
     return facts.call && place.handle == handle;
 }
 
-#ifdef MPICH_NUMVERSION
-
-bool is_born_complete(MPI_Request request) {
-    return static_cast<unsigned>(request) >> 30 == 1; // of the handles that are built in
-}
-
-static void learn_to_know_complete_ones() {}
-
-#else
-
-// Open MPI has one.
-static std::atomic<std::uintptr_t> g_born_complete{0};
-
-bool is_born_complete(MPI_Request request) {
-    return handle_bits(request) == g_born_complete.load(std::memory_order_relaxed);
-}
-
-static void learn_to_know_complete_ones() {
-    static constexpr auto receive = SENNIT_BARE(Irecv);
-    static constexpr auto wait = SENNIT_BARE(Wait);
-    static constexpr auto initialized = SENNIT_BARE(Initialized);
-    int world = 0; // none in a program that has only sessions
-    if (initialized(&world) != MPI_SUCCESS || !world)
-        return;
-    const Inside inside;
-    MPI_Request requests[2];
-    for (MPI_Request &request : requests)
-        if (receive(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request) !=
-            MPI_SUCCESS)
-            return;
-    if (requests[0] == requests[1])
-        g_born_complete.store(handle_bits(requests[0]), std::memory_order_relaxed);
-    for (MPI_Request &request : requests)
-        wait(&request, MPI_STATUS_IGNORE);
-}
-
-#endif
-
 void begin_request_table() {
     if (notes() || (g_attention.load(std::memory_order_relaxed) & kTasks) == 0)
         return;
-    learn_to_know_complete_ones();
     attend_to(kRequestTable);
 }
 

@@ -37,8 +37,6 @@ inline void note_request(int error, const MPI_Request *request, const RequestFac
 }
 // What the request is about; false when that is not known.
 bool find_request(MPI_Request request, RequestFacts &facts);
-// Is it one that was complete from the start? Many share a handle.
-bool is_born_complete(MPI_Request request);
 // From now on, at the latest, if there is a task runtime, which may ask.
 void begin_request_table();
 

@@ -6,6 +6,7 @@
 #include "mpi/engine/urgency.h"
 #include "mpi/extensions/callback.h"
 #include "mpi/extensions/continuation.h"
+#include "mpi/quirks/born_complete.h"
 #include "mpi/record/request_table.h"
 #include "mpi/record/traced.h"
 
@@ -87,8 +88,10 @@ int init(int *argc, char ***argv, int required, int *provided) {
     if (error != MPI_SUCCESS)
         return error;
     opened(got >= MPI_THREAD_MULTIPLE);
-    if (tasks)
+    if (tasks) {
+        learn_born_complete();
         trace_start();
+    }
     if (task_urgency() >= 0 && got >= MPI_THREAD_MULTIPLE)
         urgency::begin();
     start_progress_thread(got);

@@ -71,7 +71,7 @@ class GateCondition final : public MemberCondition {
     // too early costs him a cache miss or two. So not before the own tasks are done, and then ever
     // more seldom, until the own counts say that more has happened. Who parks looks in idle().
     bool worth_a_look() {
-        if (member_.queue.count() != 0)
+        if (member_.ready() != 0)
             return false;
         const std::uint64_t finished = member_.finished.load(std::memory_order_relaxed);
         if (finished != finished_ || sched::crowded()) {

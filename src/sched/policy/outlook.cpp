@@ -29,8 +29,9 @@ void Outlook::create(Vertex &fresh, bool listed) {
         ++size_;
     }
     fresh.path = static_cast<std::int16_t>(end_of_path(fresh));
-    if (fresh.path > 0)
-        raise_predecessors(fresh);
+    for (int i = 0; i < fresh.predecessor_count; ++i)
+        if (const Vertex &to = *fresh.predecessors[i]; !to.started && to.path < fresh.path - 1)
+            return raise_predecessors(fresh);
 }
 
 // Up from a task whose priority was raised, as far as that tells the others something new. The list

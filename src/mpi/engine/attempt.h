@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first try of a blocking call in a task, before anything is written down of it: most messages
+// are there already, or leave at once.
+#pragma once
+
+#include "mpi/call/errors.h"
+#include "mpi/engine/engine.h"
+#include "mpi/engine/urgency.h"
+#include "mpi/quirks/born_complete.h"
+
+namespace sennit::mpi {
+
+// Why a blocking call in a task may not simply be tried: sends are queued, which another must not
+// overtake; faults are to be injected.
+extern constinit std::atomic<int> g_obstacles;
+
+struct Attempt {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int error = MPI_SUCCESS;
+    bool started = false;
+    bool unraised = false; // as in a ticket
+
+    static bool is_allowed(Notice notice, std::int64_t count) {
+        return g_obstacles.load(std::memory_order_relaxed) == 0 &&
+               (notice != Notice::send || count < urgency::kLongMessage);
+    }
+
+    // start(&request): is that all? If not, it is to go_on, be it with the test's error.
+    template <class Start>
+    [[gnu::always_inline]] bool is_over(Notice notice, const Start &start, MPI_Status *status) {
+        static constexpr auto test = SENNIT_BARE(Test);
+        const Inside inside;
+        started = true;
+        error = start(&request);
+        if (error != MPI_SUCCESS || (notice == Notice::send && is_born_complete(request)))
+            return true;
+        const QuietTests quiet;
+        int flag = 0;
+        error = test(&request, &flag, status);
+        if (error == MPI_SUCCESS) [[likely]]
+            return flag != 0;
+        unraised = QuietTests::kept_back();
+        return false;
+    }
+};
+// Wait for an attempt that is not over.
+int go_on(const Attempt &attempt, const Operation &operation, MPI_Status *status);
+
+} // namespace sennit::mpi

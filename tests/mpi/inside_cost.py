@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a message round trip inside tasks costs beyond one outside of them with the bare MPI, in instructions.
+
+usage: inside_cost.py --program FILE --limits HOW=INSTRUCTIONS,... --policy NAME --mpi-library FILE --omp-folder FOLDER
+"""
+
+import argparse
+import sys
+
+import outside_cost
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--limits", required=True)
+    parser.add_argument("--policy", required=True)
+    parser.add_argument("--mpi-library", required=True)
+    parser.add_argument("--omp-folder", required=True)
+    options = parser.parse_args()
+    settings = {"LD_PRELOAD": options.mpi_library, "LD_LIBRARY_PATH": options.omp_folder,
+                "SENNIT_POLICY": options.policy}
+    bare = outside_cost.instructions_per_call(options.program, {}, "outside")
+    if bare < 10:
+        sys.exit("inside_cost.py: nothing was counted")
+    over = False
+    for word in options.limits.split(","):
+        how, limit = word.split("=")
+        ours = outside_cost.instructions_per_call(options.program, settings, how)
+        over |= ours - bare > float(limit)
+        print(f"instructions per trip: {bare:.0f} bare and outside, {ours:.0f} {how} under {options.policy}, "
+              f"{ours - bare:.0f} more (limit {limit})")
+    sys.exit(over)
+
+
+if __name__ == "__main__":
+    main()
