@@ -32,12 +32,12 @@ std::uint64_t runs();
 
 // True on a thread that is inside a service: such code must not suspend.
 //
-// A function of the program's that a service calls (of MPI: a reduction, an error handler) may wait
-// for a lock all the same. Other tasks run on its thread meanwhile, so a holder that was suspended
-// there goes on when what it waits for has come; but the token stays taken, and MPI is in the
-// middle of a call. So it must not wait for one who waits for an operation of the same service, nor
-// for the task on whose stack it was called: as bare, where the holder's call finds MPI busy with
-// this one.
+// A service may call a function of the program's (MPI: a reduction, an error handler), and that may
+// wait for a lock all the same. Other tasks run on its thread meanwhile. So a holder of the lock
+// that was suspended there goes on when what it waits for has come. But the token stays taken, and
+// MPI is in the middle of a call. So the function must not wait for a task that waits for an
+// operation of the same service, nor for the task on whose stack it was called. That is so with
+// bare MPI, too: the holder's call finds MPI busy with this one.
 bool inside();
 
 int register_service(const char *name, sennit_poll_function function, void *arg,

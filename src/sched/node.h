@@ -24,7 +24,7 @@ struct Node {
         Node *prev;
         std::uintptr_t position; // in that queue
     };
-    int priority;      // 0 .. kLevels - 1; others may raise it, so relaxed atomic access
+    int priority;      // 0 .. kLevels - 1; others may raise it: current_priority()
     std::uint32_t age; // how many tasks came before; ordered queues only
 
     int current_priority() const {

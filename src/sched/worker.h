@@ -76,10 +76,10 @@ class alignas(kCacheLine) Worker {
     // started.
     void yield_to_parked();
 
-    // Run `node` at once on a fiber of its own; the caller goes on when it ends or suspends. Where
-    // `down_to` tasks or more are queued, some of them follow for a moment, so that short ones
-    // share the price of the switch there and back. False when there is no stack: the caller calls
-    // it in place or queues it.
+    // Run `node` at once on a fiber of its own; the caller goes on when it ends or suspends. If
+    // `down_to` tasks or more are queued, some of them follow for a moment: so short tasks share
+    // the price of the switch there and back. False when there is no stack: the caller calls it in
+    // place or queues it.
     bool run_on_own_fiber(Slot &where, Node *node, std::uint32_t down_to);
 
     // Put a ready task on the queue of `where`, a slot of this worker, and wake a sleeper.
@@ -129,12 +129,12 @@ class alignas(kCacheLine) Worker {
     // Run main(arg) on a pooled or new worker thread; null when no thread can be made. When main
     // returns the worker goes back to the pool.
     static Worker *start(void (*main)(void *arg), void *arg);
-    // Called by such a main that is about to return, before it says so to anybody: from now on its
-    // thread may be started again.
+    // A main calls this when it is about to return, before it tells anybody. From now on its thread
+    // may be started again.
     void join_pool();
 
-    // The pool's threads end, and with them what they have in thread-local storage; those at work
-    // do when it is done.
+    // The pool's threads end, and so does what they have in thread-local storage. Threads at work
+    // end when their work is done.
     static void retire_threads();
 
     // need_executable() said so: the stacks of all fibers, whatever their state.
@@ -333,9 +333,10 @@ inline void WaitCell::signal_if_armed() {
         fiber->home->make_ready(fiber);
 }
 
-// Called on a thread of the program's that has used OpenMP when it ends, before its worker is
-// another's; again when destructors of thread-specific data have used OpenMP since. In the order in
-// which they were first given; nothing that a room above wants done is given twice.
+// function(worker) is called when a thread of the program that has used OpenMP ends, before another
+// thread may take over its worker. It is called again if destructors of thread-specific data have
+// used OpenMP since. Functions are called in the order in which they were first given. One that is
+// given twice is called once.
 void at_thread_end(void (*function)(Worker &worker));
 
 void setup(); // once, when the library is loaded

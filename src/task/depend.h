@@ -42,8 +42,8 @@ inline DependNode *make_node(sched::Worker &worker, Task *task) {
 
 // With its memory, the task's if it has one.
 void free_node(sched::Worker *worker, DependNode *node);
-// Take a reference away. Who finds the last one has it: only who has one makes another. Acquire
-// pairs with the release of those that went before.
+// Take a reference away. Only a holder of a reference makes another one. So who finds just one left
+// holds it itself, and frees the node. Acquire pairs with the release of those that went before.
 inline void drop_node(sched::Worker *worker, DependNode *node) {
     if (node->references.load(std::memory_order_acquire) == 1 ||
         node->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
@@ -56,8 +56,9 @@ inline void drop_place(sched::Worker *worker, DependNode *node) {
 }
 void drop_table(sched::Worker *worker, DependTable *table);
 
-// A node that `creator` has waited for may be that of the task which it begins next. It is kept
-// until that takes it, or the creator adds another node or ends: nobody has come behind it then.
+// A node that `creator` has waited for may become that of the task which it begins next. It is kept
+// until that task takes it, or the creator adds another node or ends. Until then no other node
+// depends on it.
 void keep_waited(Task &creator, DependNode *node);
 DependNode *take_waited(Task &creator); // null when there is none
 

@@ -25,7 +25,7 @@ namespace sennit::task {
 }
 
 // With free agents: does the task that makes `fresh` run on a worker that is no thread of its team?
-// So much for having counted it in the slot. Its children are for the team.
+// Then it is counted for the team here: the team does not see what the worker's slot counts.
 bool made_by_guest(sched::Worker &worker, Task &fresh);
 
 // ---- depend.cpp -----------------------------------------------------------------------------

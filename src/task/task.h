@@ -103,8 +103,8 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kOddWaits = 1u << 15,  // of its waits for an unnamed task, see wait_depends_of_next
     };
 
-    // What the creator of many children writes, what those who complete them elsewhere read, and
-    // what they write are three cache lines.
+    // Three cache lines for a parent of many children: what the creator writes; what threads that
+    // complete children elsewhere read; what these write.
     void (*invoke)(Task &task) = nullptr; // runs the body; the front door's
     Task *parent = nullptr;
     sched::Group *team = nullptr;
@@ -212,8 +212,8 @@ inline bool throttled(sched::Worker &worker);
 // its children in `pending` (folded).
 void submit_elsewhere(sched::Worker &worker, Task &fresh);
 
-// From now on an independent task of a parent with kOffers is offered to `offer`, which makes sure
-// that run_beyond_team() is called for it, or says false.
+// From now on independent tasks of a parent with kOffers are offered to `offer`. It says false, or
+// makes sure that run_beyond_team() is called for the task.
 using Offer = bool (*)(sched::Worker &worker, Task &task);
 void let_others_run(Offer offer);
 // On a worker that is no thread of the task's team, within another task. `guest`, where the task
@@ -229,10 +229,11 @@ inline void wait_depends_only(sched::Worker &worker, const Depend *depends, int 
     wait_depends(worker, nullptr, depends, count);
 }
 
-// The same where a compiler does not say whose dependences they are: of a `taskwait depend`, or of
-// an undeferred task that was made before and begins next. Tasks inherit kOddWaits from their
-// creator, which changes it at each such wait: so the one that begins tells on which side of the
-// last wait it was made. begin_waited: it begins, and takes part in the order if the wait was its.
+// The same where a compiler does not say whose dependences they are: they may be those of a
+// `taskwait depend`, or of an undeferred task that was made before and begins next. The creator
+// changes kOddWaits at each such wait, and tasks inherit it. So the task that begins shows whether
+// it was made before the last wait or after it. begin_waited: the task begins. If the wait was for
+// its dependences, it takes part in the order.
 void wait_depends_of_next(sched::Worker &worker, const Depend *depends, int count);
 void begin_waited_slow(sched::Worker &worker, Task &task);
 inline void begin_waited(sched::Worker &worker, Task &task) {

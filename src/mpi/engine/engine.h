@@ -35,8 +35,8 @@ struct Operation {
     const Operation *receives = nullptr; // beside what it sends, and started before
 };
 
-// Something that MPI has to finish. Who waits is either a suspended task, in whose frame the ticket
-// lives, or a callback, which then owns the ticket.
+// Something that MPI has to finish. Either a suspended task waits for it, and the ticket lives in
+// the task's frame; or a callback does, and owns the ticket.
 struct Ticket {
     // True when it is over; `error` holds the code that the caller gets. Null: `request` is tested
     // together with those of other tickets.

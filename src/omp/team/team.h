@@ -42,8 +42,8 @@ class MemberCondition : public sched::Condition {
         patient = true;
     }
     ~MemberCondition() = default;
-    // Asked after the count says that we park, which pairs with who changes what we wait for and
-    // then looks at the count: both seq_cst.
+    // Asked after the count says that we park. Who changes what we wait for looks at the count
+    // afterwards. Both are seq_cst, so one sees the other.
     virtual bool holds() const = 0;
     Member &member_;
 
@@ -113,8 +113,8 @@ struct League {
     ompt::Region *tool = nullptr; // of the teams region
 };
 
-// The threads of an initial thread's (a league team's, a target region's) parallel regions together
-// (OpenMP 5.2, 1.2.1), counted where they have a thread_limit.
+// The threads of all parallel regions below one initial thread, or one team of a league, or one
+// target region (OpenMP 5.2, 1.2.1). They are counted if there is a thread_limit.
 struct ContentionGroup {
     std::atomic<int> threads{1};
 
