@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the docs name is there: tests, files, and the places that links lead to.
+"""What the docs name is there: tests, files, options of the command, and the places that links lead to.
 
 A test is named in backquotes: `omp.taskwait.*`, `unit.Slab.StressProducerConsumer`, or `omp.taskwait` for all that
 begin so; `.Other` after `unit.Suite.One` is unit.Suite.Other. The column "test" of docs/user/openmp.md names them
 without `omp.`. What this build has no tests of (no MPI, say) is not looked for. And docs/dev/lock-free.md names every
 file of src/ with an atomic operation that changes a word.
 
-usage: docs.py --source FOLDER --ctest CTEST --build FOLDER
+usage: docs.py --source FOLDER --ctest CTEST --build FOLDER --sennit SENNIT
 """
 
 import argparse
@@ -36,8 +36,9 @@ def anchors(text):
 
 
 class Docs:
-    def __init__(self, source, tests):
+    def __init__(self, source, tests, commands):
         self.source = source
+        self.commands = commands
         self.tests = tests
         self.kinds = {test.split(".")[0] for test in tests}
         self.not_built = {test.split("-")[0] for test in tests if test.endswith("_NOT_BUILT")}  # GoogleTest's
@@ -98,6 +99,8 @@ class Docs:
         for number, line in enumerate(page.read_text().splitlines(), 1):
             self.check_tests(page, number, line)
             self.check_files(page, number, line)
+            for wrong in self.commands.wrong(line):
+                self.complain(page, number, wrong)
             if page.name == "openmp.md":
                 if line.startswith("| feature"):
                     column = [cell.strip() for cell in line.strip().strip("|").split("|")].index("test")
@@ -105,6 +108,39 @@ class Docs:
                     column = None
                 else:
                     self.check_openmp_column(page, number, line, column)
+
+
+COMMAND = re.compile(r"\bsennit (run|exec|doctor|report|bench cholesky|simulate(?: (?:cholesky|gauss-seidel|trace))?)\b([^#`|\n]*)")
+DEV = re.compile(r"\./dev ([a-z][\w-]*)")
+
+
+class Commands:
+    """The options that the command really has, and the words of ./dev."""
+
+    def __init__(self, source, sennit):
+        self.sennit = sennit if sennit and sennit.exists() else None
+        self.helps = {}
+        self.dev = (source / "dev").read_text()
+
+    def help(self, words):
+        if words not in self.helps:
+            told = subprocess.run([self.sennit, *words.split(), "--help"], stdout=subprocess.PIPE, text=True)
+            self.helps[words] = told.stdout
+        return self.helps[words]
+
+    def wrong(self, line):
+        for word in DEV.findall(line):
+            if not re.search(rf"^(?:[\w| -]*[| ])?{word}(?:[| ][\w| -]*)?\)", self.dev, re.MULTILINE):
+                yield f"./dev has no {word}"
+        if not self.sennit:
+            return
+        for words, rest in COMMAND.findall(line):
+            words = "simulate cholesky" if words == "simulate" else words
+            if words in ("run", "exec"):  # behind the program the options are the program's
+                rest = re.split(r" (?:\./|python3|taskset|--(?= ))", rest)[0]
+            for option in re.findall(r"(?<=\s)--[a-z][a-z-]+", rest):
+                if option not in self.help(words):
+                    yield f"sennit {words} has no {option}"
 
 
 CHANGES = re.compile(r"compare_exchange|\w\.exchange\(|fence_(?:light|heavy)\(|atomic_thread_fence|fetch_(?:add|sub|or|and)\(")
@@ -125,6 +161,7 @@ def main():
     parser.add_argument("--source", type=pathlib.Path, required=True)
     parser.add_argument("--ctest", default="ctest")
     parser.add_argument("--build", required=True)
+    parser.add_argument("--sennit", type=pathlib.Path, help="the command; without it options are not looked at")
     options = parser.parse_args()
     source = options.source.resolve()
     listed = subprocess.run([options.ctest, "--test-dir", options.build, "-N"], check=True, stdout=subprocess.PIPE,
@@ -133,7 +170,7 @@ def main():
     if not tests:
         print("no tests in this build")
         return 1
-    docs = Docs(source, tests)
+    docs = Docs(source, tests, Commands(source, options.sennit))
     pages = [source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").rglob("*.md"))]
     for page in pages:
         docs.check(page)
