@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the threads of a team share in a worksharing construct, step by step as the code does it:
-// the ring of descriptors, the turn of an ordered loop (omp/loops/worksharing.cpp), and whether the
-// team has tasks (sched/group.h). Each model also has a version with two steps exchanged, which the
-// checker must refuse.
+// the ring of descriptors, the turn of an ordered loop (omp/loops/worksharing.cpp); and in its
+// team: whether it has tasks (sched/group.h), and who opens its barrier (omp/team/team.cpp). Each
+// model also has a version with two steps exchanged, which the checker must refuse.
 #include "interleavings.h"
 
 #include <array>
@@ -228,6 +228,89 @@ TEST(Interleavings, AGroupWithTasksIsCountedOnce) {
             });
         EXPECT_EQ(failure.empty(), right) << failure;
     }
+}
+
+// ---- who opens the barrier: arrive, Team::settle (omp/team/team.cpp) -------------------------
+
+constexpr int kTeam = 3;
+constexpr int kJoin = 16;
+
+struct Arrivals {
+    int pc[kTeam] = {}, seen[kTeam] = {}, all[kTeam] = {};
+    bool at_join[kTeam] = {}, cancels = false; // does thread 0 cancel the region?
+    int arrived = 0, epoch = 0;
+    bool cancelled = false;
+    int before_join = kTeam, at_barrier = 0; // threads, for the rules
+    auto operator<=>(const Arrivals &) const = default;
+};
+
+// Each thread comes to a barrier and to the join, or is let through the barrier of a cancelled
+// region. The wrong one opens the gate without the exchange that decides.
+Outcome arrivals_step(Arrivals &s, int thread, std::string &broken, bool right) {
+    int &pc = s.pc[thread];
+    const auto counted = [&](int all) { return s.cancelled ? all / kJoin : all % kJoin; };
+    switch (pc) {
+    case 0: // the thread that cancels goes to the join at once
+        if (thread == 0 && s.cancels) {
+            s.cancelled = true;
+            s.at_join[thread] = true;
+        }
+        pc = 1;
+        return Outcome::ran;
+    case 1:
+        s.seen[thread] = s.epoch;
+        pc = 2;
+        return Outcome::ran;
+    case 2: // arrive()
+        s.at_barrier += !s.at_join[thread];
+        s.before_join -= s.at_join[thread];
+        s.arrived += 1 + (s.at_join[thread] ? kJoin : 0);
+        pc = 3;
+        return Outcome::ran;
+    case 3: // can_settle(), settle(): first a look at the arrivals,
+        s.all[thread] = s.arrived;
+        pc = 4;
+        return Outcome::ran;
+    case 4: // then at the region
+        pc = counted(s.all[thread]) == kTeam ? 5 : 7;
+        return Outcome::ran;
+    case 5: // then the exchange
+        if (right && s.arrived != s.all[thread]) {
+            pc = 7;
+            return Outcome::ran;
+        }
+        s.arrived = 0;
+        pc = 6;
+        return Outcome::ran;
+    case 6:
+        ++s.epoch;
+        pc = 7;
+        return Outcome::ran;
+    case 7: // the gate
+        if (s.epoch == s.seen[thread] && (s.at_join[thread] || !s.cancelled))
+            return counted(s.arrived) == kTeam ? (pc = 3, Outcome::ran) : Outcome::waits;
+        if (s.at_join[thread] ? s.before_join > 0 : !s.cancelled && s.at_barrier < kTeam)
+            broken = "a thread goes on before the others have come";
+        pc = s.at_join[thread] ? 8 : 1;
+        s.at_join[thread] = true;
+        return Outcome::ran;
+    default:
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, ABarrierOpensOnceWhenAllHaveCome) {
+    for (const bool right : {true, false})
+        for (const bool cancels : {false, true}) {
+            Arrivals start;
+            start.cancels = cancels;
+            const std::string failure =
+                failure_of(start, kTeam, [&](Arrivals &s, int thread, std::string &broken) {
+                    return arrivals_step(s, thread, broken, right);
+                });
+            // A gate that opens twice does no harm where only the join opens it.
+            EXPECT_EQ(failure.empty(), right || cancels) << failure << ", cancelled: " << cancels;
+        }
 }
 
 } // namespace
