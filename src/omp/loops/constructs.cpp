@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "omp/loops/constructs.h"
 
+#include "omp/loops/workshares.h"
 #include "omp/sync/lock_events.h"
 #include "omp/team/entry.h"
 #include "omp/team/region_events.h"
@@ -123,7 +124,7 @@ SENNIT_COLD void tell_iteration(const std::int64_t *vector, int loops, Dependenc
 
 // The threads of a loop share the team's turn.
 static Lock turn_here() {
-    return lock_at(kOrdered, member_of(here()).team->workshares);
+    return lock_at(kOrdered, &workshares_of(*member_of(here()).team));
 }
 
 SENNIT_COLD void ordered_begin_told(Site site) {

@@ -3,9 +3,9 @@
 
 #include "base/message.h"
 #include "omp/loops/constructs.h"
+#include "omp/loops/workshares.h"
 #include "omp/sync/wait_until.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -59,27 +59,13 @@ Doacross *make(int loops, const DoacrossLoop *nest) {
 
 } // namespace
 
-void doacross_reset(Team &team) {
-    const bool cancelled = team.cancelled.load(std::memory_order_relaxed);
-    const std::uint32_t used =
-        cancelled ? kDoacrossRing : std::min(team.member(0).work.doacross_begun, kDoacrossRing);
-    for (std::uint32_t i = 0; i < used; ++i) {
-        DoacrossShare &share = team.doacross[i];
-        if (share.setup.load(std::memory_order_relaxed) == DoacrossShare::kReady)
-            std::free(share.shared);
-        share.setup.store(DoacrossShare::kFree, std::memory_order_relaxed);
-        share.left.store(0, std::memory_order_relaxed);
-        share.turn.store(i, std::memory_order_relaxed);
-    }
-}
-
 void doacross_begin(sched::Worker &worker, int loops, const DoacrossLoop *nest) {
     Member &member = member_of(worker);
     Team &team = *member.team;
     if (team.size == 1)
         return;
     const std::uint32_t loop = member.work.doacross_begun++;
-    DoacrossShare &share = team.doacross[loop % kDoacrossRing];
+    DoacrossShare &share = workshares_of(team).doacross[loop % Workshares::kDoacrossRing];
     wait_until(worker, [&] {
         return share.turn.load(std::memory_order_acquire) == loop ||
                team.cancelled.load(std::memory_order_relaxed);
@@ -112,7 +98,7 @@ void doacross_end(sched::Worker &worker) {
     std::free(share->shared);
     share->left.store(0, std::memory_order_relaxed);
     share->setup.store(DoacrossShare::kFree, std::memory_order_relaxed);
-    share->turn.store(share->turn.load(std::memory_order_relaxed) + kDoacrossRing,
+    share->turn.store(share->turn.load(std::memory_order_relaxed) + Workshares::kDoacrossRing,
                       std::memory_order_release);
 }
 

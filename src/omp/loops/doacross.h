@@ -3,7 +3,7 @@
 // depend(source) and depend(sink) (OpenMP 5.2, 15.9.6 and 15.10.2).
 //
 // The threads of a loop share a bit per iteration vector: posted or not. A descriptor of the
-// team's ring belongs to the loop number `turn`, as in worksharing.cpp. In a team of one the order
+// team's ring belongs to the loop number `turn`, as in workshares.h. In a team of one the order
 // of execution satisfies every dependence, so there is nothing to share.
 // All functions are called by every thread of the team, from its implicit task.
 #pragma once
@@ -20,8 +20,6 @@ struct DoacrossLoop {
     std::int64_t step;
     std::uint64_t count;
 };
-
-void doacross_reset(Team &team); // at fork, before the threads start; also after a cancelled region
 
 // Enter and leave a loop nest with cross-iteration dependences.
 void doacross_begin(sched::Worker &worker, int loops, const DoacrossLoop *nest);

@@ -33,7 +33,7 @@ SENNIT_TOLD void leave(ompt::MutexKind kind, Mutex &mutex) {
     mutex.unlock();
 }
 
-void make_nested(void *lock); // sync.cpp
+void make_nested(void *lock);
 void drop_nested(void *lock);
 
 SENNIT_TOLD void init(void *lock, unsigned hint = 0) {

@@ -3,15 +3,11 @@
 // the word is kContended, or a waiter that was woken is about to make it so; no wake-up is lost.
 #include "omp/sync/sync.h"
 
-#include "base/message.h"
-#include "omp/sync/lock_routines.h"
 #include "omp/team/team.h"
 #include "sched/parking_lot.h"
 #include "sched/processors.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 
 namespace sennit::omp {
 namespace {
@@ -133,16 +129,6 @@ int nest_unlock(NestMutex &lock) {
         lock.mutex.unlock();
     }
     return left;
-}
-
-void routine::make_nested(void *lock) {
-    void *memory = std::malloc(sizeof(NestMutex));
-    if (!memory)
-        fatal("no memory for a nestable lock (%zu bytes)", sizeof(NestMutex));
-    *static_cast<NestMutex **>(lock) = new (memory) NestMutex;
-}
-void routine::drop_nested(void *lock) {
-    std::free(&nested(lock));
 }
 
 namespace {

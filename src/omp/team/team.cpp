@@ -3,7 +3,6 @@
 
 #include "base/config.h"
 #include "base/message.h"
-#include "omp/loops/worksharing.h"
 #include "omp/team/commons.h"
 #include "omp/team/entry.h"
 #include "omp/team/free_agents.h"
@@ -156,14 +155,12 @@ Team *make_team(int size) {
     }
     if (sched::ordered())
         sched::make_queues(*team);
-    team->workshares = make_workshares(size);
-    for (std::uint32_t i = 0; i < kDoacrossRing; ++i)
-        team->doacross[i].turn.store(i, std::memory_order_relaxed);
     return team;
 }
 
 void drop_team(Team *team) {
-    drop_workshares(team->workshares);
+    if (TeamExtension *const workshares = team->workshares.load(std::memory_order_acquire))
+        workshares->drop();
     for (int i = 0; i < team->size; ++i) {
         Member &member = team->member(i);
         member.~Member();
@@ -407,7 +404,7 @@ Team &start_region(sched::Worker &worker, int size, Body body, void *data, Team:
     team.data = data;
     team.reductions = nullptr;
     place_team(team, encountering);
-    reset_workshares(team);
+    team.forget_workshares();
     if (team.cancelled.load(std::memory_order_relaxed))
         team.cancelled.store(false, std::memory_order_relaxed);
     if (kTool)

@@ -14,7 +14,7 @@
 #include "omp/env/icv.h"
 #include "omp/events/events.h"
 #include "omp/events/site.h"
-#include "omp/loops/iterations.h"
+#include "omp/team/iterations.h"
 #include "sched/worker.h"
 #include "task/observer.h"
 #include "task/task.h"
@@ -65,18 +65,18 @@ class Gate {
     std::atomic<int> armed_{0};
 };
 
-// Worksharing state; see worksharing.h.
-struct Workshares;
-struct Doacross; // doacross.cpp
-inline constexpr std::uint32_t kDoacrossRing = 4;
-// What the threads of a loop with ordered(n) share; see doacross.h.
-struct DoacrossShare {
-    enum : int { kFree, kBusy, kReady };
-    std::atomic<std::uint32_t> turn{0};
-    std::atomic<int> setup{kFree};
-    std::atomic<int> left{0};
-    Doacross *shared = nullptr;
+// What a room above keeps for a team, made when a thread of the team first needs it.
+class TeamExtension {
+  public:
+    virtual void reset(Team &team) = 0; // a region begins; its threads have not
+    virtual void drop() = 0;            // with the team
+
+  protected:
+    ~TeamExtension() = default;
 };
+
+// A thread's part in worksharing, see omp/loops/.
+struct DoacrossShare;
 struct MemberWorkshares {
     std::uint32_t begun = 0;           // worksharing loops and sections begun in this region
     std::uint32_t singles = 0;         // `single` constructs met in this region
@@ -158,14 +158,18 @@ struct Team final : sched::Group {
     void *data = nullptr;
     const Icvs *icvs = nullptr; // of the implicit tasks: the encountering task's
     Task *encountering_task = nullptr;
-    alignas(kCacheLine) Workshares *workshares = nullptr;
-    DoacrossShare doacross[kDoacrossRing];
+    alignas(kCacheLine) std::atomic<TeamExtension *> workshares{nullptr};
     void *copyprivate = nullptr;              // published by the `single` thread
     std::atomic<bool> share_cancelled{false}; // the worksharing construct, until the next barrier
     TaskReductions *reductions = nullptr;     // parallel reduction(task, ...)
     TeamPlacement placement;
     ompt::Region tool;
 
+    void forget_workshares() {
+        // Acquire: another thread of an earlier region may have made them.
+        if (TeamExtension *const extension = workshares.load(std::memory_order_acquire))
+            extension->reset(*this);
+    }
     Member &member(int index) { return *static_cast<Member *>(slots[index]); }
     void settle() override;
     bool can_settle() const override;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who gives out the iterations of a loop: a plan. It is asked by every thread of the team for its
+// next piece, until it has none for it. The plans of OpenMP's schedules are in plans.cpp:
+//
+//   share     static: computed, nothing is shared
+//   counter   monotonic dynamic: the next chunk is a shared counter
+//   steal     nonmonotonic dynamic: each thread has a range of chunks and steals when it is empty
+//   whole     nonmonotonic dynamic for a team of one
+//   guided    a shared iteration number
+//   trapezoid the number of the next piece is a shared counter; its bounds are computed
+//
+// A room above may have plans of its own: its Planner is asked before the schedule decides.
+#pragma once
+
+#include "base/compiler.h"
+#include "omp/loops/schedule.h"
+#include "omp/loops/stealable_range.h"
+#include "omp/team/team.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace sennit::omp {
+
+class Plan;
+
+// A loop as its plan sees it. Its iterations are 0 .. count-1. Constant after Plan::begin, but for
+// `next` and the ranges.
+struct alignas(kCacheLine) Loop {
+    const Plan *plan = nullptr;
+    std::uint64_t count = 0;
+    std::uint64_t chunk = 1;    // iterations of a chunk
+    std::uint64_t chunks = 0;   // how many; the last one may be shorter
+    std::uint64_t multiple = 1; // simd: pieces have a multiple of this many iterations
+    bool chunked = false;       // the program has asked for chunks of this length
+    bool ordered = false;
+    StealableRange *ranges = nullptr; // steal: one a thread; none in a team of one
+    void *own = nullptr;              // of a plan from above
+    // counter, trapezoid: next chunk; guided: next iteration; steal: 1 once the final chunk is
+    // given away.
+    alignas(kCacheLine) std::atomic<std::uint64_t> next{0};
+    // trapezoid, which has just had that line: the first piece, and by how much each next one is
+    // shorter.
+    std::uint64_t longest = 0;
+    std::uint64_t decrement = 0;
+
+    // Chunk number `number` as iterations.
+    void give_chunk(std::uint64_t number, std::uint64_t *first, std::uint64_t *last) const {
+        *first = number * chunk;
+        *last = number + 1 == chunks ? count : *first + chunk;
+    }
+};
+
+// One object serves all loops that follow it. A thread's own state is in its MemberWorkshares:
+// `position` is 0 when it enters the loop.
+class Plan {
+  public:
+    // By the thread that comes first, before any other; the loop's numbers are those of the
+    // schedule, `next` is 0.
+    virtual void begin(Loop &, int /*threads*/) const {}
+    // The next iterations [*first, *last) for this thread, never none of them; false: it has had
+    // all. Called by the threads of the team at the same time. The thread that is given the loop's
+    // last iteration gets no piece after it: compilers tell by a thread's last piece who has the
+    // value of lastprivate. Where the schedule is monotonic each thread's pieces ascend.
+    virtual bool next(Member &member, Loop &loop, std::uint64_t *first,
+                      std::uint64_t *last) const = 0;
+    // When all threads have left a loop that has something of the plan's `own`: by the last of
+    // them, or for a cancelled region after it.
+    virtual void end(Loop &) const {}
+
+  protected:
+    ~Plan() = default;
+};
+
+// A loop begins in a team of so many threads: who gives it out?
+void begin_loop(Loop &loop, std::uint64_t count, const LoopSchedule &schedule, int threads);
+inline void end_loop(Loop &loop) {
+    if (SENNIT_UNLIKELY(loop.own != nullptr))
+        loop.plan->end(loop);
+}
+
+// Has a say before the schedule. Asked once a loop, by its first thread.
+class Planner {
+  public:
+    // Null: as the schedule says.
+    virtual const Plan *plan_for(const LoopSchedule &schedule, std::uint64_t count,
+                                 int threads) = 0;
+
+  protected:
+    ~Planner() = default;
+};
+void set_planner(Planner *planner); // before there are threads, or while no loop begins
+
+} // namespace sennit::omp

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plans of OpenMP's schedules (OpenMP 5.2, 11.5.3). Their state is in the Loop and in the
+// member's `position`.
+#include "omp/loops/plan.h"
+
+#include "base/spin.h"
+#include "sched/processors.h"
+
+#include <algorithm>
+
+namespace sennit::omp {
+namespace {
+
+// At most all ones: the result is the length of a piece.
+std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
+    std::uint64_t up = 0;
+    return __builtin_add_overflow(value, multiple - 1, &up) ? ~std::uint64_t{0}
+                                                            : up / multiple * multiple;
+}
+
+std::uint64_t chunks_of(const Loop &loop) {
+    return loop.count == 0 ? 0 : (loop.count - 1) / loop.chunk + 1;
+}
+
+// Without chunks one piece a thread, else every n-th chunk. `position`: pieces that it had.
+class Share final : public Plan {
+  public:
+    void begin(Loop &loop, int threads) const override {
+        if (loop.multiple <= 1 || loop.chunked || loop.count == 0)
+            return;
+        const auto n = static_cast<std::uint64_t>(threads);
+        loop.chunked = true;
+        loop.chunk = round_up(loop.count / n + (loop.count % n != 0), loop.multiple);
+        loop.chunks = chunks_of(loop);
+    }
+    bool next(Member &member, Loop &loop, std::uint64_t *first,
+              std::uint64_t *last) const override {
+        const std::uint64_t position = member.work.position++;
+        if (!loop.chunked) {
+            if (position != 0)
+                return false;
+            static_share(loop.count, member.group->size, member.index, first, last);
+            return *first < *last;
+        }
+        const auto threads = static_cast<std::uint64_t>(member.group->size);
+        const std::uint64_t chunk = static_cast<std::uint64_t>(member.index) + threads * position;
+        if (chunk >= loop.chunks)
+            return false;
+        loop.give_chunk(chunk, first, last);
+        return true;
+    }
+};
+
+class Counter final : public Plan {
+  public:
+    bool next(Member &, Loop &loop, std::uint64_t *first, std::uint64_t *last) const override {
+        // The load keeps the counter from running away, and its cache line shared, at the end.
+        if (loop.next.load(std::memory_order_relaxed) >= loop.chunks)
+            return false;
+        const std::uint64_t chunk = loop.next.fetch_add(1, std::memory_order_relaxed);
+        if (chunk >= loop.chunks)
+            return false;
+        loop.give_chunk(chunk, first, last);
+        return true;
+    }
+};
+
+// A chunk waits behind a long, or suspended, iteration only until somebody is idle. The loop's
+// final chunk belongs to nobody: it goes to a thread that finds nothing else, as its last piece.
+// `position`: 1 after the final chunk.
+class Steal final : public Plan {
+  public:
+    void begin(Loop &loop, int threads) const override {
+        const std::uint64_t shared_out = loop.count == 0 ? 0 : loop.chunks - 1;
+        for (int thread = 0; thread < threads; ++thread) {
+            std::uint64_t first = 0;
+            std::uint64_t last = 0;
+            static_share(shared_out, threads, thread, &first, &last);
+            loop.ranges[thread].assign(first, last);
+        }
+    }
+    bool next(Member &member, Loop &loop, std::uint64_t *first,
+              std::uint64_t *last) const override {
+        std::uint64_t chunk = 0;
+        if (SENNIT_LIKELY(loop.ranges[member.index].take(&chunk))) {
+            loop.give_chunk(chunk, first, last);
+            return true;
+        }
+        return next_of_others(member, loop, first, last);
+    }
+
+    static SENNIT_NOINLINE bool next_of_others(Member &member, Loop &loop, std::uint64_t *first,
+                                               std::uint64_t *last) {
+        std::uint64_t chunk = 0;
+        if (member.work.position != 0 || loop.count == 0)
+            return false;
+        while (steal_chunks(member, loop))
+            if (loop.ranges[member.index].take(&chunk)) {
+                loop.give_chunk(chunk, first, last);
+                return true;
+            }
+        if (loop.next.load(std::memory_order_relaxed) != 0 ||
+            loop.next.exchange(1, std::memory_order_relaxed) != 0)
+            return false;
+        member.work.position = 1;
+        loop.give_chunk(loop.chunks - 1, first, last);
+        return true;
+    }
+
+    // Does the owner finish `range` within a microsecond, or when it gets the processor? Then a
+    // theft would cost both more than it gains.
+    static bool drains_at_once(const StealableRange &range) {
+        if (sched::crowded()) {
+            if (!sched::processors_wanted())
+                sched::yield_processor();
+        } else {
+            for (const std::uint64_t end = ticks() + sched::ticks_per_us(); ticks() < end;) {
+                if (range.left() == 0)
+                    return true;
+                cpu_relax();
+            }
+        }
+        return range.left() == 0;
+    }
+
+    // Half of the longest range becomes this thread's; false when all are empty.
+    static bool steal_chunks(const Member &member, const Loop &loop) {
+        for (;;) {
+            StealableRange *victim = nullptr;
+            std::uint64_t most = 0;
+            for (int i = 0; i < member.group->size; ++i) {
+                const std::uint64_t left = loop.ranges[i].left();
+                if (i != member.index && left > most) {
+                    most = left;
+                    victim = &loop.ranges[i];
+                }
+            }
+            if (!victim)
+                return false;
+            std::uint64_t first = 0;
+            std::uint64_t last = 0;
+            if (drains_at_once(*victim) || !victim->steal_half(&first, &last))
+                continue;
+            loop.ranges[member.index].refill(first, last);
+            return true;
+        }
+    }
+};
+
+class Whole final : public Plan {
+  public:
+    bool next(Member &member, Loop &loop, std::uint64_t *first,
+              std::uint64_t *last) const override {
+        *first = 0;
+        *last = loop.count;
+        return member.work.position++ == 0 && loop.count != 0;
+    }
+};
+
+class Guided final : public Plan {
+  public:
+    bool next(Member &member, Loop &loop, std::uint64_t *first,
+              std::uint64_t *last) const override {
+        const auto threads = static_cast<std::uint64_t>(member.group->size);
+        std::uint64_t start = loop.next.load(std::memory_order_relaxed);
+        std::uint64_t end = 0;
+        do {
+            if (start >= loop.count)
+                return false;
+            const std::uint64_t rest = loop.count - start;
+            const std::uint64_t share =
+                std::max(rest / threads + (rest % threads != 0), loop.chunk);
+            const std::uint64_t size =
+                loop.multiple > 1 ? round_up(share, loop.multiple) : share; // no division as a rule
+            end = size < rest ? start + size : loop.count;
+        } while (!loop.next.compare_exchange_weak(start, end, std::memory_order_relaxed));
+        *first = start;
+        *last = end;
+        return true;
+    }
+};
+
+// Trapezoid self-scheduling (Tzen and Ni, 1993): pieces get shorter by the same amount each, from
+// half a fair share down to the chunk.
+class Trapezoid final : public Plan {
+  public:
+    __extension__ using Wide = unsigned __int128;
+
+    void begin(Loop &loop, int threads) const override {
+        const auto shares = 2 * static_cast<std::uint64_t>(threads);
+        loop.longest = std::max(loop.count / shares + (loop.count % shares != 0), loop.chunk);
+        const Wide both_ends = Wide{loop.longest} + loop.chunk;
+        loop.chunks = static_cast<std::uint64_t>(Wide{loop.count} * 2 / both_ends) + 1;
+        loop.decrement = loop.chunks > 1 ? (loop.longest - loop.chunk) / (loop.chunks - 1) : 0;
+    }
+    bool next(Member &, Loop &loop, std::uint64_t *first, std::uint64_t *last) const override {
+        // Where piece number `n` begins.
+        auto begin = [&](std::uint64_t n) {
+            const Wide at = Wide{n} * loop.longest - Wide{loop.decrement} * n * (n - 1) / 2;
+            return at < loop.count ? static_cast<std::uint64_t>(at) : loop.count;
+        };
+        const std::uint64_t n = loop.next.fetch_add(1, std::memory_order_relaxed);
+        // Rounding may leave a rest behind the last piece, which belongs to it.
+        if (n >= loop.chunks || (*first = begin(n)) >= loop.count)
+            return false;
+        *last = n + 1 == loop.chunks ? loop.count : begin(n + 1);
+        return true;
+    }
+};
+
+constexpr Share kShare;
+constexpr Counter kCounter;
+constexpr Steal kSteal;
+constexpr Whole kWhole;
+constexpr Guided kGuided;
+constexpr Trapezoid kTrapezoid;
+
+Planner *g_planner = nullptr;
+
+// The plan's own type is known: a call that can be inlined.
+template <class P>
+void begin(const P &plan, Loop &loop, int threads) {
+    loop.plan = &plan;
+    plan.begin(loop, threads);
+}
+
+void begin_as_scheduled(Loop &loop, const LoopSchedule &schedule, int threads) {
+    switch (schedule.kind) {
+    case Sched::dynamic:
+        if (schedule.monotonic || schedule.ordered)
+            return begin(kCounter, loop, threads);
+        return threads > 1 ? begin(kSteal, loop, threads) : begin(kWhole, loop, threads);
+    case Sched::guided:
+        return begin(kGuided, loop, threads);
+    case Sched::trapezoidal:
+        return schedule.multiple > 1 ? begin(kGuided, loop, threads)
+                                     : begin(kTrapezoid, loop, threads);
+    default:
+        return begin(kShare, loop, threads); // static, auto
+    }
+}
+
+} // namespace
+
+void begin_loop(Loop &loop, std::uint64_t count, const LoopSchedule &schedule, int threads) {
+    loop.count = count;
+    loop.chunk = std::max<std::uint64_t>(schedule.chunk, 1);
+    loop.chunks = chunks_of(loop);
+    loop.multiple = schedule.multiple;
+    loop.chunked = schedule.chunk != 0;
+    loop.ordered = schedule.ordered;
+    loop.own = nullptr;
+    loop.next.store(0, std::memory_order_relaxed);
+    if (SENNIT_UNLIKELY(g_planner != nullptr))
+        if (const Plan *plan = g_planner->plan_for(schedule, count, threads)) {
+            loop.plan = plan;
+            return plan->begin(loop, threads);
+        }
+    begin_as_scheduled(loop, schedule, threads);
+}
+
+void set_planner(Planner *planner) {
+    g_planner = planner;
+}
+
+} // namespace sennit::omp

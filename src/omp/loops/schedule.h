@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program says of how the iterations of a loop are given out (OpenMP 5.2, 11.5.3).
+#pragma once
+
+#include "omp/env/icv.h"
+
+#include <cstdint>
+
+namespace sennit::omp {
+
+struct LoopSchedule {
+    Sched kind = Sched::static_;
+    std::uint64_t chunk = 0; // 0: the kind's default
+    bool monotonic = false;  // false lets dynamic split the space among the threads and steal
+    bool ordered = false;
+    std::uint64_t multiple = 1; // simd: pieces have a multiple of this many iterations
+};
+
+// The chunk-less static schedule's share of one thread.
+void static_share(std::uint64_t count, int threads, int thread, std::uint64_t *first,
+                  std::uint64_t *last);
+
+} // namespace sennit::omp

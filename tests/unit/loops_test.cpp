@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// omp/loops: the plans of all schedules give out every iteration once, and a plan from above is
+// asked where its planner wants to.
+#include "omp/loops/plan.h"
+#include "omp/loops/worksharing.h"
+#include "omp/team/cancel.h"
+
+#include <gtest/gtest.h>
+#include <memory>
+
+using namespace sennit;
+using namespace sennit::omp;
+
+namespace {
+
+struct Work {
+    LoopSchedule schedule;
+    std::uint64_t count;
+    int loops = 1;
+    bool leave_early = false;
+    std::atomic<int> *hits;
+};
+
+void body(Member &member, void *data) {
+    const Work &run = *static_cast<Work *>(data);
+    sched::Worker &worker = *sched::Worker::self();
+    for (int i = 0; i < run.loops; ++i) {
+        loop_begin(worker, run.count, run.schedule);
+        if (run.leave_early && member.index == 0) {
+            member.team->cancelled.store(true);
+            return;
+        }
+        std::uint64_t first = 0;
+        std::uint64_t last = 0;
+        while (loop_next(worker, &first, &last))
+            for (; first < last; ++first)
+                run.hits[first].fetch_add(1);
+        loop_end(worker);
+    }
+}
+
+void expect_each_once(LoopSchedule schedule, std::uint64_t count, int threads) {
+    constexpr int kLoops = 20; // more than the ring
+    const auto hits = std::make_unique<std::atomic<int>[]>(count + 1);
+    Work run{schedule, count, kLoops, false, hits.get()};
+    parallel(here(), threads, body, &run);
+    for (std::uint64_t i = 0; i < count; ++i)
+        ASSERT_EQ(hits[i].load(), kLoops) << "iteration " << i << " of " << count;
+}
+
+// Thread 0 gets all, in one piece.
+class Selfish final : public Plan {
+  public:
+    void begin(Loop &loop, int) const override {
+        ++begun;
+        loop.own = const_cast<Selfish *>(this);
+    }
+    bool next(Member &member, Loop &loop, std::uint64_t *first,
+              std::uint64_t *last) const override {
+        *first = 0;
+        *last = loop.count;
+        return member.index == 0 && member.work.position++ == 0 && loop.count > 0;
+    }
+    void end(Loop &loop) const override {
+        EXPECT_EQ(loop.own, this);
+        ++ended;
+    }
+    mutable std::atomic<int> begun{0};
+    mutable std::atomic<int> ended{0};
+};
+
+class OfGuided final : public Planner {
+  public:
+    OfGuided() { set_planner(this); }
+    ~OfGuided() { set_planner(nullptr); }
+    const Plan *plan_for(const LoopSchedule &schedule, std::uint64_t, int) override {
+        return schedule.kind == Sched::guided ? &plan : nullptr;
+    }
+    Selfish plan;
+};
+
+} // namespace
+
+TEST(Loops, EveryPlanGivesOutEachIterationOnce) {
+    for (const Sched kind : {Sched::static_, Sched::dynamic, Sched::guided, Sched::trapezoidal})
+        for (const std::uint64_t chunk : {0, 1, 3})
+            for (const bool monotonic : {false, true})
+                for (const std::uint64_t multiple : {1, 4})
+                    for (const std::uint64_t count : {0, 1, 2, 7, 64, 301})
+                        for (const int threads : {1, 2, 3})
+                            expect_each_once({.kind = kind,
+                                              .chunk = chunk,
+                                              .monotonic = monotonic,
+                                              .multiple = multiple},
+                                             count, threads);
+}
+
+TEST(Loops, APlannerHasASayBeforeTheSchedule) {
+    const OfGuided planner;
+    expect_each_once({.kind = Sched::guided}, 100, 2);
+    EXPECT_EQ(planner.plan.begun.load(), 20);
+    EXPECT_EQ(planner.plan.ended.load(), 20);
+    expect_each_once({.kind = Sched::dynamic}, 100, 2);
+    EXPECT_EQ(planner.plan.begun.load(), 20);
+}
+
+TEST(Loops, APlanIsToldOfTheEndOfACancelledLoop) {
+    const OfGuided planner;
+    std::atomic<int> hits[8] = {};
+    Work run{{.kind = Sched::guided}, 8, 1, true, hits};
+    parallel(here(), 2, body, &run);
+    EXPECT_EQ(planner.plan.begun.load(), 1);
+    run.leave_early = false;
+    parallel(here(), 2, body, &run);
+    EXPECT_EQ(planner.plan.begun.load(), 2);
+    EXPECT_EQ(planner.plan.ended.load(), 2);
+}
