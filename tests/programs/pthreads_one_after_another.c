@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Each thread of the program begins as an initial thread with the settings of the environment and
  * fresh threadprivate variables (OpenMP 5.2, 2.4 and 5.2), whatever a thread before it has left; its
- * first region's threads begin in its rounding mode.
+ * first region's threads begin in its rounding mode, and worksharing constructs outside of regions
+ * are its own (11.5).
  */
 #include "check.h"
 #include <fenv.h>
@@ -12,6 +13,19 @@ static int private_value = 7;
 
 static int threads, dynamic, levels, chunk;
 static omp_sched_t schedule;
+
+static void share_alone(void) {
+    int iterations = 0, singles = 0;
+    for (int round = 0; round < 3; ++round) {
+#pragma omp for schedule(dynamic)
+        for (int i = 0; i < 10; ++i)
+            ++iterations;
+#pragma omp single
+        ++singles;
+    }
+    CHECK_EQ(iterations, 30);
+    CHECK_EQ(singles, 3);
+}
 
 static void *user(void *mode) {
     const int rounding = *(const int *)mode;
@@ -34,6 +48,7 @@ static void *user(void *mode) {
         ++members;
     }
     CHECK_EQ(members, threads);
+    share_alone();
     private_value = 8;
     omp_set_num_threads(threads + 1);
     omp_set_dynamic(!dynamic);

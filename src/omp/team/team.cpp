@@ -608,6 +608,7 @@ sched::Worker &attach() {
             first, home.initial, std::memory_order_release, std::memory_order_relaxed));
     }
     Member &member = home.initial->member(0);
+    home.initial->forget_workshares(); // of a thread that has ended
     worker.enter(member);
     start_implicit(worker, member);
     member.implicit.flags = Task::kInitial;
