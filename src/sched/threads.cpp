@@ -262,6 +262,10 @@ void Worker::after_fork_in_child() {
     for (int i = 0, n = count(); i < n; ++i)
         if (by_id(i) != t_self_)
             g_workers[i].store(nullptr, std::memory_order_relaxed);
+    if (t_self_) { // the system calls its thread by another number
+        t_self_->thread_id_.store(gettid(), std::memory_order_relaxed);
+        t_self_->each_fiber([](Fiber &fiber) { fiber.thread = gettid(); });
+    }
     poll::after_fork_in_child();
 }
 

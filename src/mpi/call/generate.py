@@ -415,7 +415,8 @@ def wrapper(call, header, suffix):
     fields["entry"] = f'static int entry_{name}' if behind else f'extern "C" int sennit_MPI_{name}'
     fields["posts"] = f"entry_{name}" if behind else fields["bare"]
     watched = call["status"] != "-"
-    fields["traced"] = f'Traced traced({fields["facts"]}, {fields["bytes"]});'
+    fields["traced"] = (f'Traced traced([&] {{ return CallFacts{fields["facts"]}; }}, '
+                        f'{fields["bytes"]});')
     if watched:
         fields["traced"] += f'\n    {call["status"]} = traced.status({call["status"]});'
     if kind == "start" and (not header.has(twin) or header.has_wrong(twin)):

@@ -5,6 +5,7 @@
 #include "mpi/call/object.h"
 #include "sennit.h"
 
+#include <concepts>
 #include <cstdint>
 #include <mpi.h>
 
@@ -26,13 +27,15 @@ std::uint64_t message_bytes(std::int64_t count, MPI_Datatype type);
 
 class Traced {
   public:
-    // bytes(): what is sent, or the room for what is received.
-    template <class Bytes>
-    Traced(const CallFacts &facts, Bytes bytes) {
+    // facts(): the call, written down only where somebody wants to know. bytes(): what is sent, or
+    // the room for what is received.
+    template <std::invocable Facts, class Bytes>
+    Traced(Facts facts, Bytes bytes) {
         if (__builtin_expect(g_tracing, false))
-            begin(facts, bytes());
+            begin(facts(), bytes());
     }
-    explicit Traced(const CallFacts &facts) : Traced(facts, [] { return std::uint64_t{0}; }) {}
+    explicit Traced(const CallFacts &facts)
+        : Traced([&] { return facts; }, [] { return std::uint64_t{0}; }) {}
     ~Traced() {
         if (__builtin_expect(active_, false))
             end();
