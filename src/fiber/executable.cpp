@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fiber/executable.h"
 
+#include "base/loaded_object.h"
 #include "base/message.h"
 
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <link.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
@@ -17,30 +17,29 @@ std::atomic<bool> g_executable{false};
 std::atomic<unsigned long long> g_loads{0}; // dlpi_adds at the last look
 
 // As glibc decides: who says nothing needs it. The vdso was not loaded by it.
-bool needs_executable(const dl_phdr_info &object) {
-    if (object.dlpi_addr == getauxval(AT_SYSINFO_EHDR))
+bool needs_executable(const LoadedObject &object) {
+    if (object.base() == getauxval(AT_SYSINFO_EHDR))
         return false;
-    for (int i = 0; i < object.dlpi_phnum; ++i)
-        if (object.dlpi_phdr[i].p_type == PT_GNU_STACK)
-            return (object.dlpi_phdr[i].p_flags & PF_X) != 0;
-    return true;
+    const LoadedObject::Segment *const stack = object.find(PT_GNU_STACK);
+    return !stack || (stack->p_flags & PF_X) != 0;
 }
 
-enum : int { kGoOn, kSeen, kFound };
-
-int visit(dl_phdr_info *object, std::size_t, void *first) {
-    if (*static_cast<bool *>(first) &&
-        g_loads.exchange(object->dlpi_adds, std::memory_order_relaxed) == object->dlpi_adds)
-        return kSeen;
-    *static_cast<bool *>(first) = false;
-    return needs_executable(*object) ? kFound : kGoOn;
+// Where nothing was loaded since the last look, the first object says so.
+bool any_needs_executable() {
+    enum : int { kGoOn, kSeen, kFound };
+    return each_object([first = true](const LoadedObject &object) mutable -> int {
+               if (first &&
+                   g_loads.exchange(object.loads(), std::memory_order_relaxed) == object.loads())
+                   return kSeen;
+               first = false;
+               return needs_executable(object) ? kFound : kGoOn;
+           }) == kFound;
 }
 
 } // namespace
 
 bool need_executable() {
-    bool first = true;
-    return !executable() && dl_iterate_phdr(visit, &first) == kFound &&
+    return !executable() && any_needs_executable() &&
            !g_executable.exchange(true, std::memory_order_seq_cst);
 }
 

@@ -1,47 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/code.h"
 
-#include "program/dynamic_section.h"
+#include "base/loaded_object.h"
+#include "program/names.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <cstring>
-#include <elf.h>
-#include <link.h>
-#include <string_view>
 
 namespace sennit::program {
-
-bool is_send(const char *symbol) {
-    const int initial = std::tolower(static_cast<unsigned char>(symbol[0]));
-    if (initial != 'm' && initial != 'p' && initial != 't') // of many symbols nearly all
-        return false;
-    char lower[32];
-    std::size_t length = 0;
-    for (; symbol[length] && length < sizeof lower; ++length)
-        lower[length] = static_cast<char>(std::tolower(static_cast<unsigned char>(symbol[length])));
-    if (length == sizeof lower) // no MPI function with a send's name is that long
-        return false;
-    std::string_view name(lower, length);
-    const auto skip = [&](std::string_view prefix) {
-        const bool there = name.starts_with(prefix);
-        if (there)
-            name.remove_prefix(prefix.size());
-        return there;
-    };
-    skip("p");
-    if (!skip("mpi_") && !skip("tampi_") && !skip("mpix_"))
-        return false;
-    for (const std::string_view word : {"send", "isend", "ssend", "bsend", "rsend", "issend",
-                                        "ibsend", "irsend", "sendrecv", "isendrecv"})
-        // What follows is Fortran's: _, _f08_, _f08ts_; and _replace. Not _init, which sends
-        // nothing.
-        if (name == word || (name.starts_with(word) && name[word.size()] == '_' &&
-                             !name.substr(word.size()).starts_with("_init")))
-            return true;
-    return false;
-}
 
 #ifdef __x86_64__
 
@@ -59,14 +26,6 @@ T read(std::uintptr_t at) {
     T value;
     std::memcpy(&value, reinterpret_cast<const void *>(at), sizeof value);
     return value;
-}
-
-bool makes_tasks(const char *symbol) {
-    for (const char *name :
-         {"GOMP_task", "GOMP_taskloop", "GOMP_taskloop_ull", "__kmpc_omp_task_alloc"})
-        if (std::strcmp(symbol, name) == 0)
-            return true;
-    return false;
 }
 
 // Slots of the GOT that the loader fills with the addresses of functions of some kind.
@@ -88,7 +47,7 @@ class Slots {
 
 using Wanted = int (*)(const char *symbol);
 int wants_send(const char *symbol) {
-    return is_send(symbol);
+    return names().sends(symbol);
 }
 
 // What is needed of a loaded object.
@@ -96,19 +55,12 @@ class Object {
   public:
     // The one that contains an address.
     explicit Object(std::uintptr_t address, Wanted wanted = wants_send) : wanted_(wanted) {
-        struct Where {
-            Object *self;
-            std::uintptr_t address;
-        } where{this, address};
-        dl_iterate_phdr(
-            [](dl_phdr_info *info, std::size_t, void *given) {
-                const auto &[self, at] = *static_cast<Where *>(given);
-                self->take(*info, at);
-                return self->text_end_ != 0 ? 1 : 0;
-            },
-            &where);
+        each_object([this, address](const LoadedObject &object) {
+            take(object, address);
+            return text_end_ != 0;
+        });
     }
-    explicit Object(const dl_phdr_info &info) { take(info, 0); }
+    explicit Object(const LoadedObject &object) { take(object, 0); }
 
     Slots wanted;
     Slots makers; // of tasks
@@ -147,24 +99,23 @@ class Object {
     }
 
     // With the code that contains an address, or, given 0, whatever code it has.
-    void take(const dl_phdr_info &info, std::uintptr_t address) {
-        const std::uintptr_t base = info.dlpi_addr;
-        const ElfW(Phdr) *frames = nullptr;
-        for (int i = 0; i < info.dlpi_phnum; ++i) {
-            const ElfW(Phdr) &segment = info.dlpi_phdr[i];
+    void take(const LoadedObject &object, std::uintptr_t address) {
+        for (const LoadedObject::Segment &segment : object.segments())
             if (segment.p_type == PT_LOAD && (segment.p_flags & (PF_X | PF_R)) == (PF_X | PF_R) &&
-                (!address || address - (base + segment.p_vaddr) < segment.p_filesz)) {
-                text_ = base + segment.p_vaddr;
+                (!address || address - object.address_of(segment) < segment.p_filesz)) {
+                text_ = object.address_of(segment);
                 text_end_ = text_ + segment.p_filesz;
             }
-            if (segment.p_type == PT_GNU_EH_FRAME)
-                frames = &segment;
-        }
         if (!text_end_)
             return;
-        if (frames)
-            find_functions(base + frames->p_vaddr, frames->p_memsz);
-        find_slots(base, DynamicSection(info));
+        if (const LoadedObject::Segment *frames = object.find(PT_GNU_EH_FRAME))
+            find_functions(object.address_of(*frames), frames->p_memsz);
+        DynamicSection(object).each_slot([this](const char *symbol, std::uintptr_t slot) {
+            if (wanted_(symbol))
+                wanted.add(slot);
+            else if (names().makes_tasks(symbol))
+                makers.add(slot);
+        });
     }
 
     void find_functions(std::uintptr_t head, std::size_t size) {
@@ -177,23 +128,6 @@ class Object {
         functions_ = head;
         function_count_ = static_cast<std::uint32_t>(
             std::min<std::size_t>(read<std::uint32_t>(head + 8), (size - kTable) / 8));
-    }
-    void find_slots(std::uintptr_t base, const DynamicSection &section) {
-        if (!section.symbols || !section.strings)
-            return;
-        for (const auto &table : section.relocations)
-            for (std::size_t i = 0; table.first && i < table.bytes / sizeof(ElfW(Rela)); ++i) {
-                const ElfW(Rela) &relocation = table.first[i];
-                const auto type = ELF64_R_TYPE(relocation.r_info);
-                if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
-                    continue;
-                const char *name =
-                    section.strings + section.symbols[ELF64_R_SYM(relocation.r_info)].st_name;
-                if (wanted_(name))
-                    wanted.add(base + relocation.r_offset);
-                else if (makes_tasks(name))
-                    makers.add(base + relocation.r_offset);
-            }
     }
 
     Wanted wanted_ = wants_send;
@@ -323,10 +257,8 @@ bool has_sending_tasks(const void *in_object) {
 }
 
 bool process_has_sending_tasks() {
-    const auto visit = [](dl_phdr_info *info, std::size_t, void *) {
-        return has_sending_tasks(Object(*info)) ? 1 : 0;
-    };
-    return dl_iterate_phdr(visit, nullptr) != 0;
+    return each_object(
+               [](const LoadedObject &object) { return has_sending_tasks(Object(object)); }) != 0;
 }
 
 #else
@@ -344,7 +276,7 @@ bool process_has_sending_tasks() {
 #endif
 
 std::optional<bool> calls_send(const void *entry) {
-    if (calls(entry, [](const char *symbol) { return int{is_send(symbol)}; }))
+    if (calls(entry, [](const char *symbol) { return int{names().sends(symbol)}; }))
         return true;
     return std::nullopt;
 }

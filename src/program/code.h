@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a task's machine code tells before the first task of its kind has run: does it call a send
-// of MPI? The policy fa starts with that, also in binaries that no compiler of ours has marked
+// (names.h)? The policy fa starts with that, also in binaries that no compiler of ours has marked
 // (program/marks.h). Otherwise each rank would run its tasks in the wrong order until its first
 // send.
 //
@@ -26,8 +26,5 @@ bool calls(const void *entry, int (*wanted)(const char *symbol));
 // that know both a compiler's entry point for tasks and a send are searched.
 bool process_has_sending_tasks();
 bool has_sending_tasks(const void *in_object);
-
-// Is this the name of a send, of C or Fortran?
-bool is_send(const char *symbol);
 
 } // namespace sennit::program

@@ -4,9 +4,8 @@
 
 namespace sennit::program {
 
-// Looks at what the loaded objects import: MPI, sennit.h, alpi.h, omp_fulfill_event, taskyield, or
-// dlsym, by which any of these could be reached. System libraries, which import dlsym for other
-// reasons, do not count.
+// Looks at what the loaded objects import (names.h). System libraries, which import dlsym for other
+// reasons than a program has, do not count.
 bool process_may_suspend();
 
 } // namespace sennit::program

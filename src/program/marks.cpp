@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/marks.h"
 
+#include "base/loaded_object.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <elf.h>
-#include <link.h>
 
 namespace sennit::program {
 namespace {
@@ -54,29 +54,19 @@ void look_at(const unsigned char *at, std::size_t left, std::size_t align, Searc
     }
 }
 
-int visit(dl_phdr_info *object, std::size_t, void *given) {
-    auto &search = *static_cast<Search *>(given);
-    bool contains = false;
-    const auto address = reinterpret_cast<std::uintptr_t>(search.entry);
-    for (int i = 0; i < object->dlpi_phnum; ++i) {
-        const ElfW(Phdr) &segment = object->dlpi_phdr[i];
-        contains |= segment.p_type == PT_LOAD &&
-                    address - (object->dlpi_addr + segment.p_vaddr) < segment.p_memsz;
-    }
-    for (int i = 0; contains && i < object->dlpi_phnum; ++i) {
-        const ElfW(Phdr) &segment = object->dlpi_phdr[i];
-        if (segment.p_type == PT_NOTE)
-            look_at(reinterpret_cast<const unsigned char *>(object->dlpi_addr + segment.p_vaddr),
-                    segment.p_memsz, segment.p_align, search);
-    }
-    return contains;
-}
-
 } // namespace
 
 std::optional<bool> marked_as_sender(const void *entry) {
     Search search{entry};
-    dl_iterate_phdr(visit, &search);
+    each_object([&search](const LoadedObject &object) {
+        if (!object.contains(PT_LOAD, reinterpret_cast<std::uintptr_t>(search.entry)))
+            return false;
+        for (const LoadedObject::Segment &segment : object.segments())
+            if (segment.p_type == PT_NOTE)
+                look_at(reinterpret_cast<const unsigned char *>(object.address_of(segment)),
+                        segment.p_memsz, segment.p_align, search);
+        return true;
+    });
     return search.noted ? std::optional(search.listed) : std::nullopt;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pthread/caller.h"
 
-#include "base/needed.h"
+#include "base/loaded_object.h"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -39,7 +39,7 @@ Code code_at(const void *address) {
     const char *const name = slash ? slash + 1 : object->l_name;
     if (std::strncmp(name, "libstdc++.", 10) == 0 || std::strncmp(name, "libc++", 6) == 0)
         return Code::cxx_library;
-    return needs(*object, is_openmp) ? Code::program : Code::others;
+    return DynamicSection(*object).needs(is_openmp) ? Code::program : Code::others;
 }
 
 // The first frame above the C++ library's, and above ours, who look.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pthread/libraries.h"
 
+#include "base/loaded_object.h"
 #include "program/rebind.h"
 #include "pthread/bare.h"
 
@@ -35,13 +36,11 @@ const void *bare_function(const char *symbol) {
 
 void leave_message_libraries_alone() {
     find_bare();
-    dl_iterate_phdr(
-        [](dl_phdr_info *object, std::size_t, void *) {
-            if (object->dlpi_name && passes_messages(object->dlpi_name))
-                program::rebind(*object, bare_function);
-            return 0;
-        },
-        nullptr);
+    each_object([](const LoadedObject &object) {
+        if (object.path() && passes_messages(object.path()))
+            program::rebind(object, bare_function);
+        return 0;
+    });
 }
 
 } // namespace sennit::pthread

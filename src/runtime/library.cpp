@@ -13,6 +13,7 @@
 #include "pthread/libraries.h"
 #include "pthread/parking.h"
 #include "pthread/waits.h"
+#include "runtime/names.h"
 #include "runtime/statistics.h"
 #include "sched/order.h"
 #include "sched/worker.h"
@@ -60,6 +61,7 @@ void see_loaded_objects() {
 // Before the constructors of the program and of libraries that use OpenMP in theirs.
 [[gnu::constructor(101)]] void load() {
     config_setup();
+    program::set_names(runtime::kNames);
     if (config().policy == Policy::automatic && program::process_has_sending_tasks())
         choose_policy(Policy::fa);
     sched::plug(task::kSchedulerClient);

@@ -2,7 +2,7 @@
 #include "sched/exceptions.h"
 
 #include "base/elf_file.h"
-#include "base/needed.h"
+#include "base/loaded_object.h"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -14,7 +14,7 @@ constexpr const char *kName = "__cxa_get_globals";
 
 // Does the program get its C++ runtime from a shared library?
 bool needs_shared_runtime(const link_map &program) {
-    return needs(program, [](const char *name) {
+    return DynamicSection(program).needs([](const char *name) {
         return std::strncmp(name, "libstdc++.", 10) == 0 || std::strncmp(name, "libc++", 6) == 0;
     });
 }

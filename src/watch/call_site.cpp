@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watch/call_site.h"
 
+#include "base/loaded_object.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <link.h>
 
 namespace sennit::watch {
 namespace {
@@ -45,25 +46,23 @@ bool is_behind_call(const unsigned char *end) {
 } // namespace
 
 CallSites::CallSites() {
-    dl_iterate_phdr(
-        [](dl_phdr_info *object, std::size_t, void *context) {
-            auto &self = *static_cast<CallSites *>(context);
-            const char *path = *object->dlpi_name ? object->dlpi_name : program_invocation_name;
-            if (*object->dlpi_name && is_plumbing(path))
-                return 0;
-            for (int i = 0; i < object->dlpi_phnum && self.count_ < kMostSegments; ++i) {
-                const ElfW(Phdr) &segment = object->dlpi_phdr[i];
-                if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X))
-                    continue;
-                Code &code = self.code_[self.count_++];
-                code.base = object->dlpi_addr;
-                code.low = code.base + segment.p_vaddr;
-                code.high = code.low + segment.p_memsz;
-                std::snprintf(code.name, sizeof code.name, "%s", basename(path));
-            }
+    each_object([this](const LoadedObject &object) {
+        const char *path = *object.path() ? object.path() : program_invocation_name;
+        if (*object.path() && is_plumbing(path))
             return 0;
-        },
-        this);
+        for (const LoadedObject::Segment &segment : object.segments()) {
+            if (count_ == kMostSegments)
+                break;
+            if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X))
+                continue;
+            Code &code = code_[count_++];
+            code.base = object.base();
+            code.low = object.address_of(segment);
+            code.high = code.low + segment.p_memsz;
+            std::snprintf(code.name, sizeof code.name, "%s", basename(path));
+        }
+        return 0;
+    });
 }
 
 const CallSites::Code *CallSites::code_of(std::uintptr_t address) const {

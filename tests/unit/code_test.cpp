@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // program/code.h on samples/code.c, compiled in several ways.
 #include "program/code.h"
+#include "runtime/names.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@ namespace {
 
 using sennit::program::calls_send;
 using sennit::program::has_sending_tasks;
-using sennit::program::is_send;
+using sennit::runtime::is_send;
 
 class Code : public testing::TestWithParam<const char *> {
   protected:
