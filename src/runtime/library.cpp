@@ -13,6 +13,7 @@
 #include "pthread/libraries.h"
 #include "pthread/parking.h"
 #include "pthread/waits.h"
+#include "runtime/hang_regions.h"
 #include "runtime/names.h"
 #include "runtime/statistics.h"
 #include "sched/order.h"
@@ -74,7 +75,7 @@ void see_loaded_objects() {
     task::observer_setup();
     ompt::setup();
     runtime::statistics_setup();
-    watch::setup();
+    watch::setup(runtime::kHangRegions);
     pthread::leave_message_libraries_alone();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
     see_loaded_objects();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that block in calls of other libraries. Their marks are thread-local in those libraries,
-// so they are read under a lock, which an ending thread takes to withdraw its own.
+// The marks of the threads are thread-local in the libraries that they block in, so they are read
+// under a lock, which an ending thread takes to withdraw its own.
+#include "watch/blocked.h"
+
 #include "base/compiler.h"
 #include "base/spin.h"
-#include "watch/watch.h"
 
 #include <mutex>
 #include <new>

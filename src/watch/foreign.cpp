@@ -2,8 +2,8 @@
 #include "watch/foreign.h"
 
 #include "sched/worker.h"
+#include "watch/blocked.h"
 #include "watch/thread_state.h"
-#include "watch/watch.h"
 
 #include <cstdio>
 #include <cstdlib>

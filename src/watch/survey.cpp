@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watch/survey.h"
 
-#include "omp/sync/sync.h"
-#include "omp/team/team.h"
 #include "poll/poll.h"
 #include "pthread/owner.h"
 #include "sched/worker.h"
 #include "task/task.h"
 #include "watch/thread_state.h"
-#include "watch/watch.h"
 
 #include <algorithm>
 #include <cstring>
@@ -73,10 +70,8 @@ void Survey::fill(Waiter &waiter, const sched::Slot *slot) {
     waiter.entry = task->entry;
     waiter.flags = task->flags;
     if (slot) {
-        const auto *member = static_cast<const omp::Member *>(slot);
-        waiter.thread = memory_.get_or(&member->index, -1);
-        if (const auto *group =
-                memory_.get_or(&member->group, static_cast<sched::Group *>(nullptr)))
+        waiter.thread = memory_.get_or(&slot->index, -1);
+        if (const auto *group = memory_.get_or(&slot->group, static_cast<sched::Group *>(nullptr)))
             waiter.team_size = memory_.get_or(&group->size, 0);
     }
     if (task->is(Task::kSpawned)) {
@@ -100,12 +95,9 @@ void Survey::fill(Waiter &waiter, const sched::Slot *slot) {
         if (const auto *node = static_cast<const DependNode *>(waiter.object))
             waiter.left = memory_.get_or<int>(&node->missing, 0);
         break;
-    case WaitFor::barrier: {
-        const auto *team = static_cast<const omp::Team *>(waiter.object);
-        waiter.left = memory_.get_or(&team->size, 0) -
-                      memory_.get_or<std::int64_t>(&team->arrived, 0) % omp::Team::kJoin;
+    case WaitFor::barrier:
+        waiter.left = regions_.late_at_barrier(memory_, waiter.object);
         break;
-    }
     default:
         break;
     }
@@ -442,7 +434,7 @@ bool Survey::is_self_or_included_child(const Waiter &waiter, std::uint32_t word)
     const Task *task = waiter.task;
     TaskCopy copy;
     while (task) {
-        if (omp::Mutex::is_mark_of(word, task))
+        if (regions_.holds(task, word))
             return true;
         if (!memory_.get(task, copy.bytes) || !copy->is(Task::kUndeferred))
             return false;

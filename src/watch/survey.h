@@ -6,9 +6,10 @@
 #include "sched/wait.h"
 #include "sennit.h"
 #include "trace/array.h"
+#include "watch/blocked.h"
 #include "watch/memory.h"
+#include "watch/regions.h"
 #include "watch/thread_state.h"
-#include "watch/watch.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -71,6 +72,7 @@ struct Collectives {
 
 class Survey {
   public:
+    explicit Survey(const Regions &regions) : regions_(regions) {}
     // Looks at everything.
     void take();
 
@@ -129,6 +131,7 @@ class Survey {
     bool is_about(const Waiter &waiter, const char *prefix) const;
     bool is_self_or_included_child(const Waiter &waiter, std::uint32_t mark) const;
 
+    const Regions &regions_;
     Memory memory_;
     trace::Array<Waiter> waiters_;
     trace::Array<Edge> edges_;

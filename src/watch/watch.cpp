@@ -7,6 +7,7 @@
 #include "poll/poll.h"
 #include "sched/worker.h"
 #include "trace/trace.h"
+#include "watch/blocked.h"
 #include "watch/foreign.h"
 #include "watch/link.h"
 #include "watch/report.h"
@@ -86,6 +87,7 @@ struct Stillness {
 Stillness g_stillness;
 Foreign g_foreign;
 Link g_link;
+const Regions *g_regions = nullptr;
 std::uint64_t g_grace = 0;
 bool g_asked_for = false; // SENNIT_HANG is set
 int g_rank = -1;
@@ -137,7 +139,7 @@ bool has_moved(const Survey &survey, const Report &report) {
 // What this process can say by itself, after the grace time, or tell the launcher, before. Returns
 // false when something has moved.
 bool judge(std::uint64_t now) {
-    Survey survey;
+    Survey survey(*g_regions);
     survey.take();
     // Who sleeps in a futex waits for any thread. One that sleeps in another call may do its part
     // when that returns.
@@ -219,9 +221,10 @@ void look() {
 
 } // namespace
 
-void setup() {
+void setup(const Regions &regions) {
     if (config().hang == HangMode::off)
         return;
+    g_regions = &regions;
     g_grace = static_cast<std::uint64_t>(config().hang_grace) * kSecond;
     g_asked_for = is_given("SENNIT_HANG");
     g_rank = rank_of_environment();

@@ -11,26 +11,11 @@
 // speaks up when all ranks stood still *at the same time* (tools/sennit/hang_watch.h).
 #pragma once
 
-#include "sennit.h"
-
-#include <cstdint>
-
 namespace sennit::watch {
 
-void setup();
+struct Regions;                     // regions.h
+void setup(const Regions &regions); // which stay
 void after_fork_in_child();
 void note_others(); // the process may wait for processes that are not of the job
-
-// A thread that blocks in a call of others, see sennit_thread_blocks.
-struct Blocked {
-    int thread_id;
-    std::uint64_t calls; // different ones that were seen
-    sennit_wait wait;
-    const void *frame;
-};
-// visit(thread) for each that is in a call now. Asked by the ticker only.
-void each_blocked(void (*visit)(void *arg, const Blocked &thread), void *arg);
-bool is_blocked(int thread_id);
-void forget_threads_after_fork();
 
 } // namespace sennit::watch
