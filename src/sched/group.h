@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "base/states.h"
 #include "fiber/fp_control.h"
 #include "sched/order.h"
 #include "sched/ordered_queue.h"
@@ -92,6 +93,24 @@ inline void Group::forget_tasks() {
     g_groups_with_tasks.fetch_sub(1, std::memory_order_relaxed);
 }
 
+// Checked builds follow them. A slot is
+//     vacant    without a worker
+//     working   its worker has a part in the group's region
+//     docked    its worker waits for the next region to begin; meanwhile it helps with the last one
+enum class SlotState : std::uint8_t { vacant, working, docked };
+constexpr unsigned after(SlotState state) {
+    using enum SlotState;
+    switch (state) {
+    case vacant:
+        return states(working);
+    case working:
+        return states(docked, vacant);
+    case docked:
+        return states(working); // also where the group ends: it is left from there
+    }
+    return 0;
+}
+
 struct alignas(kCacheLine) Slot {
     ReadyQueue queue;
     Group *group = nullptr;
@@ -115,8 +134,22 @@ struct alignas(kCacheLine) Slot {
     // Written by the worker alone, read by quiescent().
     alignas(kCacheLine) std::atomic<std::uint64_t> created{0};
     std::atomic<std::uint64_t> finished{0};
-    std::uint64_t next_look =
-        0; // the owner's: value of `created` at which the room above looks around
+    // The owner's: value of `created` at which the room above looks around.
+    std::uint64_t next_look = 0;
+
+    [[no_unique_address]] States<SlotState, after> state{SlotState::vacant};
+
+    // The owner has had its part in a region. `begun` counts the regions of the group.
+    void dock(const std::atomic<std::uint32_t> &begun) {
+        SENNIT_ASSERT(state.step(SlotState::docked));
+        regions = &begun;
+    }
+    // The next one has begun, or the group ends.
+    void undock() {
+        SENNIT_ASSERT(state.step(SlotState::working) && is_late());
+        ++regions_seen;
+        regions = nullptr;
+    }
 
     // Tasks that this member would take before it steals. For itself: `node` is its own.
     std::uint32_t ready() const { return ordered() ? group->queues[node].count() : queue.count(); }

@@ -96,6 +96,7 @@ void wake_one(Group &group) {
 
 void Worker::enter(Slot &slot) {
     SENNIT_ASSERT(t_self_ == this && !slot.worker.load(std::memory_order_relaxed));
+    SENNIT_ASSERT(slot.state.step(SlotState::working));
     slot.worker.store(this, std::memory_order_release);
     slot.next_of_worker = slots_;
     slots_ = &slot;
@@ -106,6 +107,7 @@ void Worker::leave(Slot &slot) {
     // Its thread may be ending: then it is nobody's worker any more.
     SENNIT_ASSERT(pthread_equal(thread_, pthread_self()));
     SENNIT_ASSERT(slot.worker.load(std::memory_order_relaxed) == this);
+    SENNIT_ASSERT(slot.state.step(SlotState::vacant));
     Slot **at = &slots_;
     while (*at != &slot) {
         SENNIT_ASSERT(*at);

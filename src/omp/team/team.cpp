@@ -215,17 +215,16 @@ void docked_thread(void *argument) {
     auto &member = *static_cast<Member *>(argument);
     Team &team = *member.team;
     sched::Worker &worker = *sched::Worker::self();
-    member.regions = &team.fork.word();
     fiber::set_fp_control(team.control);
     worker.enter(member);
+    member.dock(team.fork.word());
     worker.slot = &member;
     if (ompt::on())
         ompt::worker_begin();
     for (;;) {
         worker.task = &member.implicit;
         pass(worker, member, team.fork, member.regions_seen);
-        ++member.regions_seen;
-        member.regions = nullptr;
+        member.undock();
         if (team.disband)
             break;
         start_implicit(worker, member);
@@ -234,7 +233,7 @@ void docked_thread(void *argument) {
         team.body(member, team.data);
         task::retire_implicit(worker, member.implicit);
         // From here on the thread only helps with what is left of the region.
-        member.regions = &team.fork.word();
+        member.dock(team.fork.word());
         if (ompt::on()) {
             ompt::implicit_task_leaves(member);
             const std::uint32_t seen = team.barrier.epoch();
