@@ -45,7 +45,12 @@ constexpr int kGone = -1; // holds a token for good
 
 std::atomic<sennit_poll_service *> g_services{nullptr};
 std::atomic<std::uint64_t> g_runs{0};
-SENNIT_TLS int t_inside;
+// What the thread runs inside of services. Flows may leave them in any order.
+struct Inside {
+    const void *flow;
+    Inside *next;
+};
+SENNIT_TLS Inside *t_inside;
 SENNIT_TLS int t_thread_id; // 0: not asked for yet
 
 // Ticker state. `g_bell` is bumped whenever the ticker has to look again.
@@ -154,8 +159,12 @@ std::uint64_t runs() {
     return g_runs.load(std::memory_order_relaxed);
 }
 
-bool inside() {
-    return t_inside != 0;
+// A thread that had no flows when it entered is inside in whatever it runs.
+bool inside(const void *flow) {
+    for (const Inside *at = t_inside; at; at = at->next)
+        if (!flow || !at->flow || at->flow == flow)
+            return true;
+    return false;
 }
 
 namespace {
@@ -176,15 +185,23 @@ bool take_token(sennit_poll_service &service, int holder) {
     return service.token.compare_exchange_strong(free, holder, std::memory_order_acquire,
                                                  std::memory_order_relaxed);
 }
+
+void leave(const Inside &here) {
+    Inside **at = &t_inside;
+    while (*at != &here)
+        at = &(*at)->next;
+    *at = here.next;
+}
 } // namespace
 
-int run() {
-    if (inside())
+int run(const void *flow) {
+    if (inside(flow))
         return 0;
     g_runs.fetch_add(1, std::memory_order_relaxed);
     int completed = 0;
     const std::uint64_t begin = trace::on() ? ticks() : 0;
-    ++t_inside;
+    Inside here{flow, t_inside};
+    t_inside = &here;
     for (auto *service = g_services.load(std::memory_order_acquire); service;
          service = service->next) {
         if (service->pending.load(std::memory_order_acquire) <= 0)
@@ -197,7 +214,7 @@ int run() {
         add(service->rounds, 1);
         service->token.store(0, std::memory_order_release);
     }
-    --t_inside;
+    leave(here);
     if (trace::on())
         trace::polled(begin, completed);
     return completed;
@@ -338,7 +355,6 @@ void after_fork_in_child() {
             service->token.store(kGone, std::memory_order_relaxed);
     }
     detail::g_pending.store(0, std::memory_order_relaxed);
-    t_inside = 0;
     t_thread_id = 0;
 }
 

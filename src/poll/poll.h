@@ -25,12 +25,15 @@ inline bool pending() {
 }
 
 // Run every service that has pending operations and whose token is free. Returns completions.
-int run();
+// `flow`: what the calling thread runs, if it has several flows of control (fibers): one may wait
+// in a service while another one goes on.
+int run(const void *flow = nullptr);
 
 // How often run() was called; to see from the ticker whether workers poll.
 std::uint64_t runs();
 
-// True on a thread that is inside a service: such code must not suspend.
+// True of a flow of control that is inside a service: such code must not suspend. Without `flow`:
+// is any of this thread's?
 //
 // A service may call a function of the program's (MPI: a reduction, an error handler), and that may
 // wait for a lock all the same. Other tasks run on its thread meanwhile. So a holder of the lock
@@ -38,7 +41,7 @@ std::uint64_t runs();
 // MPI is in the middle of a call. So the function must not wait for a task that waits for an
 // operation of the same service, nor for the task on whose stack it was called. That is so with
 // bare MPI, too: the holder's call finds MPI busy with this one.
-bool inside();
+bool inside(const void *flow = nullptr);
 
 int register_service(const char *name, sennit_poll_function function, void *arg,
                      sennit_poll_service **service);

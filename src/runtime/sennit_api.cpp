@@ -32,7 +32,7 @@ Task &task_of(sennit_task *handle) {
 // tasks, and the thread's `task` is then the one before, and freed.
 sched::Worker *worker_in_task() {
     sched::Worker *worker = sched::Worker::self();
-    return worker && worker->task && !poll::inside() ? worker : nullptr;
+    return worker && worker->task && !poll::inside(worker->current()) ? worker : nullptr;
 }
 
 // The caller must be `handle` itself.
@@ -265,7 +265,8 @@ SENNIT_EXPORT int sennit_poll_describe(sennit_poll_service *service,
 }
 
 SENNIT_EXPORT int sennit_poll(int *completed) {
-    const int done = poll::run();
+    const sched::Worker *worker = sched::Worker::self();
+    const int done = poll::run(worker ? worker->current() : nullptr);
     if (completed)
         *completed = done;
     return SENNIT_SUCCESS;

@@ -251,7 +251,7 @@ void Worker::wait(Condition &condition) {
 int Worker::poll() {
     const fiber::FpControl mine = fiber::fp_control();
     fiber::set_fp_control(slot->control);
-    const int done = poll::run();
+    const int done = poll::run(current());
     fiber::set_fp_control(mine);
     return done;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * sennit.h, polling services: called while operations are pending, also when every thread is
  * inside long user code (the ticker) and when all are idle; never by two threads at once, never
- * after unregister.
+ * after unregister. One that waits for a lock keeps no other task of its thread from suspending.
  */
 #include "sennit_door.h"
+#include <pthread.h>
 
 static sennit_poll_service *service;
 static int calls, inside;
@@ -28,6 +29,60 @@ static void wait_for_a_call(void) {
         usleep(100);
 }
 
+static omp_lock_t lock;
+static pthread_t thread;
+static int waited;
+static sennit_task *volatile holder, *volatile sleeper, *last; /* gcc: taskyield is a leaf */
+
+/* Called between two tasks. The lock's holder is suspended until the sleeper resumes it. */
+static int wait_for_lock(void *argument) {
+    if (waited || !pthread_equal(pthread_self(), thread))
+        return 0; /* by the ticker */
+    waited = 1;
+    CHECK_EQ(DOOR(sennit_task_resume)(sleeper), SENNIT_SUCCESS);
+    omp_set_lock(&lock);
+    omp_unset_lock(&lock);
+    return argument != NULL;
+}
+
+static void service_waits(void) {
+    sennit_poll_service *waits;
+    thread = pthread_self();
+    omp_init_lock(&lock);
+    CHECK_EQ(DOOR(sennit_poll_register)("waits", wait_for_lock, NULL, &waits), SENNIT_SUCCESS);
+#pragma omp parallel num_threads(1)
+    {
+#pragma omp task
+        {
+            holder = door_self();
+            omp_set_lock(&lock);
+            CHECK_EQ(DOOR(sennit_task_suspend)(holder), SENNIT_SUCCESS);
+            omp_unset_lock(&lock);
+        }
+#pragma omp task
+        {
+            sleeper = door_self();
+            CHECK_EQ(DOOR(sennit_task_suspend)(sleeper), SENNIT_SUCCESS);
+            CHECK(waited);
+            CHECK(DOOR(sennit_should_suspend)());
+            CHECK_EQ(DOOR(sennit_task_resume)(holder), SENNIT_SUCCESS);
+            CHECK_EQ(DOOR(sennit_poll_pending)(waits, -1), SENNIT_SUCCESS);
+            CHECK_EQ(DOOR(sennit_task_resume)(last), SENNIT_SUCCESS);
+        }
+#pragma omp task
+        { /* the thread polls on the stack of the task that was suspended last */
+            while (!holder || !sleeper) {
+#pragma omp taskyield
+            }
+            last = door_self();
+            CHECK_EQ(DOOR(sennit_poll_pending)(waits, 1), SENNIT_SUCCESS);
+            CHECK_EQ(DOOR(sennit_task_suspend)(last), SENNIT_SUCCESS);
+        }
+    }
+    CHECK_EQ(DOOR(sennit_poll_unregister)(waits), SENNIT_SUCCESS);
+    omp_destroy_lock(&lock);
+}
+
 int main(void) {
     int completed = -1;
     CHECK_EQ(DOOR(sennit_poll_register)("count", count, NULL, &service), SENNIT_SUCCESS);
@@ -49,5 +104,6 @@ int main(void) {
     const int last = calls_now();
     usleep(5000);
     CHECK_EQ(calls_now(), last);
+    service_waits();
     return 0;
 }
