@@ -172,8 +172,9 @@ class Simulation {
     // Messages.
     void call(Rank &rank, std::uint32_t task, std::uint32_t thread, Time at);
     void call_bound(Rank &rank, std::uint32_t task, std::uint32_t thread, Time at);
-    bool begin_send(std::uint32_t task, std::uint32_t rank, Time at);
-    bool begin_receive(std::uint32_t task, std::uint32_t rank, Time at);
+    bool begin_end(std::uint32_t task, std::uint32_t rank, Time at);
+    bool begin_send(std::uint32_t message, std::uint64_t bytes, Time at);
+    bool begin_receive(std::uint32_t message, Time at);
     bool begin_wait(std::uint32_t task);
     void tell_ran(Rank &rank, std::uint32_t task, std::uint32_t thread, Time begin, Time end,
                   bool over);

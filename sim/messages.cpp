@@ -47,9 +47,7 @@ void Simulation::call(Rank &rank, std::uint32_t index, std::uint32_t thread, Tim
         occupy(rank, overhead_, true);
     if (task.begins(Kind::send) && task.profile)
         learn(rank, task, true);
-    const bool over = waits                     ? begin_wait(index)
-                      : task.kind == Kind::send ? begin_send(index, index_of(rank), at)
-                                                : begin_receive(index, index_of(rank), at);
+    const bool over = waits ? begin_wait(index) : begin_end(index, index_of(rank), at);
     tell_ran(rank, index, thread, begin, at, over);
     if (over) {
         events_.push(at, pack(What::finish, index));
@@ -89,57 +87,53 @@ void Simulation::tell_ran(Rank &rank, std::uint32_t index, std::uint32_t thread,
                             task.call.peer, task.call.message, task.bytes, !over});
 }
 
-// Does the task go on at once?
-bool Simulation::begin_send(std::uint32_t index, std::uint32_t rank, Time at) {
+// One end of a message; does the task go on at once?
+bool Simulation::begin_end(std::uint32_t index, std::uint32_t rank, Time at) {
     const Task &task = tasks_[index];
+    const bool sends = task.kind == Kind::send;
     const std::uint32_t number = messages_.find_or_make(task.call.message);
     Message &message = messages_[number];
-    if (message.sent_at >= 0)
-        throw Stuck(fmt::format("message {:#x} has two senders", task.call.message));
-    message.source = rank;
-    message.target = task.call.peer;
-    message.bytes = task.bytes;
-    message.sent_at = at;
-    ++result_.messages;
-    result_.bytes += task.bytes;
+    Time &begun = sends ? message.sent_at : message.posted_at;
+    if (begun >= 0)
+        throw Stuck(fmt::format("message {:#x} has two {}", task.call.message,
+                                sends ? "senders" : "receivers"));
+    begun = at;
+    message.source = sends ? rank : task.call.peer;
+    message.target = sends ? task.call.peer : rank;
     if (task.is(Part::begin))
-        expect_wait(message.send_wait);
-    const bool eager = static_cast<double>(task.bytes) <= machine_.eager;
-    if (eager) {
-        message.send_over = true;
-        events_.push(at, pack(What::inject, number));
-        if (message.send_task != kNone) // it was there before
-            communication_done(message.send_task, at);
+        expect_wait(sends ? message.send_wait : message.receive_wait);
+    if (sends ? begin_send(number, task.bytes, at) : begin_receive(number, at))
         return true;
-    }
     if (task.is(Part::whole))
-        message.send_task = index;
+        (sends ? message.send_task : message.receive_task) = index;
     inject_when_allowed(number);
     return !task.is(Part::whole);
 }
 
-bool Simulation::begin_receive(std::uint32_t index, std::uint32_t rank, Time at) {
-    const Task &task = tasks_[index];
-    const std::uint32_t number = messages_.find_or_make(task.call.message);
+// Is it over at once?
+bool Simulation::begin_send(std::uint32_t number, std::uint64_t bytes, Time at) {
     Message &message = messages_[number];
-    if (message.posted_at >= 0)
-        throw Stuck(fmt::format("message {:#x} has two receivers", task.call.message));
-    message.source = task.call.peer;
-    message.target = rank;
-    message.posted_at = at;
-    if (task.is(Part::begin))
-        expect_wait(message.receive_wait);
-    if (message.delivered) {
-        const std::uint32_t waiter = message.receive_task;
-        drop_if_over(number);
-        if (waiter != kNone) // it was there before
-            communication_done(waiter, at);
-        return true;
-    }
-    if (task.is(Part::whole))
-        message.receive_task = index;
-    inject_when_allowed(number);
-    return !task.is(Part::whole);
+    message.bytes = bytes;
+    ++result_.messages;
+    result_.bytes += bytes;
+    if (static_cast<double>(bytes) > machine_.eager)
+        return false;
+    message.send_over = true;
+    events_.push(at, pack(What::inject, number));
+    if (message.send_task != kNone) // it was there before
+        communication_done(message.send_task, at);
+    return true;
+}
+
+bool Simulation::begin_receive(std::uint32_t number, Time at) {
+    const Message &message = messages_[number];
+    if (!message.delivered)
+        return false;
+    const std::uint32_t waiter = message.receive_task;
+    drop_if_over(number);
+    if (waiter != kNone) // it was there before
+        communication_done(waiter, at);
+    return true;
 }
 
 // For what another task has begun or will begin; is it over?

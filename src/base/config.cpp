@@ -2,6 +2,7 @@
 #include "base/config.h"
 
 #include "base/message.h"
+#include "base/read_choice.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -10,17 +11,6 @@ namespace sennit {
 namespace {
 
 Config g_config;
-
-int read_choice(const char *variable, const char *fallback, const char *choices) {
-    if (const char *value = std::getenv(variable)) {
-        const int index = find_word(choices, value);
-        if (index >= 0)
-            return index;
-        warn("%s='%s' is unknown: use one of %s; going on with '%s'", variable, value, choices,
-             fallback);
-    }
-    return find_word(choices, fallback);
-}
 
 long read_number(const char *variable, long fallback, long least, long most) {
     const char *value = std::getenv(variable);
@@ -39,6 +29,10 @@ long read_number(const char *variable, long fallback, long least, long most) {
 const char *read_text(const char *variable, const char *fallback) {
     const char *value = std::getenv(variable);
     return value ? value : fallback;
+}
+
+void warn_of(const char *line) {
+    warn("%s", line);
 }
 
 } // namespace
@@ -61,7 +55,8 @@ void choose_policy(Policy policy) {
 
 void config_setup() {
 #define SENNIT_CHOICE(field, Type, WORDS, variable, fallback, help)                                \
-    g_config.field = static_cast<Type>(read_choice(variable, fallback, SENNIT_WORDS(WORDS)));
+    g_config.field =                                                                               \
+        static_cast<Type>(read_choice(variable, fallback, SENNIT_WORDS(WORDS), warn_of));
 #define SENNIT_NUMBER(field, variable, fallback, least, most, help)                                \
     g_config.field = read_number(variable, fallback, least, most);
 #define SENNIT_TEXT(field, variable, fallback, form, help)                                         \

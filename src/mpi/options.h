@@ -2,10 +2,9 @@
 // The rows of options.def, for who reads these variables: the library has no runtime to ask.
 #pragma once
 
-#include "base/option_rows.h"
+#include "base/read_choice.h"
 
 #include <cstdio>
-#include <cstdlib>
 
 namespace sennit::mpi {
 
@@ -21,16 +20,10 @@ namespace options {
 #undef SENNIT_CHOICE
 #undef SENNIT_TEXT
 
-// The place of the word that a choice's variable has. One line, and the default, if it is unknown.
 inline int read_choice(const OptionRow &row) {
-    const char *value = std::getenv(row.variable);
-    if (value && *value) {
-        if (const int word = find_word(row.range, value); word >= 0)
-            return word;
-        std::fprintf(stderr, "sennit: %s='%s' is unknown: use one of %s; going on with '%s'\n",
-                     row.variable, value, row.range, row.fallback);
-    }
-    return find_word(row.range, row.fallback);
+    return sennit::read_choice(row.variable, row.fallback, row.range, [](const char *line) {
+        std::fprintf(stderr, "sennit: %s\n", line);
+    });
 }
 } // namespace options
 
