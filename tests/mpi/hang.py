@@ -104,6 +104,10 @@ def main():
     explained(options, "mixed_up",
               r"collective calls on pair do not match: its 2nd one is MPI_Barrier in rank 1, "
               r"MPI_Bcast in rank 0; all its ranks must make the same ones in the same order\n")
+    explained(options, "inside_and_outside",
+              r"MPI_Allreduce on MPI_COMM_WORLD, its 1st collective call, is made in a task in rank 0, "
+              r"outside of tasks in rank 1: these do not meet; make it in a task on all ranks or on "
+              r"none, or set SENNIT_COLLECTIVES=nonblocking for the whole job\n")
     explained(options, "two_roots",
               r"MPI_Bcast on MPI_COMM_WORLD, its 1st collective call: the root is 0 in rank 1, 1 in "
               r"rank 0; all its ranks must name the same one\n")

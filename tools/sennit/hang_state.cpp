@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hang_state.h"
 
+#include "base/collective_names.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 namespace sennit::tool {
@@ -37,11 +40,25 @@ bool receives_matched(const std::string &call) {
     return call == "MPI_Mrecv" || call == "MPI_Imrecv" || call == "TAMPI_Imrecv";
 }
 
-// MPI_Bcast_c is the same to others as MPI_Bcast.
+constexpr std::string_view in_task = SENNIT_IN_A_TASK;
+
+// As the program calls it: MPI_Bcast_c is the same to others as MPI_Bcast.
 std::string plain_name(std::string name) {
-    if (name.ends_with("_c"))
-        name.resize(name.size() - 2);
+    for (const std::string_view ending : {in_task, std::string_view("_c")})
+        if (name.ends_with(ending))
+            name.resize(name.size() - ending.size());
     return name;
+}
+
+// As MPI matches it: in a task, MPI_Bcast is MPI_Ibcast.
+std::string matched_name(const std::string &name) {
+    constexpr std::size_t prefix = 4; // "MPI_"
+    std::string matched = plain_name(name);
+    if (name.ends_with(in_task) && matched.size() > prefix) {
+        matched[prefix] = static_cast<char>(std::tolower(matched[prefix]));
+        matched.insert(prefix, "I");
+    }
+    return matched;
 }
 
 std::string ordinal(int number) {
@@ -171,10 +188,15 @@ std::optional<CollectiveCalls::Begun> HangState::begun(int number, const HangCal
 
 std::string HangState::mismatch(const HangCall &call) const {
     std::map<std::string, std::vector<int>> names;
+    std::map<std::string, std::vector<int>> matched;
+    std::map<std::string, std::vector<int>> places;
     std::map<int, std::vector<int>> roots;
     for (const auto &[number, rank] : ranks_)
         if (const auto there = begun(number, call)) {
             names[plain_name(there->name)].push_back(number);
+            matched[matched_name(there->name)].push_back(number);
+            places[there->name.ends_with(in_task) ? "in a task" : "outside of tasks"].push_back(
+                number);
             roots[there->root].push_back(number);
         }
     const auto in_ranks = [](const auto &what, const std::vector<int> &ranks) {
@@ -188,10 +210,16 @@ std::string HangState::mismatch(const HangCall &call) const {
             parts.push_back(in_ranks(what, ranks));
         return fmt::format("{}", fmt::join(parts, ", "));
     };
-    if (names.size() > 1)
+    if (matched.size() > 1 && names.size() > 1)
         return fmt::format("sennit: collective calls on {} do not match: its {} one is {}; all its "
                            "ranks must make the same ones in the same order\n",
                            call.communicator.name, ordinal(call.number), list(names));
+    if (matched.size() > 1)
+        return fmt::format("sennit: {} on {}, its {} collective call, is made {}: these do not "
+                           "meet; make it in a task on all ranks or on none, or set "
+                           "SENNIT_COLLECTIVES=nonblocking for the whole job\n",
+                           names.begin()->first, call.communicator.name, ordinal(call.number),
+                           list(places));
     if (roots.size() > 1)
         return fmt::format("sennit: {} on {}, its {} collective call: the root is {}; all its "
                            "ranks must name the same one\n",

@@ -154,10 +154,10 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};
     static constexpr auto twin = SENNIT_BARE({twin});
     {traced}
-    {numbered}
     const auto blocking = [&] {{ return bare({arguments}); }};
     const auto start = [&](MPI_Request *request) {{ return twin({twin_arguments}); }};
     const CollectiveForm form = collective_form({has_twin});
+    {numbered_by_form}
     if (form == CollectiveForm::blocking) {{
         {mark}
         return blocking();
@@ -375,6 +375,8 @@ def wrapper(call, header, suffix):
     fields["number"] = "number" if collective else fields["tag"]
     count = f"const int number = count_unless_inside({counted});" if collective else ""
     fields["numbered"] = count
+    fields["numbered_by_form"] = count.replace(
+        f'"MPI_{name}"', f'SENNIT_COLLECTIVE_NAME(form, "MPI_{name}")')
     fields["numbered_post"] = count if call["kind"] == "post" else ""
     fields["numbered_twin"] = count.replace(f'"MPI_{name}"', f'"MPI_{twin}"')
     if name.startswith("File_"):

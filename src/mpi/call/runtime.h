@@ -3,6 +3,7 @@
 // library needs none. Without it every caller is outside of tasks.
 #pragma once
 
+#include "base/collective_names.h"
 #include "mpi/call/call_path.h"
 
 namespace sennit::mpi {
@@ -63,6 +64,11 @@ enum class CollectiveForm {
 };
 // `has_twin`: may the non-blocking form be used in its place? Alike on all ranks, too.
 CollectiveForm collective_form(bool has_twin);
+// Its name in reports: the non-blocking form meets no blocking call.
+#define SENNIT_COLLECTIVE_NAME(form, name)                                                         \
+    ((form) == CollectiveForm::nonblocking || (form) == CollectiveForm::started                    \
+         ? name SENNIT_IN_A_TASK                                                                   \
+         : name)
 // MPI is initialized: what SENNIT_COLLECTIVES asks for.
 void choose_collectives();
 // The same for calls that are known not to block when `never_blocks`.

@@ -158,6 +158,18 @@ static void mixed_up(void) {
     MPI_Comm_free(&pair);
 }
 
+/* A collective call that one rank makes in a task and the other one outside of any. */
+static void inside_and_outside(void) {
+    int sum = 0;
+    if (rank == 1)
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    else
+#pragma omp parallel
+#pragma omp single
+#pragma omp task
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
 /* Each rank takes the other one for the root. */
 static void two_roots(void) {
     MPI_Bcast(&value, 1, MPI_INT, 1 - rank, MPI_COMM_WORLD);
@@ -491,6 +503,7 @@ int main(int count, char **arguments) {
                  {"asleep_threads", asleep_threads},
                  {"missing_barrier", missing_barrier},
                  {"mixed_up", mixed_up},
+                 {"inside_and_outside", inside_and_outside},
                  {"two_roots", two_roots},
                  {"nobody_sends", nobody_sends},
                  {"long_message", long_message},
