@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay.h"
 
-#include "trace/read/model.h"
+#include "trace/read/job.h"
 
 #include <fmt/ranges.h>
 

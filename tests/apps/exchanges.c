@@ -115,6 +115,40 @@ static void test(void) {
     }
 }
 
+// As mprobe, without a call that blocks until the end.
+static void improbe(void) {
+#pragma omp task
+    {
+        MPI_Request requests[4];
+        for (int i = 0; i < 2; ++i)
+            MPI_Isend(g_out, kCount - i, MPI_INT, g_other, 0, MPI_COMM_WORLD, &requests[i]);
+        MPI_Message messages[2];
+        for (int i = 0; i < 2; ++i)
+            for (int flag = 0; !flag;) {
+                MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &messages[i],
+                            MPI_STATUS_IGNORE);
+#pragma omp taskyield
+            }
+        for (int i = 1; i >= 0; --i)
+            MPI_Imrecv(g_in[i], kCount - i, MPI_INT, &messages[i], &requests[2 + i]);
+        MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    }
+}
+
+static void isendrecv(void) {
+#if MPI_VERSION >= 4
+#pragma omp task
+    {
+        MPI_Request request;
+        MPI_Isendrecv(g_out, kCount, MPI_INT, g_other, 0, g_in[0], kCount, MPI_INT, g_other, 0,
+                      MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+#else
+    sendrecv();
+#endif
+}
+
 static void tampi(void) {
 #pragma omp task depend(out : g_in[0])
     {
@@ -164,9 +198,10 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*run)(void);
-    } ways[] = {{"sendrecv", sendrecv}, {"isend", isend},     {"split", split}, {"probe", probe},
-                {"mprobe", mprobe},     {"waitany", waitany}, {"test", test},   {"tampi", tampi},
-                {"detach", detach},     {"window", window}};
+    } ways[] = {{"sendrecv", sendrecv}, {"isend", isend},     {"split", split},
+                {"probe", probe},       {"mprobe", mprobe},   {"waitany", waitany},
+                {"test", test},         {"improbe", improbe}, {"isendrecv", isendrecv},
+                {"tampi", tampi},       {"detach", detach},   {"window", window}};
     int provided, rank, size;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -5,7 +5,7 @@
 
 #include "base/config.h"
 #include "runtime/statistics.h"
-#include "trace/read/model.h"
+#include "trace/read/replay.h"
 #include "trace/symbols.h"
 #include "trace/trace.h"
 
@@ -137,10 +137,17 @@ void run_task(std::uint64_t id) {
 }
 
 void begin_span(std::uint64_t task, const char *name, int peer, int tag, std::uint64_t bytes,
-                std::uint32_t direction = 0) {
+                std::uint32_t direction = 0, std::uint32_t requests = 0) {
     trace::name_literal(name);
     trace::record(Kind::span_begin, task, reinterpret_cast<std::uint64_t>(name),
-                  trace::pair(peer, tag), bytes, 0, direction);
+                  trace::pair(peer, tag), bytes, 0, direction | requests << 8);
+}
+
+void post_request(std::uint64_t task, const char *name, std::uint64_t request,
+                  std::uint64_t bytes) {
+    trace::name_literal(name);
+    trace::record(Kind::post, task, reinterpret_cast<std::uint64_t>(name), trace::pair(1, 1), bytes,
+                  0, trace::kReceive, request);
 }
 
 } // namespace
@@ -247,6 +254,22 @@ TEST_F(Trace, SpansOfTasksOverlapAndEndEachInItsOwnTask) {
     EXPECT_EQ(send.bytes, 1u);
     EXPECT_GE(send.end, wait.begin);
     EXPECT_TRUE(wait.open);
+}
+
+TEST_F(Trace, AWaitIsForTheBytesOfItsRequests) {
+    trace([] {
+        const std::uint64_t id = make_task();
+        for (const std::uint64_t request : {7, 8})
+            post_request(id, "MPI_Start", request, 1000 * request);
+        begin_span(id, "MPI_Waitall", -1, -1, 0, trace::kNeither, 2);
+        for (const std::uint64_t request : {7, 8})
+            trace::record(Kind::waits_for, id, request);
+        trace::record(Kind::span_end, id, trace::pair(-1, -1), 0);
+    });
+    const trace::Process process = read();
+    ASSERT_EQ(process.calls.size(), 3u);
+    EXPECT_EQ(process.calls[2].bytes, 15'000u);
+    EXPECT_EQ(process.calls[0].wait, 2u);
 }
 
 TEST_F(Trace, TimesAreThoseOfTheMonotonicClock) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report.h"
 
+#include "trace/read/job.h"
+
 #include <cerrno>
 #include <filesystem>
 #include <fmt/format.h>

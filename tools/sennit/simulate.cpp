@@ -11,6 +11,7 @@
 #include "sim/simulation.h"
 #include "sim/trace_writer.h"
 #include "sweep.h"
+#include "trace/read/job.h"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

@@ -246,6 +246,7 @@ POSTS = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     const int error = outside_task([&] {{ return bare({arguments}); }});
     {noted}
     trace_post({facts}, {request}, {bytes});
+    {receive_posted}
     return error;
 }}
 extern "C" int sennit_MPI_{name}({parameters}) {{
@@ -268,9 +269,11 @@ POST = """extern "C" int sennit_MPI_{name}({parameters}) {{
 # A test that finds nothing, again and again, must not keep the thread from tasks that are suspended on it.
 TEST = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};
+    {own_status}
     const int error = outside_task([&] {{ return bare({arguments}); }});
     if (error == MPI_SUCCESS && *flag == 0)
         note_test_in_vain();
+    {found}
     return error;
 }}
 extern "C" int sennit_MPI_{name}({parameters}) {{
@@ -417,6 +420,19 @@ def wrapper(call, header, suffix):
     fields["entry"] = f'static int entry_{name}' if behind else f'extern "C" int sennit_MPI_{name}'
     fields["posts"] = f"entry_{name}" if behind else fields["bare"]
     watched = call["status"] != "-"
+    # What it receives has the same request.
+    receives = {"source", "dest"} <= set(names) and request
+    fields["receive_posted"] = "" if not receives else (
+        f'trace_post({{"MPI_{name}", SENNIT_NOTICE_RECEIVE, source, recvtag, {fields["object"]}}}, '
+        f'{request}, [&] {{ return message_bytes(%s, %s); }});' % (
+            ("recvcount", "recvtype") if "recvcount" in names else ("count", "datatype")))
+    # A test that finds a message which nobody else can receive any more.
+    finds = kind == "test" and watched
+    fields["own_status"] = "" if not finds else (
+        f'MPI_Status own;\n    if (g_tracing && {call["status"]} == MPI_STATUS_IGNORE)\n'
+        f'        {call["status"]} = &own;')
+    fields["found"] = "" if not finds else (
+        f'else if (error == MPI_SUCCESS && g_tracing)\n        trace_found({fields["facts"]}, *{call["status"]});')
     fields["traced"] = (f'Traced traced([&] {{ return CallFacts{fields["facts"]}; }}, '
                         f'{fields["bytes"]});')
     if watched:

@@ -8,6 +8,7 @@
 #include "mpi/extensions/batch.h"
 #include "mpi/record/persistent.h"
 #include "mpi/record/request_table.h"
+#include "mpi/record/traced.h"
 #include "mpi/wrap/file_queue.h"
 
 #include "mpix_continue.h"
@@ -502,15 +503,20 @@ int try_attending(int count, const MPI_Request *requests, bool all, const int *f
     return error == MPI_SUCCESS && all && *found ? attendance.conclude(statuses) : error;
 }
 
-// test() sets *found: how many are complete, or a flag. `all`: that all of them are.
+// test() sets *found: how many are complete, or a flag. Those are at `which`; null: all of them
+// are. `name`: null where they stay as they are.
 template <class Test>
-int test_attending(int count, const MPI_Request *requests, bool all, const int *found,
-                   MPI_Status *statuses, Test test) {
+int test_attending(const char *name, int count, const MPI_Request *requests, const int *which,
+                   const int *found, MPI_Status *statuses, Test test) {
     if (call_path() != CallPath::attended)
         return test();
+    const TracedTest traced(name, count, requests);
+    const bool all = name && !which;
     const int error = try_attending(count, requests, all, found, statuses, test);
     if (error == MPI_SUCCESS && *found == 0)
         note_test_in_vain();
+    else if (error == MPI_SUCCESS)
+        traced.found(*found, which);
     return error;
 }
 
@@ -525,32 +531,32 @@ SENNIT_DEFINE(Startall, int count, MPI_Request requests[]) {
 }
 
 SENNIT_DEFINE(Test, MPI_Request *request, int *flag, MPI_Status *status) {
-    return test_attending(1, request, true, flag, status,
+    return test_attending("MPI_Test", 1, request, nullptr, flag, status,
                           [&] { return SENNIT_BARE(Test)(request, flag, status); });
 }
 
 SENNIT_DEFINE(Testall, int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
-    return test_attending(count, requests, true, flag, statuses,
+    return test_attending("MPI_Testall", count, requests, nullptr, flag, statuses,
                           [&] { return SENNIT_BARE(Testall)(count, requests, flag, statuses); });
 }
 
 SENNIT_DEFINE(Testany, int count, MPI_Request requests[], int *index, int *flag,
               MPI_Status *status) {
-    return test_attending(count, requests, false, flag, status, [&] {
+    return test_attending("MPI_Testany", count, requests, index, flag, status, [&] {
         return SENNIT_BARE(Testany)(count, requests, index, flag, status);
     });
 }
 
 SENNIT_DEFINE(Testsome, int count, MPI_Request requests[], int *outcount, int indices[],
               MPI_Status statuses[]) {
-    return test_attending(count, requests, false, outcount, statuses, [&] {
+    return test_attending("MPI_Testsome", count, requests, indices, outcount, statuses, [&] {
         return SENNIT_BARE(Testsome)(count, requests, outcount, indices, statuses);
     });
 }
 
 SENNIT_DEFINE(Request_get_status, MPI_Request request, int *flag, MPI_Status *status) {
     visit_files();
-    return test_attending(1, &request, false, flag, status,
+    return test_attending(nullptr, 1, &request, nullptr, flag, status,
                           [&] { return SENNIT_BARE(Request_get_status)(request, flag, status); });
 }
 

@@ -236,6 +236,47 @@ void trace_bound(const MPI_Request *requests, int count) {
             recorder().sennit_trace_waits_for(handle_bits(requests[i]));
 }
 
+void trace_found(const CallFacts &facts, const MPI_Status &status) {
+    CallFacts found = facts;
+    found.peer = status.MPI_SOURCE;
+    found.tag = status.MPI_TAG;
+    const Traced traced(found);
+}
+
+void TracedTest::begin(const char *name, int count, const MPI_Request *requests) {
+    if (inside_mpi() || count <= 0 || !requests)
+        return;
+    const std::size_t size = static_cast<std::size_t>(count) * sizeof(MPI_Request);
+    handles_ = static_cast<MPI_Request *>(std::malloc(size));
+    if (!handles_)
+        return;
+    std::memcpy(handles_, requests, size);
+    name_ = name;
+    count_ = count;
+}
+
+TracedTest::~TracedTest() {
+    std::free(handles_);
+}
+
+void TracedTest::tell(int count, const int *indices) const {
+    const auto each = [&](auto visit) {
+        for (int i = 0; i < (indices ? count : count_); ++i) {
+            const int at = indices ? indices[i] : i;
+            if (at >= 0 && at < count_ && handles_[at] != MPI_REQUEST_NULL)
+                visit(handles_[at]);
+        }
+    };
+    int some = 0;
+    each([&](MPI_Request) { ++some; });
+    if (some == 0)
+        return;
+    const sennit_trace_call call = describe({.name = name_, .requests = some}, 0);
+    recorder().sennit_trace_call_begin(&call);
+    each([](MPI_Request request) { recorder().sennit_trace_waits_for(handle_bits(request)); });
+    recorder().sennit_trace_call_end(-1, -1, 0);
+}
+
 void trace_start() {
     static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
     static constexpr auto get_size = SENNIT_BARE(Comm_size);

@@ -72,6 +72,36 @@ void trace_post(const CallFacts &facts, const MPI_Request *request, Bytes bytes)
 // The calling task's completion waits for it.
 void trace_bound(const MPI_Request *requests, int count);
 
+// A call that does not wait has found a message: it is looked for from now on as if it had waited.
+void trace_found(const CallFacts &facts, const MPI_Status &status);
+
+// MPI_Test and its like. They make no span until they find something complete; then they wait for
+// what that was.
+class TracedTest {
+  public:
+    // `name`: null for tests that complete nothing.
+    TracedTest(const char *name, int count, const MPI_Request *requests) {
+        if (__builtin_expect(g_tracing, false) && name)
+            begin(name, count, requests);
+    }
+    ~TracedTest();
+    TracedTest(const TracedTest &) = delete;
+    TracedTest &operator=(const TracedTest &) = delete;
+
+    // Those at `indices` are complete, or with null all.
+    void found(int count, const int *indices) const {
+        if (__builtin_expect(handles_ != nullptr, false))
+            tell(count, indices);
+    }
+
+  private:
+    void begin(const char *name, int count, const MPI_Request *requests);
+    void tell(int count, const int *indices) const;
+    const char *name_ = nullptr;
+    int count_ = 0;
+    MPI_Request *handles_ = nullptr; // as they were before
+};
+
 // After MPI_Init, and before MPI_Finalize: who we are, and the clocks.
 void trace_start();
 void trace_finish();

@@ -42,9 +42,11 @@ class Matching {
         for (std::uint32_t c = 0; c < process.calls.size(); ++c) {
             Call &call = process.calls[c];
             const std::string name = process.file.name_of(call.name);
-            if (call.probe && name != "MPI_Mprobe")
+            const bool takes = name == "MPI_Mprobe" || name == "MPI_Improbe";
+            if (call.probe && !takes)
                 continue;
-            if (name.starts_with("MPI_Mrecv") && receive_probed(process, c, probed))
+            const bool has_probed = name.starts_with("MPI_Mrecv") || name.starts_with("MPI_Imrecv");
+            if (has_probed && receive_probed(process, c, probed))
                 continue;
             if (call.direction == kNeither || call.peer < 0 || call.tag < 0)
                 continue;
@@ -68,8 +70,9 @@ class Matching {
                 std::move(members)};
     }
 
-    // MPI_Mprobe takes a message from those that others may receive; MPI_Mrecv, which names neither
-    // sender nor communicator, receives it. Most likely it is the task's oldest.
+    // MPI_Mprobe and MPI_Improbe take a message from those that others may receive; MPI_Mrecv,
+    // which names neither sender nor communicator, receives it. Most likely it is the task's
+    // oldest.
     static bool receive_probed(Process &process, std::uint32_t c, std::vector<Probed> &probed) {
         Call &call = process.calls[c];
         const auto fits = [&](const Probed &one) {

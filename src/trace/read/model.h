@@ -165,9 +165,4 @@ struct Job {
     Ns begin, end;
 };
 
-Process build_process(TraceFile file);
-Job build_job(TraceFolder folder);
-// The whole way; throws TraceError.
-Job read_job(const std::filesystem::path &folder);
-
 } // namespace sennit::trace

@@ -62,7 +62,12 @@ contains
             call MPI_Recv(data, 1, MPI_INTEGER, previous, kind, MPI_COMM_WORLD, status, error)
         else
             call MPI_Mprobe(previous, kind, MPI_COMM_WORLD, message, status, error)
-            call MPI_Mrecv(data, 1, MPI_INTEGER, message, status, error)
+            if (mod(rank, 2) == 0) then
+                call MPI_Mrecv(data, 1, MPI_INTEGER, message, status, error)
+            else
+                call MPI_Imrecv(data, 1, MPI_INTEGER, message, request, error)
+                call MPI_Wait(request, status, error)
+            end if
         end if
         call check(data(1) == 100 * previous + kind, 'a received value')
         call check(TAG_OF(status) == kind .and. SOURCE_OF(status) == previous, 'a status')

@@ -92,7 +92,13 @@ static void probes(void) {
             } else {
                 MPI_Message message;
                 MPI_Mprobe(previous(), i, MPI_COMM_WORLD, &message, &status);
-                MPI_Mrecv(&value, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+                if (i % 4 == 0) {
+                    MPI_Mrecv(&value, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+                } else {
+                    MPI_Request request;
+                    MPI_Imrecv(&value, 1, MPI_INT, &message, &request);
+                    MPI_Wait(&request, MPI_STATUS_IGNORE);
+                }
                 CHECK(message == MPI_MESSAGE_NULL);
             }
             MPI_Get_count(&status, MPI_INT, &count);
