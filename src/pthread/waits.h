@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits in tasks for condition variables, semaphores, futexes and one-time initialization. Anybody
-// may end such a wait. If other tasks of the thread are suspended, and the program's own code waits
-// (caller.h), the task is suspended. Else its thread blocks.
+// Waits in tasks for condition variables, semaphores, futexes, threads and one-time
+// initialization. Anybody may end such a wait. If other tasks of the thread are suspended, and the
+// program's own code waits (caller.h), the task is suspended. Else its thread blocks.
 #pragma once
 
 #include "pthread/parking.h"
@@ -25,6 +25,8 @@ int semaphore_clockwait(sem_t *semaphore, clockid_t clock, const timespec *time,
                         const void *caller);
 int semaphore_trywait(sem_t *semaphore, const void *caller);
 int semaphore_post(sem_t *semaphore);
+
+int join(pthread_t thread, void **result, const void *caller);
 
 int once(pthread_once_t *control, void (*initialize)(), const void *caller);
 

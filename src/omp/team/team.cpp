@@ -8,6 +8,7 @@
 #include "omp/team/free_agents.h"
 #include "omp/team/region_events.h"
 #include "omp/team/thread_events.h"
+#include "poll/poll.h"
 #include "sched/processors.h"
 
 #include <algorithm>
@@ -551,17 +552,32 @@ int region_size(sched::Worker &worker, int wanted, bool parallel) {
 
 namespace {
 
+bool is_outside(sched::Worker &worker) {
+    Team *const initial = home_of(worker).initial;
+    return initial && worker.slot == &initial->member(0) &&
+           worker.task == &initial->member(0).implicit;
+}
+
 // A thread of the program's that has used OpenMP ends, outside of all regions. Tasks that it has
 // created are done before; under other runtimes they were when they had been created.
 void thread_ends(sched::Worker &worker) {
-    const Home &home = home_of(worker);
-    if (!home.initial || worker.slot != &home.initial->member(0) ||
-        worker.task != &home.initial->member(0).implicit)
+    if (!is_outside(worker))
         return;
+    const Home &home = home_of(worker);
     if (home.initial->has_tasks.load(std::memory_order_relaxed))
         barrier(worker);
     task::retire_implicit(worker, *worker.task);
     disband_idle_teams(worker);
+}
+
+// The program ends. The same of tasks that are suspended; one that has ended but for an event is
+// nothing to wait for, nor is one in a call of MPI, which somebody else has given up.
+pid_t g_process = 0;
+void process_ends() {
+    sched::Worker *worker = sched::Worker::self();
+    if (worker && getpid() == g_process && is_initial_thread() && is_outside(*worker) &&
+        worker->has_parked() && !poll::pending())
+        barrier(*worker);
 }
 
 // Ends the tasks while thread-local objects that were made before the thread's first use of OpenMP
@@ -612,6 +628,10 @@ sched::Worker &attach() {
     start_implicit(worker, member);
     member.implicit.flags = Task::kInitial;
     sched::at_thread_end(thread_ends);
+    if (is_initial_thread() && g_process == 0) {
+        g_process = getpid();
+        std::atexit(process_ends);
+    }
     if (ompt::on())
         ompt::initial_thread_begin(worker);
     t_last_tasks.used = true; // after what ompt/ makes, which goes after it

@@ -7,6 +7,7 @@
 #include "pthread/waits.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <sys/syscall.h>
 
 using namespace sennit::pthread;
@@ -69,6 +70,8 @@ INTERPOSE(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const timespe
 INTERPOSE(int, sem_trywait, (sem_t * semaphore), semaphore_trywait(semaphore, CALLER))
 INTERPOSE(int, sem_post, (sem_t * semaphore), semaphore_post(semaphore))
 
+INTERPOSE(int, pthread_join, (pthread_t thread, void **result), join(thread, result, CALLER))
+
 INTERPOSE(int, pthread_once, (pthread_once_t * control, void (*initialize)()),
           once(control, initialize, CALLER))
 
@@ -96,6 +99,14 @@ int c11(int error) {
     }
 }
 
+int c11_join(thrd_t thread, int *result, const void *caller) {
+    void *returned = nullptr;
+    const int error = join(thread, &returned, caller);
+    if (result)
+        *result = static_cast<int>(reinterpret_cast<std::intptr_t>(returned));
+    return c11(error);
+}
+
 pthread_mutex_t *mutex_of(mtx_t *mutex) {
     static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t));
     return reinterpret_cast<pthread_mutex_t *>(mutex);
@@ -119,5 +130,6 @@ INTERPOSE(int, cnd_timedwait, (cnd_t * cond, mtx_t *mutex, const timespec *time)
           c11(cond_timedwait(cond_of(cond), mutex_of(mutex), time, CALLER)))
 INTERPOSE(int, cnd_signal, (cnd_t * cond), c11(cond_signal(cond_of(cond))))
 INTERPOSE(int, cnd_broadcast, (cnd_t * cond), c11(cond_broadcast(cond_of(cond))))
+INTERPOSE(int, thrd_join, (thrd_t thread, int *result), c11_join(thread, result, CALLER))
 INTERPOSE(void, call_once, (once_flag * flag, void (*initialize)()),
           static_cast<void>(once(reinterpret_cast<pthread_once_t *>(flag), initialize, CALLER)))
