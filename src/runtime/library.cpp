@@ -20,6 +20,7 @@
 #include "sched/worker.h"
 #include "task/client.h"
 #include "task/observer.h"
+#include "task/priorities.h"
 #include "task/task.h"
 #include "trace/trace.h"
 #include "watch/watch.h"
@@ -30,6 +31,7 @@ namespace sennit {
 namespace {
 
 void before_fork() {
+    task::priorities_before_fork(); // before a queue's
     pthread::before_fork();
     omp::parking_before_fork();
     fiber::stacks_before_fork();
@@ -41,6 +43,7 @@ void after_fork() {
     fiber::stacks_after_fork();
     omp::parking_after_fork();
     pthread::after_fork();
+    task::priorities_after_fork();
 }
 
 void after_fork_in_child() {
@@ -52,6 +55,7 @@ void after_fork_in_child() {
     watch::after_fork_in_child();
     pthread::after_fork_in_child();
     pthread::once_after_fork_in_child();
+    task::priorities_after_fork();
 }
 
 void see_loaded_objects() {

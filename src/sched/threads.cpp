@@ -262,7 +262,11 @@ void Worker::after_fork_in_child() {
     for (int i = 0, n = count(); i < n; ++i)
         if (by_id(i) != t_self_)
             g_workers[i].store(nullptr, std::memory_order_relaxed);
-    if (t_self_) { // the system calls its thread by another number
+    if (t_self_) {
+        // A report of another thread may have been looking at it.
+        new (&t_self_->fibers_lock_) SpinLock;
+        new (&t_self_->event_lock) SpinLock;
+        // The system calls its thread by another number.
         t_self_->thread_id_.store(gettid(), std::memory_order_relaxed);
         t_self_->each_fiber([](Fiber &fiber) { fiber.thread = gettid(); });
     }

@@ -116,6 +116,14 @@ Looking::Looking() : begun_(g_looks.load(std::memory_order_relaxed) % kSample ==
     passes_before_ = g_spent_on_passes;
 }
 
+void priorities_before_fork() {
+    g_lock.lock();
+}
+
+void priorities_after_fork() {
+    g_lock.unlock();
+}
+
 Looking::~Looking() {
     if (begun_ != 0) {
         const std::uint64_t spent = ticks() - begun_ - (g_spent_on_passes - passes_before_);

@@ -74,6 +74,10 @@ void task_ended(Task &task);
 // Verdicts have changed since priorities were last computed anew: it is done now.
 void reconsider();
 
+// fork() waits for whoever holds the lock.
+void priorities_before_fork();
+void priorities_after_fork();
+
 struct PolicyCounters {
     std::uint64_t raised; // priorities, on the way from a send-task to those before it
     std::uint64_t passes; // over all tasks, because something was learned

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // sched/: the ready queue (order, priorities, stealing) and the counting of groups.
-#include "sched/queue.h"
 #include "sched/processors.h"
+#include "sched/queue.h"
 #include "sched/worker.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <memory>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace sennit::sched;
@@ -175,4 +178,30 @@ TEST(Threads, RanksOnProcessorsOfTheirOwnShareThemWithNobody) {
     EXPECT_EQ(sharing(4, 8, 16), 2) << "a socket for two";
     EXPECT_EQ(sharing(3, 1, 2), 2) << "two of them on one core";
     EXPECT_EQ(sharing(4, 8, 4), 4) << "the launcher has fewer: they were not given by it";
+}
+
+// A report of a hang looks at a worker's tasks from another thread, which a child does not have.
+TEST(Workers, AChildDoesNotWaitForWhoLookedAtItsWorker) {
+    Worker &mine = Worker::here();
+    std::atomic<int> step{0};
+    std::thread looks([&] {
+        mine.event_lock.lock();
+        step = 1;
+        while (step != 2)
+            std::this_thread::yield();
+        mine.event_lock.unlock();
+    });
+    while (step != 1)
+        std::this_thread::yield();
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        mine.event_lock.lock();
+        _exit(7);
+    }
+    step = 2;
+    looks.join();
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
