@@ -313,37 +313,34 @@ TEST(Interleavings, StealableRangesNeedEachOfTheirSteps) {
 } // namespace
 } // namespace sennit::model
 
-// The real thing: an owner and two thieves, who keep what they steal. A thread that has tried often
-// enough leaves; its range is empty then, and stays so.
+// The real thing: an owner of a few chunks at a time, and two thieves who run what they steal.
 TEST(StealableRange, StressEveryChunkIsTakenOnce) {
     sennit::fence_setup();
-    constexpr std::uint64_t kChunks = 1000000;
-    constexpr int kThreads = 3;
-    constexpr int kThefts = 300;
-    auto ranges = std::make_unique<std::array<sennit::omp::StealableRange, kThreads>>();
-    std::vector<std::atomic<int>> taken(kChunks);
-    (*ranges)[0].assign(0, kChunks);
-    const auto work = [&](std::size_t me) {
-        const auto drain_own = [&] {
-            std::uint64_t chunk = 0;
-            while ((*ranges)[me].take(&chunk))
-                taken[chunk].fetch_add(1, std::memory_order_relaxed);
-        };
-        for (int theft = 0; theft < kThefts; ++theft) {
-            drain_own();
-            const std::size_t victim = (me + 1 + static_cast<std::size_t>(theft) % 2) % kThreads;
+    constexpr std::uint64_t kRounds = 500000;
+    constexpr std::uint64_t kEach = 4;
+    auto range = std::make_unique<sennit::omp::StealableRange>();
+    std::vector<std::atomic<int>> taken(kRounds * kEach);
+    std::atomic<bool> over{false};
+    const auto steal = [&] {
+        while (!over.load(std::memory_order_relaxed)) {
             std::uint64_t first = 0;
             std::uint64_t last = 0;
-            if ((*ranges)[victim].steal_half(&first, &last))
-                (*ranges)[me].refill(first, last);
+            if (range->left() > 0 && range->steal_half(&first, &last))
+                for (; first < last; ++first)
+                    taken[first].fetch_add(1, std::memory_order_relaxed);
         }
-        drain_own();
     };
-    std::thread second(work, 1);
-    std::thread third(work, 2);
-    work(0);
+    std::thread second(steal);
+    std::thread third(steal);
+    for (std::uint64_t round = 0; round < kRounds; ++round) {
+        range->refill(round * kEach, (round + 1) * kEach);
+        std::uint64_t chunk = 0;
+        while (range->take(&chunk))
+            taken[chunk].fetch_add(1, std::memory_order_relaxed);
+    }
+    over.store(true, std::memory_order_relaxed);
     second.join();
     third.join();
-    for (std::uint64_t i = 0; i < kChunks; ++i)
+    for (std::uint64_t i = 0; i < kRounds * kEach; ++i)
         ASSERT_EQ(taken[i].load(), 1) << "chunk " << i;
 }
