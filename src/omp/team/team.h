@@ -251,11 +251,14 @@ void release_threads(sched::Worker &worker);
 
 // In the child of fork(): only the calling thread is left.
 void team_after_fork_in_child();
+void regions_after_fork_in_child();
 
 // For the rooms beside this one. Memory for a team of `size` threads, who are not started; and
 // back.
 Team *make_team(int size);
 void drop_team(Team *team);
+// Count the thread in: at a barrier (0), or at the end of its implicit task (Team::kJoin).
+void arrive(Team &team, std::int64_t at_join);
 // Wait until the gate's epoch differs from `seen`.
 void pass(sched::Worker &worker, Member &member, Gate &gate, std::uint32_t seen,
           bool cancellable = false);

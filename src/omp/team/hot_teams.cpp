@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "omp/team/hot_teams.h"
+
+#include "base/message.h"
+#include "omp/team/region_events.h"
+#include "omp/team/thread_events.h"
+
+#include <cstdlib>
+#include <new>
+#include <sched.h>
+
+namespace sennit::omp {
+namespace {
+
+constexpr int kMostCachedTeams = 4;
+
+} // namespace
+
+Home &home_of(sched::Worker &worker) {
+    if (SENNIT_UNLIKELY(!worker.room)) {
+        void *memory = std::malloc(sizeof(Home));
+        if (!memory)
+            fatal("no memory for the teams of a thread (%zu bytes)", sizeof(Home));
+        worker.room = new (memory) Home;
+    }
+    return *static_cast<Home *>(worker.room);
+}
+
+void start_implicit(sched::Worker &worker, Member &member) {
+    Task &task = member.implicit;
+    const Team &team = *member.team;
+    task.parent = team.encountering_task;
+    task.icvs = team.icvs;
+    task.taskgroup = nullptr;
+    task.flags = Task::kImplicit;
+    task.spawned = 0;
+    task.folded.store(false, std::memory_order_relaxed);
+    task.pending.store(0, std::memory_order_relaxed);
+    task.home.store(&worker, std::memory_order_relaxed);
+    member.work.begun = 0;
+    member.work.singles = 0;
+    member.work.doacross_begun = 0;
+    member.work.loop = nullptr; // a cancelled region may have left one
+    member.work.doacross = nullptr;
+    worker.task = &task;
+    worker.slot = &member;
+    enter_place(member);
+}
+
+namespace {
+
+void docked_thread(void *argument) {
+    auto &member = *static_cast<Member *>(argument);
+    Team &team = *member.team;
+    sched::Worker &worker = *sched::Worker::self();
+    fiber::set_fp_control(team.control);
+    worker.enter(member);
+    member.dock(team.fork.word());
+    worker.slot = &member;
+    if (ompt::on())
+        ompt::worker_begin();
+    for (;;) {
+        worker.task = &member.implicit;
+        pass(worker, member, team.fork, member.regions_seen);
+        member.undock();
+        if (team.disband)
+            break;
+        start_implicit(worker, member);
+        if (ompt::on())
+            ompt::implicit_task_begin(member);
+        team.body(member, team.data);
+        task::retire_implicit(worker, member.implicit);
+        // From here on the thread only helps with what is left of the region.
+        member.dock(team.fork.word());
+        if (ompt::on()) {
+            ompt::implicit_task_leaves(member);
+            const std::uint32_t seen = team.barrier.epoch();
+            arrive(team, Team::kJoin);
+            pass(worker, member, team.barrier, seen);
+            ompt::implicit_task_end(member);
+        } else {
+            arrive(team, Team::kJoin);
+        }
+    }
+    if (ompt::on()) {
+        disband_idle_teams(worker);
+        ompt::worker_end();
+    }
+    worker.leave(member);
+    worker.task = nullptr;
+    worker.slot = nullptr;
+    worker.join_pool();
+    // Last: the team may be gone after this.
+    team.at_home.fetch_add(1, std::memory_order_release);
+    futex_wake(team.at_home);
+}
+
+void disband(Team *team) {
+    team->disband = true;
+    team->fork.open(*team);
+    const auto others = static_cast<std::uint32_t>(team->size - 1);
+    for (std::uint32_t home; (home = team->at_home.load(std::memory_order_acquire)) != others;)
+        futex_wait(team->at_home, home);
+    while (team->visitors.load(std::memory_order_acquire) != 0)
+        sched_yield(); // one is about to leave
+    drop_team(team);
+}
+
+// Free the threads of teams that are not in use. False when there are none.
+bool disband_unused(Home &home) {
+    bool any = false;
+    for (Team **at = &home.cached; *at;) {
+        Team *team = *at;
+        if (team->in_use || team->size == 1) {
+            at = &team->next_cached;
+            continue;
+        }
+        *at = team->next_cached;
+        disband(team);
+        any = true;
+    }
+    return any;
+}
+
+// A team of up to `size` threads, docked and ready to fork.
+Team *assemble(Home &home, int size) {
+    Team *team = make_team(size);
+    for (int i = 1; i < size; ++i) {
+        if (sched::Worker::start(docked_thread, &team->member(i)))
+            continue;
+        if (disband_unused(home)) {
+            --i;
+            continue;
+        }
+        // Not so many threads to be had. Those who came have seen the size: begin anew with less.
+        for (int missing = i; missing < size; ++missing)
+            team->at_home.fetch_add(1, std::memory_order_relaxed);
+        disband(team);
+        return assemble(home, i);
+    }
+    return team;
+}
+
+} // namespace
+
+Team &take_team(sched::Worker &worker, int size, int level) {
+    Home &home = home_of(worker);
+    if (Team *last = home.cached;
+        last && !last->in_use && last->asked == size && last->level == level)
+        return *last;
+    int unused = 0;
+    Team **oldest = nullptr;
+    Team **fitting = nullptr;
+    for (Team **at = &home.cached; *at; at = &(*at)->next_cached) {
+        Team *team = *at;
+        if (team->in_use)
+            continue;
+        // Better one of this level, whose threads are where they belong and have the teams that
+        // they need for the next level.
+        if (team->asked == size && (!fitting || team->level == level)) {
+            fitting = at;
+            if (team->level == level)
+                break;
+        }
+        ++unused;
+        oldest = at;
+    }
+    if (fitting) {
+        Team *team = *fitting;
+        *fitting = team->next_cached;
+        team->next_cached = home.cached;
+        home.cached = team;
+        return *team;
+    }
+    if (unused >= kMostCachedTeams) {
+        Team *team = *oldest;
+        *oldest = team->next_cached;
+        disband(team);
+    }
+    Team *team = assemble(home, size);
+    team->asked = size;
+    team->next_cached = home.cached;
+    home.cached = team;
+    return *team;
+}
+
+void disband_idle_teams(sched::Worker &worker) {
+    for (Team **at = &home_of(worker).cached; *at;) {
+        Team *team = *at;
+        if (team->in_use) {
+            at = &team->next_cached;
+            continue;
+        }
+        *at = team->next_cached;
+        disband(team);
+    }
+}
+
+void release_threads(sched::Worker &worker) {
+    disband_idle_teams(worker);
+    sched::Worker::retire_threads();
+}
+
+} // namespace sennit::omp

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regions: fork, join, barrier, and how many threads they get.
+#include "omp/team/entry.h"
+#include "omp/team/hot_teams.h"
+#include "omp/team/region_events.h"
+#include "omp/team/team.h"
+#include "sched/processors.h"
+
+#include <algorithm>
+
+namespace sennit::omp {
+namespace {
+
+std::atomic<int> g_active{1}; // threads of active regions
+
+// Threads of active regions. How crowded the machine is was decided by the last region that began:
+// after the join its threads still wait awake for a while.
+void begin_active(int threads) {
+    const int active = g_active.fetch_add(threads, std::memory_order_relaxed) + threads;
+    sched::set_active_workers(active);
+}
+void end_active(int threads) {
+    g_active.fetch_sub(threads, std::memory_order_relaxed);
+}
+
+} // namespace
+
+namespace {
+
+template <bool kTool>
+Team &start_region(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
+    Member &encountering = member_of(worker);
+    const int level = encountering.team->level + 1;
+    if (level > 1) // tasks outside of regions start when they are made
+        worker.note_control();
+    Team &team = take_team(worker, size, level);
+    team.in_use = true;
+    team.kind = kind;
+    team.outer = encountering.team;
+    team.encountering = &encountering;
+    team.encountering_task = worker.task;
+    team.level = level;
+    team.active_level = encountering.team->active_level + (team.size > 1 ? 1 : 0);
+    team.league = encountering.team->league;
+    team.contention = encountering.team->contention;
+    team.counted = worker.task->icvs->has_thread_limit() ? size - 1 : 0;
+    team.icvs = worker.task->icvs;
+    team.body = body;
+    team.data = data;
+    team.reductions = nullptr;
+    place_team(team, encountering);
+    team.forget_workshares();
+    if (team.cancelled.load(std::memory_order_relaxed))
+        team.cancelled.store(false, std::memory_order_relaxed);
+    if (kTool)
+        ompt::parallel_begin(worker, team);
+    if (team.size > 1) {
+        begin_active(team.size - 1);
+        team.fork.open(team);
+    }
+    Member &first = team.member(0);
+    worker.enter(first);
+    start_implicit(worker, first);
+    if (kTool)
+        ompt::implicit_task_begin(first);
+    return team;
+}
+
+template <bool kTool>
+void end_region(sched::Worker &worker) {
+    Member &first = member_of(worker);
+    Team &team = *first.team;
+    task::retire_implicit(worker, first.implicit);
+    if (kTool)
+        ompt::implicit_task_leaves(first);
+    if (team.size > 1 || team.has_tasks.load(std::memory_order_relaxed)) {
+        const std::uint32_t seen = team.barrier.epoch();
+        arrive(team, Team::kJoin);
+        pass(worker, first, team.barrier, seen);
+    }
+    if (kTool)
+        ompt::implicit_task_end(first);
+    first.outside = false; // see begin_initial
+    worker.leave(first);
+    worker.task = team.encountering_task;
+    worker.slot = team.encountering;
+    leave_region(*team.encountering);
+    if (team.size > 1)
+        end_active(team.size - 1);
+    if (SENNIT_UNLIKELY(team.counted > 0))
+        team.contention->threads.fetch_sub(team.counted, std::memory_order_relaxed);
+    if (kTool)
+        ompt::parallel_end(team, *worker.task);
+    team.in_use = false;
+}
+
+} // namespace
+
+Team &fork(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
+    if (ompt::on())
+        return start_region<true>(worker, size, body, data, kind);
+    return start_region<false>(worker, size, body, data, kind);
+}
+
+void join(sched::Worker &worker) {
+    if (ompt::on())
+        end_region<true>(worker);
+    else
+        end_region<false>(worker);
+}
+
+void parallel(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
+    Team &team = fork(worker, size, body, data, kind);
+    body(team.member(0), data);
+    join(worker);
+}
+
+void parallel_told(sched::Worker &worker, ompt::Site site, int size, Body body, void *data) {
+    const ompt::Entry entry(site);
+    parallel(worker, size, body, data);
+}
+
+void begin_serialized_told(ompt::Site site, void *const *frame) {
+    ompt::Entry entry(site);
+    ompt::t_thread.requested = 1;
+    Team &team = fork(entry.worker(), 1, nullptr, nullptr, Team::Kind::opened);
+    ompt::stay_in_application(team.member(0).record, site, *frame);
+    entry.stay();
+}
+
+void end_serialized_told(ompt::Site site) {
+    const ompt::Entry entry(site);
+    Member &member = member_of(entry.worker());
+    member.team->tool.code = entry.code();
+    join(entry.worker());
+    member.record.frame = {};
+    entry.record().frame.enter = nullptr;
+}
+
+Member &begin_initial(sched::Worker &worker, League league, Body body, void *data,
+                      const Icvs *icvs) {
+    Team &team = fork(worker, 1, body, data, Team::Kind::initial);
+    team.league = league;
+    team.contention = &team.own_contention;
+    team.level = 0;
+    team.active_level = 0;
+    Member &member = team.member(0);
+    member.implicit.flags = Task::kInitial;
+    member.outside = true;
+    if (icvs)
+        member.implicit.icvs = icvs;
+    if (ompt::on())
+        ompt::initial_task_begin(member);
+    return member;
+}
+
+int ContentionGroup::reserve(int size, int limit) {
+    int before = threads.load(std::memory_order_relaxed);
+    int more;
+    do {
+        more = std::max(std::min(size - 1, limit - before), 0);
+    } while (!threads.compare_exchange_weak(before, before + more, std::memory_order_relaxed));
+    return 1 + more;
+}
+
+// nthreads-var for a region that a thread of `team` encounters.
+static int next_size(const Team &team, const Icvs &icvs) {
+    return icvs.nthreads[team.level < icvs.nthreads_count ? team.level : icvs.nthreads_count - 1];
+}
+
+bool barrier(sched::Worker &worker) {
+    Member &member = member_of(worker);
+    Team &team = *member.team;
+    if (SENNIT_UNLIKELY(team.cancelled.load(std::memory_order_relaxed)))
+        return true;
+    const std::uint32_t seen = team.barrier.epoch();
+    arrive(team, 0);
+    pass(worker, member, team.barrier, seen, true);
+    return team.cancelled.load(std::memory_order_relaxed);
+}
+
+int region_size(sched::Worker &worker, int wanted, bool parallel) {
+    const Icvs &icvs = *worker.task->icvs;
+    const Team &team = *member_of(worker).team;
+    if (ompt::on())
+        ompt::t_thread.requested = static_cast<unsigned>(!parallel    ? 1
+                                                         : wanted > 0 ? wanted
+                                                                      : next_size(team, icvs));
+    if (!parallel || team.active_level >= icvs.max_active_levels)
+        return 1;
+    int size = wanted > 0 ? wanted : next_size(team, icvs);
+    if (icvs.dynamic && size > sched::processors())
+        size = sched::processors();
+    return icvs.has_thread_limit() ? team.contention->reserve(size, icvs.thread_limit)
+                                   : std::min(size, kNoThreadLimit);
+}
+
+void regions_after_fork_in_child() {
+    g_active.store(1, std::memory_order_relaxed);
+}
+
+} // namespace sennit::omp
