@@ -5,6 +5,7 @@
 #include "base/fence.h"
 #include "fiber/executable.h"
 #include "fiber/stack.h"
+#include "omp/env/display.h"
 #include "omp/env/icv.h"
 #include "omp/ompt/tool.h"
 #include "omp/sync/sync.h"
@@ -75,6 +76,7 @@ void see_loaded_objects() {
     sched::setup();
     task::setup(); // looks at what is loaded, before we load anything ourselves
     icv_setup();
+    omp::display_as_asked();
     trace::setup();
     task::observer_setup();
     ompt::setup();

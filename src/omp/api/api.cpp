@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // omp_* routines about threads, teams, tasks, schedules, time (OpenMP 5.2, chapter 18), for C and,
 // with a trailing underscore and arguments by reference, for Fortran. libgomp also has variants for
-// Fortran's 8-byte integers (_8_). Locks are in api_locks.cpp, memory in api_memory.cpp, devices in
-// api_devices.cpp.
+// Fortran's 8-byte integers (_8_).
+// Locks, memory, devices and affinity are in files of their own.
 #include "omp/api/api.h"
 
 #include "base/message.h"
-#include "omp/env/icv.h"
 #include "omp/ompt/tool.h"
 #include "omp/team/free_agents.h"
+#include "omp/team/icv_update.h"
 #include "omp/team/target.h"
 #include "poll/poll.h"
 #include "sched/processors.h"

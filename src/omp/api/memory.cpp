@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory management routines (OpenMP 5.2, 18.13), for C and Fortran.
 #include "omp/api/api.h"
+#include "omp/api/routines.h"
 #include "omp/memory/allocators.h"
 
-#include "omp/env/icv.h"
+#include "omp/team/icv_update.h"
 #include "omp/team/team.h"
 
 #include <cstring>
@@ -14,11 +15,16 @@ using omp::AllocatorTrait;
 
 namespace {
 
+// def-allocator-var
+AllocatorHandle usual() {
+    return omp::here().task->icvs->default_allocator;
+}
+
 void *zeroed(std::size_t alignment, std::size_t count, std::size_t size, AllocatorHandle handle) {
     std::size_t all = 0;
     if (__builtin_mul_overflow(count, size, &all))
         return nullptr;
-    void *block = omp::allocate(alignment, all, handle);
+    void *block = omp::allocate(alignment, all, handle, usual());
     return block ? std::memset(block, 0, all) : nullptr;
 }
 
@@ -45,10 +51,10 @@ SENNIT_HANDLE(omp_high_bw_mem_space, 3)
 SENNIT_HANDLE(omp_low_lat_mem_space, 4)
 
 SENNIT_API void *omp_alloc(std::size_t size, AllocatorHandle allocator) {
-    return omp::allocate(1, size, allocator);
+    return omp::allocate(1, size, allocator, usual());
 }
 SENNIT_API void *omp_aligned_alloc(std::size_t align, std::size_t size, AllocatorHandle allocator) {
-    return omp::allocate(align, size, allocator);
+    return omp::allocate(align, size, allocator, usual());
 }
 SENNIT_API void *omp_calloc(std::size_t count, std::size_t size, AllocatorHandle allocator) {
     return zeroed(1, count, size, allocator);
@@ -63,7 +69,7 @@ SENNIT_API void omp_free(void *block, AllocatorHandle) {
 }
 SENNIT_API void *omp_realloc(void *block, std::size_t size, AllocatorHandle allocator,
                              AllocatorHandle) {
-    return omp::reallocate(block, size, allocator);
+    return omp::reallocate(block, size, allocator, usual());
 }
 
 SENNIT_API AllocatorHandle omp_init_allocator(std::uintptr_t space, int count,
@@ -93,4 +99,4 @@ SENNIT_API void omp_set_default_allocator(AllocatorHandle allocator) {
 SENNIT_API void omp_set_default_allocator_(const AllocatorHandle *allocator) {
     omp_set_default_allocator(*allocator);
 }
-SENNIT_GET(AllocatorHandle, omp_get_default_allocator, omp::here().task->icvs->default_allocator)
+SENNIT_GET(AllocatorHandle, omp_get_default_allocator, usual())

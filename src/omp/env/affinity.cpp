@@ -2,12 +2,9 @@
 #include "omp/env/affinity.h"
 
 #include "base/message.h"
-#include "omp/api/api.h"
 #include "omp/env/affinity_format.h"
 #include "omp/env/environment.h"
-#include "omp/env/icv.h"
 #include "omp/env/topology.h"
-#include "omp/team/team.h"
 #include "sched/order.h"
 #include "sched/processors.h"
 
@@ -19,7 +16,6 @@
 #include <link.h>
 #include <new>
 #include <sched.h>
-#include <utility>
 
 namespace sennit::omp {
 
@@ -47,16 +43,7 @@ CpuSet g_allowed; // of them, those that it uses
 bool g_display = false;
 bool g_reset = false; // the initial thread is bound in parallel regions only
 
-SENNIT_TLS int t_place = -1;                     // this thread is bound to, -1: to none
-SENNIT_TLS ProcBind t_clause = ProcBind::false_; // of the next region, false_: none
-
-// What of the thread's last region a person was shown; the rest changes with the placement.
-struct Shown {
-    int level = -1;
-    int size = 0;
-    bool operator==(const Shown &) const = default;
-};
-SENNIT_TLS Shown t_shown;
+SENNIT_TLS int t_place = -1; // this thread is bound to, -1: to none
 
 void bind_caller(const CpuSet &processors, int place) {
     t_place = place;
@@ -331,144 +318,23 @@ bool display_affinity() {
     return g_display;
 }
 
-// ---- regions -----------------------------------------------------------------------------------
-
-void announce_proc_bind_slow(int policy) {
-    t_clause = static_cast<ProcBind>(policy);
+bool bound_in_regions_only() {
+    return g_reset;
 }
-
-void place_team_slow(Team &team, Member &encountering) {
-    const ProcBind clause = std::exchange(t_clause, ProcBind::false_);
-    TeamPlacement next;
-    if (g_bind.on()) {
-        // A thread of the program's own making takes its place when it first needs one.
-        if (encountering.placement.place < 0)
-            encountering.placement = {0, 0, g_places->count()};
-        next.policy = clause != ProcBind::false_ ? clause : g_bind.at(encountering.team->level);
-        next.parent = encountering.placement;
-    }
-    next.level = team.level;
-    next.parent_thread = encountering.index;
-    team.placement.changed = false;
-    if (team.placement == next)
-        return;
-    team.placement = next;
-    team.placement.changed = true;
+int bound_place() {
+    return t_place;
 }
-
-void enter_place_slow(Member &member) {
-    const Team &team = *member.team;
-    if (!team.outer) {
-        member.placement = {t_place, 0, g_places->count()};
-        return;
-    }
-    const bool changed = team.placement.changed;
-    if (g_bind.on()) {
-        if (changed)
-            member.placement =
-                assign_place(team.placement.policy, team.placement.parent, team.size, member.index);
-        // A team may outlive a thread of the program's own that started it: look at this one.
-        const int place = member.placement.place;
-        if (place != t_place)
-            bind_caller((*g_places)[place], place);
-        if (g_domains)
-            member.node = std::min(g_domains->find((*g_places)[place]), sched::machine().nodes - 1);
-    }
-    if (!g_display || team.kind == Team::Kind::league)
-        return;
-    const Shown now{team.level, team.size};
-    if (std::exchange(t_shown, now) != now || changed)
-        print_affinity(nullptr);
+void bind_to_place(int place) {
+    if (place != t_place)
+        bind_caller((*g_places)[place], place);
 }
-
 void leave_places() {
     if (g_bind.on())
         bind_caller(g_allowed, -1);
 }
-
-void leave_region_slow(const Member &member) {
-    if (g_reset && !member.team->outer)
-        leave_places();
-}
-
-CpuSet processors_of_thread(const Member &member) {
-    const int place = member.placement.place;
-    return place >= 0 ? (*g_places)[place] : processors_of_caller();
+int node_of_place(int place) {
+    return g_domains ? std::min(g_domains->find((*g_places)[place]), sched::machine().nodes - 1)
+                     : -1;
 }
 
 } // namespace sennit::omp
-
-// ---- routines (OpenMP 5.2, 18.3) -------------------------------------------------------------
-
-using namespace sennit;
-
-namespace {
-
-// The caller may be the first to use the library.
-const omp::PlaceList &list_of_places() {
-    omp::here();
-    return omp::place_list();
-}
-
-const omp::CpuSet *place_numbered(long place) {
-    const omp::PlaceList &list = list_of_places();
-    return place >= 0 && place < list.count() ? &list[static_cast<int>(place)] : nullptr;
-}
-
-int place_size(int number) {
-    const omp::CpuSet *place = place_numbered(number);
-    return place ? place->count() : 0;
-}
-
-template <class Integer>
-void copy_place(long number, Integer *ids) {
-    const omp::CpuSet *place = place_numbered(number);
-    for (int cpu = -1; place && (cpu = place->next(cpu)) >= 0;)
-        *ids++ = cpu;
-}
-
-// The caller's; without binding, the partition is the whole list.
-omp::Placement placement() {
-    if (!omp::bind_list().on())
-        return {-1, 0, omp::place_list().count()};
-    return omp::member_of(omp::here()).placement;
-}
-
-template <class Integer>
-void copy_partition(Integer *numbers) {
-    const omp::Placement own = placement();
-    for (int i = 0; i < own.count; ++i)
-        *numbers++ = own.first + i;
-}
-
-// bind-var of the current task: its policy for a region that it would start.
-int proc_bind() {
-    return static_cast<int>(omp::bind_list().at(omp::member_of(omp::here()).team->level));
-}
-
-} // namespace
-
-SENNIT_GET(int, omp_get_proc_bind, proc_bind())
-SENNIT_GET(int, omp_get_num_places, list_of_places().count())
-SENNIT_GET(int, omp_get_place_num, placement().place)
-SENNIT_GET(int, omp_get_partition_num_places, placement().count)
-SENNIT_ASK(omp_get_place_num_procs, place_size)
-
-SENNIT_API void omp_get_place_proc_ids(int place, int *ids) {
-    copy_place(place, ids);
-}
-SENNIT_API void omp_get_place_proc_ids_(const int *place, int *ids) {
-    copy_place(*place, ids);
-}
-SENNIT_API void omp_get_place_proc_ids_8_(const std::int64_t *place, std::int64_t *ids) {
-    copy_place(*place, ids);
-}
-SENNIT_API void omp_get_partition_place_nums(int *numbers) {
-    copy_partition(numbers);
-}
-SENNIT_API void omp_get_partition_place_nums_(int *numbers) {
-    copy_partition(numbers);
-}
-SENNIT_API void omp_get_partition_place_nums_8_(std::int64_t *numbers) {
-    copy_partition(numbers);
-}

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binding threads to places (OpenMP 5.2, 10.1.3) and showing where they are (21.2).
-//
-// fork() notes the policy and the encountering thread's placement in the team. From these each
-// thread finds its own place when it enters the region. It moves only if that place changed. Where
-// neither binding nor display is asked for, all of this is one flag that is false.
+// Places that threads can be bound to (OpenMP 5.2, 10.1.3): what the environment asks for, and
+// binding the calling thread. Which place a thread of a team gets is in omp/team/placement.h.
 #pragma once
 
-#include "base/compiler.h"
 #include "omp/env/places.h"
 
 namespace sennit::omp {
-
-struct Member;
-struct Team;
 
 // What the placement of a team's threads depends on; the last region's, compared with the next's.
 struct TeamPlacement {
@@ -38,37 +31,16 @@ const PlaceList &place_list(); // its place-partition-var
 const char *place_list_name();
 bool display_affinity(); // display-affinity-var
 
-// A proc_bind clause (omp_proc_bind_t; 0 is none) for the next region that this thread starts.
-void announce_proc_bind_slow(int policy);
-inline void announce_proc_bind(int policy) {
-    if (SENNIT_UNLIKELY(g_affinity_on) && policy != 0)
-        announce_proc_bind_slow(policy);
-}
+bool bound_in_regions_only(); // the initial thread; KMP_AFFINITY=reset
 
-// Before the threads of `team` begin a region: where they go.
-void place_team_slow(Team &team, Member &encountering);
-inline void place_team(Team &team, Member &encountering) {
-    if (SENNIT_UNLIKELY(g_affinity_on))
-        place_team_slow(team, encountering);
-}
-// On each thread, when its implicit task begins.
-void enter_place_slow(Member &member);
-inline void enter_place(Member &member) {
-    if (SENNIT_UNLIKELY(g_affinity_on))
-        enter_place_slow(member);
-}
-// A thread that serves all places.
+// The place that the calling thread is bound to, -1: to none.
+int bound_place();
+void bind_to_place(int place);
+// The calling thread is one that serves all places.
 void leave_places();
-// The caller is back from a region, in `member`.
-void leave_region_slow(const Member &member);
-inline void leave_region(const Member &member) {
-    if (SENNIT_UNLIKELY(g_affinity_on))
-        leave_region_slow(member);
-}
+// The NUMA domain of a place whose threads have a queue of their own; -1: all share one.
+int node_of_place(int place);
 
 CpuSet processors_of_caller();         // the calling thread's, as the system says
 const CpuSet &processors_of_process(); // when it started
-// The processors that the calling thread may run on, as %A shows them.
-CpuSet processors_of_thread(const Member &member);
-
 } // namespace sennit::omp

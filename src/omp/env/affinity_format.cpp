@@ -3,16 +3,12 @@
 
 #include "base/message.h"
 #include "base/spin.h"
-#include "omp/api/api.h"
-#include "omp/env/affinity.h"
 #include "omp/env/environment.h"
-#include "omp/team/team.h"
 
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <unistd.h>
 
 using namespace sennit;
 
@@ -202,127 +198,4 @@ void copy_affinity_format(char (&into)[kMostAffinityFormat]) {
     g_format_lock.unlock();
 }
 
-namespace {
-
-// The calling thread's text into a buffer; its whole length. No format: affinity-format-var.
-std::size_t capture(char *buffer, std::size_t size, const char *format) {
-    sched::Worker &worker = here();
-    const Member &member = member_of(worker);
-    const Team &team = *member.team;
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    const CpuSet processors = processors_of_thread(member);
-    const AffinityFields fields{omp_get_team_num(),
-                                omp_get_num_teams(),
-                                team.level,
-                                member.index,
-                                team.size,
-                                team.encountering ? team.encountering->index : -1,
-                                host,
-                                getpid(),
-                                gettid(),
-                                &processors};
-    char usual[kMostAffinityFormat];
-    if (!format || !*format) {
-        copy_affinity_format(usual);
-        format = usual;
-    }
-    Text text(buffer, size);
-    put_affinity(text, format, fields);
-    return text.length();
-}
-
-// Memory for a C string, for the life of this object.
-class Characters {
-  public:
-    explicit Characters(std::size_t length) : text_(static_cast<char *>(std::malloc(length + 1))) {
-        if (!text_)
-            fatal("no memory for %zu characters of affinity information", length);
-        text_[length] = '\0';
-    }
-    Characters(const char *fortran, std::size_t length) : Characters(length) {
-        std::memcpy(text_, fortran, length);
-    }
-    Characters(const Characters &) = delete;
-    Characters &operator=(const Characters &) = delete;
-    ~Characters() { std::free(text_); }
-    operator char *() const { return text_; }
-
-  private:
-    char *text_;
-};
-
-// A text into a Fortran string, padded with blanks.
-void to_fortran(const char *text, char *buffer, std::size_t length) {
-    const std::size_t used = strnlen(text, length);
-    std::memcpy(buffer, text, used);
-    std::memset(buffer + used, ' ', length - used);
-}
-
-} // namespace
-
-void print_affinity(const char *format) {
-    const std::size_t length = capture(nullptr, 0, format);
-    const Characters line(length + 1);
-    capture(line, length + 1, format);
-    const std::size_t used = strlen(line);
-    line[used] = '\n';
-    std::FILE *const where = stands_for_libomp() ? stdout : stderr; // as the stock runtimes do
-    std::fwrite(line, 1, used + 1, where); // one call: lines of several threads do not mix
-    std::fflush(where);
-}
-
 } // namespace sennit::omp
-
-using namespace sennit::omp;
-
-SENNIT_API void omp_set_affinity_format(const char *format) {
-    set_affinity_format(format, std::strlen(format));
-}
-SENNIT_API void ompc_set_affinity_format(const char *format) {
-    set_affinity_format(format, std::strlen(format));
-}
-SENNIT_API void omp_set_affinity_format_(const char *format, std::size_t length) {
-    set_affinity_format(format, length);
-}
-
-SENNIT_API std::size_t omp_get_affinity_format(char *buffer, std::size_t size) {
-    char format[kMostAffinityFormat];
-    copy_affinity_format(format);
-    Text text(buffer, buffer ? size : 0);
-    text.put(format);
-    return text.length();
-}
-SENNIT_API std::size_t ompc_get_affinity_format(char *buffer, std::size_t size) {
-    return omp_get_affinity_format(buffer, size);
-}
-SENNIT_API int omp_get_affinity_format_(char *buffer, std::size_t length) {
-    char format[kMostAffinityFormat];
-    copy_affinity_format(format);
-    to_fortran(format, buffer, length);
-    return static_cast<int>(std::strlen(format));
-}
-
-SENNIT_API void omp_display_affinity(const char *format) {
-    print_affinity(format);
-}
-SENNIT_API void ompc_display_affinity(const char *format) {
-    print_affinity(format);
-}
-SENNIT_API void omp_display_affinity_(const char *format, std::size_t length) {
-    print_affinity(Characters(format, length));
-}
-
-SENNIT_API std::size_t omp_capture_affinity(char *buffer, std::size_t size, const char *format) {
-    return capture(buffer, buffer ? size : 0, format);
-}
-SENNIT_API std::size_t ompc_capture_affinity(char *buffer, std::size_t size, const char *format) {
-    return omp_capture_affinity(buffer, size, format);
-}
-SENNIT_API int omp_capture_affinity_(char *buffer, const char *format, std::size_t size,
-                                     std::size_t length) {
-    const Characters text(size); // has room for the end that a Fortran string lacks
-    const std::size_t whole = capture(text, size + 1, Characters(format, length));
-    to_fortran(text, buffer, size);
-    return static_cast<int>(whole);
-}

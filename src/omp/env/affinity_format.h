@@ -61,7 +61,4 @@ void set_default_affinity_format(); // as the runtime that we stand for has it
 void set_affinity_format(const char *format, std::size_t length);
 void copy_affinity_format(char (&into)[kMostAffinityFormat]);
 
-// The calling thread's line on stdout; without a format, affinity-format-var's.
-void print_affinity(const char *format);
-
 } // namespace sennit::omp

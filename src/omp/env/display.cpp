@@ -2,15 +2,15 @@
 #include "omp/env/display.h"
 
 #include "base/config.h"
-#include "omp/api/api.h"
 #include "omp/env/affinity.h"
 #include "omp/env/affinity_format.h"
+#include "omp/env/environment.h"
 #include "omp/env/icv.h"
-#include "omp/team/target.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <strings.h>
 #include <unistd.h>
 
 namespace sennit::omp {
@@ -140,7 +140,7 @@ void put_variables(Display &display, bool named_places) {
     stack.put_number(static_cast<long>(global.stack_size >> 10));
     stack.put('K');
     static const char *const kOffload[] = {"DISABLED", "DEFAULT", "MANDATORY"};
-    display.word("OMP_TARGET_OFFLOAD", kOffload[static_cast<int>(target_offload())]);
+    display.word("OMP_TARGET_OFFLOAD", kOffload[static_cast<int>(global.target_offload)]);
     display.number("OMP_THREAD_LIMIT", icvs.thread_limit);
     display.word("OMP_WAIT_POLICY", global.wait_active ? "ACTIVE" : "PASSIVE");
 }
@@ -191,20 +191,26 @@ void display_environment(bool verbose) {
     show(stderr, put_environment, verbose);
 }
 
-void display_settings() {
-    show(stdout, put_settings, true);
+namespace {
+
+void read_display_env() {
+    const char *text = read_variable("OMP_DISPLAY_ENV");
+    if (!text)
+        return;
+    const bool verbose = strcasecmp(text, "verbose") == 0;
+    if (verbose || strcasecmp(text, "true") == 0 || std::strcmp(text, "1") == 0)
+        display_environment(verbose);
+    else if (strcasecmp(text, "false") != 0 && std::strcmp(text, "0") != 0)
+        complain("OMP_DISPLAY_ENV", text, "true, false or verbose", "false");
+}
+
+} // namespace
+
+void display_as_asked() {
+    read_display_env();
+    bool settings = false;
+    if (read_bool("KMP_SETTINGS", &settings) && settings)
+        show(stdout, put_settings, true);
 }
 
 } // namespace sennit::omp
-
-using sennit::omp::display_environment;
-
-SENNIT_API void omp_display_env(int verbose) {
-    display_environment(verbose != 0);
-}
-SENNIT_API void omp_display_env_(const int *verbose) {
-    display_environment(*verbose != 0);
-}
-SENNIT_API void omp_display_env_8_(const std::int64_t *verbose) {
-    display_environment(*verbose != 0);
-}

@@ -7,7 +7,8 @@ namespace sennit::omp {
 // that set them (OpenMP 5.2, 18.15, 21.7); `verbose` adds Sennit's own options.
 void display_environment(bool verbose);
 
-// KMP_SETTINGS: as LLVM's runtime shows what the user set and what is in effect.
-void display_settings();
+// After icv_setup(): what OMP_DISPLAY_ENV asks for, and KMP_SETTINGS, which shows as LLVM's runtime
+// does what the user set and what is in effect.
+void display_as_asked();
 
 } // namespace sennit::omp

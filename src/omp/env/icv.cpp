@@ -6,13 +6,11 @@
 #include "base/message.h"
 #include "fiber/stack.h"
 #include "omp/env/affinity.h"
-#include "omp/env/display.h"
 #include "omp/env/environment.h"
 #include "omp/memory/allocators.h"
-#include "omp/team/target.h"
-#include "omp/team/team.h"
-#include "sched/queue.h"
 #include "sched/processors.h"
+#include "sched/queue.h"
+#include "task/task.h"
 
 #include <algorithm>
 #include <cctype>
@@ -199,25 +197,14 @@ void read_target_offload() {
     const char *text = read_variable("OMP_TARGET_OFFLOAD");
     if (!text)
         return;
-    omp::TargetOffload value = omp::TargetOffload::enabled;
+    TargetOffload value = TargetOffload::enabled;
     if (strcasecmp(text, "mandatory") == 0)
-        value = omp::TargetOffload::mandatory;
+        value = TargetOffload::mandatory;
     else if (strcasecmp(text, "disabled") == 0)
-        value = omp::TargetOffload::disabled;
+        value = TargetOffload::disabled;
     else if (strcasecmp(text, "default") != 0)
         complain("OMP_TARGET_OFFLOAD", text, "mandatory, disabled or default", "default");
-    omp::set_target_offload(value);
-}
-
-void read_display_env() {
-    const char *text = read_variable("OMP_DISPLAY_ENV");
-    if (!text)
-        return;
-    const bool verbose = strcasecmp(text, "verbose") == 0;
-    if (verbose || strcasecmp(text, "true") == 0 || std::strcmp(text, "1") == 0)
-        omp::display_environment(verbose);
-    else if (strcasecmp(text, "false") != 0 && std::strcmp(text, "0") != 0)
-        complain("OMP_DISPLAY_ENV", text, "true, false or verbose", "false");
+    g_icvs.target_offload = value;
 }
 
 } // namespace
@@ -367,10 +354,6 @@ void icv_first_use() {
 
 void icv_setup() {
     read_all();
-    read_display_env();
-    bool settings = false;
-    if (read_bool("KMP_SETTINGS", &settings) && settings)
-        omp::display_settings();
 }
 
 namespace {
@@ -416,57 +399,5 @@ void read_all() {
 }
 
 } // namespace
-
-// ---- changes --------------------------------------------------------------------------------
-
-namespace {
-
-// Every set of values that a task ever had while others could inherit it, once: it stays for the
-// life of the process.
-struct Interned {
-    Icvs icvs;
-    Interned *next;
-};
-constexpr std::size_t kBuckets = 64;
-std::atomic<Interned *> g_interned[kBuckets];
-
-const Icvs *intern(const Icvs &icvs) {
-    std::uint64_t hash = 0;
-    for (const long value : {long{icvs.nthreads[0]}, long{icvs.nthreads[icvs.nthreads_count - 1]},
-                             icvs.chunk, long{icvs.max_active_levels}, long{icvs.thread_limit}})
-        hash = (hash + static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15ull;
-    std::atomic<Interned *> &bucket = g_interned[hash >> 58];
-    // A list that only grows at its head; entries never change. Two threads may add the same.
-    Interned *first = bucket.load(std::memory_order_acquire);
-    for (const Interned *at = first; at; at = at->next)
-        if (at->icvs == icvs)
-            return &at->icvs;
-    void *memory = std::malloc(sizeof(Interned));
-    if (!memory)
-        fatal("no memory for a task's settings (%zu bytes)", sizeof(Interned));
-    auto *fresh = new (memory) Interned{icvs, first};
-    while (!bucket.compare_exchange_weak(fresh->next, fresh, std::memory_order_release,
-                                         std::memory_order_relaxed)) {
-    }
-    return &fresh->icvs;
-}
-
-} // namespace
-
-IcvUpdate::IcvUpdate(sched::Worker &worker) : worker_(worker), changed_(*worker.task->icvs) {}
-
-IcvUpdate::~IcvUpdate() {
-    Task &task = *worker_.task;
-    if (changed_ == *task.icvs)
-        return;
-    // Nobody can have inherited an implicit task's before its team has tasks.
-    if (!task.is_explicit() && !task.team->has_tasks.load(std::memory_order_relaxed)) {
-        Icvs &own = omp::member_of(worker_).own_icvs;
-        own = changed_;
-        task.icvs = &own;
-    } else {
-        task.icvs = intern(changed_);
-    }
-}
 
 } // namespace sennit

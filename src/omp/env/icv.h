@@ -2,14 +2,14 @@
 // Internal control variables (OpenMP 5.2, chapter 2) and the OMP_* environment.
 //
 // Data-environment ICVs are inherited by pointer: a task points to the Icvs of its parent until it
-// changes one (icvs_for_update). Icvs that a task points to are never written to again, so tasks
+// changes one (team/icv_update.h). Icvs that a task points to are never written to again, so tasks
 // that were made before a change keep what they inherited. Global ICVs are constant after
 // icv_setup.
 #pragma once
 
 #include "omp/env/places.h"
-#include "sched/worker.h"
 
+#include <atomic>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
@@ -48,14 +48,18 @@ struct Icvs {
     int set_num_threads(int level, const int *threads, int count);
 };
 
+// target-offload-var; the values are those of LLVM's runtime.
+enum class TargetOffload : int { disabled = 0, enabled = 1, mandatory = 2 };
+
 struct GlobalIcvs {
-    Icvs initial;                                  // of the initial tasks
-    std::size_t stack_size = 0;                    // of tasks and threads, bytes
-    int supported_levels = INT_MAX;                // omp_get_supported_active_levels()
-    int max_task_priority = 0;                     // omp_get_max_task_priority()
-    bool cancellation = false;                     // cancel-var
-    bool inherit_fp_control = true;                // KMP_INHERIT_FP_CONTROL
-    bool wait_active = false;                      // OMP_WAIT_POLICY=active
+    Icvs initial;                   // of the initial tasks
+    std::size_t stack_size = 0;     // of tasks and threads, bytes
+    int supported_levels = INT_MAX; // omp_get_supported_active_levels()
+    int max_task_priority = 0;      // omp_get_max_task_priority()
+    bool cancellation = false;      // cancel-var
+    bool inherit_fp_control = true; // KMP_INHERIT_FP_CONTROL
+    bool wait_active = false;       // OMP_WAIT_POLICY=active
+    TargetOffload target_offload = TargetOffload::enabled;
     char allocator[128] = "omp_default_mem_alloc"; // as OMP_ALLOCATOR says it
 };
 
@@ -84,23 +88,5 @@ void icv_first_use();
 bool change_setting(const char *name, const char *value);
 // The stacks of threads and tasks to come.
 void set_stack_size(std::size_t bytes);
-
-// A copy of the current task's ICVs; what is written to it holds from the end of its life on.
-class IcvUpdate {
-  public:
-    explicit IcvUpdate(sched::Worker &worker);
-    ~IcvUpdate();
-    IcvUpdate(const IcvUpdate &) = delete;
-    IcvUpdate &operator=(const IcvUpdate &) = delete;
-    Icvs *operator->() { return &changed_; }
-    Icvs &operator*() { return changed_; }
-
-  private:
-    sched::Worker &worker_;
-    Icvs changed_;
-};
-inline IcvUpdate icvs_for_update(sched::Worker &worker) {
-    return IcvUpdate(worker);
-}
 
 } // namespace sennit

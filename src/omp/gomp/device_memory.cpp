@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // omp_target_memcpy_async and its like (OpenMP 5.2, 18.8.7, 18.8.8), which GCC 13 added: tasks
 // whose dependences are GCC's depend objects. Clang's programs have theirs from libomptarget.
+#include "omp/api/routines.h"
 #include "omp/gomp/tasks.h"
 #include "omp/team/target.h"
 
@@ -9,15 +10,6 @@
 #include <new>
 
 using namespace sennit;
-
-extern "C" {
-int omp_target_memcpy(void *into, const void *from, std::size_t length, std::size_t into_offset,
-                      std::size_t from_offset, int into_device, int from_device);
-int omp_target_memcpy_rect(void *into, const void *from, std::size_t element, int dimensions,
-                           const std::size_t *volume, const std::size_t *into_offsets,
-                           const std::size_t *from_offsets, const std::size_t *into_dimensions,
-                           const std::size_t *from_dimensions, int into_device, int from_device);
-}
 
 namespace {
 

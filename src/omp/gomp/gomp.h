@@ -5,6 +5,7 @@
 
 #include "base/compiler.h"
 #include "omp/loops/worksharing.h"
+#include "omp/team/placement.h"
 #include "omp/team/team.h"
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include "omp/gomp/gomp.h"
 
 #include "base/message.h"
+#include "omp/api/routines.h"
 #include "omp/sync/directives.h"
 #include "omp/sync/lock_routines.h"
 #include "omp/sync/regions.h"
@@ -13,11 +14,6 @@
 #include <cstdlib>
 
 using namespace sennit;
-
-extern "C" {
-void *omp_aligned_alloc(std::size_t alignment, std::size_t size, std::uintptr_t allocator);
-void omp_free(void *pointer, std::uintptr_t allocator);
-}
 
 GOMP_API void GOMP_barrier(void) {
     omp::barrier(SENNIT_SITE, ompt::kBarrierExplicit);

@@ -2,8 +2,8 @@
 // target constructs where there is no device: the region runs on the host, mapped data is the
 // program's own (OpenMP 5.2, 1.3). Only firstprivate items need care: the region gets copies.
 #include "omp/team/target.h"
-#include "omp/env/icv.h"
 #include "omp/gomp/tasks.h"
+#include "omp/team/icv_update.h"
 
 #include <algorithm>
 #include <climits>

@@ -3,8 +3,9 @@
 #include "omp/kmp/tasks.h"
 
 #include "base/message.h"
-#include "omp/env/icv.h"
 #include "omp/team/entry.h"
+#include "omp/team/icv_update.h"
+#include "omp/team/placement.h"
 #include "omp/team/target.h"
 
 #include <algorithm>

@@ -5,6 +5,8 @@
 #include "omp/team/target.h"
 
 #include "base/message.h"
+#include "omp/api/routines.h"
+#include "omp/env/icv.h"
 #include "omp/sync/directives.h"
 #include "omp/sync/lock_routines.h"
 #include "omp/sync/regions.h"
@@ -142,18 +144,6 @@ SENNIT_LOCK_HINT(init_nest_lock, init_nest)
 
 // ---- memory ---------------------------------------------------------------------------------
 
-extern "C" {
-void *omp_alloc(std::size_t size, std::uintptr_t allocator);
-void *omp_aligned_alloc(std::size_t align, std::size_t size, std::uintptr_t allocator);
-void *omp_calloc(std::size_t count, std::size_t size, std::uintptr_t allocator);
-void *omp_realloc(void *block, std::size_t size, std::uintptr_t to, std::uintptr_t from);
-void omp_free(void *block, std::uintptr_t allocator);
-std::uintptr_t omp_init_allocator(std::uintptr_t space, int count, const void *traits);
-void omp_destroy_allocator(std::uintptr_t allocator);
-void omp_set_default_allocator(std::uintptr_t allocator);
-std::uintptr_t omp_get_default_allocator(void);
-}
-
 KMP_API void *__kmpc_alloc(Gtid, std::size_t size, std::uintptr_t allocator) {
     return omp_alloc(size, allocator);
 }
@@ -172,7 +162,7 @@ KMP_API void __kmpc_free(Gtid, void *block, std::uintptr_t allocator) {
     omp_free(block, allocator);
 }
 KMP_API std::uintptr_t __kmpc_init_allocator(Gtid, std::uintptr_t space, int count,
-                                             const void *traits) {
+                                             const omp::AllocatorTrait *traits) {
     return omp_init_allocator(space, count, traits);
 }
 KMP_API void __kmpc_destroy_allocator(Gtid, std::uintptr_t allocator) {
@@ -206,7 +196,7 @@ KMP_API void __kmpc_error(const Ident *location, int severity, const char *messa
 }
 // What libomptarget asks.
 KMP_API int __kmpc_get_target_offload(void) {
-    return static_cast<int>(omp::target_offload());
+    return static_cast<int>(global_icvs().target_offload);
 }
 // Whether a target task whose device is still busy can be put back and asked again: no, it waits.
 KMP_API bool __kmpc_omp_has_task_team(Gtid) {
@@ -215,7 +205,6 @@ KMP_API bool __kmpc_omp_has_task_team(Gtid) {
 KMP_API void **__kmpc_omp_get_target_async_handle_ptr(Gtid) {
     return nullptr;
 }
-extern "C" int omp_pause_resource_all(int kind);
 KMP_API int __kmpc_pause_resource(int kind) {
     return omp_pause_resource_all(kind);
 }

@@ -2,8 +2,6 @@
 #include "omp/memory/allocators.h"
 
 #include "base/message.h"
-#include "omp/env/icv.h"
-#include "omp/team/team.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -164,10 +162,6 @@ Allocator *user_allocator(AllocatorHandle handle) {
                : reinterpret_cast<Allocator *>(handle); // NOLINT(performance-no-int-to-ptr)
 }
 
-AllocatorHandle or_default(AllocatorHandle handle) {
-    return handle != kNullAllocator ? handle : here().task->icvs->default_allocator;
-}
-
 // In front of every block: what release and reallocate need.
 struct alignas(16) Head {
     void *raw;
@@ -208,8 +202,11 @@ struct Credit {
     std::size_t bytes = 0;
 };
 
+// `usual`: instead of a null handle.
 void *allocate_from(std::size_t alignment, std::size_t size, AllocatorHandle handle,
-                    Credit &credit) {
+                    AllocatorHandle usual, Credit &credit) {
+    if (handle == kNullAllocator)
+        handle = usual;
     Allocator *allocator = user_allocator(handle);
     std::size_t align = alignment > alignof(Head) ? alignment : alignof(Head);
     if (allocator && allocator->alignment > align)
@@ -241,9 +238,9 @@ void *allocate_from(std::size_t alignment, std::size_t size, AllocatorHandle han
         fatal("omp_alloc: %zu bytes are not to be had from an allocator whose fallback is abort_fb",
               size);
     case kAllocatorFallback:
-        return allocate_from(alignment, size, or_default(allocator->fallback_data), credit);
+        return allocate_from(alignment, size, allocator->fallback_data, usual, credit);
     default:
-        return allocate_from(alignment, size, kDefaultAllocator, credit);
+        return allocate_from(alignment, size, kDefaultAllocator, usual, credit);
     }
 }
 
@@ -298,9 +295,10 @@ void drop_allocator(AllocatorHandle handle) {
     std::free(user_allocator(handle));
 }
 
-void *allocate(std::size_t alignment, std::size_t size, AllocatorHandle handle) {
+void *allocate(std::size_t alignment, std::size_t size, AllocatorHandle handle,
+               AllocatorHandle usual) {
     Credit none;
-    return size ? allocate_from(alignment, size, or_default(handle), none) : nullptr;
+    return size ? allocate_from(alignment, size, handle, usual, none) : nullptr;
 }
 
 void release(void *block) {
@@ -312,9 +310,9 @@ void release(void *block) {
     free_raw(head);
 }
 
-void *reallocate(void *block, std::size_t size, AllocatorHandle handle) {
+void *reallocate(void *block, std::size_t size, AllocatorHandle handle, AllocatorHandle usual) {
     if (!block)
-        return allocate(1, size, handle);
+        return allocate(1, size, handle, usual);
     if (size == 0) {
         release(block);
         return nullptr;
@@ -322,7 +320,7 @@ void *reallocate(void *block, std::size_t size, AllocatorHandle handle) {
     const Head &head = head_of(block);
     Credit credit{head.allocator, head.whole};
     void *fresh =
-        allocate_from(1, size, handle != kNullAllocator ? handle : head.allocator, credit);
+        allocate_from(1, size, handle != kNullAllocator ? handle : head.allocator, usual, credit);
     if (!fresh)
         return nullptr;
     std::memcpy(fresh, block, head.size < size ? head.size : size);

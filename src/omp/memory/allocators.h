@@ -27,11 +27,13 @@ struct AllocatorTrait {
 AllocatorHandle make_allocator(std::uintptr_t space, int count, const AllocatorTrait *traits);
 void drop_allocator(AllocatorHandle handle);
 
-// `handle` null: the encountering task's default one. Null when there is no memory.
-void *allocate(std::size_t alignment, std::size_t size, AllocatorHandle handle);
+// `usual`, the encountering task's default one, stands for a null handle. Null when there is no
+// memory.
+void *allocate(std::size_t alignment, std::size_t size, AllocatorHandle handle,
+               AllocatorHandle usual);
 void release(void *block);
 // Null, and the block as it was, when there is no memory. `handle` null: the block's own.
-void *reallocate(void *block, std::size_t size, AllocatorHandle handle);
+void *reallocate(void *block, std::size_t size, AllocatorHandle handle, AllocatorHandle usual);
 
 // What OMP_ALLOCATOR says (OpenMP 5.2, 21.5.1): an allocator, or a memory space with traits.
 // kNullAllocator when it is neither.

@@ -4,6 +4,7 @@
 #include "omp/ompt/tool.h"
 
 #include "base/message.h"
+#include "omp/team/commons.h"
 #include "omp/team/entry.h"
 #include "omp/team/team.h"
 #include "omp/team/thread_events.h"
@@ -177,6 +178,17 @@ void setup() {
         observed::set(observed::kTool);
     }
     dlerror(); // a program that loads us late asks for its own errors
+}
+
+// For all threads that are at rest.
+static void end_threads() {
+    sched::Worker *worker = sched::Worker::self();
+    // exit() in a region: its threads are still at work.
+    if (!worker || !worker->slot || omp::member_of(*worker).team->outer)
+        return;
+    omp::disband_idle_teams(*worker);
+    omp::close_commons();
+    initial_thread_end(omp::member_of(*worker));
 }
 
 void finalize() {

@@ -2,6 +2,7 @@
 #include "omp/team/hot_teams.h"
 
 #include "base/message.h"
+#include "omp/team/placement.h"
 #include "omp/team/region_events.h"
 #include "omp/team/thread_events.h"
 

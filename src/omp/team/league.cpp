@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The teams construct on the host (OpenMP 5.2, 10.2): a league of initial teams, each with the
 // regions that its thread starts. They run one after the other, or some at once.
+#include "omp/team/icv_update.h"
+#include "omp/team/placement.h"
 #include "omp/team/region_events.h"
 #include "omp/team/team.h"
 #include "sched/processors.h"

@@ -2,6 +2,7 @@
 // Regions: fork, join, barrier, and how many threads they get.
 #include "omp/team/entry.h"
 #include "omp/team/hot_teams.h"
+#include "omp/team/placement.h"
 #include "omp/team/region_events.h"
 #include "omp/team/team.h"
 #include "sched/processors.h"

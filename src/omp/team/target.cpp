@@ -2,24 +2,14 @@
 #include "omp/team/target.h"
 
 #include "base/message.h"
+#include "omp/team/icv_update.h"
 
 #include <dlfcn.h>
 
 namespace sennit::omp {
 
-namespace {
-TargetOffload g_offload = TargetOffload::enabled; // constant after icv_setup
-}
-
-TargetOffload target_offload() {
-    return g_offload;
-}
-void set_target_offload(TargetOffload value) {
-    g_offload = value;
-}
-
 void require_device(int device) {
-    if (g_offload == TargetOffload::mandatory && !is_host_device(device))
+    if (global_icvs().target_offload == TargetOffload::mandatory && !is_host_device(device))
         fatal("OMP_TARGET_OFFLOAD=mandatory, but there is no device %d: Sennit runs target regions "
               "on the host; unset the variable to allow that",
               device);

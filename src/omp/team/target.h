@@ -7,11 +7,6 @@
 
 namespace sennit::omp {
 
-// target-offload-var; the values are those of LLVM's runtime.
-enum class TargetOffload : int { disabled = 0, enabled = 1, mandatory = 2 };
-TargetOffload target_offload();
-void set_target_offload(TargetOffload value);
-
 // The host is device 0, since there are 0 others, and omp_initial_device.
 inline bool is_host_device(int device) {
     constexpr int kInitialDevice = -1;

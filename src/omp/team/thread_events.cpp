@@ -6,7 +6,6 @@
 #include "omp/team/thread_events.h"
 
 #include "omp/events/events.h"
-#include "omp/team/commons.h"
 #include "omp/team/team.h"
 
 namespace sennit::ompt {
@@ -27,6 +26,8 @@ void thread_end() {
     t_thread.begun = false;
 }
 
+} // namespace
+
 void initial_thread_end(omp::Member &initial) {
     if (!t_thread.begun)
         return;
@@ -34,6 +35,8 @@ void initial_thread_end(omp::Member &initial) {
     t_thread.current = nullptr;
     thread_end();
 }
+
+namespace {
 
 // A thread of the program ends; its worker is still its own.
 void goodbye(sched::Worker &worker) {
@@ -75,16 +78,6 @@ void worker_begin() {
 
 void worker_end() {
     thread_end();
-}
-
-void end_threads() {
-    sched::Worker *worker = sched::Worker::self();
-    // exit() in a region: its threads are still at work.
-    if (!worker || !worker->slot || omp::member_of(*worker).team->outer)
-        return;
-    omp::disband_idle_teams(*worker);
-    omp::close_commons();
-    initial_thread_end(omp::member_of(*worker));
 }
 
 } // namespace sennit::ompt

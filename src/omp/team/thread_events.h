@@ -2,14 +2,13 @@
 // What a tool is told of threads. Called where a tool is attached.
 #pragma once
 
-#include "sched/worker.h"
+#include "omp/team/team.h"
 
 namespace sennit::ompt {
 
 void initial_thread_begin(sched::Worker &worker);
 void worker_begin();
 void worker_end();
-// At the end of the program, for all threads that are at rest.
-void end_threads();
+void initial_thread_end(omp::Member &initial);
 
 } // namespace sennit::ompt
