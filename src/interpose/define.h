@@ -3,7 +3,7 @@
 // linked before it. The functions behind them are found by interpose/bare.h.
 #pragma once
 
-#define SENNIT_EXPORT __attribute__((visibility("default")))
+#include "base/compiler.h" // SENNIT_EXPORT
 
 // Defines `own`(parameters) and exports it under two names: that of the standard, which a program
 // calls, and that of the profiling interface, which MPI's language bindings and tools call.

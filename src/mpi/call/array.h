@@ -13,6 +13,7 @@ class Array {
     int size() const { return size_; }
     T *data() { return items_; }
     T &operator[](int i) { return items_[i]; }
+    const T &operator[](int i) const { return items_[i]; }
     void push(T item) {
         if (size_ == capacity_) {
             capacity_ = capacity_ ? 2 * capacity_ : 256;

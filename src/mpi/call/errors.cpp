@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/call/errors.h"
 
-#include "mpi/call/blocking.h"
+#include "mpi/call/bare.h"
+#include "mpi/call/blocked_mark.h"
+#include "mpi/call/call_path.h"
 
 #include <dlfcn.h>
 
 namespace sennit::mpi {
 
-constinit thread_local bool QuietTests::t_quiet __attribute__((tls_model("initial-exec")));
-constinit thread_local bool QuietTests::t_kept __attribute__((tls_model("initial-exec")));
+SENNIT_TLS bool QuietTests::t_quiet;
+SENNIT_TLS bool QuietTests::t_kept;
 
 void raise(Object object, int error) {
     static constexpr auto on_communicator = SENNIT_BARE(Comm_call_errhandler);

@@ -9,7 +9,8 @@
 // called, and whoever waits for the request does what is to be done.
 #pragma once
 
-#include "mpi/engine/engine.h"
+#include "base/compiler.h"
+#include "mpi/call/object.h"
 
 namespace sennit::mpi {
 
@@ -29,8 +30,8 @@ class QuietTests {
         return kept;
     }
 
-    static constinit thread_local bool t_quiet __attribute__((tls_model("initial-exec")));
-    static constinit thread_local bool t_kept __attribute__((tls_model("initial-exec")));
+    static SENNIT_TLS bool t_quiet;
+    static SENNIT_TLS bool t_kept;
 
   private:
     bool outer_;

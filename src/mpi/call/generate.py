@@ -73,10 +73,12 @@ class Header:
 
 
 PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
-#include "mpi/call/blocking.h"
+#include "mpi/call/blocked_mark.h"
+#include "mpi/call/table.h"
 #include "mpi/chaos/chaos.h"
 #include "mpi/engine/attempt.h"
 #include "mpi/engine/delegate.h"
+#include "mpi/engine/engine.h"
 #include "mpi/extensions/batch.h"
 #include "mpi/extensions/continuation.h"
 #include "mpi/quirks/test_all.h"
@@ -85,6 +87,7 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/record/persistent.h"
 #include "mpi/record/request_table.h"
 #include "mpi/record/traced.h"
+#include "mpi/wrap/collective_form.h"
 #include "mpi/wrap/spawn.h"
 
 #include "TAMPI.h"
@@ -362,7 +365,7 @@ def wrapper(call, header, suffix):
                 else f"static constexpr auto test = SENNIT_BARE({twin});",
         "status": argument_or(call["status"], "MPI_STATUS_IGNORE"),
     }
-    # For reports of hangs: see call/blocking.h. What takes long in a file waits for no other rank.
+    # For reports of hangs: see call/blocked_mark.h. What takes long in a file waits for no other rank.
     direction = {"send": "SENNIT_NOTICE_SEND", "receive": "SENNIT_NOTICE_RECEIVE"}
     number = "incount" if "incount" in names else "count"
     of_requests = number in names and any(n.startswith("array_of_req") or n == "requests" for n in names)
@@ -414,7 +417,7 @@ def wrapper(call, header, suffix):
         f'    note_request(error, {request}, {{&call, {about[1]}, {about[2]}, '
         f'group_of({fields["object"]}){sends}}});')
     fields["remembered"] = f"remember(error, {request});" if call["name"].endswith("_init") else ""
-    fields["begins"] = (f'begin_send({fields["peer"]}, {fields["tag"]}, {fields["object"]});'
+    fields["begins"] = (f'g_engine.begin_send({fields["peer"]}, {fields["tag"]}, {fields["object"]});'
                         if kind == "notify" else "")
     behind = request and kind == "delegate"
     fields["entry"] = f'static int entry_{name}' if behind else f'extern "C" int sennit_MPI_{name}'

@@ -3,7 +3,8 @@
 
 #include "base/clock.h"
 #include "base/last_words.h"
-#include "mpi/engine/engine.h"
+#include "mpi/call/bare.h"
+#include "mpi/call/call_path.h"
 
 #include <cstdio>
 #include <sched.h>

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/call/runtime.h"
 
-#include "mpi/call/blocking.h"
-#include "mpi/engine/engine.h"
-#include "mpi/extensions/callback.h"
-#include "mpi/extensions/continuation.h"
-#include "mpi/options.h"
+#include "mpi/call/bare.h"
+#include "mpi/call/callback_state.h"
 
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 namespace sennit::mpi {
 
@@ -46,7 +40,9 @@ namespace {
     X(sennit_poll_pending)                                                                         \
     X(sennit_notify)
 
-int serve(void *);
+// What it calls of ours.
+int (*g_serve)(void *) = nullptr;
+const sennit_describer *g_describer = nullptr;
 
 struct Runtime {
 #define SENNIT_MEMBER(name) decltype(&::name) name = nullptr;
@@ -63,8 +59,8 @@ struct Runtime {
         SENNIT_RUNTIME_FUNCTIONS(SENNIT_FIND)
 #undef SENNIT_FIND
         if (complete) {
-            sennit_poll_register("mpi", serve, nullptr, &service);
-            sennit_poll_describe(service, &g_describer);
+            sennit_poll_register("mpi", g_serve, nullptr, &service);
+            sennit_poll_describe(service, g_describer);
         }
     }
 };
@@ -74,14 +70,7 @@ Runtime &runtime() {
     return found;
 }
 
-// The polling service. Its thread is the program's unless it has never run a task.
-int serve(void *) {
-    sennit_task *task = nullptr;
-    return progress(!continuations() || runtime().sennit_task_self(&task) == SENNIT_SUCCESS);
-}
-
 std::atomic<bool> g_multiple{false};
-std::atomic<bool> g_all_nonblocking{false};
 bool g_always_suspends = false; // constant from MPI_Init on
 
 int kind_of(sennit_task *task) {
@@ -91,6 +80,11 @@ int kind_of(sennit_task *task) {
 }
 
 } // namespace
+
+void answer_runtime(int (*serve)(void *), const sennit_describer &describer) {
+    g_serve = serve;
+    g_describer = &describer;
+}
 
 bool runtime_present() {
     return runtime().complete;
@@ -112,10 +106,10 @@ bool in_task() {
 }
 
 bool must_not_block(Notice notice) {
-    Callback::note_call();
+    InCallback::note_call();
     if (inside_mpi())
         return false;
-    if (Callback::polls())
+    if (InCallback::polls())
         return true;
     if (!multiple() || !t_taskaware)
         return false;
@@ -125,28 +119,6 @@ bool must_not_block(Notice notice) {
 
 void always_suspend() {
     g_always_suspends = true;
-}
-
-void choose_collectives() {
-    if (options::read_choice(options::collectives) !=
-        static_cast<int>(CollectiveChoice::nonblocking))
-        return;
-    g_all_nonblocking.store(true, std::memory_order_relaxed);
-    attend_to(kCollectives);
-}
-
-CollectiveForm collective_form(bool has_twin) {
-    Callback::note_call();
-    if (inside_mpi())
-        return CollectiveForm::blocking;
-    const bool all_nonblocking = has_twin && g_all_nonblocking.load(std::memory_order_relaxed);
-    const bool callback = Callback::polls();
-    if (!in_task() && !callback)
-        return all_nonblocking ? CollectiveForm::started : CollectiveForm::blocking;
-    if (has_twin &&
-        (all_nonblocking || callback || kind_of(current_task()) == SENNIT_TASK_EXPLICIT))
-        return CollectiveForm::nonblocking;
-    return must_not_block() ? CollectiveForm::delegated : CollectiveForm::blocking;
 }
 
 sennit_task *current_task() {
@@ -172,8 +144,17 @@ void run_tasks(std::int64_t ns) {
     runtime().sennit_task_wait_ns(static_cast<std::uint64_t>(ns), nullptr);
 }
 
-bool code_may_block(void (*function)()) {
-    return runtime().sennit_code_calls(reinterpret_cast<const void *>(function), is_blocking) != 0;
+bool code_calls(void (*function)(), int (*is_such)(const char *)) {
+    return runtime().sennit_code_calls(reinterpret_cast<const void *>(function), is_such) != 0;
+}
+
+bool is_workers_thread() {
+    sennit_task *task = nullptr;
+    return runtime().sennit_task_self(&task) == SENNIT_SUCCESS;
+}
+
+bool is_explicit(sennit_task *task) {
+    return kind_of(task) == SENNIT_TASK_EXPLICIT;
 }
 
 bool spawn_task(void (*body)(void *), void *arg) {
@@ -182,14 +163,14 @@ bool spawn_task(void (*body)(void *), void *arg) {
 }
 
 void suspend(sennit_task *task, const Operation &operation) {
-    const Callback::Aside aside;
+    const InCallback::Aside aside;
     const sennit_wait wait = wait_of(operation);
     runtime().sennit_task_suspend_for(task, &wait);
 }
 void yield_to_tasks() {
     if (!in_task())
         return;
-    const Callback::Aside aside;
+    const InCallback::Aside aside;
     runtime().sennit_task_yield();
 }
 void libraries_loaded() {

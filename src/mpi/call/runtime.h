@@ -3,12 +3,13 @@
 // library needs none. Without it every caller is outside of tasks.
 #pragma once
 
-#include "base/collective_names.h"
 #include "mpi/call/call_path.h"
+#include "mpi/call/operation.h"
 
 namespace sennit::mpi {
 
-struct Operation;
+// What the runtime calls: handed in when the library is loaded, before the first look-up.
+void answer_runtime(int (*serve)(void *), const sennit_describer &describer);
 
 bool runtime_present();
 void begin_tasks(); // from now on there may be some
@@ -16,6 +17,7 @@ void begin_tasks(); // from now on there may be some
 void set_multiple(bool multiple);
 bool multiple();
 sennit_task *current_task();
+bool is_explicit(sennit_task *task); // no implicit or initial one
 
 // Is the caller an initial task with unfinished explicit tasks in its region? No barrier ends them.
 bool leaves_tasks();
@@ -25,7 +27,9 @@ bool others_leave_tasks();
 bool worker_wanted();
 // Run tasks for about `ns` nanoseconds.
 void run_tasks(std::int64_t ns);
-bool code_may_block(void (*function)()); // does it call what may, as far as its code tells?
+// Does the function call one whose name `is_such` says so of, as far as its code tells?
+bool code_calls(void (*function)(), int (*is_such)(const char *symbol));
+bool is_workers_thread();                            // has the calling thread ever run a task?
 bool spawn_task(void (*body)(void *arg), void *arg); // false: that is impossible
 void libraries_loaded();                             // MPI has loaded its components
 void meet_others(); // from now on calls may wait for processes that are not of the job
@@ -42,35 +46,11 @@ extern constinit thread_local bool t_taskaware __attribute__((tls_model("initial
 
 // Is the caller an OpenMP task (or in a like position) whose blocking calls should suspend it?
 bool in_task();
-// Is this the symbol of a call of the table that may block, in C or Fortran?
-int is_blocking(const char *symbol);
-// As sennit_notice, which has no name for none.
-enum class Notice { none, send = SENNIT_NOTICE_SEND, receive = SENNIT_NOTICE_RECEIVE };
 // A call begins that may block. Must it not block its thread? In a task that is to be suspended,
 // and in a callback. A send is told to the runtime.
 bool must_not_block(Notice notice = Notice::none);
 // From MPI_Init on every call in a task suspends it, if only for a moment, whatever else there is.
 void always_suspend();
-// How a collective call of the calling thread is made. MPI does not match a blocking collective
-// with a non-blocking one, so all ranks have to decide alike: by where the call stands in the
-// program, not by how far this rank's tasks have come, nor by whether it ever had any. In an
-// explicit task and in a callback it is the non-blocking form, everywhere else the blocking one.
-// With SENNIT_COLLECTIVES=nonblocking, which is every rank's, it is always the non-blocking one.
-enum class CollectiveForm {
-    blocking,    // by the calling thread
-    delegated,   // blocking, by a helper thread: tasks of this rank need the calling one
-    nonblocking, // the task is suspended, or a callback polls
-    started,     // non-blocking, and the calling thread blocks in a wait for it
-};
-// `has_twin`: may the non-blocking form be used in its place? Alike on all ranks, too.
-CollectiveForm collective_form(bool has_twin);
-// Its name in reports: the non-blocking form meets no blocking call.
-#define SENNIT_COLLECTIVE_NAME(form, name)                                                         \
-    ((form) == CollectiveForm::nonblocking || (form) == CollectiveForm::started                    \
-         ? name SENNIT_IN_A_TASK                                                                   \
-         : name)
-// MPI is initialized: what SENNIT_COLLECTIVES asks for.
-void choose_collectives();
 // The same for calls that are known not to block when `never_blocks`.
 inline bool in_task(bool never_blocks) {
     return !never_blocks && in_task();

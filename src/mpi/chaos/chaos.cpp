@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/chaos/chaos.h"
 
-#include "mpi/engine/attempt.h"
-
 #include "base/clock.h"
 #include "base/rank.h"
 #include "base/words.h"
+#include "mpi/call/bare.h"
+#include "mpi/call/call_path.h"
 #include "mpi/call/errors.h"
+#include "mpi/call/obstacles.h"
+#include "mpi/call/runtime.h"
 #include "mpi/options.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
@@ -36,28 +39,6 @@ void refuse(const char *option, const char *word, int length) {
                  word,
                  length > 0 ? "' is no such word, or its number is out of range" : " is missing",
                  options::chaos.range);
-}
-
-[[gnu::constructor]] void load() {
-    const char *option = std::getenv(options::chaos.variable);
-    if (!option || !*option)
-        return;
-    Plan plan;
-    const Word words[] = {{"seed", &plan.seed, &plan.seeded},
-                          {"latency", &plan.latency_us, nullptr, 0, 60'000'000},
-                          {"bandwidth", &plan.bandwidth, nullptr, 1, 1'000'000},
-                          {"fail", &plan.one_in_fails, nullptr, 1, 1'000'000'000},
-                          {"short", &plan.one_in_short, nullptr, 1, 1'000'000'000},
-                          {"order", nullptr, &plan.order}};
-    if (const BadWord bad = read_words(option, words); bad.text)
-        return refuse(option, bad.text, bad.length);
-    if (!plan.seeded)
-        return refuse(option, "", 0);
-    g_plan = plan;
-    g_rank = static_cast<std::uint64_t>(rank_of_environment()) + 1;
-    g_on = true;
-    g_obstacles.fetch_add(1, std::memory_order_relaxed); // for good
-    always_suspend();
 }
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
@@ -89,15 +70,39 @@ std::uint64_t now_ns() {
     return static_cast<std::uint64_t>(monotonic_ns());
 }
 
-struct Held {
-    Ticket *ticket;
-    std::uint64_t due;
-};
-Array<Held> g_held;
 std::uint64_t g_link_free = 0; // when the last message that came by it was through
 std::uint64_t g_random = 0;
 
+[[gnu::constructor]] void load() {
+    configure(std::getenv(options::chaos.variable));
+}
+
 } // namespace
+
+void configure(const char *option) {
+    if (g_on)
+        g_obstacles.fetch_sub(1, std::memory_order_relaxed);
+    g_on = false;
+    g_random = 0;
+    if (!option || !*option)
+        return;
+    Plan plan;
+    const Word words[] = {{"seed", &plan.seed, &plan.seeded},
+                          {"latency", &plan.latency_us, nullptr, 0, 60'000'000},
+                          {"bandwidth", &plan.bandwidth, nullptr, 1, 1'000'000},
+                          {"fail", &plan.one_in_fails, nullptr, 1, 1'000'000'000},
+                          {"short", &plan.one_in_short, nullptr, 1, 1'000'000'000},
+                          {"order", nullptr, &plan.order}};
+    if (const BadWord bad = read_words(option, words); bad.text)
+        return refuse(option, bad.text, bad.length);
+    if (!plan.seeded)
+        return refuse(option, "", 0);
+    g_plan = plan;
+    g_rank = static_cast<std::uint64_t>(rank_of_environment()) + 1;
+    g_on = true;
+    g_obstacles.fetch_add(1, std::memory_order_relaxed);
+    always_suspend();
+}
 
 bool delays() {
     return g_plan.latency_us > 0 || g_plan.bandwidth > 0;
@@ -133,9 +138,7 @@ bool shuffles() {
     return g_plan.order;
 }
 
-bool hold(Ticket &ticket, std::uint64_t bytes) {
-    if (!delays())
-        return false;
+std::uint64_t arrival(std::uint64_t bytes) {
     const std::uint64_t now = now_ns();
     std::uint64_t arrived = now;
     // What arrives comes one message after the other; 1 MB/s is 1 byte in 1000 ns.
@@ -143,23 +146,7 @@ bool hold(Ticket &ticket, std::uint64_t bytes) {
         g_link_free = (g_link_free > now ? g_link_free : now) + bytes * 1000 / g_plan.bandwidth;
         arrived = g_link_free;
     }
-    g_held.push({&ticket, arrived + g_plan.latency_us * 1000});
-    return true;
-}
-
-int release(void (*finish)(Ticket &ticket)) {
-    const std::uint64_t now = now_ns();
-    int done = 0;
-    for (int i = g_held.size(); i-- > 0;) {
-        if (g_held[i].due > now)
-            continue;
-        Ticket *ticket = g_held[i].ticket;
-        g_held[i] = g_held[g_held.size() - 1];
-        g_held.pop();
-        finish(*ticket);
-        ++done;
-    }
-    return done;
+    return arrived + g_plan.latency_us * 1000;
 }
 
 } // namespace sennit::mpi::chaos

@@ -9,7 +9,9 @@
 #pragma once
 
 #include "mpi/call/array.h"
-#include "mpi/engine/engine.h"
+#include "mpi/call/operation.h"
+
+#include <cstdint>
 
 namespace sennit::mpi::chaos {
 
@@ -17,6 +19,9 @@ extern bool g_on;
 inline bool on() {
     return __builtin_expect(g_on, 0);
 }
+
+// What SENNIT_CHAOS asks for; null or empty: nothing. When the library is loaded, and in tests.
+void configure(const char *option);
 
 // Do completions come late? Then nothing is complete at once.
 bool delays();
@@ -32,12 +37,9 @@ void shorten(const Operation &operation, MPI_Status *status);
 int any_below(int limit);
 bool shuffles();
 
-// Below: only by the thread that tests tickets.
-// Keep a completed ticket until its message, of `bytes`, would have been here; false: it is not
-// late.
-bool hold(Ticket &ticket, std::uint64_t bytes);
-// finish(ticket) for those whose time has come; returns how many.
-int release(void (*finish)(Ticket &ticket));
+// By the thread that tests tickets: when a message of `bytes` that came just now would be here, in
+// monotonic_ns().
+std::uint64_t arrival(std::uint64_t bytes);
 
 template <class T>
 void swap(Array<T> &array, int a, int b) {

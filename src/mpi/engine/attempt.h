@@ -4,15 +4,12 @@
 #pragma once
 
 #include "mpi/call/errors.h"
+#include "mpi/call/obstacles.h"
 #include "mpi/engine/engine.h"
 #include "mpi/engine/urgency.h"
 #include "mpi/quirks/born_complete.h"
 
 namespace sennit::mpi {
-
-// Why a blocking call in a task may not simply be tried: sends are queued, which another must not
-// overtake; faults are to be injected.
-extern constinit std::atomic<int> g_obstacles;
 
 struct Attempt {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -22,7 +19,7 @@ struct Attempt {
 
     static bool is_allowed(Notice notice, std::int64_t count) {
         return g_obstacles.load(std::memory_order_relaxed) == 0 &&
-               (notice != Notice::send || count < urgency::kLongMessage);
+               (notice != Notice::send || count < Urgency::kLongMessage);
     }
 
     // start(&request): is that all? If not, it is to go_on, be it with the test's error.
@@ -43,6 +40,7 @@ struct Attempt {
         return false;
     }
 };
+
 // Wait for an attempt that is not over.
 int go_on(const Attempt &attempt, const Operation &operation, MPI_Status *status);
 

@@ -27,12 +27,12 @@ void *run(void *) {
     for (;;) {
         {
             const Guard guard(g_mutex);
-            while (!g_stopping && pending() == 0)
+            while (!g_stopping && g_engine.tickets.pending_acquire() == 0)
                 pthread_cond_wait(&g_changed, &g_mutex);
             if (g_stopping)
                 return nullptr;
         }
-        if (progress(false) == 0)
+        if (g_engine.progress(false) == 0)
             sched_yield();
     }
 }
@@ -81,7 +81,7 @@ void stop_progress_thread() {
 }
 
 void wake_progress_thread() {
-    if (!g_running.load(std::memory_order_acquire) || pending() == 0)
+    if (!g_running.load(std::memory_order_acquire) || g_engine.tickets.pending_acquire() == 0)
         return;
     const Guard guard(g_mutex);
     pthread_cond_signal(&g_changed);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/extensions/batch.h"
 
+#include "mpi/call/callback_state.h"
+#include "mpi/call/errors.h"
+#include "mpi/call/status.h"
 #include "mpi/chaos/chaos.h"
 #include "mpi/extensions/callback.h"
 #include "mpi/record/persistent.h"
@@ -8,6 +11,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace sennit::mpi {
 
@@ -29,7 +33,7 @@ void conclude(void *batch) {
     sennit_task *bound = self.bound;
     std::free(&self);
     if (bound) {
-        const Callback::Here here; // who is told that the task is over may be, too
+        const InCallback::Here here; // who is told that the task is over may be, too
         fulfil_event(bound);
     }
 }
@@ -99,8 +103,8 @@ int hand_over(Batch &batch) {
         finish(batch, true);
         return error;
     }
-    begin_pending();
-    file(batch);
+    g_engine.tickets.begin_pending();
+    g_engine.tickets.file(batch);
     return MPI_SUCCESS;
 }
 
@@ -117,12 +121,6 @@ int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Statu
     trace_bound(batch->requests, count);
     bind_event(batch->bound);
     return hand_over(*batch);
-}
-
-bool is_ignored(const MPI_Status *statuses) {
-    // MPICH has one value for both.
-    const MPI_Status *const none[] = {MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE};
-    return statuses == none[0] || statuses == none[1];
 }
 
 } // namespace sennit::mpi

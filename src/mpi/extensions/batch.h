@@ -38,8 +38,6 @@ int hand_over(Batch &batch);
 // Bind the calling task's completion to the requests (task-aware MPI paper, section 6.2).
 int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Status *statuses);
 
-bool is_ignored(const MPI_Status *statuses);
-
 // start(&request), then bind it.
 template <class Start>
 int start_and_bind(const Operation &operation, MPI_Status *status, Start start) {

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/extensions/callback.h"
 
-#include "mpi/engine/delegate.h"
+#include "mpi/call/bare.h"
+#include "mpi/call/object.h"
+#include "mpi/call/runtime.h"
+#include "mpi/call/table.h"
+#include "mpi/engine/engine.h"
 
 #include <cstdlib>
-#include <sched.h>
-#include <utility>
+#include <new>
 
 namespace sennit::mpi {
-
-constinit thread_local int Callback::t_here __attribute__((tls_model("initial-exec")));
-constinit thread_local bool Callback::t_blocked __attribute__((tls_model("initial-exec")));
-constinit thread_local Callback::Known *Callback::t_habit
-    __attribute__((tls_model("initial-exec")));
 
 namespace {
 constexpr unsigned kMostKnownBits = 6;
@@ -43,17 +41,13 @@ void Callback::never_blocks(Function function) {
         known->habit.store(Habit::returns, std::memory_order_relaxed);
 }
 
-void Callback::note_that_it_blocks() {
-    std::exchange(t_habit, nullptr)->habit.store(Habit::blocks, std::memory_order_relaxed);
-}
-
-Callback::Habit Callback::habit_of(Function function, Known *known) {
+Habit Callback::habit_of(Function function, Known *known) {
     if (!known)
         return Habit::unseen;
     Habit habit = known->habit.load(std::memory_order_relaxed);
     if (habit == Habit::unknown) {
         const Habit found =
-            runtime_present() && code_may_block(function) ? Habit::blocks : Habit::unseen;
+            runtime_present() && code_calls(function, is_blocking) ? Habit::blocks : Habit::unseen;
         if (known->habit.compare_exchange_strong(habit, found, std::memory_order_relaxed))
             habit = found;
     }
@@ -63,29 +57,27 @@ Callback::Habit Callback::habit_of(Function function, Known *known) {
 // Call it, and learn whether it makes calls that may block.
 void Callback::watch(Function function, void (*call)(void *), void *arg) {
     Known *const known = find(function);
-    Known *const outer = std::exchange(t_habit, known);
+    const InCallback::Watched watched(known ? &known->habit : nullptr);
     call(arg);
-    // Nobody has taken it away: not even another task, if this one was suspended otherwise.
     Habit unseen = habit_of(function, known);
-    if (known && t_habit == known && unseen == Habit::unseen)
+    if (watched.unnoted() && unseen == Habit::unseen)
         known->habit.compare_exchange_strong(unseen, Habit::returns, std::memory_order_relaxed);
-    t_habit = outer;
 }
 
 bool Callback::goes_elsewhere(Function function, bool at_once) {
     static const auto fulfil = reinterpret_cast<Function>(find_in_runtime("omp_fulfill_event"));
     if (function == fulfil)
         return false;
-    if (!runtime_present() && (t_here == 0 || !may_use_threads()))
+    if (!runtime_present() && (InCallback::depth() == 0 || !may_use_threads()))
         return false;
-    if (t_here >= kDeepest)
+    if (InCallback::depth() >= kDeepest)
         return true;
     const Habit habit = habit_of(function, find(function));
     return habit == Habit::blocks || (habit == Habit::unseen && !at_once);
 }
 
 bool Callback::too_many(Function function) {
-    return t_here >= kDeepest && !runtime_present() && !goes_elsewhere(function);
+    return InCallback::depth() >= kDeepest && !runtime_present() && !goes_elsewhere(function);
 }
 
 void Callback::run(Function function, void (*call)(void *), void *arg, bool at_once) {
@@ -96,7 +88,7 @@ void Callback::run(Function function, void (*call)(void *), void *arg, bool at_o
 }
 
 void Callback::run_here(Function function, void (*call)(void *), void *arg) {
-    const Here here;
+    const InCallback::Here here;
     watch(function, call, arg);
 }
 
@@ -109,7 +101,7 @@ struct Callback::Elsewhere : Job {
     static void in_task(void *self) { static_cast<Elsewhere *>(self)->call(); }
     // On a thread that is there for it.
     static void in_thread(Job &self) {
-        const Here here;
+        const InCallback::Here here;
         static_cast<Elsewhere &>(self).call();
     }
     void call() {
@@ -124,7 +116,8 @@ void Callback::call_elsewhere(Function function, void (*call)(void *), void *arg
         auto *self = new (memory) Elsewhere{{}, function, call, arg};
         self->Job::call = Elsewhere::in_thread;
         g_under_way.fetch_add(1, std::memory_order_relaxed);
-        if (runtime_present() ? spawn_task(Elsewhere::in_task, self) : hand_out(*self))
+        if (runtime_present() ? spawn_task(Elsewhere::in_task, self)
+                              : g_engine.helpers.hand_out(*self))
             return;
         g_under_way.fetch_sub(1, std::memory_order_relaxed);
         std::free(memory);
@@ -134,11 +127,6 @@ void Callback::call_elsewhere(Function function, void (*call)(void *), void *arg
 
 int Callback::under_way() {
     return g_under_way.load(std::memory_order_acquire);
-}
-
-void Callback::poll() {
-    while_blocked([] { progress(); });
-    sched_yield();
 }
 
 } // namespace sennit::mpi

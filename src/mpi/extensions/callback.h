@@ -11,7 +11,8 @@
 // thread goes on polling.
 #pragma once
 
-#include "mpi/call/blocking.h"
+#include "mpi/call/call_path.h"
+#include "mpi/call/callback_state.h"
 
 namespace sennit::mpi {
 
@@ -27,7 +28,7 @@ class Callback {
     static bool goes_elsewhere(Function function, bool at_once = false);
     // May those that are to be called here be called now? Not from within another one, without end,
     // unless that one blocks.
-    static bool may_begin() { return t_here == 0 || t_blocked; }
+    static bool may_begin() { return !InCallback::polls() || InCallback::blocked(); }
     // Are so many on this thread's stack that one more has to wait until some have returned? Where
     // others can call it, they do.
     static bool too_many(Function function);
@@ -37,58 +38,8 @@ class Callback {
     static void never_blocks(Function function);
     // That are called elsewhere and have not returned.
     static int under_way();
-    // Is the thread inside a callback that it has called itself? Where it cannot be suspended in
-    // it, who blocks polls.
-    static bool polls() { return t_here > 0; }
-    // A call is made that may block.
-    static void note_call() {
-        if (t_habit) [[unlikely]]
-            note_that_it_blocks();
-    }
-    // work() while a callback blocks that the thread may be in.
-    template <class Work>
-    static void while_blocked(Work work) {
-        const bool outer = t_blocked;
-        t_blocked = true;
-        work();
-        t_blocked = outer;
-    }
-    // In such a callback: poll until the operation is over().
-    template <class Over>
-    static void poll_until(const Operation &operation, Over over) {
-        const Blocking mark(operation);
-        while (!over())
-            poll();
-    }
-
-    // The thread is inside a callback.
-    class Here {
-      public:
-        Here() : blocked_(t_blocked) { t_blocked = false, ++t_here; }
-        ~Here() { t_blocked = blocked_, --t_here; }
-        Here(const Here &) = delete;
-        Here &operator=(const Here &) = delete;
-
-      private:
-        const Unmarked unmarked_;
-        bool blocked_;
-    };
-    // It leaves it aside: the task is suspended in it.
-    class Aside {
-      public:
-        Aside() : here_(t_here), blocked_(t_blocked) { t_here = 0, t_blocked = false; }
-        ~Aside() { t_here = here_, t_blocked = blocked_; }
-        Aside(const Aside &) = delete;
-        Aside &operator=(const Aside &) = delete;
-
-      private:
-        int here_;
-        bool blocked_;
-    };
 
   private:
-    // unknown -> unseen (its code shows no blocking call) -> returns; all -> blocks
-    enum class Habit : unsigned char { unknown, unseen, returns, blocks };
     struct Known {
         std::atomic<Function> function{nullptr};
         std::atomic<Habit> habit{Habit::unknown};
@@ -98,14 +49,8 @@ class Callback {
     static Habit habit_of(Function function, Known *known);
     static void watch(Function function, void (*call)(void *arg), void *arg);
     static void call_elsewhere(Function function, void (*call)(void *arg), void *arg);
-    static void note_that_it_blocks();
-    static void poll();
 
     static Known s_known[];
-    static constinit thread_local int t_here __attribute__((tls_model("initial-exec")));
-    static constinit thread_local bool t_blocked __attribute__((tls_model("initial-exec")));
-    // Of the function that is being called, until it makes a call that may block.
-    static constinit thread_local Known *t_habit __attribute__((tls_model("initial-exec")));
 };
 
 } // namespace sennit::mpi

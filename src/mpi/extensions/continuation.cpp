@@ -4,12 +4,11 @@
 #include "mpi/call/errors.h"
 #include "mpi/call/guard.h"
 #include "mpi/call/list.h"
+#include "mpi/call/status.h"
 #include "mpi/engine/progress_thread.h"
 #include "mpi/extensions/batch.h"
-#include "mpi/record/persistent.h"
+#include "mpi/extensions/callback.h"
 #include "mpi/record/request_table.h"
-#include "mpi/record/traced.h"
-#include "mpi/wrap/file_queue.h"
 
 #include "mpix_continue.h"
 
@@ -95,11 +94,11 @@ void announce(ContinuationRequest &request) {
     const bool callable = request.active && (!request.poll_only || request.waiters > 0);
     const int wanted = callable ? request.ready_count : 0;
     for (; request.announced < wanted; ++request.announced) {
-        begin_pending();
+        g_engine.tickets.begin_pending();
         g_callable.fetch_add(1, std::memory_order_release);
     }
     for (; request.announced > wanted; --request.announced) {
-        end_pending();
+        g_engine.tickets.end_pending();
         g_callable.fetch_sub(1, std::memory_order_relaxed);
     }
 }
@@ -267,6 +266,33 @@ int attach(const char *name, int count, MPI_Request *requests, MPIX_Continue_cb_
 
 } // namespace
 
+void activate_continuations(int count, const MPI_Request *requests) {
+    const Guard guard(g_mutex);
+    for (int i = 0; i < count; ++i)
+        if (ContinuationRequest *request = find(requests[i])) {
+            request->active = true;
+            announce(*request);
+        }
+}
+
+void free_continuation_request(MPI_Request handle) {
+    const Guard guard(g_mutex);
+    ContinuationRequest *const found = find(handle);
+    if (!found)
+        return;
+    // Nobody can test or wait for it any more; its continuations run all the same.
+    if (found->active)
+        complete(*found);
+    found->poll_only = false;
+    found->active = found->registered > 0;
+    announce(*found);
+    remove_from_bucket(*found);
+    if (g_continuation_requests.fetch_sub(1, std::memory_order_relaxed) == 1)
+        attend_no_more_to(kContinuations);
+    found->freed = true;
+    destroy_if_unused(*found);
+}
+
 void free_continuations() {
     static constexpr auto comm_free = SENNIT_BARE(Comm_free);
     const Guard guard(g_mutex);
@@ -343,7 +369,7 @@ Attendance::~Attendance() {
 }
 
 void Attendance::work() {
-    progress();
+    g_engine.progress();
     if (count_ == 0)
         return;
     const Guard guard(g_mutex);
@@ -463,125 +489,3 @@ SENNIT_EXPORT int MPIX_Continue_get_failed(MPI_Request cont_req, int *count, voi
 }
 
 } // extern "C"
-
-// ---- calls that start, test and free requests ---------------------------------------------------
-
-namespace {
-
-void activate(int count, const MPI_Request *requests) {
-    const Guard guard(g_mutex);
-    for (int i = 0; i < count; ++i)
-        if (ContinuationRequest *request = find(requests[i])) {
-            request->active = true;
-            announce(*request);
-        }
-}
-
-template <class Start>
-int start_attending(int count, const MPI_Request *requests, Start start) {
-    if (call_path() != CallPath::attended)
-        return start();
-    starts(count, requests);
-    const int error = outside_task(start);
-    if (error != MPI_SUCCESS)
-        return error;
-    started(count, requests);
-    if (continuations())
-        activate(count, requests);
-    return MPI_SUCCESS;
-}
-
-// test(), with what has to be done before and after.
-template <class Test>
-int try_attending(int count, const MPI_Request *requests, bool all, const int *found,
-                  MPI_Status *statuses, Test test) {
-    if (!continuations())
-        return outside_task(test);
-    Attendance attendance(Attendance::Mode::test, count, requests);
-    attendance.work();
-    const int error = outside_task(test);
-    return error == MPI_SUCCESS && all && *found ? attendance.conclude(statuses) : error;
-}
-
-// test() sets *found: how many are complete, or a flag. Those are at `which`; null: all of them
-// are. `name`: null where they stay as they are.
-template <class Test>
-int test_attending(const char *name, int count, const MPI_Request *requests, const int *which,
-                   const int *found, MPI_Status *statuses, Test test) {
-    if (call_path() != CallPath::attended)
-        return test();
-    const TracedTest traced(name, count, requests);
-    const bool all = name && !which;
-    const int error = try_attending(count, requests, all, found, statuses, test);
-    if (error == MPI_SUCCESS && *found == 0)
-        note_test_in_vain();
-    else if (error == MPI_SUCCESS)
-        traced.found(*found, which);
-    return error;
-}
-
-} // namespace
-
-SENNIT_DEFINE(Start, MPI_Request *request) {
-    return start_attending(1, request, [&] { return SENNIT_BARE(Start)(request); });
-}
-
-SENNIT_DEFINE(Startall, int count, MPI_Request requests[]) {
-    return start_attending(count, requests, [&] { return SENNIT_BARE(Startall)(count, requests); });
-}
-
-SENNIT_DEFINE(Test, MPI_Request *request, int *flag, MPI_Status *status) {
-    return test_attending("MPI_Test", 1, request, nullptr, flag, status,
-                          [&] { return SENNIT_BARE(Test)(request, flag, status); });
-}
-
-SENNIT_DEFINE(Testall, int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
-    return test_attending("MPI_Testall", count, requests, nullptr, flag, statuses,
-                          [&] { return SENNIT_BARE(Testall)(count, requests, flag, statuses); });
-}
-
-SENNIT_DEFINE(Testany, int count, MPI_Request requests[], int *index, int *flag,
-              MPI_Status *status) {
-    return test_attending("MPI_Testany", count, requests, index, flag, status, [&] {
-        return SENNIT_BARE(Testany)(count, requests, index, flag, status);
-    });
-}
-
-SENNIT_DEFINE(Testsome, int count, MPI_Request requests[], int *outcount, int indices[],
-              MPI_Status statuses[]) {
-    return test_attending("MPI_Testsome", count, requests, indices, outcount, statuses, [&] {
-        return SENNIT_BARE(Testsome)(count, requests, outcount, indices, statuses);
-    });
-}
-
-SENNIT_DEFINE(Request_get_status, MPI_Request request, int *flag, MPI_Status *status) {
-    visit_files();
-    return test_attending(nullptr, 1, &request, nullptr, flag, status,
-                          [&] { return SENNIT_BARE(Request_get_status)(request, flag, status); });
-}
-
-SENNIT_DEFINE(Request_free, MPI_Request *request) {
-    static constexpr auto bare = SENNIT_BARE(Request_free);
-    if (!request)
-        return bare(request); // which says so
-    forget(*request);
-    if (call_path() != CallPath::attended)
-        return bare(request);
-    if (continuations() && !inside_mpi()) {
-        const Guard guard(g_mutex);
-        if (ContinuationRequest *found = find(*request)) {
-            // Nobody can test or wait for it any more; its continuations run all the same.
-            if (found->active)
-                complete(*found);
-            found->poll_only = false;
-            found->active = found->registered > 0;
-            announce(*found);
-            remove_from_bucket(*found);
-            if (g_continuation_requests.fetch_sub(1, std::memory_order_relaxed) == 1)
-                attend_no_more_to(kContinuations);
-            found->freed = true;
-            destroy_if_unused(*found);
-        }
-    }
-    return outside_task([&] { return bare(request); });
-}

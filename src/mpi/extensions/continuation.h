@@ -9,8 +9,9 @@
 // wait come here first.
 #pragma once
 
-#include "mpi/call/blocking.h"
-#include "mpi/extensions/callback.h"
+#include "mpi/call/blocked_mark.h"
+#include "mpi/call/callback_state.h"
+#include "mpi/engine/engine.h"
 
 #include <sched.h>
 
@@ -29,6 +30,10 @@ inline bool continuations() {
 // library's. Returns how many.
 int run_continuations(bool application);
 
+// Requests were started: those of continuations that are among them.
+void activate_continuations(int count, const MPI_Request *requests);
+// A request is about to be freed; it may be a continuation request.
+void free_continuation_request(MPI_Request handle);
 // Before MPI_Finalize.
 void free_continuations();
 
@@ -65,7 +70,7 @@ class Attendance {
 template <class Test>
 int wait_attending(const Operation &operation, bool all, int count, const MPI_Request *requests,
                    MPI_Status *statuses, bool suspends, Test test) {
-    Callback::note_call();
+    InCallback::note_call();
     Attendance attendance(Attendance::Mode::wait, count, requests);
     int error = MPI_SUCCESS;
     if (suspends) {
@@ -74,7 +79,7 @@ int wait_attending(const Operation &operation, bool all, int count, const MPI_Re
         const Blocking mark(operation);
         int flag = 0;
         for (;;) {
-            Callback::while_blocked([&] { attendance.work(); });
+            InCallback::while_blocked([&] { attendance.work(); });
             error = outside_task([&] { return test(&flag); });
             if (flag || error != MPI_SUCCESS)
                 break;

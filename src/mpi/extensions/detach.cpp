@@ -152,7 +152,7 @@ SENNIT_EXPORT int MPIX_Start_detached_all_status(int count, MPI_Request requests
 }
 
 SENNIT_EXPORT int MPIX_Progress(void *) {
-    progress();
+    g_engine.progress();
     return MPI_SUCCESS;
 }
 

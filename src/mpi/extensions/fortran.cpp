@@ -4,7 +4,9 @@
 // override.
 #include "mpi/extensions/fortran.h"
 
+#include "mpi/call/call_path.h"
 #include "mpi/call/guard.h"
+#include "mpi/call/runtime.h"
 #include "mpi/extensions/callback.h"
 
 #include "TAMPI.h"

@@ -3,7 +3,7 @@
 // meaning.
 #pragma once
 
-#include "mpi/engine/engine.h"
+#include "mpi/call/bare.h"
 
 #ifdef OPEN_MPI
 #pragma weak MPI_Comm_f2c

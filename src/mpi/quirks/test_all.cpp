@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/quirks/test_all.h"
 
+#include "mpi/call/bare.h"
 #include "mpi/call/errors.h"
-#include "mpi/extensions/batch.h"
+#include "mpi/call/status.h"
 
 namespace sennit::mpi {
 

@@ -3,7 +3,8 @@
 // thread makes the blocking call (engine/delegate.h).
 #pragma once
 
-#include "mpi/engine/engine.h"
+#include "mpi/call/bare.h"
+#include "mpi/call/call_path.h"
 
 #include <initializer_list>
 

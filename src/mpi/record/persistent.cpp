@@ -2,6 +2,9 @@
 #include "mpi/record/persistent.h"
 
 #include "mpi/call/guard.h"
+#include "mpi/engine/engine.h"
+
+#include <pthread.h>
 
 #include <cstdlib>
 
@@ -78,7 +81,7 @@ bool is_persistent(MPI_Request request) {
 void starts(int count, const MPI_Request *requests) {
     each(count, requests, [](const Known &known) {
         if (known.notice == Notice::send)
-            begin_send(known.peer);
+            g_engine.begin_send(known.peer);
     });
 }
 

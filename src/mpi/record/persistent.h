@@ -5,7 +5,8 @@
 // thread may call these.
 #pragma once
 
-#include "mpi/engine/engine.h"
+#include "mpi/call/call_path.h"
+#include "mpi/call/operation.h"
 #include "mpi/record/traced.h"
 
 namespace sennit::mpi {

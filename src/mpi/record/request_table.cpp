@@ -2,7 +2,7 @@
 #include "mpi/record/request_table.h"
 
 #include "base/spin.h"
-#include "mpi/engine/engine.h"
+#include "mpi/call/bare.h"
 #include "mpi/record/collective_calls.h"
 
 #include <mutex>

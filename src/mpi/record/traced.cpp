@@ -2,9 +2,10 @@
 #include "mpi/record/traced.h"
 
 #include "base/clock.h"
+#include "mpi/call/bare.h"
+#include "mpi/call/call_path.h"
 #include "mpi/call/guard.h"
 #include "mpi/call/private_comm.h"
-#include "mpi/engine/engine.h"
 
 #include <cstdio>
 #include <cstdlib>

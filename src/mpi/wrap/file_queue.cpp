@@ -5,7 +5,7 @@
 
 #include "base/spin.h"
 #include "mpi/call/errors.h"
-#include "mpi/engine/delegate.h"
+#include "mpi/engine/engine.h"
 #include "mpi/record/request_table.h"
 
 #include <dlfcn.h>
@@ -150,7 +150,7 @@ bool test(Access &access) {
 
 // Unless a helper thread makes a blocking call on a file: MPICH would let us wait for its end.
 void start(Access &access) {
-    const Turn turn(file_turn(file_object(access.call.file)), Turn::IfFree{});
+    const Turn turn(g_engine.turns, file_turn(file_object(access.call.file)), Turn::IfFree{});
     if (!turn.taken())
         return;
     access.error = access.call.start(access.call, &access.real);

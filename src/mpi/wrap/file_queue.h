@@ -11,7 +11,10 @@
 // nobody waits for that one yet. Any thread may call these.
 #pragma once
 
-#include "mpi/engine/engine.h"
+#include "mpi/call/call_path.h"
+
+#include <atomic>
+#include <mpi.h>
 
 namespace sennit::mpi {
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initialization, which is where MPI_THREAD_MULTIPLE comes from, and the end.
 #include "base/clock.h"
-#include "mpi/call/blocking.h"
+#include "mpi/call/blocked_mark.h"
+#include "mpi/call/runtime.h"
+#include "mpi/engine/engine.h"
 #include "mpi/engine/progress_thread.h"
-#include "mpi/engine/urgency.h"
 #include "mpi/extensions/callback.h"
 #include "mpi/extensions/continuation.h"
 #include "mpi/quirks/born_complete.h"
 #include "mpi/record/request_table.h"
 #include "mpi/record/traced.h"
+#include "mpi/wrap/collective_form.h"
+#include "mpi/wrap/describer.h"
 
 #include "TAMPI.h"
 
@@ -93,7 +96,7 @@ int init(int *argc, char ***argv, int required, int *provided) {
         trace_start();
     }
     if (task_urgency() >= 0 && got >= MPI_THREAD_MULTIPLE)
-        urgency::begin();
+        g_engine.urgency.begin();
     start_progress_thread(got);
     const int level =
         task_multiple && tasks && got >= MPI_THREAD_MULTIPLE ? MPI_TASK_MULTIPLE : got;
@@ -109,7 +112,7 @@ std::int64_t seconds() {
 
 void say_what_is_missing(const char *call) {
     std::fprintf(stderr, "sennit: %s waits for operations that were left pending:\n", call);
-    visit_pending(
+    g_engine.visit_pending(
         [](void *, const Ticket &ticket) {
             std::fprintf(stderr, "sennit:   %s, peer %d, tag %d\n", ticket.operation.name,
                          ticket.operation.peer, ticket.operation.tag);
@@ -140,13 +143,14 @@ void close(const sennit_call &call) {
     for (;;) {
         const bool tasks = leaves_tasks();
         const bool others = !told && others_leave_tasks(); // who may never come back to them
-        if (!tasks && !others && pending() == 0 && Callback::under_way() == 0)
+        if (!tasks && !others && g_engine.tickets.pending_acquire() == 0 &&
+            Callback::under_way() == 0)
             break;
         if (tasks) {
             const Unmarked unmarked;
             run_tasks(turn_ns);
         }
-        if (progress() > 0) {
+        if (g_engine.progress() > 0) {
             deadline = seconds() + patience;
         } else if (!told && seconds() > deadline) {
             say_what_is_missing(call.name);
@@ -183,7 +187,7 @@ SENNIT_DEFINE(Finalize, void) {
     close(kFinalizing);
     free_continuations();
     stop_progress_thread();
-    urgency::end();
+    g_engine.urgency.end();
     trace_finish();
     static constexpr auto bare = SENNIT_BARE(Finalize);
     end_answers();

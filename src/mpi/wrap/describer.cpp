@@ -1,62 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpi/call/blocking.h"
+#include "mpi/wrap/describer.h"
 
 #include "mpi/call/errors.h"
+#include "mpi/engine/engine.h"
 #include "mpi/extensions/batch.h"
-#include "mpi/record/collective_calls.h"
 #include "mpi/quirks/born_complete.h"
+#include "mpi/record/collective_calls.h"
 #include "mpi/record/request_table.h"
 
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <sched.h>
 
 namespace sennit::mpi {
-
-bool Blocking::may_mark() {
-    if (marked_call() == &g_unknown) {
-        static const auto tell = reinterpret_cast<decltype(&::sennit_thread_blocks)>(
-            find_in_runtime("sennit_thread_blocks"));
-        t_mark.call = nullptr;
-        if (tell)
-            tell(&t_mark); // else, and without memory, nobody asks
-    }
-    return !is_marked();
-}
-
-Blocking::Blocking(const Operation &operation) {
-    if (!may_mark())
-        return;
-    const bool of_requests = operation.requests > 0;
-    t_mark.said = {operation.name, static_cast<int>(operation.notice), of_requests};
-    mark_.emplace(t_mark.said, of_requests ? operation.requests : operation.peer, operation.tag,
-                  of_requests ? handle_bits(operation.handles) : group_of(operation.object));
-}
-
-sennit_wait wait_of(const Operation &operation) {
-    sennit_wait wait = {operation.name,
-                        static_cast<int>(operation.notice),
-                        operation.peer,
-                        operation.tag,
-                        operation.requests,
-                        operation.count,
-                        group_of(operation.object),
-                        operation.handles,
-                        -1,
-                        -1};
-    if (const Operation *receives = operation.receives) {
-        wait.direction = kExchange;
-        wait.send_peer = wait.peer;
-        wait.send_tag = wait.tag;
-        wait.peer = receives->peer;
-        wait.tag = receives->tag;
-        wait.count = receives->count;
-    }
-    return wait;
-}
-
 namespace {
 
 // A group's ranks in the whole job.
@@ -209,7 +166,7 @@ int list_operations(const void *handles, int count, int in_use,
                     void (*visit)(void *, const sennit_wait *), void *arg) {
     const auto *const requests = static_cast<const MPI_Request *>(handles);
     const Asking asking;
-    const bool asks = asking && hold_tests();
+    const bool asks = asking && g_engine.tickets.hold_token();
     const Inside inside;
     const QuietTests quiet;
     bool certain = true;
@@ -239,7 +196,7 @@ int list_operations(const void *handles, int count, int in_use,
         visit(arg, &operation);
     }
     if (asks)
-        release_tests();
+        g_engine.tickets.release_token();
     return certain || count == 1; // or else it would have been waited for
 }
 
@@ -248,7 +205,7 @@ void list_bound(void (*visit)(void *, sennit_task *, const sennit_wait *), void 
         void (*visit)(void *, sennit_task *, const sennit_wait *);
         void *arg;
     } context{visit, arg};
-    visit_pending(
+    g_engine.visit_pending(
         [](void *closure, const Ticket &ticket) {
             if (ticket.task)
                 return; // suspended: it says itself what it waits for

@@ -3,7 +3,9 @@
 // that a report of a hang knows where the thread is.
 #pragma once
 
-#include "mpi/engine/engine.h"
+#include "mpi/call/bare.h"
+#include "mpi/call/call_path.h"
+#include "mpi/call/operation.h"
 
 #include <optional>
 #include <utility>
@@ -120,16 +122,6 @@ class Unmarked {
     sennit_call said_{};
 };
 
-// The direction of a call that both sends and receives.
-constexpr int kExchange = SENNIT_NOTICE_SEND | SENNIT_NOTICE_RECEIVE;
-
-// What reports say of an operation.
-sennit_wait wait_of(const Operation &operation);
-
-inline std::uint64_t group_of(Object object) {
-    return object.kind == Object::Kind::communicator ? object.handle : 0;
-}
-
 // start(&request), and the thread blocks until it is complete.
 template <class Start>
 int start_and_block(const Operation &operation, Start start) {
@@ -139,10 +131,5 @@ int start_and_block(const Operation &operation, Start start) {
     const int error = start(&request);
     return error == MPI_SUCCESS ? wait(&request, MPI_STATUS_IGNORE) : error;
 }
-
-// Answers the runtime's questions about waits and tickets.
-extern const sennit_describer g_describer;
-// From now on they are answered without MPI, which is about to be finalized.
-void end_answers();
 
 } // namespace sennit::mpi

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/call/blocked_mark.h"
+
+#include "mpi/call/bare.h"
+
+namespace sennit::mpi {
+
+bool Blocking::may_mark() {
+    if (marked_call() == &g_unknown) {
+        static const auto tell = reinterpret_cast<decltype(&::sennit_thread_blocks)>(
+            find_in_runtime("sennit_thread_blocks"));
+        t_mark.call = nullptr;
+        if (tell)
+            tell(&t_mark); // else, and without memory, nobody asks
+    }
+    return !is_marked();
+}
+
+Blocking::Blocking(const Operation &operation) {
+    if (!may_mark())
+        return;
+    const bool of_requests = operation.requests > 0;
+    t_mark.said = {operation.name, static_cast<int>(operation.notice), of_requests};
+    mark_.emplace(t_mark.said, of_requests ? operation.requests : operation.peer, operation.tag,
+                  of_requests ? handle_bits(operation.handles) : group_of(operation.object));
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/engine/send_queue.h"
+
+#include "mpi/call/bare.h"
+#include "mpi/call/callback_state.h"
+#include "mpi/call/errors.h"
+#include "mpi/call/obstacles.h"
+
+namespace sennit::mpi {
+namespace {
+
+bool same_channel(const Operation &one, const Operation &other) {
+    return one.peer == other.peer && one.tag == other.tag && one.object == other.object;
+}
+
+} // namespace
+
+Ticket &SendQueue::take(int at) {
+    Ticket &taken = *queued_[at];
+    for (; at + 1 < queued_.size(); ++at)
+        queued_[at] = queued_[at + 1];
+    queued_.pop();
+    count_.fetch_sub(1, std::memory_order_relaxed);
+    g_obstacles.fetch_sub(1, std::memory_order_relaxed);
+    return taken;
+}
+
+// The one with the least key, of several the oldest.
+int SendQueue::first() const {
+    int first = 0;
+    for (int i = 1; i < queued_.size(); ++i)
+        if (queued_[i]->key < queued_[first]->key)
+            first = i;
+    return first;
+}
+
+bool SendQueue::must_queue(const Operation &operation, Ticket &ticket) {
+    if (operation.count < Urgency::kLongMessage || InCallback::polls())
+        return false;
+    const int at_once = send_order(ticket.key);
+    if (at_once == 0)
+        return false;
+    if (urgency_.on()) { // whether it is wanted is known there
+        flow_.queue_all(at_once);
+        return true;
+    }
+    ticket.place = flow_.enter(at_once);
+    return ticket.place == 0;
+}
+
+void SendQueue::push(Ticket &ticket) {
+    SENNIT_ASSERT(ticket.state.step(TicketState::queued));
+    const Guard guard(mutex_);
+    if (urgency_.on())
+        ticket.key = Urgency::key_of(ticket.key, urgency_.told(ticket.operation));
+    queued_.push(&ticket);
+    count_.fetch_add(1, std::memory_order_relaxed);
+    g_obstacles.fetch_add(1, std::memory_order_relaxed);
+}
+
+void SendQueue::let_pass(int peer, int tag, Object object) {
+    const Guard guard(mutex_);
+    for (int i = 0; i < queued_.size();) {
+        const Operation &queued = queued_[i]->operation;
+        const bool before = queued.peer == peer && (tag < 0 || queued.tag == tag) &&
+                            (object.kind == Object::Kind::none || queued.object == object);
+        if (!before) {
+            ++i;
+            continue;
+        }
+        Ticket &ticket = take(i);
+        ticket.error = outside_task([&] { return ticket.start(ticket.closure, &ticket.request); });
+        if (ticket.error != MPI_SUCCESS)
+            ticket.test = [](Ticket &) { return true; };
+        tickets_.file(ticket);
+    }
+}
+
+// A receiver has told how urgent a message is, which waits here or is still to be sent.
+void SendQueue::heard(int peer, int tag, int priority) {
+    const Guard guard(mutex_);
+    for (int i = 0; i < queued_.size(); ++i) {
+        const Operation &operation = queued_[i]->operation;
+        if (operation.peer == peer && operation.tag == tag &&
+            operation.object == communicator(MPI_COMM_WORLD)) {
+            queued_[i]->key = Urgency::key_of(queued_[i]->key, priority);
+            return;
+        }
+    }
+    urgency_.remember(peer, tag, priority);
+}
+
+int SendQueue::start_some(std::int64_t (*clock)()) {
+    if (urgency_.on())
+        urgency_.listen([this](int peer, int tag, int priority) { heard(peer, tag, priority); });
+    int failed = 0;
+    while (!empty()) {
+        const Guard guard(mutex_);
+        if (queued_.size() == 0)
+            break;
+        const int urgent = first();
+        const bool wanted = urgency_.on() && Urgency::is_wanted(queued_[urgent]->key);
+        const Flow::Place place = flow_.let_go(clock(), wanted);
+        if (!place)
+            break;
+        int oldest = 0;
+        while (!same_channel(queued_[oldest]->operation, queued_[urgent]->operation))
+            ++oldest;
+        Ticket &ticket = take(oldest);
+        ticket.place = place;
+        ticket.error = ticket.start(ticket.closure, &ticket.request);
+        if (ticket.error == MPI_SUCCESS) {
+            tickets_.add(ticket);
+        } else {
+            ticket.unraised = QuietTests::kept_back();
+            tickets_.finish(ticket);
+            ++failed;
+        }
+    }
+    return failed;
+}
+
+} // namespace sennit::mpi

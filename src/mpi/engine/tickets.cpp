@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/engine/tickets.h"
+
+#include "base/clock.h"
+#include "mpi/call/bare.h"
+#include "mpi/call/errors.h"
+#include "mpi/chaos/chaos.h"
+
+#include <sched.h>
+
+namespace sennit::mpi {
+namespace {
+
+// Single-completion calls leave MPI_ERROR alone; Testsome does not.
+void copy_status(MPI_Status *into, const MPI_Status &from) {
+    if (into == MPI_STATUS_IGNORE)
+        return;
+    const int error = into->MPI_ERROR;
+    *into = from;
+    into->MPI_ERROR = error;
+}
+
+std::uint64_t bytes_of(const MPI_Status &status) {
+    static constexpr auto get_count = SENNIT_BARE(Get_count);
+    int bytes = 0;
+    return get_count(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes > 0
+               ? static_cast<std::uint64_t>(bytes)
+               : 0;
+}
+
+} // namespace
+
+bool Tickets::hold_token() {
+    constexpr int attempts = 10'000;
+    for (int i = 0; !take_token(); ++i) {
+        if (i == attempts)
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
+// ---- how a ticket ends --------------------------------------------------------------------------
+
+// The last touch of a ticket: it lives in the frame of the task. What calls back has to wait until
+// this thread tests no more.
+void Tickets::finish_now(Ticket &ticket) {
+    leave_order(ticket);
+    SENNIT_ASSERT(ticket.state.step(TicketState::over));
+    if (ticket.finished) {
+        to_call_lock_.lock();
+        to_call_.push(&ticket);
+        to_call_count_.fetch_add(1, std::memory_order_relaxed);
+        to_call_lock_.unlock();
+        return;
+    }
+    end_pending();
+    resume(ticket.task);
+}
+
+void Tickets::finish(Ticket &ticket, std::uint64_t bytes) {
+    if (!chaos::on() || !chaos::delays()) [[likely]]
+        return finish_now(ticket);
+    SENNIT_ASSERT(ticket.state.step(TicketState::late));
+    late_.push({&ticket, chaos::arrival(bytes)});
+}
+
+int Tickets::finish_late() {
+    const auto now = static_cast<std::uint64_t>(monotonic_ns());
+    int done = 0;
+    for (int i = late_.size(); i-- > 0;) {
+        if (late_[i].due > now)
+            continue;
+        Ticket &ticket = *late_[i].ticket;
+        late_[i] = late_[late_.size() - 1];
+        late_.pop();
+        finish_now(ticket);
+        ++done;
+    }
+    return done;
+}
+
+Ticket *Tickets::pop_to_call() {
+    to_call_lock_.lock();
+    Ticket *const first = to_call_.pop();
+    if (first)
+        to_call_count_.fetch_sub(1, std::memory_order_relaxed);
+    to_call_lock_.unlock();
+    SENNIT_ASSERT(!first || first->state.step(TicketState::called));
+    return first;
+}
+
+// ---- what a turn tests --------------------------------------------------------------------------
+
+// SENNIT_CHAOS=order: any order of tests.
+void Tickets::shuffle() {
+    for (int i = waiting_.size() - 1; i > 0; --i) {
+        const int other = chaos::any_below(i + 1);
+        chaos::swap(requests_, i, other);
+        chaos::swap(waiting_, i, other);
+    }
+    for (int i = special_.size() - 1; i > 0; --i)
+        chaos::swap(special_, i, chaos::any_below(i + 1));
+}
+
+void Tickets::add(Ticket &ticket) {
+    SENNIT_ASSERT(ticket.state.step(TicketState::tested));
+    requests_.push(ticket.request);
+    waiting_.push(&ticket);
+    order_.added();
+}
+
+void Tickets::take_new() {
+    Ticket *newest = inbox_.exchange(nullptr, std::memory_order_acquire);
+    Ticket *oldest = nullptr;
+    while (newest) {
+        Ticket *next = newest->next;
+        newest->next = oldest;
+        oldest = newest;
+        newest = next;
+    }
+    while (oldest) {
+        Ticket *next = oldest->next;
+        if (oldest->test) {
+            SENNIT_ASSERT(oldest->state.step(TicketState::tested));
+            special_.push(oldest);
+            special_order_.added();
+        } else {
+            add(*oldest);
+        }
+        oldest = next;
+    }
+}
+
+// The request at `at` is over.
+void Tickets::complete(int at, const MPI_Status &status, int error, bool unraised) {
+    Ticket &ticket = *waiting_[at];
+    ticket.error = error;
+    ticket.unraised = unraised;
+    copy_status(ticket.status, status);
+    if (ticket.handle)
+        *ticket.handle = requests_[at]; // null, or an inactive persistent request
+    waiting_[at] = nullptr;
+    ticket.next = nullptr;
+    const bool received = chaos::on() && ticket.operation.notice == Notice::receive;
+    finish(ticket, received ? bytes_of(status) : 0);
+}
+
+// Testsome says that it failed and not for which request: ask them one by one.
+int Tickets::find_failure(Rotation::Slice slice) {
+    static constexpr auto test = SENNIT_BARE(Test);
+    for (int i = slice.begin; i < slice.begin + slice.count; ++i) {
+        int flag = 0;
+        MPI_Status status;
+        const int error = test(&requests_[i], &flag, &status);
+        if (error == MPI_SUCCESS && !flag)
+            continue;
+        complete(i, status, error, QuietTests::kept_back());
+        return 1;
+    }
+    return 0;
+}
+
+// One Testsome over the slice; returns how many are over, which are null afterwards.
+int Tickets::test_requests(Rotation::Slice slice) {
+    static constexpr auto testsome = SENNIT_BARE(Testsome);
+    int indices[Rotation::kBatch];
+    MPI_Status statuses[Rotation::kBatch];
+    int done = 0;
+    const int error =
+        testsome(slice.count, requests_.data() + slice.begin, &done, indices, statuses);
+    if (done == MPI_UNDEFINED)
+        done = 0;
+    bool unraised = QuietTests::kept_back();
+    if (error != MPI_SUCCESS && error != MPI_ERR_IN_STATUS)
+        return find_failure(slice);
+    for (int i = 0; i < done; ++i) {
+        const int own = error == MPI_SUCCESS ? MPI_SUCCESS : statuses[i].MPI_ERROR;
+        complete(slice.begin + indices[i], statuses[i], own, unraised);
+        // The handler was called for the first that failed.
+        unraised = unraised || own != MPI_SUCCESS;
+    }
+    return done;
+}
+
+int Tickets::test_special(Rotation::Slice slice) {
+    int done = 0;
+    for (int i = slice.begin; i < slice.begin + slice.count; ++i) {
+        Ticket &ticket = *special_[i];
+        if (!ticket.test(ticket))
+            continue;
+        ticket.unraised = QuietTests::kept_back();
+        special_[i] = nullptr;
+        finish(ticket);
+        ++done;
+    }
+    return done;
+}
+
+int Tickets::test() {
+    take_new();
+    if (chaos::on() && chaos::shuffles())
+        shuffle();
+    const int done = special_order_.turn(
+        [this](Rotation::Slice slice) { return test_special(slice); },
+        [this](int at) { return special_[at] == nullptr; },
+        [this](int from, int to) { special_[to] = special_[from]; }, [this] { special_.pop(); });
+    return done + order_.turn([this](Rotation::Slice slice) { return test_requests(slice); },
+                              [this](int at) { return waiting_[at] == nullptr; },
+                              [this](int from, int to) {
+                                  requests_[to] = requests_[from];
+                                  waiting_[to] = waiting_[from];
+                              },
+                              [this] {
+                                  requests_.pop();
+                                  waiting_.pop();
+                              });
+}
+
+} // namespace sennit::mpi

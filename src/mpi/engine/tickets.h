@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tickets that are filed and not over. One thread at a time tests them: who has the token.
+//
+// State      what                                  touched by
+//   inbox_     new tickets, a stack                any thread pushes, the token's holder takes all
+//   pending_   how many are not over               any thread
+//   requests_, waiting_, special_, late_, orders   the token's holder
+//   to_call_   are over and call back              any thread, under its lock
+//
+// Capacity: any number. The arrays grow and keep their memory, for the number of suspended tasks
+// has peaks. A turn's cost does not grow with the number (rotation.h).
+//
+// Locks: the token is only ever tried, but by hold(). What a ticket calls back is called without
+// it: the function may block, and the others must not wait for it.
+#pragma once
+
+#include "base/spin.h"
+#include "mpi/call/array.h"
+#include "mpi/call/list.h"
+#include "mpi/call/runtime.h"
+#include "mpi/engine/rotation.h"
+#include "mpi/engine/ticket.h"
+
+#include <atomic>
+
+namespace sennit::mpi {
+
+class Tickets {
+  public:
+    constexpr explicit Tickets(Flow &flow) : flow_(flow) {}
+    Tickets(const Tickets &) = delete;
+    Tickets &operator=(const Tickets &) = delete;
+
+    // ---- any thread ---------------------------------------------------------------------------
+
+    // One more is pending: before it is filed. One less: when it is over.
+    void begin_pending() {
+        pending_.fetch_add(1, std::memory_order_relaxed);
+        count_pending(1);
+    }
+    void end_pending() {
+        pending_.fetch_sub(1, std::memory_order_relaxed);
+        count_pending(-1);
+    }
+    std::int64_t pending() const { return pending_.load(std::memory_order_relaxed); }
+    // The same for who goes on to use what those had that are over.
+    std::int64_t pending_acquire() const { return pending_.load(std::memory_order_acquire); }
+
+    // From now on it is tested until it is over.
+    void file(Ticket &ticket) {
+        SENNIT_ASSERT(ticket.state.step(TicketState::filed));
+        Ticket *top = inbox_.load(std::memory_order_relaxed);
+        do
+            ticket.next = top;
+        // Pairs with the acquire of take_new.
+        while (!inbox_.compare_exchange_weak(top, &ticket, std::memory_order_release,
+                                             std::memory_order_relaxed));
+    }
+
+    // A send is no longer under way.
+    void leave_order(Ticket &ticket) {
+        if (ticket.place)
+            flow_.leave(ticket.place);
+        ticket.place = 0;
+    }
+
+    // The next that is over and calls back, oldest first; null: there is none. Not for the token's
+    // holder.
+    Ticket *take_to_call() {
+        return to_call_count_.load(std::memory_order_relaxed) == 0 ? nullptr : pop_to_call();
+    }
+
+    // ---- the token ------------------------------------------------------------------------------
+
+    // False: another thread tests.
+    bool take_token() { return !token_.exchange(true, std::memory_order_acquire); }
+    void release_token() { token_.store(false, std::memory_order_release); }
+    // Wait for it a while; false: another thread goes on testing.
+    bool hold_token();
+
+    // ---- who has the token
+    // ------------------------------------------------------------------------
+
+    // Take new ones and give the ones whose turn it is their test; returns how many are over.
+    int test();
+    // Its request is tested from now on.
+    void add(Ticket &ticket);
+    // It is over; `bytes` were received.
+    void finish(Ticket &ticket, std::uint64_t bytes = 0);
+    template <class Visit>
+    void visit(Visit visit) {
+        take_new();
+        for (int i = 0; i < special_.size(); ++i)
+            visit(*special_[i]);
+        for (int i = 0; i < waiting_.size(); ++i)
+            visit(*waiting_[i]);
+    }
+    // Those that SENNIT_CHAOS kept, and whose time has come.
+    int finish_late();
+
+  private:
+    struct Late {
+        Ticket *ticket;
+        std::uint64_t due;
+    };
+
+    void take_new();
+    void shuffle();
+    void complete(int at, const MPI_Status &status, int error, bool unraised);
+    int find_failure(Rotation::Slice slice);
+    int test_requests(Rotation::Slice slice);
+    int test_special(Rotation::Slice slice);
+    void finish_now(Ticket &ticket);
+    Ticket *pop_to_call();
+
+    Flow &flow_; // of long sends
+    std::atomic<Ticket *> inbox_{nullptr};
+    std::atomic<std::int64_t> pending_{0};
+    std::atomic<bool> token_{false};
+
+    Array<MPI_Request> requests_; // of waiting_, in its order
+    Array<Ticket *> waiting_;
+    Rotation order_;
+    Array<Ticket *> special_; // with a test of their own
+    Rotation special_order_;
+    Array<Late> late_;
+
+    std::atomic<int> to_call_count_{0};
+    SpinLock to_call_lock_;
+    List<Ticket> to_call_;
+};
+
+} // namespace sennit::mpi

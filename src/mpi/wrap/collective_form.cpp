@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/wrap/collective_form.h"
+
+#include "mpi/call/callback_state.h"
+#include "mpi/call/runtime.h"
+#include "mpi/options.h"
+
+#include <atomic>
+
+namespace sennit::mpi {
+
+namespace {
+std::atomic<bool> g_all_nonblocking{false}; // written in MPI_Init
+} // namespace
+
+void choose_collectives() {
+    if (options::read_choice(options::collectives) !=
+        static_cast<int>(CollectiveChoice::nonblocking))
+        return;
+    g_all_nonblocking.store(true, std::memory_order_relaxed);
+    attend_to(kCollectives);
+}
+
+CollectiveForm collective_form(bool has_twin) {
+    InCallback::note_call();
+    if (inside_mpi())
+        return CollectiveForm::blocking;
+    const bool all_nonblocking = has_twin && g_all_nonblocking.load(std::memory_order_relaxed);
+    const bool callback = InCallback::polls();
+    if (!in_task() && !callback)
+        return all_nonblocking ? CollectiveForm::started : CollectiveForm::blocking;
+    if (has_twin && (all_nonblocking || callback || is_explicit(current_task())))
+        return CollectiveForm::nonblocking;
+    return must_not_block() ? CollectiveForm::delegated : CollectiveForm::blocking;
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/collective_names.h"
+
+namespace sennit::mpi {
+
+// How a collective call of the calling thread is made. MPI does not match a blocking collective
+// with a non-blocking one, so all ranks have to decide alike: by where the call stands in the
+// program, not by how far this rank's tasks have come, nor by whether it ever had any. In an
+// explicit task and in a callback it is the non-blocking form, everywhere else the blocking one.
+// With SENNIT_COLLECTIVES=nonblocking, which is every rank's, it is always the non-blocking one.
+enum class CollectiveForm {
+    blocking,    // by the calling thread
+    delegated,   // blocking, by a helper thread: tasks of this rank need the calling one
+    nonblocking, // the task is suspended, or a callback polls
+    started,     // non-blocking, and the calling thread blocks in a wait for it
+};
+// `has_twin`: may the non-blocking form be used in its place? Alike on all ranks, too.
+CollectiveForm collective_form(bool has_twin);
+// Its name in reports: the non-blocking form meets no blocking call.
+#define SENNIT_COLLECTIVE_NAME(form, name)                                                         \
+    ((form) == CollectiveForm::nonblocking || (form) == CollectiveForm::started                    \
+         ? name SENNIT_IN_A_TASK                                                                   \
+         : name)
+// MPI is initialized: what SENNIT_COLLECTIVES asks for.
+void choose_collectives();
+
+} // namespace sennit::mpi

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers the runtime's questions about waits and tickets, for reports of hangs.
+#pragma once
+
+#include "sennit.h"
+
+namespace sennit::mpi {
+
+extern const sennit_describer g_describer;
+// From now on they are answered without MPI, which is about to be finalized.
+void end_answers();
+
+} // namespace sennit::mpi

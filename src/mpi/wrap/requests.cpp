@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls that start, test and free requests: some of those may be continuation requests.
+#include "mpi/call/bare.h"
+#include "mpi/call/call_path.h"
+#include "mpi/call/runtime.h"
+#include "mpi/extensions/continuation.h"
+#include "mpi/record/persistent.h"
+#include "mpi/record/traced.h"
+#include "mpi/wrap/file_queue.h"
+
+using namespace sennit::mpi;
+
+namespace {
+
+template <class Start>
+int start_attending(int count, const MPI_Request *requests, Start start) {
+    if (call_path() != CallPath::attended)
+        return start();
+    starts(count, requests);
+    const int error = outside_task(start);
+    if (error != MPI_SUCCESS)
+        return error;
+    started(count, requests);
+    if (continuations())
+        activate_continuations(count, requests);
+    return MPI_SUCCESS;
+}
+
+// test(), with what has to be done before and after.
+template <class Test>
+int try_attending(int count, const MPI_Request *requests, bool all, const int *found,
+                  MPI_Status *statuses, Test test) {
+    if (!continuations())
+        return outside_task(test);
+    Attendance attendance(Attendance::Mode::test, count, requests);
+    attendance.work();
+    const int error = outside_task(test);
+    return error == MPI_SUCCESS && all && *found ? attendance.conclude(statuses) : error;
+}
+
+// test() sets *found: how many are complete, or a flag. Those are at `which`; null: all of them
+// are. `name`: null where they stay as they are.
+template <class Test>
+int test_attending(const char *name, int count, const MPI_Request *requests, const int *which,
+                   const int *found, MPI_Status *statuses, Test test) {
+    if (call_path() != CallPath::attended)
+        return test();
+    const TracedTest traced(name, count, requests);
+    const bool all = name && !which;
+    const int error = try_attending(count, requests, all, found, statuses, test);
+    if (error == MPI_SUCCESS && *found == 0)
+        note_test_in_vain();
+    else if (error == MPI_SUCCESS)
+        traced.found(*found, which);
+    return error;
+}
+
+} // namespace
+
+SENNIT_DEFINE(Start, MPI_Request *request) {
+    return start_attending(1, request, [&] { return SENNIT_BARE(Start)(request); });
+}
+
+SENNIT_DEFINE(Startall, int count, MPI_Request requests[]) {
+    return start_attending(count, requests, [&] { return SENNIT_BARE(Startall)(count, requests); });
+}
+
+SENNIT_DEFINE(Test, MPI_Request *request, int *flag, MPI_Status *status) {
+    return test_attending("MPI_Test", 1, request, nullptr, flag, status,
+                          [&] { return SENNIT_BARE(Test)(request, flag, status); });
+}
+
+SENNIT_DEFINE(Testall, int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
+    return test_attending("MPI_Testall", count, requests, nullptr, flag, statuses,
+                          [&] { return SENNIT_BARE(Testall)(count, requests, flag, statuses); });
+}
+
+SENNIT_DEFINE(Testany, int count, MPI_Request requests[], int *index, int *flag,
+              MPI_Status *status) {
+    return test_attending("MPI_Testany", count, requests, index, flag, status, [&] {
+        return SENNIT_BARE(Testany)(count, requests, index, flag, status);
+    });
+}
+
+SENNIT_DEFINE(Testsome, int count, MPI_Request requests[], int *outcount, int indices[],
+              MPI_Status statuses[]) {
+    return test_attending("MPI_Testsome", count, requests, indices, outcount, statuses, [&] {
+        return SENNIT_BARE(Testsome)(count, requests, outcount, indices, statuses);
+    });
+}
+
+SENNIT_DEFINE(Request_get_status, MPI_Request request, int *flag, MPI_Status *status) {
+    visit_files();
+    return test_attending(nullptr, 1, &request, nullptr, flag, status,
+                          [&] { return SENNIT_BARE(Request_get_status)(request, flag, status); });
+}
+
+SENNIT_DEFINE(Request_free, MPI_Request *request) {
+    static constexpr auto bare = SENNIT_BARE(Request_free);
+    if (!request)
+        return bare(request); // which says so
+    forget(*request);
+    if (call_path() != CallPath::attended)
+        return bare(request);
+    if (continuations() && !inside_mpi())
+        free_continuation_request(*request);
+    return outside_task([&] { return bare(request); });
+}

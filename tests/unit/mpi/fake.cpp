@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fake.h"
+
+#include "mpi/call/bare.h"
+#include "mpi/call/runtime.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace {
+
+struct Request {
+    bool complete = false;
+    int error = MPI_SUCCESS;
+    int bytes = 0;
+};
+
+std::mutex g_mutex; // of all that follows
+std::map<MPI_Request, Request> g_requests;
+MPI_Request g_last = MPI_REQUEST_NULL;
+std::vector<MPI_Request> g_tested;
+std::map<int, int> g_resumed;
+std::vector<int> g_resumed_order;
+bool g_hides = false;
+int g_at_once = 0;
+std::uint64_t g_key = 0;
+void (*g_work)() = nullptr;
+std::atomic<int> g_tests{0};
+std::atomic<int> g_testers{0};
+std::atomic<int> g_most_testers{0};
+std::atomic<std::int64_t> g_pending{0};
+
+class Tester {
+  public:
+    Tester() {
+        const int now = g_testers.fetch_add(1) + 1;
+        int most = g_most_testers.load();
+        while (most < now && !g_most_testers.compare_exchange_weak(most, now)) {
+        }
+    }
+    ~Tester() { g_testers.fetch_sub(1); }
+};
+
+// With g_mutex: null, or the request, which is complete.
+Request *look_at(MPI_Request request) {
+    ++g_tests;
+    g_tested.push_back(request);
+    const auto found = g_requests.find(request);
+    return found != g_requests.end() && found->second.complete ? &found->second : nullptr;
+}
+
+int take(MPI_Request &request, MPI_Status *status) {
+    const Request taken = g_requests[request];
+    g_requests.erase(request);
+    if (status)
+        *status = {0, request, taken.error, taken.bytes};
+    request = MPI_REQUEST_NULL;
+    return taken.error;
+}
+
+// ---- MPI's functions ----------------------------------------------------------------------------
+
+int test(MPI_Request *request, int *flag, MPI_Status *status) {
+    const Tester tester;
+    const std::lock_guard guard(g_mutex);
+    *flag = *request == MPI_REQUEST_NULL || look_at(*request);
+    return *flag && *request != MPI_REQUEST_NULL ? take(*request, status) : MPI_SUCCESS;
+}
+
+int test_some(int count, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[]) {
+    const Tester tester;
+    const std::lock_guard guard(g_mutex);
+    int error = MPI_SUCCESS;
+    *done = 0;
+    for (int i = 0; i < count; ++i) {
+        const Request *there = look_at(requests[i]);
+        if (!there)
+            continue;
+        if (there->error != MPI_SUCCESS && g_hides)
+            return there->error;
+        indices[*done] = i;
+        if (take(requests[i], &statuses[*done]) != MPI_SUCCESS)
+            error = MPI_ERR_IN_STATUS;
+        ++*done;
+    }
+    return error;
+}
+
+int get_count(const MPI_Status *status, MPI_Datatype, int *count) {
+    *count = status->bytes;
+    return MPI_SUCCESS;
+}
+
+[[noreturn]] void unexpected(const char *name) {
+    std::fprintf(stderr, "the engine called %s, which this test does not expect\n", name);
+    std::abort();
+}
+
+} // namespace
+
+namespace sennit::interpose {
+void *find_next(const char *) {
+    return nullptr;
+}
+} // namespace sennit::interpose
+
+namespace sennit::mpi {
+
+void *find_bare(const char *name) {
+    static const std::map<std::string, void *> functions = {
+        {"PMPI_Test", reinterpret_cast<void *>(test)},
+        {"PMPI_Testsome", reinterpret_cast<void *>(test_some)},
+        {"PMPI_Get_count", reinterpret_cast<void *>(get_count)},
+    };
+    const auto found = functions.find(name);
+    if (found == functions.end())
+        unexpected(name);
+    return found->second;
+}
+void *find_in_runtime(const char *) {
+    return nullptr;
+}
+
+constinit thread_local bool t_taskaware = true;
+constinit thread_local unsigned t_tests_in_vain = 0;
+
+bool runtime_present() {
+    return true;
+}
+sennit_task *current_task() {
+    return fake::task(0);
+}
+bool in_task() {
+    return true;
+}
+void always_suspend() {}
+bool worker_wanted() {
+    return true;
+}
+int task_urgency() {
+    return -1;
+}
+void notify(Notice, int) {}
+void add_helpers(int) {}
+void count_pending(int more) {
+    g_pending += more;
+}
+int send_order(std::uint64_t &key) {
+    key = g_key;
+    return g_at_once;
+}
+void suspend(sennit_task *task, const Operation &) {
+    const int before = fake::resumed(task);
+    while (fake::resumed(task) == before)
+        g_work();
+}
+void resume(sennit_task *task) {
+    const std::lock_guard guard(g_mutex);
+    const int number = static_cast<int>(reinterpret_cast<std::intptr_t>(task)) - 1;
+    ++g_resumed[number];
+    g_resumed_order.push_back(number);
+}
+
+} // namespace sennit::mpi
+
+namespace fake {
+
+MPI_Request make_request() {
+    const std::lock_guard guard(g_mutex);
+    g_requests[++g_last] = {};
+    return g_last;
+}
+
+void complete(MPI_Request request, int error, int bytes) {
+    const std::lock_guard guard(g_mutex);
+    g_requests[request] = {true, error, bytes};
+}
+
+void hide_failures(bool hide) {
+    g_hides = hide;
+}
+int tests() {
+    return g_tests;
+}
+int most_testers() {
+    return g_most_testers;
+}
+std::vector<MPI_Request> tested() {
+    const std::lock_guard guard(g_mutex);
+    return std::exchange(g_tested, {});
+}
+
+sennit_task *task(int number) {
+    return reinterpret_cast<sennit_task *>(static_cast<std::intptr_t>(number + 1));
+}
+int resumed(sennit_task *task) {
+    const std::lock_guard guard(g_mutex);
+    return g_resumed[static_cast<int>(reinterpret_cast<std::intptr_t>(task)) - 1];
+}
+std::vector<int> resumed() {
+    const std::lock_guard guard(g_mutex);
+    return g_resumed_order;
+}
+std::int64_t pending() {
+    return g_pending;
+}
+void order_sends(int at_once, std::uint64_t key) {
+    g_at_once = at_once;
+    g_key = key;
+}
+void while_suspended(void (*work)()) {
+    g_work = work;
+}
+
+void reset() {
+    const std::lock_guard guard(g_mutex);
+    g_requests.clear();
+    g_tested.clear();
+    g_resumed.clear();
+    g_resumed_order.clear();
+    g_hides = false;
+    g_at_once = 0;
+    g_work = nullptr;
+    g_tests = 0;
+    g_most_testers = 0;
+    g_pending = 0;
+}
+
+} // namespace fake

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The other end of the engine in its unit tests: an MPI and a task runtime that do as they are
+// told.
+#pragma once
+
+#include <cstdint>
+#include <mpi.h>
+#include <vector>
+
+struct sennit_task;
+
+namespace fake {
+
+// ---- MPI ----------------------------------------------------------------------------------------
+
+MPI_Request make_request();
+// It is complete from now on: at the next test, with this error. Any thread.
+void complete(MPI_Request request, int error = MPI_SUCCESS, int bytes = 0);
+// A failing Testsome does not say which request it was.
+void hide_failures(bool hide);
+// How often a request was tested, and by how many threads at once at most.
+int tests();
+int most_testers();
+// The requests that were tested, in order, since the last time.
+std::vector<MPI_Request> tested();
+
+// ---- the runtime --------------------------------------------------------------------------------
+
+sennit_task *task(int number);
+// How often the task was resumed; of which the engine has resumed any, in order.
+int resumed(sennit_task *task);
+std::vector<int> resumed();
+// What the runtime was told of pending operations.
+std::int64_t pending();
+// What the policy says: how many long sends may be under way (0: any number), and the key of the
+// next one.
+void order_sends(int at_once, std::uint64_t key);
+// When a task is suspended, until it is resumed: work() again and again.
+void while_suspended(void (*work)());
+
+void reset();
+
+} // namespace fake

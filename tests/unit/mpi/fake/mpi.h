@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// As much of MPI as the engine asks for, so that its tests need none: handles are numbers, and a
+// test says which requests are complete (fake.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#define MPI_VERSION 3
+#define MPI_SUBVERSION 1
+
+using MPI_Comm = int;
+using MPI_Group = int;
+using MPI_Datatype = int;
+using MPI_Op = int;
+using MPI_Info = int;
+using MPI_Request = int;
+using MPI_Aint = std::intptr_t;
+using MPI_Count = std::int64_t;
+using MPI_Offset = std::int64_t;
+using MPI_Win = struct Win *;
+using MPI_File = struct File *;
+
+struct MPI_Status {
+    int MPI_SOURCE;
+    int MPI_TAG;
+    int MPI_ERROR;
+    int bytes;
+};
+
+constexpr MPI_Comm MPI_COMM_NULL = 0, MPI_COMM_WORLD = 1, MPI_COMM_SELF = 2;
+constexpr MPI_Request MPI_REQUEST_NULL = 0;
+constexpr MPI_Datatype MPI_BYTE = 1, MPI_INT = 2;
+constexpr MPI_Op MPI_SUM = 1;
+constexpr int MPI_SUCCESS = 0, MPI_ERR_OTHER = 15, MPI_ERR_TRUNCATE = 14, MPI_ERR_IN_STATUS = 17;
+constexpr int MPI_UNDEFINED = -32766, MPI_ANY_SOURCE = -1, MPI_PROC_NULL = -2;
+constexpr int MPI_THREAD_SINGLE = 0, MPI_THREAD_MULTIPLE = 3;
+#define MPI_STATUS_IGNORE (static_cast<MPI_Status *>(nullptr))
+
+int MPI_Abort(MPI_Comm comm, int code);
+int MPI_Cancel(MPI_Request *request);
+int MPI_Comm_call_errhandler(MPI_Comm comm, int error);
+int MPI_Comm_disconnect(MPI_Comm *comm);
+int MPI_Comm_free(MPI_Comm *comm);
+int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *copy, MPI_Request *request);
+int MPI_Comm_rank(MPI_Comm comm, int *rank);
+int MPI_Comm_size(MPI_Comm comm, int *size);
+int MPI_File_call_errhandler(MPI_File file, int error);
+int MPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count);
+int MPI_Initialized(int *flag);
+int MPI_Irecv(void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+              MPI_Request *request);
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+              MPI_Request *request);
+int MPI_Query_thread(int *level);
+int MPI_Reduce_scatter_block(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
+                             MPI_Comm comm);
+int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype type, int count);
+int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status);
+int MPI_Testsome(int count, MPI_Request requests[], int *done, int indices[],
+                 MPI_Status statuses[]);
+int MPI_Wait(MPI_Request *request, MPI_Status *status);
+int MPI_Win_call_errhandler(MPI_Win win, int error);
