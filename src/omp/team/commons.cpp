@@ -34,7 +34,7 @@ void commons_thread(void *argument) {
     for (std::uint32_t seen = 0;; seen = team.fork.epoch()) {
         pass(worker, member, team.fork, seen);
         if (ompt::on()) {
-            ompt::implicit_task_end(member);
+            ompt::implicit_task_end(member, team.kind);
             ompt::worker_end();
         }
         team.at_home.store(1, std::memory_order_release);

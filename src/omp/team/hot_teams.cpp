@@ -74,11 +74,12 @@ void docked_thread(void *argument) {
         // From here on the thread only helps with what is left of the region.
         member.dock(team.fork.word());
         if (ompt::on()) {
+            const Team::Kind kind = team.kind;
             ompt::implicit_task_leaves(member);
             const std::uint32_t seen = team.barrier.epoch();
             arrive(team, Team::kJoin);
             pass(worker, member, team.barrier, seen);
-            ompt::implicit_task_end(member);
+            ompt::implicit_task_end(member, kind);
         } else {
             arrive(team, Team::kJoin);
         }

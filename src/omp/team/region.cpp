@@ -80,7 +80,7 @@ void end_region(sched::Worker &worker) {
         pass(worker, first, team.barrier, seen);
     }
     if (kTool)
-        ompt::implicit_task_end(first);
+        ompt::implicit_task_end(first, team.kind);
     first.outside = false; // see begin_initial
     worker.leave(first);
     worker.task = team.encountering_task;

@@ -87,8 +87,8 @@ namespace {
 
 // At the end of a member's region; kNoBarrier where an initial task ends for itself.
 constexpr SyncKind kNoBarrier{};
-SyncKind last_barrier(const omp::Team &team) {
-    if (team.kind != Kind::initial)
+SyncKind last_barrier(const omp::Team &team, Kind kind) {
+    if (kind != Kind::initial)
         return kBarrierParallel;
     return team.league.tool ? kBarrierTeams : kNoBarrier;
 }
@@ -107,7 +107,7 @@ void implicit_task_leaves(omp::Member &member) {
         return;
     const void *code = member.index == 0 ? member.team->tool.code : nullptr;
     end_open_single(member, member.record, code);
-    const SyncKind kind = last_barrier(*member.team);
+    const SyncKind kind = last_barrier(*member.team, member.team->kind);
     if (kind == kNoBarrier)
         return;
     Data *parallel = &member.team->tool.data;
@@ -119,22 +119,22 @@ void implicit_task_leaves(omp::Member &member) {
 
 // The region's data may be the next region's by now, and only the thread that forked it knows its
 // size: the standard has null and 0 here.
-void implicit_task_end(omp::Member &member) {
+void implicit_task_end(omp::Member &member, Kind kind) {
     const bool primary = member.index == 0;
-    if (member.team->kind == Kind::league) {
+    if (kind == Kind::league) {
         if (!primary)
             t_thread.current = nullptr;
         return;
     }
     const void *code = primary ? member.team->tool.code : nullptr;
     Data *task = data_of(member.record);
-    const SyncKind kind = last_barrier(*member.team);
-    if (kind != kNoBarrier) {
-        g_tool.sync_region_wait(kind, kEnd, nullptr, task, code);
-        g_tool.sync_region(kind, kEnd, nullptr, task, code);
+    const SyncKind barrier = last_barrier(*member.team, kind);
+    if (barrier != kNoBarrier) {
+        g_tool.sync_region_wait(barrier, kEnd, nullptr, task, code);
+        g_tool.sync_region(barrier, kEnd, nullptr, task, code);
     }
     member.record.state = 0;
-    if (member.team->kind == Kind::initial) {
+    if (kind == Kind::initial) {
         g_tool.implicit_task(kEnd, nullptr, task, 0,
                              static_cast<unsigned>(member.team->league.rank), kTaskInitial);
         return;

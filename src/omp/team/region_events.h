@@ -10,9 +10,10 @@ namespace sennit::ompt {
 void parallel_begin(sched::Worker &worker, omp::Team &team);
 void parallel_end(omp::Team &team, Task &encountering);
 void implicit_task_begin(omp::Member &member);
-// Its body has returned; it has left the barrier at the end.
+// Its body has returned; it has left the barrier at the end of the region. By then the thread that
+// forked the team may have begun the next region with it, of another kind: `kind` is the region's.
 void implicit_task_leaves(omp::Member &member);
-void implicit_task_end(omp::Member &member);
+void implicit_task_end(omp::Member &member, omp::Team::Kind kind);
 void initial_task_begin(omp::Member &member);
 
 void league_begin(sched::Worker &worker, Region &region, int teams);
