@@ -247,6 +247,10 @@ SENNIT_EXPORT int sennit_poll_register(const char *name, sennit_poll_function fu
 }
 
 SENNIT_EXPORT int sennit_poll_unregister(sennit_poll_service *service) {
+    // A service that waits for a lock does so on a fiber of its thread, which may be this one.
+    if (sched::Worker *worker = sched::Worker::self())
+        while (poll::inside() && !poll::inside(worker->current()))
+            worker->yield();
     return poll::unregister_service(service);
 }
 

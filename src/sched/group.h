@@ -126,7 +126,7 @@ struct alignas(kCacheLine) Slot {
     // What explicit tasks on a stack of their own start with on this thread: what the implicit task
     // had when it last waited, or rested. Others run on top of who waits, with what they find
     // there.
-    const Task *own_task = nullptr; // the implicit one
+    Task *own_task = nullptr; // the implicit one
     fiber::FpControl control = fiber::fp_control();
     // While the owner waits for its group's next region: the count of regions that have begun.
     const std::atomic<std::uint32_t> *regions = nullptr;

@@ -251,7 +251,11 @@ void Worker::wait(Condition &condition) {
 int Worker::poll() {
     const fiber::FpControl mine = fiber::fp_control();
     fiber::set_fp_control(slot->control);
+    Task *const self = task;
+    if (!task) // they may use OpenMP
+        task = slot->own_task;
     const int done = poll::run(current());
+    task = self;
     fiber::set_fp_control(mine);
     return done;
 }
@@ -374,6 +378,11 @@ void Worker::park(Condition &condition) {
             }
             continue;
         }
+        // Who polls calls the program's functions, which may wait for a lock themselves: not on the
+        // stack of one who waits already, and whom two would resume.
+        if (poll::pending())
+            if (Fiber *fresh = take_fiber())
+                return switch_to(fresh); // returns when somebody popped us
         idle();
     }
 }

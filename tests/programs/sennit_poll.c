@@ -5,6 +5,7 @@
  */
 #include "sennit_door.h"
 #include <pthread.h>
+#include <stdbool.h>
 
 static sennit_poll_service *service;
 static int calls, inside;
@@ -83,6 +84,41 @@ static void service_waits(void) {
     omp_destroy_lock(&lock);
 }
 
+static int looks, made;
+static _Thread_local bool in_team; /* not so the ticker */
+
+/* Where no task runs, a service is called on behalf of its thread's implicit task. */
+static int use_openmp(void *argument) {
+    (void)argument;
+    if (!in_team)
+        return 0;
+    CHECK(omp_get_thread_num() < omp_get_num_threads());
+    CHECK(omp_get_max_threads() > 0);
+    if (++looks == 1) {
+#pragma omp task
+        __atomic_store_n(&made, 1, __ATOMIC_RELEASE);
+    }
+    return 0;
+}
+
+static void service_uses_openmp(void) {
+    sennit_poll_service *uses;
+    CHECK_EQ(DOOR(sennit_poll_register)("uses", use_openmp, NULL, &uses), SENNIT_SUCCESS);
+    CHECK_EQ(DOOR(sennit_poll_pending)(uses, 1), SENNIT_SUCCESS);
+#pragma omp parallel
+    {
+        in_team = true;
+#pragma omp single
+        for (int i = 0; i < 8; ++i) {
+#pragma omp task
+            while (!__atomic_load_n(&made, __ATOMIC_ACQUIRE))
+                DOOR(sennit_task_wait_ns)(1000000, NULL);
+        }
+    }
+    CHECK_EQ(DOOR(sennit_poll_pending)(uses, -1), SENNIT_SUCCESS);
+    CHECK_EQ(DOOR(sennit_poll_unregister)(uses), SENNIT_SUCCESS);
+}
+
 int main(void) {
     int completed = -1;
     CHECK_EQ(DOOR(sennit_poll_register)("count", count, NULL, &service), SENNIT_SUCCESS);
@@ -105,5 +141,6 @@ int main(void) {
     usleep(5000);
     CHECK_EQ(calls_now(), last);
     service_waits();
+    service_uses_openmp();
     return 0;
 }
