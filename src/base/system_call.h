@@ -8,9 +8,9 @@ namespace sennit {
 inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
 #if defined(__x86_64__)
     long result;
-    register long r10 asm("r10") = d;
-    register long r8 asm("r8") = e;
-    register long r9 asm("r9") = f;
+    register const long r10 asm("r10") = d;
+    register const long r8 asm("r8") = e;
+    register const long r9 asm("r9") = f;
     asm volatile("syscall"
                  : "=a"(result)
                  : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)

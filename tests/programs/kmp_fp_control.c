@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * LLVM's runtime hands the floating-point control of the thread that encounters a region to all
- * threads of the region, and restores it afterwards: KMP_INHERIT_FP_CONTROL, on by default. Otherwise
- * each thread keeps its own.
+ * threads of the region, and restores it afterwards: KMP_INHERIT_FP_CONTROL, on by default.
+ * Otherwise each thread keeps its own.
  */
 #include "check.h"
 #include <fenv.h>

@@ -8,7 +8,9 @@ __attribute__((noinline)) static void apply(void (*function)(int), int argument)
 int nested_sum(int n);
 int nested_sum(int n) {
     int sum = n;
-    void add(int x) { sum += x; }
+    void add(int x) {
+        sum += x;
+    }
     apply(add, 1);
     return sum;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Each thread of the program begins as an initial thread with the settings of the environment and
- * fresh threadprivate variables (OpenMP 5.2, 2.4 and 5.2), whatever a thread before it has left; its
- * first region's threads begin in its rounding mode, and worksharing constructs outside of regions
- * are its own (11.5).
+ * fresh threadprivate variables (OpenMP 5.2, 2.4 and 5.2), whatever a thread before it has left;
+ * its first region's threads begin in its rounding mode, and worksharing constructs outside of
+ * regions are its own (11.5).
  */
 #include "check.h"
 #include <fenv.h>

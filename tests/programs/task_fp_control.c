@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The floating-point environment (C11, 7.6) is of a thread: a task that changes the rounding mode and
- * then waits finds it again, and tasks that start meanwhile do not start in it. They start in what the
- * implicit task of their thread has.
+ * The floating-point environment (C11, 7.6) is of a thread: a task that changes the rounding mode
+ * and then waits finds it again, and tasks that start meanwhile do not start in it. They start in
+ * what the implicit task of their thread has.
  */
 #include "check.h"
 #include <fenv.h>

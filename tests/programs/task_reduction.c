@@ -68,9 +68,9 @@ static void of_a_taskgroup(void) {
         CHECK_EQ(histogram[i], 10);
 }
 
-/* The section's length is a variable: clang 19 gives a constant one the size of one element. It keeps
- * a variable one in a thread-local variable, which the combining thread reads and only the tasks
- * write: with no runtime may this thread have run none of them. So it runs one. */
+/* The section's length is a variable: clang 19 gives a constant one the size of one element. It
+ * keeps a variable one in a thread-local variable, which the combining thread reads and only the
+ * tasks write: with no runtime may this thread have run none of them. So it runs one. */
 static void of_a_section(int length) {
     enum { n = 3000 };
     static long field[n];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mpi/engine/rotation.h: a turn's cost does not grow with the number of pending operations, and each of
-// them is tested.
+// mpi/engine/rotation.h: a turn's cost does not grow with the number of pending operations, and
+// each of them is tested.
 #include "mpi/engine/rotation.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Linked with Sennit's library and --as-needed: the linker drops an MPI library of which the program
- * needs nothing that Sennit's does not have. */
+ * Linked with Sennit's library and --as-needed: the linker drops an MPI library of which the
+ * program needs nothing that Sennit's does not have. */
 #include "check.h"
 
 int main(int argc, char **argv) {
