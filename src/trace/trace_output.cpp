@@ -7,7 +7,6 @@
 #include "base/small_file.h"
 #include "base/spin.h"
 #include "trace/json_file.h"
-#include "trace/trace.h"
 
 #include <atomic>
 #include <cerrno>
