@@ -138,8 +138,7 @@ bool Worker::has_nothing_else() const {
     for (const Slot *mine = slots_; mine; mine = mine->next_of_worker)
         if (mine->group->has_tasks.load(std::memory_order_relaxed) && mine->group->any_ready())
             return false;
-    const int workers = count();
-    for (int i = 0; i < workers && workers > 1; ++i)
+    for (int i = 0, n = count(); i < n; ++i)
         if (const Worker *other = by_id(i); other && other != this && !other->away() &&
                                             other->idle_since_.load(std::memory_order_acquire) == 0)
             return false;

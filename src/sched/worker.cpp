@@ -30,9 +30,14 @@ constexpr unsigned kYieldsBeforeOthers = 64;   // the same, before other threads
 constexpr int kBriefSpins = 32;                // before parking, when nobody told us to be patient
 constexpr std::uint32_t kManyToSteal = 8;
 
-void push_ordered(OrderedQueue &queue, Node *node) {
+// It is ready now: where an order counts ages from that moment, this is its age.
+void note_ready(Node *node) {
     if (!rules().by_creation)
         node->age = next_age();
+}
+
+void push_ordered(OrderedQueue &queue, Node *node) {
+    note_ready(node);
     queue.push(node);
 }
 
@@ -72,8 +77,8 @@ void Worker::push_next(Slot &where, Node *node) {
         push(where, node);
         return;
     }
-    if (ordered() && !rules().by_creation)
-        node->age = next_age();
+    if (ordered())
+        note_ready(node);
     next_ = node;
     next_slot_ = &where;
 }

@@ -78,8 +78,7 @@ class Tickets {
     // Wait for it a while; false: another thread goes on testing.
     bool hold_token();
 
-    // ---- who has the token
-    // ------------------------------------------------------------------------
+    // ---- who has the token ----------------------------------------------------------------------
 
     // Take new ones and give the ones whose turn it is their test; returns how many are over.
     int test();
