@@ -17,7 +17,7 @@ SENNIT_COLD void detail::observed_start(sched::Worker &worker, sched::Slot &slot
     worker.slot = &slot;
     if (Observer *observer = task::observer())
         observer->starts(worker, task, worker.task);
-    if (begins && is_cancelled(task)) {
+    if (begins && !task.is(Task::kRunsAlways) && is_cancelled(task)) {
         task.flags |= Task::kDiscarded;
         if (Observer *observer = task::observer())
             observer->discarded(task);

@@ -91,16 +91,17 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kFinal = 1u << 3,      // descendants are included tasks
         kUndeferred = 1u << 4, // the creator waits for its body, so it is counted nowhere
         kMergeable = 1u << 5,
-        kEvents = 1u << 6,     // `events` is in use
-        kSpawned = 1u << 7,    // by sennit_task_spawn: the payload is a SpawnPayload
-        kRequeued = 1u << 8,   // an untied task put itself back: the body has not ended yet
-        kSent = 1u << 9,       // notified a send (policies learn from it)
-        kOffers = 1u << 10,    // others than threads of its team may run the tasks that it makes
-        kDiscarded = 1u << 11, // cancelled before it began: the front door skips the body
-        kProfiled = 1u << 12,  // `profile` wants to know how it ends
-        kListed = 1u << 13,    // has ended and waits for events: on the list of its worker
-        kObserved = 1u << 14,  // kUndeferred; somebody was told of its begin
-        kOddWaits = 1u << 15,  // of its waits for an unnamed task, see wait_depends_of_next
+        kEvents = 1u << 6,      // `events` is in use
+        kSpawned = 1u << 7,     // by sennit_task_spawn: the payload is a SpawnPayload
+        kRequeued = 1u << 8,    // an untied task put itself back: the body has not ended yet
+        kSent = 1u << 9,        // notified a send (policies learn from it)
+        kOffers = 1u << 10,     // others than threads of its team may run the tasks that it makes
+        kDiscarded = 1u << 11,  // cancelled before it began: the front door skips the body
+        kProfiled = 1u << 12,   // `profile` wants to know how it ends
+        kListed = 1u << 13,     // has ended and waits for events: on the list of its worker
+        kObserved = 1u << 14,   // kUndeferred; somebody was told of its begin
+        kOddWaits = 1u << 15,   // of its waits for an unnamed task, see wait_depends_of_next
+        kRunsAlways = 1u << 16, // cancelled or not: only its body destroys what was constructed
     };
 
     // Three cache lines for a parent of many children: what the creator writes; what threads that

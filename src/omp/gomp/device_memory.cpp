@@ -61,15 +61,12 @@ void submit(const Copy &copy, const std::size_t *const *shapes, int count,
             const DependObject *objects) {
     sched::Worker &worker = omp::here();
     const auto line = static_cast<std::size_t>(copy.dimensions) * sizeof(std::size_t);
-    Task &task = *task::allocate(worker, sizeof(Copy) + kShapes * line);
-    task::set_up(
-        worker, task,
-        [](Task &self) {
-            const auto &kept = *static_cast<const Copy *>(self.payload());
-            if (!self.is(Task::kDiscarded))
-                kept.call(kept);
-        },
-        nullptr, 0, 0);
+    const task::Spec spec{.room = sizeof(Copy) + kShapes * line};
+    Task &task = task::make(worker, spec, [](Task &self) {
+        const auto &kept = *static_cast<const Copy *>(self.payload());
+        if (!self.is(Task::kDiscarded))
+            kept.call(kept);
+    });
     auto &kept = *new (task.payload()) Copy(copy);
     for (int i = 0; i < kShapes && line > 0; ++i)
         std::memcpy(kept.shape(i), shapes[i], line);

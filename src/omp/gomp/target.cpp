@@ -108,8 +108,7 @@ void stand_in_order(int device, unsigned flags, void **depend) {
     const bool nowait = (flags & kNowait) != 0;
     if (task::is_undeferred(worker, nowait))
         return task::wait_depends_only(worker, depends, count);
-    Task &task = *task::allocate(worker, 0);
-    task::set_up(worker, task, [](Task &) {}, nullptr, 0, 0);
+    Task &task = task::make(worker, {}, [](Task &) {});
     task::submit(worker, task, depends, count);
 }
 
@@ -117,8 +116,9 @@ void stand_in_order(int device, unsigned flags, void **depend) {
 // waits for it; what it binds or excludes holds for others, too.
 void make_task(sched::Worker &worker, const Region &like, const Items &items,
                const task::Request &request) {
-    Task &task = *task::allocate(worker, sizeof(Region) + items.room());
-    task::set_up(worker, task, invoke, reinterpret_cast<void *>(like.function), 0, 0);
+    const task::Spec spec{.entry = reinterpret_cast<void *>(like.function),
+                          .room = sizeof(Region) + items.room()};
+    Task &task = task::make(worker, spec, invoke);
     auto *region = new (task.payload()) Region(like);
     region->items = reinterpret_cast<void **>(region + 1);
     items.copy_to(region->items);
@@ -138,7 +138,7 @@ GOMP_API void GOMP_target_ext(int device, Function function, std::size_t count, 
     if (depend || !task::is_undeferred(worker, nowait)) {
         SENNIT_READ_DEPENDENCES(depends, depend_count, gomp::Dependences(depend))
         const task::Request request{depends, depend_count, nowait};
-        if (!nowait || !task::is_pointless(worker, false))
+        if (!nowait || !task::is_pointless(worker, request))
             make_task(worker, {function, thread_limit, nullptr}, items, request);
         return;
     }

@@ -6,10 +6,11 @@
 // to do, and runs the rest as included tasks, one after the other: n tasks cost a few times log(n)
 // entries of a queue. Where tasks may suspend, the rest of the range is handed over before each
 // one, for a task that waits must not bury its siblings. Blocks that constructors fill can be made
-// from the creator's alone, so such tasks are ranges of one.
+// from the creator's alone, so such tasks are made one by one.
 #include "omp/gomp/tasks.h"
 #include "omp/loops/constructs.h"
 #include "omp/sync/regions.h"
+#include "omp/tasks/tasks.h"
 #include "omp/team/entry.h"
 #include "task/loop_pieces.h"
 
@@ -55,7 +56,6 @@ struct Range {
     std::uint64_t first;
     std::uint64_t last;
     std::uint32_t flags; // of the tasks
-    bool constructed;    // the block: only the body can destroy it, cancelled or not
 };
 
 // The first two words of a block tell the body its bounds.
@@ -83,29 +83,39 @@ SENNIT_NOINLINE void call_on_copy(const Range &range, std::uint64_t begin, std::
         call(range, range.arguments.data, begin, end);
 }
 
-// With a tool, a range is one task: it is to see the program's tasks, and nothing else.
-void run_observed(Task &self) {
-    const Range &range = *static_cast<const Range *>(self.payload());
-    if (self.is(Task::kDiscarded) && !range.constructed)
-        return;
-    const std::uint64_t begin = range.pieces.from(range.first);
-    omp::tell_taskloop_piece(self);
-    const ompt::UserCode code(*self.tool, __builtin_frame_address(0));
-    run_iterations(range, begin, range.pieces.to(range.first, begin));
+// One of the program's tasks.
+struct Piece {
+    [[gnu::always_inline]] static void run(Task &self) {
+        if (SENNIT_UNLIKELY(self.is(Task::kDiscarded)))
+            return;
+        const Range &range = *static_cast<const Range *>(self.payload());
+        const std::uint64_t begin = range.pieces.from(range.first);
+        call(range, range.arguments.data, begin, range.pieces.to(range.first, begin));
+    }
+};
+
+task::Spec spec_of(const Range &range, std::uint32_t flags, int priority) {
+    const Arguments &given = range.arguments;
+    return {.entry = reinterpret_cast<void *>(range.function),
+            .flags = flags,
+            .priority = priority,
+            .room = sizeof(Range) + static_cast<std::size_t>(given.size + given.align - 1)};
+}
+
+// The task gets a block of its own.
+void fill(Task &task, const Range &like) {
+    const Arguments &given = like.arguments;
+    auto *range = new (task.payload()) Range(like);
+    range->arguments.data = gomp::align_up(range + 1, given.align);
+    gomp::copy_arguments(range->arguments.data, given.data, given.copy, given.size);
+    range->arguments.copy = nullptr;
 }
 
 void run_range(Task &self);
 
 Task &make_range(sched::Worker &worker, const Range &like, int priority) {
-    const Arguments &given = like.arguments;
-    const auto room = sizeof(Range) + static_cast<std::size_t>(given.size + given.align - 1);
-    Task &task = *task::allocate(worker, room);
-    task::set_up(worker, task, run_range, reinterpret_cast<void *>(like.function), 0, priority);
-    auto *range = new (task.payload()) Range(like);
-    range->arguments.data = gomp::align_up(range + 1, given.align);
-    gomp::copy_arguments(range->arguments.data, given.data, given.copy, given.size);
-    range->constructed = given.copy != nullptr;
-    range->arguments.copy = nullptr; // the block is a task's now
+    Task &task = task::make(worker, spec_of(like, 0, priority), run_range);
+    fill(task, like);
     return task;
 }
 
@@ -122,9 +132,7 @@ void run_range(Task &self) {
     Range &range = *static_cast<Range *>(self.payload());
     std::uint64_t number = range.first;
     std::uint64_t begin = range.pieces.from(number);
-    auto more = [&] {
-        return number < range.last && (!task::is_cancelled(self) || range.constructed);
-    };
+    auto more = [&] { return number < range.last && !task::is_cancelled(self); };
     while (more()) {
         task::Included task(worker, reinterpret_cast<void *>(range.function), range.flags);
         do {
@@ -146,24 +154,23 @@ void run_undeferred(sched::Worker &worker, const Range &range) {
     std::uint64_t begin = range.pieces.from(0);
     for (std::uint64_t number = 0; number < range.pieces.count; ++number) {
         const std::uint64_t end = range.pieces.to(number, begin);
-        const task::Included task(worker, reinterpret_cast<void *>(range.function), range.flags);
-        if (ompt::on()) {
-            const ompt::UserCode code(*worker.task->tool, __builtin_frame_address(0));
-            run_iterations(range, begin, end);
-        } else {
-            run_iterations(range, begin, end);
-        }
+        omp::call_included(worker, reinterpret_cast<void *>(range.function), range.flags,
+                           [&] { run_iterations(range, begin, end); });
         begin = end;
     }
 }
 
-// What a tool is told of a task of its own.
-void describe(Task &task) {
-    const Range &range = *static_cast<const Range *>(task.payload());
-    task.invoke = run_observed;
-    task.flags |= range.flags;
-    task.tool->first_iteration = range.pieces.from(range.first);
-    task.tool->iterations = range.pieces.end(range.first) - range.pieces.first(range.first);
+// Each a task of its own.
+void submit_pieces(sched::Worker &worker, Range &range, int priority) {
+    const std::uint32_t always = range.arguments.copy ? std::uint32_t{Task::kRunsAlways} : 0;
+    const task::Spec spec = spec_of(range, range.flags | always, priority);
+    for (; range.first < range.pieces.count; ++range.first) {
+        Task &task = omp::make_task<Piece>(worker, spec);
+        fill(task, range);
+        omp::note_iterations(task, range.pieces.from(range.first),
+                             range.pieces.end(range.first) - range.pieces.first(range.first));
+        task::submit(worker, task, nullptr, 0);
+    }
 }
 
 void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priority,
@@ -192,16 +199,10 @@ void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priorit
         omp::work_begin(site, ompt::kWorkTaskloop, loop.count);
         if (task::is_undeferred(worker, (flags & gomp::kIf) != 0))
             run_undeferred(worker, range);
-        else if (!arguments.copy && !ompt::on())
-            task::submit(worker, make_range(worker, range, level), nullptr, 0);
+        else if (arguments.copy || omp::tasks_are_told())
+            submit_pieces(worker, range, level);
         else
-            for (; range.first < range.pieces.count; ++range.first) {
-                range.last = range.first + 1;
-                Task &one = make_range(worker, range, level);
-                if (ompt::on())
-                    describe(one);
-                task::submit(worker, one, nullptr, 0);
-            }
+            task::submit(worker, make_range(worker, range, level), nullptr, 0);
         omp::work_end(site);
     }
     if (grouped)

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "omp/gomp/gomp.h"
-#include "task/request.h"
+#include "task/create.h"
 
 #include <alloca.h>
 #include <cstring>
@@ -48,15 +48,11 @@ inline void call(Function function, Arguments arguments) {
         function(arguments.data);
 }
 
+// Of the three clauses that are a task's own. Their bits stand in the same order as ours.
 inline std::uint32_t translate(unsigned flags) {
-    std::uint32_t ours = 0;
-    if (flags & gomp::kUntied)
-        ours |= Task::kUntied;
-    if (flags & gomp::kFinal)
-        ours |= Task::kFinal;
-    if (flags & gomp::kMergeable)
-        ours |= Task::kMergeable;
-    return ours;
+    static_assert(Task::kUntied == kUntied << 2 && Task::kFinal == kFinal << 2 &&
+                  Task::kMergeable == kMergeable << 3);
+    return (flags & (kUntied | kFinal)) << 2 | (flags & kMergeable) << 3;
 }
 
 // GCC's dependence array in either layout; null for none.

@@ -48,10 +48,7 @@ task::LoopCut cut_of(std::int32_t sizing, std::uint64_t value, bool strict, int 
 
 // Another task like `pattern`, whose private variables `duplicate` copies where bytes will not do.
 Task &copy_of(sched::Worker &worker, Task &pattern, Duplicate duplicate, bool is_last) {
-    Task &task = *task::allocate(worker, pattern.door_size);
-    task::set_up(worker, task, pattern.invoke, pattern.entry, pattern.flags, pattern.priority);
-    task.door_flags = pattern.door_flags;
-    task.door_size = pattern.door_size;
+    Task &task = task::make_like(worker, pattern);
     auto *from = static_cast<KmpTask *>(pattern.payload());
     auto *into = static_cast<KmpTask *>(task.payload());
     std::memcpy(static_cast<void *>(into), from, pattern.door_size);
@@ -89,10 +86,7 @@ void taskloop(ompt::Site site, Ident *location, Gtid gtid, KmpTask *kmp_pattern,
         char *payload = static_cast<char *>(task.payload());
         *reinterpret_cast<std::uint64_t *>(payload + lower_at) = first + begin * by;
         *reinterpret_cast<std::uint64_t *>(payload + upper_at) = first + (end - 1) * by;
-        if (ompt::on()) {
-            task.tool->first_iteration = first + begin * by;
-            task.tool->iterations = end - begin;
-        }
+        omp::note_iterations(task, first + begin * by, end - begin);
         task::start(worker, task, {.deferred = deferred});
     }
     if (pattern.door_flags & kmp::kDestructorsThunk)

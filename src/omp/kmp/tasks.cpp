@@ -3,7 +3,6 @@
 // shareds (addresses of shared variables) stand behind it.
 #include "omp/kmp/tasks.h"
 
-#include "omp/loops/constructs.h"
 #include "omp/sync/regions.h"
 #include "omp/team/entry.h"
 #include "omp/team/target.h"
@@ -23,33 +22,6 @@ void end_body(Task &task, KmpTask &self, Gtid gtid) {
         omp::end_target(*sched::Worker::self());
     if (task.door_flags & kDestructorsThunk)
         self.data1.destructors(gtid, &self);
-}
-
-[[gnu::always_inline]] static inline void run_here(Task &task) {
-    auto *self = static_cast<KmpTask *>(task.payload());
-    const Gtid gtid = sched::Worker::self()->id();
-    // Without a routine: `taskwait nowait` with dependences, an empty task.
-    if (SENNIT_LIKELY(!task.is(Task::kDiscarded) && self->routine))
-        self->routine(gtid, self);
-    if (SENNIT_UNLIKELY(task.door_flags & (kDestructorsThunk | kInTarget)) &&
-        !task.is(Task::kRequeued))
-        end_body(task, *self, gtid);
-}
-
-void invoke(Task &task) {
-    run_here(task);
-}
-
-// With a tool: the frame from which user code is called is known.
-void invoke_observed(Task &task) {
-    omp::tell_taskloop_piece(task);
-    const ompt::UserCode code(*task.tool, __builtin_frame_address(0));
-    run_here(task);
-}
-
-void read_priority(Task &task) {
-    if (task.door_flags & kPrioritySpecified)
-        task.priority = clamp_priority(static_cast<KmpTask *>(task.payload())->data2.priority);
 }
 
 } // namespace sennit::kmp
@@ -107,10 +79,9 @@ void wait_depends(ompt::Site site, const Dependences &given) {
     omp::taskwait_depend(site, task::wait_depends_of_next, depends, count);
 }
 
-SENNIT_NOINLINE void start_rare(ompt::Site site, sched::Worker &worker, Task &task) {
-    const ompt::MaybeEntry entry(site);
-    kmp::read_priority(task);
-    task::start(worker, task, {});
+std::uint32_t translate(std::uint32_t flags) {
+    static_assert(Task::kUntied == kmp::kTied << 2 && Task::kFinal == kmp::kFinal << 2);
+    return ((flags ^ kmp::kTied) & (kmp::kTied | kmp::kFinal)) << 2;
 }
 
 Taskgroup *new_group(sched::Worker &worker) {
@@ -123,24 +94,15 @@ KMP_API KmpTask *__kmpc_omp_task_alloc(Ident *, Gtid, std::int32_t flags, std::s
                                        std::size_t shareds_size, kmp::TaskEntry entry) {
     sched::Worker &worker = omp::here();
     const std::size_t shareds_at = (size + 15) & ~std::size_t{15};
-    const std::size_t payload = shareds_at + shareds_size;
-    Task &task = *task::allocate(worker, payload);
-    std::uint32_t ours = 0;
-    if (!(flags & kmp::kTied))
-        ours |= Task::kUntied;
-    if (flags & kmp::kFinal)
-        ours |= Task::kFinal;
-    task::set_up(worker, task, kmp::invoke, reinterpret_cast<void *>(entry), ours, 0);
-    task.door_flags = static_cast<std::uint32_t>(flags);
-    task.door_size = static_cast<std::uint32_t>(payload);
+    task::Spec spec;
+    spec.entry = reinterpret_cast<void *>(entry);
+    spec.flags = translate(static_cast<std::uint32_t>(flags));
+    spec.room = shareds_at + shareds_size;
+    Task &task = kmp::make_task(worker, spec, static_cast<std::uint32_t>(flags));
     auto *made = static_cast<KmpTask *>(task.payload());
     made->shareds = shareds_size ? reinterpret_cast<char *>(made) + shareds_at : nullptr;
     made->routine = entry;
     made->part = 0;
-    if (ompt::on()) {
-        task.invoke = kmp::invoke_observed;
-        task.door_flags |= kmp::kObserved;
-    }
     if (SENNIT_UNLIKELY(flags & kmp::kProxy))
         task::attach_event(task);
     return made;
@@ -163,11 +125,8 @@ KMP_API std::int32_t __kmpc_omp_task(Ident *, Gtid gtid, KmpTask *kmp_task) {
         task::requeue(task);
         return 0;
     }
-    constexpr auto kRare = kmp::kPrioritySpecified | kmp::kDetachable | kmp::kObserved;
-    if (SENNIT_UNLIKELY(task.door_flags & kRare))
-        start_rare(SENNIT_SITE, worker, task);
-    else
-        task::start(worker, task, {});
+    kmp::read_priority(task);
+    omp::start_task(worker, SENNIT_SITE, task, {});
     return 0;
 }
 
@@ -178,11 +137,10 @@ KMP_API std::int32_t __kmpc_omp_task_parts(Ident *location, Gtid gtid, KmpTask *
 KMP_API std::int32_t __kmpc_omp_task_with_deps(Ident *, Gtid, KmpTask *kmp_task, std::int32_t count,
                                                const DependInfo *list, std::int32_t more,
                                                const DependInfo *rest) {
-    const ompt::MaybeEntry called(SENNIT_SITE);
     SENNIT_READ_DEPENDENCES(depends, total, Dependences(count, list, more, rest))
     Task &task = *Task::of_payload(kmp_task);
     kmp::read_priority(task);
-    task::start(omp::here(), task, {depends, total});
+    omp::start_task(omp::here(), SENNIT_SITE, task, {.depends = depends, .count = total});
     return 0;
 }
 
@@ -198,17 +156,13 @@ KMP_API void __kmpc_omp_taskwait_deps_51(Ident *, Gtid, std::int32_t count, cons
 
 // The compiler calls the body itself between these two.
 KMP_API void __kmpc_omp_task_begin_if0(Ident *, Gtid, KmpTask *kmp_task) {
-    Task &task = *Task::of_payload(kmp_task);
-    sched::Worker &worker = omp::here();
-    task.flags |= Task::kUndeferred;
-    task::begin_waited(worker, task);
-    omp::undeferred_begin(worker, SENNIT_SITE, task);
+    omp::undeferred_begin(omp::here(), SENNIT_SITE, *Task::of_payload(kmp_task));
 }
 
 KMP_API void __kmpc_omp_task_complete_if0(Ident *, Gtid gtid, KmpTask *kmp_task) {
     Task &task = *Task::of_payload(kmp_task);
     kmp::end_body(task, *kmp_task, gtid);
-    omp::undeferred_end(SENNIT_SITE, task);
+    omp::undeferred_end(omp::here(), SENNIT_SITE, task);
 }
 
 KMP_API std::int32_t __kmpc_omp_taskwait(Ident *, Gtid) {
@@ -240,7 +194,6 @@ KMP_API void __kmpc_end_taskgroup(Ident *, Gtid) {
 KMP_API void *__kmpc_task_allow_completion_event(Ident *, Gtid, KmpTask *kmp_task) {
     Task &task = *Task::of_payload(kmp_task);
     task::attach_event(task);
-    task.door_flags |= kmp::kDetachable;
     return &task;
 }
 

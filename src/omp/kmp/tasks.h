@@ -4,7 +4,7 @@
 
 #include "omp/kmp/kmp.h"
 #include "omp/sync/reduction.h"
-#include "task/request.h"
+#include "omp/tasks/tasks.h"
 
 namespace sennit::kmp {
 
@@ -33,16 +33,38 @@ enum AllocFlag : std::uint32_t {
     kDestructorsThunk = 1u << 3,
     kProxy = 1u << 4, // it ends when somebody says so
     kPrioritySpecified = 1u << 5,
-    kDetachable = 1u << 6,
 };
-// Ours, beside them in Task::door_flags: the body began a target region (__kmpc_set_thread_limit);
-// the task was made while a tool was attached.
+// Ours, beside them in Task::door_flags: the body began a target region (__kmpc_set_thread_limit).
 inline constexpr std::uint32_t kInTarget = 1u << 31;
-inline constexpr std::uint32_t kObserved = 1u << 30;
 
-void invoke(Task &task);          // Task::invoke of this door
-void invoke_observed(Task &task); // with a tool
 void end_body(Task &task, KmpTask &self, Gtid gtid);
-void read_priority(Task &task); // from where the compiler put it
+
+struct Body {
+    [[gnu::always_inline]] static void run(Task &task) {
+        auto *self = static_cast<KmpTask *>(task.payload());
+        const Gtid gtid = sched::Worker::self()->id();
+        // Without a routine: `taskwait nowait` with dependences, an empty task.
+        if (SENNIT_LIKELY(!task.is(Task::kDiscarded) && self->routine))
+            self->routine(gtid, self);
+        if (SENNIT_UNLIKELY(task.door_flags & (kDestructorsThunk | kInTarget)) &&
+            !task.is(Task::kRequeued))
+            end_body(task, *self, gtid);
+    }
+};
+
+// A task with those flags of the compiler's. Its KmpTask is still to be filled.
+[[gnu::always_inline]] inline Task &make_task(sched::Worker &worker, const task::Spec &spec,
+                                              std::uint32_t flags) {
+    Task &task = omp::make_task<Body>(worker, spec);
+    task.door_flags = flags;
+    task.door_size = static_cast<std::uint32_t>(spec.room);
+    return task;
+}
+
+// From where the compiler put it.
+inline void read_priority(Task &task) {
+    if (SENNIT_UNLIKELY(task.door_flags & kPrioritySpecified))
+        task.priority = clamp_priority(static_cast<KmpTask *>(task.payload())->data2.priority);
+}
 
 } // namespace sennit::kmp

@@ -106,12 +106,6 @@ SENNIT_COLD void tell_masked(Site site, Endpoint endpoint) {
     g_tool.masked(endpoint, region_of(worker), data_of(*worker.task->tool), site.code);
 }
 
-void tell_taskloop_piece(Task &task) {
-    if (task.tool->iterations > 0)
-        report_piece(here(), kDispatchTaskloopChunk, task.tool->first_iteration,
-                     task.tool->iterations);
-}
-
 SENNIT_COLD void tell_iteration(const std::int64_t *vector, int loops, DependenceType type) {
     auto *list =
         static_cast<Dependence *>(alloca(static_cast<std::size_t>(loops) * sizeof(Dependence)));

@@ -22,8 +22,6 @@ void tell_piece(ompt::Site site, std::uint64_t start, std::uint64_t iterations);
 void tell_single(ompt::Site site, bool executor);
 void tell_single_end(ompt::Site site);
 void tell_masked(ompt::Site site, ompt::Endpoint endpoint);
-// A task of a taskloop begins.
-void tell_taskloop_piece(Task &task);
 // An iteration has passed its source, or waits at its sink, in a loop with ordered(n).
 void tell_iteration(const std::int64_t *vector, int loops, ompt::DependenceType type);
 void ordered_begin_told(ompt::Site site);

@@ -131,19 +131,4 @@ SENNIT_COLD void taskgroup_end_told(Site site) {
     report_taskgroup(entry, kEnd);
 }
 
-SENNIT_COLD void undeferred_begin_told(Site site, Task &task) {
-    Entry entry(site);
-    task::begin_undeferred(entry.worker(), task);
-    stay_in_application(*task.tool, site, *static_cast<void **>(__builtin_frame_address(0)));
-    entry.stay();
-}
-
-SENNIT_COLD void undeferred_end_told(Site site, Task &task) {
-    Entry entry(site);
-    task.tool->frame.exit = nullptr;
-    entry.stay(); // the task is not there any more when this returns
-    task::end_undeferred(entry.worker(), task);
-    entry.worker().task->tool->frame.enter = nullptr;
-}
-
 } // namespace sennit::omp

@@ -17,8 +17,6 @@ void taskwait_told(ompt::Site site);
 void taskyield_told(ompt::Site site);
 void taskgroup_begin_told(ompt::Site site, Taskgroup &group);
 void taskgroup_end_told(ompt::Site site);
-void undeferred_begin_told(ompt::Site site, Task &task);
-void undeferred_end_told(ompt::Site site, Task &task);
 
 // True when the region was cancelled. What `kind` is, is asked where a tool is told.
 SENNIT_TOLD bool barrier(ompt::Where auto site, std::convertible_to<ompt::SyncKind> auto kind) {
@@ -60,18 +58,6 @@ SENNIT_TOLD void taskgroup_end(sched::Worker &worker, ompt::Where auto site) {
     if (ompt::on())
         return taskgroup_end_told(site);
     task::end_taskgroup(worker);
-}
-
-// An undeferred task whose body the program calls between the two.
-SENNIT_TOLD void undeferred_begin(sched::Worker &worker, ompt::Where auto site, Task &task) {
-    if (ompt::on())
-        return undeferred_begin_told(site, task);
-    task::begin_undeferred(worker, task);
-}
-SENNIT_TOLD void undeferred_end(ompt::Where auto site, Task &task) {
-    if (ompt::on())
-        return undeferred_end_told(site, task);
-    task::end_undeferred(here(), task);
 }
 
 } // namespace sennit::omp

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks as front doors ask for them: what task/create.h does, and a tool is told (OpenMP 5.2,
+// 19.5.2.7, 19.5.2.14).
+#pragma once
+
+#include "omp/events/events.h"
+#include "omp/events/site.h"
+#include "task/create.h"
+#include "task/observer.h"
+
+namespace sennit::omp {
+
+// ---- where a tool is attached -------------------------------------------------------------------
+
+void start_told(ompt::Site site, Task &task, task::Request request);
+void undeferred_begin_told(ompt::Site site, Task &task);
+void undeferred_end_told(ompt::Site site, Task &task);
+// A task of a taskloop begins.
+void tell_taskloop_piece(Task &task);
+
+// ---- a task -------------------------------------------------------------------------------------
+
+// Task::invoke of a door whose Code::run(Task &), inlined, calls the program: so the frame from
+// which it is called is this one's, which a tool may ask for.
+template <class Code>
+void invoke(Task &task) {
+    Code::run(task);
+}
+template <class Code>
+void invoke_told(Task &task) {
+    tell_taskloop_piece(task);
+    const ompt::UserCode code(*task.tool, __builtin_frame_address(0));
+    Code::run(task);
+}
+
+// The task, whose payload is still to be filled.
+template <class Code>
+[[gnu::always_inline]] inline Task &make_task(sched::Worker &worker, const task::Spec &spec) {
+    Task &task = task::make(worker, spec, invoke<Code>);
+    if (ompt::on())
+        task.invoke = invoke_told<Code>;
+    return task;
+}
+
+SENNIT_TOLD void start_task(sched::Worker &worker, ompt::Where auto site, Task &task,
+                            const task::Request &request) {
+    if (ompt::on())
+        return start_told(site, task, request);
+    task::start(worker, task, request);
+}
+
+// Must tasks be made in the way that is watched? Else task::create() will do.
+inline bool tasks_are_watched() {
+    return observed::by(observed::kCancellation | observed::kTool);
+}
+
+// Body: see task::create(). By value: so what asks for a task keeps it in registers.
+template <class Code, class Body>
+SENNIT_COLD void create_watched(ompt::Site site, sched::Worker &worker, task::Request request,
+                                Body body) {
+    if (task::is_pointless(worker, request))
+        return;
+    if (!ompt::on())
+        return task::create(worker, request, invoke<Code>, body);
+    Task &task = make_task<Code>(worker, body.spec());
+    if (request.detach)
+        task::attach_event(task);
+    body.fill(task);
+    start_told(site, task, request);
+}
+
+template <class Code, class Body>
+SENNIT_TOLD void create_task(sched::Worker &worker, ompt::Where auto site,
+                             const task::Request &request, const Body &body) {
+    if (tasks_are_watched())
+        return create_watched<Code>(site, worker, request, body);
+    task::create(worker, request, invoke<Code>, body);
+}
+
+// An undeferred task whose body the program calls between the two.
+SENNIT_TOLD void undeferred_begin(sched::Worker &worker, ompt::Where auto site, Task &task) {
+    task.flags |= Task::kUndeferred;
+    task::begin_waited(worker, task);
+    if (ompt::on())
+        return undeferred_begin_told(site, task);
+    task::begin_undeferred(worker, task);
+}
+SENNIT_TOLD void undeferred_end(sched::Worker &worker, ompt::Where auto site, Task &task) {
+    if (ompt::on())
+        return undeferred_end_told(site, task);
+    task::end_undeferred(worker, task);
+}
+
+// ---- tasks of a taskloop ------------------------------------------------------------------------
+
+// A tool sees each of the program's tasks, and nothing else: several in one are not for it.
+inline bool tasks_are_told() {
+    return ompt::on();
+}
+
+// Which iterations it has: the loop variable's first value, and how many.
+inline void note_iterations(Task &task, std::uint64_t first, std::uint64_t count) {
+    if (ompt::on()) {
+        task.tool->first_iteration = first;
+        task.tool->iterations = count;
+    }
+}
+
+// `call` as an included task on the caller's stack.
+template <class Call>
+[[gnu::always_inline]] inline void call_included(sched::Worker &worker, void *entry,
+                                                 std::uint32_t flags, Call call) {
+    const task::Included task(worker, entry, flags);
+    if (ompt::on()) {
+        const ompt::UserCode code(*worker.task->tool, __builtin_frame_address(0));
+        call();
+    } else {
+        call();
+    }
+}
+
+} // namespace sennit::omp

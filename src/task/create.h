@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task that a front door asks for (OpenMP 5.2, 12.5), and what becomes of it. The doors translate
+// what their compiler says. Whether the creator calls the task at once, waits for it, or hands it
+// over is decided here, for all of them.
+#pragma once
+
+#include "task/task.h"
+
+#include <alloca.h>
+#include <cstddef>
+
+namespace sennit::task {
+
+// What decides.
+struct Request {
+    const Depend *depends = nullptr;
+    int count = 0;
+    bool deferred = true; // unless an if clause says no
+    bool detach = false;  // it has an event
+};
+
+// What it is made of.
+struct Spec {
+    void *entry = nullptr;   // the compiler's function
+    std::uint32_t flags = 0; // kUntied, kFinal, kMergeable, kRunsAlways
+    int priority = 0;
+    std::size_t room = 0; // bytes of the payload
+};
+
+// Does its creator wait for the body? With if(0), and below a final task.
+inline bool is_undeferred(const sched::Worker &worker, bool deferred) {
+    return !deferred || worker.task->is(Task::kFinal);
+}
+
+// Does its creator call it at once, as an Included task? So it does with what is nothing but a
+// body, where it waits for it anyhow, and where enough tasks are queued and none of this process
+// suspends on an outside event: that would keep the creator from going on. Not while a tool looks
+// on, which is to see the task that it would have been.
+inline bool runs_in_place(sched::Worker &worker, const Request &request) {
+    return request.count == 0 && !request.detach &&
+           (is_undeferred(worker, request.deferred) || (throttled(worker) && !may_suspend()));
+}
+
+// Is there no need to make it, as it would be discarded? An event must be good for whoever fulfils
+// it.
+inline bool is_pointless(const sched::Worker &worker, const Request &request) {
+    return is_cancelled(*worker.task) && !request.detach;
+}
+
+// An event that the task is not complete without: detach.
+inline void attach_event(Task &task) {
+    note_may_suspend();
+    bind_events(task, 1);
+}
+
+// The task, whose payload is still to be filled; then start() it.
+[[gnu::always_inline]] inline Task &make(sched::Worker &worker, const Spec &spec,
+                                         void (*invoke)(Task &)) {
+    Task &task = *allocate(worker, spec.room);
+    set_up(worker, task, invoke, spec.entry, spec.flags, spec.priority);
+    return task;
+}
+
+// Another one like `pattern`, which was made and is not started.
+inline Task &make_like(sched::Worker &worker, const Task &pattern) {
+    Task &task = *allocate(worker, pattern.door_size);
+    set_up(worker, task, pattern.invoke, pattern.entry, pattern.flags, pattern.priority);
+    task.door_flags = pattern.door_flags;
+    task.door_size = pattern.door_size;
+    return task;
+}
+
+// `task`, child of the caller's, waits for its turn; or, undeferred, for its dependences, and its
+// body has run when this returns.
+inline void start(sched::Worker &worker, Task &task, const Request &request) {
+    if (SENNIT_UNLIKELY(is_undeferred(worker, request.deferred)))
+        run_undeferred(worker, task, request.depends, request.count);
+    else
+        submit(worker, task, request.depends, request.count);
+}
+
+// All of it, where nobody looks on. `body` is a door's view of what the compiler hands over:
+// entry() and call() run it on the caller's stack; spec() says of what to make a task, fill(Task &)
+// its payload for `invoke`. These are asked only then: the path of a task that is called is short.
+template <class Body>
+[[gnu::always_inline]] inline void create(sched::Worker &worker, const Request &request,
+                                          void (*invoke)(Task &), const Body &body) {
+    if (runs_in_place(worker, request)) {
+        const Included task(worker, body.entry(), body.flags() & Task::kFinal);
+        body.call();
+        return;
+    }
+    Task &task = make(worker, body.spec(), invoke);
+    if (request.detach)
+        attach_event(task);
+    body.fill(task);
+    const bool plain = request.count == 0 && !request.detach;
+    if (__builtin_constant_p(plain) && plain) // is_undeferred() was asked
+        submit(worker, task, nullptr, 0);
+    else
+        start(worker, task, request);
+}
+
+} // namespace sennit::task
+
+// The dependences of `given`, a door's view of what its compiler hands over, in our form: as
+// task::Depend array[count] on the caller's stack. The view has size() and fill(task::Depend *).
+#define SENNIT_READ_DEPENDENCES(array, count, given)                                               \
+    const int count = (given).size();                                                              \
+    auto *array = static_cast<::sennit::task::Depend *>(                                           \
+        alloca(static_cast<std::size_t>(count + 1) * sizeof(::sennit::task::Depend)));             \
+    (given).fill(array);
