@@ -17,10 +17,11 @@ bool Owner::is_suspended(const sched::Worker &self) const {
     if (thread_id == self.thread_id())
         return true;
     const sched::Fiber *const holder = fiber();
-    for (int i = 0, n = holder ? sched::Worker::count() : 0; i < n; ++i)
-        if (const sched::Worker *worker = sched::Worker::by_id(i);
-            worker && worker->thread_id() == thread_id)
-            return holder != worker->current() || worker->idle_since() != 0;
+    if (!holder)
+        return false;
+    for (const sched::Worker &worker : sched::Worker::all())
+        if (worker.thread_id() == thread_id)
+            return holder != worker.current() || worker.idle_since() != 0;
     return false;
 }
 

@@ -29,16 +29,15 @@ char *g_prefix = nullptr;
 
 sennit_statistics read_statistics() {
     sennit_statistics now{};
-    for (int i = 0, n = sched::Worker::count(); i < n; ++i)
-        if (const sched::Worker *worker = sched::Worker::by_id(i)) {
-            const auto read = [](const auto &number) {
-                return static_cast<std::uint64_t>(number.load(std::memory_order_relaxed));
-            };
-            now.tasks_created += worker->tasks();
-            now.tasks_suspended += read(worker->suspended.ever);
-            now.suspended_now += read(worker->suspended.now);
-            now.suspended_peak += read(worker->suspended.most);
-        }
+    const auto read = [](const auto &number) {
+        return static_cast<std::uint64_t>(number.load(std::memory_order_relaxed));
+    };
+    for (const sched::Worker &worker : sched::Worker::all()) {
+        now.tasks_created += worker.tasks();
+        now.tasks_suspended += read(worker.suspended.ever);
+        now.suspended_now += read(worker.suspended.now);
+        now.suspended_peak += read(worker.suspended.most);
+    }
     now.stacks_live = fiber::live_stacks();
     now.polls = poll::runs();
     return now;

@@ -45,9 +45,9 @@ void Worker::give_up_polling() {
     if (g_asleep.load(std::memory_order_relaxed) == 0 ||
         g_idle_poller.load(std::memory_order_relaxed) || crowded())
         return;
-    for (int i = 0, n = count(); i < n; ++i)
-        if (Worker *worker = by_id(i); worker && worker->asleep())
-            return worker->wake();
+    for (Worker &worker : all())
+        if (worker.asleep())
+            return worker.wake();
 }
 
 // Open the barriers of this worker's groups that can end now: when all who wait there are parked,
@@ -138,17 +138,17 @@ bool Worker::has_nothing_else() const {
     for (const Slot *mine = slots_; mine; mine = mine->next_of_worker)
         if (mine->group->has_tasks.load(std::memory_order_relaxed) && mine->group->any_ready())
             return false;
-    for (int i = 0, n = count(); i < n; ++i)
-        if (const Worker *other = by_id(i); other && other != this && !other->away() &&
-                                            other->idle_since_.load(std::memory_order_acquire) == 0)
+    for (const Worker &other : all())
+        if (&other != this && !other.away() &&
+            other.idle_since_.load(std::memory_order_acquire) == 0)
             return false;
     return true;
 }
 
 // Is every other worker asleep, too? A look at some moment, not a verdict.
 bool Worker::nobody_at_work() {
-    for (int i = 0, n = count(); i < n; ++i)
-        if (const Worker *worker = by_id(i); worker && !worker->away() && !worker->asleep())
+    for (const Worker &worker : all())
+        if (!worker.away() && !worker.asleep())
             return false;
     return true;
 }

@@ -259,9 +259,9 @@ void Worker::after_fork_in_child() {
     g_pool = nullptr;
     g_threadless = nullptr;
     g_threads.store(0, std::memory_order_relaxed);
-    for (int i = 0, n = count(); i < n; ++i)
-        if (by_id(i) != t_self_)
-            g_workers[i].store(nullptr, std::memory_order_relaxed);
+    for (const Worker &worker : all())
+        if (&worker != t_self_)
+            g_workers[worker.id()].store(nullptr, std::memory_order_relaxed);
     if (t_self_) {
         // A report of another thread may have been looking at it.
         new (&t_self_->fibers_lock_) SpinLock;

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduling loop: wait, park, schedule, find. What a worker without work does is in idle.cpp,
-// threads are made in threads.cpp.
+// The scheduling loop: wait, park, schedule, find, and the switch from fiber to fiber. What a
+// worker without work does is in idle.cpp; fibers are made in fibers.cpp, threads in threads.cpp.
 #include "sched/worker.h"
 
 #include "base/assert.h"
-#include "base/config.h"
 #include "base/message.h"
 #include "base/observed.h"
-#include "fiber/executable.h"
 #include "sched/processors.h"
 #include "trace/trace.h"
 
 #include <algorithm>
-#include <new>
 #include <sched.h>
-#include <sys/single_threaded.h>
 #include <unistd.h>
 #include <utility>
 
@@ -97,31 +93,6 @@ void wake_one(Group &group) {
             return;
         }
     }
-}
-
-void Worker::enter(Slot &slot) {
-    SENNIT_ASSERT(t_self_ == this && !slot.worker.load(std::memory_order_relaxed));
-    SENNIT_ASSERT(slot.state.step(SlotState::working));
-    slot.worker.store(this, std::memory_order_release);
-    slot.next_of_worker = slots_;
-    slots_ = &slot;
-    away_.store(false, std::memory_order_relaxed);
-}
-
-void Worker::leave(Slot &slot) {
-    // Its thread may be ending: then it is nobody's worker any more.
-    SENNIT_ASSERT(pthread_equal(thread_, pthread_self()));
-    SENNIT_ASSERT(slot.worker.load(std::memory_order_relaxed) == this);
-    SENNIT_ASSERT(slot.state.step(SlotState::vacant));
-    Slot **at = &slots_;
-    while (*at != &slot) {
-        SENNIT_ASSERT(*at);
-        at = &(*at)->next_of_worker;
-    }
-    *at = slot.next_of_worker;
-    if (!slots_)
-        away_.store(true, std::memory_order_relaxed);
-    slot.worker.store(nullptr, std::memory_order_relaxed);
 }
 
 // Does it pay to look at the others' queues now? Where the stolen tasks took no longer than moving
@@ -628,64 +599,7 @@ Fiber *Worker::take_fiber() {
         SENNIT_ASSERT(fiber->state.step(FiberState::taken));
         return fiber;
     }
-    const fiber::Stack stack = fiber::map_stack();
-    if (!stack) {
-        static std::atomic<bool> said{false};
-        if (!said.exchange(true, std::memory_order_relaxed))
-            warn(
-                "no memory for another task stack (%zu bytes; %llu in use): from now on a task may "
-                "run "
-                "on top of a waiting one and delay it; lower OMP_STACKSIZE or raise 'ulimit -v' or "
-                "vm.max_map_count",
-                fiber::stack_size(), static_cast<unsigned long long>(fiber::live_stacks()));
-        return nullptr;
-    }
-    auto top = reinterpret_cast<std::uintptr_t>(stack.low) + stack.size - sizeof(Fiber);
-    top &= ~(kCacheLine - 1);
-    auto *fiber = new (reinterpret_cast<void *>(top)) Fiber;
-    fiber->stack = stack;
-    fiber->home = this;
-    fiber->thread = thread_id();
-    list(*fiber);
-    if (SENNIT_UNLIKELY(fiber::executable()) && !stack.packed)
-        fiber::make_executable(stack.low, stack.size);
-    fiber::make(fiber->context, stack.low, top - reinterpret_cast<std::uintptr_t>(stack.low),
-                fiber_main);
-    SENNIT_ASSERT(fiber->state.step(FiberState::taken));
-    return fiber;
-}
-
-// What is done in between by one of them may be half done when another comes: for the C++ library
-// that is a second thread, else it takes what waits for itself (a static variable) for a mistake.
-void Worker::list(Fiber &fiber) {
-    __libc_single_threaded = 0;
-    fibers_lock_.lock();
-    fiber.listed_next = fibers_;
-    fiber.listed_at = &fibers_;
-    if (fibers_)
-        fibers_->listed_at = &fiber.listed_next;
-    fibers_ = &fiber;
-    ++stacks_;
-    fibers_lock_.unlock();
-}
-
-void Worker::unlist(Fiber &fiber) {
-    fibers_lock_.lock();
-    *fiber.listed_at = fiber.listed_next;
-    --stacks_;
-    if (fiber.listed_next)
-        fiber.listed_next->listed_at = fiber.listed_at;
-    fibers_lock_.unlock();
-}
-
-void Worker::make_stacks_executable() {
-    fiber::make_packed_executable();
-    for (int i = 0, n = count(); i < n; ++i)
-        if (Worker *worker = by_id(i))
-            worker->each_fiber([](const Fiber &fiber) {
-                if (fiber.stack && !fiber.stack.packed)
-                    fiber::make_executable(fiber.stack.low, fiber.stack.size);
-            });
+    return make_fiber();
 }
 
 void Worker::recycle(Fiber *fiber) {
@@ -697,62 +611,6 @@ void Worker::recycle(Fiber *fiber) {
     cache_ = fiber;
     if (SENNIT_UNLIKELY(++cached_ > cache_floor()))
         trim_cache(kAtOnce);
-}
-
-// Free stacks that are kept whatever happens.
-int Worker::cache_floor() {
-    constexpr int kFew = 64;
-    const long given = config().stack_cache;
-    return given < 0 ? kFew : static_cast<int>(given);
-}
-
-// Unmap free stacks, not more than `most` at once. A peak of suspended tasks tends to come again,
-// and to map a stack, touch and unmap it takes ten times as long as to use one again: so those go
-// that were not needed through a whole period, and all where the option or the process's memory
-// sets a limit.
-void Worker::trim_cache(int most) {
-    constexpr std::uint64_t kPeriodUs = 1'000'000;
-    static const bool keep = config().stack_cache < 0 && !fiber::addresses_limited();
-    const std::uint64_t now = ticks();
-    if (!keep) {
-        surplus_ = cached_;
-    } else if (now >= period_end_) {
-        surplus_ = least_cached_;
-        least_cached_ = cached_;
-        period_end_ = now + kPeriodUs * ticks_per_us();
-    }
-    const int more = std::min({most, surplus_, cached_ - cache_floor()});
-    if (more > 0) {
-        unmap_free(more);
-        surplus_ -= more;
-    }
-}
-
-void Worker::unmap_free(int most) {
-    for (; most > 0; --most) {
-        Fiber *fiber = cache_;
-        cache_ = fiber->next;
-        least_cached_ = std::min(least_cached_, --cached_);
-        SENNIT_ASSERT(fiber->state.is(FiberState::cached));
-        const fiber::Stack stack = fiber->stack;
-        unlist(*fiber);
-        fiber::forget(fiber->context);
-        fiber::unmap_stack(stack);
-    }
-}
-
-// The owner ends. True when nothing of it is left, on no stack and in no list, that another thread
-// could not take over: fibers that wait for work end here, too.
-bool Worker::abandon() {
-    unmap_free(cached_);
-    if (current() != &root_ || fibers_ || ready_head_ || next_ ||
-        (slots_ && slots_->next_of_worker))
-        return false;
-    if (slots_)
-        leave(*slots_);
-    slot = nullptr;
-    task = nullptr;
-    return true;
 }
 
 } // namespace sennit::sched

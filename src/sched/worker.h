@@ -14,6 +14,7 @@
 // over polling (give_up_polling).
 #pragma once
 
+#include "base/assert.h"
 #include "base/compiler.h"
 #include "base/fence.h"
 #include "base/futex.h"
@@ -124,7 +125,10 @@ class alignas(kCacheLine) Worker {
     // The worker of the calling thread, made on its first call.
     static Worker &here() { return SENNIT_LIKELY(t_self_ != nullptr) ? *t_self_ : adopt(); }
     static int count(); // workers in existence
-    static Worker *by_id(int id);
+    // for (Worker &worker : Worker::all()), from any thread; a worker that is made meanwhile may
+    // be missed.
+    class All;
+    static All all();
 
     // Run main(arg) on a pooled or new worker thread; null when no thread can be made. When main
     // returns the worker goes back to the pool.
@@ -189,6 +193,7 @@ class alignas(kCacheLine) Worker {
 
     static Worker &adopt();
     static Worker *make();
+    static Worker *by_id(int id); // null: of a thread that was left behind by fork()
     static void forget_others();
     static void fiber_main(fiber::Context &self);
 
@@ -208,6 +213,7 @@ class alignas(kCacheLine) Worker {
     void arrive();
     Fiber *next_ready();
     Fiber *take_fiber();
+    Fiber *make_fiber();
     void recycle(Fiber *fiber);
     void trim_cache(int most);
     void unmap_free(int most);
@@ -291,6 +297,38 @@ class alignas(kCacheLine) Worker {
     int born_ = 0;        // how often threads had been retired when its thread was made
 };
 
+class Worker::All {
+  public:
+    class Iterator {
+      public:
+        Iterator(int id, int end) : id_(id), end_(end) { find(); }
+        Worker &operator*() const { return *worker_; }
+        Iterator &operator++() {
+            ++id_;
+            find();
+            return *this;
+        }
+        bool operator!=(const Iterator &other) const { return id_ != other.id_; }
+
+      private:
+        void find() {
+            while (id_ < end_ && !(worker_ = by_id(id_)))
+                ++id_;
+        }
+        int id_;
+        int end_;
+        Worker *worker_ = nullptr;
+    };
+    Iterator begin() const { return {0, count_}; }
+    Iterator end() const { return {count_, count_}; }
+
+  private:
+    int count_ = count();
+};
+inline Worker::All Worker::all() {
+    return {};
+}
+
 // Put a ready task on a queue of its group, from any thread.
 void push_foreign(Group &group, Node *node);
 
@@ -300,6 +338,31 @@ inline void announce_work(Group &group) {
     fence_light(); // pairs with fence_heavy in Worker::sleep
     if (SENNIT_UNLIKELY(group.sleepers.load(std::memory_order_relaxed) > 0))
         wake_one(group);
+}
+
+inline void Worker::enter(Slot &slot) {
+    SENNIT_ASSERT(t_self_ == this && !slot.worker.load(std::memory_order_relaxed));
+    SENNIT_ASSERT(slot.state.step(SlotState::working));
+    slot.worker.store(this, std::memory_order_release);
+    slot.next_of_worker = slots_;
+    slots_ = &slot;
+    away_.store(false, std::memory_order_relaxed);
+}
+
+inline void Worker::leave(Slot &slot) {
+    // Its thread may be ending: then it is nobody's worker any more.
+    SENNIT_ASSERT(pthread_equal(thread_, pthread_self()));
+    SENNIT_ASSERT(slot.worker.load(std::memory_order_relaxed) == this);
+    SENNIT_ASSERT(slot.state.step(SlotState::vacant));
+    Slot **at = &slots_;
+    while (*at != &slot) {
+        SENNIT_ASSERT(*at);
+        at = &(*at)->next_of_worker;
+    }
+    *at = slot.next_of_worker;
+    if (!slots_)
+        away_.store(true, std::memory_order_relaxed);
+    slot.worker.store(nullptr, std::memory_order_relaxed);
 }
 
 inline const Wait *Worker::begin_wait(Wait &wait) {

@@ -16,9 +16,8 @@ namespace {
 bool is_known(int thread_id) {
     if (thread_id == gettid()) // the ticker, which asks
         return true;
-    for (int i = 0, n = sched::Worker::count(); i < n; ++i)
-        if (const sched::Worker *worker = sched::Worker::by_id(i);
-            worker && worker->thread_id() == thread_id)
+    for (const sched::Worker &worker : sched::Worker::all())
+        if (worker.thread_id() == thread_id)
             return true;
     return is_blocked(thread_id);
 }

@@ -34,10 +34,9 @@ bool describe(Call &call, const sennit_describer &describer) {
 
 // The worker of a thread of a team.
 const sched::Worker *worker_on(int thread_id) {
-    for (int i = 0, n = sched::Worker::count(); i < n; ++i)
-        if (const sched::Worker *worker = sched::Worker::by_id(i);
-            worker && !worker->away() && worker->thread_id() == thread_id)
-            return worker;
+    for (const sched::Worker &worker : sched::Worker::all())
+        if (!worker.away() && worker.thread_id() == thread_id)
+            return &worker;
     return nullptr;
 }
 
@@ -224,12 +223,9 @@ int Survey::add_sleep(const sched::Worker &worker) {
 }
 
 void Survey::add_events() {
-    for (int i = 0, n = sched::Worker::count(); i < n; ++i) {
-        sched::Worker *worker = sched::Worker::by_id(i);
-        if (!worker)
-            continue;
-        worker->event_lock.lock();
-        const Task *task = worker->event_tasks;
+    for (sched::Worker &worker : sched::Worker::all()) {
+        worker.event_lock.lock();
+        const Task *task = worker.event_tasks;
         for (std::size_t seen = 0; task && seen < kMost; ++seen) {
             Waiter waiter{.place = Waiter::Place::ended, .kind = WaitFor::events};
             waiter.task = task;
@@ -237,7 +233,7 @@ void Survey::add_events() {
             add(waiter);
             task = task->listed_next;
         }
-        worker->event_lock.unlock();
+        worker.event_lock.unlock();
     }
 }
 
@@ -362,13 +358,12 @@ void Survey::take() {
                 static_cast<Survey *>(arg)->handle_size_ = service.describer->handle_size;
         },
         this);
-    for (int i = 0, n = sched::Worker::count(); i < n; ++i) {
-        sched::Worker *worker = sched::Worker::by_id(i);
-        if (!worker || worker->away())
+    for (sched::Worker &worker : sched::Worker::all()) {
+        if (worker.away())
             continue;
-        const int asleep = add_sleep(*worker);
-        worker->each_fiber([&](const sched::Fiber &fiber) {
-            add_stack(fiber, &fiber == worker->current() ? asleep : -1);
+        const int asleep = add_sleep(worker);
+        worker.each_fiber([&](const sched::Fiber &fiber) {
+            add_stack(fiber, &fiber == worker.current() ? asleep : -1);
         });
     }
     each_blocked(

@@ -43,16 +43,15 @@ Glance glance() {
     Glance seen;
     const int ticker =
         gettid(); // who is a worker when it has found a callback's operation complete
-    for (int i = 0, n = sched::Worker::count(); i < n; ++i) {
-        const sched::Worker *worker = sched::Worker::by_id(i);
-        if (!worker || worker->away() || worker->thread_id() == ticker)
+    for (const sched::Worker &worker : sched::Worker::all()) {
+        if (worker.away() || worker.thread_id() == ticker)
             continue;
-        seen.add(static_cast<std::uint64_t>(i));
-        if (const std::uint64_t since = worker->idle_since()) {
+        seen.add(static_cast<std::uint64_t>(worker.id()));
+        if (const std::uint64_t since = worker.idle_since()) {
             seen.add(since);
-        } else if (sleep_of(worker->thread_id()).in == Sleep::In::futex) {
-            seen.add(sleeps_of(worker->thread_id()));
-        } else if (!is_blocked(worker->thread_id())) {
+        } else if (sleep_of(worker.thread_id()).in == Sleep::In::futex) {
+            seen.add(sleeps_of(worker.thread_id()));
+        } else if (!is_blocked(worker.thread_id())) {
             seen.still = false;
         }
     }
