@@ -27,27 +27,6 @@ Home &home_of(sched::Worker &worker) {
     return *static_cast<Home *>(worker.room);
 }
 
-void start_implicit(sched::Worker &worker, Member &member) {
-    Task &task = member.implicit;
-    const Team &team = *member.team;
-    task.parent = team.encountering_task;
-    task.icvs = team.icvs;
-    task.taskgroup = nullptr;
-    task.flags = Task::kImplicit;
-    task.spawned = 0;
-    task.folded.store(false, std::memory_order_relaxed);
-    task.pending.store(0, std::memory_order_relaxed);
-    task.home.store(&worker, std::memory_order_relaxed);
-    member.work.begun = 0;
-    member.work.singles = 0;
-    member.work.doacross_begun = 0;
-    member.work.loop = nullptr; // a cancelled region may have left one
-    member.work.doacross = nullptr;
-    worker.task = &task;
-    worker.slot = &member;
-    enter_place(member);
-}
-
 namespace {
 
 void docked_thread(void *argument) {
@@ -145,11 +124,8 @@ Team *assemble(Home &home, int size) {
 
 } // namespace
 
-Team &take_team(sched::Worker &worker, int size, int level) {
+Team &find_team(sched::Worker &worker, int size, int level) {
     Home &home = home_of(worker);
-    if (Team *last = home.cached;
-        last && !last->in_use && last->asked == size && last->level == level)
-        return *last;
     int unused = 0;
     Team **oldest = nullptr;
     Team **fitting = nullptr;

@@ -24,12 +24,9 @@ void end_active(int threads) {
     g_active.fetch_sub(threads, std::memory_order_relaxed);
 }
 
-} // namespace
-
-namespace {
-
 template <bool kTool>
-Team &start_region(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
+[[gnu::always_inline]] inline Team &start_region(sched::Worker &worker, int size, Body body,
+                                                 void *data, Team::Kind kind) {
     Member &encountering = member_of(worker);
     const int level = encountering.team->level + 1;
     if (level > 1) // tasks outside of regions start when they are made
@@ -68,7 +65,7 @@ Team &start_region(sched::Worker &worker, int size, Body body, void *data, Team:
 }
 
 template <bool kTool>
-void end_region(sched::Worker &worker) {
+[[gnu::always_inline]] inline void end_region(sched::Worker &worker) {
     Member &first = member_of(worker);
     Team &team = *first.team;
     task::retire_implicit(worker, first.implicit);
@@ -111,9 +108,14 @@ void join(sched::Worker &worker) {
 }
 
 void parallel(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
-    Team &team = fork(worker, size, body, data, kind);
+    if (ompt::on()) {
+        Team &team = fork(worker, size, body, data, kind);
+        body(team.member(0), data);
+        return join(worker);
+    }
+    Team &team = start_region<false>(worker, size, body, data, kind);
     body(team.member(0), data);
-    join(worker);
+    end_region<false>(worker);
 }
 
 void parallel_told(sched::Worker &worker, ompt::Site site, int size, Body body, void *data) {
