@@ -5,8 +5,10 @@
 #include "base/fence.h"
 #include "fiber/executable.h"
 #include "fiber/stack.h"
+#include "omp/env/affinity_format.h"
 #include "omp/env/display.h"
 #include "omp/env/icv.h"
+#include "omp/kmp/threadprivate.h"
 #include "omp/ompt/tool.h"
 #include "omp/sync/sync.h"
 #include "omp/team/team.h"
@@ -32,6 +34,8 @@ namespace sennit {
 namespace {
 
 void before_fork() {
+    kmp::threadprivate_before_fork();
+    omp::affinity_format_before_fork();
     task::priorities_before_fork(); // before a queue's
     pthread::before_fork();
     omp::parking_before_fork();
@@ -45,6 +49,8 @@ void after_fork() {
     omp::parking_after_fork();
     pthread::after_fork();
     task::priorities_after_fork();
+    omp::affinity_format_after_fork();
+    kmp::threadprivate_after_fork();
 }
 
 void after_fork_in_child() {
@@ -57,6 +63,8 @@ void after_fork_in_child() {
     pthread::after_fork_in_child();
     pthread::once_after_fork_in_child();
     task::priorities_after_fork();
+    omp::affinity_format_after_fork();
+    kmp::threadprivate_after_fork();
 }
 
 void see_loaded_objects() {

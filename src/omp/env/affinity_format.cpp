@@ -192,6 +192,13 @@ void set_default_affinity_format() {
     set_affinity_format(format, std::strlen(format));
 }
 
+void affinity_format_before_fork() {
+    g_format_lock.lock();
+}
+void affinity_format_after_fork() {
+    g_format_lock.unlock();
+}
+
 void copy_affinity_format(char (&into)[kMostAffinityFormat]) {
     g_format_lock.lock();
     std::memcpy(into, g_format, sizeof into);

@@ -60,5 +60,8 @@ void set_default_affinity_format(); // as the runtime that we stand for has it
 // affinity-format-var. A longer text is cut and costs one line.
 void set_affinity_format(const char *format, std::size_t length);
 void copy_affinity_format(char (&into)[kMostAffinityFormat]);
+// Around fork(): nobody is in the middle of it.
+void affinity_format_before_fork();
+void affinity_format_after_fork(); // in the child, too
 
 } // namespace sennit::omp

@@ -2,6 +2,8 @@
 // threadprivate variables of compilers that do not use thread-local storage for them (flang, and
 // clang with -fnoopenmp-use-tls): one copy for each thread, found by its number in a table per
 // variable.
+#include "omp/kmp/threadprivate.h"
+
 #include "omp/kmp/kmp.h"
 
 #include "base/message.h"
@@ -98,6 +100,13 @@ void drop_copies(sched::Worker &worker) {
 }
 
 } // namespace
+
+void kmp::threadprivate_before_fork() {
+    g_lock.lock();
+}
+void kmp::threadprivate_after_fork() {
+    g_lock.unlock();
+}
 
 KMP_API void *__kmpc_threadprivate_cached(Ident *, Gtid, void *data, std::size_t size,
                                           void ***cache) {
