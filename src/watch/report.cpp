@@ -99,6 +99,10 @@ class Writer {
             if (left > 0)
                 std::fprintf(out_, "barrier that %lld thread%s of the team %s not reached", left, s,
                              left == 1 ? "has" : "have");
+            else if (waiter.flags & Task::kInitial)
+                std::fputs("barrier, or the end of the program or thread: tasks are left that were "
+                           "created outside of regions",
+                           out_);
             else
                 std::fputs("barrier, all threads are there, tasks of the team are left", out_);
             break;

@@ -96,6 +96,10 @@ def main():
                  r"has ended, waits for an event from outside \(1 not fulfilled",
                  r"has not begun, waits for 1 task that it depends on")
     from_outside(options, "event_late", "report")
+    from_outside(options, "suspended_at_exit", "report",
+                 r"the initial task: barrier, or the end of the program or thread: tasks are left",
+                 r"task '.*': suspended by a library, waits for an event from outside "
+                 r"\(sennit_task_resume\), in suspend_for_ever \[hang_victim\+0x")
     for case in ("slow_task", "slow_thread", "serial"):
         silent(options, case)
     silent(options, "slow_waker", mode=None)

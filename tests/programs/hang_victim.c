@@ -306,6 +306,18 @@ static void reads_input(void) {
     }
 }
 
+/* The program ends; a task that was suspended is left, and nobody resumes it. */
+__attribute__((noinline)) static void suspend_for_ever(void) {
+    void *task = NULL;
+    ((int (*)(void **))dlsym(RTLD_DEFAULT, "sennit_task_self"))(&task);
+    ((int (*)(void *))dlsym(RTLD_DEFAULT, "sennit_task_suspend"))(task);
+    ++taken;
+}
+static void suspended_at_exit(void) {
+#pragma omp task
+    suspend_for_ever();
+}
+
 /* Serial for long, while the team's threads are docked. */
 static void serial(void) {
 #pragma omp parallel num_threads(4)
@@ -331,6 +343,7 @@ int main(int count, char **arguments) {
                  {"joins", joins},
                  {"event_forgotten", event_forgotten},
                  {"event_late", event_late},
+                 {"suspended_at_exit", suspended_at_exit},
                  {"slow_task", slow_task},
                  {"slow_thread", slow_thread},
                  {"reads_input", reads_input},
