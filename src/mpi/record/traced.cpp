@@ -6,11 +6,13 @@
 #include "mpi/call/call_path.h"
 #include "mpi/call/guard.h"
 #include "mpi/call/private_comm.h"
+#include "mpi/record/in_world.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <pthread.h>
+#include <vector>
 
 namespace sennit::mpi {
 
@@ -58,7 +60,6 @@ void name_group(MPI_Comm comm, std::uint64_t id) {
     static constexpr auto get_name = SENNIT_BARE(Comm_get_name);
     static constexpr auto group_of_comm = SENNIT_BARE(Comm_group);
     static constexpr auto remote_group = SENNIT_BARE(Comm_remote_group);
-    static constexpr auto translate = SENNIT_BARE(Group_translate_ranks);
     static constexpr auto group_free = SENNIT_BARE(Group_free);
     int inter = 0;
     int size = 0;
@@ -67,25 +68,18 @@ void name_group(MPI_Comm comm, std::uint64_t id) {
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
     get_name(comm, name, &length);
-    int *ranks = nullptr;
-    if (comm != MPI_COMM_WORLD && size > 0)
-        ranks = static_cast<int *>(std::malloc(2 * sizeof(int) * static_cast<std::size_t>(size)));
-    if (ranks) {
-        MPI_Group theirs = MPI_GROUP_NULL;
-        MPI_Group world = MPI_GROUP_NULL;
-        (inter ? remote_group : group_of_comm)(comm, &theirs);
-        group_of_comm(MPI_COMM_WORLD, &world);
-        for (int i = 0; i < size; ++i)
-            ranks[size + i] = i;
-        translate(theirs, size, ranks + size, world, ranks);
-        for (int i = 0; i < size; ++i)
-            if (ranks[i] < 0)
-                ranks[i] = -1; // of another world
-        group_free(&world);
+    std::vector<int> ranks; // none: the first `size`
+    MPI_Group theirs = MPI_GROUP_NULL;
+    if (comm != MPI_COMM_WORLD &&
+        (inter ? remote_group : group_of_comm)(comm, &theirs) == MPI_SUCCESS) {
+        {
+            const InWorld world(theirs);
+            for (int i = 0; i < size; ++i)
+                ranks.push_back(world.rank(i));
+        }
         group_free(&theirs);
     }
-    recorder().sennit_trace_group(id, size, ranks, name);
-    std::free(ranks);
+    recorder().sennit_trace_group(id, size, ranks.empty() ? nullptr : ranks.data(), name);
 }
 
 std::uint64_t group_id(Object object) {
