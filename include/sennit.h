@@ -258,8 +258,8 @@ enum sennit_notice {
     SENNIT_NOTICE_RECEIVE = 2 /* about to wait for another process */
 };
 
-/* Record `notice` for the calling task: policies learn from it. `peer` is the other process's rank
- * in the library's world, or -1; `bytes` the size of the message. */
+/* Record `notice` for the calling task: policies learn from sends; a receive is ignored. `peer` is
+ * the other process's rank in the library's world, or -1; `bytes` the size of the message. */
 int sennit_notify(enum sennit_notice notice, int peer, uint64_t bytes);
 
 /* Mark a span on the calling task's timeline, when tracing is on (SENNIT_TRACE); otherwise a few

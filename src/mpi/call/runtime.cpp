@@ -194,10 +194,9 @@ void fulfil_event(sennit_task *task) {
     runtime().sennit_task_events_decrease(task, 1);
 }
 
-void notify(Notice notice, int peer) {
-    if (notice == Notice::none || inside_mpi() || !runtime().complete)
-        return;
-    runtime().sennit_notify(static_cast<sennit_notice>(notice), peer, 0);
+void note_send() {
+    if (!inside_mpi() && runtime().complete)
+        runtime().sennit_notify(SENNIT_NOTICE_SEND, -1, 0);
 }
 
 void count_pending(int more) {

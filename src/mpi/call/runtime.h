@@ -71,7 +71,8 @@ inline void note_test_in_vain() {
         yield_to_tasks();
 }
 
-void notify(Notice notice, int peer);
+// The calling task is about to send.
+void note_send();
 // How urgently other ranks wait for what the calling task leads to, if its policy wants those who
 // send to it to know (engine/urgency.h); else -1.
 int task_urgency();

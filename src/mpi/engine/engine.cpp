@@ -115,7 +115,7 @@ void Engine::poll() {
 // ---- starting -----------------------------------------------------------------------------------
 
 void Engine::begin_send(int peer, int tag, Object object) {
-    notify(Notice::send, peer);
+    note_send();
     if (!sends.empty() && !inside_mpi())
         sends.let_pass(peer, tag, object);
 }

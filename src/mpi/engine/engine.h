@@ -89,8 +89,6 @@ template <class Start>
 int start_operation(const Operation &operation, Start &start, MPI_Request *request) {
     if (operation.notice == Notice::send)
         g_engine.begin_send(operation.peer, operation.tag, operation.object);
-    else
-        notify(operation.notice, operation.peer);
     if (operation.turn.kind != Object::Kind::none)
         return g_engine.start_in_turn(
             operation,
@@ -105,7 +103,7 @@ int start_and_wait(const Operation &operation, MPI_Status *status, Start start) 
     Ticket ticket;
     ticket.status = status;
     if (operation.notice == Notice::send && g_engine.sends.must_queue(operation, ticket)) {
-        notify(operation.notice, operation.peer);
+        note_send();
         ticket.closure = &start;
         ticket.start = [](void *closure, MPI_Request *r) {
             return (*static_cast<Start *>(closure))(r);
@@ -132,7 +130,6 @@ int poll_and_wait(const Operation &operation, Test test) {
         self.error = (*self.call)(&flag);
         return flag != 0 || self.error != MPI_SUCCESS;
     };
-    notify(operation.notice, operation.peer);
     return g_engine.wait_for(operation, ticket);
 }
 

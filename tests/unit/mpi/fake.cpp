@@ -146,7 +146,7 @@ bool worker_wanted() {
 int task_urgency() {
     return -1;
 }
-void notify(Notice, int) {}
+void note_send() {}
 void add_helpers(int) {}
 void count_pending(int more) {
     g_pending += more;
