@@ -15,7 +15,7 @@ enum Attention : unsigned char {
     kTasks = 1, // a task runtime
     kContinuations = 2,
     kTracing = 4,
-    kCallbacks = 8,     // of the program, see extensions/callback.h
+    kCallbacks = 8,     // of the program, see extensions/callbacks.h
     kRequestTable = 16, // see record/request_table.h
     kCollectives = 32,  // all of them are non-blocking, see runtime.h
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is the thread inside one of the program's callbacks (extensions/callback.h)? What blocks has to
+// Is the thread inside one of the program's callbacks (extensions/callbacks.h)? What blocks has to
 // know: where the thread cannot be suspended, it polls.
 //
 // State: three words of each thread, which only that thread touches.

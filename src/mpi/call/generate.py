@@ -123,7 +123,7 @@ class Wrapper:
         """For reports of hangs: see call/blocked_mark.h."""
         fields = self.fields
         counted = f'{self.object}, "MPI_{self.name}", {self.root}'
-        count = f"const int number = count_unless_inside({counted});" if self.is_collective else ""
+        count = f"const int number = g_record.collectives.count_unless_inside({counted});" if self.is_collective else ""
         fields["number"] = "number" if self.is_collective else fields["tag"]
         fields["numbered"] = count
         fields["numbered_by_form"] = count.replace(
@@ -137,7 +137,7 @@ class Wrapper:
                 f'{int(self.of_requests)}}};')
         where = f'handle_bits({fields["handles"]})' if self.of_requests else f"group_of({self.object})"
         peer = fields["requests"] if self.of_requests else fields["peer"]
-        first = f"count_collective({counted})" if self.is_collective else fields["tag"]
+        first = f"g_record.collectives.count({counted})" if self.is_collective else fields["tag"]
         fields["mark"] = f'{said}\n        const Blocking mark(call, {peer}, {fields["number"]}, {where});'
         fields["first_mark"] = f"{said}\n        const BlockedMark mark(call, {peer}, {first}, {where});"
 
@@ -173,9 +173,9 @@ class Wrapper:
         fields["request"] = self.request or "nullptr"
         fields["noted"] = "" if not self.request else (
             f'static constexpr sennit_call call{{"MPI_{self.name}", {said}}};\n'
-            f"    note_request(error, {self.request}, {{&call, {peer}, {tag}, "
+            f"    g_record.requests.note(error, {self.request}, {{&call, {peer}, {tag}, "
             f"group_of({self.object}){sends}}});")
-        fields["remembered"] = (f"remember(error, {self.request});"
+        fields["remembered"] = (f"g_record.remember(error, {self.request});"
                                 if self.call["name"].endswith("_init") else "")
         fields["begins"] = (f'g_engine.begin_send({fields["peer"]}, {fields["tag"]}, {self.object});'
                             if self.kind == "notify" else "")
@@ -184,7 +184,7 @@ class Wrapper:
         fields["posts"] = f"entry_{self.name}" if self.is_behind else fields["bare"]
         # What it receives has the same request.
         fields["receive_posted"] = "" if not (is_exchange and self.request) else (
-            f'trace_post({{"MPI_{self.name}", SENNIT_NOTICE_RECEIVE, source, recvtag, {self.object}}}, '
+            f'g_record.timeline.post({{"MPI_{self.name}", SENNIT_NOTICE_RECEIVE, source, recvtag, {self.object}}}, '
             f"{self.request}, [&] {{ return message_bytes(%s, %s); }});" % (
                 ("recvcount", "recvtype") if "recvcount" in self.names else ("count", "datatype")))
 
@@ -193,10 +193,10 @@ class Wrapper:
         status = self.call["status"]
         finds = self.kind == "test" and status != "-"
         self.fields["own_status"] = "" if not finds else (
-            f"MPI_Status own;\n    if (g_tracing && {status} == MPI_STATUS_IGNORE)\n"
+            f"MPI_Status own;\n    if (g_record.timeline.on() && {status} == MPI_STATUS_IGNORE)\n"
             f"        {status} = &own;")
         self.fields["found"] = "" if not finds else (
-            f'else if (error == MPI_SUCCESS && g_tracing)\n        trace_found({self.fields["facts"]}, *{status});')
+            f'else if (error == MPI_SUCCESS && g_record.timeline.on())\n        trace_found({self.fields["facts"]}, *{status});')
 
     def describe_twin(self):
         """How a task makes the call."""

@@ -12,12 +12,9 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/engine/delegate.h"
 #include "mpi/engine/engine.h"
 #include "mpi/extensions/batch.h"
-#include "mpi/extensions/continuation.h"
+#include "mpi/extensions/attendance.h"
 #include "mpi/quirks/test_all.h"
 #include "mpi/quirks/unfit_twins.h"
-#include "mpi/record/collective_calls.h"
-#include "mpi/record/persistent.h"
-#include "mpi/record/request_table.h"
 #include "mpi/record/traced.h"
 #include "mpi/wrap/collective_form.h"
 #include "mpi/wrap/spawn.h"
@@ -57,7 +54,7 @@ IN_TASK = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     }}
     const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {number}, {object}, {turn},
                               {count}, {requests}, {handles}}};
-    if (const int error = chaos::failure(operation))
+    if (const int error = g_chaos.failure(operation))
         return error;
 """
 
@@ -78,7 +75,7 @@ START = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
                               {count}, {requests}, {handles}}};
     if (attempt.started)
         return go_on(attempt, operation, {status});
-    if (const int error = chaos::failure(operation))
+    if (const int error = g_chaos.failure(operation))
         return error;
     return start_and_wait(operation, {status}, start);
 }}
@@ -101,7 +98,7 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
                               {count}, {requests}, {handles}}};
     if (form == CollectiveForm::started)
         return start_and_block(operation, start);
-    if (const int error = chaos::failure(operation))
+    if (const int error = g_chaos.failure(operation))
         return error;
     return form == CollectiveForm::delegated ? delegate(operation, blocking)
                                              : start_and_wait(operation, {status}, start);
@@ -120,13 +117,13 @@ WAIT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     }};
     const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {tag}, {object}, {turn},
                               {count}, {requests}, {handles}}};
-    if (continuations() && !inside_mpi())
+    if (g_extensions.continuations.any() && !inside_mpi())
         return wait_attending(operation, {all}, {requests}, {handles}, {statuses}, in_task(), over);
     if (!must_not_block()) {{
         {mark}
         return bare({arguments});
     }}
-    if (const int error = chaos::failure(operation))
+    if (const int error = g_chaos.failure(operation))
         return error;
     return poll_and_wait(operation, over);
 }}
@@ -150,7 +147,7 @@ BOUND = """extern "C" SENNIT_EXPORT int TAMPI_{twin}({parameters}) {{
     const Operation operation{{"TAMPI_{twin}", Notice::{notice}, {peer}, {number}, {object}, {turn},
                               {count}}};
     {bound_blocks}
-    if (const int error = chaos::failure(operation))
+    if (const int error = g_chaos.failure(operation))
         return error;
     return start_and_bind(operation, {status},
                           [&](MPI_Request *request) {{ return twin({twin_arguments}); }});
@@ -180,7 +177,7 @@ POSTS = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     {begins}
     const int error = outside_task([&] {{ return bare({arguments}); }});
     {noted}
-    trace_post({facts}, {request}, {bytes});
+    g_record.timeline.post({facts}, {request}, {bytes});
     {receive_posted}
     return error;
 }}
@@ -222,7 +219,7 @@ PERSISTENT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};
     const int error = outside_task([&] {{ return bare({arguments}); }});
     if (error == MPI_SUCCESS)
-        remember(Notice::{notice}, {facts}, *request, {bytes});
+        g_record.remember(Notice::{notice}, {facts}, *request, {bytes});
     {noted}
     return error;
 }}

@@ -11,27 +11,13 @@
 #include "mpi/call/runtime.h"
 #include "mpi/options.h"
 
-#include <atomic>
 #include <cstdio>
-#include <cstdlib>
 
-namespace sennit::mpi::chaos {
+namespace sennit::mpi {
 
-bool g_on = false;
+constinit Chaos g_chaos;
 
 namespace {
-
-struct Plan {
-    bool seeded = false;
-    std::uint64_t seed = 0;
-    std::uint64_t latency_us = 0;
-    std::uint64_t bandwidth = 0; // MB/s; 0: no limit
-    std::uint64_t one_in_fails = 0;
-    std::uint64_t one_in_short = 0;
-    bool order = false;
-};
-Plan g_plan;
-std::uint64_t g_rank = 0;
 
 void refuse(const char *option, const char *word, int length) {
     std::fprintf(stderr, "sennit: %s='%s': %s%.*s%s: use %s; going on without chaos\n",
@@ -48,42 +34,31 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
     return x ^ (x >> 31);
 }
 
-// How many decisions of a kind there were. Kinds that share a counter only share their luck.
-constexpr std::size_t kKinds = 4096;
-std::atomic<std::uint64_t> g_decisions[kKinds];
+std::uint64_t now_ns() {
+    return static_cast<std::uint64_t>(monotonic_ns());
+}
 
-bool happens(const Operation &operation, std::uint64_t one_in, std::uint64_t what) {
+} // namespace
+
+bool Chaos::happens(const Operation &operation, std::uint64_t one_in, std::uint64_t what) {
     if (one_in == 0)
         return false;
     const bool collective = operation.turn.kind != Object::Kind::none;
-    std::uint64_t kind = mix(what, collective ? 0 : g_rank);
+    std::uint64_t kind = mix(what, collective ? 0 : rank_);
     for (const char *c = operation.name; *c; ++c)
         kind = mix(kind, static_cast<unsigned char>(*c));
     if (!collective)
         kind = mix(mix(kind, static_cast<std::uint64_t>(operation.peer)),
                    static_cast<std::uint64_t>(operation.tag));
-    const std::uint64_t before = g_decisions[kind % kKinds].fetch_add(1, std::memory_order_relaxed);
-    return mix(mix(g_plan.seed, kind), before) % one_in == 0;
+    const std::uint64_t before = decisions_[kind % kKinds].fetch_add(1, std::memory_order_relaxed);
+    return mix(mix(plan_.seed, kind), before) % one_in == 0;
 }
 
-std::uint64_t now_ns() {
-    return static_cast<std::uint64_t>(monotonic_ns());
-}
-
-std::uint64_t g_link_free = 0; // when the last message that came by it was through
-std::uint64_t g_random = 0;
-
-[[gnu::constructor]] void load() {
-    configure(std::getenv(options::chaos.variable));
-}
-
-} // namespace
-
-void configure(const char *option) {
-    if (g_on)
+void Chaos::configure(const char *option) {
+    if (on_)
         g_obstacles.fetch_sub(1, std::memory_order_relaxed);
-    g_on = false;
-    g_random = 0;
+    on_ = false;
+    random_ = 0;
     if (!option || !*option)
         return;
     Plan plan;
@@ -97,27 +72,23 @@ void configure(const char *option) {
         return refuse(option, bad.text, bad.length);
     if (!plan.seeded)
         return refuse(option, "", 0);
-    g_plan = plan;
-    g_rank = static_cast<std::uint64_t>(rank_of_environment()) + 1;
-    g_on = true;
+    plan_ = plan;
+    rank_ = static_cast<std::uint64_t>(rank_of_environment()) + 1;
+    on_ = true;
     g_obstacles.fetch_add(1, std::memory_order_relaxed);
     always_suspend();
 }
 
-bool delays() {
-    return g_plan.latency_us > 0 || g_plan.bandwidth > 0;
-}
-
-int fail(const Operation &operation) {
-    if (!happens(operation, g_plan.one_in_fails, 1))
+int Chaos::fail(const Operation &operation) {
+    if (!happens(operation, plan_.one_in_fails, 1))
         return MPI_SUCCESS;
     raise(operation.object, MPI_ERR_OTHER);
     return MPI_ERR_OTHER;
 }
 
-void shorten(const Operation &operation, MPI_Status *status) {
+void Chaos::shorten(const Operation &operation, MPI_Status *status) {
     if (status == MPI_STATUS_IGNORE || operation.notice != Notice::receive ||
-        !happens(operation, g_plan.one_in_short, 2))
+        !happens(operation, plan_.one_in_short, 2))
         return;
     static constexpr auto get_count = SENNIT_BARE(Get_count);
     static constexpr auto set_elements = SENNIT_BARE(Status_set_elements);
@@ -129,24 +100,20 @@ void shorten(const Operation &operation, MPI_Status *status) {
     });
 }
 
-int any_below(int limit) {
-    g_random = mix(g_plan.seed + g_rank, g_random);
-    return static_cast<int>(g_random % static_cast<std::uint64_t>(limit));
+int Chaos::any_below(int limit) {
+    random_ = mix(plan_.seed + rank_, random_);
+    return static_cast<int>(random_ % static_cast<std::uint64_t>(limit));
 }
 
-bool shuffles() {
-    return g_plan.order;
-}
-
-std::uint64_t arrival(std::uint64_t bytes) {
+std::uint64_t Chaos::arrival(std::uint64_t bytes) {
     const std::uint64_t now = now_ns();
     std::uint64_t arrived = now;
     // What arrives comes one message after the other; 1 MB/s is 1 byte in 1000 ns.
-    if (g_plan.bandwidth > 0 && bytes > 0) {
-        g_link_free = (g_link_free > now ? g_link_free : now) + bytes * 1000 / g_plan.bandwidth;
-        arrived = g_link_free;
+    if (plan_.bandwidth > 0 && bytes > 0) {
+        link_free_ = (link_free_ > now ? link_free_ : now) + bytes * 1000 / plan_.bandwidth;
+        arrived = link_free_;
     }
-    return arrived + g_plan.latency_us * 1000;
+    return arrived + plan_.latency_us * 1000;
 }
 
-} // namespace sennit::mpi::chaos
+} // namespace sennit::mpi

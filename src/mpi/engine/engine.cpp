@@ -61,8 +61,8 @@ bool test_once(Ticket &ticket) {
 int settle(Ticket &ticket) {
     if (ticket.error != MPI_SUCCESS && ticket.unraised)
         raise(ticket.operation.object, ticket.error);
-    if (chaos::on() && ticket.error == MPI_SUCCESS)
-        chaos::shorten(ticket.operation, ticket.status);
+    if (g_chaos.on() && ticket.error == MPI_SUCCESS)
+        g_chaos.shorten(ticket.operation, ticket.status);
     return ticket.error;
 }
 
@@ -75,7 +75,7 @@ int Engine::wait_for(Ticket &ticket, bool tested) {
     for (bool tests = !tested || lasts(); tests; tests = lasts())
         if (test_once(ticket)) {
             tickets.leave_order(ticket);
-            if (!chaos::on() || !chaos::delays() || ticket.error != MPI_SUCCESS)
+            if (!g_chaos.on() || !g_chaos.delays() || ticket.error != MPI_SUCCESS)
                 return settle(ticket);
             ticket.test = [](Ticket &) { return true; }; // it will be late
             break;
@@ -138,7 +138,7 @@ int Engine::test_tickets() {
     const Inside inside;
     int done = tickets.test();
     done += sends.start();
-    if (chaos::on())
+    if (g_chaos.on())
         done += tickets.finish_late();
     tickets.release_token();
     return done;

@@ -59,10 +59,10 @@ void Tickets::finish_now(Ticket &ticket) {
 }
 
 void Tickets::finish(Ticket &ticket, std::uint64_t bytes) {
-    if (!chaos::on() || !chaos::delays()) [[likely]]
+    if (!g_chaos.on() || !g_chaos.delays()) [[likely]]
         return finish_now(ticket);
     SENNIT_ASSERT(ticket.state.step(TicketState::late));
-    late_.push({&ticket, chaos::arrival(bytes)});
+    late_.push({&ticket, g_chaos.arrival(bytes)});
 }
 
 int Tickets::finish_late() {
@@ -94,13 +94,8 @@ Ticket *Tickets::pop_to_call() {
 
 // SENNIT_CHAOS=order: any order of tests.
 void Tickets::shuffle() {
-    for (int i = waiting_.size() - 1; i > 0; --i) {
-        const int other = chaos::any_below(i + 1);
-        chaos::swap(requests_, i, other);
-        chaos::swap(waiting_, i, other);
-    }
-    for (int i = special_.size() - 1; i > 0; --i)
-        chaos::swap(special_, i, chaos::any_below(i + 1));
+    g_chaos.shuffle(requests_, waiting_);
+    g_chaos.shuffle(special_);
 }
 
 void Tickets::add(Ticket &ticket) {
@@ -142,7 +137,7 @@ void Tickets::complete(int at, const MPI_Status &status, int error, bool unraise
         *ticket.handle = requests_[at]; // null, or an inactive persistent request
     waiting_[at] = nullptr;
     ticket.next = nullptr;
-    const bool received = chaos::on() && ticket.operation.notice == Notice::receive;
+    const bool received = g_chaos.on() && ticket.operation.notice == Notice::receive;
     finish(ticket, received ? bytes_of(status) : 0);
 }
 
@@ -199,7 +194,7 @@ int Tickets::test_special(Rotation::Slice slice) {
 
 int Tickets::test() {
     take_new();
-    if (chaos::on() && chaos::shuffles())
+    if (g_chaos.on() && g_chaos.shuffles())
         shuffle();
     const int done = special_order_.turn(
         [this](Rotation::Slice slice) { return test_special(slice); },

@@ -5,9 +5,8 @@
 #include "mpi/call/errors.h"
 #include "mpi/call/status.h"
 #include "mpi/chaos/chaos.h"
-#include "mpi/extensions/callback.h"
-#include "mpi/record/persistent.h"
-#include "mpi/record/traced.h"
+#include "mpi/extensions/extensions.h"
+#include "mpi/record/record.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -45,7 +44,7 @@ void finish(Batch &self, bool at_once) {
         std::memcpy(self.user_statuses, self.statuses,
                     static_cast<std::size_t>(self.count) * sizeof(MPI_Status));
     if (self.callback)
-        Callback::run(self.callback, conclude, &self, at_once);
+        g_extensions.callbacks.run(self.callback, conclude, &self, at_once);
     else
         conclude(&self);
 }
@@ -79,7 +78,7 @@ Batch *make_batch(const char *name, int count, MPI_Request *requests, bool wants
     for (int i = 0; i < count; ++i) {
         batch->requests[i] = requests[i];
         if (what == Requests::taken_over ||
-            (what == Requests::waited_for && !is_persistent(requests[i])))
+            (what == Requests::waited_for && !g_record.persistent.has(requests[i])))
             requests[i] = MPI_REQUEST_NULL;
         if (wants_statuses)
             batch->statuses[i].MPI_ERROR = MPI_SUCCESS;
@@ -94,8 +93,8 @@ Batch *make_batch(const char *name, int count, MPI_Request *requests, bool wants
 
 int hand_over(Batch &batch) {
     const bool over = test_once(batch);
-    const bool late =
-        (chaos::on() && chaos::delays()) || (batch.callback && Callback::too_many(batch.callback));
+    const bool late = (g_chaos.on() && g_chaos.delays()) ||
+                      (batch.callback && g_extensions.callbacks.too_many(batch.callback));
     if (over && late && batch.error == MPI_SUCCESS) {
         batch.test = [](Ticket &) { return true; }; // it will be late
     } else if (over) {
@@ -118,7 +117,7 @@ int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Statu
     batch->operation = operation;
     batch->user_statuses = wants ? statuses : nullptr;
     batch->bound = current_task();
-    trace_bound(batch->requests, count);
+    g_record.timeline.bound(batch->requests, count);
     bind_event(batch->bound);
     return hand_over(*batch);
 }

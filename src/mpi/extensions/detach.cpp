@@ -2,8 +2,8 @@
 // MPIX_Detach* and MPIX_Start_detached* (MPI detach paper, section 4).
 #include "mpi/engine/progress_thread.h"
 #include "mpi/extensions/batch.h"
-#include "mpi/extensions/callback.h"
-#include "mpi/record/persistent.h"
+#include "mpi/extensions/extensions.h"
+#include "mpi/record/record.h"
 
 #include "mpix_detach.h"
 
@@ -50,11 +50,11 @@ int detach(const char *name, int count, MPI_Request *requests, const Delivery &c
         return MPI_ERR_COUNT;
     if (what == Requests::kept) {
         static constexpr auto startall = SENNIT_BARE(Startall);
-        starts(count, requests);
+        g_record.starts(count, requests);
         const int error = outside_task([&] { return startall(count, requests); });
         if (error != MPI_SUCCESS)
             return error;
-        started(count, requests);
+        g_record.started(count, requests);
     }
     Batch *batch = make_batch(name, count, requests, callback.wants_statuses, what);
     if (!batch)
@@ -62,7 +62,7 @@ int detach(const char *name, int count, MPI_Request *requests, const Delivery &c
     batch->deliver = callback.deliver;
     batch->callback = callback.function;
     batch->data = data;
-    Callback::expect();
+    Callbacks::expect();
     const int error = hand_over(*batch);
     wake_progress_thread();
     return error;

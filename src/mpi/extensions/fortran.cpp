@@ -7,7 +7,7 @@
 #include "mpi/call/call_path.h"
 #include "mpi/call/guard.h"
 #include "mpi/call/runtime.h"
-#include "mpi/extensions/callback.h"
+#include "mpi/extensions/extensions.h"
 
 #include "TAMPI.h"
 #include "mpix_detach.h"
@@ -50,7 +50,7 @@ void wait_all(int count, MPI_Fint *requests, MPI_Fint *statuses, bool ignored, M
         for (int i = 0; i < count; ++i)
             native[i] = MPI_Request_f2c(requests[i]);
         if (in_task()) {
-            Callback::never_blocks(reinterpret_cast<Callback::Function>(deliver));
+            g_extensions.callbacks.never_blocks(reinterpret_cast<Callbacks::Function>(deliver));
             *pending = {ignored ? nullptr : statuses, current_task()};
             bind_event(pending->task);
             *error = MPIX_Detach_all_status(count, native, deliver, pending);

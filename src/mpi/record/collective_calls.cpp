@@ -1,31 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/record/collective_calls.h"
 
-#include <atomic>
-#include <cstdint>
-
 namespace sennit::mpi {
-namespace {
 
-// A place belongs to a handle for good: handles come back, and their counts begin anew. The calls
-// on a communicator are one after the other (the standard demands it), so its place has one writer
-// at a time; the reader may get a call that has begun meanwhile.
-struct Place {
-    std::atomic<std::uintptr_t> handle; // 0: free
-    std::atomic<int> calls;
-    std::atomic<const char *> names[SENNIT_COLLECTIVES_KEPT];
-    std::atomic<int> roots[SENNIT_COLLECTIVES_KEPT];
-};
-
-constexpr unsigned kPlaceBits = 8;
-constexpr unsigned kPlaces = 1u << kPlaceBits;
-constexpr unsigned kProbes = 16;
-Place g_places[kPlaces];
-
-Place *find(std::uintptr_t handle, bool make) {
+CollectiveCalls::Place *CollectiveCalls::find(std::uintptr_t handle, bool make) {
     const unsigned first = bucket_of_bits(handle, kPlaceBits);
     for (unsigned i = 0; i < kProbes; ++i) {
-        Place &place = g_places[(first + i) % kPlaces];
+        Place &place = places_[(first + i) % kPlaces];
         std::uintptr_t there = place.handle.load(std::memory_order_relaxed);
         if (there == handle)
             return &place;
@@ -40,9 +21,7 @@ Place *find(std::uintptr_t handle, bool make) {
     return nullptr;
 }
 
-} // namespace
-
-int count_collective(Object comm, const char *name, int root) {
+int CollectiveCalls::count(Object comm, const char *name, int root) {
     if (comm.kind != Object::Kind::communicator)
         return -1;
     Place *const place = find(comm.handle, true);
@@ -57,13 +36,13 @@ int count_collective(Object comm, const char *name, int root) {
     return before + 1;
 }
 
-void forget_collectives(const MPI_Comm *comm) {
+void CollectiveCalls::forget(const MPI_Comm *comm) {
     if (Place *const place = comm ? find(handle_bits(*comm), false) : nullptr)
         place->calls.store(0, std::memory_order_relaxed);
 }
 
-void visit_collectives(void (*visit)(void *, const sennit_collectives *), void *arg) {
-    for (const Place &place : g_places) {
+void CollectiveCalls::visit(void (*visit)(void *, const sennit_collectives *), void *arg) const {
+    for (const Place &place : places_) {
         sennit_collectives made{};
         made.group = place.handle.load(std::memory_order_relaxed);
         made.calls = place.calls.load(std::memory_order_acquire);

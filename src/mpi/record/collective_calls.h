@@ -8,26 +8,60 @@
 //
 // Every call that the program makes is counted, those that block and those that do not. What MPI
 // libraries and this one call themselves is not counted.
+//
+// State: a hash table of communicators without a lock. A place belongs to a handle for good:
+// handles come back, and their counts begin anew. The calls on a communicator are one after the
+// other (the standard demands it), so its place has one writer at a time. Any thread may visit; it
+// may get a call that has begun meanwhile.
+//
+// Capacity: kPlaces communicators, of each the last SENNIT_COLLECTIVES_KEPT calls. Those of one
+// that finds no place are not counted.
 #pragma once
 
 #include "mpi/call/call_path.h"
 #include "mpi/call/object.h"
 #include "sennit.h"
 
+#include <atomic>
+#include <cstdint>
+
 namespace sennit::mpi {
 
-// Begin the program's next collective call on the communicator; returns its number, from 1, or -1
-// when nobody counts. `root`: -1 for calls without one.
-int count_collective(Object comm, const char *name, int root);
+class CollectiveCalls {
+  public:
+    static constexpr unsigned kPlaceBits = 8;
+    static constexpr unsigned kPlaces = 1u << kPlaceBits;
 
-// The same where the call may be one of the MPI library's own.
-inline int count_unless_inside(Object comm, const char *name, int root) {
-    return inside_mpi() ? -1 : count_collective(comm, name, root);
-}
+    constexpr CollectiveCalls() = default;
+    CollectiveCalls(const CollectiveCalls &) = delete;
+    CollectiveCalls &operator=(const CollectiveCalls &) = delete;
 
-// The communicator is about to go: its handle may come back, for another one.
-void forget_collectives(const MPI_Comm *comm);
+    // Begin the program's next collective call on the communicator; returns its number, from 1, or
+    // -1 when nobody counts. `root`: -1 for calls without one.
+    int count(Object comm, const char *name, int root);
 
-void visit_collectives(void (*visit)(void *arg, const sennit_collectives *made), void *arg);
+    // The same where the call may be one of the MPI library's own.
+    int count_unless_inside(Object comm, const char *name, int root) {
+        return inside_mpi() ? -1 : count(comm, name, root);
+    }
+
+    // The communicator is about to go: its handle may come back, for another one.
+    void forget(const MPI_Comm *comm);
+
+    void visit(void (*visit)(void *arg, const sennit_collectives *made), void *arg) const;
+
+  private:
+    struct Place {
+        std::atomic<std::uintptr_t> handle{0}; // 0: free
+        std::atomic<int> calls{0};
+        std::atomic<const char *> names[SENNIT_COLLECTIVES_KEPT] = {};
+        std::atomic<int> roots[SENNIT_COLLECTIVES_KEPT] = {};
+    };
+    static constexpr unsigned kProbes = 16;
+
+    Place *find(std::uintptr_t handle, bool make);
+
+    Place places_[kPlaces];
+};
 
 } // namespace sennit::mpi

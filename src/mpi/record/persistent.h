@@ -1,32 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // Persistent requests. MPI_Start does not say what it starts, so we remember by its request which
-// call made it. At MPI_Start we tell the runtime's policies that a task is about to send, and the
-// timeline what was posted. And who completes a request has to know whether it is gone then. Any
-// thread may call these.
+// call made it. And who completes a request has to know whether it is gone then.
+//
+// State: a hash table of lists, under a mutex. Any thread. Capacity: any number; without memory a
+// request starts unseen.
 #pragma once
 
-#include "mpi/call/call_path.h"
 #include "mpi/call/operation.h"
-#include "mpi/record/traced.h"
+
+#include <atomic>
+#include <mpi.h>
+#include <pthread.h>
 
 namespace sennit::mpi {
 
-void remember(Notice notice, const CallFacts &facts, std::uint64_t bytes, MPI_Request request);
-template <class Bytes>
-void remember(Notice notice, const CallFacts &facts, MPI_Request request, Bytes bytes) {
-    if (!inside_mpi())
-        remember(notice, facts, __builtin_expect(g_tracing, false) ? bytes() : 0, request);
-}
-// A persistent request of which no more need be known: a collective or partitioned one was made.
-inline void remember(int error, const MPI_Request *request) {
-    if (error == MPI_SUCCESS && call_path() != CallPath::bare)
-        remember(Notice::none, {}, *request, [] { return std::uint64_t{0}; });
-}
-void forget(MPI_Request request);
-bool is_persistent(MPI_Request request);
+// What its start is.
+struct PersistentFacts {
+    Notice notice = Notice::none;
+    int peer = -1;
+    // Null where nobody traces. Described when it was made: its communicator may be freed before.
+    sennit_trace_call call = {};
+};
 
-// Those of them that are known are about to be started; have been.
-void starts(int count, const MPI_Request *requests);
-void started(int count, const MPI_Request *requests);
+class PersistentRequests {
+  public:
+    constexpr PersistentRequests() = default;
+    PersistentRequests(const PersistentRequests &) = delete;
+    PersistentRequests &operator=(const PersistentRequests &) = delete;
+
+    void put(MPI_Request request, const PersistentFacts &facts);
+    void forget(MPI_Request request);
+    bool has(MPI_Request request) {
+        PersistentFacts facts;
+        return find(request, facts);
+    }
+    // What is known of the request; false: nothing.
+    bool find(MPI_Request request, PersistentFacts &facts);
+
+  private:
+    struct Known;
+    static constexpr unsigned kBucketBits = 10;
+
+    Known **place_of(MPI_Request request);
+
+    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+    Known *buckets_[1u << kBucketBits] = {};
+    std::atomic<int> known_{0};
+};
 
 } // namespace sennit::mpi

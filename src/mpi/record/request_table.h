@@ -9,8 +9,12 @@
 // That costs an exchange of small messages some percent. So a program that calls MPI only outside
 // of tasks notes nothing, unless SENNIT_HANG is set. The first call that makes a request while
 // there are tasks begins, and from then on all do.
+//
+// State: places, each with a lock of its own; whether requests are noted is told by the attention
+// that calls pay (call_path.h). Capacity: kPlaces requests; any thread.
 #pragma once
 
+#include "base/spin.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/object.h"
 #include "sennit.h"
@@ -29,19 +33,39 @@ struct RequestFacts {
     int send_tag = -1;
 };
 
-void put_in_request_table(const MPI_Request *request, const RequestFacts &facts);
-// `facts.call` has returned `error` and made *request. Any thread.
-inline void note_request(int error, const MPI_Request *request, const RequestFacts &facts) {
-    if (request_call_path() == CallPath::attended && error == MPI_SUCCESS) [[unlikely]]
-        put_in_request_table(request, facts);
-}
-// What the request is about; false when that is not known.
-bool find_request(MPI_Request request, RequestFacts &facts);
-// From now on, at the latest, if there is a task runtime, which may ask.
-void begin_request_table();
+class RequestTable {
+  public:
+    static constexpr unsigned kPlaceBits = 12;
+    static constexpr unsigned kPlaces = 1u << kPlaceBits;
 
-// In place of the MPI's: what was posted on the communicator may be over, and it is gone.
-int free_comm(MPI_Comm *comm);
-int disconnect_comm(MPI_Comm *comm);
+    constexpr RequestTable() = default;
+    RequestTable(const RequestTable &) = delete;
+    RequestTable &operator=(const RequestTable &) = delete;
+
+    // `facts.call` has returned `error` and made *request.
+    void note(int error, const MPI_Request *request, const RequestFacts &facts) {
+        if (request_call_path() == CallPath::attended && error == MPI_SUCCESS) [[unlikely]]
+            put(request, facts);
+    }
+    void put(const MPI_Request *request, const RequestFacts &facts);
+    // What the request is about; false when that is not known.
+    bool find(MPI_Request request, RequestFacts &facts);
+    // The communicator is about to go: what was posted on it may be over.
+    void forget(const MPI_Comm *comm);
+    // From now on, at the latest, if there is a task runtime, which may ask.
+    static void begin();
+
+  private:
+    struct alignas(64) Place {
+        SpinLock lock;
+        std::uintptr_t handle = 0;
+        RequestFacts facts = {nullptr, 0, 0, 0, 0, 0}; // no call: nothing is known
+    };
+    static bool notes() {
+        return (g_attention.load(std::memory_order_relaxed) & kRequestTable) != 0;
+    }
+
+    Place places_[kPlaces];
+};
 
 } // namespace sennit::mpi

@@ -1,195 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/record/traced.h"
 
-#include "base/clock.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
-#include "mpi/call/guard.h"
-#include "mpi/call/private_comm.h"
-#include "mpi/record/in_world.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <pthread.h>
-#include <vector>
 
 namespace sennit::mpi {
-
-constinit bool g_tracing = false;
-
-namespace {
-
-struct Recorder {
-#define SENNIT_MEMBER(name)                                                                        \
-    decltype(&::name) name = reinterpret_cast<decltype(&::name)>(find_in_runtime(#name));
-    SENNIT_MEMBER(sennit_trace_on)
-    SENNIT_MEMBER(sennit_trace_call_begin)
-    SENNIT_MEMBER(sennit_trace_call_end)
-    SENNIT_MEMBER(sennit_trace_post)
-    SENNIT_MEMBER(sennit_trace_waits_for)
-    SENNIT_MEMBER(sennit_trace_group)
-    SENNIT_MEMBER(sennit_trace_job)
-    SENNIT_MEMBER(sennit_trace_clock)
-#undef SENNIT_MEMBER
-};
-
-const Recorder &recorder() {
-    static const Recorder found;
-    return found;
-}
-
-int peer_of(int peer) {
-    return peer == MPI_ANY_SOURCE ? SENNIT_TRACE_ANY : peer < 0 ? -1 : peer;
-}
-int tag_of(int tag) {
-    return tag == MPI_ANY_TAG ? SENNIT_TRACE_ANY : tag < 0 ? -1 : tag;
-}
-
-// ---- communicators --------------------------------------------------------------------------
-// A handle may be used again for another communicator; an attribute goes with its own.
-
-pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
-int g_key = MPI_KEYVAL_INVALID;
-std::uintptr_t g_latest = 0;
-
-void name_group(MPI_Comm comm, std::uint64_t id) {
-    static constexpr auto get_size = SENNIT_BARE(Comm_size);
-    static constexpr auto remote_size = SENNIT_BARE(Comm_remote_size);
-    static constexpr auto is_inter = SENNIT_BARE(Comm_test_inter);
-    static constexpr auto get_name = SENNIT_BARE(Comm_get_name);
-    static constexpr auto group_of_comm = SENNIT_BARE(Comm_group);
-    static constexpr auto remote_group = SENNIT_BARE(Comm_remote_group);
-    static constexpr auto group_free = SENNIT_BARE(Group_free);
-    int inter = 0;
-    int size = 0;
-    is_inter(comm, &inter);
-    (inter ? remote_size : get_size)(comm, &size);
-    char name[MPI_MAX_OBJECT_NAME] = "";
-    int length = 0;
-    get_name(comm, name, &length);
-    std::vector<int> ranks; // none: the first `size`
-    MPI_Group theirs = MPI_GROUP_NULL;
-    if (comm != MPI_COMM_WORLD &&
-        (inter ? remote_group : group_of_comm)(comm, &theirs) == MPI_SUCCESS) {
-        {
-            const InWorld world(theirs);
-            for (int i = 0; i < size; ++i)
-                ranks.push_back(world.rank(i));
-        }
-        group_free(&theirs);
-    }
-    recorder().sennit_trace_group(id, size, ranks.empty() ? nullptr : ranks.data(), name);
-}
-
-std::uint64_t group_id(Object object) {
-    static constexpr auto get = SENNIT_BARE(Comm_get_attr);
-    static constexpr auto set = SENNIT_BARE(Comm_set_attr);
-    static constexpr auto create = SENNIT_BARE(Comm_create_keyval);
-    const auto comm = handle_from<MPI_Comm>(object.handle);
-    if (object.kind != Object::Kind::communicator || comm == MPI_COMM_NULL)
-        return 0;
-    void *id = nullptr;
-    int there = 0;
-    const Guard guard(g_mutex);
-    outside_task([&] {
-        if (g_key == MPI_KEYVAL_INVALID)
-            create(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &g_key, nullptr);
-        if (get(comm, g_key, &id, &there) == MPI_SUCCESS && !there) {
-            id = reinterpret_cast<void *>(++g_latest);
-            set(comm, g_key, id);
-            name_group(comm, g_latest);
-        }
-        return MPI_SUCCESS;
-    });
-    return reinterpret_cast<std::uintptr_t>(id);
-}
-
-// ---- clocks ---------------------------------------------------------------------------------
-
-MPI_Comm g_clock_comm; // valid while g_clocks
-bool g_clocks = false;
-
-// Are all processes of the job on this host, as the launcher says?
-bool all_here(int ranks) {
-    for (const char *variable :
-         {"SENNIT_LOCAL_RANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
-        if (const char *text = std::getenv(variable))
-            return std::atoi(text) >= ranks;
-    return false;
-}
-
-// The quickest of some rounds with rank 0 tells how far its clock is ahead.
-void meet_rank_0() {
-    static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
-    static constexpr auto get_size = SENNIT_BARE(Comm_size);
-    static constexpr auto send = SENNIT_BARE(Send);
-    static constexpr auto receive = SENNIT_BARE(Recv);
-    constexpr int kRounds = 32;
-    int rank = 0;
-    int ranks = 0;
-    get_rank(g_clock_comm, &rank);
-    get_size(g_clock_comm, &ranks);
-    if (rank == 0) {
-        for (int other = 1; other < ranks; ++other)
-            for (int round = 0; round < kRounds; ++round) {
-                char go = 0;
-                receive(&go, 1, MPI_CHAR, other, 0, g_clock_comm, MPI_STATUS_IGNORE);
-                std::int64_t now = monotonic_ns();
-                send(&now, sizeof now, MPI_CHAR, other, 0, g_clock_comm);
-            }
-        recorder().sennit_trace_clock(0, 0);
-        return;
-    }
-    std::int64_t best = INT64_MAX;
-    std::int64_t offset = 0;
-    for (int round = 0; round < kRounds; ++round) {
-        char go = 0;
-        std::int64_t theirs = 0;
-        const std::int64_t before = monotonic_ns();
-        send(&go, 1, MPI_CHAR, 0, 0, g_clock_comm);
-        receive(&theirs, sizeof theirs, MPI_CHAR, 0, 0, g_clock_comm, MPI_STATUS_IGNORE);
-        const std::int64_t after = monotonic_ns();
-        if (after - before < best) {
-            best = after - before;
-            offset = theirs - (before + best / 2);
-        }
-    }
-    recorder().sennit_trace_clock(offset, best / 2);
-}
-
-} // namespace
-
-sennit_trace_call describe(const CallFacts &facts, std::uint64_t bytes) {
-    const bool nobody = facts.direction != 0 && facts.peer == MPI_PROC_NULL;
-    return {facts.name,
-            nobody ? 0 : facts.direction,
-            nobody ? -1 : peer_of(facts.peer),
-            tag_of(facts.tag),
-            facts.requests,
-            bytes,
-            group_id(facts.object),
-            0};
-}
-
-std::uint64_t message_bytes(std::int64_t count, MPI_Datatype type) {
-    static constexpr auto type_size = SENNIT_BARE(Type_size_x); // the other knows no 2 GiB
-    MPI_Count size = 0;
-    if (count <= 0 || inside_mpi() || type == MPI_DATATYPE_NULL)
-        return 0;
-    outside_task([&] { return type_size(type, &size); });
-    return size > 0 ? static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size) : 0;
-}
 
 void Traced::begin(const CallFacts &facts, std::uint64_t bytes) {
     if (inside_mpi()) // the MPI library calls itself
         return;
     active_ = true;
-    const sennit_trace_call call = describe(facts, bytes);
-    recorder().sennit_trace_call_begin(&call);
+    Timeline &timeline = g_record.timeline;
+    timeline.begin(timeline.describe(facts, bytes));
     for (int i = 0; facts.handles && i < facts.requests; ++i)
         if (facts.handles[i] != MPI_REQUEST_NULL)
-            recorder().sennit_trace_waits_for(handle_bits(facts.handles[i]));
+            timeline.waits_for(facts.handles[i]);
 }
 
 MPI_Status *Traced::watch(MPI_Status *given) {
@@ -209,26 +37,7 @@ void Traced::end() {
         tag = status_->MPI_TAG;
         outside_task([&] { return get_count(status_, MPI_BYTE, &bytes); });
     }
-    recorder().sennit_trace_call_end(source, tag,
-                                     bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0);
-}
-
-void trace_post(const CallFacts &facts, std::uint64_t bytes, const MPI_Request *request) {
-    if (!inside_mpi())
-        trace_post(describe(facts, bytes), request);
-}
-
-void trace_post(sennit_trace_call call, const MPI_Request *request) {
-    call.request = request ? handle_bits(*request) : 0;
-    recorder().sennit_trace_post(&call);
-}
-
-void trace_bound(const MPI_Request *requests, int count) {
-    if (!g_tracing)
-        return;
-    for (int i = 0; i < count; ++i)
-        if (requests[i] != MPI_REQUEST_NULL)
-            recorder().sennit_trace_waits_for(handle_bits(requests[i]));
+    g_record.timeline.end(source, tag, bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0);
 }
 
 void trace_found(const CallFacts &facts, const MPI_Status &status) {
@@ -266,48 +75,10 @@ void TracedTest::tell(int count, const int *indices) const {
     each([&](MPI_Request) { ++some; });
     if (some == 0)
         return;
-    const sennit_trace_call call = describe({.name = name_, .requests = some}, 0);
-    recorder().sennit_trace_call_begin(&call);
-    each([](MPI_Request request) { recorder().sennit_trace_waits_for(handle_bits(request)); });
-    recorder().sennit_trace_call_end(-1, -1, 0);
-}
-
-void trace_start() {
-    static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
-    static constexpr auto get_size = SENNIT_BARE(Comm_size);
-    if (!recorder().sennit_trace_on || !recorder().sennit_trace_on())
-        return;
-    outside_task([] {
-        int rank = 0;
-        int ranks = 0;
-        get_rank(MPI_COMM_WORLD, &rank);
-        get_size(MPI_COMM_WORLD, &ranks);
-        recorder().sennit_trace_job(rank, ranks);
-        if (!all_here(ranks)) { // every rank traces, or none
-            g_clocks = make_private_comm(&g_clock_comm, "SENNIT_TRACE");
-            if (g_clocks)
-                meet_rank_0();
-        }
-        return MPI_SUCCESS;
-    });
-    g_tracing = true;
-    attend_to(kTracing);
-}
-
-void trace_finish() {
-    static constexpr auto comm_free = SENNIT_BARE(Comm_free);
-    if (!g_tracing)
-        return;
-    g_tracing = false;
-    attend_no_more_to(kTracing);
-    outside_task([] {
-        if (g_clocks) {
-            meet_rank_0();
-            comm_free(&g_clock_comm);
-        }
-        g_clocks = false;
-        return MPI_SUCCESS;
-    });
+    Timeline &timeline = g_record.timeline;
+    timeline.begin(timeline.describe({.name = name_, .requests = some}, 0));
+    each([&](MPI_Request request) { timeline.waits_for(request); });
+    timeline.end(-1, -1, 0);
 }
 
 } // namespace sennit::mpi

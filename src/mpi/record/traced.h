@@ -2,8 +2,7 @@
 // Calls on the timeline, when tracing is on; otherwise one load and one branch.
 #pragma once
 
-#include "mpi/call/object.h"
-#include "sennit.h"
+#include "mpi/record/record.h"
 
 #include <concepts>
 #include <cstdint>
@@ -11,27 +10,13 @@
 
 namespace sennit::mpi {
 
-extern constinit bool g_tracing; // constant from MPI_Init on
-
-struct CallFacts {
-    const char *name = nullptr;
-    int direction = 0; // enum sennit_notice, or 0
-    int peer = -1;
-    int tag = -1;
-    Object object = {};
-    int requests = 0; // in `handles`
-    const MPI_Request *handles = nullptr;
-};
-
-std::uint64_t message_bytes(std::int64_t count, MPI_Datatype type);
-
 class Traced {
   public:
     // facts(): the call, written down only where somebody wants to know. bytes(): what is sent, or
     // the room for what is received.
     template <std::invocable Facts, class Bytes>
     Traced(Facts facts, Bytes bytes) {
-        if (__builtin_expect(g_tracing, false))
+        if (g_record.timeline.on())
             begin(facts(), bytes());
     }
     explicit Traced(const CallFacts &facts)
@@ -59,19 +44,6 @@ class Traced {
     MPI_Status own_;
 };
 
-// What the trace is told of an operation.
-sennit_trace_call describe(const CallFacts &facts, std::uint64_t bytes);
-// A non-blocking operation was started.
-void trace_post(sennit_trace_call call, const MPI_Request *request);
-void trace_post(const CallFacts &facts, std::uint64_t bytes, const MPI_Request *request);
-template <class Bytes>
-void trace_post(const CallFacts &facts, const MPI_Request *request, Bytes bytes) {
-    if (__builtin_expect(g_tracing, false))
-        trace_post(facts, bytes(), request);
-}
-// The calling task's completion waits for it.
-void trace_bound(const MPI_Request *requests, int count);
-
 // A call that does not wait has found a message: it is looked for from now on as if it had waited.
 void trace_found(const CallFacts &facts, const MPI_Status &status);
 
@@ -81,7 +53,7 @@ class TracedTest {
   public:
     // `name`: null for tests that complete nothing.
     TracedTest(const char *name, int count, const MPI_Request *requests) {
-        if (__builtin_expect(g_tracing, false) && name)
+        if (g_record.timeline.on() && name)
             begin(name, count, requests);
     }
     ~TracedTest();
@@ -101,9 +73,5 @@ class TracedTest {
     int count_ = 0;
     MPI_Request *handles_ = nullptr; // as they were before
 };
-
-// After MPI_Init, and before MPI_Finalize: who we are, and the clocks.
-void trace_start();
-void trace_finish();
 
 } // namespace sennit::mpi

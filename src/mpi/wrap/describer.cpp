@@ -5,9 +5,8 @@
 #include "mpi/engine/engine.h"
 #include "mpi/extensions/batch.h"
 #include "mpi/quirks/born_complete.h"
-#include "mpi/record/collective_calls.h"
 #include "mpi/record/in_world.h"
-#include "mpi/record/request_table.h"
+#include "mpi/record/record.h"
 
 #include <atomic>
 #include <cstdio>
@@ -128,7 +127,7 @@ int list_operations(const void *handles, int count, int in_use,
         if (requests[i] == MPI_REQUEST_NULL || is_born_complete(requests[i]))
             continue;
         RequestFacts facts;
-        const bool known = find_request(requests[i], facts);
+        const bool known = g_record.requests.find(requests[i], facts);
         const bool safe = in_use == 0 || (known && may_ask_in_use(facts));
         certain = certain && asks && safe;
         if (asks && safe && is_complete(requests[i]))
@@ -173,6 +172,10 @@ void list_bound(void (*visit)(void *, sennit_task *, const sennit_wait *), void 
         &context);
 }
 
+void list_collectives(void (*visit)(void *, const sennit_collectives *), void *arg) {
+    g_record.collectives.visit(visit, arg);
+}
+
 } // namespace
 
 void end_answers() {
@@ -183,6 +186,6 @@ void end_answers() {
 }
 
 constinit const sennit_describer g_describer = {describe, list_bound, list_operations,
-                                                sizeof(MPI_Request), visit_collectives};
+                                                sizeof(MPI_Request), list_collectives};
 
 } // namespace sennit::mpi

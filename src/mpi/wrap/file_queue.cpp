@@ -6,7 +6,7 @@
 #include "base/spin.h"
 #include "mpi/call/errors.h"
 #include "mpi/engine/engine.h"
-#include "mpi/record/request_table.h"
+#include "mpi/record/record.h"
 
 #include <dlfcn.h>
 #include <mutex>
@@ -277,7 +277,7 @@ int begin(const Call &call, MPI_Request *request) {
 
 int begin(const sennit_call &said, const Call &call, MPI_Request *request) {
     const int error = begin(call, request);
-    note_request(error, request, {&said, -1, -1, 0});
+    g_record.requests.note(error, request, {&said, -1, -1, 0});
     return error;
 }
 

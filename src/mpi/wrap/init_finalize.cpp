@@ -5,11 +5,9 @@
 #include "mpi/call/runtime.h"
 #include "mpi/engine/engine.h"
 #include "mpi/engine/progress_thread.h"
-#include "mpi/extensions/callback.h"
-#include "mpi/extensions/continuation.h"
+#include "mpi/extensions/extensions.h"
 #include "mpi/quirks/born_complete.h"
-#include "mpi/record/request_table.h"
-#include "mpi/record/traced.h"
+#include "mpi/record/record.h"
 #include "mpi/wrap/collective_form.h"
 #include "mpi/wrap/describer.h"
 
@@ -50,7 +48,7 @@ void opened(bool multiple) {
     begin_tasks();
     libraries_loaded();
     if (const char *hang = std::getenv("SENNIT_HANG"); hang && std::strcmp(hang, "off") != 0)
-        begin_request_table();
+        RequestTable::begin();
     if (!multiple)
         std::fputs(kNoMultiple, stderr);
     set_multiple(multiple);
@@ -93,7 +91,7 @@ int init(int *argc, char ***argv, int required, int *provided) {
     opened(got >= MPI_THREAD_MULTIPLE);
     if (tasks) {
         learn_born_complete();
-        trace_start();
+        g_record.timeline.start();
     }
     if (task_urgency() >= 0 && got >= MPI_THREAD_MULTIPLE)
         g_engine.urgency.begin();
@@ -118,7 +116,7 @@ void say_what_is_missing(const char *call) {
                          ticket.operation.peer, ticket.operation.tag);
         },
         nullptr);
-    if (const int callbacks = Callback::under_way())
+    if (const int callbacks = g_extensions.callbacks.under_way())
         std::fprintf(stderr, "sennit:   callbacks that have not returned: %d\n", callbacks);
     if (leaves_tasks())
         std::fputs("sennit:   tasks of no parallel region that have not ended\n", stderr);
@@ -144,7 +142,7 @@ void close(const sennit_call &call) {
         const bool tasks = leaves_tasks();
         const bool others = !told && others_leave_tasks(); // who may never come back to them
         if (!tasks && !others && g_engine.tickets.pending_acquire() == 0 &&
-            Callback::under_way() == 0)
+            g_extensions.callbacks.under_way() == 0)
             break;
         if (tasks) {
             const Unmarked unmarked;
@@ -185,10 +183,10 @@ SENNIT_DEFINE(Query_thread, int *provided) {
 
 SENNIT_DEFINE(Finalize, void) {
     close(kFinalizing);
-    free_continuations();
+    g_extensions.continuations.close();
     stop_progress_thread();
     g_engine.urgency.end();
-    trace_finish();
+    g_record.timeline.finish();
     static constexpr auto bare = SENNIT_BARE(Finalize);
     end_answers();
     const Blocking mark(kFinalizing, -1, -1, 0);

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the library is put together: what a room needs from above is plugged in here, before any
-// call comes.
+// call comes. The state of each room is one object of it (g_chaos, g_engine, g_record,
+// g_extensions), of which a process with several ranks would have several.
 #include "mpi/call/runtime.h"
+#include "mpi/chaos/chaos.h"
 #include "mpi/engine/engine.h"
-#include "mpi/extensions/continuation.h"
+#include "mpi/extensions/extensions.h"
+#include "mpi/options.h"
+#include "mpi/record/record.h"
 #include "mpi/wrap/describer.h"
+
+#include <cstdlib>
 
 namespace sennit::mpi {
 namespace {
 
 // The polling service. Its thread is the program's unless it has never run a task.
 int serve(void *) {
-    return g_engine.progress(!continuations() || is_workers_thread());
+    return g_engine.progress(!g_extensions.continuations.any() || is_workers_thread());
 }
 
 [[gnu::constructor(101)]] void plug() { // before those without a number
-    g_engine.plug(run_continuations);
+    g_engine.plug([](bool application) { return g_extensions.continuations.run(application); });
     answer_runtime(serve, g_describer);
+    g_chaos.configure(std::getenv(options::chaos.variable));
 }
 
 } // namespace

@@ -3,8 +3,7 @@
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/runtime.h"
-#include "mpi/extensions/continuation.h"
-#include "mpi/record/persistent.h"
+#include "mpi/extensions/attendance.h"
 #include "mpi/record/traced.h"
 #include "mpi/wrap/file_queue.h"
 
@@ -16,13 +15,13 @@ template <class Start>
 int start_attending(int count, const MPI_Request *requests, Start start) {
     if (call_path() != CallPath::attended)
         return start();
-    starts(count, requests);
+    g_record.starts(count, requests);
     const int error = outside_task(start);
     if (error != MPI_SUCCESS)
         return error;
-    started(count, requests);
-    if (continuations())
-        activate_continuations(count, requests);
+    g_record.started(count, requests);
+    if (g_extensions.continuations.any())
+        g_extensions.continuations.activate(count, requests);
     return MPI_SUCCESS;
 }
 
@@ -30,7 +29,7 @@ int start_attending(int count, const MPI_Request *requests, Start start) {
 template <class Test>
 int try_attending(int count, const MPI_Request *requests, bool all, const int *found,
                   MPI_Status *statuses, Test test) {
-    if (!continuations())
+    if (!g_extensions.continuations.any())
         return outside_task(test);
     Attendance attendance(Attendance::Mode::test, count, requests);
     attendance.work();
@@ -99,10 +98,10 @@ SENNIT_DEFINE(Request_free, MPI_Request *request) {
     static constexpr auto bare = SENNIT_BARE(Request_free);
     if (!request)
         return bare(request); // which says so
-    forget(*request);
+    g_record.forget(*request);
     if (call_path() != CallPath::attended)
         return bare(request);
-    if (continuations() && !inside_mpi())
-        free_continuation_request(*request);
+    if (g_extensions.continuations.any() && !inside_mpi())
+        g_extensions.continuations.free(*request);
     return outside_task([&] { return bare(request); });
 }

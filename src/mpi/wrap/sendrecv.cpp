@@ -67,7 +67,7 @@ int send_and_receive(const char *name, const void *send, const Side<Form> &to, v
                                 {},   from.count};
     Operation sends = {name, Notice::send, to.peer, to.tag, communicator(comm), {}, to.count};
     sends.receives = &receives;
-    if (const int failure = chaos::failure(sends))
+    if (const int failure = g_chaos.failure(sends))
         return failure;
     Ticket receiving;
     receiving.status = status;
@@ -120,7 +120,7 @@ int exchange(void *buffer, Side<Form> to, const Side<Form> &from, MPI_Comm comm,
         Operation operation = {name, Notice::send, to.peer, to.tag, communicator(comm),
                                {},   to.count};
         operation.receives = &receives;
-        if (const int failure = chaos::failure(operation))
+        if (const int failure = g_chaos.failure(operation))
             return failure;
         g_engine.begin_send(to.peer, to.tag, communicator(comm));
         return delegate(operation, [&] {
@@ -156,10 +156,10 @@ int exchange(void *buffer, Side<Form> to, const Side<Form> &from, MPI_Comm comm,
 struct TracedExchange : Traced {
     TracedExchange(const char *name, int dest, int send_tag, std::int64_t count, MPI_Datatype type,
                    int source, int receive_tag, MPI_Comm comm)
-        : Traced(
-              (trace_post({name, SENNIT_NOTICE_SEND, dest, send_tag, communicator(comm)}, nullptr,
-                          [&] { return message_bytes(count, type); }),
-               CallFacts{name, SENNIT_NOTICE_RECEIVE, source, receive_tag, communicator(comm)})) {}
+        : Traced((
+              g_record.timeline.post({name, SENNIT_NOTICE_SEND, dest, send_tag, communicator(comm)},
+                                     nullptr, [&] { return message_bytes(count, type); }),
+              CallFacts{name, SENNIT_NOTICE_RECEIVE, source, receive_tag, communicator(comm)})) {}
 };
 
 // What both calls do first. `bare` is the MPI's own, `in_task` what a task does in its place.

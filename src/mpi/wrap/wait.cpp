@@ -4,7 +4,7 @@
 #include "mpi/call/blocked_mark.h"
 #include "mpi/chaos/chaos.h"
 #include "mpi/engine/engine.h"
-#include "mpi/extensions/continuation.h"
+#include "mpi/extensions/attendance.h"
 #include "mpi/record/traced.h"
 
 using namespace sennit::mpi;
@@ -24,7 +24,7 @@ constexpr sennit_call kWaits{"MPI_Wait", 0, 1};
                    .requests = 1,
                    .handles = request});
     status = traced.status(status);
-    if (continuations() && !inside_mpi()) {
+    if (g_extensions.continuations.any() && !inside_mpi()) {
         static constexpr auto test = SENNIT_BARE(Test);
         return wait_attending({.name = "MPI_Wait", .requests = 1, .handles = request}, true, 1,
                               request, status, in_task(),
@@ -35,7 +35,7 @@ constexpr sennit_call kWaits{"MPI_Wait", 0, 1};
         return kWait(request, status);
     }
     const Operation operation = {.name = "MPI_Wait", .requests = 1, .handles = request};
-    if (const int error = chaos::failure(operation))
+    if (const int error = g_chaos.failure(operation))
         return error;
     Ticket ticket;
     ticket.handle = request;

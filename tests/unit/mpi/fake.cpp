@@ -3,6 +3,7 @@
 
 #include "mpi/call/bare.h"
 #include "mpi/call/runtime.h"
+#include "mpi/record/timeline.h"
 
 #include <atomic>
 #include <cstdio>
@@ -31,6 +32,7 @@ bool g_hides = false;
 int g_at_once = 0;
 std::uint64_t g_key = 0;
 void (*g_work)() = nullptr;
+std::atomic<int> g_sends_noted{0};
 std::atomic<int> g_tests{0};
 std::atomic<int> g_testers{0};
 std::atomic<int> g_most_testers{0};
@@ -146,7 +148,9 @@ bool worker_wanted() {
 int task_urgency() {
     return -1;
 }
-void note_send() {}
+void note_send() {
+    ++g_sends_noted;
+}
 void add_helpers(int) {}
 void count_pending(int more) {
     g_pending += more;
@@ -160,6 +164,12 @@ void suspend(sennit_task *task, const Operation &) {
     while (fake::resumed(task) == before)
         g_work();
 }
+// Nobody traces.
+sennit_trace_call Timeline::describe(const CallFacts &, std::uint64_t) {
+    return {};
+}
+void Timeline::post(sennit_trace_call, const MPI_Request *) const {}
+
 void resume(sennit_task *task) {
     const std::lock_guard guard(g_mutex);
     const int number = static_cast<int>(reinterpret_cast<std::intptr_t>(task)) - 1;
@@ -187,6 +197,9 @@ void hide_failures(bool hide) {
 }
 int tests() {
     return g_tests;
+}
+int sends_noted() {
+    return g_sends_noted;
 }
 int most_testers() {
     return g_most_testers;
@@ -228,6 +241,7 @@ void reset() {
     g_at_once = 0;
     g_work = nullptr;
     g_tests = 0;
+    g_sends_noted = 0;
     g_most_testers = 0;
     g_pending = 0;
 }

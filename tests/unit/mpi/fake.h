@@ -30,6 +30,8 @@ sennit_task *task(int number);
 // How often the task was resumed; of which the engine has resumed any, in order.
 int resumed(sennit_task *task);
 std::vector<int> resumed();
+// How many sends the runtime was told of.
+int sends_noted();
 // What the runtime was told of pending operations.
 std::int64_t pending();
 // What the policy says: how many long sends may be under way (0: any number), and the key of the

@@ -9,14 +9,15 @@ using namespace sennit::mpi;
 namespace {
 constexpr sennit_call kSend{"MPI_Isend", SENNIT_NOTICE_SEND, 0};
 constexpr sennit_call kReceive{"MPI_Irecv", SENNIT_NOTICE_RECEIVE, 0};
+constinit RequestTable g_table;
 } // namespace
 
 TEST(RequestTable, KnowsTheLastUseOfAHandle) {
     const MPI_Request request = 17;
-    put_in_request_table(&request, {&kSend, 3, 5, 1});
-    put_in_request_table(&request, {&kReceive, 4, 6, 2});
+    g_table.put(&request, {&kSend, 3, 5, 1});
+    g_table.put(&request, {&kReceive, 4, 6, 2});
     RequestFacts facts;
-    ASSERT_TRUE(find_request(request, facts));
+    ASSERT_TRUE(g_table.find(request, facts));
     EXPECT_EQ(facts.call, &kReceive);
     EXPECT_EQ(facts.peer, 4);
     EXPECT_EQ(facts.tag, 6);
@@ -24,22 +25,36 @@ TEST(RequestTable, KnowsTheLastUseOfAHandle) {
 }
 
 TEST(RequestTable, TellsNothingOfAnotherHandleAtThePlace) {
-    const unsigned width = 12;
+    const unsigned width = RequestTable::kPlaceBits;
     const MPI_Request request = 18;
     MPI_Request other = request + 1;
     while (bucket_of_bits(handle_bits(other), width) != bucket_of_bits(handle_bits(request), width))
         ++other;
-    put_in_request_table(&request, {&kSend, 3, 5, 1});
+    g_table.put(&request, {&kSend, 3, 5, 1});
     RequestFacts facts;
-    EXPECT_FALSE(find_request(other, facts));
-    put_in_request_table(&other, {&kReceive, 1, 1, 1});
-    EXPECT_TRUE(find_request(other, facts));
-    EXPECT_FALSE(find_request(request, facts)) << "overwritten";
+    EXPECT_FALSE(g_table.find(other, facts));
+    g_table.put(&other, {&kReceive, 1, 1, 1});
+    EXPECT_TRUE(g_table.find(other, facts));
+    EXPECT_FALSE(g_table.find(request, facts)) << "overwritten";
 }
 
 TEST(RequestTable, NothingIsNotedBeforeThereIsATaskRuntime) {
     const MPI_Request request = 1234;
-    note_request(MPI_SUCCESS, &request, {&kSend, 3, 5, 1});
+    g_table.note(MPI_SUCCESS, &request, {&kSend, 3, 5, 1});
     RequestFacts facts;
-    EXPECT_FALSE(find_request(request, facts));
+    EXPECT_FALSE(g_table.find(request, facts));
+}
+
+TEST(RequestTable, ForgetsWhatWasPostedOnACommunicator) {
+    const MPI_Request request = 4321;
+    const MPI_Request other = 4322;
+    const MPI_Comm comm = 5;
+    attend_to(static_cast<Attention>(kTasks | kRequestTable));
+    g_table.put(&request, {&kSend, 3, 5, handle_bits(comm)});
+    g_table.put(&other, {&kSend, 3, 5, handle_bits(comm) + 1});
+    g_table.forget(&comm);
+    attend_no_more_to(static_cast<Attention>(kTasks | kRequestTable));
+    RequestFacts facts;
+    EXPECT_FALSE(g_table.find(request, facts));
+    EXPECT_TRUE(g_table.find(other, facts));
 }

@@ -23,7 +23,7 @@ namespace {
 class TicketsTest : public testing::Test {
   protected:
     TicketsTest() { fake::reset(); }
-    ~TicketsTest() override { chaos::configure(nullptr); }
+    ~TicketsTest() override { g_chaos.configure(nullptr); }
 
     // A ticket of task `number`, with a request.
     Ticket &file(int number) {
@@ -39,7 +39,7 @@ class TicketsTest : public testing::Test {
         if (!tickets_.take_token())
             return 0;
         const QuietTests quiet;
-        const int done = tickets_.test() + (chaos::on() ? tickets_.finish_late() : 0);
+        const int done = tickets_.test() + (g_chaos.on() ? tickets_.finish_late() : 0);
         tickets_.release_token();
         return done;
     }
@@ -201,7 +201,7 @@ TEST_F(TicketsTest, WhoHoldsTheTokenKeepsOthersFromTesting) {
 TEST_F(TicketsTest, ChaosOrderIsThatOfItsSeed) {
     const auto order = [&](const char *option) {
         fake::reset();
-        chaos::configure(option);
+        g_chaos.configure(option);
         std::vector<MPI_Request> requests;
         for (int i = 0; i < 12; ++i)
             requests.push_back(file(i).request);
@@ -220,7 +220,7 @@ TEST_F(TicketsTest, ChaosOrderIsThatOfItsSeed) {
 }
 
 TEST_F(TicketsTest, ChaosLatencyKeepsWhatIsOver) {
-    chaos::configure("seed:1,latency:60000000"); // a minute
+    g_chaos.configure("seed:1,latency:60000000"); // a minute
     Ticket &ticket = file(1);
     fake::complete(ticket.request);
     for (int i = 0; i < 10; ++i)
@@ -230,7 +230,7 @@ TEST_F(TicketsTest, ChaosLatencyKeepsWhatIsOver) {
 }
 
 TEST_F(TicketsTest, ChaosLatencyEnds) {
-    chaos::configure("seed:1,latency:0,bandwidth:1000000");
+    g_chaos.configure("seed:1,latency:0,bandwidth:1000000");
     Ticket &ticket = file(1);
     ticket.operation.notice = Notice::receive;
     fake::complete(ticket.request, MPI_SUCCESS, 100);

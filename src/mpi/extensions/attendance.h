@@ -1,41 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI's continuations (mpix_continue.h) over the engine. An operation is a Batch of tickets. When
-// it is complete, its continuation goes to the continuation request that it was registered with. A
-// thread that may call it does so.
-//
-// For the MPI library a continuation request is a persistent receive from ourselves. It is complete
-// when we send to it: that is when a test or a wait finds that no continuation is left. So all
-// calls that take requests work on it, and on arrays with other requests in it. Calls that test or
-// wait come here first.
+// Tests and waits while there are continuation requests, which may be among theirs.
 #pragma once
 
 #include "mpi/call/blocked_mark.h"
 #include "mpi/call/callback_state.h"
 #include "mpi/engine/engine.h"
+#include "mpi/extensions/extensions.h"
 
 #include <sched.h>
 
 namespace sennit::mpi {
-
-struct ContinuationRequest;
-
-extern constinit std::atomic<int> g_continuation_requests;
-
-// Are there continuation requests? What every test and wait looks at.
-inline bool continuations() {
-    return g_continuation_requests.load(std::memory_order_relaxed) != 0;
-}
-
-// Call what is ready to be called, on a thread of the program's or (not `application`) of a
-// library's. Returns how many.
-int run_continuations(bool application);
-
-// Requests were started: those of continuations that are among them.
-void activate_continuations(int count, const MPI_Request *requests);
-// A request is about to be freed; it may be a continuation request.
-void free_continuation_request(MPI_Request handle);
-// Before MPI_Finalize.
-void free_continuations();
 
 // The continuation requests among the requests of a test or a wait, while that lasts.
 class Attendance {
@@ -54,10 +28,11 @@ class Attendance {
 
   private:
     struct Entry {
-        ContinuationRequest *request;
+        Continuations::Request *request;
         int index;
     };
     static constexpr int kFew = 4;
+    Continuations &all_ = g_extensions.continuations;
     Mode mode_;
     int requests_;
     int count_ = 0;

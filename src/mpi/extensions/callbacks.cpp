@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpi/extensions/callback.h"
+#include "mpi/extensions/callbacks.h"
 
 #include "mpi/call/bare.h"
 #include "mpi/call/object.h"
@@ -13,19 +13,14 @@
 namespace sennit::mpi {
 
 namespace {
-constexpr unsigned kMostKnownBits = 6;
-constexpr unsigned kMostKnown = 1u << kMostKnownBits; // functions; a program has few
-constexpr int kDeepest = 16;                          // callbacks within callbacks on one stack
-std::atomic<int> g_under_way{0};
+constexpr int kDeepest = 16; // callbacks within callbacks on one stack
 } // namespace
 
-Callback::Known Callback::s_known[kMostKnown];
-
 // Null when there is no more room: then nothing is known of it.
-Callback::Known *Callback::find(Function function) {
+Callbacks::Known *Callbacks::find(Function function) {
     unsigned at = bucket_of_bits(handle_bits(function), kMostKnownBits);
     for (unsigned i = 0; i < kMostKnown; ++i, at = (at + 1) % kMostKnown) {
-        Known &known = s_known[at];
+        Known &known = known_[at];
         Function there = known.function.load(std::memory_order_relaxed);
         if (there == nullptr &&
             known.function.compare_exchange_strong(there, function, std::memory_order_relaxed))
@@ -36,12 +31,12 @@ Callback::Known *Callback::find(Function function) {
     return nullptr;
 }
 
-void Callback::never_blocks(Function function) {
+void Callbacks::never_blocks(Function function) {
     if (Known *known = find(function))
         known->habit.store(Habit::returns, std::memory_order_relaxed);
 }
 
-Habit Callback::habit_of(Function function, Known *known) {
+Habit Callbacks::habit_of(Function function, Known *known) {
     if (!known)
         return Habit::unseen;
     Habit habit = known->habit.load(std::memory_order_relaxed);
@@ -55,7 +50,7 @@ Habit Callback::habit_of(Function function, Known *known) {
 }
 
 // Call it, and learn whether it makes calls that may block.
-void Callback::watch(Function function, void (*call)(void *), void *arg) {
+void Callbacks::watch(Function function, void (*call)(void *), void *arg) {
     Known *const known = find(function);
     const InCallback::Watched watched(known ? &known->habit : nullptr);
     call(arg);
@@ -64,7 +59,7 @@ void Callback::watch(Function function, void (*call)(void *), void *arg) {
         known->habit.compare_exchange_strong(unseen, Habit::returns, std::memory_order_relaxed);
 }
 
-bool Callback::goes_elsewhere(Function function, bool at_once) {
+bool Callbacks::goes_elsewhere(Function function, bool at_once) {
     static const auto fulfil = reinterpret_cast<Function>(find_in_runtime("omp_fulfill_event"));
     if (function == fulfil)
         return false;
@@ -76,23 +71,24 @@ bool Callback::goes_elsewhere(Function function, bool at_once) {
     return habit == Habit::blocks || (habit == Habit::unseen && !at_once);
 }
 
-bool Callback::too_many(Function function) {
+bool Callbacks::too_many(Function function) {
     return InCallback::depth() >= kDeepest && !runtime_present() && !goes_elsewhere(function);
 }
 
-void Callback::run(Function function, void (*call)(void *), void *arg, bool at_once) {
+void Callbacks::run(Function function, void (*call)(void *), void *arg, bool at_once) {
     if (goes_elsewhere(function, at_once))
         call_elsewhere(function, call, arg);
     else
         run_here(function, call, arg);
 }
 
-void Callback::run_here(Function function, void (*call)(void *), void *arg) {
+void Callbacks::run_here(Function function, void (*call)(void *), void *arg) {
     const InCallback::Here here;
     watch(function, call, arg);
 }
 
-struct Callback::Elsewhere : Job {
+struct Callbacks::Elsewhere : Job {
+    Callbacks &callbacks;
     Function function;
     void (*what)(void *);
     void *arg;
@@ -105,28 +101,25 @@ struct Callback::Elsewhere : Job {
         static_cast<Elsewhere &>(self).call();
     }
     void call() {
-        watch(function, what, arg);
+        callbacks.watch(function, what, arg);
+        std::atomic<int> &under_way = callbacks.under_way_;
         std::free(this);
-        g_under_way.fetch_sub(1, std::memory_order_release);
+        under_way.fetch_sub(1, std::memory_order_release);
     }
 };
 
-void Callback::call_elsewhere(Function function, void (*call)(void *), void *arg) {
+void Callbacks::call_elsewhere(Function function, void (*call)(void *), void *arg) {
     if (void *memory = std::malloc(sizeof(Elsewhere))) {
-        auto *self = new (memory) Elsewhere{{}, function, call, arg};
+        auto *self = new (memory) Elsewhere{{}, *this, function, call, arg};
         self->Job::call = Elsewhere::in_thread;
-        g_under_way.fetch_add(1, std::memory_order_relaxed);
+        under_way_.fetch_add(1, std::memory_order_relaxed);
         if (runtime_present() ? spawn_task(Elsewhere::in_task, self)
                               : g_engine.helpers.hand_out(*self))
             return;
-        g_under_way.fetch_sub(1, std::memory_order_relaxed);
+        under_way_.fetch_sub(1, std::memory_order_relaxed);
         std::free(memory);
     }
     run_here(function, call, arg);
-}
-
-int Callback::under_way() {
-    return g_under_way.load(std::memory_order_acquire);
 }
 
 } // namespace sennit::mpi

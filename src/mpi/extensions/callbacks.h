@@ -9,6 +9,12 @@
 // of the library's. A function is taken for one that may block until it has returned without, and
 // for good if its machine code shows a blocking call. If another one blocks all the same, its
 // thread goes on polling.
+//
+// State: what is known of functions, a hash table without a lock in which a place belongs to a
+// function for good; how many are under way. Any thread.
+//
+// Capacity: kMostKnown functions; a program has few. Of more nothing is known: they are called
+// elsewhere.
 #pragma once
 
 #include "mpi/call/call_path.h"
@@ -16,28 +22,35 @@
 
 namespace sennit::mpi {
 
-class Callback {
+class Callbacks {
   public:
     using Function = void (*)(); // of any type
+    static constexpr unsigned kMostKnownBits = 6;
+    static constexpr unsigned kMostKnown = 1u << kMostKnownBits;
+
+    constexpr Callbacks() = default;
+    Callbacks(const Callbacks &) = delete;
+    Callbacks &operator=(const Callbacks &) = delete;
+
     // call(arg), which calls `function` and does what is to be done afterwards: here and now, or
     // elsewhere.
     // `at_once`: in the call that it was given to, which a callback of unknown habits may delay.
-    static void run(Function function, void (*call)(void *arg), void *arg, bool at_once = false);
-    static void run_here(Function function, void (*call)(void *arg), void *arg);
+    void run(Function function, void (*call)(void *arg), void *arg, bool at_once = false);
+    void run_here(Function function, void (*call)(void *arg), void *arg);
     // Has it to be called elsewhere?
-    static bool goes_elsewhere(Function function, bool at_once = false);
+    bool goes_elsewhere(Function function, bool at_once = false);
     // May those that are to be called here be called now? Not from within another one, without end,
     // unless that one blocks.
     static bool may_begin() { return !InCallback::polls() || InCallback::blocked(); }
     // Are so many on this thread's stack that one more has to wait until some have returned? Where
     // others can call it, they do.
-    static bool too_many(Function function);
+    bool too_many(Function function);
     // From now on there may be callbacks: blocking calls look whether they are in one.
     static void expect() { attend_to(kCallbacks); }
     // This function, one of ours, does not block.
-    static void never_blocks(Function function);
+    void never_blocks(Function function);
     // That are called elsewhere and have not returned.
-    static int under_way();
+    int under_way() const { return under_way_.load(std::memory_order_acquire); }
 
   private:
     struct Known {
@@ -45,12 +58,14 @@ class Callback {
         std::atomic<Habit> habit{Habit::unknown};
     };
     struct Elsewhere;
-    static Known *find(Function function);
-    static Habit habit_of(Function function, Known *known);
-    static void watch(Function function, void (*call)(void *arg), void *arg);
-    static void call_elsewhere(Function function, void (*call)(void *arg), void *arg);
 
-    static Known s_known[];
+    Known *find(Function function);
+    static Habit habit_of(Function function, Known *known);
+    void watch(Function function, void (*call)(void *arg), void *arg);
+    void call_elsewhere(Function function, void (*call)(void *arg), void *arg);
+
+    Known known_[kMostKnown];
+    std::atomic<int> under_way_{0};
 };
 
 } // namespace sennit::mpi

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/extensions/continuations.h"
+
+#include "mpi/call/bare.h"
+#include "mpi/call/guard.h"
+#include "mpi/engine/engine.h"
+
+#include <new>
+
+namespace sennit::mpi {
+namespace {
+
+void fail(Continuation *continuation, int error) {
+    continuation->owner->error = error;
+    continuation->owner->failed.push(continuation);
+}
+
+Callbacks::Function function_of(const Continuation &continuation) {
+    return reinterpret_cast<Callbacks::Function>(continuation.callback);
+}
+
+} // namespace
+
+Continuations::Request **Continuations::bucket_of(MPI_Request handle) {
+    return &buckets_[bucket_of_bits(handle_bits(handle), kBucketBits)];
+}
+
+Continuations::Request *Continuations::find(MPI_Request handle) {
+    Request *request = *bucket_of(handle);
+    while (request && request->handle != handle)
+        request = request->next_in_bucket;
+    return request;
+}
+
+// What may be called by whoever polls counts as pending, so that somebody polls.
+void Continuations::announce(Request &request) {
+    const bool callable = request.active && (!request.poll_only || request.waiters > 0);
+    const int wanted = callable ? request.ready_count : 0;
+    for (; request.announced < wanted; ++request.announced) {
+        g_engine.tickets.begin_pending();
+        callable_.fetch_add(1, std::memory_order_release);
+    }
+    for (; request.announced > wanted; --request.announced) {
+        g_engine.tickets.end_pending();
+        callable_.fetch_sub(1, std::memory_order_relaxed);
+    }
+}
+
+// For MPI, the request is complete: what was posted by MPI_Start receives.
+void Continuations::complete_request(Request &request) {
+    static constexpr auto rsend = SENNIT_BARE(Rsend);
+    request.active = false;
+    outside_task([&] { return rsend(nullptr, 0, MPI_BYTE, 0, request.tag, self_); });
+}
+
+void Continuations::destroy_if_unused(Request &request) {
+    if (!request.freed || request.registered > 0 || request.attended > 0)
+        return;
+    Request **at = &all_;
+    while (*at != &request)
+        at = &(*at)->next;
+    *at = request.next;
+    while (Continuation *failed = request.failed.pop())
+        delete failed;
+    delete &request;
+}
+
+// A continuation is no longer registered.
+void Continuations::leave(Request &request) {
+    if (--request.registered == 0 && request.active && request.waiters > 0)
+        complete_request(request);
+    destroy_if_unused(request);
+}
+
+void Continuations::call(void *given) {
+    auto *continuation = static_cast<Continuation *>(given);
+    Request &request = *continuation->owner;
+    Continuations &self = continuation->all;
+    const int result = continuation->callback(continuation->error, continuation->data);
+    const Guard guard(self.mutex_);
+    if (result != MPI_SUCCESS)
+        fail(continuation, result);
+    else
+        delete continuation;
+    self.leave(request);
+}
+
+void Continuations::call_first(Request &request, bool here) {
+    Continuation *continuation = request.ready.pop();
+    --request.ready_count;
+    announce(request);
+    pthread_mutex_unlock(&mutex_);
+    if (here)
+        callbacks_.run_here(function_of(*continuation), call, continuation);
+    else
+        callbacks_.run(function_of(*continuation), call, continuation);
+    pthread_mutex_lock(&mutex_);
+}
+
+bool Continuations::may_call(const Request &request, bool application) {
+    return request.announced > 0 && (application || request.any_thread) &&
+           (request.max_poll == 0 || request.pass != pass_ ||
+            request.called_in_pass < request.max_poll) &&
+           (Callbacks::may_begin() || callbacks_.goes_elsewhere(function_of(*request.ready.first)));
+}
+
+bool Continuations::enter(Continuation &continuation, MPI_Request handle) {
+    const Guard guard(mutex_);
+    continuation.owner = find(handle);
+    if (continuation.owner)
+        ++continuation.owner->registered;
+    return continuation.owner != nullptr;
+}
+
+void Continuations::withdraw(Continuation *continuation) {
+    const Guard guard(mutex_);
+    leave(*continuation->owner);
+    delete continuation;
+}
+
+void Continuations::complete(Continuation *continuation) {
+    const Guard guard(mutex_);
+    Request &request = *continuation->owner;
+    if (continuation->error != MPI_SUCCESS && !continuation->invoke_failed) {
+        fail(continuation, continuation->error);
+        leave(request);
+        return;
+    }
+    request.ready.push(continuation);
+    ++request.ready_count;
+    announce(request);
+}
+
+void Continuations::activate(int count, const MPI_Request *requests) {
+    const Guard guard(mutex_);
+    for (int i = 0; i < count; ++i)
+        if (Request *request = find(requests[i])) {
+            request->active = true;
+            announce(*request);
+        }
+}
+
+void Continuations::free(MPI_Request handle) {
+    const Guard guard(mutex_);
+    Request *const found = find(handle);
+    if (!found)
+        return;
+    // Nobody can test or wait for it any more; its continuations run all the same.
+    if (found->active)
+        complete_request(*found);
+    found->poll_only = false;
+    found->active = found->registered > 0;
+    announce(*found);
+    Request **at = bucket_of(handle);
+    while (*at != found)
+        at = &(*at)->next_in_bucket;
+    *at = found->next_in_bucket;
+    if (count_.fetch_sub(1, std::memory_order_relaxed) == 1)
+        attend_no_more_to(kContinuations);
+    found->freed = true;
+    destroy_if_unused(*found);
+}
+
+void Continuations::close() {
+    static constexpr auto comm_free = SENNIT_BARE(Comm_free);
+    const Guard guard(mutex_);
+    if (has_self_ && !any())
+        outside_task([&] { return comm_free(&self_); });
+    has_self_ = false;
+}
+
+int Continuations::run(bool application) {
+    if (callable_.load(std::memory_order_acquire) == 0)
+        return 0;
+    int called = 0;
+    const Guard guard(mutex_);
+    const std::uint64_t pass = ++pass_;
+    for (Request *request = all_; request;) {
+        if (!may_call(*request, application)) {
+            request = request->next;
+            continue;
+        }
+        request->called_in_pass = request->pass == pass ? request->called_in_pass + 1 : 1;
+        request->pass = pass;
+        call_first(*request, false);
+        ++called;
+        request = all_; // the list may have changed
+    }
+    return called;
+}
+
+int Continuations::make(bool poll_only, bool any_thread, int max_poll, MPI_Request *handle) {
+    static constexpr auto comm_dup = SENNIT_BARE(Comm_dup);
+    static constexpr auto recv_init = SENNIT_BARE(Recv_init);
+    constexpr int tags = 32768;
+    auto *request = new (std::nothrow) Request;
+    if (!request)
+        return MPI_ERR_NO_MEM;
+    const Guard guard(mutex_);
+    request->tag = made_++ % tags;
+    request->poll_only = poll_only;
+    request->any_thread = any_thread;
+    request->max_poll = max_poll;
+    const int error = outside_task([&] {
+        if (!has_self_) {
+            if (const int failure = comm_dup(MPI_COMM_SELF, &self_); failure != MPI_SUCCESS)
+                return failure;
+            has_self_ = true;
+        }
+        return recv_init(nullptr, 0, MPI_BYTE, 0, request->tag, self_, &request->handle);
+    });
+    if (error != MPI_SUCCESS) {
+        delete request;
+        return error;
+    }
+    request->next = all_;
+    all_ = request;
+    request->next_in_bucket = *bucket_of(request->handle);
+    *bucket_of(request->handle) = request;
+    count_.fetch_add(1, std::memory_order_relaxed);
+    attend_to(kContinuations);
+    *handle = request->handle;
+    return MPI_SUCCESS;
+}
+
+bool Continuations::take_failed(MPI_Request handle, int *count, void **data) {
+    const Guard guard(mutex_);
+    Request *request = find(handle);
+    if (!request)
+        return false;
+    int taken = 0;
+    for (; taken < *count; ++taken) {
+        Continuation *failed = request->failed.pop();
+        if (!failed)
+            break;
+        data[taken] = failed->data;
+        delete failed;
+    }
+    if (!request->failed.first)
+        request->error = MPI_SUCCESS;
+    *count = taken;
+    return true;
+}
+
+} // namespace sennit::mpi

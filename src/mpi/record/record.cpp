@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/record/record.h"
+
+#include "mpi/call/bare.h"
+#include "mpi/engine/engine.h"
+
+namespace sennit::mpi {
+
+constinit Record g_record;
+
+void Record::starts(int count, const MPI_Request *starting) {
+    if (inside_mpi())
+        return;
+    PersistentFacts facts;
+    for (int i = 0; i < count; ++i)
+        if (persistent.find(starting[i], facts) && facts.notice == Notice::send)
+            g_engine.begin_send(facts.peer);
+}
+
+void Record::started(int count, const MPI_Request *starting) {
+    if (!timeline.on() || inside_mpi())
+        return;
+    PersistentFacts facts;
+    for (int i = 0; i < count; ++i)
+        if (persistent.find(starting[i], facts) && facts.call.call)
+            timeline.post(facts.call, &starting[i]);
+}
+
+int free_comm(MPI_Comm *comm) {
+    static constexpr auto bare = SENNIT_BARE(Comm_free);
+    g_record.forget(comm);
+    return bare(comm);
+}
+
+int disconnect_comm(MPI_Comm *comm) {
+    static constexpr auto bare = SENNIT_BARE(Comm_disconnect);
+    g_record.forget(comm);
+    return bare(comm);
+}
+
+} // namespace sennit::mpi
