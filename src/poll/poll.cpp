@@ -64,7 +64,8 @@ std::atomic<bool> g_ticker_started{false};
 std::atomic<bool> g_ticker_awake{false};
 constexpr int kLingerTicks = 16;
 
-void (*g_look)() = nullptr;
+void (*g_look)(void *arg) = nullptr;
+void *g_look_arg = nullptr;
 std::uint64_t g_look_period = 0;
 
 // Fire what is due; returns nanoseconds to the next deadline, or -1.
@@ -111,7 +112,7 @@ void *ticker(void *) {
         if (g_look) {
             const std::uint64_t now = now_ns();
             if (now >= next_look) {
-                g_look();
+                g_look(g_look_arg);
                 next_look = now_ns() + g_look_period;
             }
             nap = sooner(nap, static_cast<std::int64_t>(g_look_period));
@@ -293,7 +294,8 @@ bool timers_pending() {
     return pending;
 }
 
-void set_watch(void (*look)(), std::uint64_t period_ns) {
+void set_watch(void (*look)(void *arg), void *arg, std::uint64_t period_ns) {
+    g_look_arg = arg;
     g_look = look;
     g_look_period = period_ns;
     detail::g_wants_watch.store(true, std::memory_order_relaxed);

@@ -62,7 +62,7 @@ bool timers_pending();
 std::uint64_t now_ns();
 
 // The watch: look() is called by the ticker every `period_ns` once somebody began it.
-void set_watch(void (*look)(), std::uint64_t period_ns);
+void set_watch(void (*look)(void *arg), void *arg, std::uint64_t period_ns);
 namespace detail {
 extern std::atomic<bool> g_wants_watch;
 }

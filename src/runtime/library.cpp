@@ -18,6 +18,7 @@
 #include "pthread/waits.h"
 #include "runtime/hang_regions.h"
 #include "runtime/names.h"
+#include "runtime/process.h"
 #include "runtime/statistics.h"
 #include "sched/order.h"
 #include "sched/worker.h"
@@ -26,7 +27,6 @@
 #include "task/priorities.h"
 #include "task/task.h"
 #include "trace/trace.h"
-#include "watch/watch.h"
 
 #include <pthread.h>
 
@@ -59,7 +59,7 @@ void after_fork_in_child() {
     omp::parking_after_fork_in_child();
     omp::team_after_fork_in_child();
     trace::after_fork_in_child();
-    watch::after_fork_in_child();
+    runtime::g_process.watch.after_fork_in_child();
     pthread::after_fork_in_child();
     pthread::once_after_fork_in_child();
     task::priorities_after_fork();
@@ -89,7 +89,7 @@ void see_loaded_objects() {
     task::observer_setup();
     ompt::setup();
     runtime::statistics_setup();
-    watch::setup(runtime::kHangRegions);
+    runtime::g_process.watch.start(runtime::kHangRegions);
     pthread::leave_message_libraries_alone();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
     see_loaded_objects();

@@ -11,10 +11,10 @@
 #include "poll/poll.h"
 #include "program/code.h"
 #include "pthread/libraries.h"
+#include "runtime/process.h"
 #include "sched/processors.h"
 #include "task/priorities.h"
 #include "task/task.h"
-#include "watch/watch.h"
 
 #include <cstdio>
 #include <cstring>
@@ -126,7 +126,7 @@ SENNIT_EXPORT void sennit_libraries_loaded(void) {
 }
 
 SENNIT_EXPORT void sennit_meets_others(void) {
-    watch::note_others();
+    runtime::g_process.watch.note_others();
 }
 
 SENNIT_EXPORT const int32_t *sennit_teams_with_tasks(void) {

@@ -7,6 +7,7 @@
 #include "base/message.h"
 #include "fiber/stack.h"
 #include "poll/poll.h"
+#include "runtime/process.h"
 #include "sched/order.h"
 #include "sched/policy/profiles.h"
 #include "sched/worker.h"
@@ -24,8 +25,6 @@
 
 namespace sennit::runtime {
 namespace {
-
-char *g_prefix = nullptr;
 
 sennit_statistics read_statistics() {
     sennit_statistics now{};
@@ -90,7 +89,7 @@ void write_at_exit() {
         {"stacks_live", now.stacks_live},       {"polls", now.polls},
     };
     char *path = nullptr;
-    if (asprintf(&path, "%s.%d.json", g_prefix, static_cast<int>(getpid())) < 0)
+    if (asprintf(&path, "%s.%d.json", g_process.statistics_prefix, static_cast<int>(getpid())) < 0)
         return warn("SENNIT_STATS: no memory to write the statistics");
     trace::JsonFile file(path);
     const char *separator = "{";
@@ -138,8 +137,8 @@ void statistics_setup() {
     trace::set_row_of_thread(row_of_thread);
     if (!*config().stats)
         return;
-    g_prefix = trace::absolute_path(config().stats);
-    if (g_prefix)
+    g_process.statistics_prefix = trace::absolute_path(config().stats);
+    if (g_process.statistics_prefix)
         std::atexit(write_at_exit);
     else
         warn("SENNIT_STATS: no memory to note the path: no statistics are written");

@@ -11,11 +11,59 @@
 // speaks up when all ranks stood still *at the same time* (tools/sennit/hang_watch.h).
 #pragma once
 
+#include "watch/foreign.h"
+#include "watch/link.h"
+
+#include <atomic>
+#include <cstdint>
+
 namespace sennit::watch {
 
-struct Regions;                     // regions.h
-void setup(const Regions &regions); // which stay
-void after_fork_in_child();
-void note_others(); // the process may wait for processes that are not of the job
+struct Regions; // regions.h
+struct Report;  // report.h
+class Survey;   // survey.h
+
+// One for a program; the ticker's thread alone uses it, unless said otherwise.
+class Watch {
+  public:
+    // From now on the ticker looks, if SENNIT_HANG wants it. Both stay.
+    void start(const Regions &regions);
+    void after_fork_in_child();
+    // The process may wait for processes that are not of the job. On any thread.
+    void note_others() { others_.store(true, std::memory_order_relaxed); }
+
+  private:
+    struct Glance;
+    // The time in which nothing moved, and what was said about it.
+    struct Stillness {
+        std::uint64_t trail = 0;
+        std::uint64_t since = 0; // 0: something moved at the last look
+        std::uint64_t last_look = 0;
+        bool told = false;
+        bool silent = false; // judged, and not to be told
+        bool outside = false;
+        char *message = nullptr; // for `sennit run`, without its first line
+        char *calls = nullptr;   // if they are certain
+    };
+
+    static Glance glance();
+    void look();
+    void begin_anew(const Glance &seen, std::uint64_t before);
+    bool judge(std::uint64_t now);
+    bool has_moved(const Survey &survey, const Report &report);
+    void print(const char *headline, const Report &report);
+    const char *who();
+    void forget();
+
+    Stillness stillness_;
+    Foreign foreign_;
+    Link link_;
+    const Regions *regions_ = nullptr;
+    std::uint64_t grace_ = 0;
+    bool asked_for_ = false; // SENNIT_HANG is set
+    int rank_ = -1;
+    char name_[64] = "";
+    std::atomic<bool> others_{false};
+};
 
 } // namespace sennit::watch

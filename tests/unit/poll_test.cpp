@@ -102,7 +102,7 @@ TEST(Poll, AServiceThatDoesNotReturnIsBusyUnlessItsThreadBlocks) {
         while_blocked = poll::activity([](int thread_id) { return thread_id == holder; });
         return 1;
     };
-    poll::set_watch(nullptr, 0); // which would ask, too
+    poll::set_watch(nullptr, nullptr, 0); // which would ask, too
     ASSERT_EQ(poll::register_service("slow", look, nullptr, &service), SENNIT_SUCCESS);
     poll::add_pending(service, 1);
     while (holder == 0) // perhaps the ticker does

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What there is once in a program, whatever its threads and teams: what this room puts together and
+// no room below has to reach. Constant-initialized, so it is there before any constructor runs.
+#pragma once
+
+#include "watch/watch.h"
+
+namespace sennit::runtime {
+
+struct Process {
+    watch::Watch watch;
+    char *statistics_prefix = nullptr; // of the files that SENNIT_STATS asks for
+};
+inline constinit Process g_process;
+
+} // namespace sennit::runtime
