@@ -79,13 +79,13 @@ void release_depends(sched::Worker *worker, Task &task, Then then) {
 
 // The body has returned and all events are fulfilled.
 void complete(sched::Worker *worker, Task &task, Then then) {
-    SENNIT_ASSERT(task.state.step(TaskState::completed));
-    trace::task_complete(task.trace_id);
     if (SENNIT_UNLIKELY(task.is(Task::kSpawned))) {
         const auto &spawn = *static_cast<const SpawnPayload *>(task.payload());
         if (spawn.done)
-            spawn.done(spawn.done_arg);
+            spawn.done(spawn.done_arg); // may suspend the task
     }
+    SENNIT_ASSERT(task.state.step(TaskState::completed));
+    trace::task_complete(task.trace_id);
     Task *parent = task.parent;
     Taskgroup *group = task.taskgroup;
     sched::Group *team = task.team;

@@ -5,14 +5,15 @@
 //        │          ▲ │        │ ▲
 //        │          │ ▼        │ └──► suspended
 //        └──────► excluded     ├────► paused ──► ready
-//                              └────► ended ───► completed, ready
+//                              └────► ended ───► completed, ready, suspended
 //
 // created: its creator alone knows it, or predecessors that have not completed. excluded: wants its
 // mutexinoutset items; from `created` where its creator runs it at once. suspended: waits in
 // sennit_task_suspend, its body is on a parked fiber. paused: its body has returned and asks to be
 // called again later, or was cut in parts (straight to ready). ended: its body has returned,
-// external events are left; the last thing of some is a callback. completed: dependences are
-// released; the memory stays until the last child and the last successor have forgotten it.
+// external events are left; the last thing of some is a callback, which may wait. completed:
+// dependences are released; the memory stays until the last child and the last successor have
+// forgotten it.
 #pragma once
 
 #include "base/states.h"
@@ -48,7 +49,7 @@ constexpr unsigned after(TaskState state) {
     case paused:
         return states(ready);
     case ended:
-        return states(completed, ready);
+        return states(completed, ready, suspended);
     case completed:
         break;
     }
