@@ -42,7 +42,8 @@ Fiber *Worker::make_fiber() {
 // What is done in between by one of them may be half done when another comes: for the C++ library
 // that is a second thread, else it takes what waits for itself (a static variable) for a mistake.
 void Worker::list(Fiber &fiber) {
-    __libc_single_threaded = 0;
+    if (__libc_single_threaded) // without threads, so nobody else writes it
+        __libc_single_threaded = 0;
     fibers_lock_.lock();
     fiber.listed_next = fibers_;
     fiber.listed_at = &fibers_;
