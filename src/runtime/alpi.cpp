@@ -227,7 +227,7 @@ SENNIT_EXPORT int alpi_task_suspend(alpi_task *task) {
         return ALPI_ERR_PARAMETER; // nobody would call such a body again
     switch (self.again_mode) {
     case ALPI_SUSPEND_MODE_SUBMIT:
-        task::requeue(self);
+        task::requeue(self, task::Again::after_others); // such a task polls: others have their turn
         break;
     case ALPI_SUSPEND_MODE_TIMEOUT_SUBMIT:
         task::requeue(self, task::Again::after_time, self.again_after_ns);

@@ -66,6 +66,18 @@ void push_foreign(Group &group, Node *node) {
     group.leave();
 }
 
+void push_last(Group &group, Node *node) {
+    group.visit();
+    if (ordered()) {
+        node->age = rules().newest ? 0 : next_age();
+        group.queues[0].push(node);
+    } else {
+        group.slots[0]->queue.push(node, ReadyQueue::Place::back);
+    }
+    announce_work(group);
+    group.leave();
+}
+
 void Worker::push_next(Slot &where, Node *node) {
     // Where ordered, only as long as the queue would give it back anyway.
     const bool others = ordered() ? where.ready() > 0 : node->priority > 0;

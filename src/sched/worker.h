@@ -331,6 +331,8 @@ inline Worker::All Worker::all() {
 
 // Put a ready task on a queue of its group, from any thread.
 void push_foreign(Group &group, Node *node);
+// The same, behind all of its priority that are ready.
+void push_last(Group &group, Node *node);
 
 // Tell the sleepers of `group` that its queues hold work.
 void wake_one(Group &group);

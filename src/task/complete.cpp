@@ -22,6 +22,12 @@ void make_ready(sched::Worker *worker, Task &task, Then then) {
     }
 }
 
+void make_ready_last(Task &task) {
+    SENNIT_ASSERT(task.state.step(TaskState::ready));
+    trace::task_ready(task.trace_id);
+    sched::push_last(*task.team, &task);
+}
+
 void node_ready(sched::Worker *worker, DependNode &node, Then then) {
     if (node.waiter)
         node.waiter->signal();

@@ -56,7 +56,7 @@ void run_beyond_team(sched::Worker &worker, sched::Slot &guest, Task &task) {
 // ---- and again ------------------------------------------------------------------------------
 
 void requeue(Task &task, Again when, std::uint64_t ns) {
-    if (when != Again::at_once)
+    if (when == Again::after_time || when == Again::after_events)
         note_elsewhere();
     task.flags |= Task::kRequeued;
     task.again = static_cast<std::uint8_t>(when);
@@ -78,7 +78,8 @@ struct AgainTimer : poll::Timer {
 
 void detail::run_again(sched::Worker &worker, Task &task) {
     const auto when = static_cast<Again>(task.again);
-    SENNIT_ASSERT(when == Again::at_once || task.state.step(TaskState::paused));
+    SENNIT_ASSERT(when == Again::at_once || when == Again::after_others ||
+                  task.state.step(TaskState::paused));
     if (when == Again::after_events) {
         // kRequeued stays: it tells who fulfils the last event what to do.
         fold_children(task);
@@ -97,7 +98,10 @@ void detail::run_again(sched::Worker &worker, Task &task) {
             return;
         }
     }
-    make_ready(&worker, task, Then::queue);
+    if (when == Again::after_others)
+        make_ready_last(task);
+    else
+        make_ready(&worker, task, Then::queue);
 }
 
 } // namespace sennit::task

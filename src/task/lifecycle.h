@@ -57,6 +57,7 @@ enum class Then { queue, next }; // where the first ready successor goes
 
 // What waited for its dependences, or for its mutexinoutset items, may run.
 void make_ready(sched::Worker *worker, Task &task, Then then);
+void make_ready_last(Task &task); // behind the others that are ready
 void node_ready(sched::Worker *worker, DependNode &node, Then then);
 
 // The end of a deferred task: releases its dependences, tells who waits for it and frees it.

@@ -277,7 +277,7 @@ void end_taskgroup(sched::Worker &worker);
 
 // The running task asks for its body to be called again once it has returned: an untied task that
 // the compiler cut in parts, or alpi_task_suspend.
-enum class Again : std::uint8_t { at_once, after_time, after_events };
+enum class Again : std::uint8_t { at_once, after_others, after_time, after_events };
 void requeue(Task &task, Again when = Again::at_once, std::uint64_t ns = 0);
 
 // External events; see sennit.h. fulfil may be called on any thread.

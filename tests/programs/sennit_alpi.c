@@ -158,6 +158,38 @@ static void spawn_and_suspend(void) {
         DOOR(alpi_task_waitfor_ns)(100000, NULL);
 }
 
+/* Bodies that ask to run again at once take turns: one that polls keeps nobody from running. */
+static struct {
+    int spawned, runs[2], done;
+} turns;
+
+static void body_that_polls(void *argument) {
+    const int me = argument == &turns.runs[1];
+    const int mine = __atomic_add_fetch(&turns.runs[me], 1, __ATOMIC_ACQ_REL);
+    if (!__atomic_load_n(&turns.spawned, __ATOMIC_ACQUIRE))
+        __atomic_store_n(&turns.runs[me], 0, __ATOMIC_RELEASE);
+    else if (__atomic_load_n(&turns.runs[!me], __ATOMIC_ACQUIRE) >= 100)
+        return;
+    else
+        CHECK(mine < 1000000);
+    CHECK_EQ(DOOR(alpi_task_suspend_mode_set)(self(), ALPI_SUSPEND_MODE_SUBMIT, 0), ALPI_SUCCESS);
+    CHECK_EQ(DOOR(alpi_task_suspend)(self()), ALPI_SUCCESS);
+}
+
+static void polled(void *argument) {
+    __atomic_add_fetch((int *)argument, 1, __ATOMIC_ACQ_REL);
+}
+
+static void take_turns(void) {
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(DOOR(alpi_task_spawn)(body_that_polls, &turns.runs[i], polled, &turns.done,
+                                       "polls", NULL),
+                 ALPI_SUCCESS);
+    __atomic_store_n(&turns.spawned, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&turns.done, __ATOMIC_ACQUIRE) < 2)
+        DOOR(alpi_task_waitfor_ns)(100000, NULL);
+}
+
 static void *outside(void *argument) {
     struct alpi_task *task = NULL;
     CHECK_EQ(DOOR(alpi_task_self)(&task), ALPI_ERR_OUTSIDE_TASK);
@@ -168,6 +200,7 @@ int main(void) {
     pthread_t thread;
     versions_features_and_texts();
     spawn_and_suspend(); /* before any region, as from MPI_Init_thread */
+    take_turns();
     block_unblock_and_wait();
     cpus();
     CHECK_EQ(pthread_create(&thread, NULL, outside, NULL), 0);
