@@ -289,6 +289,9 @@ void sennit_trace_call_end(int source, int tag, uint64_t bytes);
 void sennit_trace_post(const struct sennit_trace_call *call);
 /* The call that it is in, or its completion, waits for an operation. */
 void sennit_trace_waits_for(uint64_t request);
+/* The completion of a task waits for an operation: of the task whose event `event` is, a handle of
+ * OpenMP's; where that is 0 of the calling one, if any of its events is not fulfilled. */
+void sennit_trace_completes(uint64_t request, uint64_t event);
 /* Who is in a group: ranks[i] is member i's number in the whole job; null: the first `size`. */
 void sennit_trace_group(uint64_t group, int size, const int *ranks, const char *name);
 /* Who this process is in the whole job; how far rank 0's CLOCK_MONOTONIC is ahead, within

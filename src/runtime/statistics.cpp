@@ -191,6 +191,20 @@ SENNIT_EXPORT void sennit_trace_waits_for(uint64_t request) {
         trace::record(trace::Kind::waits_for, runtime::traced_task(), request);
 }
 
+SENNIT_EXPORT void sennit_trace_completes(uint64_t request, uint64_t event) {
+    if (!trace::on())
+        return;
+    const auto *task = reinterpret_cast<const Task *>(event); // a handle of either door
+    if (!task) {
+        const sched::Worker *worker = sched::Worker::self();
+        task = worker ? worker->task : nullptr;
+        if (!task || task->events.load(std::memory_order_relaxed) <= 1) // that of the body
+            return;
+    }
+    if (task->trace_id != 0)
+        trace::record(trace::Kind::waits_for, task->trace_id, request);
+}
+
 SENNIT_EXPORT void sennit_trace_group(uint64_t group, int size, const int *ranks,
                                       const char *name) {
     if (trace::on())

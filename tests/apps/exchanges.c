@@ -182,6 +182,27 @@ static void detach(void) {
     MPI_Recv(g_in[1], kCount, MPI_INT, g_other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+// The first of three tasks completes by what the second begins.
+static void detach_other(void) {
+    omp_event_handle_t event;
+#pragma omp task depend(out : g_in[0]) detach(event)
+    {
+    }
+#pragma omp task firstprivate(event)
+    {
+        MPI_Request requests[2];
+        MPI_Irecv(g_in[0], kCount, MPI_INT, g_other, 0, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(g_out, kCount, MPI_INT, g_other, 0, MPI_COMM_WORLD, &requests[1]);
+        MPIX_Detach(&requests[0], (MPIX_Detach_function *)(void (*)(void))omp_fulfill_event,
+                    (void *)event);
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    }
+#pragma omp task depend(inout : g_in[0])
+    MPI_Send(g_in[0], kCount, MPI_INT, g_other, 1, MPI_COMM_WORLD);
+#pragma omp task
+    MPI_Recv(g_in[1], kCount, MPI_INT, g_other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 // What the first task waits for is sent by the last one.
 static void window(void) {
 #pragma omp task depend(out : g_in[0])
@@ -201,7 +222,8 @@ int main(int argc, char **argv) {
     } ways[] = {{"sendrecv", sendrecv}, {"isend", isend},     {"split", split},
                 {"probe", probe},       {"mprobe", mprobe},   {"waitany", waitany},
                 {"test", test},         {"improbe", improbe}, {"isendrecv", isendrecv},
-                {"tampi", tampi},       {"detach", detach},   {"window", window}};
+                {"tampi", tampi},       {"detach", detach},   {"detach_other", detach_other},
+                {"window", window}};
     int provided, rank, size;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

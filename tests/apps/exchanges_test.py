@@ -11,8 +11,6 @@ import os
 import subprocess
 import tempfile
 
-UNWAITED = "waited for by no call in the trace"
-
 # Messages in all; the longest chain of messages, each of which has to wait for the one before; what
 # notes have to tell.
 WAYS = {
@@ -26,9 +24,15 @@ WAYS = {
     "improbe": (4, 1, []),
     "isendrecv": (2, 1, []),
     "tampi": (4, 2, []),
-    "detach": (4, 2, [UNWAITED]),
+    "detach": (4, 2, []),
+    "detach_other": (4, 2, []),
     "window": (2, 1, []),
 }
+
+
+# A simulated run that was recorded does not tell: a task that completes by what another begins may
+# have ended before, and then the trace's wait stands before what it waits for.
+NOT_AGAIN = ["detach_other"]
 
 
 def run(*command):
@@ -65,6 +69,8 @@ def main():
                 options.program, way)
             for window in ["1", "2"] if way == "window" else ["32768"]:
                 check(options.sennit, way, messages, chain, notes, "--window", window)
+            if way in NOT_AGAIN:
+                continue
             # Recorded in turn, the simulated run is replayed as what it was.
             again = f"{way}-again"
             run(options.sennit, "simulate", "trace", way, "--quiet", "--policy", "fifo", "--trace", again)

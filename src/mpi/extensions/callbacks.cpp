@@ -59,9 +59,13 @@ void Callbacks::watch(Function function, void (*call)(void *), void *arg) {
         known->habit.compare_exchange_strong(unseen, Habit::returns, std::memory_order_relaxed);
 }
 
-bool Callbacks::goes_elsewhere(Function function, bool at_once) {
+bool Callbacks::fulfils_event(Function function) {
     static const auto fulfil = reinterpret_cast<Function>(find_in_runtime("omp_fulfill_event"));
-    if (function == fulfil)
+    return function == fulfil;
+}
+
+bool Callbacks::goes_elsewhere(Function function, bool at_once) {
+    if (fulfils_event(function))
         return false;
     if (!runtime_present() && (InCallback::depth() == 0 || !may_use_threads()))
         return false;

@@ -37,6 +37,8 @@ class Callbacks {
     // `at_once`: in the call that it was given to, which a callback of unknown habits may delay.
     void run(Function function, void (*call)(void *arg), void *arg, bool at_once = false);
     void run_here(Function function, void (*call)(void *arg), void *arg);
+    // Is it OpenMP's omp_fulfill_event?
+    static bool fulfils_event(Function function);
     // Has it to be called elsewhere?
     bool goes_elsewhere(Function function, bool at_once = false);
     // May those that are to be called here be called now? Not from within another one, without end,

@@ -79,6 +79,7 @@ int attach(const char *name, int count, MPI_Request *requests, MPIX_Continue_cb_
         delete continuation;
         return MPI_ERR_REQUEST;
     }
+    g_record.timeline.completes(requests, count, 0);
     Batch *batch =
         make_batch(name, count, requests, true, given_up ? Requests::taken_over : Requests::kept);
     if (!batch) {

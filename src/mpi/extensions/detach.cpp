@@ -56,6 +56,10 @@ int detach(const char *name, int count, MPI_Request *requests, const Delivery &c
             return error;
         g_record.started(count, requests);
     }
+    // What another function completes nobody can know, but a task that has an event waits for it.
+    g_record.timeline.completes(
+        requests, count,
+        Callbacks::fulfils_event(callback.function) ? reinterpret_cast<std::uintptr_t>(data) : 0);
     Batch *batch = make_batch(name, count, requests, callback.wants_statuses, what);
     if (!batch)
         return MPI_ERR_NO_MEM;

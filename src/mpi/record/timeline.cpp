@@ -22,6 +22,7 @@ struct Recorder {
     SENNIT_MEMBER(sennit_trace_call_end)
     SENNIT_MEMBER(sennit_trace_post)
     SENNIT_MEMBER(sennit_trace_waits_for)
+    SENNIT_MEMBER(sennit_trace_completes)
     SENNIT_MEMBER(sennit_trace_group)
     SENNIT_MEMBER(sennit_trace_job)
     SENNIT_MEMBER(sennit_trace_clock)
@@ -183,6 +184,12 @@ void Timeline::bound(const MPI_Request *requests, int count) const {
     for (int i = 0; i < count; ++i)
         if (requests[i] != MPI_REQUEST_NULL)
             waits_for(requests[i]);
+}
+
+void Timeline::completes(const MPI_Request *requests, int count, std::uint64_t event) const {
+    for (int i = 0; on() && i < count; ++i)
+        if (requests[i] != MPI_REQUEST_NULL)
+            recorder().sennit_trace_completes(handle_bits(requests[i]), event);
 }
 
 void Timeline::begin(const sennit_trace_call &call) const {

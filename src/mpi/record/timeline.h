@@ -56,6 +56,9 @@ class Timeline {
     }
     // The calling task's completion waits for it.
     void bound(const MPI_Request *requests, int count) const;
+    // They are called back for: what that completes is the task whose event `event` is, or, where
+    // that is 0, the calling one if it has events.
+    void completes(const MPI_Request *requests, int count, std::uint64_t event) const;
 
     // The call of the calling task begins; it waits for an operation; it ends, with what was
     // received.
