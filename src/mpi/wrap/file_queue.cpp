@@ -14,64 +14,61 @@
 
 namespace sennit::mpi {
 
-constinit std::atomic<int> g_file_accesses{0};
+constinit FileQueue g_files;
 
-namespace {
-
-// What the program has called.
-struct Call {
+struct FileCall {
     MPI_File file;
     bool individual; // at the file pointer, else at `offset`
     MPI_Offset offset;
     void *buffer;
     MPI_Count count;
     MPI_Datatype type;
-    int (*start)(const Call &call, MPI_Request *request); // MPICH's
+    int (*start)(const FileCall &call, MPI_Request *request); // MPICH's
 };
 
-struct Access {
+struct FileAccess {
     // starting: its caller is about to start it (-> started) or to let it wait (-> queued)
     enum class State : unsigned char { starting, queued, started };
 
-    Call call;
+    FileQueue &queue;
+    FileCall call;
     bool owns_type = false;
     std::atomic<State> state{State::starting};
     MPI_Request request = MPI_REQUEST_NULL; // the program's
     MPI_Request real = MPI_REQUEST_NULL;
     MPI_Count bytes = 0;
     int error = MPI_SUCCESS;
-    Access *next = nullptr;      // on the file
-    Access *next_file = nullptr; // of the oldest
+    FileAccess *next = nullptr;      // on the file
+    FileAccess *next_file = nullptr; // of the oldest
 };
 
-SpinLock g_lock;            // guards the links
-Access *g_oldest = nullptr; // of each file
-std::atomic<bool> g_working{false};
-
 // One thread at a time works: tests what is started, starts what is queued, takes out what is over.
-class Work {
+class FileQueue::Work {
   public:
-    Work() = default;
-    ~Work() { g_working.store(false, std::memory_order_release); }
+    explicit Work(FileQueue &files) : files_(files) {}
+    ~Work() { files_.working_.store(false, std::memory_order_release); }
     Work(const Work &) = delete;
     Work &operator=(const Work &) = delete;
-    static bool may_begin() { return !g_working.exchange(true, std::memory_order_acquire); }
+    static bool may_begin(FileQueue &files) {
+        return !files.working_.exchange(true, std::memory_order_acquire);
+    }
 
   private:
+    FileQueue &files_;
     Inside inside_;
     QuietTests quiet_;
 };
 
 // Is it the only one of its file?
-bool put_in(Access &access) {
-    const std::lock_guard guard(g_lock);
-    g_file_accesses.fetch_add(1, std::memory_order_relaxed);
-    Access *last = g_oldest;
+bool FileQueue::put_in(FileAccess &access) {
+    const std::lock_guard guard(lock_);
+    count_.fetch_add(1, std::memory_order_relaxed);
+    FileAccess *last = oldest_;
     while (last && last->call.file != access.call.file)
         last = last->next_file;
     if (!last) {
-        access.next_file = g_oldest;
-        g_oldest = &access;
+        access.next_file = oldest_;
+        oldest_ = &access;
         return true;
     }
     while (last->next)
@@ -81,18 +78,20 @@ bool put_in(Access &access) {
 }
 
 // Returns who is next on the file, or null.
-Access *take_out(const Access &oldest) {
-    const std::lock_guard guard(g_lock);
-    g_file_accesses.fetch_sub(1, std::memory_order_relaxed);
-    Access **at = &g_oldest;
+FileAccess *FileQueue::take_out(const FileAccess &oldest) {
+    const std::lock_guard guard(lock_);
+    count_.fetch_sub(1, std::memory_order_relaxed);
+    FileAccess **at = &oldest_;
     while (*at != &oldest)
         at = &(*at)->next_file;
-    Access *next = oldest.next;
+    FileAccess *next = oldest.next;
     if (next)
         next->next_file = oldest.next_file;
     *at = next ? next : oldest.next_file;
     return next;
 }
+
+namespace {
 
 bool is_named(MPI_Datatype type) {
     static constexpr auto get_envelope = SENNIT_BARE(Type_get_envelope);
@@ -134,7 +133,7 @@ class KeptPosition {
     MPI_Offset position_;
 };
 
-bool test(Access &access) {
+bool test(FileAccess &access) {
     static constexpr auto bare = SENNIT_BARE(Test);
     static constexpr auto get_elements = SENNIT_BARE(Get_elements_x);
     if (access.real == MPI_REQUEST_NULL)
@@ -149,16 +148,16 @@ bool test(Access &access) {
 }
 
 // Unless a helper thread makes a blocking call on a file: MPICH would let us wait for its end.
-void start(Access &access) {
+void start(FileAccess &access) {
     const Turn turn(g_engine.turns, file_turn(file_object(access.call.file)), Turn::IfFree{});
     if (!turn.taken())
         return;
     access.error = access.call.start(access.call, &access.real);
-    access.state.store(Access::State::started, std::memory_order_relaxed);
+    access.state.store(FileAccess::State::started, std::memory_order_relaxed);
 }
 
 // The last touch.
-void complete(Access &access) {
+void complete(FileAccess &access) {
     static constexpr auto bare = SENNIT_BARE(Grequest_complete);
     if (access.owns_type)
         free_type(access.call.type);
@@ -170,7 +169,7 @@ void complete(Access &access) {
 int query(void *arg, MPI_Status *status) {
     static constexpr auto set_elements = SENNIT_BARE(Status_set_elements_x);
     static constexpr auto set_cancelled = SENNIT_BARE(Status_set_cancelled);
-    const auto &access = *static_cast<Access *>(arg);
+    const auto &access = *static_cast<FileAccess *>(arg);
     status->MPI_SOURCE = MPI_UNDEFINED;
     status->MPI_TAG = MPI_UNDEFINED;
     set_cancelled(status, 0);
@@ -179,7 +178,7 @@ int query(void *arg, MPI_Status *status) {
 }
 
 int free_access(void *arg) {
-    delete static_cast<Access *>(arg);
+    delete static_cast<FileAccess *>(arg);
     return MPI_SUCCESS;
 }
 
@@ -187,8 +186,8 @@ int cancel(void *, int) {
     return MPI_SUCCESS; // MPICH's are not cancelled either
 }
 
-int poll(void *, MPI_Status *) {
-    work_on_files();
+int poll(void *access, MPI_Status *) {
+    static_cast<FileAccess *>(access)->queue.work();
     return MPI_SUCCESS;
 }
 
@@ -196,8 +195,9 @@ int wait(int count, void **states, double, MPI_Status *) {
     static constexpr auto get_status = SENNIT_BARE(Request_get_status);
     for (int i = 0; i < count; ++i)
         for (int over = 0;;) {
-            work_on_files();
-            get_status(static_cast<Access *>(states[i])->request, &over, MPI_STATUS_IGNORE);
+            auto &access = *static_cast<FileAccess *>(states[i]);
+            access.queue.work();
+            get_status(access.request, &over, MPI_STATUS_IGNORE);
             if (over)
                 break;
             sched_yield();
@@ -213,7 +213,7 @@ using Extended = int(MPI_Grequest_query_function *, MPI_Grequest_free_function *
 // ---- the calls ----------------------------------------------------------------------------------
 
 // MPICH keeps none of the type, which the program may free.
-void keep_type(Access &access) {
+void keep_type(FileAccess &access) {
     static constexpr auto dup = SENNIT_BARE(Type_dup);
     const QuietTests quiet; // where it is none, the call itself says so
     access.owns_type =
@@ -221,7 +221,7 @@ void keep_type(Access &access) {
 }
 
 // It has to wait; the file pointer goes on.
-void claim_position(Call &call) {
+void claim_position(FileCall &call) {
     static constexpr auto get_size = SENNIT_BARE(Type_size_x);
     static constexpr auto get_view = SENNIT_BARE(File_get_view);
     static constexpr auto get_position = SENNIT_BARE(File_get_position);
@@ -242,12 +242,14 @@ void claim_position(Call &call) {
     call.individual = false;
 }
 
-int begin(const Call &call, MPI_Request *request) {
+} // namespace
+
+int FileQueue::begin(const FileCall &call, MPI_Request *request) {
     static const auto make = reinterpret_cast<Extended *>(dlsym(RTLD_NEXT, "PMPIX_Grequest_start"));
     static constexpr auto wait_for = SENNIT_BARE(Wait);
     if (inside_mpi() || !make)
         return call.start(call, request);
-    auto *access = new (std::nothrow) Access{call};
+    auto *access = new (std::nothrow) FileAccess{*this, call};
     if (!access)
         return MPI_ERR_NO_MEM;
     const Inside inside;
@@ -260,14 +262,14 @@ int begin(const Call &call, MPI_Request *request) {
     keep_type(*access);
     if (put_in(*access)) {
         error = access->call.start(access->call, &access->real);
-        access->state.store(Access::State::started, std::memory_order_release);
+        access->state.store(FileAccess::State::started, std::memory_order_release);
     } else {
-        while (!Work::may_begin())
+        while (!Work::may_begin(*this))
             sched_yield();
-        const Work work;
+        const Work work(*this);
         if (call.individual)
             claim_position(access->call);
-        access->state.store(Access::State::queued, std::memory_order_release);
+        access->state.store(FileAccess::State::queued, std::memory_order_release);
     }
     if (error != MPI_SUCCESS)
         wait_for(&made, MPI_STATUS_IGNORE);
@@ -275,29 +277,21 @@ int begin(const Call &call, MPI_Request *request) {
     return error;
 }
 
-int begin(const sennit_call &said, const Call &call, MPI_Request *request) {
-    const int error = begin(call, request);
-    g_record.requests.note(error, request, {&said, -1, -1, 0});
-    return error;
-}
-
-} // namespace
-
-void work_on_files() {
-    if (!Work::may_begin())
+void FileQueue::work() {
+    if (!Work::may_begin(*this))
         return;
-    const Work work;
-    g_lock.lock();
-    Access *oldest = g_oldest;
-    g_lock.unlock();
+    const Work work(*this);
+    lock_.lock();
+    FileAccess *oldest = oldest_;
+    lock_.unlock();
     while (oldest) {
-        Access *const of_next_file = oldest->next_file;
-        const Access::State state = oldest->state.load(std::memory_order_acquire);
-        if (state == Access::State::queued) {
+        FileAccess *const of_next_file = oldest->next_file;
+        const FileAccess::State state = oldest->state.load(std::memory_order_acquire);
+        if (state == FileAccess::State::queued) {
             start(*oldest);
-        } else if (state == Access::State::started && test(*oldest)) {
-            Access *const next = take_out(*oldest);
-            if (next && next->state.load(std::memory_order_acquire) == Access::State::queued)
+        } else if (state == FileAccess::State::started && test(*oldest)) {
+            FileAccess *const next = take_out(*oldest);
+            if (next && next->state.load(std::memory_order_acquire) == FileAccess::State::queued)
                 start(*next);
             complete(*oldest);
         }
@@ -309,10 +303,20 @@ void work_on_files() {
 
 using namespace sennit::mpi;
 
+namespace {
+
+int begin(const sennit_call &said, const FileCall &call, MPI_Request *request) {
+    const int error = g_files.begin(call, request);
+    g_record.requests.note(error, request, {&said, -1, -1, 0});
+    return error;
+}
+
+} // namespace
+
 // Two calls with two types of counts, to read and to write.
 #define SENNIT_FILE_CALLS(verb, suffix, Buffer, Count)                                             \
     namespace {                                                                                    \
-    int start_##verb##suffix(const Call &call, MPI_Request *request) {                             \
+    int start_##verb##suffix(const FileCall &call, MPI_Request *request) {                         \
         static constexpr auto individual = SENNIT_BARE(File_i##verb##_all##suffix);                \
         static constexpr auto at = SENNIT_BARE(File_i##verb##_at_all##suffix);                     \
         const auto count = static_cast<Count>(call.count);                                         \

@@ -9,8 +9,16 @@
 // Here an operation is started when the one before is complete. The program has a generalized
 // request of ours. A test of or wait for any of them works for the oldest of each file, also if
 // nobody waits for that one yet. Any thread may call these.
+//
+// State       what                                                     touched by
+//   count_    how many there are                                       any thread
+//   oldest_   of each file, in a list; those behind it hang on it      any thread, under lock_
+//   working_  one thread at a time tests them and starts the next      who takes it
+//
+// Capacity: any number; a turn looks at one of each file.
 #pragma once
 
+#include "base/spin.h"
 #include "mpi/call/call_path.h"
 
 #include <atomic>
@@ -20,14 +28,41 @@ namespace sennit::mpi {
 
 #ifdef MPICH_NUMVERSION
 
-extern constinit std::atomic<int> g_file_accesses;
+struct FileCall;   // what the program has called
+struct FileAccess; // what has become of it
 
-void work_on_files();
+class FileQueue {
+  public:
+    constexpr FileQueue() = default;
+    FileQueue(const FileQueue &) = delete;
+    FileQueue &operator=(const FileQueue &) = delete;
+
+    // Start the call, or let it wait; returns its error.
+    int begin(const FileCall &call, MPI_Request *request);
+    // Test what is started, start what is next, unless another thread does.
+    void work();
+    bool empty() const { return count_.load(std::memory_order_relaxed) == 0; }
+
+  private:
+    class Work;
+
+    bool put_in(FileAccess &access);
+    FileAccess *take_out(const FileAccess &oldest);
+
+    std::atomic<int> count_{0};
+    SpinLock lock_; // of the links
+    FileAccess *oldest_ = nullptr;
+    std::atomic<bool> working_{false};
+};
+
+#pragma GCC visibility push(hidden)
+extern constinit FileQueue g_files;
+#pragma GCC visibility pop
 
 // For the call that asks for a request and, in MPICH, does nothing for it.
 inline void visit_files() {
-    if (g_file_accesses.load(std::memory_order_relaxed) > 0 && !inside_mpi()) [[unlikely]]
-        work_on_files();
+    if (!g_files.empty() && !inside_mpi()) [[unlikely]]
+        g_files.work();
 }
 
 #else
