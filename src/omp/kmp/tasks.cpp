@@ -84,6 +84,11 @@ std::uint32_t translate(std::uint32_t flags) {
     return ((flags ^ kmp::kTied) & (kmp::kTied | kmp::kFinal)) << 2;
 }
 
+// Of a thread that has made a task: it is no stranger.
+sched::Worker &maker() {
+    return *sched::Worker::self();
+}
+
 Taskgroup *new_group(sched::Worker &worker) {
     return new (worker.heap.allocate(sizeof(Taskgroup))) Taskgroup;
 }
@@ -116,7 +121,7 @@ KMP_API KmpTask *__kmpc_omp_target_task_alloc(Ident *location, Gtid gtid, std::i
 }
 
 KMP_API std::int32_t __kmpc_omp_task(Ident *, Gtid gtid, KmpTask *kmp_task) {
-    sched::Worker &worker = omp::here();
+    sched::Worker &worker = maker();
     Task &task = *Task::of_payload(kmp_task);
     if (SENNIT_UNLIKELY(worker.task == &task)) {
         // The running part of an untied task asks for the next part.
@@ -140,7 +145,7 @@ KMP_API std::int32_t __kmpc_omp_task_with_deps(Ident *, Gtid, KmpTask *kmp_task,
     SENNIT_READ_DEPENDENCES(depends, total, Dependences(count, list, more, rest))
     Task &task = *Task::of_payload(kmp_task);
     kmp::read_priority(task);
-    omp::start_task(omp::here(), SENNIT_SITE, task, {.depends = depends, .count = total});
+    omp::start_task(maker(), SENNIT_SITE, task, {.depends = depends, .count = total});
     return 0;
 }
 
@@ -156,13 +161,13 @@ KMP_API void __kmpc_omp_taskwait_deps_51(Ident *, Gtid, std::int32_t count, cons
 
 // The compiler calls the body itself between these two.
 KMP_API void __kmpc_omp_task_begin_if0(Ident *, Gtid, KmpTask *kmp_task) {
-    omp::undeferred_begin(omp::here(), SENNIT_SITE, *Task::of_payload(kmp_task));
+    omp::undeferred_begin(maker(), SENNIT_SITE, *Task::of_payload(kmp_task));
 }
 
 KMP_API void __kmpc_omp_task_complete_if0(Ident *, Gtid gtid, KmpTask *kmp_task) {
     Task &task = *Task::of_payload(kmp_task);
     kmp::end_body(task, *kmp_task, gtid);
-    omp::undeferred_end(omp::here(), SENNIT_SITE, task);
+    omp::undeferred_end(maker(), SENNIT_SITE, task);
 }
 
 KMP_API std::int32_t __kmpc_omp_taskwait(Ident *, Gtid) {
