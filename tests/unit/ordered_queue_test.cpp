@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sched/ordered_queue.h: order, keys that change while a task is queued or about to be, threads.
+#include "omp/team/team.h"
 #include "sched/order.h"
 #include "sched/ordered_queue.h"
 
@@ -17,7 +18,13 @@ namespace {
 
 class OrderedQueueTest : public testing::Test {
   protected:
-    void SetUp() override { detail::g_rules = policy::rules_of(Policy::ma3, Order::automatic); }
+    // The rules are everybody's. Threads that wait for a region would look for queues that their
+    // teams do not have: they go first.
+    void SetUp() override {
+        if (Worker *const worker = Worker::self())
+            omp::release_threads(*worker);
+        detail::g_rules = policy::rules_of(Policy::ma3, Order::automatic);
+    }
     void TearDown() override { detail::g_rules = policy::Rules{}; }
 };
 
