@@ -72,6 +72,8 @@ void see_loaded_objects() {
         sched::Worker::make_stacks_executable();
 }
 
+constinit bool g_loaded = false;
+
 // Before the constructors of the program and of libraries that use OpenMP in theirs.
 [[gnu::constructor(101)]] void load() {
     config_setup();
@@ -93,6 +95,7 @@ void see_loaded_objects() {
     pthread::leave_message_libraries_alone();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
     see_loaded_objects();
+    g_loaded = true;
 }
 
 } // namespace
@@ -102,6 +105,8 @@ void see_loaded_objects() {
 // when the object is loaded, by the program's start or by dlopen, before its constructors and
 // before anybody else can call what is in it. It is there for profilers: programs linked with -pg
 // have their own, which comes first. Then libraries that are opened later are not seen.
-extern "C" SENNIT_EXPORT void __gmon_start__() {
-    sennit::see_loaded_objects();
+// What is loaded together with us calls before load(), and before a sanitizer is ready.
+extern "C" SENNIT_EXPORT __attribute__((no_sanitize("thread"))) void __gmon_start__() {
+    if (sennit::g_loaded)
+        sennit::see_loaded_objects();
 }
