@@ -19,20 +19,26 @@ std::atomic_ref<OrderedQueue *> queue_of(Node *node) {
 } // namespace
 
 OrderedQueue::~OrderedQueue() {
+    std::free(line_.places);
     std::free(heap_);
 }
 
 void OrderedQueue::push(Node *node) {
     lock_.lock();
     SENNIT_ASSERT(!queue_of(node).load(std::memory_order_relaxed)); // in no queue yet
-    if (count() == capacity_)
-        grow();
     // Either we see the new priority, or who changes it sees us: both sides store first and load
     // then, sequentially consistent (Dekker); see moved().
     queue_of(node).store(this, std::memory_order_seq_cst);
-    const std::uint32_t at = count();
-    count_.store(at + 1, std::memory_order_relaxed);
-    rise(at, {key_of(*node), node});
+    count_.store(count() + 1, std::memory_order_relaxed);
+    const Entry entry{key_of(*node), node};
+    if (SENNIT_LIKELY(line_.may_join(entry.key))) {
+        if (line_.tail - line_.head == line_.capacity)
+            line_.grow();
+        node->position = kInLine | line_.tail;
+        line_.at(line_.tail++) = entry;
+    } else {
+        add_to_heap(entry);
+    }
     lock_.unlock();
 }
 
@@ -46,22 +52,57 @@ void OrderedQueue::moved(Node *node) {
     if (queue_of(node).load(std::memory_order_relaxed) == queue) {
         const auto at = static_cast<std::uint32_t>(node->position);
         const Entry entry{key_of(*node), node};
-        if (entry.key < queue->heap_[at].key)
+        if (node->position & kInLine) {
+            if (entry.key != queue->line_.at(at).key) {
+                queue->line_.leave(at);
+                queue->add_to_heap(entry);
+            }
+        } else if (entry.key < queue->heap_[at].key) {
             queue->rise(at, entry);
-        else
+        } else {
             queue->sink(at, entry);
+        }
     }
     queue->lock_.unlock();
 }
 
 Node *OrderedQueue::take_first() {
-    Node *node = heap_[0].node;
+    count_.store(count() - 1, std::memory_order_relaxed);
+    Node *node = nullptr;
+    if (line_is_first()) {
+        node = line_.first().node;
+        line_.leave(line_.head);
+    } else {
+        node = heap_[0].node;
+        if (--heap_count_ > 0)
+            sink(0, heap_[heap_count_]);
+    }
     queue_of(node).store(nullptr, std::memory_order_relaxed);
-    const std::uint32_t left = count() - 1;
-    count_.store(left, std::memory_order_relaxed);
-    if (left > 0)
-        sink(0, heap_[left]);
     return node;
+}
+
+void OrderedQueue::Line::leave(std::uint32_t place) {
+    at(place).node = nullptr;
+    while (head != tail && !first().node)
+        ++head;
+}
+
+void OrderedQueue::Line::grow() {
+    const std::uint32_t more = capacity ? capacity * 2 : kFirstCapacity;
+    auto *fresh = static_cast<Entry *>(std::malloc(more * sizeof(Entry)));
+    if (!fresh)
+        fatal("no memory for a queue of %u ready tasks", more);
+    for (std::uint32_t place = head; place != tail; ++place)
+        fresh[place & (more - 1)] = at(place);
+    std::free(places);
+    places = fresh;
+    capacity = more;
+}
+
+void OrderedQueue::add_to_heap(const Entry &entry) {
+    if (heap_count_ == capacity_)
+        grow();
+    rise(heap_count_++, entry);
 }
 
 void OrderedQueue::place(std::uint32_t at, const Entry &entry) {
@@ -85,9 +126,9 @@ void OrderedQueue::sink(std::uint32_t at, const Entry &entry) {
     const Entry mine = entry;
     for (;;) {
         std::uint32_t child = 2 * at + 1;
-        if (child >= count())
+        if (child >= heap_count_)
             break;
-        if (child + 1 < count() && heap_[child + 1].key < heap_[child].key)
+        if (child + 1 < heap_count_ && heap_[child + 1].key < heap_[child].key)
             ++child;
         if (mine.key <= heap_[child].key)
             break;

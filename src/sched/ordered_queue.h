@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ready tasks of several workers in one order, that of a policy (sched/policy/rules.h). It is a
-// binary heap, because creation order cannot be kept by lists of arrivals. A task's key can change
-// while it is queued. A spin lock guards the queue; count() may be read without it, as a hint.
+// The ready tasks of several workers in one order, that of a policy (sched/policy/rules.h). A
+// task's key can change while it is queued.
+//
+// Most tasks come in order: they are independent, and as old as the moment they are made. A task
+// that comes behind all others of a line joins it. Any other one goes to a binary heap, and so does
+// a task of the line whose key changes. The first is the line's or the heap's.
+//
+// A spin lock guards the queue; count() may be read without it, as a hint.
 #pragma once
 
 #include "base/assert.h"
@@ -34,7 +39,7 @@ class alignas(kCacheLine) OrderedQueue {
         if (count() == 0)
             return nullptr;
         lock_.lock();
-        Node *node = count() && accept(heap_[0].node) ? take_first() : nullptr;
+        Node *node = count() && accept(first()) ? take_first() : nullptr;
         lock_.unlock();
         return node;
     }
@@ -49,7 +54,30 @@ class alignas(kCacheLine) OrderedQueue {
         Node *node;
     };
 
+    // Places are numbered from the first one on; those before `head` have been left. Its first
+    // place is taken, others may be empty (no node): who was there has moved to the heap.
+    struct Line {
+        Entry *places = nullptr;
+        std::uint32_t capacity = 0; // a power of two
+        std::uint32_t head = 0;
+        std::uint32_t tail = 0;
+
+        bool empty() const { return head == tail; }
+        Entry &at(std::uint32_t place) { return places[place & (capacity - 1)]; }
+        const Entry &first() const { return places[head & (capacity - 1)]; }
+        bool may_join(std::uint64_t key) { return empty() || at(tail - 1).key <= key; }
+        void leave(std::uint32_t place);
+        void grow();
+    };
+    // Of a node's position: in the line.
+    static constexpr std::uintptr_t kInLine = ~(~std::uintptr_t{0} >> 1);
+
+    bool line_is_first() const {
+        return heap_count_ == 0 || (!line_.empty() && line_.first().key <= heap_[0].key);
+    }
+    Node *first() const { return line_is_first() ? line_.first().node : heap_[0].node; }
     Node *take_first();
+    void add_to_heap(const Entry &entry);
     void place(std::uint32_t at, const Entry &entry);
     void rise(std::uint32_t at, const Entry &entry);
     void sink(std::uint32_t at, const Entry &entry);
@@ -58,8 +86,10 @@ class alignas(kCacheLine) OrderedQueue {
     [[no_unique_address]] AliveMark alive_;
     SpinLock lock_;
     std::atomic<std::uint32_t> count_{0};
-    std::uint32_t capacity_ = 0;
+    Line line_;
     Entry *heap_ = nullptr;
+    std::uint32_t heap_count_ = 0;
+    std::uint32_t capacity_ = 0; // of the heap
 };
 
 } // namespace sennit::sched

@@ -78,6 +78,38 @@ TEST_F(OrderedQueueTest, ANodeMovesWhenItsPriorityChanges) {
     EXPECT_EQ(queue.count(), 0u);
 }
 
+// In order, out of order, and out of the line when the priority changes; over and over, so that the
+// line wraps and grows.
+TEST_F(OrderedQueueTest, ThoseInOrderAndThoseWhoAreNot) {
+    std::mt19937 random(9);
+    std::vector<Node> nodes(3000);
+    OrderedQueue queue;
+    std::vector<Node *> queued;
+    std::uint32_t age = 0;
+    const auto less = [](const Node *a, const Node *b) { return key_of(*a) < key_of(*b); };
+    for (std::size_t next = 0; next < nodes.size() || !queued.empty();) {
+        const bool filling = next < nodes.size() && (next / 1000 % 2 == 0 || random() % 3 == 0);
+        if (filling || (next < nodes.size() && queued.empty())) {
+            // Ages are each other's but once: no two keys are equal.
+            nodes[next] = make(random() % 8 == 0 ? 3 : 0, age ^ (random() % 16 == 0 ? 64u : 0u));
+            age += 128;
+            queue.push(&nodes[next]);
+            queued.push_back(&nodes[next++]);
+        } else {
+            const auto least = std::min_element(queued.begin(), queued.end(), less);
+            ASSERT_EQ(queue.take(), *least);
+            queued.erase(least);
+        }
+        if (!queued.empty() && random() % 4 == 0) {
+            Node *node = queued[random() % queued.size()];
+            node->change_priority(static_cast<int>(random() % 5));
+            OrderedQueue::moved(node);
+        }
+        ASSERT_EQ(queue.count(), queued.size());
+    }
+    EXPECT_EQ(queue.take(), nullptr);
+}
+
 TEST_F(OrderedQueueTest, TakeIfLooksAtTheFirstOnly) {
     Node low = make(1, 0);
     Node high = make(2, 1);
