@@ -34,6 +34,8 @@ Batch *make_batch(const char *name, int count, MPI_Request *requests, bool wants
 
 // Complete at once if possible, else test it from now on. Returns the error that was found at once.
 int hand_over(Batch &batch);
+// The same for one that was tested in vain: MPI_SUCCESS.
+int file(Batch &batch);
 
 // Bind the calling task's completion to the requests (task-aware MPI paper, section 6.2).
 int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Status *statuses);
