@@ -106,8 +106,13 @@ SENNIT_EXPORT int sennit_tasks_outside(void) {
 }
 
 SENNIT_EXPORT int sennit_worker_wanted(void) {
-    const sched::Worker *worker = worker_in_task();
-    return !worker || worker->wanted();
+    const sched::Worker *worker = sched::Worker::self();
+    if (!worker)
+        return 1;
+    // Who polls between two steps of a task goes on with that.
+    if (worker->idle_since() == 0 && poll::inside(worker->current()))
+        return 1;
+    return worker->wanted();
 }
 
 SENNIT_EXPORT void sennit_task_yield(void) {

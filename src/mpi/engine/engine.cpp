@@ -41,6 +41,9 @@ class Patience {
     std::int64_t end_ = 0;
 };
 
+constexpr int kTestsOfIdle = 7;
+constexpr std::int64_t kFewPending = Rotation::kYoung;
+
 } // namespace
 
 bool test_once(Ticket &ticket) {
@@ -137,6 +140,13 @@ int Engine::test_tickets() {
     const QuietTests quiet;
     const Inside inside;
     int done = tickets.test();
+    // The way here and back takes longer than a test of few requests. Who has nothing else to do
+    // would be back at once.
+    for (int left = kTestsOfIdle; done == 0 && left > 0; --left) {
+        if (tickets.pending() > kFewPending || worker_wanted())
+            break;
+        done = tickets.test();
+    }
     done += sends.start();
     if (g_chaos.on())
         done += tickets.finish_late();
