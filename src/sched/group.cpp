@@ -23,11 +23,14 @@ bool Group::quiescent() const {
 
 // Where ordered, a queue may be no member's own: what comes from outside goes to the first.
 bool Group::any_ready() const {
-    const int count = ordered() ? machine().nodes : size;
-    for (int i = 0; i < count; ++i)
-        if ((ordered() ? queues[i].count() : slots[i]->queue.count()) > 0)
-            return true;
-    return false;
+    const auto any = [](int count, auto ready) {
+        for (int i = 0; i < count; ++i)
+            if (ready(i) > 0)
+                return true;
+        return false;
+    };
+    return ordered() ? any(machine().nodes, [&](int i) { return queues[i].count(); })
+                     : any(size, [&](int i) { return slots[i]->queue.count(); });
 }
 
 void make_queues(Group &group) {

@@ -132,8 +132,8 @@ bool Worker::wanted() const {
 // ready they run, too: nothing is pinned to this thread. So a wrong answer costs a core for the
 // length of one call, as in a runtime that never suspends, and nobody's progress.
 bool Worker::has_nothing_else() const {
-    if (has_parked() || ready_head_ || next_ || crowded() || spin_budget() == 0 ||
-        poll::pending() || inbox_.load(std::memory_order_relaxed) || outdated())
+    if (has_parked() || ready_head_ || next_ || poll::pending() ||
+        inbox_.load(std::memory_order_relaxed) || outdated() || !waits_awake())
         return false;
     for (const Slot *mine = slots_; mine; mine = mine->next_of_worker)
         if (mine->group->has_tasks.load(std::memory_order_relaxed) && mine->group->any_ready())

@@ -66,10 +66,14 @@ std::uint64_t spin_budget() {
     if (helpers > 0 && config().spin_us < 0 && g_wait_policy == WaitPolicy::unset &&
         outnumber_processors(g_active.load(std::memory_order_relaxed) + helpers))
         return 0;
-    if (crowded() && g_wait_policy != WaitPolicy::active && config().spin_us < 0 &&
-        processors_wanted())
+    if (g_crowded.load(std::memory_order_relaxed) && g_wait_policy != WaitPolicy::active &&
+        config().spin_us < 0 && processors_wanted())
         return 0;
     return g_spin_budget.load(std::memory_order_relaxed);
+}
+
+bool waits_awake() {
+    return !g_crowded.load(std::memory_order_relaxed) && spin_budget() != 0;
 }
 
 bool crowded() {

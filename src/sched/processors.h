@@ -22,6 +22,8 @@ std::uint64_t spin_budget();
 // Do workers outnumber processors? Then who waits yields the processor rather than spin on it, and
 // what others do within an instant may take long.
 bool crowded();
+// Does an idle worker wait awake at all, on a processor of its own?
+bool waits_awake();
 // Give the processor to another thread. Where that took long lately (sched/yield_watch.h),
 // processors_wanted() holds: who waits had better sleep.
 void yield_processor();
