@@ -78,7 +78,9 @@ GOALS = {
     **dict.fromkeys(("taskwait", "taskgroup", "taskloop-1024"), 0.6),
     **dict.fromkeys(("parallel-nested", "nested-one"), 0.3),
     # The bare MPI's calls, and 2% for the look whether the caller is a task.
-    **dict.fromkeys(("outside", "outside-8B", "outside-64K", "outside-1", "outside-100", "outside-10000"), 1.02),
+    **dict.fromkeys(("outside", "outside-8B", "outside-64K", "outside-1", "outside-100", "outside-10000",
+                     "lock-outside", "flush-outside"), 1.02),
+    **dict.fromkeys(("lock-chain", "flush-chain", "flush-tasks"), 1.5),
 }
 GOAL_OTHER = 1.0
 RIVALS = {
@@ -90,6 +92,8 @@ RIVALS = {
     # MPI itself takes longer the more receives it has.
     **{f"pending-{count}": (f"outside-{count}",) for count in (1, 100, 10000)},
     "contention-tasks": ("contention-threads", "contention-tasks"),
+    "lock-chain": ("lock-outside",),
+    **{f"flush-{where}": ("flush-outside",) for where in ("chain", "tasks")},
 }
 # Rows that no runtime without suspension gets through: a quick run does not wait long for them.
 QUICK_LIMITS_S = {"yield-ring": 3}

@@ -253,6 +253,81 @@ static long outside_pending(long trips, long pending) {
     return trips;
 }
 
+/* One-sided: `trips` epochs that put 8 bytes into the other rank's memory. An epoch is a lock and
+ * an unlock, or, within one that all share, a flush. Two locks of one target must not overlap, so
+ * those epochs depend on each other. */
+enum epoch { LOCK, FLUSH };
+enum place { OUTSIDE, CHAIN, TASKS };
+
+static void put_one(long *from, long slot, enum epoch epoch, MPI_Win window) {
+    const int peer = 1 - my_rank;
+    if (epoch == LOCK)
+        MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, window);
+    MPI_Put(from, 1, MPI_LONG, peer, slot, 1, MPI_LONG, window);
+    if (epoch == LOCK)
+        MPI_Win_unlock(peer, window);
+    else
+        MPI_Win_flush(peer, window);
+}
+
+static void put_all(long trips, enum place place, enum epoch epoch, MPI_Win window) {
+    static long out[WINDOW];
+    for (long i = 0; i < trips; ++i) {
+        long *from = &out[i % WINDOW];
+        if (place == OUTSIDE) {
+            *from = i;
+            put_one(from, i % WINDOW, epoch, window);
+        } else if (place == CHAIN) {
+#pragma omp task depend(inout : out) firstprivate(i, from, epoch, window)
+            {
+                *from = i;
+                put_one(from, i % WINDOW, epoch, window);
+            }
+        } else {
+#pragma omp task firstprivate(i, from, epoch, window)
+            {
+                *from = i;
+                put_one(from, i % WINDOW, epoch, window);
+            }
+            if (i % WINDOW == WINDOW - 1) {
+#pragma omp taskwait
+            }
+        }
+    }
+}
+
+static long one_sided(long trips, long parameter) {
+    const enum place place = (enum place)(parameter % 3);
+    const enum epoch epoch = (enum epoch)(parameter / 3);
+    long *memory;
+    MPI_Win window;
+    bench_pause();
+    MPI_Win_allocate(WINDOW * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
+                     &window);
+    if (epoch == FLUSH)
+        MPI_Win_lock_all(0, window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    bench_resume();
+    if (place == OUTSIDE) {
+        put_all(trips, place, epoch, window);
+    } else {
+#pragma omp parallel
+#pragma omp single
+        put_all(trips, place, epoch, window);
+    }
+    bench_pause();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (epoch == FLUSH)
+        MPI_Win_unlock_all(window);
+    MPI_Win_lock(MPI_LOCK_SHARED, my_rank, 0, window);
+    for (long i = trips > WINDOW ? trips - WINDOW : 0; i < trips; ++i)
+        bench_check(memory[i % WINDOW] == i, "contents of a message");
+    MPI_Win_unlock(my_rank, window);
+    MPI_Win_free(&window);
+    bench_resume();
+    return trips;
+}
+
 static long agree(long value) {
     MPI_Bcast(&value, 1, MPI_LONG, 0, MPI_COMM_WORLD);
     return value;
@@ -280,6 +355,13 @@ static const struct bench_row rows[] = {
     {"suspended-10000", "task", "10,000 tasks are suspended and resumed", 10000, 0, suspended},
     {"contention-threads", "trip", "8 threads a rank, all in MPI", 50, 0, contention},
     {"contention-tasks", "trip", "8 tasks a rank", 50, 1, contention},
+    {"lock-outside", "epoch", "MPI_Win_lock, MPI_Put, MPI_Win_unlock, no tasks", 500,
+     3 * LOCK + OUTSIDE, one_sided},
+    {"lock-chain", "epoch", "the same in a chain of tasks", 500, 3 * LOCK + CHAIN, one_sided},
+    {"flush-outside", "epoch", "MPI_Put, MPI_Win_flush, no tasks", 512, 3 * FLUSH + OUTSIDE,
+     one_sided},
+    {"flush-chain", "epoch", "the same in a chain of tasks", 512, 3 * FLUSH + CHAIN, one_sided},
+    {"flush-tasks", "epoch", "the same in 64 independent tasks", 512, 3 * FLUSH + TASKS, one_sided},
 };
 
 static long resident_kib(void) {
