@@ -16,6 +16,9 @@ int run_elsewhere(const Operation &operation, BlockingJob &job) {
     const Turn turn(g_engine.turns, polls ? Object{} : operation.turn);
     job.task = polls ? nullptr : current_task();
     job.over.store(false, std::memory_order_relaxed);
+    // One-sided and not collective: locks and flushes of windows.
+    job.brief =
+        operation.object.kind == Object::Kind::window && operation.turn.kind == Object::Kind::none;
     job.call = [](Job &base) {
         auto &self = static_cast<BlockingJob &>(base);
         {

@@ -8,18 +8,19 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 
 namespace sennit::mpi {
 namespace {
 
-bool start_thread(void *(*run)(void *), Job &job) {
+bool start_thread(void *(*run)(void *), void *helpers) {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     // The program's signals belong to the program's threads.
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t thread;
-    const int error = pthread_create(&thread, nullptr, run, &job);
+    const int error = pthread_create(&thread, nullptr, run, helpers);
     if (error == 0)
         pthread_detach(thread);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -33,42 +34,132 @@ bool start_thread(void *(*run)(void *), Job &job) {
 
 } // namespace
 
-void *Helpers::run(void *first) {
+void *Helpers::run(void *helpers) {
     pthread_setname_np(pthread_self(), "sennit-mpi-call");
-    auto *const job = static_cast<Job *>(first);
-    job->helpers->work(job);
+    static_cast<Helpers *>(helpers)->work();
     return nullptr;
 }
 
-// Never returns.
-void Helpers::work(Job *job) {
-    for (;;) {
-        job->call(*job);
-        const Guard guard(mutex_);
-        ++idle_;
-        while (!jobs_)
+bool Helpers::add_thread() {
+    return start_thread(run, this);
+}
+
+// ---- under the mutex ----------------------------------------------------------------------------
+
+void Helpers::queue(Job &job) {
+    Job **const at = job.brief ? end_ : &jobs_;
+    job.next = *at;
+    *at = &job;
+    if (!job.next)
+        end_ = &job.next;
+}
+
+Job *Helpers::take() {
+    Job *const job = jobs_;
+    jobs_ = job->next;
+    if (!jobs_)
+        end_ = &jobs_;
+    if (to_take_ > 0)
+        --to_take_;
+    ++begun_;
+    return job;
+}
+
+// False: a thread has taken it.
+bool Helpers::drop(const Job &job) {
+    for (Job **at = &jobs_; *at; at = &(*at)->next)
+        if (*at == &job) {
+            *at = job.next;
+            if (!*at)
+                end_ = at;
+            return true;
+        }
+    return false;
+}
+
+// An idle thread waits for a job that it is to take.
+void Helpers::await() {
+    do {
+        while (!jobs_) {
+            to_take_ = 0;
             pthread_cond_wait(&there_, &mutex_);
-        job = jobs_;
-        jobs_ = job->next;
+        }
+    } while (to_take_ == 0 && active_ > 0 && !watch());
+}
+
+// Others are at work. True when they do not get on.
+bool Helpers::watch() {
+    const unsigned long begun = begun_;
+    timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_nsec += kPatienceNs;
+    if (end.tv_nsec >= 1'000'000'000) {
+        end.tv_nsec -= 1'000'000'000;
+        ++end.tv_sec;
+    }
+    int error = 0;
+    while (error == 0 && jobs_ && to_take_ == 0 && active_ > 0)
+        error = pthread_cond_clockwait(&there_, &mutex_, CLOCK_MONOTONIC, &end);
+    return jobs_ && (to_take_ > 0 || active_ == 0 || begun_ == begun);
+}
+
+// -------------------------------------------------------------------------------------------------
+
+// Never returns.
+void Helpers::work() {
+    for (;;) {
+        Job *job = nullptr;
+        bool nobody_watches = false;
+        {
+            const Guard guard(mutex_);
+            await();
+            --idle_;
+            ++active_;
+            job = take();
+            nobody_watches = jobs_ && idle_ == 0;
+            if (nobody_watches)
+                ++idle_;
+            else if (jobs_)
+                pthread_cond_signal(&there_);
+        }
+        if (nobody_watches && !add_thread()) {
+            const Guard guard(mutex_);
+            --idle_;
+        }
+        while (job) {
+            job->call(*job);
+            const Guard guard(mutex_);
+            job = jobs_ ? take() : nullptr;
+            if (!job) {
+                --active_;
+                ++idle_;
+            }
+        }
     }
 }
 
 bool Helpers::hand_out(Job &job) {
     job.helpers = this;
-    bool one_is_idle = false;
+    bool lacks_thread = false;
+    bool wakes = false;
     {
         const Guard guard(mutex_);
-        one_is_idle = idle_ > 0;
-        if (one_is_idle) {
-            --idle_;
-            job.next = jobs_;
-            jobs_ = &job;
-        }
+        const bool at_once = !job.brief || active_ + to_take_ == 0;
+        wakes = at_once || !jobs_;
+        queue(job);
+        to_take_ += at_once ? 1 : 0;
+        lacks_thread = idle_ < to_take_ + (at_once ? 0 : 1);
+        if (lacks_thread)
+            ++idle_;
     }
-    if (!one_is_idle)
-        return start_thread(run, job);
+    if (lacks_thread && !add_thread()) {
+        const Guard guard(mutex_);
+        --idle_;
+        return !drop(job);
+    }
     // Not under the mutex, or the helper would wake up only to wait for it.
-    pthread_cond_signal(&there_);
+    if (wakes && !lacks_thread)
+        pthread_cond_signal(&there_);
     return true;
 }
 
