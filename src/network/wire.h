@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process's card, and its messages until they arrive. A send hands its message to a thread,
+// which makes the true send at the time of arrival. Messages of one process arrive in the order of
+// their sends, or with `eager` those of one tag do, so MPI's order of matching is kept.
+//
+// State: options, lists of messages and times, with a mutex. Any thread.
+#pragma once
+
+#include "base/clock.h"
+#include "network/options.h"
+#include "network/pairing.h"
+
+#include <atomic>
+#include <cstdint>
+#include <mpi.h>
+#include <pthread.h>
+#include <time.h>
+
+namespace sennit::network {
+
+constexpr long kNapNs = 50'000; // of calls that wait
+
+inline void nap() {
+    const timespec time{0, kNapNs};
+    nanosleep(&time, nullptr);
+}
+
+inline std::uint64_t now_ns() {
+    return static_cast<std::uint64_t>(monotonic_ns());
+}
+
+using Start = decltype(&MPI_Isend);
+
+struct Message {
+    Start start;
+    const void *data;
+    int count;
+    MPI_Datatype type;
+    int peer, tag;
+    MPI_Comm comm;
+    std::uint64_t bytes;
+    std::uint64_t carried = 0; // of them, in truth
+    std::uint64_t sent = 0;
+    std::uint64_t allowed = 0; // when the receiver's answer is here
+    std::uint64_t leaves = 0;
+    std::uint64_t arrives = 0;
+    MPI_Request request = MPI_REQUEST_NULL; // the program's, or null: it waits for `left`
+    std::atomic<bool> *left = nullptr;
+    void *copy = nullptr;
+    MPI_Request bare = MPI_REQUEST_NULL; // the true send's
+    Message *next = nullptr;
+};
+
+class Wire {
+  public:
+    Wire() : options_(read_options()) {}
+    Wire(const Wire &) = delete;
+    Wire &operator=(const Wire &) = delete;
+
+    bool on() const { return options_.on; }
+    bool asks() const { return options_.on && options_.eager != UINT64_MAX; }
+
+    // From now on long messages on MPI_COMM_WORLD, which this process enters as `rank`, wait for
+    // their receives.
+    void expect_receives(int rank);
+    // The peer has called a receive, at that time.
+    void receive_called(int peer, int tag, std::uint64_t called);
+
+    // `made`: a message with what the caller knows. It is on its way when this returns; false: it
+    // is not, for there is no network any more.
+    bool hand_over(const Message &made);
+    // Until MPI has all messages that were not waiting for their receives.
+    void wait_for_arrivals();
+    // No more messages will come: returns when all have left.
+    void stop();
+
+  private:
+    struct List {
+        Message *first = nullptr;
+        Message *last = nullptr;
+        void push(Message *message);
+        Message *pop();
+    };
+
+    void run();
+    bool move_one(std::uint64_t now);
+    void collect();
+
+    // With mutex_:
+    bool start_thread();
+    void put_on_card(Message *message, std::uint64_t now);
+    void allow(Message *message, std::uint64_t called, std::uint64_t now);
+    void ask(Message *message, std::uint64_t now);
+    void lose_patience(std::uint64_t now);
+    std::uint64_t next_time() const;
+    void wait_until(std::uint64_t time);
+
+    Options options_; // written with mutex_
+    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t changed_{};
+    int rank_ = -1;                  // -1: nobody tells of receives
+    Pairing<Message> asking_;        // their receives are still to be called
+    std::uint64_t asking_since_ = 0; // or since one of them last went
+    // In the order of their times:
+    Message *allowed_ = nullptr; // their receives have been called, the answer is on its way
+    List leaving_;
+    List flying_;
+    List arriving_;               // handed to MPI, not yet complete there; the thread's alone
+    std::uint64_t under_way_ = 0; // messages that MPI has not got yet; not those that ask
+    std::uint64_t card_free_ = 0;
+    bool running_ = false;
+    bool stopping_ = false;
+    pthread_t thread_{};
+};
+
+extern Wire g_wire;
+
+} // namespace sennit::network
