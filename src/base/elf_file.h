@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions in the .symtab of an object file: also those that the dynamic symbols leave out.
+// The bytes of an object file, each read checked against its size, and the functions in its
+// .symtab: also those that the dynamic symbols leave out.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <optional>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,22 +22,40 @@ class ElfFile {
     // Of a file that cannot be read, or is none of this machine's, there are no functions.
     explicit ElfFile(const char *path) {
         const int file = open(path, O_RDONLY | O_CLOEXEC);
-        if (file < 0)
-            return;
         struct stat status;
-        if (fstat(file, &status) == 0 && status.st_size > 0) {
-            size_ = static_cast<std::size_t>(status.st_size);
-            void *bytes = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
-            if (bytes != MAP_FAILED)
-                bytes_ = static_cast<const unsigned char *>(bytes);
-        }
-        close(file);
+        if (file < 0 || fstat(file, &status) != 0)
+            error_ = errno;
+        else if (!S_ISREG(status.st_mode))
+            error_ = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+        else if (status.st_size > 0)
+            map(file, static_cast<std::size_t>(status.st_size));
+        if (file >= 0)
+            close(file);
     }
+    int error() const { return error_; } // of reading it; 0: none
+
     // Not by a destructor: it may be an item of an array of trivial items.
     void close_file() {
         if (bytes_)
             munmap(const_cast<unsigned char *>(bytes_), size_);
         bytes_ = nullptr;
+        size_ = 0;
+    }
+
+    // What lies at an offset, aligned or not.
+    template <typename T>
+    std::optional<T> read(std::uint64_t offset) const {
+        if (offset > size_ || size_ - offset < sizeof(T))
+            return std::nullopt;
+        T value;
+        std::memcpy(&value, bytes_ + offset, sizeof value);
+        return value;
+    }
+    // As long as the file is open; null: it does not end in the file.
+    const char *read_string(std::uint64_t offset) const {
+        if (offset >= size_ || !std::memchr(bytes_ + offset, '\0', size_ - offset))
+            return nullptr;
+        return reinterpret_cast<const char *>(bytes_ + offset);
     }
 
     // The name of the first function for which is_it(name, symbol), as long as the file is open;
@@ -71,6 +92,16 @@ class ElfFile {
     }
 
   private:
+    void map(int file, std::size_t size) {
+        void *bytes = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (bytes == MAP_FAILED) {
+            error_ = errno;
+            return;
+        }
+        bytes_ = static_cast<const unsigned char *>(bytes);
+        size_ = size;
+    }
+
     // `count` Ts at `offset`, or null when the file is too short or they are not aligned.
     template <typename T>
     const T *view(std::uint64_t offset, std::uint64_t count) const {
@@ -82,6 +113,7 @@ class ElfFile {
 
     const unsigned char *bytes_ = nullptr;
     std::size_t size_ = 0;
+    int error_ = 0;
 };
 
 } // namespace sennit

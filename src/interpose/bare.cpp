@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/bare.h"
 
+#include "base/loaded_object.h"
+
+#include <cstdint>
 #include <dlfcn.h>
-#include <link.h>
 #include <string>
 #include <vector>
 
@@ -11,20 +13,14 @@ namespace sennit::interpose {
 void *find_in_any_library(const char *name) {
     Dl_info own{};
     dladdr(reinterpret_cast<const void *>(&find_in_any_library), &own);
-    struct Libraries {
-        const void *without;
-        std::vector<std::string> names;
-    } libraries{own.dli_fbase, {}};
+    std::vector<std::string> libraries;
     // Only named here: dlopen takes a lock that must not be taken within.
-    dl_iterate_phdr(
-        [](dl_phdr_info *info, std::size_t, void *arg) {
-            auto &list = *static_cast<Libraries *>(arg);
-            if (*info->dlpi_name && reinterpret_cast<const void *>(info->dlpi_addr) != list.without)
-                list.names.emplace_back(info->dlpi_name);
-            return 0;
-        },
-        &libraries);
-    for (const std::string &one : libraries.names)
+    each_object([&](const LoadedObject &object) {
+        if (*object.path() && object.base() != reinterpret_cast<std::uintptr_t>(own.dli_fbase))
+            libraries.emplace_back(object.path());
+        return 0;
+    });
+    for (const std::string &one : libraries)
         if (void *library = dlopen(one.c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
             void *const found = dlsym(library, name);
             dlclose(library);

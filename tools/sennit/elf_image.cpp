@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elf_image.h"
 
+#include "base/elf_file.h"
+
 #include <elf.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <iterator>
 #include <optional>
@@ -40,66 +37,12 @@ constexpr std::string_view bringers[] = {
     "dlopen", "dlmopen", "execv", "execve",      "execvp",       "execvpe", "execl",   "execle",
     "execlp", "fexecve", "popen", "posix_spawn", "posix_spawnp", "system",  "execveat"};
 
-// The bytes of a file, mapped; reads outside of it yield nothing.
-class FileView {
+class OpenFile : public ElfFile {
   public:
-    explicit FileView(const std::string &path) {
-        const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        if (fd < 0) {
-            error_ = errno;
-            return;
-        }
-        struct stat status = {};
-        if (fstat(fd, &status) != 0)
-            error_ = errno;
-        else if (!S_ISREG(status.st_mode))
-            error_ = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
-        else if (status.st_size > 0)
-            map(fd, static_cast<std::size_t>(status.st_size));
-        close(fd);
-    }
-    ~FileView() {
-        if (base_)
-            munmap(base_, size_);
-    }
-    FileView(const FileView &) = delete;
-    FileView &operator=(const FileView &) = delete;
-
-    int error() const { return error_; }
-
-    template <typename T>
-    std::optional<T> read(std::uint64_t offset) const {
-        if (offset > size_ || size_ - offset < sizeof(T))
-            return std::nullopt;
-        T value;
-        std::memcpy(&value, static_cast<const char *>(base_) + offset, sizeof value);
-        return value;
-    }
-
-    std::optional<std::string> read_string(std::uint64_t offset) const {
-        if (offset >= size_)
-            return std::nullopt;
-        const char *start = static_cast<const char *>(base_) + offset;
-        const void *end = std::memchr(start, '\0', size_ - offset);
-        if (!end)
-            return std::nullopt;
-        return std::string(start, static_cast<const char *>(end));
-    }
-
-  private:
-    void map(int fd, std::size_t size) {
-        void *at = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (at == MAP_FAILED) {
-            error_ = errno;
-            return;
-        }
-        base_ = at;
-        size_ = size;
-    }
-
-    void *base_ = nullptr;
-    std::size_t size_ = 0;
-    int error_ = 0;
+    explicit OpenFile(const std::string &path) : ElfFile(path.c_str()) {}
+    ~OpenFile() { close_file(); }
+    OpenFile(const OpenFile &) = delete;
+    OpenFile &operator=(const OpenFile &) = delete;
 };
 
 std::string describe_machine(unsigned char elf_class, std::uint16_t machine) {
@@ -113,7 +56,7 @@ std::string describe_machine(unsigned char elf_class, std::uint16_t machine) {
 // Reads a native image step by step; a step that returns false found the file damaged.
 class NativeReader {
   public:
-    NativeReader(const FileView &file, const Elf64_Ehdr &header, ElfImage &image)
+    NativeReader(const ElfFile &file, const Elf64_Ehdr &header, ElfImage &image)
         : file_(file), header_(header), image_(image) {}
 
     bool read() { return read_segments() && read_dynamic() && read_names() && read_imports(); }
@@ -132,10 +75,10 @@ class NativeReader {
             if (segment->p_type == PT_DYNAMIC)
                 dynamic_segment_ = *segment;
             if (segment->p_type == PT_INTERP) {
-                const auto name = file_.read_string(segment->p_offset);
+                const char *name = file_.read_string(segment->p_offset);
                 if (!name)
                     return false;
-                image_.interpreter = *name;
+                image_.interpreter = name;
             }
         }
         return true;
@@ -170,15 +113,15 @@ class NativeReader {
                 continue;
             if (!strings_)
                 return false;
-            const auto text = file_.read_string(*strings_ + entry.d_un.d_val);
+            const char *text = file_.read_string(*strings_ + entry.d_un.d_val);
             if (!text)
                 return false;
             if (tag == DT_NEEDED)
-                image_.needed.push_back(*text);
+                image_.needed.emplace_back(text);
             else if (tag == DT_SONAME)
-                image_.soname = *text;
+                image_.soname = text;
             else
-                (tag == DT_RPATH ? image_.rpath : image_.runpath) = split_path_list(*text);
+                (tag == DT_RPATH ? image_.rpath : image_.runpath) = split_path_list(text);
         }
         return true;
     }
@@ -210,10 +153,10 @@ class NativeReader {
                 return std::nullopt;
             if (symbol->st_shndx != SHN_UNDEF)
                 continue;
-            const auto name = file_.read_string(*strings_ + symbol->st_name);
+            const char *name = file_.read_string(*strings_ + symbol->st_name);
             if (!name)
                 return std::nullopt;
-            if (std::find(std::begin(bringers), std::end(bringers), *name) != std::end(bringers))
+            if (std::find(std::begin(bringers), std::end(bringers), name) != std::end(bringers))
                 return true;
         }
         return false;
@@ -226,7 +169,7 @@ class NativeReader {
         return std::nullopt;
     }
 
-    const FileView &file_;
+    const ElfFile &file_;
     const Elf64_Ehdr &header_;
     ElfImage &image_;
     std::vector<Elf64_Phdr> loaded_;
@@ -239,7 +182,7 @@ class NativeReader {
 
 ElfImage read_elf(const std::string &path) {
     ElfImage image;
-    const FileView file(path);
+    const OpenFile file(path);
     if (file.error() != 0) {
         image.error_number = file.error();
         return image;
