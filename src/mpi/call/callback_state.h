@@ -2,6 +2,9 @@
 // Is the thread inside one of the program's callbacks (extensions/callbacks.h)? What blocks has to
 // know: where the thread cannot be suspended, it polls.
 //
+// A callback whose task waits in OpenMP counts while other tasks run on the thread. That costs them
+// nothing but the callbacks which they would call: the runtime's polling calls those (library.cpp).
+//
 // State: three words of each thread, which only that thread touches.
 #pragma once
 
@@ -50,11 +53,12 @@ class InCallback {
         const Unmarked unmarked_;
         bool blocked_;
     };
-    // It leaves it aside: the task is suspended in it.
+    // It leaves it aside: the task is suspended in it. Taken away and added again, for others that
+    // wait for a lock of OpenMP's, say, may end on this thread meanwhile.
     class Aside {
       public:
         Aside() : depth_(t_depth), blocked_(t_blocked) { t_depth = 0, t_blocked = false; }
-        ~Aside() { t_depth = depth_, t_blocked = blocked_; }
+        ~Aside() { t_depth += depth_, t_blocked = blocked_; }
         Aside(const Aside &) = delete;
         Aside &operator=(const Aside &) = delete;
 

@@ -2,6 +2,7 @@
 // Where the library is put together: what a room needs from above is plugged in here, before any
 // call comes. The state of each room is one object of it (g_chaos, g_engine, g_record,
 // g_extensions), of which a process with several ranks would have several.
+#include "mpi/call/callback_state.h"
 #include "mpi/call/runtime.h"
 #include "mpi/chaos/chaos.h"
 #include "mpi/engine/engine.h"
@@ -15,9 +16,13 @@
 namespace sennit::mpi {
 namespace {
 
-// The polling service. Its thread is the program's unless it has never run a task.
+// The polling service. Its thread is the program's unless it has never run a task. It polls because
+// what it ran waits, a callback maybe.
 int serve(void *) {
-    return g_engine.progress(!g_extensions.continuations.any() || is_workers_thread());
+    const bool application = !g_extensions.continuations.any() || is_workers_thread();
+    int done = 0;
+    InCallback::while_blocked([&] { done = g_engine.progress(application); });
+    return done;
 }
 
 [[gnu::constructor(101)]] void plug() { // before those without a number

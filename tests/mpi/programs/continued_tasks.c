@@ -90,6 +90,56 @@ static void blocking_callback(void) {
     CHECK(calls == 1 && blocked.value == 1);
 }
 
+static omp_lock_t lock;
+
+static int take_lock(int rc, void *data) {
+    CHECK(rc == MPI_SUCCESS);
+#pragma omp atomic write
+    *(int *)data = 1;
+    omp_set_lock(&lock);
+    omp_unset_lock(&lock);
+    return MPI_SUCCESS;
+}
+
+static void yield_until(const int *flag) {
+    for (int now = 0; !now;) {
+#pragma omp taskyield
+#pragma omp atomic read
+        now = *flag;
+    }
+}
+
+/* The same where the callback waits for a lock of OpenMP's, and who holds it for a continuation.
+ * The callback does not block in MPI, so it is called in its task. */
+static void locking_callback(MPI_Request continuations) {
+    int held = 0, entered = 0, calls = 0;
+    omp_init_lock(&lock);
+    for (int i = 0; i < 2; ++i) { /* what they are like has to be known */
+        continue_with(take_lock, &entered);
+        continue_with(count_call, &calls);
+    }
+    entered = calls = 0;
+#pragma omp task shared(held, entered, calls)
+    {
+        MPI_Request nothing = MPI_REQUEST_NULL;
+        omp_set_lock(&lock);
+#pragma omp atomic write
+        held = 1;
+        yield_until(&entered);
+        MPIX_Continue(&nothing, count_call, &calls, 0, MPI_STATUS_IGNORE, continuations);
+        yield_until(&calls);
+        omp_unset_lock(&lock);
+    }
+#pragma omp task shared(held, entered)
+    {
+        yield_until(&held);
+        continue_with(take_lock, &entered);
+    }
+#pragma omp taskwait
+    CHECK(calls == 1);
+    omp_destroy_lock(&lock);
+}
+
 /* More tasks that wait than threads, before the tasks that send. */
 static void suspended(void) {
     int done = 0;
@@ -138,7 +188,7 @@ int main(int argc, char **argv) {
         detached(continuations);
         suspended();
         if (!getenv("SENNIT_CHAOS")) /* which makes everything late */
-            blocking_callback();
+            blocking_callback(), locking_callback(continuations);
     }
     MPI_Wait(&continuations, MPI_STATUS_IGNORE);
     MPI_Request_free(&continuations);
