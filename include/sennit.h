@@ -168,8 +168,9 @@ int sennit_task_events_decrease(sennit_task *task, uint64_t decrement);
 int sennit_task_wait_ns(uint64_t ns, uint64_t *actual);
 
 /* Create an independent task: body(arg), then, once its events are fulfilled, done(done_arg) if
- * `done` is not null. `label` (may be null) is copied. It runs on the workers of the runtime, or on
- * a worker of its own, also when the program is in no parallel region. */
+ * `done` is not null. `done` may suspend the task and bind events, too; the task is complete after
+ * it. `label` (may be null) is copied. The task runs on the workers of the runtime, or on a worker
+ * of its own, also when the program is in no parallel region. */
 int sennit_task_spawn(void (*body)(void *arg), void *arg, void (*done)(void *done_arg),
                       void *done_arg, const char *label);
 

@@ -7,6 +7,8 @@
 #include "task/lifecycle.h"
 #include "trace/trace.h"
 
+#include <utility>
+
 namespace sennit::task {
 
 void make_ready(sched::Worker *worker, Task &task, Then then) {
@@ -83,13 +85,25 @@ void release_depends(sched::Worker *worker, Task &task, Then then) {
     });
 }
 
+// What is called at the completion of a spawned task is the task's last part, run as its body was.
+// It may bind events; and it may block, while this thread, if it fulfils an event, may be in the
+// middle of what that waits for.
+static SENNIT_COLD bool calls_back(sched::Worker *worker, Task &task, Then then) {
+    auto &spawn = *static_cast<SpawnPayload *>(task.payload());
+    if (!spawn.done)
+        return false;
+    spawn.body = std::exchange(spawn.done, nullptr);
+    spawn.arg = spawn.done_arg;
+    task.flags &= ~(Task::kEvents | Task::kProfiled);
+    task.events.store(1, std::memory_order_relaxed);
+    make_ready(worker, task, then);
+    return true;
+}
+
 // The body has returned and all events are fulfilled.
 void complete(sched::Worker *worker, Task &task, Then then) {
-    if (SENNIT_UNLIKELY(task.is(Task::kSpawned))) {
-        const auto &spawn = *static_cast<const SpawnPayload *>(task.payload());
-        if (spawn.done)
-            spawn.done(spawn.done_arg); // may suspend the task
-    }
+    if (SENNIT_UNLIKELY(task.is(Task::kSpawned)) && calls_back(worker, task, then))
+        return;
     SENNIT_ASSERT(task.state.step(TaskState::completed));
     trace::task_complete(task.trace_id);
     Task *parent = task.parent;

@@ -5,8 +5,6 @@
 #include "task/lifecycle.h"
 #include "task/observer.h"
 
-#include <utility>
-
 namespace sennit::task {
 
 void bind_events(Task &task, std::int64_t count) {
@@ -94,20 +92,6 @@ static SENNIT_COLD void observed_fulfilment(Task &task, std::int64_t count) {
         observer->fulfilled(task, false);
 }
 
-// What is called at the completion of a spawned task may block, and this thread, which fulfils an
-// event, may be in the middle of what that waits for: it is the task's last part.
-static bool calls_back(Task &task) {
-    auto &spawn = *static_cast<SpawnPayload *>(task.payload());
-    if (!spawn.done)
-        return false;
-    spawn.body = std::exchange(spawn.done, nullptr);
-    spawn.arg = spawn.done_arg;
-    task.flags &= ~(Task::kEvents | Task::kProfiled);
-    task.events.store(1, std::memory_order_relaxed);
-    make_ready(sched::Worker::self(), task, Then::queue);
-    return true;
-}
-
 void fulfil_events(Task &task, std::int64_t count) {
     if (observed::by_anybody())
         observed_fulfilment(task, count);
@@ -124,8 +108,6 @@ void fulfil_events(Task &task, std::int64_t count) {
         unlist_waiting(task);
         if (observed::by_anybody())
             observed_late_completion(task);
-        if (task.is(Task::kSpawned) && calls_back(task))
-            return;
         complete(sched::Worker::self(), task, Then::queue);
     }
 }
