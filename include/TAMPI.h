@@ -82,9 +82,10 @@ int TAMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 int TAMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                   MPI_Comm comm);
 
-/* Properties. The first two can only be read: is the mode available? The third is always 1:
- * MPI_Init initializes. The last is of the calling thread, 1 at first: do its blocking calls in
- * tasks suspend the task? MPI_ERR_ARG for what is not possible. */
+/* Properties. The first two can only be read: is the mode available? The third, 1 at first, can be
+ * set before MPI_Init: 1, the modes begin and end with MPI; 0, with TAMPI_Init and TAMPI_Finalize.
+ * The last is of the calling thread, 1 at first: do its blocking calls in tasks suspend the task?
+ * MPI_ERR_ARG for what is not possible. */
 #define TAMPI_PROPERTY_BLOCKING_MODE 0x1
 #define TAMPI_PROPERTY_NONBLOCKING_MODE 0x2
 #define TAMPI_PROPERTY_AUTO_INIT 0x3
@@ -92,9 +93,9 @@ int TAMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
 int TAMPI_Property_get(int property, int *value);
 int TAMPI_Property_set(int property, int value);
 
-/* For programs that begin and end explicitly: nothing is left to do after MPI_Init_thread and
- * before MPI_Finalize. `provided` becomes MPI_TASK_MULTIPLE where that is required and available.
- */
+/* After MPI_Init and before MPI_Finalize. With TAMPI_PROPERTY_AUTO_INIT 0 both modes are there
+ * between them, if `required` is at least MPI_THREAD_MULTIPLE; else nothing is left for them to do.
+ * `provided` becomes MPI_TASK_MULTIPLE where that is required and available, else MPI's level. */
 int TAMPI_Init(int required, int *provided);
 int TAMPI_Finalize(void);
 

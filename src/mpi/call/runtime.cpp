@@ -70,8 +70,10 @@ Runtime &runtime() {
     return found;
 }
 
-std::atomic<bool> g_multiple{false};
-bool g_always_suspends = false; // constant from MPI_Init on
+std::atomic<bool> g_multiple{false}; // both of these
+std::atomic<bool> g_allowed{false};  // by MPI
+std::atomic<bool> g_aware{true};     // the program wants it
+bool g_always_suspends = false;      // constant from MPI_Init on
 
 int kind_of(sennit_task *task) {
     int kind = SENNIT_TASK_EXPLICIT;
@@ -90,7 +92,17 @@ bool runtime_present() {
     return runtime().complete;
 }
 void set_multiple(bool multiple) {
-    g_multiple.store(multiple, std::memory_order_release);
+    g_allowed.store(multiple, std::memory_order_relaxed);
+    g_multiple.store(multiple && is_aware(), std::memory_order_release);
+}
+
+void set_aware(bool aware) {
+    g_aware.store(aware, std::memory_order_relaxed);
+    g_multiple.store(aware && g_allowed.load(std::memory_order_relaxed), std::memory_order_release);
+}
+
+bool is_aware() {
+    return g_aware.load(std::memory_order_relaxed);
 }
 
 bool multiple() {

@@ -16,6 +16,10 @@ void begin_tasks(); // from now on there may be some
 // MPI was initialized with MPI_THREAD_MULTIPLE: tasks may call from any thread.
 void set_multiple(bool multiple);
 bool multiple();
+// Does the program want calls in tasks to suspend them, and to be bound to them? From TAMPI_Init to
+// TAMPI_Finalize, if it has said so; else always.
+void set_aware(bool aware);
+bool is_aware();
 sennit_task *current_task();
 bool is_explicit(sennit_task *task); // no implicit or initial one
 

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // TAMPI's interface but for the request-free calls, which generate.py makes.
+#include "mpi/call/bare.h"
 #include "mpi/extensions/batch.h"
 
 #include "TAMPI.h"
 
+#include <atomic>
+
 using namespace sennit::mpi;
 
 namespace {
+
+std::atomic<bool> g_automatic{true}; // TAMPI_PROPERTY_AUTO_INIT
+
+bool initialized() {
+    static constexpr auto bare = SENNIT_BARE(Initialized);
+    int is = 0;
+    return bare(&is) == MPI_SUCCESS && is;
+}
 
 bool modes_enabled() {
     return runtime_present() && multiple();
@@ -34,14 +45,22 @@ SENNIT_EXPORT int TAMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype
     return MPI_Bsend(buf, count, datatype, dest, tag, comm);
 }
 
-// Sennit is ready when MPI is.
+// Without the program's wish to begin by this call, Sennit is ready when MPI is.
 SENNIT_EXPORT int TAMPI_Init(int required, int *provided) {
-    *provided =
-        required == MPI_TASK_MULTIPLE && modes_enabled() ? MPI_TASK_MULTIPLE : MPI_THREAD_MULTIPLE;
-    return MPI_SUCCESS;
+    if (!initialized())
+        return MPI_ERR_OTHER;
+    if (!g_automatic)
+        set_aware(required >= MPI_THREAD_MULTIPLE);
+    if (required == MPI_TASK_MULTIPLE && modes_enabled()) {
+        *provided = MPI_TASK_MULTIPLE;
+        return MPI_SUCCESS;
+    }
+    return MPI_Query_thread(provided);
 }
 
 SENNIT_EXPORT int TAMPI_Finalize(void) {
+    if (!g_automatic)
+        set_aware(false);
     return MPI_SUCCESS;
 }
 
@@ -60,7 +79,7 @@ SENNIT_EXPORT int TAMPI_Property_get(int property, int *value) {
         *value = modes_enabled();
         return MPI_SUCCESS;
     case TAMPI_PROPERTY_AUTO_INIT:
-        *value = 1;
+        *value = g_automatic;
         return MPI_SUCCESS;
     case TAMPI_PROPERTY_THREAD_TASKAWARE:
         *value = t_taskaware;
@@ -76,8 +95,11 @@ SENNIT_EXPORT int TAMPI_Property_set(int property, int value) {
         t_taskaware = value != 0;
         return MPI_SUCCESS;
     case TAMPI_PROPERTY_AUTO_INIT:
-        // MPI_Init is the only way to begin.
-        return value ? MPI_SUCCESS : MPI_ERR_ARG;
+        if (initialized())
+            return MPI_ERR_ARG;
+        g_automatic = value != 0;
+        set_aware(g_automatic);
+        return MPI_SUCCESS;
     default:
         return MPI_ERR_ARG;
     }

@@ -96,8 +96,9 @@ int init(int *argc, char ***argv, int required, int *provided) {
     if (task_urgency() >= 0 && got >= MPI_THREAD_MULTIPLE)
         g_engine.urgency.begin();
     start_progress_thread(got);
-    const int level =
-        task_multiple && tasks && got >= MPI_THREAD_MULTIPLE ? MPI_TASK_MULTIPLE : got;
+    const int level = task_multiple && tasks && is_aware() && got >= MPI_THREAD_MULTIPLE
+                          ? MPI_TASK_MULTIPLE
+                          : got;
     g_level.store(level, std::memory_order_release);
     if (provided)
         *provided = level;
