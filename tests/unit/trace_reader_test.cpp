@@ -274,3 +274,24 @@ TEST_F(TraceReader, AnEmptyFolderIsRefused) {
     EXPECT_THROW(read_folder(folder_), TraceError);
     EXPECT_THROW(read_folder(folder_ / "nowhere"), TraceError);
 }
+
+// What the completion of a task waits for is no matter of the call that the task is in elsewhere.
+TEST_F(TraceReader, ARequestIsNotThatOfAnotherThreadsCall) {
+    constexpr Word request = 9, one = Word{1} << 8;
+    MadeTrace trace;
+    const std::size_t first = trace.add_chunk(0, 0);
+    const std::size_t second = trace.add_chunk(1, 1);
+    for (const Word task : {1, 2})
+        trace.add(first, 2000, Kind::create, {task, 0, 0});
+    trace.add(first, 2100, Kind::start, {1, 0});
+    trace.add(first, 2200, Kind::span_begin, {1, 0, pair(-1, -1), 0, 0, kNeither | one});
+    trace.add(second, 2300, Kind::start, {2, 0});
+    trace.add(second, 2400, Kind::post, {2, 0, pair(0, 0), 8, 0, kSend | one, request});
+    trace.add(second, 2500, Kind::waits_for, {1, request});
+    trace.add(second, 2600, Kind::end, {2});
+    const Process process = build_process(TraceFile::read(trace.write(folder_)));
+    ASSERT_EQ(process.calls.size(), 2u);
+    const Call &post = process.calls[process.calls[0].post ? 0 : 1];
+    EXPECT_EQ(post.bound, 1u);
+    EXPECT_EQ(post.wait, kNone);
+}

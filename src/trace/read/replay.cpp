@@ -405,8 +405,10 @@ class Replay {
     void wait_for(const Event &event, Ns now) {
         const std::uint32_t task = find(event[0]) ? static_cast<std::uint32_t>(event[0]) : 0;
         const std::vector<std::uint32_t> &open = calls_of(task).open;
+        // A task that is elsewhere, whatever it does there, is told what its completion waits for.
         // A span of the program's own waits for no request.
-        if (!open.empty() && process_.calls[open.back()].requests > 0)
+        const bool elsewhere = task && process_.tasks[task].ran() && task != current();
+        if (!elsewhere && !open.empty() && process_.calls[open.back()].requests > 0)
             remains_.requests.push_back({now, event[1], open.back(), 0, false});
         else if (task)
             remains_.requests.push_back({now, event[1], kNone, task, false});
