@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -271,12 +272,15 @@ void TraceWriter::ran(const Ran &what) {
         at(what.begin, trace::Kind::post,
            {id, sends ? kBeginSendName : kBeginReceiveName, ends, what.bytes, kWorld,
             direction | kOneRequest, what.part == Part::begin ? request_of(what) : 0});
+        if (what.part == Part::begin)
+            note_begun(what);
         return;
     }
     if (waits) {
         at(what.begin, trace::Kind::span_begin,
            {id, kWaitName, nothing, 0, kWorld, kNeither | kOneRequest});
         at(what.begin, trace::Kind::waits_for, {id, request_of(what)});
+        rank_of(what.rank).begun.erase(request_of(what));
     } else {
         at(what.begin, trace::Kind::span_begin,
            {id, sends ? kSendName : kReceiveName, ends, what.bytes, kWorld,
@@ -294,13 +298,43 @@ void TraceWriter::ran(const Ran &what) {
     at(what.end, trace::Kind::fiber_switch, {fiber, new_fiber(thread)});
 }
 
-// Its body is over when it begins.
+void TraceWriter::note_begun(const Ran &what) {
+    Rank &rank = rank_of(what.rank);
+    const Begun begun{what.thread, what.begin};
+    const auto awaited = rank.awaited.find(request_of(what));
+    if (awaited == rank.awaited.end()) {
+        rank.begun[request_of(what)] = begun;
+        return;
+    }
+    await(what.rank, awaited->second, request_of(what), begun);
+    rank.awaited.erase(awaited);
+}
+
+// Its body is over when it begins. What it waits for may be another task's and begin later.
 void TraceWriter::begin_bound(const Ran &what) {
     const Word id = id_of(what.task);
+    const Word request = request_of(what);
+    Rank &rank = rank_of(what.rank);
     record(what.rank, what.thread, what.begin, trace::Kind::start, {id, entry_of(what.function)});
-    record(what.rank, what.thread, what.begin, trace::Kind::waits_for, {id, request_of(what)});
+    const auto begun = rank.begun.find(request);
+    if (begun == rank.begun.end())
+        rank.awaited[request] = id;
+    else if (const Begun &post = begun->second;
+             post.at < what.begin || (post.at == what.begin && post.thread == what.thread))
+        record(what.rank, what.thread, what.begin, trace::Kind::waits_for, {id, request});
+    else
+        await(what.rank, id, request, post);
+    rank.begun.erase(request);
     record(what.rank, what.thread, what.begin, trace::Kind::end, {id});
-    rank_of(what.rank).bound.insert(what.task);
+    rank.bound.insert(what.task);
+}
+
+// The thread that begins a request tells, right after, who waits for it.
+void TraceWriter::await(int rank, Word task, Word request, const Begun &begun) {
+    auto &later = thread_of(rank, begun.thread).later;
+    const auto after = std::upper_bound(later.begin(), later.end(), begun.at,
+                                        [](Time at, const Event &event) { return at < event.at; });
+    later.insert(after, {begun.at, trace::Kind::waits_for, {task, request}});
 }
 
 void TraceWriter::unblocked(int rank, std::uint64_t task, Time at) {

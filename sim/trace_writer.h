@@ -68,6 +68,10 @@ class TraceWriter final : public Recorder {
         std::uint64_t fiber;
         Received received;
     };
+    struct Begun { // a request
+        int thread;
+        Time at;
+    };
     struct Rank {
         std::filesystem::path path;
         std::uint32_t chunks = 0;
@@ -75,6 +79,9 @@ class TraceWriter final : public Recorder {
         bool creator_waits = false;
         std::unordered_map<std::uint64_t, Suspended> suspended;
         std::unordered_set<std::uint64_t> bound; // tasks whose completion waits
+        // Requests whose post or whose task that waits is still to come.
+        std::unordered_map<trace::Word, Begun> begun;
+        std::unordered_map<trace::Word, trace::Word> awaited;
     };
     struct Ids { // of the tasks that have had this index, by serial
         std::vector<std::uint32_t> of_serial;
@@ -95,7 +102,9 @@ class TraceWriter final : public Recorder {
     void switch_to(int rank, int thread, Time at, std::uint64_t fiber);
     std::uint64_t new_fiber(Thread &thread);
     std::uint32_t tag_of(std::uint64_t message);
+    void note_begun(const Ran &what);
     void begin_bound(const Ran &what);
+    void await(int rank, trace::Word task, trace::Word request, const Begun &begun);
     void flush(int rank, int thread);
     void write_table(int rank, const About &about);
     void put(const Rank &rank, std::uint64_t at, const void *bytes, std::size_t count,

@@ -154,6 +154,42 @@ TEST_F(Replays, NameTheTasksOfACycleOfMessages) {
     }
 }
 
+// A task's completion may wait for what another task begins later.
+TEST_F(Replays, KnowWhoWaitsForWhatIsBegunLater) {
+    for (const int rank : {0, 1})
+        for (const std::uint64_t task : {1, 2})
+            writer->created(rank, task + 10 * static_cast<std::uint64_t>(rank), 0, 100);
+    const auto call = [&](int rank, std::uint64_t task, Part part, Time at) {
+        writer->ran({.rank = rank,
+                     .thread = 0,
+                     .task = task,
+                     .function = 0,
+                     .kind = rank == 0 ? Kind::send : Kind::receive,
+                     .part = part,
+                     .begin = at,
+                     .end = at,
+                     .peer = static_cast<std::uint32_t>(1 - rank),
+                     .message = 7,
+                     .bytes = 100,
+                     .suspended = part == Part::bound});
+    };
+    call(0, 1, Part::bound, 1000);
+    call(0, 2, Part::begin, 3000);
+    writer->ended(0, 0, 2, 3000);
+    call(1, 11, Part::begin, 2000);
+    writer->ended(1, 0, 11, 2000);
+    call(1, 12, Part::bound, 2000);
+    for (const int rank : {0, 1})
+        writer->ended(rank, 0, rank == 0 ? 1 : 12, 4000);
+    writer->finish(5000);
+    const trace::Job job = trace::read_job(folder);
+    for (const trace::Process &process : job.processes) {
+        EXPECT_EQ(process.strange, 0u);
+        ASSERT_EQ(process.calls.size(), 1u);
+        EXPECT_EQ(process.calls[0].bound, process.rank == 0 ? 1u : 2u);
+    }
+}
+
 // The job of a process that died is what was recorded up to then.
 TEST_F(Replays, SayWhatTheyLeaveOut) {
     writer->created(0, 1, 1, 100);
