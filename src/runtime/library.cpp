@@ -106,7 +106,7 @@ constinit bool g_loaded = false;
 // before anybody else can call what is in it. It is there for profilers: programs linked with -pg
 // have their own, which comes first. Then libraries that are opened later are not seen.
 // What is loaded together with us calls before load(), and before a sanitizer is ready.
-extern "C" SENNIT_EXPORT __attribute__((no_sanitize("thread"))) void __gmon_start__() {
+extern "C" SENNIT_EXPORT __attribute__((no_sanitize("address", "thread"))) void __gmon_start__() {
     if (sennit::g_loaded)
         sennit::see_loaded_objects();
 }
