@@ -35,6 +35,8 @@ TEST_F(PersistentRequestsTest, AreKnownUntilTheyAreFreed) {
     record_->forget(17);
     EXPECT_FALSE(has(17));
     EXPECT_TRUE(has(17 + 1024));
+    record_->forget(17 + 1024);
+    EXPECT_FALSE(has(17 + 1024));
 }
 
 TEST_F(PersistentRequestsTest, AHandleThatComesBackIsTheNewOne) {
@@ -54,6 +56,8 @@ TEST_F(PersistentRequestsTest, TheRuntimeIsToldOfSendsThatStart) {
     const MPI_Request handles[] = {1, 2, 3, 4};
     record_->starts(4, handles);
     EXPECT_EQ(fake::sends_noted(), 2);
+    for (MPI_Request handle : {1, 2, 3})
+        record_->forget(handle);
 }
 
 TEST_F(PersistentRequestsTest, ThoseOfTheMpiLibraryAreNotRemembered) {
