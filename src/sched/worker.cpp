@@ -219,7 +219,10 @@ void Worker::run(Slot &where, Node *node) {
     if (SENNIT_UNLIKELY(poll::pending()))
         give_up_polling();
     client().run(*this, where, node);
-    poll_if_due();
+    if (SENNIT_UNLIKELY(poll::pending())) {
+        task = nullptr; // it may be gone, and callers set their own
+        poll_slow();
+    }
 }
 
 // ---- waiting --------------------------------------------------------------------------------
