@@ -35,5 +35,10 @@ inline std::uint64_t key_of(const Node &node) {
     return policy::key(rules(), node.current_priority(), node.age);
 }
 std::uint32_t next_age();
+// It is ready now: where an order counts ages from that moment, this is its age.
+inline void note_ready(Node *node) {
+    if (!rules().by_creation)
+        node->age = next_age();
+}
 
 } // namespace sennit::sched

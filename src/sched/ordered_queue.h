@@ -13,6 +13,7 @@
 #include "base/compiler.h"
 #include "base/spin.h"
 #include "sched/node.h"
+#include "sched/order.h"
 
 #include <atomic>
 #include <cstdint>
@@ -29,6 +30,10 @@ class alignas(kCacheLine) OrderedQueue {
     std::uint32_t count() const { return count_.load(std::memory_order_relaxed); }
 
     void push(Node *node);
+    void push_ready(Node *node) { // it is ready since now
+        note_ready(node);
+        push(node);
+    }
     // The first in order; null when empty.
     Node *take() {
         return take_if([](const Node *) { return true; });

@@ -26,17 +26,6 @@ constexpr unsigned kYieldsBeforeOthers = 64;   // the same, before other threads
 constexpr int kBriefSpins = 32;                // before parking, when nobody told us to be patient
 constexpr std::uint32_t kManyToSteal = 8;
 
-// It is ready now: where an order counts ages from that moment, this is its age.
-void note_ready(Node *node) {
-    if (!rules().by_creation)
-        node->age = next_age();
-}
-
-void push_ordered(OrderedQueue &queue, Node *node) {
-    note_ready(node);
-    queue.push(node);
-}
-
 SENNIT_COLD void note_steal(const Slot &from, int count) {
     const Worker *victim = from.worker.load(std::memory_order_relaxed);
     trace::steal(victim ? victim->id() : -1, static_cast<std::uint64_t>(count));
@@ -49,33 +38,11 @@ SENNIT_COLD void note_steal(const Slot &from, int count) {
 void Worker::push(Slot &where, Node *node) {
     if (ordered()) {
         queue_next(); // it was the only one
-        push_ordered(where.group->queues[where.node], node);
+        where.group->queues[where.node].push_ready(node);
     } else {
         where.queue.push(node, ReadyQueue::Place::front);
     }
     announce_work(*where.group);
-}
-
-void push_foreign(Group &group, Node *node) {
-    group.visit(); // the task may run at once, and be the last
-    if (ordered())
-        push_ordered(group.queues[0], node);
-    else
-        group.slots[0]->queue.push(node, ReadyQueue::Place::back);
-    announce_work(group);
-    group.leave();
-}
-
-void push_last(Group &group, Node *node) {
-    group.visit();
-    if (ordered()) {
-        node->age = rules().newest ? 0 : next_age();
-        group.queues[0].push(node);
-    } else {
-        group.slots[0]->queue.push(node, ReadyQueue::Place::back);
-    }
-    announce_work(group);
-    group.leave();
 }
 
 void Worker::push_next(Slot &where, Node *node) {
@@ -95,16 +62,6 @@ void Worker::push_next(Slot &where, Node *node) {
 void Worker::queue_next() {
     if (Node *const next = std::exchange(next_, nullptr))
         push(*next_slot_, next);
-}
-
-void wake_one(Group &group) {
-    for (int i = 0; i < group.size; ++i) {
-        Worker *worker = group.slots[i]->worker.load(std::memory_order_acquire);
-        if (worker && worker->asleep()) {
-            worker->wake();
-            return;
-        }
-    }
 }
 
 // Does it pay to look at the others' queues now? Where the stolen tasks took no longer than moving
