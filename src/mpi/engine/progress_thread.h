@@ -4,16 +4,37 @@
 // it needs MPI_THREAD_MULTIPLE.
 #pragma once
 
+#include <atomic>
+#include <pthread.h>
+
 namespace sennit::mpi {
 
-// Did the user ask for the thread? Then MPI_Init asks for MPI_THREAD_MULTIPLE.
-bool progress_thread_wanted();
+class ProgressThread {
+  public:
+    constexpr ProgressThread() = default;
+    ProgressThread(const ProgressThread &) = delete;
+    ProgressThread &operator=(const ProgressThread &) = delete;
 
-// After MPI_Init with the level that MPI gave, and before MPI_Finalize.
-void start_progress_thread(int level);
-void stop_progress_thread();
+    // Did the user ask for the thread? Then MPI_Init asks for MPI_THREAD_MULTIPLE.
+    static bool wanted();
 
-// There is something to test.
-void wake_progress_thread();
+    // After MPI_Init with the level that MPI gave, and before MPI_Finalize.
+    void start(int level);
+    void stop();
+
+    // There is something to test.
+    void wake();
+
+  private:
+    void run();
+
+    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
+    bool stopping_ = false; // with mutex_
+    std::atomic<bool> running_{false};
+    pthread_t thread_{};
+};
+
+extern ProgressThread g_progress_thread;
 
 } // namespace sennit::mpi

@@ -95,7 +95,7 @@ int attach(const char *name, int count, MPI_Request *requests, MPIX_Continue_cb_
     hand_over(*batch);
     if ((flags & MPIX_CONT_DEFER_COMPLETE) == 0)
         all.run(true);
-    wake_progress_thread();
+    g_progress_thread.wake();
     return MPI_SUCCESS;
 }
 

@@ -106,7 +106,7 @@ int detach(const char *name, int count, MPI_Request *requests, const Delivery &c
     batch->callback = callback.function;
     batch->data = data;
     error = tests ? file(*batch) : hand_over(*batch);
-    wake_progress_thread();
+    g_progress_thread.wake();
     return error;
 }
 

@@ -83,7 +83,7 @@ int init(int *argc, char ***argv, int required, int *provided) {
     const bool tasks = runtime_present() && knows_constants();
     const bool task_multiple = required == MPI_TASK_MULTIPLE;
     const int asked =
-        tasks || task_multiple || progress_thread_wanted() ? MPI_THREAD_MULTIPLE : required;
+        tasks || task_multiple || ProgressThread::wanted() ? MPI_THREAD_MULTIPLE : required;
     int got = MPI_THREAD_SINGLE;
     const int error = outside_task([&] { return bare(argc, argv, asked, &got); });
     if (error != MPI_SUCCESS)
@@ -95,7 +95,7 @@ int init(int *argc, char ***argv, int required, int *provided) {
     }
     if (task_urgency() >= 0 && got >= MPI_THREAD_MULTIPLE)
         g_engine.urgency.begin();
-    start_progress_thread(got);
+    g_progress_thread.start(got);
     const int level = task_multiple && tasks && is_aware() && got >= MPI_THREAD_MULTIPLE
                           ? MPI_TASK_MULTIPLE
                           : got;
@@ -185,7 +185,7 @@ SENNIT_DEFINE(Query_thread, int *provided) {
 SENNIT_DEFINE(Finalize, void) {
     close(kFinalizing);
     g_extensions.continuations.close();
-    stop_progress_thread();
+    g_progress_thread.stop();
     g_engine.urgency.end();
     g_record.timeline.finish();
     static constexpr auto bare = SENNIT_BARE(Finalize);
