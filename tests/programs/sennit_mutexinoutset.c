@@ -51,7 +51,7 @@ static void priorities_change(void) {
 /* The task that holds `b` waits for two that need `a` alone. Among those who wait for `a` is one
  * that needs both: it must not stand in the way of the others. */
 static void one_of_two_is_held(char *a, char *b) {
-    int go = 0, done = 0;
+    int go = 0, done = 0, held = 0;
     *a = *b = 0;
 #pragma omp task depend(mutexinoutset : a[0]) shared(go)
     wait_for(&go, 1);
@@ -66,12 +66,13 @@ static void one_of_two_is_held(char *a, char *b) {
         }
         let_others_run(4);
     }
-#pragma omp task depend(mutexinoutset : b[0]) shared(done)
+#pragma omp task depend(mutexinoutset : b[0]) shared(done, held)
     {
+        set(&held);
         wait_for(&done, 2);
         *b = 1;
     }
-    let_others_run(4);
+    wait_for(&held, 1);
     set(&go);
 #pragma omp taskwait
     CHECK_EQ(*a, 1);
