@@ -24,6 +24,11 @@ SENNIT_COLD void detail::observed_start(sched::Worker &worker, sched::Slot &slot
     }
 }
 
+// Is what is called at its completion still to come?
+static bool calls_back_later(Task &task) {
+    return task.is(Task::kSpawned) && static_cast<const SpawnPayload *>(task.payload())->done;
+}
+
 // The body has returned.
 SENNIT_COLD void observed_end(sched::Worker &worker, Task &task) {
     using End = Observer::End;
@@ -32,7 +37,7 @@ SENNIT_COLD void observed_end(sched::Worker &worker, Task &task) {
     if (!observer)
         return;
     End how = is_cancelled(task) ? End::cancel : End::complete;
-    if (task.is(Task::kRequeued))
+    if (task.is(Task::kRequeued) || calls_back_later(task)) // the tool sees one task, and one end
         how = End::pause;
     else if (!task.is(Task::kDiscarded) && task.is(Task::kEvents) &&
              task.events.load(std::memory_order_acquire) > 1 &&
