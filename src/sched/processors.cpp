@@ -4,7 +4,7 @@
 #include "base/config.h"
 #include "base/spin.h"
 #include "poll/poll.h"
-#include "sched/yield_watch.h"
+#include "base/yield_watch.h"
 
 #include <algorithm>
 #include <atomic>

@@ -24,7 +24,7 @@ std::uint64_t spin_budget();
 bool crowded();
 // Does an idle worker wait awake at all, on a processor of its own?
 bool waits_awake();
-// Give the processor to another thread. Where that took long lately (sched/yield_watch.h),
+// Give the processor to another thread. Where that took long lately (base/yield_watch.h),
 // processors_wanted() holds: who waits had better sleep.
 void yield_processor();
 bool processors_wanted();

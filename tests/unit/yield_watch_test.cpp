@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/yield_watch.h"
+#include "base/yield_watch.h"
 
 #include <gtest/gtest.h>
 
 namespace {
 
-using sennit::sched::YieldWatch;
+using sennit::YieldWatch;
 
 constexpr std::uint64_t kTicks = 3; // a microsecond
 constexpr std::uint64_t kSlice = 3000 * kTicks;

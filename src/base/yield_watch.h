@@ -16,7 +16,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace sennit::sched {
+namespace sennit {
 
 class YieldWatch {
   public:
@@ -46,4 +46,4 @@ class YieldWatch {
     std::atomic<std::uint64_t> pause_us_{kShortestPauseUs};
 };
 
-} // namespace sennit::sched
+} // namespace sennit
