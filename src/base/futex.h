@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleeping and waking on a 32-bit word, private to the process (futex(2)).
+// Sleeping and waking on a 32-bit word (futex(2)): of this process, or in memory that processes
+// share.
 #pragma once
 
 #include "base/system_call.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <ctime>
 #include <linux/futex.h>
@@ -14,21 +16,51 @@ namespace sennit {
 
 using FutexWord = std::atomic<std::uint32_t>;
 
+enum class FutexScope : int { process = FUTEX_PRIVATE_FLAG, node = 0 };
+
 // Sleep while word == expected; returns early on a wake, a signal or, with timeout_ns >= 0, when
 // the time is over. Callers re-check their condition. Keeps errno.
-inline void futex_wait(FutexWord &word, std::uint32_t expected, std::int64_t timeout_ns = -1) {
+inline void futex_wait(FutexWord &word, std::uint32_t expected, std::int64_t timeout_ns = -1,
+                       FutexScope scope = FutexScope::process) {
     timespec limit{};
     if (timeout_ns >= 0) {
         limit.tv_sec = static_cast<time_t>(timeout_ns / 1'000'000'000);
         limit.tv_nsec = static_cast<long>(timeout_ns % 1'000'000'000);
     }
-    system_call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAIT_PRIVATE,
+    system_call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAIT | static_cast<int>(scope),
                 static_cast<long>(expected), timeout_ns >= 0 ? reinterpret_cast<long>(&limit) : 0,
                 0, 0);
 }
 
-inline void futex_wake(FutexWord &word, int count = 1) {
-    system_call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAKE_PRIVATE, count, 0, 0, 0);
+// Sleep while `own`, of this process, and `shared`, of the node, are as expected; at most as long
+// as limit_ns. Kernels before 5.16 cannot: then a tenth of that on `own` alone.
+inline void futex_wait_either(FutexWord &own, std::uint32_t own_expected, FutexWord &shared,
+                              std::uint32_t shared_expected, std::int64_t limit_ns) {
+    struct Waiter { // futex_waitv, which older headers lack
+        std::uint64_t expected;
+        std::uint64_t address;
+        std::uint32_t flags;
+        std::uint32_t reserved;
+    };
+    constexpr long wait_many = 449;         // SYS_futex_waitv, on every architecture
+    constexpr std::uint32_t of_32_bits = 2; // FUTEX_32
+    const Waiter waiters[2] = {
+        {own_expected, reinterpret_cast<std::uintptr_t>(&own), of_32_bits | FUTEX_PRIVATE_FLAG, 0},
+        {shared_expected, reinterpret_cast<std::uintptr_t>(&shared), of_32_bits, 0}};
+    constexpr std::int64_t second = 1'000'000'000;
+    timespec end{};
+    clock_gettime(CLOCK_MONOTONIC, &end); // a point in time
+    const std::int64_t ns = end.tv_nsec + limit_ns;
+    end.tv_sec += static_cast<time_t>(ns / second);
+    end.tv_nsec = static_cast<long>(ns % second);
+    if (system_call(wait_many, reinterpret_cast<long>(waiters), 2, 0, reinterpret_cast<long>(&end),
+                    CLOCK_MONOTONIC, 0) == -ENOSYS)
+        futex_wait(own, own_expected, limit_ns / 10);
+}
+
+inline void futex_wake(FutexWord &word, int count = 1, FutexScope scope = FutexScope::process) {
+    system_call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAKE | static_cast<int>(scope),
+                count, 0, 0, 0);
 }
 
 } // namespace sennit

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/board.h"
+
+#include "base/small_file.h"
+
+#include <cstdio>
+#include <cstring>
+#include <sched.h>
+
+namespace sennit::node {
+namespace {
+
+struct Header {
+    char magic[sizeof kMagic]; // the segment's
+    std::uint32_t version;
+    std::uint32_t slots;
+};
+
+struct Layout {
+    Header header;
+    Slot slots[kMostSlots];
+};
+
+// The rest works on zeroed memory.
+void begin(void *memory) {
+    auto &header = *static_cast<Header *>(memory);
+    header.version = kBoardVersion;
+    header.slots = kMostSlots;
+}
+
+Layout &layout(const Segment &segment) {
+    return *static_cast<Layout *>(segment.memory());
+}
+
+// Whoever's identity the slot has now is the only one to do this.
+void clear(Slot &slot) {
+    slot.job.store(0, std::memory_order_relaxed);
+    slot.holder.store(0, std::memory_order_release);
+}
+
+} // namespace
+
+Cores allowed_cores() {
+    Cores cores;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return cores;
+    for (int core = 0; core < kMostCores && core < CPU_SETSIZE; ++core)
+        if (CPU_ISSET(core, &set))
+            cores.words[core / 64] |= std::uint64_t{1} << (core % 64);
+    return cores;
+}
+
+std::uint64_t scheduling_group() {
+    char text[64];
+    unsigned long long group = 0;
+    if (read_small_file("/proc/sys/kernel/sched_autogroup_enabled", text, sizeof text) == 0 ||
+        text[0] != '1' || read_small_file("/proc/self/autogroup", text, sizeof text) == 0 ||
+        std::sscanf(text, "/autogroup-%llu", &group) != 1)
+        return 0;
+    return group;
+}
+
+bool Board::open(const char *path, Reason &reason) {
+    if (!segment_.open(path, sizeof(Layout), begin, reason))
+        return false;
+    const Header &header = layout(segment_).header;
+    if (header.version == kBoardVersion && header.slots == kMostSlots)
+        return true;
+    reason.say("%s is of another version of Sennit, and in use", path);
+    segment_.close();
+    return false;
+}
+
+Slot &Board::slot(int number) {
+    return layout(segment_).slots[number];
+}
+
+Slot *Board::join(std::uint64_t job, const Member &member) {
+    const Identity own = own_identity();
+    for (const bool swept : {false, true}) {
+        if (swept && sweep() == 0)
+            break;
+        for (Slot &slot : layout(segment_).slots) {
+            Identity nobody = 0;
+            // acquire: what the holder before has written is over.
+            if (slot.holder.load(std::memory_order_relaxed) != 0 ||
+                !slot.holder.compare_exchange_strong(nobody, own, std::memory_order_acquire,
+                                                     std::memory_order_relaxed))
+                continue;
+            slot.member = member;
+            slot.job.store(job, std::memory_order_release); // pairs with each()
+            return &slot;
+        }
+    }
+    return nullptr;
+}
+
+void Board::leave(Slot &slot) {
+    clear(slot);
+}
+
+int Board::sweep() {
+    int freed = 0;
+    const Identity own = own_identity();
+    for (Slot &slot : layout(segment_).slots) {
+        Identity holder = slot.holder.load(std::memory_order_relaxed);
+        if (holder == 0 || holder == own || is_alive(holder))
+            continue;
+        // Ours, so that one sweeper clears it, and another can if we die before it is done.
+        if (!slot.holder.compare_exchange_strong(holder, own, std::memory_order_acquire,
+                                                 std::memory_order_relaxed))
+            continue;
+        clear(slot);
+        ++freed;
+    }
+    return freed;
+}
+
+} // namespace sennit::node

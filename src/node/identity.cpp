@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/identity.h"
+
+#include "base/small_file.h"
+#include "base/system_call.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <poll.h>
+#include <sys/syscall.h>
+
+namespace sennit::node {
+namespace {
+
+// Linux gives out no number above 2^22. The time is in 1/100 s since the machine has started.
+constexpr int kPidBits = 22;
+constexpr int kStartBits = 64 - kPidBits;
+constexpr Identity kStartMask = (Identity{1} << kStartBits) - 1;
+
+// 0: unknown, for there is no /proc, or no such process.
+Identity start_of(pid_t pid) {
+    char path[32];
+    std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    char text[1024];
+    if (read_small_file(path, text, sizeof text) == 0)
+        return 0;
+    // The name may have blanks and parentheses: the third field comes after the last one.
+    const char *at = std::strrchr(text, ')');
+    constexpr int start_field = 22;
+    for (int field = 2; at && field < start_field; ++field)
+        at = std::strchr(at + 1, ' ');
+    return at ? std::strtoull(at, nullptr, 10) & kStartMask : 0;
+}
+
+// Of its number: the start tells whether it is the one that is meant.
+bool has_ended(pid_t pid) {
+    const long process = system_call(SYS_pidfd_open, pid, 0, 0, 0, 0, 0);
+    if (process < 0)
+        return process == -ESRCH; // or what the kernel lacks: the start has to tell
+    pollfd ended = {static_cast<int>(process), POLLIN, 0};
+    const int result = poll(&ended, 1, 0);
+    close(static_cast<int>(process));
+    return result > 0;
+}
+
+} // namespace
+
+Identity own_identity() {
+    const pid_t pid = getpid();
+    return Identity(pid) << kStartBits | start_of(pid);
+}
+
+pid_t pid_of(Identity identity) {
+    return static_cast<pid_t>(identity >> kStartBits);
+}
+
+bool is_alive(Identity identity) {
+    const pid_t pid = pid_of(identity);
+    if (pid == 0 || has_ended(pid))
+        return false;
+    const Identity start = identity & kStartMask;
+    const Identity now = start_of(pid);
+    return start == 0 || now == 0 ? kill(pid, 0) == 0 || errno == EPERM : start == now;
+}
+
+} // namespace sennit::node

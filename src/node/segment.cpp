@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/segment.h"
+
+#include "base/clock.h"
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sennit::node {
+namespace {
+
+constexpr std::int64_t kPatienceNs = 1'000'000'000;
+
+// An open descriptor keeps them: /proc/<pid>/fd/<n> of a launcher that has no /dev/shm.
+bool is_memfd(const char *path) {
+    return std::strncmp(path, "/proc/", 6) == 0;
+}
+
+// Something else than a board, of this version or another one, that is or was begun.
+bool is_foreign(int file, const struct stat &facts) {
+    char text[sizeof kMagic] = "";
+    return facts.st_size != 0 && (pread(file, text, sizeof text, 0) != sizeof text ||
+                                  std::memcmp(text, kMagic, sizeof text) != 0);
+}
+
+// An error's number, or 0. Its name comes first, or nobody would know it if we died here.
+int make_room(int file, std::size_t size) {
+    if (ftruncate(file, 0) != 0 || pwrite(file, kMagic, sizeof kMagic, 0) != sizeof kMagic)
+        return errno;
+    return posix_fallocate(file, 0, static_cast<off_t>(size));
+}
+
+std::uint64_t pid_namespace() {
+    struct stat facts{};
+    return stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
+}
+
+} // namespace
+
+void Reason::say(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+}
+
+bool Segment::open(const char *path, std::size_t size, void (*begin)(void *), Reason &reason) {
+    const std::int64_t end = monotonic_ns() + kPatienceNs;
+    while (!take(path, size, begin, reason)) {
+        give_up();
+        if (reason)
+            return false;
+        if (monotonic_ns() > end) {
+            reason.say("%s is held by a process that does not go on", path);
+            return false;
+        }
+        sched_yield();
+    }
+    return true;
+}
+
+// False without a reason: another process opens or removes it just now.
+bool Segment::take(const char *path, std::size_t size, void (*begin)(void *), Reason &reason) {
+    std::snprintf(path_, sizeof path_, "%s", path);
+    const int flags = O_RDWR | O_CLOEXEC | (is_memfd(path) ? 0 : O_CREAT | O_NOFOLLOW);
+    file_ = ::open(path, flags, 0600);
+    struct stat facts{};
+    if (file_ < 0 || fstat(file_, &facts) != 0) {
+        reason.say("%s cannot be opened (%s)", path, std::strerror(errno));
+        return false;
+    }
+    if (facts.st_uid != geteuid() || (!is_memfd(path) && (facts.st_mode & 077) != 0)) {
+        reason.say("%s belongs to another user or is open to others: remove it", path);
+        return false;
+    }
+    const bool alone = flock(file_, LOCK_EX | LOCK_NB) == 0;
+    if (!alone && flock(file_, LOCK_SH | LOCK_NB) != 0)
+        return false; // it is being begun
+    if (!is_linked() || fstat(file_, &facts) != 0)
+        return false;
+    if (is_foreign(file_, facts)) {
+        reason.say("%s is no board of Sennit's: remove it, or name another file", path);
+        return false;
+    }
+    if (alone) {
+        // All pages at once: a full file system shows here, not by a signal later.
+        if (const int error = make_room(file_, size)) {
+            reason.say("no memory for %s (%s)", path, std::strerror(error));
+            return false;
+        }
+    } else if (static_cast<std::size_t>(facts.st_size) != size) {
+        reason.say("%s is of another version of Sennit, and in use", path);
+        return false;
+    }
+    memory_ = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    if (memory_ == MAP_FAILED) {
+        memory_ = nullptr;
+        reason.say("%s cannot be mapped (%s)", path, std::strerror(errno));
+        return false;
+    }
+    size_ = size;
+    if (alone) {
+        begin(memory_);
+        // Not in one step: another joiner may come between, find nobody, and begin once more.
+        while (flock(file_, LOCK_SH) != 0)
+            if (errno != EINTR)
+                return false;
+    }
+    return is_linked();
+}
+
+// Or has who left last removed it since we have opened it?
+bool Segment::is_linked() const {
+    if (is_memfd(path_))
+        return true;
+    struct stat own{};
+    struct stat there{};
+    return fstat(file_, &own) == 0 && stat(path_, &there) == 0 && own.st_ino == there.st_ino &&
+           own.st_dev == there.st_dev;
+}
+
+void Segment::give_up() {
+    if (memory_)
+        munmap(memory_, size_);
+    if (file_ >= 0)
+        ::close(file_);
+    memory_ = nullptr;
+    file_ = -1;
+}
+
+void Segment::close() {
+    if (file_ >= 0 && !is_memfd(path_) && flock(file_, LOCK_EX | LOCK_NB) == 0 && is_linked())
+        unlink(path_);
+    if (file_ >= 0)
+        flock(file_, LOCK_UN); // the mapping would keep it
+    abandon();
+}
+
+void Segment::abandon() {
+    if (file_ >= 0)
+        ::close(file_);
+    file_ = -1;
+}
+
+void remove_unused(const char *path) {
+    if (is_memfd(path))
+        return;
+    const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0)
+        return;
+    struct stat facts{};
+    if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &facts) == 0 && facts.st_size != 0 &&
+        !is_foreign(file, facts))
+        unlink(path);
+    ::close(file);
+}
+
+void board_path(char *path, std::size_t size) {
+    if (const char *given = std::getenv("SENNIT_BOARD"); given && *given) {
+        std::snprintf(path, size, "%s", given);
+        return;
+    }
+    const char *folder = "/dev/shm";
+    if (access(folder, W_OK | X_OK) != 0) {
+        const char *temporary = std::getenv("TMPDIR");
+        folder = temporary && *temporary ? temporary : "/tmp";
+    }
+    std::snprintf(path, size, "%s/sennit-%u-%lx", folder, geteuid(),
+                  static_cast<unsigned long>(pid_namespace()));
+}
+
+} // namespace sennit::node

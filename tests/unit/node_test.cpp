@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// The board of a node: who joins, leaves, dies; and the doorbells.
+#include "node/board.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using namespace sennit::node;
+namespace fs = std::filesystem;
+
+class Node : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::string name = fs::temp_directory_path() / "sennit-node-XXXXXX";
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        folder_ = name;
+        path_ = folder_ + "/board";
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    std::unique_ptr<Board> open() {
+        auto board = std::make_unique<Board>();
+        Reason reason;
+        EXPECT_TRUE(board->open(path_.c_str(), reason)) << reason.text;
+        return board;
+    }
+    std::string refusal() {
+        Board board;
+        Reason reason;
+        EXPECT_FALSE(board.open(path_.c_str(), reason));
+        return reason.text;
+    }
+    static int members(Board &board, std::uint64_t job) {
+        int count = 0;
+        board.each([&](int, const Slot &slot) { count += slot.job.load() == job; });
+        return count;
+    }
+
+    std::string folder_;
+    std::string path_;
+};
+
+// A process of its own that does `work` and then waits to be killed.
+class Process {
+  public:
+    explicit Process(const std::function<bool()> &work) {
+        int said[2];
+        if (pipe(said) != 0)
+            std::abort();
+        pid_ = fork();
+        if (pid_ == 0) {
+            const char well = work() ? 'y' : 'n';
+            if (write(said[1], &well, 1) != 1)
+                _exit(1);
+            for (;;)
+                pause();
+        }
+        char answer = 'n';
+        EXPECT_EQ(read(said[0], &answer, 1), 1);
+        EXPECT_EQ(answer, 'y');
+        close(said[0]);
+        close(said[1]);
+    }
+    ~Process() { kill_it(); }
+    Process(const Process &) = delete;
+    Process &operator=(const Process &) = delete;
+    void kill_it(bool reap = true) {
+        if (pid_ > 0)
+            kill(pid_, SIGKILL);
+        if (pid_ > 0 && !reap) { // a zombie
+            siginfo_t ended{};
+            waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOWAIT);
+            return;
+        }
+        if (pid_ > 0)
+            waitpid(pid_, nullptr, 0);
+        pid_ = 0;
+    }
+    pid_t pid() const { return pid_; }
+
+  private:
+    pid_t pid_;
+};
+
+Member member(int rank) {
+    Member made;
+    made.rank = rank;
+    return made;
+}
+
+TEST_F(Node, MembersAreSeenUntilTheyLeave) {
+    const auto board = open();
+    const auto other = open();
+    Slot *const one = board->join(7, member(1));
+    Slot *const two = other->join(7, member(2));
+    ASSERT_NE(one, nullptr);
+    ASSERT_NE(two, nullptr);
+    int ranks = 0;
+    board->each([&](int, const Slot &slot) {
+        EXPECT_EQ(slot.job.load(), 7U);
+        ranks += slot.member.rank;
+    });
+    EXPECT_EQ(ranks, 3);
+    other->leave(*two);
+    EXPECT_EQ(members(*board, 7), 1);
+    board->leave(*one);
+    board->close();
+    EXPECT_TRUE(fs::exists(path_));
+    other->close();
+    EXPECT_FALSE(fs::exists(path_)) << "the last one removes it";
+}
+
+TEST_F(Node, ModeIsForTheUserAlone) {
+    const mode_t before = umask(0);
+    const auto board = open();
+    umask(before);
+    struct stat facts{};
+    ASSERT_EQ(stat(path_.c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mode & 0777, 0600U);
+    board->close();
+}
+
+TEST_F(Node, WhoIsKilledIsSwept) {
+    const auto board = open();
+    Process other([&] {
+        Board theirs;
+        Reason reason;
+        return theirs.open(path_.c_str(), reason) && theirs.join(7, member(1));
+    });
+    EXPECT_EQ(members(*board, 7), 1);
+    EXPECT_EQ(board->sweep(), 0) << "it lives";
+    kill(other.pid(), SIGSTOP);
+    EXPECT_EQ(board->sweep(), 0) << "it is stopped, and lives";
+    other.kill_it(false);
+    EXPECT_EQ(board->sweep(), 1) << "nobody has waited for it, but it has ended";
+    EXPECT_EQ(members(*board, 7), 0);
+    EXPECT_EQ(board->sweep(), 0);
+    board->close();
+}
+
+TEST_F(Node, AFullBoardRefusesUntilSomebodyDies) {
+    const auto board = open();
+    Process other([&] {
+        Board theirs;
+        Reason reason;
+        return theirs.open(path_.c_str(), reason) && theirs.join(7, member(0));
+    });
+    int taken = 1;
+    while (Slot *slot = board->join(8, member(taken))) {
+        ASSERT_NE(slot, nullptr);
+        ASSERT_LT(++taken, kMostSlots + 1);
+    }
+    EXPECT_EQ(taken, kMostSlots);
+    other.kill_it();
+    EXPECT_NE(board->join(8, member(0)), nullptr);
+    EXPECT_EQ(board->join(8, member(0)), nullptr);
+    board->close();
+}
+
+TEST_F(Node, WhatKilledProcessesLeaveIsBegunAnew) {
+    {
+        Process other([&] {
+            Board theirs;
+            Reason reason;
+            return theirs.open(path_.c_str(), reason) && theirs.join(7, member(1));
+        });
+    }
+    ASSERT_TRUE(fs::exists(path_));
+    const auto board = open();
+    EXPECT_EQ(members(*board, 7), 0);
+    board->close();
+    EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_F(Node, ALauncherRemovesWhatKilledProcessesLeave) {
+    const auto used = open();
+    remove_unused(path_.c_str());
+    EXPECT_TRUE(fs::exists(path_)) << "it is in use";
+    used->close();
+    EXPECT_FALSE(fs::exists(path_));
+    {
+        Process killed([&] {
+            Board theirs;
+            Reason reason;
+            return theirs.open(path_.c_str(), reason);
+        });
+    }
+    EXPECT_TRUE(fs::exists(path_));
+    remove_unused(path_.c_str());
+    EXPECT_FALSE(fs::exists(path_));
+    remove_unused(path_.c_str()); // nothing there
+}
+
+TEST_F(Node, AForeignFileIsRefused) {
+    const int file = ::open(path_.c_str(), O_CREAT | O_RDWR, 0644);
+    ASSERT_GE(file, 0);
+    ASSERT_EQ(fchmod(file, 0644), 0);
+    close(file);
+    EXPECT_NE(refusal().find("open to others"), std::string::npos) << refusal();
+    fs::remove(path_);
+    {
+        std::ofstream text(path_);
+        text << "what somebody has written";
+    }
+    ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
+    EXPECT_NE(refusal().find("no board of Sennit's"), std::string::npos) << refusal();
+    remove_unused(path_.c_str());
+    EXPECT_EQ(fs::file_size(path_), 25U) << "nobody touches it";
+    fs::remove(path_);
+    fs::create_symlink(folder_ + "/elsewhere", path_);
+    EXPECT_NE(refusal().find("cannot be opened"), std::string::npos) << refusal();
+    EXPECT_FALSE(fs::exists(folder_ + "/elsewhere"));
+}
+
+TEST_F(Node, ABoardOfAnotherVersionInUseIsRefused) {
+    Segment theirs;
+    Reason reason;
+    ASSERT_TRUE(theirs.open(path_.c_str(), 4096, [](void *) {}, reason)) << reason.text;
+    EXPECT_NE(refusal().find("another version"), std::string::npos) << refusal();
+    theirs.close();
+    open()->close(); // out of use, it is begun anew
+}
+
+TEST_F(Node, NoFolderNoBoard) {
+    path_ = folder_ + "/missing/board";
+    EXPECT_NE(refusal().find("cannot be opened"), std::string::npos) << refusal();
+}
+
+TEST_F(Node, AFileWithoutANameWillDo) {
+    const int file = memfd_create("board", 0);
+    ASSERT_GE(file, 0);
+    path_ = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file);
+    const auto board = open();
+    Process other([&] {
+        Board theirs;
+        Reason reason;
+        return theirs.open(path_.c_str(), reason) && theirs.join(7, member(1));
+    });
+    EXPECT_EQ(members(*board, 7), 1);
+    board->close();
+    close(file);
+}
+
+TEST_F(Node, ManyComeAndGo) {
+    constexpr int rounds = 3400;
+    const auto board = open();
+    std::vector<std::thread> threads;
+    threads.reserve(3);
+    for (int t = 0; t < 3; ++t)
+        threads.emplace_back([&, t] {
+            for (int i = 0; i < rounds; ++i) {
+                Board mine;
+                Reason reason;
+                ASSERT_TRUE(mine.open(path_.c_str(), reason)) << reason.text;
+                Slot *const slot = mine.join(9, member(t));
+                ASSERT_NE(slot, nullptr);
+                mine.each([&](int, Slot &other) { other.bell.ring(); });
+                mine.leave(*slot);
+                mine.close();
+            }
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(members(*board, 9), 0);
+    board->close();
+    EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST(Identity, OfAProcessThatEndsAndOfAnother) {
+    const Identity own = own_identity();
+    EXPECT_EQ(pid_of(own), getpid());
+    EXPECT_TRUE(is_alive(own));
+    EXPECT_FALSE(is_alive(own + 1)) << "the same number, another start";
+    EXPECT_FALSE(is_alive(0));
+}
+
+// Every message is received, though nobody sleeps with a timer shorter than the test.
+TEST(Bell, NoRingIsLost) {
+    constexpr int messages = 20'000;
+    constexpr std::int64_t for_ever = 60'000'000'000;
+    Bell bells[2];
+    std::atomic<int> sent[2] = {0, 0};
+    const auto receive = [&](int side, int number) {
+        for (;;) {
+            if (sent[side].load(std::memory_order_relaxed) >= number)
+                return true;
+            const std::uint32_t seen = bells[side].arm();
+            if (sent[side].load(std::memory_order_relaxed) >= number)
+                return true;
+            if (!bells[side].sleep(seen, for_ever))
+                return sent[side].load() >= number;
+        }
+    };
+    const auto send = [&](int side, int number) {
+        sent[side].store(number, std::memory_order_relaxed);
+        bells[side].ring();
+    };
+    std::thread other([&] {
+        for (int i = 1; i <= messages; ++i) {
+            ASSERT_TRUE(receive(1, i));
+            send(0, i);
+        }
+    });
+    for (int i = 1; i <= messages; ++i) {
+        send(1, i);
+        ASSERT_TRUE(receive(0, i));
+    }
+    other.join();
+}
+
+TEST(Bell, RingsWithoutSleepersCostNoCall) {
+    Bell bell;
+    EXPECT_FALSE(bell.ring());
+    const std::uint32_t seen = bell.arm();
+    EXPECT_TRUE(bell.armed());
+    EXPECT_TRUE(bell.ring());
+    EXPECT_FALSE(bell.ring()) << "one ring is enough";
+    EXPECT_TRUE(bell.sleep(seen, 60'000'000'000)) << "it has rung since";
+    EXPECT_FALSE(bell.sleep(bell.arm(), 1000));
+}
+
+} // namespace
