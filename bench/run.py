@@ -23,6 +23,7 @@ import cells as bench_cells
 import instructions
 import machine
 import memory
+import node
 import report
 
 MPIS = ("mpich", "openmpi")
@@ -52,7 +53,8 @@ def parse_arguments():
     parser.add_argument("--neighbour", action="store_true",
                         help="beside another program: one busy process a core; also with one thread more than cores")
     parser.add_argument("--rows", help="only these rows, comma separated")
-    parser.add_argument("--groups", default="omp,suspend,mpi", help="of omp, suspend, mpi (default: all)")
+    parser.add_argument("--groups", default="omp,suspend,mpi",
+                        help="of omp, suspend, mpi (default: all three); or node: more ranks than cores")
     parser.add_argument("--crossed", action="store_true", help="also gcc binaries on LLVM's libomp")
     parser.add_argument("--callgrind", action="store_true",
                         help="instead of times, count instructions per unit (valgrind, one thread, group omp)")
@@ -64,9 +66,9 @@ def parse_arguments():
             setattr(arguments, name, value)
         if getattr(arguments, name) <= 0:
             parser.error(f"--{name.replace('_', '-')} must be positive")
-    unknown = set(arguments.groups.split(",")) - {"omp", "suspend", "mpi"}
+    unknown = set() if arguments.groups == "node" else set(arguments.groups.split(",")) - {"omp", "suspend", "mpi"}
     if unknown:
-        parser.error(f"no such group: {', '.join(sorted(unknown))}; there are omp, suspend, mpi")
+        parser.error(f"no such group: {', '.join(sorted(unknown))}; there are omp, suspend, mpi, and node alone")
     return arguments
 
 
@@ -197,6 +199,20 @@ def write_samples(path, results):
     path.write_text(json.dumps(records, indent=1) + "\n")
 
 
+def measure_node(arguments, cpus, source):
+    load = os.getloadavg()[0]
+    notes = [f"Other work was running here (load average {load:.1f}): compare the columns only."] if load > BUSY_LOAD else []
+    return node.report(arguments.build, machine.describe(cpus, source, MPIS), notes, arguments.rounds, arguments.seed,
+                       4 * arguments.timeout, progress)
+
+
+def finish(arguments, text):
+    print(text, end="")
+    if arguments.output:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text(text)
+
+
 def run(arguments, crossed):
     cpus = machine.distinct_cores(arguments.threads)
     if len(cpus) < arguments.threads:
@@ -207,6 +223,8 @@ def run(arguments, crossed):
         if not shutil.which("valgrind"):
             raise bench_cells.BenchError("valgrind is missing: install the package valgrind")
         arguments.groups = "omp"
+    if arguments.groups == "node":
+        return finish(arguments, measure_node(arguments, cpus, source))
     groups = make_groups(arguments, len(cpus))
     present, runtime_facts, notes = present_runtimes(arguments, crossed)
     load = os.getloadavg()[0]
@@ -238,10 +256,7 @@ def run(arguments, crossed):
         text = report.render("OpenMP runtimes beside each other", facts, notes, plan, results)
         if arguments.json:
             write_samples(arguments.json, results)
-    print(text, end="")
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(text)
+    finish(arguments, text)
     progress(f"done in {time.monotonic() - started:.0f} s")
 
 

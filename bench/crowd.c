@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * More ranks than cores: what a hop between ranks costs, a collective, and a step of a program that
+ * computes and exchanges. usage: crowd hop|allreduce|halo COUNT; prints ns per unit, best of five.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, ranks;
+static volatile double sink;
+
+/* A token around the ring, `count` hops in all. */
+static void hop(int count) {
+    int token = 0;
+    const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+    for (int i = 0; i < count / ranks; ++i) {
+        if (rank == 0)
+            MPI_Send(&token, 1, MPI_INT, right, 1, MPI_COMM_WORLD);
+        MPI_Recv(&token, 1, MPI_INT, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank != 0)
+            MPI_Send(&token, 1, MPI_INT, right, 1, MPI_COMM_WORLD);
+    }
+}
+
+static void allreduce(int count) {
+    double mine = rank, all = 0;
+    for (int i = 0; i < count; ++i)
+        MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* Some 100 us of work, then both neighbours. */
+static void halo(int count) {
+    static double out[2][512], in[2][512];
+    const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+    for (int i = 0; i < count; ++i) {
+        double sum = 0;
+        for (int k = 0; k < 100000; ++k)
+            sum += k * 1e-9;
+        sink = sum;
+        MPI_Request requests[4];
+        MPI_Status statuses[4];
+        MPI_Irecv(in[0], 512, MPI_DOUBLE, left, 2, MPI_COMM_WORLD, &requests[0]);
+        MPI_Irecv(in[1], 512, MPI_DOUBLE, right, 3, MPI_COMM_WORLD, &requests[1]);
+        MPI_Isend(out[0], 512, MPI_DOUBLE, right, 2, MPI_COMM_WORLD, &requests[2]);
+        MPI_Isend(out[1], 512, MPI_DOUBLE, left, 3, MPI_COMM_WORLD, &requests[3]);
+        MPI_Waitall(4, requests, statuses);
+    }
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const char *row = argc > 1 ? argv[1] : "";
+    int count = argc > 2 ? atoi(argv[2]) : 0;
+    void (*const run)(int) = strcmp(row, "hop") == 0         ? hop
+                             : strcmp(row, "allreduce") == 0 ? allreduce
+                             : strcmp(row, "halo") == 0      ? halo
+                                                             : NULL;
+    if (!run || count < ranks) {
+        if (rank == 0)
+            fprintf(stderr, "usage: crowd hop|allreduce|halo COUNT, at least as many as ranks\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    count -= count % ranks;
+    double best = 0;
+    for (int i = 0; i < 5; ++i) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double begin = MPI_Wtime();
+        run(count);
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double took = (MPI_Wtime() - begin) / count;
+        if (best == 0 || took < best)
+            best = took;
+    }
+    if (rank == 0)
+        printf("%.0f\n", best * 1e9);
+    MPI_Finalize();
+    return 0;
+}

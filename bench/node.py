@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""More ranks than cores: bare MPICH, bare Open MPI, which then yields, and each under Sennit. Every
+way of a row is run in each round, in an order of its own: what is compared was measured within the same
+seconds. A run prints the best of five repetitions; the table has the median of the rounds, and
+their least and greatest."""
+
+import os
+import random
+import statistics
+import subprocess
+
+RANKS = (4, 8, 16)
+# Repetitions of a row: what is bare and spins takes milliseconds each.
+ROWS = {"hop": ("a token that goes from rank to rank", 1024, 32), "allreduce": ("MPI_Allreduce of one double", 512, 16),
+        "halo": ("some 100 us of work, then 4 KiB to and from both neighbours", 256, 32)}
+WAYS = ("MPICH", "MPICH, Sennit", "Open MPI", "Open MPI, Sennit")
+
+
+def command(build, way, row, ranks, count):
+    mpi = "mpich" if way.startswith("MPICH") else "openmpi"
+    program = [str(build / f"bench/gcc-{mpi}/crowd"), row, str(count)]
+    if way.endswith("Sennit"):
+        return [str(build / "bin/sennit"), "run", "--mpi", mpi, "-n", str(ranks), "--threads", "1", *program]
+    if mpi == "mpich":
+        return ["mpiexec.mpich", "-n", str(ranks), *program]
+    return ["mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), *program]
+
+
+def run_once(build, way, row, ranks, timeout):
+    """Microseconds, or None."""
+    few = way == "MPICH"
+    count = max(ROWS[row][2 if few else 1], ranks)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SENNIT_", "OMP_"))}
+    try:
+        done = subprocess.run(command(build, way, row, ranks, count), capture_output=True, text=True, env=environment,
+                              timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        return None
+    return int(done.stdout) / 1000 if done.returncode == 0 else None
+
+
+def measure(build, rounds, seed, timeout, progress):
+    order = random.Random(seed)
+    cells = {(row, ranks): {way: [] for way in WAYS} for row in ROWS for ranks in RANKS}
+    for number in range(rounds):
+        places = list(cells)
+        order.shuffle(places)
+        for row, ranks in places:
+            for way in order.sample(WAYS, len(WAYS)):
+                took = run_once(build, way, row, ranks, timeout)
+                if took is not None:
+                    cells[row, ranks][way].append(took)
+        progress(f"round {number + 1} of {rounds}")
+    return cells
+
+
+def of(values, form="{:.1f}"):
+    if not values:
+        return "too long"
+    return (form + " [" + form + " to " + form + "]").format(statistics.median(values), min(values), max(values))
+
+
+def tables(cells):
+    head = ["row", "ranks", *WAYS, "MPICH: bare by Sennit", "Open MPI: Sennit by bare"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * 2 + "|---:" * (len(head) - 2) + "|"]
+    for (row, ranks), ways in cells.items():
+        def ratios(one, other):
+            return [a / b for a, b in zip(ways[one], ways[other])]
+        lines.append("| " + " | ".join([row, str(ranks), *(of(ways[way]) for way in WAYS),
+                                        of(ratios("MPICH", "MPICH, Sennit"), "{:.0f}"),
+                                        of(ratios("Open MPI, Sennit", "Open MPI"), "{:.2f}")]) + " |")
+    return "\n".join(lines)
+
+
+def report(build, facts, notes, rounds, seed, timeout, progress):
+    cells = measure(build, rounds, seed, timeout, progress)
+    parts = ["# More ranks than cores", "\n".join(f"- {name}: {text}" for name, text in facts),
+             "\n".join(f"**{note}**" for note in notes), " ".join(__doc__.split()),
+             "\n".join(f"- {row}: {what[0]}" for row, what in ROWS.items()) + "\n\nMicroseconds.", tables(cells)]
+    return "\n\n".join(part for part in parts if part) + "\n"
