@@ -6,7 +6,7 @@
 #     lib/sennit/                       libraries; omp/ has links under the stock runtimes' names
 #     lib/pkgconfig/                    sennit.pc, sennit-mpich.pc, sennit-openmpi.pc
 #     include/sennit/  share/sennit/  share/doc/sennit/
-set(libraries sennit-omp)
+set(libraries sennit-omp sennit-session)
 foreach(mpi ${SENNIT_MPIS} mpiabi)
     foreach(target sennit-${mpi} sennit-network-${mpi})
         if(TARGET ${target})

@@ -33,13 +33,16 @@ std::vector<std::string> compose_library_path(const Installation &installation,
 
 // What is preloaded already stays in front: sanitizer runtimes must be first, and a profiler's
 // MPI_X calls PMPI_X, which Sennit answers. But the MPI itself has to be behind ours.
+constexpr std::string_view session_library = "libsennit-session.so";
+
 std::vector<std::string> compose_preload(const std::string &before,
                                          const std::vector<std::string> &ours) {
     std::vector<std::string> list;
     std::vector<std::string> behind;
     if (!before.empty())
         for (const std::string &item : split_path_list(before, ": "))
-            if (item != ".") // an empty element
+            if (item != "." &&                                             // an empty element
+                std::filesystem::path(item).filename() != session_library) // the launcher's
                 append_once(classify_mpi_library(item) ? behind : list, item);
     for (const std::string &item : ours)
         append_once(classify_mpi_library(item) ? behind : list, item);
@@ -149,6 +152,12 @@ void refuse_incomplete(const Installation &installation, const std::optional<Mpi
              fmt::join(missing, ", "));
 }
 
+// By `NAME=value` in front of the program?
+bool is_set(const Request &request, std::string_view name) {
+    return std::any_of(request.settings.begin(), request.settings.end(),
+                       [&](const Setting &setting) { return setting.name == name; });
+}
+
 } // namespace
 
 Plan make_plan(const Request &request, const Installation &installation,
@@ -176,9 +185,12 @@ Plan make_plan(const Request &request, const Installation &installation,
 
     plan.settings = request.settings;
     plan.settings.push_back({"LD_LIBRARY_PATH", fmt::format("{}", fmt::join(library_path, ":"))});
-    const auto preloaded = compose_preload(text_of(environment("LD_PRELOAD")), preload);
-    if (!preloaded.empty())
+    const std::string before = text_of(environment("LD_PRELOAD"));
+    const auto preloaded = compose_preload(before, preload);
+    if (!preloaded.empty() || before.find(session_library) != std::string::npos)
         plan.settings.push_back({"LD_PRELOAD", fmt::format("{}", fmt::join(preloaded, ":"))});
+    if (plan.mpi && !environment("SENNIT_DOORBELLS") && !is_set(request, "SENNIT_DOORBELLS"))
+        plan.settings.push_back({"SENNIT_DOORBELLS", "auto"});
     if (request.threads)
         plan.settings.push_back({"OMP_NUM_THREADS", std::to_string(*request.threads)});
     if (request.policy)

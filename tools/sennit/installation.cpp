@@ -46,6 +46,10 @@ std::string Installation::mpi_library(MpiKind kind) const {
     return fmt::format("{}/libsennit-{}.so", library_folder(), traits(kind).word);
 }
 
+std::string Installation::session_library() const {
+    return library_folder() + "/libsennit-session.so";
+}
+
 std::string Installation::network_library(MpiKind kind) const {
     return fmt::format("{}/libsennit-network-{}.so", library_folder(), traits(kind).word);
 }

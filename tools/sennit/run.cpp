@@ -5,13 +5,17 @@
 #include "hang_watch.h"
 #include "job.h"
 #include "mpiexec.h"
+#include "node/segment.h"
 #include "processors.h"
 #include "rank_report.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
+#include <unistd.h>
 
 namespace sennit::tool {
 namespace {
@@ -76,6 +80,35 @@ void clear_trace_folder(const Request &request) {
     }
 }
 
+// Will the ranks do so, with their threads, here? Each rank decides for itself in MPI_Init; this is
+// only about how it is started.
+bool outnumber_processors(const Plan &plan, const Request &request) {
+    const auto setting = [&](const char *name) -> std::string {
+        for (const Setting &one : plan.settings)
+            if (one.name == name)
+                return one.value;
+        const char *text = std::getenv(name);
+        return text ? text : "";
+    };
+    const int threads = std::max(1, std::atoi(setting("OMP_NUM_THREADS").c_str()));
+    return setting("SENNIT_DOORBELLS") != "off" &&
+           std::int64_t{request.ranks.value_or(1)} * threads > usable_processors();
+}
+
+void keep_one_session() {
+    const std::string library = Installation::locate().session_library();
+    const char *before = std::getenv("LD_PRELOAD");
+    if (access(library.c_str(), R_OK) == 0)
+        setenv("LD_PRELOAD", (library + ":" + (before ? before : "")).c_str(), 1);
+}
+
+// What ranks that were killed have left of it.
+void remove_board() {
+    char path[256];
+    node::board_path(path, sizeof path);
+    node::remove_unused(path);
+}
+
 int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
     ReportBox box;
     const MpiKind launcher = find_mpiexec(mpi, &plan).kind;
@@ -84,8 +117,11 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
         explain(plan, command, stderr);
     make_trace_folder(request);
     clear_trace_folder(request);
+    if (launcher == MpiKind::mpich && outnumber_processors(plan, request))
+        keep_one_session();
     HangWatch watch(hang_link(box.address()), request.ranks.value_or(1));
     const JobEnd end = run_job(command, launcher == MpiKind::openmpi, watch);
+    remove_board();
 
     // The first report is the cause, the others are ranks that the launcher ended after it.
     const std::optional<RankReport> first = box.next();
