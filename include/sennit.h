@@ -242,6 +242,19 @@ struct sennit_describer {
 int sennit_poll_describe(struct sennit_poll_service *service,
                          const struct sennit_describer *describer);
 
+/* Where operations end by what other processes do, these may ring: memory that they share with this
+ * one, zeroed. Before its last poll, a thread that is going to sleep stores 1 in `armed`, with a
+ * full fence after it, and then sleeps on `rings` (futex(2), not private). Who rings has a full
+ * fence after what it has done, looks at `armed`, and, if it could set that from 1 to 0, adds 1 to
+ * `rings` and wakes all. Without it, and for what nobody rings for, idle workers look by a timer. */
+struct sennit_doorbell {
+    uint32_t rings;
+    uint32_t armed;
+};
+/* Idle workers sleep on this bell while something is pending; null: on none. It must stay mapped.
+ * Any thread. */
+int sennit_poll_doorbell(struct sennit_doorbell *bell);
+
 /* Remove a service. On return no thread runs it and none will. Not from inside the service. */
 int sennit_poll_unregister(sennit_poll_service *service);
 

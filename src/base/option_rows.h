@@ -36,6 +36,10 @@
 #define SENNIT_COLLECTIVE_FORMS(WORD)                                                              \
     WORD(standard, "standard")                                                                     \
     WORD(nonblocking, "nonblocking")
+#define SENNIT_DOORBELL_CHOICES(WORD)                                                              \
+    WORD(automatic, "auto")                                                                        \
+    WORD(on, "on")                                                                                 \
+    WORD(off, "off")
 #define SENNIT_DETACH_PROGRESS(WORD)                                                               \
     WORD(polling, "polling")                                                                       \
     WORD(progress, "progress")

@@ -31,6 +31,7 @@
 #pragma weak ompi_mpi_op_replace
 #pragma weak ompi_mpi_op_sum
 #pragma weak ompi_mpi_packed
+#pragma weak ompi_mpi_uint64_t
 #pragma weak ompi_mpi_comm_null
 #pragma weak ompi_mpi_comm_self
 #pragma weak ompi_mpi_comm_world

@@ -45,6 +45,7 @@ constexpr int kGone = -1; // holds a token for good
 
 std::atomic<sennit_poll_service *> g_services{nullptr};
 std::atomic<std::uint64_t> g_runs{0};
+std::atomic<node::Bell *> g_doorbell{nullptr};
 // What the thread runs inside of services. Flows may leave them in any order.
 struct Inside {
     const void *flow;
@@ -336,6 +337,14 @@ int set_describer(sennit_poll_service *service, const sennit_describer *describe
     return SENNIT_SUCCESS;
 }
 
+void set_doorbell(node::Bell *bell) {
+    g_doorbell.store(bell, std::memory_order_release);
+}
+
+node::Bell *doorbell() {
+    return g_doorbell.load(std::memory_order_acquire);
+}
+
 void before_fork() {
     g_timer_lock.lock();
 }
@@ -347,6 +356,7 @@ void after_fork() {
 void after_fork_in_child() {
     g_ticker_started.store(false, std::memory_order_relaxed);
     g_firing.store(nullptr, std::memory_order_relaxed);
+    g_doorbell.store(nullptr, std::memory_order_relaxed); // the parent's
     detail::g_wants_watch.store(g_look != nullptr, std::memory_order_relaxed);
     for (auto *service = g_services.load(std::memory_order_relaxed); service;
          service = service->next) {

@@ -7,6 +7,7 @@
 // started when something is pending for the first time.
 #pragma once
 
+#include "node/bell.h"
 #include "sennit.h"
 
 #include <atomic>
@@ -86,6 +87,10 @@ struct Pending {
 };
 void each_service(void (*visit)(void *arg, const Pending &service), void *arg);
 int set_describer(sennit_poll_service *service, const sennit_describer *describer);
+
+// Where those ring who end what is waited for (sennit_poll_doorbell); null: nobody does.
+void set_doorbell(node::Bell *bell);
+node::Bell *doorbell();
 
 // In the child of fork(): the ticker thread is gone, start afresh.
 void before_fork();

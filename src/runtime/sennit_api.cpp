@@ -273,6 +273,11 @@ SENNIT_EXPORT int sennit_poll_describe(sennit_poll_service *service,
     return poll::set_describer(service, describer);
 }
 
+SENNIT_EXPORT int sennit_poll_doorbell(sennit_doorbell *bell) {
+    poll::set_doorbell(node::Bell::at(bell));
+    return SENNIT_SUCCESS;
+}
+
 SENNIT_EXPORT int sennit_poll(int *completed) {
     const sched::Worker *worker = sched::Worker::self();
     const int done = poll::run(worker ? worker->current() : nullptr);

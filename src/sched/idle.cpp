@@ -74,12 +74,15 @@ void Worker::idle() {
             poller = this;
         }
         if (poller == this || (!poller && g_idle_poller.compare_exchange_strong(poller, this))) {
+            const bool naps = idle_rounds_ >= kPollsBeforeNap || (crowded() && !patient);
+            if (naps) // what rings from now on is found by this poll, or ends the nap
+                listen();
             if (poll() > 0) {
                 idle_rounds_ = 0;
                 return;
             }
             ++idle_rounds_;
-            if (idle_rounds_ > kPollsBeforeNap || (crowded() && !patient))
+            if (naps)
                 sleep();
             else if (crowded() || (idle_rounds_ > kPollsBeforeYield &&
                                    idle_ticks > kSpinPollsUs * ticks_per_us()))
@@ -179,6 +182,11 @@ std::int64_t Worker::nap_ns() const {
     return std::clamp(waited_ns() / 8, kNapNs, kLongNapNs);
 }
 
+void Worker::listen() {
+    if (node::Bell *const bell = poll::doorbell())
+        rings_seen_ = bell->arm();
+}
+
 void Worker::sleep() {
     constexpr int kTrimmed = 64; // who wakes us waits for them
     heap.flush();
@@ -193,9 +201,13 @@ void Worker::sleep() {
     if (!anything_to_do()) {
         const bool poller = g_idle_poller.load(std::memory_order_relaxed) == this;
         std::int64_t most_ns = poller ? nap_ns() : -1;
+        node::Bell *const bell = poller ? poll::doorbell() : nullptr;
         if (SENNIT_UNLIKELY(poll::wants_watch()) && !begins_watch() && !poller)
             most_ns = kWatchedAfterNs;
-        futex_wait(state_, kAsleep, most_ns);
+        if (SENNIT_UNLIKELY(bell != nullptr))
+            bell->sleep_on_both(rings_seen_, state_, kAsleep, kLongNapNs);
+        else
+            futex_wait(state_, kAsleep, most_ns);
     }
     state_.store(kAwake, std::memory_order_relaxed);
     g_asleep.fetch_sub(1, std::memory_order_relaxed);

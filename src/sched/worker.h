@@ -232,6 +232,7 @@ class alignas(kCacheLine) Worker {
     std::int64_t nap_ns() const;
     bool begins_watch() const;
     void sleep();
+    void listen(); // to the doorbell
     static bool nobody_at_work();
     bool anything_to_do(const Slot *but_for = nullptr) const;
     void poll_slow();
@@ -261,6 +262,7 @@ class alignas(kCacheLine) Worker {
     Slot *slots_ = nullptr; // all memberships
     std::uint64_t next_poll_ = 0;
     int idle_rounds_ = 0;
+    std::uint32_t rings_seen_ = 0; // of the doorbell, when it last listened
     static int longer(int pause) { return pause * 2 < kLongestPause ? pause * 2 : kLongestPause; }
     static constexpr int kLongestPause = 32; // between two looks at the others' queues, cpu_relax()
     int pause_ = 1;

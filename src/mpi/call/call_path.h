@@ -18,6 +18,7 @@ enum Attention : unsigned char {
     kCallbacks = 8,     // of the program, see extensions/callbacks.h
     kRequestTable = 16, // see record/request_table.h
     kCollectives = 32,  // all of them are non-blocking, see runtime.h
+    kCrowd = 64,        // ranks outnumber cores, see crowd/crowd.h
 };
 void attend_to(Attention what);
 void attend_no_more_to(Attention what);
@@ -46,6 +47,11 @@ extern const sennit_call g_inside;  // the thread is inside
 extern const sennit_call g_unknown; // it has made no call yet that blocks: the runtime has no mark
 
 #pragma GCC visibility pop
+
+// Do ranks outnumber cores? Then no call blocks its thread in MPI.
+inline bool crowded() {
+    return (g_attention.load(std::memory_order_relaxed) & kCrowd) != 0;
+}
 
 // Which way a call goes.
 enum class CallPath {

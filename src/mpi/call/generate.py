@@ -89,6 +89,7 @@ class Wrapper:
         self.describe_request()
         self.describe_test()
         self.describe_twin()
+        self.describe_rings()
         template = self.template()
         if self.is_behind:
             template += templates.POST
@@ -127,7 +128,7 @@ class Wrapper:
         fields["number"] = "number" if self.is_collective else fields["tag"]
         fields["numbered"] = count
         fields["numbered_by_form"] = count.replace(
-            f'"MPI_{self.name}"', f'SENNIT_COLLECTIVE_NAME(form, "MPI_{self.name}")')
+            f'"MPI_{self.name}"', f'SENNIT_COLLECTIVE_NAME(form, crowded, "MPI_{self.name}")')
         fields["numbered_post"] = count if self.kind == "post" else ""
         fields["numbered_twin"] = count.replace(f'"MPI_{self.name}"', f'"MPI_{self.twin}"')
         if self.name.startswith("File_"): # what takes long in a file waits for no other rank
@@ -220,7 +221,7 @@ class Wrapper:
         fields["bound_outside"] = ("" if self.is_together
                                    else f'{outside}sennit_MPI_{self.name}({fields["arguments"]});')
         fields["bound_blocks"] = "" if not self.is_together else (
-            f"{outside}start_and_block(operation, [&](MPI_Request *request) {{ "
+            f"{outside}start_and_stay(operation, [&](MPI_Request *request) {{ "
             f'return twin({fields["twin_arguments"]}); }});')
         if self.kind == "poll":
             # The tests have the arguments of the waits, and all but Testsome a flag.
@@ -230,6 +231,18 @@ class Wrapper:
         if self.kind == "poll" and self.of_requests:
             fields["all"] = "true" if self.name == "Waitall" else "false"
             fields["statuses"] = next(n for n in self.names if "status" in n)
+
+    def describe_rings(self):
+        """Who has to look: see crowd/neighbours.h."""
+        fields = self.fields
+        comm = next((n for d, n in self.arguments if re.match(r"MPI_Comm \w", d)), None)
+        fields["communicator"] = comm or "MPI_COMM_NULL"
+        fields["rings"] = ""
+        if comm and self.call["ordered"] == "yes":
+            fields["rings"] = f"rings_partners({comm}, {self.root});"
+        elif comm and fields["peer"] != "-1":
+            told = "rings" if self.call["notice"] == "send" else "awaits"
+            fields["rings"] = f'{told}({comm}, {fields["peer"]}, {fields["count"]});'
 
     def template(self):
         if self.kind == "start":

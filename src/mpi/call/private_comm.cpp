@@ -11,18 +11,17 @@
 
 namespace sennit::mpi {
 
-bool make_private_comm(MPI_Comm *copy, const char *setting) {
+bool make_private_comm(MPI_Comm *copy, const char *setting, int patience_s) {
     static constexpr auto duplicate = SENNIT_BARE(Comm_idup);
     static constexpr auto test = SENNIT_BARE(Test);
     static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
     static constexpr auto abort = SENNIT_BARE(Abort);
-    // Ranks leave the bare MPI_Init about together.
-    constexpr std::int64_t kPatienceNs = 10'000'000'000;
+    constexpr std::int64_t second = 1'000'000'000;
     const Inside inside;
     MPI_Request request = MPI_REQUEST_NULL;
     if (duplicate(MPI_COMM_WORLD, copy, &request) != MPI_SUCCESS)
         return false;
-    const std::int64_t deadline = monotonic_ns() + kPatienceNs;
+    const std::int64_t deadline = monotonic_ns() + patience_s * second;
     for (int over = 0;;) {
         if (test(&request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             return false;

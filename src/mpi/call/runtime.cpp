@@ -5,6 +5,7 @@
 #include "mpi/call/callback_state.h"
 
 #include <atomic>
+#include <sched.h>
 
 namespace sennit::mpi {
 
@@ -38,6 +39,7 @@ namespace {
     X(sennit_poll_register)                                                                        \
     X(sennit_poll_describe)                                                                        \
     X(sennit_poll_pending)                                                                         \
+    X(sennit_poll_doorbell)                                                                        \
     X(sennit_notify)
 
 // What it calls of ours.
@@ -123,6 +125,8 @@ bool must_not_block(Notice notice) {
         return false;
     if (InCallback::polls())
         return true;
+    if (crowded())
+        return true;
     if (!multiple() || !t_taskaware)
         return false;
     return g_always_suspends ? runtime().sennit_should_suspend()
@@ -180,8 +184,11 @@ void suspend(sennit_task *task, const Operation &operation) {
     runtime().sennit_task_suspend_for(task, &wait);
 }
 void yield_to_tasks() {
-    if (!in_task())
+    if (!in_task()) {
+        if (crowded())
+            sched_yield();
         return;
+    }
     const InCallback::Aside aside;
     runtime().sennit_task_yield();
 }
@@ -209,6 +216,11 @@ void fulfil_event(sennit_task *task) {
 void note_send() {
     if (!inside_mpi() && runtime().complete)
         runtime().sennit_notify(SENNIT_NOTICE_SEND, -1, 0);
+}
+
+void sleep_on(sennit_doorbell *bell) {
+    if (runtime().complete)
+        runtime().sennit_poll_doorbell(bell);
 }
 
 void count_pending(int more) {

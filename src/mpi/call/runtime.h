@@ -82,6 +82,7 @@ void note_send();
 int task_urgency();
 // How many long sends of tasks may be under way, 0: any number; and which of them goes first.
 int send_order(std::uint64_t &key);
-void count_pending(int more); // operations that the runtime is to poll for
+void sleep_on(sennit_doorbell *bell); // idle workers, while something is pending
+void count_pending(int more);         // operations that the runtime is to poll for
 
 } // namespace sennit::mpi

@@ -66,7 +66,11 @@ START = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
         {mark}
         return bare({arguments});
     }}
-    const auto start = [&](MPI_Request *request) {{ return twin({twin_arguments}); }};
+    const auto start = [&](MPI_Request *request) {{
+        const int error = twin({twin_arguments});
+        {rings}
+        return error;
+    }};
     Attempt attempt;
     if (Attempt::is_allowed(Notice::{notice}, {count}) &&
         attempt.is_over(Notice::{notice}, start, {status})) [[likely]]
@@ -87,8 +91,13 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto twin = SENNIT_BARE({twin});
     {traced}
     const auto blocking = [&] {{ return bare({arguments}); }};
-    const auto start = [&](MPI_Request *request) {{ return twin({twin_arguments}); }};
-    const CollectiveForm form = collective_form({has_twin});
+    const auto start = [&](MPI_Request *request) {{
+        const int error = twin({twin_arguments});
+        {rings}
+        return error;
+    }};
+    const bool crowded = crowds({communicator});
+    const CollectiveForm form = collective_form({has_twin}, crowded);
     {numbered_by_form}
     if (form == CollectiveForm::blocking) {{
         {mark}
@@ -97,7 +106,7 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {number}, {object}, {turn},
                               {count}, {requests}, {handles}}};
     if (form == CollectiveForm::started)
-        return start_and_block(operation, start);
+        return start_and_stay(operation, start);
     if (const int error = g_chaos.failure(operation))
         return error;
     return form == CollectiveForm::delegated ? delegate(operation, blocking)
@@ -150,7 +159,11 @@ BOUND = """extern "C" SENNIT_EXPORT int TAMPI_{twin}({parameters}) {{
     if (const int error = g_chaos.failure(operation))
         return error;
     return start_and_bind(operation, {status},
-                          [&](MPI_Request *request) {{ return twin({twin_arguments}); }});
+                          [&](MPI_Request *request) {{
+                              const int error = twin({twin_arguments});
+                              {rings}
+                              return error;
+                          }});
 }}
 
 """
@@ -176,6 +189,7 @@ POSTS = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     }}
     {begins}
     const int error = outside_task([&] {{ return bare({arguments}); }});
+    {rings}
     {noted}
     g_record.timeline.post({facts}, {request}, {bytes});
     {receive_posted}

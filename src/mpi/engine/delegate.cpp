@@ -8,12 +8,36 @@
 #include <pthread.h>
 
 namespace sennit::mpi {
+namespace {
+
+// Who comes early to a collective call leaves the core to the others. Then all make the call, which
+// spins, at about the same time.
+void meet(const Operation &operation) {
+    static constexpr auto barrier = SENNIT_BARE(Ibarrier);
+    const auto comm = handle_from<MPI_Comm>(operation.turn.handle);
+    if (operation.turn.kind != Object::Kind::communicator || !crowds(comm))
+        return;
+    Ticket ticket;
+    if (outside_task([&] { return barrier(comm, &ticket.request); }) != MPI_SUCCESS)
+        return; // the call will say what is wrong
+    rings_partners(comm, -1);
+    g_engine.wait_for(operation, ticket);
+}
+
+} // namespace
 
 int run_elsewhere(const Operation &operation, BlockingJob &job) {
     static pthread_once_t loaded = PTHREAD_ONCE_INIT;
     pthread_once(&loaded, load_lazy_parts);
-    const bool polls = InCallback::polls() && !in_task();
-    const Turn turn(g_engine.turns, polls ? Object{} : operation.turn);
+    const bool outside = !in_task();
+    const bool polls = outside && InCallback::polls();
+    const Turn turn(g_engine.turns, outside ? Object{} : operation.turn);
+    if (crowded())
+        meet(operation); // on all ranks, in a task or not
+    if (outside && !polls) {
+        const Blocking mark(operation);
+        return job.make(job);
+    }
     job.task = polls ? nullptr : current_task();
     job.over.store(false, std::memory_order_relaxed);
     // One-sided and not collective: locks and flushes of windows.

@@ -7,7 +7,6 @@
 #include "mpi/chaos/chaos.h"
 
 #include <optional>
-#include <sched.h>
 
 namespace sennit::mpi {
 
@@ -22,6 +21,8 @@ class Patience {
     bool lasts() {
         if (++tests_ < kBriefTests)
             return true;
+        if (crowded()) // somebody else wants the core
+            return false;
         // Those who send do not know yet that somebody waits.
         if (g_engine.urgency.on() || worker_wanted())
             return false;
@@ -84,7 +85,7 @@ int Engine::wait_for(Ticket &ticket, bool tested) {
             break;
         }
     const Operation &operation = ticket.operation;
-    if (InCallback::polls() && !in_task()) {
+    if ((InCallback::polls() || crowded()) && !in_task()) {
         poll_until(operation, [&] { return test_once(ticket); });
         return settle(ticket);
     }
@@ -110,9 +111,9 @@ int Engine::wait_in_queue(const Operation &operation, Ticket &ticket) {
     return settle(ticket);
 }
 
-void Engine::poll() {
+void Engine::poll(Vigil &vigil) {
     InCallback::while_blocked([this] { progress(); });
-    sched_yield();
+    vigil.rest();
 }
 
 // ---- starting -----------------------------------------------------------------------------------

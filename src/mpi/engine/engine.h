@@ -8,6 +8,8 @@
 #include "mpi/call/blocked_mark.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/runtime.h"
+#include "mpi/crowd/neighbours.h"
+#include "mpi/crowd/vigil.h"
 #include "mpi/engine/flow.h"
 #include "mpi/engine/helpers.h"
 #include "mpi/engine/send_queue.h"
@@ -49,12 +51,14 @@ class Engine {
     int wait_for(Ticket &ticket, bool tested);
     // The same for a send that must_queue.
     int wait_in_queue(const Operation &operation, Ticket &ticket);
-    // Within a callback: poll until the operation is over().
+    // Where the thread cannot be suspended, and must not block in MPI: poll until the operation is
+    // over().
     template <class Over>
     void poll_until(const Operation &operation, Over over) {
         const Blocking mark(operation);
+        Vigil vigil(operation);
         while (!over())
-            poll();
+            poll(vigil);
     }
 
     // A send is about to be started, which those that wait for their turn must not be overtaken by.
@@ -68,7 +72,7 @@ class Engine {
 
   private:
     int test_tickets();
-    void poll();
+    void poll(Vigil &vigil);
 
     int (*go_on_)(bool application) = nullptr;
 };
@@ -115,6 +119,13 @@ int start_and_wait(const Operation &operation, MPI_Status *status, Start start) 
         return g_engine.wait_for(operation, ticket);
     g_engine.tickets.leave_order(ticket);
     return error;
+}
+
+// A collective that is non-blocking everywhere, outside of tasks.
+template <class Start>
+int start_and_stay(const Operation &operation, Start start) {
+    return crowded() ? start_and_wait(operation, MPI_STATUS_IGNORE, start)
+                     : start_and_block(operation, start);
 }
 
 // test(&flag) until flag is set or an error comes, with the task suspended.

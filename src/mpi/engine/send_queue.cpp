@@ -35,7 +35,7 @@ int SendQueue::first() const {
 }
 
 bool SendQueue::must_queue(const Operation &operation, Ticket &ticket) {
-    if (operation.count < Urgency::kLongMessage || InCallback::polls())
+    if (operation.count < Urgency::kLongMessage || InCallback::polls() || (crowded() && !in_task()))
         return false;
     const int at_once = send_order(ticket.key);
     if (at_once == 0)

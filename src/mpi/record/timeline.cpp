@@ -6,7 +6,7 @@
 #include "mpi/call/call_path.h"
 #include "mpi/call/guard.h"
 #include "mpi/call/private_comm.h"
-#include "mpi/record/in_world.h"
+#include "mpi/call/in_world.h"
 
 #include <cstdlib>
 #include <vector>

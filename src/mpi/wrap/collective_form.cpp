@@ -21,12 +21,12 @@ void choose_collectives() {
     attend_to(kCollectives);
 }
 
-CollectiveForm collective_form(bool has_twin) {
+CollectiveForm collective_form(bool has_twin, bool crowded) {
     InCallback::note_call();
     if (inside_mpi())
         return CollectiveForm::blocking;
     const bool all_nonblocking = has_twin && g_all_nonblocking.load(std::memory_order_relaxed);
-    const bool callback = InCallback::polls();
+    const bool callback = InCallback::polls() || crowded;
     if (!in_task() && !callback)
         return all_nonblocking ? CollectiveForm::started : CollectiveForm::blocking;
     if (has_twin && (all_nonblocking || callback || is_explicit(current_task())))

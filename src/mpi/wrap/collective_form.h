@@ -16,11 +16,14 @@ enum class CollectiveForm {
     nonblocking, // the task is suspended, or a callback polls
     started,     // non-blocking, and the calling thread blocks in a wait for it
 };
+// So it is where ranks outnumber cores, on communicators within the job.
 // `has_twin`: may the non-blocking form be used in its place? Alike on all ranks, too.
-CollectiveForm collective_form(bool has_twin);
-// Its name in reports: the non-blocking form meets no blocking call.
-#define SENNIT_COLLECTIVE_NAME(form, name)                                                         \
-    ((form) == CollectiveForm::nonblocking || (form) == CollectiveForm::started                    \
+// `crowded`: crowds(comm), see crowd/neighbours.h.
+CollectiveForm collective_form(bool has_twin, bool crowded);
+// Its name in reports: the non-blocking form meets no blocking call, where there may be such.
+#define SENNIT_COLLECTIVE_NAME(form, crowded, name)                                                \
+    (!(crowded) &&                                                                                 \
+             ((form) == CollectiveForm::nonblocking || (form) == CollectiveForm::started)          \
          ? name SENNIT_IN_A_TASK                                                                   \
          : name)
 // MPI is initialized: what SENNIT_COLLECTIVES asks for.

@@ -5,7 +5,7 @@
 #include "mpi/engine/engine.h"
 #include "mpi/extensions/batch.h"
 #include "mpi/quirks/born_complete.h"
-#include "mpi/record/in_world.h"
+#include "mpi/call/in_world.h"
 #include "mpi/record/record.h"
 
 #include <atomic>

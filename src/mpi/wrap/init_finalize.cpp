@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "mpi/call/blocked_mark.h"
 #include "mpi/call/runtime.h"
+#include "mpi/crowd/crowd.h"
 #include "mpi/engine/engine.h"
 #include "mpi/engine/progress_thread.h"
 #include "mpi/extensions/extensions.h"
@@ -96,6 +97,7 @@ int init(int *argc, char ***argv, int required, int *provided) {
     if (task_urgency() >= 0 && got >= MPI_THREAD_MULTIPLE)
         g_engine.urgency.begin();
     g_progress_thread.start(got);
+    begin_crowd();
     const int level = task_multiple && tasks && is_aware() && got >= MPI_THREAD_MULTIPLE
                           ? MPI_TASK_MULTIPLE
                           : got;
@@ -189,9 +191,12 @@ SENNIT_DEFINE(Finalize, void) {
     g_engine.urgency.end();
     g_record.timeline.finish();
     static constexpr auto bare = SENNIT_BARE(Finalize);
-    end_answers();
     const Blocking mark(kFinalizing, -1, -1, 0);
-    return bare();
+    end_crowd();
+    end_answers();
+    const int error = bare();
+    leave_board();
+    return error;
 }
 
 #if MPI_VERSION >= 4

@@ -85,6 +85,8 @@ int send_and_receive(const char *name, const void *send, const Side<Form> &to, v
     error = outside_task([&] {
         return Form::isend(send, to.count, to.type, to.peer, to.tag, comm, &sending.request);
     });
+    rings(comm, to.peer, to.count);
+    awaits(comm, from.peer, from.count);
     if (error != MPI_SUCCESS) {
         if (receiving.request != MPI_REQUEST_NULL)
             outside_task([&] { return cancel(&receiving.request); });

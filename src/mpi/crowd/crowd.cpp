@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/crowd/crowd.h"
+
+#include "base/clock.h"
+#include "base/rank.h"
+#include "mpi/call/bare.h"
+#include "mpi/call/private_comm.h"
+#include "mpi/call/runtime.h"
+#include "mpi/crowd/neighbours.h"
+#include "mpi/crowd/vigil.h"
+#include "mpi/options.h"
+#include "node/board.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+namespace sennit::mpi {
+namespace {
+
+// One for the process, as the board is.
+constinit node::Board g_board;
+node::Slot *g_own = nullptr;
+// For our own collectives: the program's on MPI_COMM_WORLD, right or wrong, meet none of them.
+MPI_Comm g_comm;
+
+// A collective that leaves the core to ranks which are not there yet.
+template <class Start>
+void meet(Start start) {
+    static constexpr auto test = SENNIT_BARE(Test);
+    const Inside inside;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (start(&request) != MPI_SUCCESS)
+        return;
+    constexpr int yields = 200; // they may not reach the ranks that are late
+    constexpr timespec nap = {0, 100'000};
+    int tests = 0;
+    for (int flag = 0; test(&request, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && !flag;)
+        if (++tests < yields)
+            sched_yield();
+        else
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
+}
+
+std::uint64_t greatest_of_all(std::uint64_t mine) {
+    static constexpr auto reduce = SENNIT_BARE(Iallreduce);
+    std::uint64_t all = mine;
+    meet([&](MPI_Request *request) {
+        return reduce(&mine, &all, 1, MPI_UINT64_T, MPI_MAX, g_comm, request);
+    });
+    return all;
+}
+
+// A number that no other job has on any board of its ranks' nodes.
+std::uint64_t own_number() {
+    const std::uint64_t mixed =
+        (node::own_identity() ^ static_cast<std::uint64_t>(monotonic_ns())) * 0x9e3779b97f4a7c15U;
+    return (mixed ^ mixed >> 29) | 1;
+}
+
+int threads_of_program() {
+    if (!runtime_present())
+        return 1;
+    const auto most = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
+    return most ? most() : 1;
+}
+
+bool is_first_of_node() {
+    for (const char *variable :
+         {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_LOCAL_RANK", "SLURM_LOCALID"})
+        if (const char *text = std::getenv(variable))
+            return std::atoi(text) == 0;
+    return rank_of_environment() <= 0;
+}
+
+// `reason`: why it has none.
+void join_board(std::uint64_t job, int rank, node::Reason &reason) {
+    char path[256];
+    node::board_path(path, sizeof path);
+    if (g_board.open(path, reason)) {
+        node::Member member;
+        member.rank = rank;
+        member.threads = threads_of_program();
+        member.cores = node::allowed_cores();
+        member.group = node::scheduling_group();
+        std::snprintf(member.program, sizeof member.program, "%s", program_invocation_short_name);
+        g_own = g_board.join(job, member);
+        if (!g_own)
+            reason.say("%s has no room for another process", path);
+    }
+}
+
+// Do the job's ranks on this node, with their threads, outnumber the cores that they may use?
+bool outnumber(std::uint64_t job) {
+    node::Cores cores = node::allowed_cores();
+    int threads = 0;
+    if (g_own)
+        g_board.each([&](int, const node::Slot &slot) {
+            if (slot.job.load(std::memory_order_relaxed) != job)
+                return;
+            threads += slot.member.threads;
+            cores.add(slot.member.cores);
+        });
+    else if (const char *ranks = std::getenv("SENNIT_LOCAL_RANKS"))
+        threads = std::atoi(ranks) * threads_of_program();
+    return threads > cores.count();
+}
+
+} // namespace
+
+void begin_crowd() {
+    static constexpr auto get_size = SENNIT_BARE(Comm_size);
+    static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
+    const auto choice = static_cast<DoorbellChoice>(options::read_choice(options::doorbells));
+    int size = 1;
+    int rank = 0;
+    {
+        const Inside inside;
+        get_size(MPI_COMM_WORLD, &size);
+        get_rank(MPI_COMM_WORLD, &rank);
+    }
+    if (choice == DoorbellChoice::off || size == 1 || !knows_constants())
+        return;
+    constexpr int patience_s = 120;
+    if (!make_private_comm(&g_comm, "SENNIT_DOORBELLS", patience_s))
+        return;
+    const std::uint64_t job = greatest_of_all(own_number());
+    node::Reason reason;
+    join_board(job, rank, reason);
+    greatest_of_all(0); // all have joined
+    const bool wanted = choice == DoorbellChoice::on || outnumber(job);
+    if (greatest_of_all(wanted) == 0) {
+        static constexpr auto free_comm = SENNIT_BARE(Comm_free);
+        const Inside inside;
+        free_comm(&g_comm);
+        leave_board();
+        return;
+    }
+    if (reason && is_first_of_node())
+        std::fprintf(stderr,
+                     "sennit: no doorbells: %s; ranks that wait look for messages by a timer\n",
+                     reason.text);
+    g_neighbours.begin(g_board, g_own, job);
+    if (g_own) {
+        sleep_on(g_own->bell.words());
+        pthread_atfork(nullptr, nullptr, [] {
+            g_neighbours.after_fork_in_child();
+            g_board.abandon();
+        });
+    }
+    attend_to(kCrowd);
+}
+
+void end_crowd() {
+    static constexpr auto barrier = SENNIT_BARE(Ibarrier);
+    if (!crowded())
+        return;
+    const Operation operation = {.name = "MPI_Finalize",
+                                 .object = communicator(MPI_COMM_WORLD),
+                                 .turn = communicator(MPI_COMM_WORLD)};
+    static constexpr auto test = SENNIT_BARE(Test);
+    MPI_Request request = MPI_REQUEST_NULL;
+    int flag = 0;
+    const auto over = [&] {
+        const Inside inside;
+        return test(&request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
+    };
+    {
+        const Inside inside;
+        barrier(g_comm, &request);
+    }
+    g_neighbours.ring_partners(MPI_COMM_WORLD, -1);
+    for (Vigil vigil(operation); !over();)
+        vigil.rest();
+    attend_no_more_to(kCrowd);
+}
+
+// A rank that is not as far may still ring: the next holder of the slot looks once in vain.
+void leave_board() {
+    if (g_own) {
+        sleep_on(nullptr);
+        g_board.leave(*g_own);
+    }
+    g_own = nullptr;
+    g_board.close();
+}
+
+} // namespace sennit::mpi

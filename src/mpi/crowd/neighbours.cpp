@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/crowd/neighbours.h"
+
+#include "mpi/call/bare.h"
+#include "mpi/call/guard.h"
+#include "mpi/call/in_world.h"
+#include "mpi/quirks/own_yields.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+namespace sennit::mpi {
+
+constinit Neighbours g_neighbours;
+
+namespace {
+
+struct Free {
+    void operator()(void *memory) const { std::free(memory); }
+};
+
+Ranks *allocate(int size) {
+    const std::size_t bytes = sizeof(Ranks) + static_cast<std::size_t>(size) * sizeof(std::int16_t);
+    auto *ranks = static_cast<Ranks *>(std::malloc(bytes));
+    if (ranks) {
+        ranks->size = size;
+        ranks->own = -1;
+        ranks->of_job = false;
+        std::fill_n(ranks->slots, size, std::int16_t{-1});
+    }
+    return ranks;
+}
+
+int free_ranks(MPI_Comm, int, void *ranks, void *) {
+    std::free(ranks);
+    return MPI_SUCCESS;
+}
+
+// The group of those that messages on the communicator go to, or of its own side.
+class GroupOf {
+  public:
+    explicit GroupOf(MPI_Comm comm, bool peers = true) {
+        static constexpr auto is_inter = SENNIT_BARE(Comm_test_inter);
+        static constexpr auto group = SENNIT_BARE(Comm_group);
+        static constexpr auto remote_group = SENNIT_BARE(Comm_remote_group);
+        int inter = 0;
+        is_inter(comm, &inter);
+        if ((peers && inter ? remote_group : group)(comm, &group_) != MPI_SUCCESS)
+            group_ = MPI_GROUP_NULL;
+    }
+    ~GroupOf() {
+        static constexpr auto free = SENNIT_BARE(Group_free);
+        if (group_ != MPI_GROUP_NULL)
+            free(&group_);
+    }
+    GroupOf(const GroupOf &) = delete;
+    GroupOf &operator=(const GroupOf &) = delete;
+    MPI_Group get() const { return group_; }
+
+  private:
+    MPI_Group group_ = MPI_GROUP_NULL;
+};
+
+} // namespace
+
+void Neighbours::begin(node::Board &board, node::Slot *own, std::uint64_t job) {
+    static constexpr auto get_size = SENNIT_BARE(Comm_size);
+    static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
+    static constexpr auto make_key = SENNIT_BARE(Comm_create_keyval);
+    const Inside inside;
+    int size = 0;
+    get_size(MPI_COMM_WORLD, &size);
+    world_ = allocate(size);
+    if (!world_)
+        return;
+    get_rank(MPI_COMM_WORLD, &world_->own);
+    world_->of_job = true;
+    tests_yield_ = make_tests_yield();
+    make_key(MPI_COMM_NULL_COPY_FN, free_ranks, &key_, nullptr);
+    board_ = &board;
+    own_ = own;
+    if (own)
+        find_slots(board, job);
+}
+
+void Neighbours::find_slots(node::Board &board, std::uint64_t job) {
+    int found = 0;
+    board.each([&](int number, const node::Slot &slot) {
+        const int member = slot.member.rank;
+        if (slot.job.load(std::memory_order_relaxed) != job || member < 0 || member >= world_->size)
+            return;
+        world_->slots[member] = static_cast<std::int16_t>(number);
+        yields_reach_them_ = yields_reach_them_ && slot.member.group == own_->member.group;
+        ++found;
+    });
+    all_have_bells_ = found == world_->size;
+}
+
+void Neighbours::after_fork_in_child() {
+    own_ = nullptr; // the slot is the parent's
+    world_ = nullptr;
+    all_have_bells_ = false;
+}
+
+const Ranks *Neighbours::make_ranks(MPI_Comm comm) {
+    static constexpr auto get_size = SENNIT_BARE(Group_size);
+    static constexpr auto get_rank = SENNIT_BARE(Group_rank);
+    static constexpr auto set = SENNIT_BARE(Comm_set_attr);
+    const Guard guard(making_); // or one thread's would be freed by another's
+    if (const Ranks *made = find_ranks(comm))
+        return made;
+    const GroupOf peers(comm);
+    const GroupOf side(comm, false);
+    int size = 0;
+    if (peers.get() == MPI_GROUP_NULL || side.get() == MPI_GROUP_NULL ||
+        get_size(peers.get(), &size) != MPI_SUCCESS)
+        return nullptr;
+    std::unique_ptr<Ranks, Free> ranks(allocate(size));
+    if (!ranks)
+        return nullptr;
+    const InWorld in_world(peers.get());
+    ranks->of_job = InWorld(side.get()).fingerprint() != 0;
+    for (int i = 0; i < size; ++i) {
+        const int rank = in_world.rank(i);
+        if (rank < 0)
+            ranks->of_job = false;
+        else
+            ranks->slots[i] = world_->slots[rank];
+    }
+    if (get_rank(peers.get(), &ranks->own) != MPI_SUCCESS || ranks->own == MPI_UNDEFINED)
+        ranks->own = -1;
+    return set(comm, key_, ranks.get()) == MPI_SUCCESS ? ranks.release() : nullptr;
+}
+
+bool Neighbours::are_of_job(MPI_Comm comm) {
+    const Ranks *ranks = ranks_of(comm);
+    return ranks && ranks->of_job;
+}
+
+const Ranks *Neighbours::find_ranks(MPI_Comm comm) const {
+    static constexpr auto get = SENNIT_BARE(Comm_get_attr);
+    void *ranks = nullptr;
+    int flag = 0;
+    if (get(comm, key_, static_cast<void *>(&ranks), &flag) != MPI_SUCCESS || !flag)
+        return nullptr;
+    return static_cast<const Ranks *>(ranks);
+}
+
+// Null: nothing is known of them.
+const Ranks *Neighbours::ranks_of(MPI_Comm comm) {
+    if (!world_ || comm == MPI_COMM_NULL)
+        return nullptr;
+    if (comm == MPI_COMM_WORLD)
+        return world_;
+    const Inside inside;
+    const Ranks *const ranks = find_ranks(comm);
+    return ranks ? ranks : make_ranks(comm);
+}
+
+void Neighbours::ring_slot(int slot) {
+    if (slot >= 0)
+        board_->slot(slot).bell.ring();
+}
+
+void Neighbours::ring(MPI_Comm comm, int peer) {
+    const Ranks *ranks = ranks_of(comm);
+    if (ranks && peer >= 0 && peer < ranks->size)
+        ring_slot(ranks->slots[peer]);
+}
+
+// Collectives send along powers of two: to the ranks at these distances in a ring, and to those
+// whose number differs in one bit; or from and to the root.
+void Neighbours::ring_partners(MPI_Comm comm, int root) {
+    const Ranks *ranks = ranks_of(comm);
+    if (!ranks || ranks->own < 0)
+        return;
+    const int size = ranks->size;
+    for (int distance = 1; distance < size; distance *= 2) {
+        ring_slot(ranks->slots[(ranks->own + distance) % size]);
+        ring_slot(ranks->slots[(ranks->own + size - distance) % size]);
+        if ((ranks->own ^ distance) < size)
+            ring_slot(ranks->slots[ranks->own ^ distance]);
+    }
+    if (root >= 0 && root < size)
+        ring_slot(ranks->slots[root]);
+}
+
+void Neighbours::note(MPI_Comm comm, int peer) {
+    const Ranks *ranks = ranks_of(comm);
+    if (!ranks || peer < 0 || peer >= ranks->size || ranks->slots[peer] < 0)
+        return;
+    constexpr std::uint32_t times = 8;
+    const auto slot = static_cast<std::uint32_t>(ranks->slots[peer]);
+    recent_[slot % kRecent].store(times * kOnce + slot + 1, std::memory_order_relaxed);
+}
+
+void Neighbours::ring_for(const Operation &operation) {
+    if (!world_)
+        return;
+    const bool collective = operation.turn.kind == Object::Kind::communicator;
+    const bool message = operation.object.kind == Object::Kind::communicator;
+    if (collective)
+        ring_partners(handle_from<MPI_Comm>(operation.object.handle), operation.peer);
+    else if (message && operation.count >= kMaybeLong)
+        ring(handle_from<MPI_Comm>(operation.object.handle), operation.peer);
+    if (message && operation.count < kMaybeLong)
+        return;
+    for (std::atomic<std::uint32_t> &entry : recent_) {
+        const std::uint32_t value = entry.load(std::memory_order_relaxed);
+        if (value == 0)
+            continue;
+        entry.store(value < 2 * kOnce ? 0 : value - kOnce, std::memory_order_relaxed);
+        ring_slot(static_cast<int>(value % kOnce) - 1);
+    }
+}
+
+int Neighbours::answers(const Operation &operation) {
+    if (operation.turn.kind != Object::Kind::communicator || !world_)
+        return 64; // a long message in pieces
+    return 2 * std::bit_width(static_cast<unsigned>(world_->size)) + 2;
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whom to wake: the bells of the ranks of this job that are on this node (node/board.h).
+//
+// State: slots of the ranks of MPI_COMM_WORLD, written before the first call that reads them; for
+// every other communicator the same as an attribute of it, made once, under a mutex; a few ranks
+// that long messages are under way to or from (`recent_`), any thread, relaxed: a hint.
+#pragma once
+
+#include "mpi/call/call_path.h"
+#include "mpi/call/operation.h"
+#include "node/board.h"
+
+#include <atomic>
+#include <cstdint>
+#include <mpi.h>
+#include <pthread.h>
+
+namespace sennit::mpi {
+
+// The slots of a communicator's ranks, those that messages go to.
+struct Ranks {
+    int size;
+    int own;               // the rank of this process, or -1
+    bool of_job;           // all of its processes are of this job
+    std::int16_t slots[1]; // `size`; -1: on another node, or without a slot
+};
+
+class Neighbours {
+  public:
+    constexpr Neighbours() = default;
+    Neighbours(const Neighbours &) = delete;
+    Neighbours &operator=(const Neighbours &) = delete;
+
+    // All ranks of `job` have joined the boards of their nodes. `own`: the slot of this process,
+    // null without a board; then nobody is rung.
+    void begin(node::Board &board, node::Slot *own, std::uint64_t job);
+    void end(); // the own bell stays
+    void after_fork_in_child();
+
+    node::Bell &bell() { return own_ ? own_->bell : alone_; }
+    bool all_have_bells() const { return all_have_bells_; }
+    // Does a yield pass the core on to other ranks?
+    bool yields_reach_them() const { return yields_reach_them_; }
+    // Does MPI itself yield in a test?
+    bool tests_yield() const { return tests_yield_; }
+
+    // Are all of the communicator's processes of this job? Others have taken another decision.
+    bool are_of_job(MPI_Comm comm);
+    // A message has been sent to that rank, or what it sends is wanted.
+    void ring(MPI_Comm comm, int peer);
+    // A collective call has been started.
+    void ring_partners(MPI_Comm comm, int root);
+    // A long message to or from that rank is under way.
+    void note(MPI_Comm comm, int peer);
+    // Those on whom the operation may depend.
+    void ring_for(const Operation &operation);
+    // How often one wait for it may ring_for().
+    int answers(const Operation &operation);
+
+  private:
+    static constexpr int kRecent = 16;
+    static constexpr std::uint32_t kOnce = 1U << 16;
+
+    const Ranks *ranks_of(MPI_Comm comm);
+    const Ranks *find_ranks(MPI_Comm comm) const;
+    const Ranks *make_ranks(MPI_Comm comm);
+    void find_slots(node::Board &board, std::uint64_t job);
+    void ring_slot(int slot);
+
+    node::Board *board_ = nullptr;
+    node::Slot *own_ = nullptr;
+    Ranks *world_ = nullptr;
+    bool all_have_bells_ = false;
+    bool yields_reach_them_ = true;
+    bool tests_yield_ = false;
+    int key_ = 0; // of the attribute
+    // slot + 1, and how often it may still be rung; 0: none
+    std::atomic<std::uint32_t> recent_[kRecent] = {};
+    pthread_mutex_t making_ = PTHREAD_MUTEX_INITIALIZER;
+    node::Bell alone_; // without a board: only timers
+};
+
+#pragma GCC visibility push(hidden)
+extern constinit Neighbours g_neighbours;
+#pragma GCC visibility pop
+
+// ---- what wrappers call; nothing where ranks do not outnumber cores
+// ------------------------------
+
+constexpr std::int64_t kMaybeLong = 1024; // elements: more than MPI libraries send at once
+
+inline void rings(MPI_Comm comm, int peer, std::int64_t count = 0) {
+    if (!crowded()) [[likely]]
+        return;
+    g_neighbours.ring(comm, peer);
+    if (count >= kMaybeLong)
+        g_neighbours.note(comm, peer);
+}
+inline void awaits(MPI_Comm comm, int peer, std::int64_t count) {
+    if (crowded() && count >= kMaybeLong) [[unlikely]]
+        g_neighbours.note(comm, peer);
+}
+// Has a collective on the communicator the form that it has where ranks outnumber cores? Alike on
+// all its ranks.
+inline bool crowds(MPI_Comm comm) {
+    return crowded() && g_neighbours.are_of_job(comm);
+}
+inline void rings_partners(MPI_Comm comm, int root) {
+    if (crowded()) [[unlikely]]
+        g_neighbours.ring_partners(comm, root);
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/crowd/vigil.h"
+
+#include "base/clock.h"
+#include "base/yield_watch.h"
+#include "mpi/crowd/neighbours.h"
+
+#include <algorithm>
+#include <sched.h>
+
+namespace sennit::mpi {
+namespace {
+
+constexpr int kTests = 4; // before it yields, and after a ring: one is often not enough
+constexpr std::int64_t kYieldNs = 1'000'000;
+// While every rank that may answer is on this node, and where some are not.
+struct Naps {
+    std::int64_t first_ns;
+    std::int64_t longest_ns;
+};
+constexpr Naps kWithBells = {1'000'000, 16'000'000};
+constexpr Naps kOnTimer = {100'000, 2'000'000};
+
+// Do yields pay? One that took a time slice says little: a process that shares its core with others
+// loses such slices in any case. So the mean of the last ones is compared with what a wake-up
+// takes. Threads of the process may note at once; a note that is lost does not matter.
+class Yields {
+  public:
+    bool pay(std::int64_t now) const { return !watch_.wanted(static_cast<std::uint64_t>(now)); }
+    void note(std::int64_t before, std::int64_t now) {
+        const std::int64_t mean = mean_ns_.load(std::memory_order_relaxed);
+        const std::int64_t next = mean + (now - before - mean) / kWeight;
+        if (next <= kWakeUpNs) {
+            mean_ns_.store(next, std::memory_order_relaxed);
+            return;
+        }
+        constexpr std::uint64_t ns_per_us = 1000;
+        mean_ns_.store(kWakeUpNs / 2, std::memory_order_relaxed); // for after the pause
+        watch_.note(0, static_cast<std::uint64_t>(now), ns_per_us);
+    }
+
+  private:
+    static constexpr std::int64_t kWakeUpNs = 50'000;
+    static constexpr std::int64_t kWeight = 64;
+    std::atomic<std::int64_t> mean_ns_{0};
+    YieldWatch watch_; // in nanoseconds
+};
+constinit Yields g_yields;
+
+} // namespace
+
+void Vigil::rest() {
+    if (!crowded()) {
+        sched_yield();
+        return;
+    }
+    switch (stage_) {
+    case Stage::testing:
+        if (++tests_ < kTests)
+            return;
+        stage_ = Stage::yielding;
+        begin_ns_ = monotonic_ns();
+        [[fallthrough]];
+    case Stage::yielding:
+        yield();
+        return;
+    case Stage::sleeping:
+        if (armed_)
+            sleep();
+        else if (++tests_ >= kTests)
+            arm();
+    }
+}
+
+void Vigil::yield() {
+    const std::int64_t now = monotonic_ns();
+    const bool by_test = g_neighbours.tests_yield();
+    if (by_test && tested_ns_ != 0)
+        g_yields.note(tested_ns_, now);
+    if (g_neighbours.yields_reach_them() && now - begin_ns_ < kYieldNs && g_yields.pay(now)) {
+        tested_ns_ = now;
+        if (by_test)
+            return;
+        sched_yield();
+        g_yields.note(now, monotonic_ns());
+        return;
+    }
+    stage_ = Stage::sleeping;
+    nap_ns_ = (g_neighbours.all_have_bells() ? kWithBells : kOnTimer).first_ns;
+    arm();
+}
+
+// The next test decides whether it sleeps.
+void Vigil::arm() {
+    // Who rang may wait for what this thread's tests have done since, unless they only tell each
+    // other so: then somebody else is late, and rings.
+    if (rung_ && answers_ < g_neighbours.answers(operation_)) {
+        ++answers_;
+        g_neighbours.ring_for(operation_);
+    }
+    seen_ = g_neighbours.bell().arm();
+    armed_ = true;
+}
+
+void Vigil::sleep() {
+    rung_ = g_neighbours.bell().sleep(seen_, nap_ns_);
+    armed_ = false;
+    if (rung_) {
+        tests_ = 0;
+        return;
+    }
+    const Naps &naps = g_neighbours.all_have_bells() ? kWithBells : kOnTimer;
+    nap_ns_ = std::min(2 * nap_ns_, naps.longest_ns);
+    tests_ = kTests; // one
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// One wait of a thread that has nothing else to do, where ranks outnumber cores: between two tests
+// the thread leaves its core to others.
+//
+// It first tests a few times. Then it yields, for among ranks that all wait a yield takes a
+// microsecond or two, less than a wake-up. After a millisecond, or when a yield has taken a time
+// slice, it sleeps on this rank's bell (node/bell.h). Who sends to this rank rings it. What nobody
+// rings for - other nodes, one-sided calls, ranks without a bell - is found by a timer, whose naps
+// double.
+#pragma once
+
+#include "mpi/call/call_path.h"
+#include "mpi/call/operation.h"
+
+#include <cstdint>
+
+namespace sennit::mpi {
+
+class Vigil {
+  public:
+    // `operation`: what the thread waits for. It must live as long as the vigil.
+    explicit Vigil(const Operation &operation) : operation_(operation) {}
+    Vigil(const Vigil &) = delete;
+    Vigil &operator=(const Vigil &) = delete;
+
+    // A test was in vain: rest until the next one is worth it. Where ranks do not outnumber cores,
+    // a yield.
+    void rest();
+
+  private:
+    enum class Stage : unsigned char { testing, yielding, sleeping };
+    void yield();
+    void arm();
+    void sleep();
+
+    const Operation &operation_;
+    Stage stage_ = Stage::testing;
+    bool armed_ = false;
+    bool rung_ = true;
+    int tests_ = 0;
+    int answers_ = 0; // how often it has rung back
+    std::uint32_t seen_ = 0;
+    std::int64_t begin_ns_ = 0;
+    std::int64_t tested_ns_ = 0; // when the last test began
+    std::int64_t nap_ns_ = 0;
+};
+
+} // namespace sennit::mpi

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/quirks/own_yields.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
+
+namespace sennit::mpi {
+
+bool make_tests_yield() {
+#ifdef OPEN_MPI
+    // Open MPI 4.1, 5.0: opal/runtime/opal_progress.h.
+    const auto set =
+        reinterpret_cast<void (*)(bool)>(dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle"));
+    if (set)
+        set(true);
+    return set != nullptr;
+#else
+    return false;
+#endif
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Where ranks outnumber cores, those that wait leave their cores to others: every kind of call still
+works, a rank that waits takes next to no processor time, and what is shared is gone afterwards.
+
+usage: doorbells.py --sennit COMMAND --program PROGRAM --mpi mpich|openmpi
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+LIMIT = 300  # seconds until a test counts as failed
+WAIT = 2  # seconds that ranks wait for a message
+# Of a core, while they wait: a millisecond of yields, then naps. It is processor time, so another
+# program on the machine does not add to it. A rank that spins takes all that it gets.
+IDLE, SPINS = 0.10, 0.30
+
+failures = []
+
+
+class Job:
+    def __init__(self, options, ranks, *arguments, doorbells=None, board=None, cores=None):
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ("SENNIT_DOORBELLS", "SENNIT_BOARD", "OMP_NUM_THREADS")}
+        if doorbells:
+            environment["SENNIT_DOORBELLS"] = doorbells
+        if board:
+            environment["SENNIT_BOARD"] = str(board)
+        line = [options.sennit, "run", "--mpi", options.mpi, "-n", str(ranks), "--threads", "1", options.program,
+                *arguments]
+        if cores is not None:
+            line = ["taskset", "-c", cores, *line]
+        self.process = subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        text=True)
+
+    def end(self):
+        self.output, self.errors = self.process.communicate(timeout=LIMIT)
+        self.code = self.process.returncode
+        return self
+
+
+def check(condition, what, job):
+    if not condition:
+        failures.append(what)
+        print(f"FAILED: {what}\n{job.code}\n{job.output}\n{job.errors}", file=sys.stderr)
+
+
+def shares(job):
+    """Of a core, for each rank that has waited."""
+    return [float(share) for share in re.findall(r"([\d.]+) of a core", job.output)]
+
+
+def first_core():
+    return str(min(os.sched_getaffinity(0)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sennit", required=True)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--mpi", required=True)
+    options = parser.parse_args()
+
+    with tempfile.TemporaryDirectory() as folder:
+        board = pathlib.Path(folder) / "board"
+
+        # Two jobs at a time on one board, on too few cores by any count.
+        jobs = [Job(options, 6, "all", board=board, doorbells="on") for _ in range(2)]
+        for job in jobs:
+            job.end()
+            check(job.code == 0 and job.errors == "", "every call, two jobs at once", job)
+        check(not board.exists(), "the last one removes the board", jobs[1])
+
+        # One core for all: `auto` finds it out, and the launcher's guess does not matter.
+        job = Job(options, 4, "all", board=board, cores=first_core()).end()
+        check(job.code == 0 and job.errors == "", "every call, on one core", job)
+        job = Job(options, 3, "wait", str(WAIT), board=board, cores=first_core()).end()
+        check(job.code == 0 and len(shares(job)) == 2 and max(shares(job)) < IDLE,
+              f"ranks that wait take less than {IDLE} of a core", job)
+
+        # Without bells, by timers alone.
+        missing = pathlib.Path(folder) / "missing" / "board"
+        job = Job(options, 4, "all", board=missing, doorbells="on").end()
+        check(job.code == 0 and re.fullmatch(
+            r"sennit: no doorbells: \S+/missing/board cannot be opened \(No such file or directory\); "
+            r"ranks that wait look for messages by a timer\n", job.errors), "a board that cannot be had", job)
+        board.touch()
+        board.chmod(0o666)
+        job = Job(options, 4, "all", board=board, doorbells="on").end()
+        check(job.code == 0 and "is open to others: remove it" in job.errors, "a board that others may write", job)
+        board.unlink()
+
+        # Where cores suffice, or nobody asks for it, ranks spin as ever.
+        job = Job(options, 2, "wait", str(WAIT), board=board, doorbells="off").end()
+        check(job.code == 0 and min(shares(job)) > SPINS, "off: ranks spin", job)
+        check(not board.exists(), "off: no board", job)
+
+        # A rank that is killed leaves nothing behind.
+        job = Job(options, 3, "kill", board=board, doorbells="on").end()
+        check(job.code != 0, "a job whose rank is killed fails", job)
+        check(not board.exists(), "nothing is left of it", job)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * More ranks than cores: every kind of call that waits, outside of tasks. And how much processor
+ * time a rank takes that waits.
+ * usage: doorbells all|wait SECONDS|kill */
+#include "check.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { LONG = 1 << 20 };
+static int big_out[LONG], big_in[LONG];
+
+static void messages(MPI_Comm comm) {
+    int me, size;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &size);
+    const int left = (me + size - 1) % size, right = (me + 1) % size;
+    for (int round = 0; round < 20; ++round) {
+        /* a token around the ring, short and long */
+        const int count = round % 5 == 4 ? LONG : 1;
+        big_out[count - 1] = round;
+        if (me == 0)
+            MPI_Send(big_out, count, MPI_INT, right, 1, comm);
+        MPI_Recv(big_in, count, MPI_INT, left, 1, comm, MPI_STATUS_IGNORE);
+        CHECK(big_in[count - 1] == round);
+        if (me != 0)
+            MPI_Send(big_in, count, MPI_INT, right, 1, comm);
+        /* both neighbours at once */
+        MPI_Request requests[4];
+        MPI_Status statuses[4];
+        int from[2] = {-1, -1};
+        MPI_Irecv(&from[0], 1, MPI_INT, left, 2, comm, &requests[0]);
+        MPI_Irecv(&from[1], 1, MPI_INT, right, 3, comm, &requests[1]);
+        MPI_Isend(&me, 1, MPI_INT, right, 2, comm, &requests[2]);
+        MPI_Issend(&me, 1, MPI_INT, left, 3, comm, &requests[3]);
+        MPI_Waitall(4, requests, statuses);
+        CHECK(from[0] == left && from[1] == right);
+        int got = -1;
+        MPI_Sendrecv(&me, 1, MPI_INT, right, 4, &got, 1, MPI_INT, left, 4, comm, MPI_STATUS_IGNORE);
+        CHECK(got == left);
+    }
+    /* any source, by a probe and by a loop of the program's own */
+    if (me == 0) {
+        int sum = 0;
+        for (int i = 1; i < size; ++i) {
+            MPI_Status status;
+            int value, flag = 0;
+            if (i % 2)
+                MPI_Probe(MPI_ANY_SOURCE, 5, comm, &status);
+            else
+                while (!flag)
+                    MPI_Iprobe(MPI_ANY_SOURCE, 5, comm, &flag, &status);
+            MPI_Recv(&value, 1, MPI_INT, status.MPI_SOURCE, 5, comm, MPI_STATUS_IGNORE);
+            CHECK(value == status.MPI_SOURCE);
+            sum += value;
+        }
+        CHECK(sum == size * (size - 1) / 2);
+    } else {
+        MPI_Ssend(&me, 1, MPI_INT, 0, 5, comm);
+    }
+    MPI_Request request;
+    int flag = 0, persistent = -1;
+    MPI_Recv_init(&persistent, 1, MPI_INT, left, 6, comm, &request);
+    MPI_Start(&request);
+    MPI_Send(&me, 1, MPI_INT, right, 6, comm);
+    while (!flag)
+        MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    CHECK(persistent == left);
+    MPI_Request_free(&request);
+}
+
+static void worst(void *in, void *inout, int *count, MPI_Datatype *type) {
+    (void)type;
+    for (int i = 0; i < *count; ++i)
+        if (((int *)in)[i] > ((int *)inout)[i])
+            ((int *)inout)[i] = ((int *)in)[i];
+}
+
+static void collectives(MPI_Comm comm) {
+    int me, size;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &size);
+    MPI_Op own;
+    MPI_Op_create(worst, 1, &own);
+    int all[64], sum, root = 0, most = -1;
+    CHECK(size <= 64);
+    for (int round = 0; round < 20; ++round) {
+        MPI_Barrier(comm);
+        root = round % size;
+        int value = me == root ? round : -1;
+        MPI_Bcast(&value, 1, MPI_INT, root, comm);
+        CHECK(value == round);
+        MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, comm);
+        CHECK(sum == size * (size - 1) / 2);
+        MPI_Allgather(&me, 1, MPI_INT, all, 1, MPI_INT, comm);
+        for (int i = 0; i < size; ++i)
+            CHECK(all[i] == i);
+        MPI_Allreduce(&me, &most, 1, MPI_INT, own, comm);
+        CHECK(most == size - 1);
+        MPI_Reduce(&me, &sum, 1, MPI_INT, MPI_MAX, root, comm);
+        CHECK(me != root || sum == size - 1);
+    }
+    MPI_Op_free(&own);
+}
+
+static void communicators(void) {
+    MPI_Comm halves, twin, between;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &halves);
+    messages(halves);
+    collectives(halves);
+    MPI_Comm_dup(halves, &twin);
+    collectives(twin);
+    MPI_Comm_free(&twin);
+    if (ranks > 1) {
+        MPI_Intercomm_create(halves, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &between);
+        int got = -1, remote;
+        MPI_Comm_remote_size(between, &remote);
+        MPI_Allreduce(&rank, &got, 1, MPI_INT, MPI_MIN, between);
+        CHECK(got == 1 - rank % 2);
+        MPI_Barrier(between);
+        MPI_Comm_free(&between);
+    }
+    MPI_Comm_free(&halves);
+    int memory = -1, value = rank;
+    MPI_Win window;
+    MPI_Win_create(&memory, sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_fence(0, window);
+    MPI_Put(&value, 1, MPI_INT, (rank + 1) % ranks, 0, 1, MPI_INT, window);
+    MPI_Win_fence(0, window);
+    CHECK(memory == (rank + ranks - 1) % ranks);
+    MPI_Win_free(&window);
+}
+
+static double used(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+int main(int argc, char **argv) {
+    begin(&argc, &argv);
+    if (argc > 2 && strcmp(argv[1], "wait") == 0) {
+        const double seconds = atof(argv[2]);
+        int token = 0;
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double before = used();
+        if (rank == ranks - 1) {
+            usleep((useconds_t)(seconds * 1e6));
+            for (int i = 0; i < ranks - 1; ++i)
+                MPI_Send(&token, 1, MPI_INT, i, 1, MPI_COMM_WORLD);
+        } else {
+            MPI_Recv(&token, 1, MPI_INT, ranks - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            printf("%.4f of a core\n", (used() - before) / seconds);
+        }
+    } else if (argc > 1 && strcmp(argv[1], "kill") == 0) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0)
+            raise(SIGKILL);
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else {
+        messages(MPI_COMM_WORLD);
+        collectives(MPI_COMM_WORLD);
+        communicators();
+    }
+    MPI_Finalize();
+    return 0;
+}
