@@ -34,7 +34,6 @@ class Neighbours {
     // All ranks of `job` have joined the boards of their nodes. `own`: the slot of this process,
     // null without a board; then nobody is rung.
     void begin(node::Board &board, node::Slot *own, std::uint64_t job);
-    void end(); // the own bell stays
     void after_fork_in_child();
 
     node::Bell &bell() { return own_ ? own_->bell : alone_; }
