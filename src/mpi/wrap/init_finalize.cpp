@@ -90,6 +90,9 @@ int init(int *argc, char ***argv, int required, int *provided) {
     if (error != MPI_SUCCESS)
         return error;
     opened(got >= MPI_THREAD_MULTIPLE);
+    // First, for all ranks do it: what follows is for some settings, and says so if a rank lacks
+    // them.
+    begin_crowd();
     if (tasks) {
         learn_born_complete();
         g_record.timeline.start();
@@ -97,7 +100,6 @@ int init(int *argc, char ***argv, int required, int *provided) {
     if (task_urgency() >= 0 && got >= MPI_THREAD_MULTIPLE)
         g_engine.urgency.begin();
     g_progress_thread.start(got);
-    begin_crowd();
     const int level = task_multiple && tasks && is_aware() && got >= MPI_THREAD_MULTIPLE
                           ? MPI_TASK_MULTIPLE
                           : got;
