@@ -125,12 +125,13 @@ bool must_not_block(Notice notice) {
         return false;
     if (InCallback::polls())
         return true;
-    if (crowded())
-        return true;
     if (!multiple() || !t_taskaware)
-        return false;
-    return g_always_suspends ? runtime().sennit_should_suspend()
-                             : runtime().sennit_call_begins(static_cast<int>(notice));
+        return crowded();
+    // Asked first: it hears of sends.
+    const bool suspends = g_always_suspends
+                              ? runtime().sennit_should_suspend()
+                              : runtime().sennit_call_begins(static_cast<int>(notice));
+    return suspends || crowded();
 }
 
 void always_suspend() {
