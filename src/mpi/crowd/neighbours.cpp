@@ -10,7 +10,6 @@
 #include <bit>
 #include <cstdlib>
 #include <memory>
-#include <new>
 
 namespace sennit::mpi {
 

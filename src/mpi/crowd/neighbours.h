@@ -83,8 +83,7 @@ class Neighbours {
 extern constinit Neighbours g_neighbours;
 #pragma GCC visibility pop
 
-// ---- what wrappers call; nothing where ranks do not outnumber cores
-// ------------------------------
+// ---- what wrappers call; nothing where ranks do not outnumber cores -----------------------------
 
 constexpr std::int64_t kMaybeLong = 1024; // elements: more than MPI libraries send at once
 

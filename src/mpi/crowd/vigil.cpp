@@ -20,6 +20,9 @@ struct Naps {
 };
 constexpr Naps kWithBells = {1'000'000, 16'000'000};
 constexpr Naps kOnTimer = {100'000, 2'000'000};
+const Naps &naps() {
+    return g_neighbours.all_have_bells() ? kWithBells : kOnTimer;
+}
 
 // Do yields pay? One that took a time slice says little: a process that shares its core with others
 // loses such slices in any case. So the mean of the last ones is compared with what a wake-up
@@ -86,7 +89,7 @@ void Vigil::yield() {
         return;
     }
     stage_ = Stage::sleeping;
-    nap_ns_ = (g_neighbours.all_have_bells() ? kWithBells : kOnTimer).first_ns;
+    nap_ns_ = naps().first_ns;
     arm();
 }
 
@@ -109,8 +112,7 @@ void Vigil::sleep() {
         tests_ = 0;
         return;
     }
-    const Naps &naps = g_neighbours.all_have_bells() ? kWithBells : kOnTimer;
-    nap_ns_ = std::min(2 * nap_ns_, naps.longest_ns);
+    nap_ns_ = std::min(2 * nap_ns_, naps().longest_ns);
     tests_ = kTests; // one
 }
 
