@@ -246,7 +246,8 @@ def inside_mpiexec(*words, options=()):
 
 
 def test_mpi_that_an_interpreter_loads_is_that_of_the_launcher():
-    tell = "import os; print(os.environ['LD_PRELOAD'])"
+    # One write a line: the launcher puts what ranks write together as it comes.
+    tell = "import os; os.write(1, os.environ['LD_PRELOAD'].encode() + b'\\n')"
     with inside_mpiexec("exec", sys.executable, "-c", tell) as job:
         out, _ = check(job.finish(), 0, job)
     for line in out.splitlines():
