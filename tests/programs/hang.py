@@ -90,7 +90,7 @@ def main():
               r"a deadlock: #(\d+) waits for #(\d+) \(which holds the lock\), #\2 waits for #\1 "
               r"\(which holds the lock\)\n")
     from_outside(options, "raw_futex", "abort", r"waits for the lock .* held by #1, in wake_sleeper",
-                 r"#1 task '.*' on thread [01] of 2: thread sleeps for the futex 0x\w+, in "
+                 r"#1 task '.*' on thread 0 of 2: thread sleeps for the futex 0x\w+, in "
                  r"sleep_in_futex \[hang_victim\+0x")
     from_outside(options, "event_forgotten", "abort",
                  r"has ended, waits for an event from outside \(1 not fulfilled",

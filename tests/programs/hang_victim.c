@@ -149,7 +149,8 @@ static void lock_and_mutex(void) {
 }
 
 /* A task sleeps in a system call until another one wakes it, which waits for a lock that it holds.
- * libc's own syscall(), not the one that Sennit stands in front of. */
+ * libc's own syscall(), not the one that Sennit stands in front of. The thread that creates the
+ * other one must not be the one that sleeps: it has no scheduling point before that. */
 static volatile int asleep = 1;
 __attribute__((noinline)) static void sleep_in_futex(void) {
     long (*call)(long, ...) = (long (*)(long, ...))dlsym(dlopen("libc.so.6", RTLD_NOW), "syscall");
@@ -174,7 +175,8 @@ static void raw_futex(void) {
 #pragma omp task
         sleep_in_futex();
     } else {
-        wait_until_taken(1);
+        while (taken < 1) {
+        }
 #pragma omp task
         wake_sleeper();
     }
