@@ -65,9 +65,15 @@ std::atomic<bool> g_ticker_started{false};
 std::atomic<bool> g_ticker_awake{false};
 constexpr int kLingerTicks = 16;
 
-void (*g_look)(void *arg) = nullptr;
-void *g_look_arg = nullptr;
-std::uint64_t g_look_period = 0;
+// The watch, under g_timer_lock: it may be set while the ticker is at work.
+struct Look {
+    void (*function)(void *arg);
+    void *arg;
+    std::uint64_t period_ns;
+    std::uint64_t next_ns; // when it is due
+};
+Look g_look{};
+std::atomic<bool> g_looking{false}; // set under the lock
 
 // Fire what is due; returns nanoseconds to the next deadline, or -1.
 std::int64_t fire_due_timers() {
@@ -97,11 +103,28 @@ std::int64_t sooner(std::int64_t nap, std::int64_t limit) {
     return nap < 0 || nap > limit ? limit : nap;
 }
 
+// Look, if it is time to; returns nanoseconds to the next look, or -1.
+std::int64_t look_if_due() {
+    const std::uint64_t now = now_ns();
+    g_timer_lock.lock();
+    const Look look = g_look;
+    const bool due = look.function && now >= look.next_ns;
+    g_looking.store(due, std::memory_order_relaxed);
+    g_timer_lock.unlock();
+    if (due) {
+        look.function(look.arg);
+        g_timer_lock.lock();
+        g_look.next_ns = now_ns() + g_look.period_ns;
+        g_timer_lock.unlock();
+        g_looking.store(false, std::memory_order_release); // pairs with set_watch
+    }
+    return look.function ? static_cast<std::int64_t>(look.period_ns) : -1;
+}
+
 void *ticker(void *) {
     pthread_setname_np(pthread_self(), "sennit-ticker");
     std::uint64_t seen = runs();
     int quiet = 0;
-    std::uint64_t next_look = 0;
     for (;;) {
         // Read before looking: a change after this makes the wait return at once.
         const std::uint32_t bell = g_bell.load(std::memory_order_acquire);
@@ -110,14 +133,8 @@ void *ticker(void *) {
         g_ticker_awake.store(quiet < kLingerTicks, std::memory_order_seq_cst);
         if (quiet < kLingerTicks || detail::g_pending.load(std::memory_order_seq_cst) > 0)
             nap = sooner(nap, kTickNs);
-        if (g_look) {
-            const std::uint64_t now = now_ns();
-            if (now >= next_look) {
-                g_look(g_look_arg);
-                next_look = now_ns() + g_look_period;
-            }
-            nap = sooner(nap, static_cast<std::int64_t>(g_look_period));
-        }
+        if (const std::int64_t next = look_if_due(); next >= 0)
+            nap = sooner(nap, next);
         futex_wait(g_bell, bell, nap);
         if (pending() && runs() == seen)
             run();
@@ -296,10 +313,15 @@ bool timers_pending() {
 }
 
 void set_watch(void (*look)(void *arg), void *arg, std::uint64_t period_ns) {
-    g_look_arg = arg;
-    g_look = look;
-    g_look_period = period_ns;
-    detail::g_wants_watch.store(true, std::memory_order_relaxed);
+    g_timer_lock.lock();
+    g_look = {look, arg, period_ns, 0};
+    g_timer_lock.unlock();
+    const bool ticks = g_ticker_started.load(std::memory_order_acquire);
+    detail::g_wants_watch.store(look && !ticks, std::memory_order_relaxed);
+    if (look && ticks)
+        ring_ticker();
+    while (g_looking.load(std::memory_order_acquire))
+        sched_yield();
 }
 
 void begin_watch() {
@@ -357,7 +379,8 @@ void after_fork_in_child() {
     g_ticker_started.store(false, std::memory_order_relaxed);
     g_firing.store(nullptr, std::memory_order_relaxed);
     g_doorbell.store(nullptr, std::memory_order_relaxed); // the parent's
-    detail::g_wants_watch.store(g_look != nullptr, std::memory_order_relaxed);
+    g_looking.store(false, std::memory_order_relaxed);
+    detail::g_wants_watch.store(g_look.function != nullptr, std::memory_order_relaxed);
     for (auto *service = g_services.load(std::memory_order_relaxed); service;
          service = service->next) {
         service->pending.store(0, std::memory_order_relaxed);

@@ -89,6 +89,30 @@ TEST(Poll, AServiceIsRunByOneThreadAtATime) {
     EXPECT_FALSE(probe.overlapped);
 }
 
+TEST(Poll, AWatchThatIsTakenAwayNoLongerLooks) {
+    struct Sight {
+        std::atomic<int> looks{0};
+        std::atomic<bool> looking{false};
+    } sight;
+    constexpr std::uint64_t period_ns = 1'000'000;
+    poll::set_watch(
+        [](void *arg) {
+            auto &self = *static_cast<Sight *>(arg);
+            self.looking = true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            ++self.looks;
+            self.looking = false;
+        },
+        &sight, period_ns);
+    poll::begin_watch();
+    EXPECT_TRUE(eventually([&] { return sight.looks >= 2 && sight.looking; }));
+    poll::set_watch(nullptr, nullptr, 0);
+    EXPECT_FALSE(sight.looking);
+    const int looks = sight.looks;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_EQ(sight.looks, looks);
+}
+
 // A callback of the last operation may compute for long, or block.
 TEST(Poll, AServiceThatDoesNotReturnIsBusyUnlessItsThreadBlocks) {
     static sennit_poll_service *service;
