@@ -3,7 +3,7 @@
 
 #include "mpi/call/bare.h"
 #include "mpi/call/guard.h"
-#include "mpi/call/in_world.h"
+#include "mpi/call/members.h"
 #include "mpi/quirks/own_yields.h"
 
 #include <algorithm>
@@ -37,31 +37,6 @@ int free_ranks(MPI_Comm, int, void *ranks, void *) {
     std::free(ranks);
     return MPI_SUCCESS;
 }
-
-// The group of those that messages on the communicator go to, or of its own side.
-class GroupOf {
-  public:
-    explicit GroupOf(MPI_Comm comm, bool peers = true) {
-        static constexpr auto is_inter = SENNIT_BARE(Comm_test_inter);
-        static constexpr auto group = SENNIT_BARE(Comm_group);
-        static constexpr auto remote_group = SENNIT_BARE(Comm_remote_group);
-        int inter = 0;
-        is_inter(comm, &inter);
-        if ((peers && inter ? remote_group : group)(comm, &group_) != MPI_SUCCESS)
-            group_ = MPI_GROUP_NULL;
-    }
-    ~GroupOf() {
-        static constexpr auto free = SENNIT_BARE(Group_free);
-        if (group_ != MPI_GROUP_NULL)
-            free(&group_);
-    }
-    GroupOf(const GroupOf &) = delete;
-    GroupOf &operator=(const GroupOf &) = delete;
-    MPI_Group get() const { return group_; }
-
-  private:
-    MPI_Group group_ = MPI_GROUP_NULL;
-};
 
 } // namespace
 
@@ -105,32 +80,25 @@ void Neighbours::after_fork_in_child() {
 }
 
 const Ranks *Neighbours::make_ranks(MPI_Comm comm) {
-    static constexpr auto get_size = SENNIT_BARE(Group_size);
-    static constexpr auto get_rank = SENNIT_BARE(Group_rank);
     static constexpr auto set = SENNIT_BARE(Comm_set_attr);
     const Guard guard(making_); // or one thread's would be freed by another's
     if (const Ranks *made = find_ranks(comm))
         return made;
-    const GroupOf peers(comm);
-    const GroupOf side(comm, false);
-    int size = 0;
-    if (peers.get() == MPI_GROUP_NULL || side.get() == MPI_GROUP_NULL ||
-        get_size(peers.get(), &size) != MPI_SUCCESS)
+    const Members peers(comm);
+    if (!peers.known())
         return nullptr;
-    std::unique_ptr<Ranks, Free> ranks(allocate(size));
+    std::unique_ptr<Ranks, Free> ranks(allocate(peers.size()));
     if (!ranks)
         return nullptr;
-    const InWorld in_world(peers.get());
-    ranks->of_job = InWorld(side.get()).fingerprint() != 0;
-    for (int i = 0; i < size; ++i) {
-        const int rank = in_world.rank(i);
+    ranks->own = peers.own_rank();
+    ranks->of_job = Members(comm, Members::Side::own).fingerprint() != 0;
+    for (int i = 0; i < peers.size(); ++i) {
+        const int rank = peers.in_world(i);
         if (rank < 0)
             ranks->of_job = false;
         else
             ranks->slots[i] = world_->slots[rank];
     }
-    if (get_rank(peers.get(), &ranks->own) != MPI_SUCCESS || ranks->own == MPI_UNDEFINED)
-        ranks->own = -1;
     return set(comm, key_, ranks.get()) == MPI_SUCCESS ? ranks.release() : nullptr;
 }
 

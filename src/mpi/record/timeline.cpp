@@ -5,8 +5,8 @@
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/guard.h"
+#include "mpi/call/members.h"
 #include "mpi/call/private_comm.h"
-#include "mpi/call/in_world.h"
 
 #include <cstdlib>
 #include <vector>
@@ -42,36 +42,18 @@ int tag_of(int tag) {
 }
 
 void name_group(MPI_Comm comm, std::uint64_t id) {
-    static constexpr auto get_size = SENNIT_BARE(Comm_size);
-    static constexpr auto remote_size = SENNIT_BARE(Comm_remote_size);
-    static constexpr auto is_inter = SENNIT_BARE(Comm_test_inter);
     static constexpr auto get_name = SENNIT_BARE(Comm_get_name);
-    static constexpr auto group_of_comm = SENNIT_BARE(Comm_group);
-    static constexpr auto remote_group = SENNIT_BARE(Comm_remote_group);
-    static constexpr auto group_free = SENNIT_BARE(Group_free);
-    int inter = 0;
-    int size = 0;
-    is_inter(comm, &inter);
-    (inter ? remote_size : get_size)(comm, &size);
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
     get_name(comm, name, &length);
+    const Members members(comm);
     std::vector<int> ranks; // none: the first `size`
-    MPI_Group theirs = MPI_GROUP_NULL;
-    if (comm != MPI_COMM_WORLD &&
-        (inter ? remote_group : group_of_comm)(comm, &theirs) == MPI_SUCCESS) {
-        {
-            const InWorld world(theirs);
-            for (int i = 0; i < size; ++i)
-                ranks.push_back(world.rank(i));
-        }
-        group_free(&theirs);
-    }
-    recorder().sennit_trace_group(id, size, ranks.empty() ? nullptr : ranks.data(), name);
+    for (int i = 0; comm != MPI_COMM_WORLD && i < members.size(); ++i)
+        ranks.push_back(members.in_world(i));
+    recorder().sennit_trace_group(id, members.size(), ranks.empty() ? nullptr : ranks.data(), name);
 }
 
-// ---- clocks
-// -----------------------------------------------------------------------------------------
+// ---- clocks -------------------------------------------------------------------------------------
 
 // Are all processes of the job on this host, as the launcher says?
 bool all_here(int ranks) {

@@ -2,10 +2,10 @@
 #include "mpi/wrap/describer.h"
 
 #include "mpi/call/errors.h"
+#include "mpi/call/members.h"
 #include "mpi/engine/engine.h"
 #include "mpi/extensions/batch.h"
 #include "mpi/quirks/born_complete.h"
-#include "mpi/call/in_world.h"
 #include "mpi/record/record.h"
 
 #include <atomic>
@@ -16,40 +16,30 @@
 namespace sennit::mpi {
 namespace {
 
-// What people call the wait's communicator, and who its peers are in the whole job. Local calls,
-// and the communicator is in use, so it lives.
+// What people call the wait's communicator, and who its peers are in the whole job.
 void describe_group(const sennit_wait &wait, sennit_wait_text &text) {
     static constexpr auto get_name = SENNIT_BARE(Comm_get_name);
     static constexpr auto get_size = SENNIT_BARE(Comm_size);
-    static constexpr auto is_inter = SENNIT_BARE(Comm_test_inter);
-    static constexpr auto group_of_comm = SENNIT_BARE(Comm_group);
-    static constexpr auto remote_group = SENNIT_BARE(Comm_remote_group);
-    static constexpr auto group_free = SENNIT_BARE(Group_free);
     const auto comm = handle_from<MPI_Comm>(wait.group);
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
     int size = 0;
-    int inter = 0;
-    if (get_size(comm, &size) != MPI_SUCCESS || is_inter(comm, &inter) != MPI_SUCCESS)
+    if (get_size(comm, &size) != MPI_SUCCESS)
         return;
     text.size = size;
     if (get_name(comm, name, &length) != MPI_SUCCESS || !*name)
         std::snprintf(name, sizeof name, "a communicator of %d", size);
     constexpr int room = sizeof text.group - 1; // an end may be left out
     std::snprintf(text.group, sizeof text.group, "%.*s", room, name);
-    MPI_Group theirs = MPI_GROUP_NULL;
-    if ((inter ? remote_group : group_of_comm)(comm, &theirs) != MPI_SUCCESS)
+    const Members members(comm);
+    if (!members.known())
         return;
-    {
-        const InWorld world(theirs);
-        if (wait.direction != 0) {
-            text.peer = world.rank(wait.peer);
-            text.send_peer = world.rank(wait.send_peer);
-        }
-        if (!inter)
-            text.members = world.fingerprint();
+    if (wait.direction != 0) {
+        text.peer = members.in_world(wait.peer);
+        text.send_peer = members.in_world(wait.send_peer);
     }
-    group_free(&theirs);
+    if (!members.of_inter())
+        text.members = members.fingerprint();
 }
 
 // MPI need not be asked about it, nor can it be while the program is in MPI_Finalize.

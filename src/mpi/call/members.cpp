@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/call/members.h"
+
+#include "mpi/call/bare.h"
+
+namespace sennit::mpi {
+namespace {
+
+void free_group(MPI_Group &group) {
+    static constexpr auto free = SENNIT_BARE(Group_free);
+    if (group != MPI_GROUP_NULL)
+        free(&group);
+    group = MPI_GROUP_NULL;
+}
+
+} // namespace
+
+Members::Members(MPI_Comm comm, Side side) {
+    static constexpr auto is_inter = SENNIT_BARE(Comm_test_inter);
+    static constexpr auto group_of = SENNIT_BARE(Comm_group);
+    static constexpr auto remote_group_of = SENNIT_BARE(Comm_remote_group);
+    static constexpr auto get_size = SENNIT_BARE(Group_size);
+    int inter = 0;
+    if (is_inter(comm, &inter) != MPI_SUCCESS)
+        return;
+    inter_ = inter != 0;
+    const auto group = inter_ && side == Side::peers ? remote_group_of : group_of;
+    if (group(comm, &of_comm_) != MPI_SUCCESS)
+        of_comm_ = MPI_GROUP_NULL;
+    else if (get_size(of_comm_, &size_) != MPI_SUCCESS ||
+             group_of(MPI_COMM_WORLD, &world_) != MPI_SUCCESS) {
+        world_ = MPI_GROUP_NULL;
+        size_ = 0;
+        free_group(of_comm_);
+    }
+}
+
+Members::~Members() {
+    free_group(of_comm_);
+    free_group(world_);
+}
+
+int Members::own_rank() const {
+    static constexpr auto get_rank = SENNIT_BARE(Group_rank);
+    int rank = MPI_UNDEFINED;
+    if (!known() || get_rank(of_comm_, &rank) != MPI_SUCCESS || rank == MPI_UNDEFINED)
+        return -1;
+    return rank;
+}
+
+int Members::in_world(int member) const {
+    static constexpr auto translate = SENNIT_BARE(Group_translate_ranks);
+    int rank = MPI_UNDEFINED;
+    if (member < 0 || member >= size_ ||
+        translate(of_comm_, 1, &member, world_, &rank) != MPI_SUCCESS || rank == MPI_UNDEFINED)
+        return -1;
+    return rank;
+}
+
+std::uint64_t Members::fingerprint() const {
+    std::uint64_t sum = 0xcbf29ce484222325u; // FNV-1a
+    for (int i = 0; i < size_; ++i) {
+        const int rank = in_world(i);
+        if (rank < 0)
+            return 0;
+        sum = (sum ^ static_cast<std::uint64_t>(rank)) * 0x100000001b3u;
+    }
+    return sum;
+}
+
+} // namespace sennit::mpi
