@@ -5,6 +5,7 @@
 #include "base/last_words.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
+#include "mpi/call/meet.h"
 
 #include <cstdio>
 #include <sched.h>
@@ -13,32 +14,26 @@ namespace sennit::mpi {
 
 bool make_private_comm(MPI_Comm *copy, const char *setting, int patience_s) {
     static constexpr auto duplicate = SENNIT_BARE(Comm_idup);
-    static constexpr auto test = SENNIT_BARE(Test);
     static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
     static constexpr auto abort = SENNIT_BARE(Abort);
     constexpr std::int64_t second = 1'000'000'000;
     const Inside inside;
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (duplicate(MPI_COMM_WORLD, copy, &request) != MPI_SUCCESS)
-        return false;
     const std::int64_t deadline = monotonic_ns() + patience_s * second;
-    for (int over = 0;;) {
-        if (test(&request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-            return false;
-        if (over)
-            return true;
-        if (monotonic_ns() > deadline) {
-            int rank = -1;
-            get_rank(MPI_COMM_WORLD, &rank);
-            std::fprintf(stderr,
-                         "sennit: rank %d waits in MPI_Init for ranks without %s: set it, and use "
-                         "Sennit's OpenMP runtime, on all ranks of the job or on none\n",
-                         rank, setting);
-            let_last_words_through();
-            abort(MPI_COMM_WORLD, 1);
-        }
-        sched_yield();
-    }
+    return meet([&](MPI_Request *request) { return duplicate(MPI_COMM_WORLD, copy, request); },
+                [&] {
+                    sched_yield();
+                    if (monotonic_ns() <= deadline)
+                        return;
+                    int rank = -1;
+                    get_rank(MPI_COMM_WORLD, &rank);
+                    std::fprintf(
+                        stderr,
+                        "sennit: rank %d waits in MPI_Init for ranks without %s: set it, and use "
+                        "Sennit's OpenMP runtime, on all ranks of the job or on none\n",
+                        rank, setting);
+                    let_last_words_through();
+                    abort(MPI_COMM_WORLD, 1);
+                });
 }
 
 } // namespace sennit::mpi

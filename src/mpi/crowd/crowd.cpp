@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/rank.h"
 #include "mpi/call/bare.h"
+#include "mpi/call/meet.h"
 #include "mpi/call/private_comm.h"
 #include "mpi/call/runtime.h"
 #include "mpi/crowd/neighbours.h"
@@ -28,30 +29,30 @@ node::Slot *g_own = nullptr;
 // For our own collectives: the program's on MPI_COMM_WORLD, right or wrong, meet none of them.
 MPI_Comm g_comm;
 
-// A collective that leaves the core to ranks which are not there yet.
-template <class Start>
-void meet(Start start) {
-    static constexpr auto test = SENNIT_BARE(Test);
-    const Inside inside;
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (start(&request) != MPI_SUCCESS)
-        return;
-    constexpr int yields = 200; // they may not reach the ranks that are late
-    constexpr timespec nap = {0, 100'000};
-    int tests = 0;
-    for (int flag = 0; test(&request, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && !flag;)
-        if (++tests < yields)
+// For collectives before it is decided: the core is left to ranks which are not there yet.
+class Naps {
+  public:
+    void operator()() {
+        constexpr int yields = 200; // they may not reach the ranks that are late
+        constexpr timespec nap = {0, 100'000};
+        if (++tests_ < yields)
             sched_yield();
         else
             clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
-}
+    }
+
+  private:
+    int tests_ = 0;
+};
 
 std::uint64_t greatest_of_all(std::uint64_t mine) {
     static constexpr auto reduce = SENNIT_BARE(Iallreduce);
     std::uint64_t all = mine;
-    meet([&](MPI_Request *request) {
-        return reduce(&mine, &all, 1, MPI_UINT64_T, MPI_MAX, g_comm, request);
-    });
+    meet(
+        [&](MPI_Request *request) {
+            return reduce(&mine, &all, 1, MPI_UINT64_T, MPI_MAX, g_comm, request);
+        },
+        Naps());
     return all;
 }
 
@@ -162,20 +163,14 @@ void end_crowd() {
     const Operation operation = {.name = "MPI_Finalize",
                                  .object = communicator(MPI_COMM_WORLD),
                                  .turn = communicator(MPI_COMM_WORLD)};
-    static constexpr auto test = SENNIT_BARE(Test);
-    MPI_Request request = MPI_REQUEST_NULL;
-    int flag = 0;
-    const auto over = [&] {
-        const Inside inside;
-        return test(&request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
-    };
-    {
-        const Inside inside;
-        barrier(g_comm, &request);
-    }
-    g_neighbours.ring_partners(MPI_COMM_WORLD, -1);
-    for (Vigil vigil(operation); !over();)
-        vigil.rest();
+    Vigil vigil(operation);
+    meet(
+        [](MPI_Request *request) {
+            const int error = barrier(g_comm, request);
+            g_neighbours.ring_partners(MPI_COMM_WORLD, -1);
+            return error;
+        },
+        [&] { vigil.rest(); });
     attend_no_more_to(kCrowd);
 }
 

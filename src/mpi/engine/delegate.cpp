@@ -12,7 +12,7 @@ namespace {
 
 // Who comes early to a collective call leaves the core to the others. Then all make the call, which
 // spins, at about the same time.
-void meet(const Operation &operation) {
+void await_others(const Operation &operation) {
     static constexpr auto barrier = SENNIT_BARE(Ibarrier);
     const auto comm = handle_from<MPI_Comm>(operation.turn.handle);
     if (operation.turn.kind != Object::Kind::communicator || !crowds(comm))
@@ -33,7 +33,7 @@ int run_elsewhere(const Operation &operation, BlockingJob &job) {
     const bool polls = outside && InCallback::polls();
     const Turn turn(g_engine.turns, outside ? Object{} : operation.turn);
     if (crowded())
-        meet(operation); // on all ranks, in a task or not
+        await_others(operation); // on all ranks, in a task or not
     if (outside && !polls) {
         const Blocking mark(operation);
         return job.make(job);
