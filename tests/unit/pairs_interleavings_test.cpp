@@ -291,7 +291,7 @@ TEST(Interleavings, ATaskgroupEndsAfterItsTasks) {
     expect_right_and_wrong(TheGroup{}, 3, group_step);
 }
 
-// ---- answers beside MPI_Finalize: Asking, end_answers (mpi/call) -----------------------------
+// ---- answers beside MPI_Finalize: Answers (mpi/wrap/answers.h) ----------------------------------
 
 struct Answers {
     int pc[2] = {};

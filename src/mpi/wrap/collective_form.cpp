@@ -3,29 +3,15 @@
 
 #include "mpi/call/callback_state.h"
 #include "mpi/call/runtime.h"
-#include "mpi/options.h"
-
-#include <atomic>
+#include "mpi/wrap/wrap.h"
 
 namespace sennit::mpi {
-
-namespace {
-std::atomic<bool> g_all_nonblocking{false}; // written in MPI_Init
-} // namespace
-
-void choose_collectives() {
-    if (options::read_choice(options::collectives) !=
-        static_cast<int>(CollectiveChoice::nonblocking))
-        return;
-    g_all_nonblocking.store(true, std::memory_order_relaxed);
-    attend_to(kCollectives);
-}
 
 CollectiveForm collective_form(bool has_twin, bool crowded) {
     InCallback::note_call();
     if (inside_mpi())
         return CollectiveForm::blocking;
-    const bool all_nonblocking = has_twin && g_all_nonblocking.load(std::memory_order_relaxed);
+    const bool all_nonblocking = has_twin && g_wrap.collectives.all_nonblocking();
     const bool callback = InCallback::polls() || crowded;
     if (!in_task() && !callback)
         return all_nonblocking ? CollectiveForm::started : CollectiveForm::blocking;

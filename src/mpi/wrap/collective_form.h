@@ -26,7 +26,5 @@ CollectiveForm collective_form(bool has_twin, bool crowded);
              ((form) == CollectiveForm::nonblocking || (form) == CollectiveForm::started)          \
          ? name SENNIT_IN_A_TASK                                                                   \
          : name)
-// MPI is initialized: what SENNIT_COLLECTIVES asks for.
-void choose_collectives();
 
 } // namespace sennit::mpi

@@ -7,11 +7,10 @@
 #include "mpi/extensions/batch.h"
 #include "mpi/quirks/born_complete.h"
 #include "mpi/record/record.h"
+#include "mpi/wrap/wrap.h"
 
-#include <atomic>
 #include <cstdio>
 #include <cstring>
-#include <sched.h>
 
 namespace sennit::mpi {
 namespace {
@@ -51,26 +50,16 @@ void describe_world(const sennit_wait &wait, sennit_wait_text &text) {
     }
 }
 
-// The runtime asks on a thread of its own, which MPI_Finalize has to wait for. Each of the two
-// threads writes its word before it reads the other's: one of them sees that the other was first.
-std::atomic<int> g_asking{0};
-
 class Asking {
   public:
-    Asking() {
-        static constexpr auto finalized = SENNIT_BARE(Finalized);
-        g_asking.fetch_add(1, std::memory_order_relaxed);
-        std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with end_answers
-        int over = 0;
-        may_ = multiple() && finalized(&over) == MPI_SUCCESS && !over;
-    }
-    ~Asking() { g_asking.fetch_sub(1, std::memory_order_release); }
+    Asking() : may_(g_wrap.answers.begin()) {}
+    ~Asking() { g_wrap.answers.end(); }
     Asking(const Asking &) = delete;
     Asking &operator=(const Asking &) = delete;
     explicit operator bool() const { return may_; }
 
   private:
-    bool may_ = false;
+    bool may_;
 };
 
 void describe(const sennit_wait *wait, sennit_wait_text *text) {
@@ -167,13 +156,6 @@ void list_collectives(void (*visit)(void *, const sennit_collectives *), void *a
 }
 
 } // namespace
-
-void end_answers() {
-    set_multiple(false);
-    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with Asking
-    while (g_asking.load(std::memory_order_acquire) != 0)
-        sched_yield(); // it calls nothing that waits for others
-}
 
 constinit const sennit_describer g_describer = {describe, list_bound, list_operations,
                                                 sizeof(MPI_Request), list_collectives};

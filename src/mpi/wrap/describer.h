@@ -7,7 +7,5 @@
 namespace sennit::mpi {
 
 extern const sennit_describer g_describer;
-// From now on they are answered without MPI, which is about to be finalized.
-void end_answers();
 
 } // namespace sennit::mpi

@@ -9,8 +9,7 @@
 #include "mpi/extensions/extensions.h"
 #include "mpi/quirks/born_complete.h"
 #include "mpi/record/record.h"
-#include "mpi/wrap/collective_form.h"
-#include "mpi/wrap/describer.h"
+#include "mpi/wrap/wrap.h"
 
 #include "TAMPI.h"
 
@@ -34,12 +33,9 @@ constexpr const char *kLate =
     "sennit: Open MPI came with a library that the program opened while it ran: calls inside tasks "
     "block their thread as without Sennit; put libmpi.so.40 into LD_PRELOAD\n";
 
-std::atomic<int> g_level{-1}; // what the program was told
-std::atomic<int> g_users{0};  // the world and the sessions that are open
-
 void opened(bool multiple) {
-    if (g_users.fetch_add(1, std::memory_order_relaxed) == 0)
-        choose_collectives();
+    if (g_wrap.users.come())
+        g_wrap.collectives.choose();
     if (!runtime_present())
         return;
     if (!knows_constants()) {
@@ -103,7 +99,7 @@ int init(int *argc, char ***argv, int required, int *provided) {
     const int level = task_multiple && tasks && is_aware() && got >= MPI_THREAD_MULTIPLE
                           ? MPI_TASK_MULTIPLE
                           : got;
-    g_level.store(level, std::memory_order_release);
+    g_wrap.users.tell_level(level);
     if (provided)
         *provided = level;
     return MPI_SUCCESS;
@@ -138,7 +134,7 @@ void say_what_is_missing(const char *call) {
 void close(const sennit_call &call) {
     constexpr std::int64_t patience = 10;
     constexpr std::int64_t turn_ns = 100'000;
-    if (g_users.fetch_sub(1, std::memory_order_relaxed) > 1)
+    if (!g_wrap.users.leave())
         return;
     const Blocking mark(call, -1, -1, 0);
     std::int64_t deadline = seconds() + patience;
@@ -161,7 +157,7 @@ void close(const sennit_call &call) {
         }
         sched_yield();
     }
-    end_answers();
+    g_wrap.answers.close();
 }
 
 } // namespace
@@ -177,7 +173,7 @@ SENNIT_DEFINE(Init_thread, int *argc, char ***argv, int required, int *provided)
 }
 
 SENNIT_DEFINE(Query_thread, int *provided) {
-    const int level = g_level.load(std::memory_order_acquire);
+    const int level = g_wrap.users.told_level();
     if (level == MPI_TASK_MULTIPLE) {
         *provided = level;
         return MPI_SUCCESS;
@@ -195,7 +191,7 @@ SENNIT_DEFINE(Finalize, void) {
     static constexpr auto bare = SENNIT_BARE(Finalize);
     const Blocking mark(kFinalizing, -1, -1, 0);
     end_crowd();
-    end_answers();
+    g_wrap.answers.close();
     const int error = bare();
     leave_board();
     return error;

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/wrap/collectives.h"
+
+#include "mpi/call/call_path.h"
+#include "mpi/options.h"
+
+namespace sennit::mpi {
+
+void Collectives::choose() {
+    if (options::read_choice(options::collectives) !=
+        static_cast<int>(CollectiveChoice::nonblocking))
+        return;
+    all_nonblocking_.store(true, std::memory_order_relaxed);
+    attend_to(kCollectives);
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who uses MPI: the world, from MPI_Init to MPI_Finalize, and the sessions that are open. Any
+// thread.
+#pragma once
+
+#include <atomic>
+
+namespace sennit::mpi {
+
+class Users {
+  public:
+    // Is it the first, is it the last?
+    bool come() { return count_.fetch_add(1, std::memory_order_relaxed) == 0; }
+    bool leave() { return count_.fetch_sub(1, std::memory_order_relaxed) <= 1; }
+
+    // The level of support for threads that the program was told, -1: none yet.
+    void tell_level(int level) { level_.store(level, std::memory_order_release); }
+    int told_level() const { return level_.load(std::memory_order_acquire); }
+
+  private:
+    std::atomic<int> count_{0};
+    std::atomic<int> level_{-1};
+};
+
+} // namespace sennit::mpi
