@@ -141,6 +141,19 @@ static double used(void) {
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
+/* Seconds in which this thread had a core or stood in line for one, or `known` where the system
+ * does not tell. */
+static double asked(double known) {
+    unsigned long long ran, stood;
+    FILE *file = fopen("/proc/self/schedstat", "r");
+    if (!file)
+        return known;
+    if (fscanf(file, "%llu %llu", &ran, &stood) == 2)
+        known = 1e-9 * (double)(ran + stood);
+    fclose(file);
+    return known;
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     if (argc > 2 && strcmp(argv[1], "wait") == 0) {
@@ -148,13 +161,16 @@ int main(int argc, char **argv) {
         int token = 0;
         MPI_Barrier(MPI_COMM_WORLD);
         const double before = used();
+        const double asked_before = asked(before);
         if (rank == ranks - 1) {
             usleep((useconds_t)(seconds * 1e6));
             for (int i = 0; i < ranks - 1; ++i)
                 MPI_Send(&token, 1, MPI_INT, i, 1, MPI_COMM_WORLD);
         } else {
             MPI_Recv(&token, 1, MPI_INT, ranks - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            printf("%.4f of a core\n", (used() - before) / seconds);
+            const double after = used();
+            printf("%.4f of a core, asked for %.4f\n", (after - before) / seconds,
+                   (asked(after) - asked_before) / seconds);
         }
     } else if (argc > 1 && strcmp(argv[1], "kill") == 0) {
         MPI_Barrier(MPI_COMM_WORLD);
