@@ -5,6 +5,7 @@
 #include "mpi/call/callback_state.h"
 #include "mpi/call/errors.h"
 #include "mpi/chaos/chaos.h"
+#include "mpi/quirks/born_complete.h"
 
 #include <optional>
 
@@ -47,27 +48,38 @@ constexpr std::int64_t kFewPending = Rotation::kYoung;
 
 } // namespace
 
-bool test_once(Ticket &ticket) {
+Tested test_request(MPI_Request *request, MPI_Status *status) {
+    static constexpr auto test = SENNIT_BARE(Test);
+    if (status == MPI_STATUS_IGNORE && is_over_untested(request))
+        return {true, false, MPI_SUCCESS};
     const QuietTests quiet;
-    const bool over = outside_task([&] {
-        if (ticket.test)
-            return ticket.test(ticket);
-        static constexpr auto test = SENNIT_BARE(Test);
-        int flag = 0;
-        MPI_Request *handle = ticket.handle ? ticket.handle : &ticket.request;
-        ticket.error = test(handle, &flag, ticket.status);
-        return flag || ticket.error != MPI_SUCCESS;
-    });
+    const Inside inside;
+    int flag = 0;
+    const int error = test(request, &flag, status);
+    return {flag != 0 || error != MPI_SUCCESS, QuietTests::kept_back(), error};
+}
+
+bool test_once(Ticket &ticket) {
+    if (!ticket.test) {
+        const Tested tested =
+            test_request(ticket.handle ? ticket.handle : &ticket.request, ticket.status);
+        ticket.error = tested.error;
+        ticket.unraised = tested.unraised;
+        return tested.over;
+    }
+    const QuietTests quiet;
+    const Inside inside;
+    const bool over = ticket.test(ticket);
     ticket.unraised = QuietTests::kept_back();
     return over;
 }
 
-int settle(Ticket &ticket) {
-    if (ticket.error != MPI_SUCCESS && ticket.unraised)
-        raise(ticket.operation.object, ticket.error);
-    if (g_chaos.on() && ticket.error == MPI_SUCCESS)
-        g_chaos.shorten(ticket.operation, ticket.status);
-    return ticket.error;
+int settle(const Operation &operation, const Tested &tested, MPI_Status *status) {
+    if (tested.error != MPI_SUCCESS && tested.unraised)
+        raise(operation.object, tested.error);
+    if (g_chaos.on() && tested.error == MPI_SUCCESS)
+        g_chaos.shorten(operation, status);
+    return tested.error;
 }
 
 // ---- waiting ------------------------------------------------------------------------------------

@@ -81,11 +81,23 @@ class Engine {
 extern constinit Engine g_engine;
 #pragma GCC visibility pop
 
+// Test a request here and now.
+struct Tested {
+    bool over;
+    bool unraised; // as in a ticket
+    int error;
+};
+Tested test_request(MPI_Request *request, MPI_Status *status);
+
 // Test the ticket here and now.
 bool test_once(Ticket &ticket);
 
-// Call the error handler of the ticket's object unless one was called; returns its error.
-int settle(Ticket &ticket);
+// What was tested is over: call the error handler of its object unless one was called; returns its
+// error.
+int settle(const Operation &operation, const Tested &tested, MPI_Status *status);
+inline int settle(const Ticket &ticket) {
+    return settle(ticket.operation, {true, ticket.unraised, ticket.error}, ticket.status);
+}
 
 // ---- what wrappers are made of ------------------------------------------------------------------
 

@@ -118,12 +118,9 @@ int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Statu
     // What is over needs no batch: most small sends are. A trace wants to see the binding.
     const bool tests = count == 1 && !g_record.timeline.on() && !(g_chaos.on() && g_chaos.delays());
     if (tests) {
-        Ticket ticket;
-        ticket.operation = operation;
-        ticket.handle = requests;
-        ticket.status = wants ? statuses : MPI_STATUS_IGNORE;
-        if (test_once(ticket))
-            return settle(ticket);
+        MPI_Status *const status = wants ? statuses : MPI_STATUS_IGNORE;
+        if (const Tested tested = test_request(requests, status); tested.over)
+            return settle(operation, tested, status);
     }
     Batch *batch = make_batch(operation.name, count, requests, wants, Requests::waited_for);
     if (!batch)

@@ -3,8 +3,12 @@
 // MPIX_Continue are made of.
 #pragma once
 
+#include "mpi/call/status.h"
+#include "mpi/chaos/chaos.h"
 #include "mpi/engine/engine.h"
+#include "mpi/quirks/born_complete.h"
 #include "mpi/quirks/test_all.h"
+#include "mpi/record/record.h"
 
 namespace sennit::mpi {
 
@@ -36,6 +40,13 @@ Batch *make_batch(const char *name, int count, MPI_Request *requests, bool wants
 int hand_over(Batch &batch);
 // The same for one that was tested in vain: MPI_SUCCESS.
 int file(Batch &batch);
+
+// Is a single request over, without a test, and nobody wants to know more? Not while a timeline
+// wants to see who waits for it, or completions are to come late.
+inline bool is_over_untested(MPI_Request *request, const MPI_Status *status) {
+    return is_ignored(status) && !g_record.timeline.on() && !g_chaos.on() &&
+           is_over_untested(request);
+}
 
 // Bind the calling task's completion to the requests (task-aware MPI paper, section 6.2).
 int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Status *statuses);

@@ -54,18 +54,18 @@ bool may_tell_at_once(const Delivery &callback) {
 // Then a single request needs no memory. Is it over? `error` is what the test said.
 bool over_and_told(const char *name, MPI_Request *request, const Delivery &callback, void *data,
                    int &error) {
-    Batch batch;
     MPI_Status status;
-    batch.operation.name = name;
-    batch.handle = request;
-    if (callback.wants_statuses) {
+    if (callback.wants_statuses)
         status.MPI_ERROR = MPI_SUCCESS;
-        batch.statuses = batch.status = &status;
-    }
-    if (!test_once(batch))
+    MPI_Status *const wanted = callback.wants_statuses ? &status : MPI_STATUS_IGNORE;
+    const Tested tested = test_request(request, wanted);
+    if (!tested.over)
         return false;
     *request = MPI_REQUEST_NULL; // taken over, a persistent one, too
-    error = settle(batch);
+    error = settle({.name = name}, tested, wanted);
+    Batch batch;
+    batch.operation.name = name;
+    batch.statuses = callback.wants_statuses ? &status : nullptr;
     batch.count = 1;
     batch.deliver = callback.deliver;
     batch.callback = callback.function;

@@ -17,6 +17,7 @@
 #include "base/spin.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/object.h"
+#include "mpi/quirks/born_complete.h"
 #include "sennit.h"
 
 #include <cstdint>
@@ -42,9 +43,10 @@ class RequestTable {
     RequestTable(const RequestTable &) = delete;
     RequestTable &operator=(const RequestTable &) = delete;
 
-    // `facts.call` has returned `error` and made *request.
+    // `facts.call` has returned `error` and made *request. Nobody hangs in what is complete.
     void note(int error, const MPI_Request *request, const RequestFacts &facts) {
-        if (request_call_path() == CallPath::attended && error == MPI_SUCCESS) [[unlikely]]
+        if (request_call_path() == CallPath::attended && error == MPI_SUCCESS &&
+            !is_born_complete(*request)) [[unlikely]]
             put(request, facts);
     }
     void put(const MPI_Request *request, const RequestFacts &facts);
