@@ -8,6 +8,7 @@
 #include "mpi/engine/engine.h"
 #include "mpi/engine/urgency.h"
 #include "mpi/quirks/born_complete.h"
+#include "mpi/quirks/quick_test.h"
 
 namespace sennit::mpi {
 
@@ -25,7 +26,6 @@ struct Attempt {
     // start(&request): is that all? If not, it is to go_on, be it with the test's error.
     template <class Start>
     [[gnu::always_inline]] bool is_over(Notice notice, const Start &start, MPI_Status *status) {
-        static constexpr auto test = SENNIT_BARE(Test);
         const Inside inside;
         started = true;
         error = start(&request);
@@ -33,7 +33,7 @@ struct Attempt {
             return true;
         const QuietTests quiet;
         int flag = 0;
-        error = test(&request, &flag, status);
+        error = quick_test(&request, &flag, status);
         if (error == MPI_SUCCESS) [[likely]]
             return flag != 0;
         unraised = QuietTests::kept_back();
