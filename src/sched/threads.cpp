@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel threads behind workers.
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/message.h"
 #include "base/spin.h"
@@ -22,19 +23,27 @@ namespace sennit::sched {
 namespace {
 
 constexpr int kMostWorkers = 1 << 16;
-std::atomic<Worker *> g_workers[kMostWorkers];
-std::atomic<int> g_count{0};
-SpinLock g_pool_lock;
-Worker *g_pool = nullptr;       // threads of ours without work
-Worker *g_abandoned = nullptr;  // workers of user threads that have ended
-Worker *g_threadless = nullptr; // workers of ours whose threads have ended, or were refused
-std::atomic<int> g_threads{0};  // of ours
-int g_retirements = 0;          // calls of retire_threads; under g_pool_lock
-pthread_key_t g_exit_key;
 constexpr int kMostAtThreadEnd = 4;
-std::atomic<void (*)(Worker &)> g_at_thread_end[kMostAtThreadEnd];
 
-ExceptionGlobals g_exception_globals = nullptr;
+// Every worker by its number. They stay; only a forked child forgets those of threads that it does
+// not have.
+class WorkerTable {
+  public:
+    int count() const { return count_.load(std::memory_order_acquire); }
+    Worker *at(int id) const { return workers_[id].load(std::memory_order_acquire); }
+    int take_number() { return count_.fetch_add(1, std::memory_order_acq_rel); }
+    void put(Worker &worker) { workers_[worker.id()].store(&worker, std::memory_order_release); }
+    void forget(const Worker &worker) {
+        workers_[worker.id()].store(nullptr, std::memory_order_relaxed);
+    }
+
+  private:
+    std::atomic<Worker *> workers_[kMostWorkers]; // null: there is none, or not yet
+    std::atomic<int> count_{0};
+};
+constinit WorkerTable g_table{};
+
+std::atomic<void (*)(Worker &)> g_at_thread_end[kMostAtThreadEnd];
 
 // Threads of ours at most: regions in many suspended tasks ask for as many, and what nobody has
 // left, memory for the program's own use, has nothing to fall back on. Their stacks, of two
@@ -59,10 +68,10 @@ void say_no_thread(const char *why) {
 } // namespace
 
 int Worker::count() {
-    return g_count.load(std::memory_order_acquire);
+    return g_table.count();
 }
 Worker *Worker::by_id(int id) {
-    return g_workers[id].load(std::memory_order_acquire);
+    return g_table.at(id);
 }
 
 void at_thread_end(void (*function)(Worker &worker)) {
@@ -75,14 +84,106 @@ void at_thread_end(void (*function)(Worker &worker)) {
     fatal("too many functions for the end of a thread (at most %d)", kMostAtThreadEnd);
 }
 
-// The parts of Worker that deal with kernel threads.
+// The kernel threads behind workers, and the workers that have none at the moment. One for the
+// process.
+//
+// State           what                                                          touched by
+//   pooled_       workers whose threads are ours and without work               under lock_
+//   abandoned_    workers of the program's threads that have ended              under lock_
+//   threadless_   workers of ours whose threads have ended, or were refused     under lock_
+//   retirements_  how often retire() was called                                 under lock_
+//   threads_      how many are ours, most_threads() at most                     any thread
+//   the others    written by begin(), before a second thread is here            any thread
+//
+// Invariants: a worker is in one of the lists or in none, linked by its pool_next_. In a list it
+// has no mail and no slot, and belongs to who takes it out. A thread joins the pool only if it was
+// born after the last retirement; so those that retire() meets in it, and those that come back to
+// it later, end.
 struct WorkerThreads {
-    static void *thread_main(void *argument) {
-        auto &worker = *static_cast<Worker *>(argument);
+  public:
+    void begin() {
+        pthread_key_create(&exit_key_, thread_exit);
+        exception_globals_ = find_exception_globals();
+    }
+
+    Worker &adopt() {
+        Worker *worker = take(abandoned_);
+        if (!worker)
+            worker = Worker::make();
+        settle(*worker);
+        worker->away_.store(worker->slots_ == nullptr, std::memory_order_relaxed);
+        pthread_setspecific(exit_key_, worker);
+        return *worker;
+    }
+
+    Worker *start(void (*main)(void *), void *arg) {
+        Worker *worker = take(pooled_);
+        if (!worker) {
+            worker = take(threadless_);
+            if (!worker)
+                worker = Worker::make();
+            if (!create_thread(*worker)) {
+                put(*worker, threadless_);
+                return nullptr;
+            }
+        }
+        deliver(*worker, main, arg);
+        return worker;
+    }
+
+    // Of the worker's own thread, which ends otherwise when its main returns.
+    void join_pool(Worker &worker) {
+        lock_.lock();
+        worker.pooled_ = worker.born_ == retirements_;
+        if (worker.pooled_)
+            push(worker, pooled_);
+        lock_.unlock();
+    }
+
+    // Threads without work end now, those that have some when it is done.
+    void retire() {
+        lock_.lock();
+        Worker *idle = pooled_;
+        pooled_ = nullptr;
+        ++retirements_;
+        lock_.unlock();
+        while (idle) {
+            Worker *next = idle->pool_next_;
+            deliver(*idle, nullptr, nullptr);
+            idle = next;
+        }
+    }
+
+    void before_fork() { lock_.lock(); }
+    void after_fork() { lock_.unlock(); }
+    // Only the calling thread lives on.
+    void after_fork_in_child() {
+        pooled_ = nullptr;
+        threadless_ = nullptr;
+        threads_.store(0, std::memory_order_relaxed);
+    }
+
+  private:
+    static void *thread_main(void *worker);
+    static void thread_exit(void *worker);
+
+    // On the worker's own thread: everything that is per kernel thread.
+    void settle(Worker &worker) const {
+        worker.thread_ = pthread_self();
+        worker.thread_id_.store(gettid(), std::memory_order_relaxed);
+        fiber::adopt_thread(worker.root_.context);
+        worker.root_.home = &worker;
+        worker.root_.state.restart(FiberState::running);
+        worker.current_.store(&worker.root_, std::memory_order_relaxed);
+        worker.exception_globals_ = exception_globals_ ? exception_globals_() : nullptr;
+        Worker::t_self_ = &worker;
+    }
+
+    void live(Worker &worker) {
         settle(worker);
-        g_pool_lock.lock();
-        worker.born_ = g_retirements;
-        g_pool_lock.unlock();
+        lock_.lock();
+        worker.born_ = retirements_;
+        lock_.unlock();
         const Wait unemployed{WaitFor::nobody, nullptr};
         for (;;) {
             if (observed::by(observed::kTrace) && worker.pooled_)
@@ -96,40 +197,26 @@ struct WorkerThreads {
             if (worker.main_)
                 worker.main_(worker.main_arg_);
             if (!worker.pooled_)
-                worker.join_pool();
+                join_pool(worker);
             if (!worker.pooled_)
                 break;
         }
         Worker::t_self_ = nullptr; // the next thread may have the worker at once
-        g_threads.fetch_sub(1, std::memory_order_relaxed);
-        put(worker, g_threadless);
-        return nullptr;
+        threads_.fetch_sub(1, std::memory_order_relaxed);
+        put(worker, threadless_);
     }
 
-    // Threads without work end now, those that have some when it is done.
-    static void retire_threads() {
-        g_pool_lock.lock();
-        Worker *idle = g_pool;
-        g_pool = nullptr;
-        ++g_retirements;
-        g_pool_lock.unlock();
-        while (idle) {
-            Worker *next = idle->pool_next_;
-            deliver(*idle, nullptr, nullptr);
-            idle = next;
-        }
-    }
-
-    // On the worker's own thread: everything that is per kernel thread.
-    static void settle(Worker &worker) {
-        worker.thread_ = pthread_self();
-        worker.thread_id_.store(gettid(), std::memory_order_relaxed);
-        fiber::adopt_thread(worker.root_.context);
-        worker.root_.home = &worker;
-        worker.root_.state.restart(FiberState::running);
-        worker.current_.store(&worker.root_, std::memory_order_relaxed);
-        worker.exception_globals_ = g_exception_globals ? g_exception_globals() : nullptr;
-        Worker::t_self_ = &worker;
+    // A user's thread ends: keep its worker for the next one, as if that was new. Not when the
+    // thread ends in the middle of a region or a task: its fibers must never run on another thread.
+    void leave(Worker &worker) {
+        for (const auto &place : g_at_thread_end)
+            if (const auto function = place.load(std::memory_order_acquire))
+                function(worker);
+        Worker::t_self_ = nullptr;
+        const bool reusable = worker.abandon();
+        worker.away_.store(true, std::memory_order_relaxed);
+        if (reusable)
+            put(worker, abandoned_);
     }
 
     static void deliver(Worker &worker, void (*main)(void *), void *arg) {
@@ -139,9 +226,9 @@ struct WorkerThreads {
         futex_wake(worker.mail_);
     }
 
-    static bool create_thread(Worker &worker) {
-        if (g_threads.fetch_add(1, std::memory_order_relaxed) >= most_threads()) {
-            g_threads.fetch_sub(1, std::memory_order_relaxed);
+    bool create_thread(Worker &worker) {
+        if (threads_.fetch_add(1, std::memory_order_relaxed) >= most_threads()) {
+            threads_.fetch_sub(1, std::memory_order_relaxed);
             say_no_thread("there are too many for the mappings of vm.max_map_count");
             return false;
         }
@@ -154,114 +241,102 @@ struct WorkerThreads {
         const int error = pthread_create(&thread, &attributes, thread_main, &worker);
         pthread_attr_destroy(&attributes);
         if (error != 0) {
-            g_threads.fetch_sub(1, std::memory_order_relaxed);
+            threads_.fetch_sub(1, std::memory_order_relaxed);
             say_no_thread(std::strerror(error));
         }
         return error == 0;
     }
 
-    // A user's thread ends: keep its worker for the next one, as if that was new. Not when the
-    // thread ends in the middle of a region or a task: its fibers must never run on another thread.
-    static void thread_exit(void *argument) {
-        auto &worker = *static_cast<Worker *>(argument);
-        for (const auto &place : g_at_thread_end)
-            if (const auto function = place.load(std::memory_order_acquire))
-                function(worker);
-        Worker::t_self_ = nullptr;
-        const bool reusable = worker.abandon();
-        worker.away_.store(true, std::memory_order_relaxed);
-        if (reusable)
-            put(worker, g_abandoned);
-    }
-
-    static void put(Worker &worker, Worker *&list) {
-        g_pool_lock.lock();
+    // Under lock_.
+    static void push(Worker &worker, Worker *&list) {
+        SENNIT_ASSERT(worker.mail_.load(std::memory_order_relaxed) == 0);
         worker.pool_next_ = list;
         list = &worker;
-        g_pool_lock.unlock();
     }
 
-    static Worker *take(Worker *&list) {
-        g_pool_lock.lock();
+    void put(Worker &worker, Worker *&list) {
+        lock_.lock();
+        push(worker, list);
+        lock_.unlock();
+    }
+
+    Worker *take(Worker *&list) {
+        lock_.lock();
         Worker *worker = list;
         if (worker)
             list = worker->pool_next_;
-        g_pool_lock.unlock();
+        lock_.unlock();
         return worker;
     }
+
+    SpinLock lock_;
+    Worker *pooled_ = nullptr;
+    Worker *abandoned_ = nullptr;
+    Worker *threadless_ = nullptr;
+    int retirements_ = 0;
+    std::atomic<int> threads_{0};
+    pthread_key_t exit_key_ = 0;
+    ExceptionGlobals exception_globals_ = nullptr;
 };
+
+namespace {
+constinit WorkerThreads g_threads;
+} // namespace
+
+void *WorkerThreads::thread_main(void *worker) {
+    g_threads.live(*static_cast<Worker *>(worker));
+    return nullptr;
+}
+
+void WorkerThreads::thread_exit(void *worker) {
+    g_threads.leave(*static_cast<Worker *>(worker));
+}
 
 Worker *Worker::make() {
     void *memory = std::aligned_alloc(alignof(Worker), sizeof(Worker));
     if (!memory)
         fatal("no memory for a thread's descriptor (%zu bytes)", sizeof(Worker));
     auto *worker = new (memory) Worker;
-    worker->id_ = g_count.fetch_add(1, std::memory_order_acq_rel);
+    worker->id_ = g_table.take_number();
     if (worker->id_ >= kMostWorkers)
         fatal("more than %d threads use OpenMP: lower OMP_NUM_THREADS", kMostWorkers);
-    g_workers[worker->id_].store(worker, std::memory_order_release);
+    g_table.put(*worker);
     return worker;
 }
 
 Worker &Worker::adopt() {
-    Worker *worker = WorkerThreads::take(g_abandoned);
-    if (!worker)
-        worker = make();
-    WorkerThreads::settle(*worker);
-    worker->away_.store(worker->slots_ == nullptr, std::memory_order_relaxed);
-    pthread_setspecific(g_exit_key, worker);
-    return *worker;
+    return g_threads.adopt();
 }
 
 void Worker::join_pool() {
-    g_pool_lock.lock();
-    pooled_ = born_ == g_retirements; // else the thread ends when its main returns
-    if (pooled_) {
-        pool_next_ = g_pool;
-        g_pool = this;
-    }
-    g_pool_lock.unlock();
+    g_threads.join_pool(*this);
 }
 
 Worker *Worker::start(void (*main)(void *), void *arg) {
-    Worker *worker = WorkerThreads::take(g_pool);
-    if (!worker) {
-        worker = WorkerThreads::take(g_threadless);
-        if (!worker)
-            worker = make();
-        if (!WorkerThreads::create_thread(*worker)) {
-            WorkerThreads::put(*worker, g_threadless);
-            return nullptr;
-        }
-    }
-    WorkerThreads::deliver(*worker, main, arg);
-    return worker;
+    return g_threads.start(main, arg);
 }
 
 void Worker::retire_threads() {
-    WorkerThreads::retire_threads();
+    g_threads.retire();
 }
 
 void Worker::before_fork() {
-    g_pool_lock.lock();
+    g_threads.before_fork();
     poll::before_fork();
 }
 
 void Worker::after_fork() {
     poll::after_fork();
-    g_pool_lock.unlock();
+    g_threads.after_fork();
 }
 
 void Worker::after_fork_in_child() {
     after_fork();
     forget_others();
-    // Only the calling thread lives on; all pooled threads are gone.
-    g_pool = nullptr;
-    g_threadless = nullptr;
-    g_threads.store(0, std::memory_order_relaxed);
+    g_threads.after_fork_in_child();
     for (const Worker &worker : all())
         if (&worker != t_self_)
-            g_workers[worker.id()].store(nullptr, std::memory_order_relaxed);
+            g_table.forget(worker);
     if (t_self_) {
         // A report of another thread may have been looking at it.
         new (&t_self_->fibers_lock_) SpinLock;
@@ -275,8 +350,7 @@ void Worker::after_fork_in_child() {
 
 void setup() {
     processors_setup();
-    pthread_key_create(&g_exit_key, WorkerThreads::thread_exit);
-    g_exception_globals = find_exception_globals();
+    g_threads.begin();
 }
 
 } // namespace sennit::sched
