@@ -108,7 +108,9 @@ struct WorkerThreads {
 
     Worker &adopt() {
         Worker *worker = take(abandoned_);
-        if (!worker)
+        if (worker)
+            g_table.put(*worker); // a forked child had forgotten it
+        else
             worker = Worker::make();
         settle(*worker);
         worker->away_.store(worker->slots_ == nullptr, std::memory_order_relaxed);

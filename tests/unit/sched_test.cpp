@@ -205,3 +205,22 @@ TEST(Workers, AChildDoesNotWaitForWhoLookedAtItsWorker) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
+
+// Its next thread takes over the worker of one that had ended before.
+TEST(Workers, AForkedChildSeesAllWorkersOfItsThreads) {
+    std::thread([] { Worker::here(); }).join();
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        bool seen = false;
+        std::thread([&seen] {
+            const Worker &mine = Worker::here();
+            for (const Worker &worker : Worker::all())
+                seen = seen || &worker == &mine;
+        }).join();
+        _exit(seen ? 7 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
