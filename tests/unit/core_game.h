@@ -71,6 +71,8 @@ struct Game {
                 one.limit = known->limit;
         if (again)
             divide();
+        for (int core = 0; (core = surplus(view(), recalled_span())) != kNobody;)
+            is_recalled(core) = true;
         return again;
     }
 

@@ -15,9 +15,9 @@ const Policy &policy(const char *name) {
 }
 
 std::vector<int> owners_of(const Game &game) {
-    std::vector<int> owners;
-    for (const Core &core : game.cores)
-        owners.push_back(core.owner);
+    std::vector<int> owners(game.cores.size());
+    std::transform(game.cores.begin(), game.cores.end(), owners.begin(),
+                   [](const Core &core) { return core.owner; });
     return owners;
 }
 using Owners = std::vector<int>;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The policies by name.
+#include "node/policy/fair.h"
 #include "node/policy/lend.h"
+#include "node/policy/moldable.h"
 #include "node/policy/static.h"
 
 #include <cstddef>
@@ -11,9 +13,11 @@ namespace {
 
 constexpr Static kStatic;
 constexpr Lend kLend;
+constexpr Fair kFair;
+constexpr Moldable kMoldable;
 
-constexpr std::string_view kNames[] = {"static", "lend"};
-constexpr const Policy *kPolicies[] = {&kStatic, &kLend};
+constexpr std::string_view kNames[] = {"static", "lend", "fair", "moldable"};
+constexpr const Policy *kPolicies[] = {&kStatic, &kLend, &kFair, &kMoldable};
 static_assert(std::size(kNames) == std::size(kPolicies));
 
 } // namespace

@@ -54,15 +54,15 @@ struct View {
     Allowed allowed = {};
 };
 
-// What is known of the programs, as the board keeps it between two calls of rethink(). Zero: not
-// yet seen. Plain data in shared memory, which one process at a time works on. The policy writes
+// What is known of the programs, as the board keeps it between two calls of rethink(). All zero:
+// nothing yet. Plain data in shared memory, which one process at a time works on. The policy writes
 // it; others read `target` and `limit`.
 struct Memory {
     // Progress per second, as measured with so many cores.
     struct Speed {
         std::int32_t cores = 0;
-        float speed = 0;
-        std::uint32_t when = 0; // looks of the program before it
+        std::uint32_t when = 0; // of the measurements
+        double speed = 0;
     };
     static constexpr int kMostSpeeds = 16;
     struct Program {
@@ -71,14 +71,22 @@ struct Memory {
         std::int32_t target = 0; // cores that it is to own; 0: by its share
         // It gets no faster with more cores than that: it borrows none beyond. 0: not known.
         std::int32_t limit = 0;
-        std::int64_t used_ns = 0; // its claimants', at the last look
-        double progress = 0;
-        double behind = 0; // seconds of core time that it is to get for what it has missed
-        std::int32_t phase = 0, steps = 0, stride = 0;
-        std::uint32_t looks = 0;
-        Speed speeds[kMostSpeeds];
+        std::int64_t used_ns = 0;   // its claimants', when the measurement began
+        double progress = 0;        // as well
+        double behind = 0;          // seconds of core time that it has missed
+        std::int64_t short_ns = 0;  // when it last wanted more than it had
+        std::int32_t surprises = 0; // in a row: above what was expected, or (negative) below
+        std::int32_t speed_count = 0;
+        Speed speeds[kMostSpeeds]; // by cores
     };
-    std::int64_t last_ns = 0; // of the last look; 0: none
+    std::int64_t began_ns = 0;  // of the measurement; 0: none
+    std::int32_t looks = 0;     // in it
+    std::int32_t window = 0;    // looks that it takes; 0: the least
+    std::int32_t agreed = 0;    // measurements in a row that were as those before
+    std::int32_t quiet = 0;     // measurements since the targets changed
+    std::uint32_t measured = 0; // measurements
+    std::uint32_t probes = 0;
+    std::int32_t probing = 0; // the targets are for a measurement only
     Program programs[kMostPrograms];
 };
 
@@ -103,6 +111,10 @@ class Policy {
 // The free core that the claimant should take, of those it may: its own, else one of its domains,
 // else any. kNobody: none.
 int best_free(const Policy &policy, const View &view, int claimant);
+
+// After rethink(): a core whose user is to go at its next scheduling point, for its program uses
+// more than its limit, and owns none of these. One at a time; kNobody: no more.
+int surplus(const View &view, std::span<const bool> is_recalled);
 
 // The owner of each core: owners[core] is a claimant or kNobody. Programs get cores by their
 // targets, else by their shares, and ranks of one program alike; who gets only what others leave

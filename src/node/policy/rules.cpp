@@ -100,6 +100,28 @@ bool somebody_waits_for_a_turn(const View &view) {
     return false;
 }
 
+int surplus(const View &view, std::span<const bool> is_recalled) {
+    for (int core = 0; core < count_of(view.cores); ++core) {
+        const Core &one = core_of(view, core);
+        if (one.user == kNobody || one.user == one.owner ||
+            is_recalled[static_cast<std::size_t>(core)])
+            continue;
+        const Claimant &user = claimant_of(view, one.user);
+        if (user.limit == 0)
+            continue;
+        int leaving = 0;
+        for (int other = 0; other < count_of(view.cores); ++other)
+            leaving += is_recalled[static_cast<std::size_t>(other)] &&
+                               core_of(view, other).user != kNobody &&
+                               claimant_of(view, core_of(view, other).user).program == user.program
+                           ? 1
+                           : 0;
+        if (used_by_program(view, user.program) - leaving > user.limit)
+            return core;
+    }
+    return kNobody;
+}
+
 int best_free(const Policy &policy, const View &view, int claimant) {
     int best = kNobody, best_worth = 0;
     for (int core = 0; core < count_of(view.cores); ++core) {
