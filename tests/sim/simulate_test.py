@@ -156,3 +156,23 @@ with tempfile.TemporaryDirectory() as folder:
     file.write_bytes(b"no trace at all" * 1000)
     refused("rank-0.sennit", "trace", folder)
 refused("required", "trace")
+
+# Programs that share the cores of a node.
+done = run("pool", "--splits", "12", "--json", "-")
+assert done.returncode == 0, done.stderr
+pool = json.loads(done.stdout)
+spans = {row["policy"]: row["makespan_s"] for row in pool["results"]}
+assert [name for name in spans if "split" not in name] == ["static", "lend", "fair", "moldable"]
+assert spans["fastest split 12/12/12/12"] > spans["moldable"] > pool["ideal_s"]
+done = run("pool", "--program", "a:work=48", "--program", "b:work=48,share=3", "--policy", "lend", "--split", "12/36")
+assert done.returncode == 0 and done.stderr == "", done
+assert re.search(r"^lend +2\.000 +1\.000 +1\.000 +48\.0 .* 2\.000 +1\.333$", done.stdout, re.MULTILINE), done.stdout
+assert re.search(r"^split 12/36 +4\.000 ", done.stdout, re.MULTILINE), done.stdout
+refused("no such program", "pool", "--program", "ep.D")
+refused("'speed' is unknown", "pool", "--program", "a:speed=2")
+refused("work is 1e-09 to", "pool", "--program", "a:work=-1")
+refused("--policy 'fifo' is unknown", "pool", "--policy", "fifo")
+refused("is for 2 programs, there are 4", "pool", "--split", "24/24")
+refused("there are 48 cores only", "pool", "--split", "24/24/24/24")
+refused("more programs (4) than cores (3)", "pool", "--cores", "3")
+refused("all programs are services", "pool", "--program", "a:leftover=1")

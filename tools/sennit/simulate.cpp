@@ -10,6 +10,7 @@
 #include "sim/replay.h"
 #include "sim/simulation.h"
 #include "sim/trace_writer.h"
+#include "simulate_pool.h"
 #include "sweep.h"
 #include "trace/read/job.h"
 
@@ -64,6 +65,7 @@ struct Simulate::State {
     CLI::App *cholesky = nullptr;
     CLI::App *gauss_seidel = nullptr;
     CLI::App *trace = nullptr;
+    std::unique_ptr<SimulatePool> pool;
 
     std::string folder;
     std::shared_ptr<const sim::Replay> replay;
@@ -240,6 +242,7 @@ Simulate::Simulate(CLI::App &app, sim::MakeFabric *fabric) : state_(std::make_un
         "trace", "what `sennit run --trace` recorded, on another machine or under another policy");
     state.trace->add_option("folder", state.folder)->required();
     state.add_options(*state.trace);
+    state.pool = std::make_unique<SimulatePool>(*state.app);
 }
 
 Simulate::~Simulate() = default;
@@ -515,6 +518,8 @@ class Scratch {
 
 int Simulate::run(char **arguments) {
     State &state = *state_;
+    if (state.pool->chosen())
+        return state.pool->run();
     if (state.network == "simgrid")
         state.machine.network = sim::Network::simgrid;
     else if (state.network != "loggp")
