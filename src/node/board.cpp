@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/board.h"
 
+#include "base/clock.h"
 #include "base/small_file.h"
+#include "node/pool.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <sched.h>
@@ -18,6 +21,10 @@ struct Header {
 
 struct Layout {
     Header header;
+    PoolSettings pool;
+    Memory memory;
+    CoreTable cores;
+    std::atomic<std::int32_t> slots_end;
     Slot slots[kMostSlots];
 };
 
@@ -32,10 +39,11 @@ Layout &layout(const Segment &segment) {
     return *static_cast<Layout *>(segment.memory());
 }
 
-// Whoever's identity the slot has now is the only one to do this.
-void clear(Slot &slot) {
-    slot.job.store(0, std::memory_order_relaxed);
-    slot.holder.store(0, std::memory_order_release);
+void at_least(std::atomic<std::int32_t> &end, int wanted) {
+    int now = end.load(std::memory_order_relaxed);
+    while (now < wanted && !end.compare_exchange_weak(now, wanted, std::memory_order_acq_rel,
+                                                      std::memory_order_relaxed)) {
+    }
 }
 
 } // namespace
@@ -48,7 +56,7 @@ Cores allowed_cores() {
         return cores;
     for (int core = 0; core < kMostCores && core < CPU_SETSIZE; ++core)
         if (CPU_ISSET(core, &set))
-            cores.words[core / 64] |= std::uint64_t{1} << (core % 64);
+            cores.add(core);
     return cores;
 }
 
@@ -60,6 +68,23 @@ std::uint64_t scheduling_group() {
         std::sscanf(text, "/autogroup-%llu", &group) != 1)
         return 0;
     return group;
+}
+
+Member own_member(const Membership &membership) {
+    Member member;
+    member.cores = allowed_cores();
+    member.group = scheduling_group();
+    member.share = membership.share;
+    member.priority = membership.precedence.priority;
+    member.leftover = membership.precedence.leftover;
+    std::snprintf(member.program, sizeof member.program, "%s", program_invocation_short_name);
+    return member;
+}
+
+std::uint64_t new_job() {
+    const std::uint64_t mixed =
+        (own_identity() ^ static_cast<std::uint64_t>(monotonic_ns())) * 0x9e3779b97f4a7c15U;
+    return (mixed ^ mixed >> 29) | 1;
 }
 
 bool Board::open(const char *path, Reason &reason) {
@@ -77,6 +102,26 @@ Slot &Board::slot(int number) {
     return layout(segment_).slots[number];
 }
 
+int Board::number_of(const Slot &slot) {
+    return static_cast<int>(&slot - layout(segment_).slots);
+}
+
+int Board::slots_end() {
+    return layout(segment_).slots_end.load(std::memory_order_acquire);
+}
+
+CoreTable &Board::core_table() {
+    return layout(segment_).cores;
+}
+
+PoolSettings &Board::pool() {
+    return layout(segment_).pool;
+}
+
+Memory &Board::policy_memory() {
+    return layout(segment_).memory;
+}
+
 Slot *Board::join(std::uint64_t job, const Member &member) {
     const Identity own = own_identity();
     for (const bool swept : {false, true}) {
@@ -90,6 +135,7 @@ Slot *Board::join(std::uint64_t job, const Member &member) {
                                                      std::memory_order_relaxed))
                 continue;
             slot.member = member;
+            at_least(layout(segment_).slots_end, number_of(slot) + 1);
             slot.job.store(job, std::memory_order_release); // pairs with each()
             return &slot;
         }
@@ -99,6 +145,24 @@ Slot *Board::join(std::uint64_t job, const Member &member) {
 
 void Board::leave(Slot &slot) {
     clear(slot);
+}
+
+// Whoever's identity the slot has now is the only one to do this.
+void Board::clear(Slot &slot) {
+    slot.job.store(0, std::memory_order_relaxed);
+    CoreUse &use = slot.cores;
+    CoreTable &table = core_table();
+    if (use.counts.exchange(0, std::memory_order_acq_rel) != 0) {
+        table.release(number_of(slot));
+        table.want_no_more(use.wants.exchange(0, std::memory_order_relaxed));
+        use.without.store(0, std::memory_order_relaxed);
+        for (auto *count : {&use.borrowed, &use.recalled, &use.late, &use.progress})
+            count->store(0, std::memory_order_relaxed);
+        use.used_ns.store(0, std::memory_order_relaxed);
+        use.borrowed_ns.store(0, std::memory_order_relaxed);
+        table.note_change();
+    }
+    slot.holder.store(0, std::memory_order_release);
 }
 
 int Board::sweep() {

@@ -6,10 +6,14 @@
 // whose holder has died is found and freed by anybody (sweep). The word `job` is written last: who
 // finds its job there may read the rest.
 //
+// Beside the slots it has the table of cores (core_table.h), and the settings of a pool: a board
+// that somebody has named and keeps open, so that programs started at any time meet on it.
+//
 // There is no lock on the board. Who dies while it does something leaves a slot that is swept.
 #pragma once
 
 #include "node/bell.h"
+#include "node/core_table.h"
 #include "node/identity.h"
 #include "node/segment.h"
 
@@ -17,23 +21,6 @@
 
 namespace sennit::node {
 
-constexpr std::uint32_t kBoardVersion = 1;
-constexpr int kMostSlots = 1024;
-constexpr int kMostCores = 1024; // larger core numbers are not told
-
-struct Cores {
-    std::uint64_t words[kMostCores / 64] = {};
-    void add(const Cores &other) {
-        for (int i = 0; i < kMostCores / 64; ++i)
-            words[i] |= other.words[i];
-    }
-    int count() const {
-        int sum = 0;
-        for (const std::uint64_t word : words)
-            sum += __builtin_popcountll(word);
-        return sum;
-    }
-};
 // Those that the calling thread may run on.
 Cores allowed_cores();
 
@@ -47,6 +34,9 @@ struct Member {
     std::int32_t threads = 1;
     Cores cores;
     std::uint64_t group = 0; // scheduling_group()
+    double share = 1;        // of its program, relative to others'
+    std::int32_t priority = 0;
+    bool leftover = false; // it gets only what others leave
     char program[48] = "";
 };
 
@@ -56,6 +46,22 @@ struct alignas(64) Slot {
     std::atomic<std::uint64_t> job;
     Member member;
     Bell bell; // in a line of its own: others look at it
+    CoreUse cores;
+};
+
+// What the calling process tells, but for its rank and its threads.
+struct Membership;
+Member own_member(const Membership &membership);
+// A number that no other job has on any board of its ranks' nodes.
+std::uint64_t new_job();
+
+// Of a pool. Who starts it writes it, before `named` is set; zero on other boards.
+struct PoolSettings {
+    std::atomic<std::uint32_t> named; // release, read by acquire
+    std::atomic<std::uint32_t> stops; // nobody joins any more
+    char name[32];
+    char policy[16]; // node/policy/policy.h
+    Cores cores;     // that it divides; none: those of its members
 };
 
 class Board {
@@ -66,6 +72,9 @@ class Board {
 
     // Map the board at `path` (board_path). False: see `reason`. Once a process.
     bool open(const char *path, Reason &reason);
+    // The board that another one of this process has open, or had.
+    void borrow(void *memory) { segment_.borrow(memory); }
+    void *memory() const { return segment_.memory(); }
     // Take a slot; null: all are taken by living processes. `job` is not 0.
     Slot *join(std::uint64_t job, const Member &member);
     // Give it back. Nobody of this process uses the slot any more.
@@ -73,18 +82,24 @@ class Board {
     void close() { segment_.close(); }
     void abandon() { segment_.abandon(); } // in the child of fork()
 
-    // Free the slots of processes that have died; returns how many.
+    // Free the slots of processes that have died, and their cores; returns how many slots.
     int sweep();
     // Slots that are taken: visit(number, slot). What changes meanwhile may be seen or not.
     template <class Visit>
     void each(Visit visit) {
-        for (int i = 0; i < kMostSlots; ++i)
+        for (int i = 0, end = slots_end(); i < end; ++i)
             if (slot(i).job.load(std::memory_order_acquire) != 0)
                 visit(i, slot(i));
     }
     Slot &slot(int number);
+    int number_of(const Slot &slot);
+    int slots_end(); // all slots that were ever taken are below it
+    CoreTable &core_table();
+    PoolSettings &pool();
+    Memory &policy_memory();
 
   private:
+    void clear(Slot &slot);
     Segment segment_;
 };
 

@@ -175,8 +175,8 @@ void board_path(char *path, std::size_t size) {
         const char *temporary = std::getenv("TMPDIR");
         folder = temporary && *temporary ? temporary : "/tmp";
     }
-    std::snprintf(path, size, "%s/sennit-%u-%lx", folder, geteuid(),
-                  static_cast<unsigned long>(pid_namespace()));
+    std::snprintf(path, size, "%s/sennit-%u-%lx-%u", folder, geteuid(),
+                  static_cast<unsigned long>(pid_namespace()), kBoardVersion);
 }
 
 } // namespace sennit::node

@@ -15,6 +15,9 @@ namespace sennit::node {
 
 constexpr char kMagic[16] = "sennit's board";
 
+// Of what lies in it (board.h).
+constexpr unsigned kBoardVersion = 2;
+
 // Why something could not be had, for a line to the user: empty, or what is wrong.
 struct Reason {
     char text[256] = "";
@@ -37,6 +40,9 @@ class Segment {
     // In the child of fork(), which has nothing to give back: the lock is the parent's, too.
     void abandon();
 
+    // Memory of another Segment of this process that stays mapped: the rest is that one's.
+    void borrow(void *memory) { memory_ = memory; }
+
     void *memory() const { return memory_; }
 
   private:
@@ -54,8 +60,9 @@ class Segment {
 void remove_unused(const char *path);
 
 // Where this user's board is: $SENNIT_BOARD, else a name in /dev/shm that stands for the user and
-// the namespace of process numbers, or in the folder of temporary files if there is no /dev/shm.
-// A container has its own numbers, even where it shares /dev/shm. `size`: of `path`.
+// the namespace of process numbers, and for the version, or in the folder of temporary files if
+// there is no /dev/shm. A container has its own numbers, even where it shares /dev/shm. `size`: of
+// `path`.
 void board_path(char *path, std::size_t size);
 
 } // namespace sennit::node

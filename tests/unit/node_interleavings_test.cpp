@@ -75,6 +75,132 @@ TEST(Interleavings, WhoSleepsOnABellHearsOfItsMessage) {
     }
 }
 
+// ---- cores: Share::give, wait_for_core (node/share.cpp); CoreTable (node/core_table.h)
+// -----------
+
+struct FreeCores {
+    int pc[3] = {};
+    bool free = false;
+    int wanting = 0;
+    int wants[2] = {}; // of processes 1 and 2
+    bool armed[2] = {};
+    bool rung[2] = {};
+    bool has[3] = {true, false, false};
+    auto operator<=>(const FreeCores &) const = default;
+};
+
+// Of those who want one. The ring is one step: Bells, above, is the model of it.
+void ring_for_core(FreeCores &s) {
+    for (int i = 0; i < 2; ++i)
+        if (s.wants[i] != 0) {
+            s.rung[i] = s.rung[i] || s.armed[i];
+            return;
+        }
+}
+
+// Thread 0 gives the core. 1 and 2, of other processes, want it; who gets it gives it, too. The
+// ring goes to the first of them. `passes`: who wants no more looks whether a core is free.
+// `counts_first`: who wants says so before it looks.
+Outcome core_step(FreeCores &s, int thread, std::string &broken, bool counts_first, bool passes) {
+    int &pc = s.pc[thread];
+    const int me = thread - 1;
+    switch (pc) {
+    case 0: // wants it
+        if (thread == 0) {
+            pc = 20;
+            return Outcome::ran;
+        }
+        if (counts_first) {
+            ++s.wanting;
+            ++s.wants[me];
+        }
+        pc = 1;
+        return Outcome::ran;
+    case 1: // takes it, if it is free
+    case 3:
+        if (s.free) {
+            s.free = false;
+            for (const bool has : s.has)
+                if (has)
+                    broken = "two have the core";
+            s.has[thread] = true;
+            pc = counts_first || pc == 3 ? 10 : 20;
+            return Outcome::ran;
+        }
+        if (!counts_first && pc == 1) {
+            ++s.wanting;
+            ++s.wants[me];
+        }
+        pc = pc == 1 ? 2 : 4;
+        return Outcome::ran;
+    case 2: // arms the bell, and looks once more
+        s.rung[me] = false;
+        s.armed[me] = true;
+        pc = counts_first ? 3 : 4;
+        return Outcome::ran;
+    case 4: // sleeps
+        if (!s.rung[me])
+            return Outcome::waits;
+        s.armed[me] = false;
+        pc = 3;
+        return Outcome::ran;
+    case 10: // wants no more
+        --s.wanting;
+        --s.wants[me];
+        s.armed[me] = false;
+        pc = passes ? 11 : 20;
+        return Outcome::ran;
+    case 11: // has it been woken for another core than its own?
+        if (s.wanting != 0 && s.free)
+            ring_for_core(s);
+        pc = 20;
+        return Outcome::ran;
+    case 20: // gives it
+        s.has[thread] = false;
+        s.free = true;
+        pc = 21;
+        return Outcome::ran;
+    case 21:
+        if (s.wanting != 0)
+            ring_for_core(s);
+        pc = 22;
+        return Outcome::ran;
+    default:
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, WhoWantsACoreHearsOfAFreeOne) {
+    for (const bool counts_first : {true, false}) {
+        const std::string failure =
+            failure_of(FreeCores{}, 3, [&](FreeCores &s, int thread, std::string &broken) {
+                return core_step(s, thread, broken, counts_first, true);
+            });
+        EXPECT_EQ(failure.empty(), counts_first) << failure;
+    }
+}
+
+// Process 1 is rung for the core, and has run without one meanwhile: it does not want it any more.
+TEST(Interleavings, WhoWantsNoCoreAnyMorePassesTheRingOn) {
+    for (const bool passes : {true, false}) {
+        const std::string failure =
+            failure_of(FreeCores{}, 3, [&](FreeCores &s, int thread, std::string &broken) {
+                if (thread == 1 && s.pc[1] == 4) { // its patience may end at any time
+                    s.pc[1] = 10;
+                    return Outcome::ran;
+                }
+                if (thread == 1 && s.pc[1] == 20) {
+                    s.pc[1] = 22; // it has none to give
+                    if (s.has[1])
+                        s.pc[1] = 20;
+                }
+                return s.pc[1] == 22 && thread == 1 ? Outcome::ended
+                                                    : core_step(s, thread, broken, true, passes);
+            });
+        EXPECT_EQ(failure.empty(), passes) << failure;
+    }
+}
+
 // ---- slots of the dead: Board::sweep, join (node/board.cpp) ------------------------------------
 
 struct Sweeping {

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/share.h"
+
+#include "base/clock.h"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <sched.h>
+
+namespace sennit::node {
+namespace {
+
+// Before it sleeps: what it waits for may be a moment away, and a wake-up takes tens of
+// microseconds.
+constexpr std::int64_t kYieldNs = 100'000;
+constexpr std::int64_t kNapNs = 2'000'000;
+constexpr std::int64_t kShortestNs = 1'000'000;
+constexpr std::int64_t kSweepNs = 100'000'000;
+
+struct Members {
+    Claimant claimants[kMostSlots];
+    int slots[kMostSlots]; // of the claimants
+    std::int16_t claimant_of[kMostSlots];
+    Core cores[kMostCores];
+    bool recalled[kMostCores];
+    int count = 0;
+    int cores_count = 0;
+    Board *board = nullptr;
+
+    void read(Board &of);
+    int find(int slot) const { return slot == kNobody ? kNobody : claimant_of[slot]; }
+    // As `asker` asks it, one thread of whom wants a core at least.
+    View view(int asker) {
+        claimants[asker].wants = std::max(claimants[asker].wants, 1);
+        return view();
+    }
+    View view() const {
+        return {{claimants, static_cast<std::size_t>(count)},
+                {cores, static_cast<std::size_t>(cores_count)},
+                {is_allowed, const_cast<Members *>(this)}};
+    }
+    static bool is_allowed(void *members, int core, int claimant) {
+        const auto &of = *static_cast<Members *>(members);
+        return of.board->slot(of.slots[claimant]).member.cores.has(core);
+    }
+};
+
+// Cores and claimants as they are now; what changes meanwhile may be seen or not.
+void Members::read(Board &of) {
+    board = &of;
+    std::fill_n(claimant_of, board->slots_end(), static_cast<std::int16_t>(kNobody));
+    count = 0;
+    board->each([&](int number, Slot &slot) {
+        const CoreUse &use = slot.cores;
+        if (use.counts.load(std::memory_order_acquire) == 0)
+            return;
+        const std::uint64_t job = slot.job.load(std::memory_order_relaxed);
+        int program = number; // the first slot of the job stands for it
+        for (int i = 0; i < count; ++i)
+            if (board->slot(slots[i]).job.load(std::memory_order_relaxed) == job) {
+                program = claimants[i].program;
+                break;
+            }
+        Claimant &claimant = claimants[count];
+        claimant = {};
+        claimant.program = program;
+        claimant.share = slot.member.share;
+        claimant.priority = slot.member.priority;
+        claimant.leftover = slot.member.leftover;
+        claimant.wants =
+            use.wants.load(std::memory_order_relaxed) + use.without.load(std::memory_order_relaxed);
+        claimant.used_ns = use.used_ns.load(std::memory_order_relaxed);
+        claimant.progress = static_cast<double>(use.progress.load(std::memory_order_relaxed));
+        const Memory::Program *const known = find_program(board->policy_memory(), program);
+        claimant.limit = known ? known->limit : 0;
+        slots[count] = number;
+        claimant_of[number] = static_cast<std::int16_t>(count++);
+    });
+    const CoreTable &table = board->core_table();
+    cores_count = table.end();
+    for (int core = 0; core < cores_count; ++core) {
+        const CoreState now = table.state(core);
+        cores[core] = {find(now.owner), find(now.user), 0};
+        recalled[core] = now.recalled;
+        if (cores[core].owner != kNobody)
+            ++claimants[cores[core].owner].owns;
+        if (cores[core].user != kNobody)
+            ++claimants[cores[core].user].uses;
+    }
+}
+
+Members g_members; // of who holds g_looking
+SpinLock g_looking;
+
+const Policy &policy_on(Board &board) {
+    const PoolSettings &pool = board.pool();
+    const Policy *policy =
+        pool.named.load(std::memory_order_acquire) != 0 ? policy_of(pool.policy) : nullptr;
+    return policy ? *policy : *policy_of("lend");
+}
+
+} // namespace
+
+// A view of the board, for one question to the policy.
+class Share::Look {
+  public:
+    explicit Look(Board &board) {
+        g_looking.lock();
+        g_members.read(board);
+    }
+    ~Look() { g_looking.unlock(); }
+    Look(const Look &) = delete;
+    Look &operator=(const Look &) = delete;
+    Members *operator->() const { return &g_members; }
+};
+
+void divide_cores(Board &board) {
+    CoreTable &table = board.core_table();
+    static std::array<int, kMostCores> owners;
+    g_looking.lock();
+    for (std::uint32_t seen = table.changes(), now = seen + 1; seen != now; now = table.changes()) {
+        seen = table.changes();
+        g_members.read(board);
+        divide(g_members.view(), board.policy_memory(),
+               {owners.data(), static_cast<std::size_t>(g_members.cores_count)});
+        for (int core = 0; core < g_members.cores_count; ++core)
+            table.set_owner(core,
+                            owners[core] == kNobody ? kNobody : g_members.slots[owners[core]]);
+    }
+    g_looking.unlock();
+}
+
+void Share::begin(Board &board, Slot &slot) {
+    board_ = &board;
+    slot_ = &slot;
+    number_ = board.number_of(slot);
+    policy_ = &policy_on(board);
+    patience_ns_.store(longest_ns_, std::memory_order_relaxed);
+    const PoolSettings &pool = board.pool();
+    if (pool.named.load(std::memory_order_acquire) != 0 && pool.cores.count() != 0)
+        board.core_table().widen(pool.cores);
+    else
+        board.core_table().widen(slot.member.cores);
+    slot.cores.counts.store(1, std::memory_order_release);
+    board.core_table().note_change();
+    divide_cores(board);
+    on_.store(true, std::memory_order_release);
+}
+
+void Share::end() {
+    on_.store(false, std::memory_order_seq_cst);
+    while (inside_.load(std::memory_order_acquire) != 0) {
+        slot_->cores.bell.ring();
+        sched_yield();
+    }
+}
+
+void Share::abandon() {
+    on_.store(false, std::memory_order_relaxed);
+    inside_.store(0, std::memory_order_relaxed);
+    new (&g_looking) SpinLock;
+}
+
+int Share::try_take(int near) {
+    const int own = board_->core_table().take_own(number_, slot_->member.cores, near);
+    return own != kNobody ? own : borrow();
+}
+
+int Share::borrow() {
+    CoreTable &table = board_->core_table();
+    const Cores &allowed = slot_->member.cores;
+    if (table.find_free(allowed) == kNobody)
+        return kNobody;
+    const Look look(*board_);
+    const int me = look->find(number_);
+    if (me == kNobody)
+        return kNobody;
+    const int core = best_free(*policy_, look->view(me), me);
+    return core != kNobody && table.take(core, number_) ? core : kNobody;
+}
+
+void Share::begin_use(int core) {
+    board_->core_table().since_ns(core).store(monotonic_ns(), std::memory_order_relaxed);
+}
+
+int Share::take(int near, bool waits) {
+    const Entry entry(*this);
+    return entry ? take_inside(near, waits) : kNobody;
+}
+
+void Share::give(int core) {
+    if (const Entry entry(*this); entry)
+        give_inside(core);
+}
+
+int Share::take_inside(int near, bool waits) {
+    int core = try_take(near);
+    if (core == kNobody && waits && running_.load(std::memory_order_relaxed) > 0)
+        core = wait_for_core(near);
+    running_.fetch_add(1, std::memory_order_relaxed);
+    if (core != kNobody) {
+        begin_use(core);
+    } else {
+        slot_->cores.without.fetch_add(1, std::memory_order_relaxed);
+        recall();
+    }
+    return core;
+}
+
+void Share::give_inside(int core) {
+    CoreUse &use = slot_->cores;
+    CoreTable &table = board_->core_table();
+    const bool was_last = running_.fetch_sub(1, std::memory_order_relaxed) == 1;
+    if (core == kNobody) {
+        use.without.fetch_sub(1, std::memory_order_relaxed);
+    } else {
+        const bool borrowed = table.state(core).owner != number_;
+        const std::int64_t used =
+            monotonic_ns() - table.since_ns(core).load(std::memory_order_relaxed);
+        use.used_ns.fetch_add(used, std::memory_order_relaxed);
+        if (borrowed) {
+            use.borrowed_ns.fetch_add(used, std::memory_order_relaxed);
+            use.borrowed.fetch_add(1, std::memory_order_relaxed);
+        }
+        table.give(core, number_);
+    }
+    if (!table.anybody_wants())
+        return;
+    if (core != kNobody)
+        pass_on(core);
+    // Somebody of this process always runs.
+    if (was_last && use.wants.load(std::memory_order_relaxed) > 0)
+        use.bell.ring();
+}
+
+// The core is free: tell one who wants it.
+void Share::pass_on(int core) {
+    int slot = kNobody;
+    {
+        const Look look(*board_);
+        if (core >= look->cores_count || look->cores[core].user != kNobody)
+            return;
+        const int receiver = policy_->receiver(look->view(), core);
+        if (receiver != kNobody)
+            slot = look->slots[receiver];
+    }
+    if (slot != kNobody)
+        board_->slot(slot).cores.bell.ring();
+}
+
+void Share::recall() {
+    const Look look(*board_);
+    const int me = look->find(number_);
+    if (me == kNobody)
+        return;
+    const int core = policy_->recalls(
+        look->view(me), me, {look->recalled, static_cast<std::size_t>(look->cores_count)});
+    if (core != kNobody)
+        board_->core_table().recall(core, number_);
+}
+
+// Adapts to what the threads do: where a thread without a core is what the others wait for, and
+// they reach no scheduling point, a short patience costs least.
+void Share::be_patient(bool more) {
+    const std::int64_t now = patience_ns_.load(std::memory_order_relaxed);
+    const std::int64_t next =
+        more ? std::min(now + now / 8, longest_ns_) : std::max(now / 2, kShortestNs);
+    if (next != now)
+        patience_ns_.store(next, std::memory_order_relaxed);
+}
+
+void Share::sweep(std::int64_t now) {
+    std::int64_t due = next_sweep_ns_.load(std::memory_order_relaxed);
+    if (now < due ||
+        !next_sweep_ns_.compare_exchange_strong(due, now + kSweepNs, std::memory_order_relaxed))
+        return;
+    if (board_->sweep() > 0)
+        divide_cores(*board_);
+}
+
+// A core, or kNobody: the thread is to run without one.
+int Share::wait_for_core(int near) {
+    CoreUse &use = slot_->cores;
+    CoreTable &table = board_->core_table();
+    const std::int64_t begin = monotonic_ns();
+    const std::int64_t patience = patience_ns_.load(std::memory_order_relaxed);
+    use.wants.fetch_add(1, std::memory_order_relaxed);
+    table.want();
+    int core = try_take(near);
+    if (core == kNobody)
+        recall();
+    std::int64_t now = begin;
+    while (core == kNobody && on() && running_.load(std::memory_order_relaxed) > 0 &&
+           now - begin < patience) {
+        if (now - begin < kYieldNs) {
+            sched_yield();
+            core = try_take(near);
+        } else {
+            const std::uint32_t seen = use.bell.arm();
+            core = try_take(near);
+            if (core == kNobody && running_.load(std::memory_order_relaxed) > 0) {
+                use.bell.sleep(seen, std::min(kNapNs, patience - (now - begin)));
+                core = try_take(near);
+            }
+        }
+        now = monotonic_ns();
+        if (core == kNobody)
+            sweep(now);
+    }
+    use.wants.fetch_sub(1, std::memory_order_relaxed);
+    table.want_no_more();
+    if (core == kNobody && running_.load(std::memory_order_relaxed) > 0) {
+        use.late.fetch_add(1, std::memory_order_relaxed);
+        be_patient(false);
+    } else {
+        be_patient(true);
+    }
+    // It may have been rung for another core than the one that it has got.
+    if (table.anybody_wants())
+        if (const int free = table.find_free(slot_->member.cores); free != kNobody)
+            pass_on(free);
+    return core;
+}
+
+// It runs without a core: is there one now?
+bool Share::is_late() const {
+    return board_->core_table().find_free(slot_->member.cores) != kNobody;
+}
+
+int Share::leave(int core) {
+    if (core != kNobody)
+        slot_->cores.recalled.fetch_add(1, std::memory_order_relaxed);
+    const Entry entry(*this);
+    if (!entry)
+        return kNobody;
+    give_inside(core);
+    return take_inside(kNobody, core != kNobody);
+}
+
+void Share::note_progress(std::uint64_t units) {
+    slot_->cores.progress.fetch_add(units, std::memory_order_relaxed);
+}
+
+} // namespace sennit::node

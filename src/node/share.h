@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// This process's part of the node's cores (core_table.h): its threads take one before they compute
+// and give it while they wait.
+//
+// One thread of a process always runs, with a core or without: that a process alone makes no
+// progress may be what all others wait for, and the system's own scheduler serves such threads
+// well. Threads beyond it wait for a core, at most `patience`; then they run without one, counted
+// as overdue. So programs whose threads wait for each other in ways that nobody sees go on.
+#pragma once
+
+#include "base/spin.h"
+#include "node/board.h"
+
+namespace sennit::node {
+
+class Share {
+  public:
+    constexpr Share() = default;
+    Share(const Share &) = delete;
+    Share &operator=(const Share &) = delete;
+
+    // The longest time that a thread waits for a core; before begin().
+    void set_patience(std::int64_t longest_ns) { longest_ns_ = longest_ns; }
+    // Take part with this slot. Once; the board stays open while anybody may call the rest.
+    void begin(Board &board, Slot &slot);
+    // No thread of the process computes under the board any more.
+    void end();
+    // In the child of fork(): it takes no part.
+    void abandon();
+
+    bool on() const { return on_.load(std::memory_order_relaxed); }
+
+    // The calling thread is about to compute: the core that it may use. kNobody: none, it runs
+    // beyond the cores. `near`: the one that it had last, or kNobody. `waits`: until there is one,
+    // as said above; else it returns at once.
+    int take(int near, bool waits = true);
+    // It does not compute any more; what take() has returned.
+    void give(int core);
+    // At a scheduling point: is it to leave the core, or (kNobody) to look for one?
+    bool is_to_leave(int core) const {
+        return core == kNobody ? is_late() : board_->core_table().is_recalled(core);
+    }
+    // give() to who wants it, take() another one.
+    int leave(int core);
+
+    // Work done, in whatever unit: the policy compares it with itself only.
+    void note_progress(std::uint64_t units);
+
+  private:
+    static constexpr std::int64_t kPatienceNs = 20'000'000;
+    class Look; // a view of the board, for one question to the policy
+
+    bool is_late() const;
+    int try_take(int near);
+    int borrow();
+    int wait_for_core(int near);
+    bool may_run_without();
+    void begin_use(int core);
+    int take_inside(int near, bool waits);
+    void give_inside(int core);
+    void pass_on(int core);
+    void recall();
+    void sweep(std::int64_t now);
+    void be_patient(bool more);
+
+    // A thread inside: end() waits until there is none.
+    class Entry {
+      public:
+        explicit Entry(Share &share) : share_(share) {
+            share.inside_.fetch_add(1, std::memory_order_seq_cst);
+        }
+        ~Entry() { share_.inside_.fetch_sub(1, std::memory_order_release); }
+        Entry(const Entry &) = delete;
+        Entry &operator=(const Entry &) = delete;
+        // seq_cst with end(): it sees that we are in, or we see that it is over.
+        explicit operator bool() const { return share_.on_.load(std::memory_order_seq_cst); }
+
+      private:
+        Share &share_;
+    };
+
+    std::atomic<bool> on_{false};
+    std::atomic<int> inside_{0};
+    Board *board_ = nullptr;
+    Slot *slot_ = nullptr;
+    int number_ = kNobody; // of the slot
+    const Policy *policy_ = nullptr;
+    std::atomic<int> running_{0}; // threads that compute, with a core or without
+    std::int64_t longest_ns_ = kPatienceNs;
+    std::atomic<std::int64_t> patience_ns_{0}; // it adapts
+    std::atomic<std::int64_t> next_sweep_ns_{0};
+    SpinLock looking_; // one Look at a time, for its arrays are large
+};
+
+// Divide the cores among those who take part, anew: somebody joined, left or died.
+void divide_cores(Board &board);
+
+} // namespace sennit::node

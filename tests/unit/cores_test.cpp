@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cores of a node that processes share: who takes, lends, recalls them, and what is left of the
+// dead. A Share stands for a process; several may be in one here.
+#include "node/share.h"
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <memory>
+#include <random>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using namespace sennit::node;
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kForEver = 100'000'000'000;
+
+class SharedCores : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::string name = fs::temp_directory_path() / "sennit-cores-XXXXXX";
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        folder_ = name;
+        Reason reason;
+        ASSERT_TRUE(board_.open((folder_ + "/board").c_str(), reason)) << reason.text;
+    }
+    void TearDown() override {
+        board_.close();
+        fs::remove_all(folder_);
+    }
+
+    // One that takes part, on the cores 0 to `cores` - 1.
+    struct Process {
+        Board &board;
+        Slot *slot;
+        Share share;
+        Process(Board &its, std::uint64_t job, int cores) : board(its) {
+            Member member;
+            for (int core = 0; core < cores; ++core)
+                member.cores.add(core);
+            slot = board.join(job, member);
+            share.set_patience(kForEver);
+            share.begin(board, *slot);
+        }
+        ~Process() {
+            share.end();
+            board.leave(*slot);
+        }
+        Process(const Process &) = delete;
+        Process &operator=(const Process &) = delete;
+    };
+    int used() {
+        int count = 0;
+        for (int core = 0; core < board_.core_table().end(); ++core)
+            count += board_.core_table().state(core).user != kNobody;
+        return count;
+    }
+
+    std::string folder_;
+    Board board_;
+};
+
+TEST_F(SharedCores, EachOwnsItsPart) {
+    Process one(board_, 1, 4);
+    Process two(board_, 2, 4);
+    divide_cores(board_);
+    int owned[2] = {};
+    for (int core = 0; core < 4; ++core)
+        ++owned[board_.core_table().state(core).owner == board_.number_of(*two.slot)];
+    EXPECT_EQ(owned[0], 2);
+    EXPECT_EQ(owned[1], 2);
+}
+
+TEST_F(SharedCores, AnIdleOneLendsAndGetsBack) {
+    Process one(board_, 1, 2);
+    Process two(board_, 2, 2);
+    const int first = one.share.take(kNobody);
+    const int second = one.share.take(kNobody);
+    ASSERT_NE(first, kNobody);
+    ASSERT_NE(second, kNobody) << "nobody else wants it";
+    EXPECT_NE(first, second);
+    const int lent =
+        board_.core_table().state(first).owner == board_.number_of(*two.slot) ? first : second;
+    EXPECT_FALSE(one.share.is_to_leave(lent));
+    // The owner comes back: it runs at once, and the borrower is to leave at its next point.
+    EXPECT_EQ(two.share.take(kNobody), kNobody);
+    EXPECT_TRUE(one.share.is_to_leave(lent));
+    EXPECT_FALSE(one.share.is_to_leave(lent == first ? second : first));
+    EXPECT_FALSE(two.share.is_to_leave(kNobody));
+    // It leaves, and waits for another one.
+    std::atomic<int> next{-2};
+    std::thread borrower([&] { next = one.share.leave(lent); });
+    while (!two.share.is_to_leave(kNobody))
+        std::this_thread::yield();
+    EXPECT_EQ(two.share.leave(kNobody), lent);
+    EXPECT_EQ(next, -2);
+    two.share.give(lent);
+    borrower.join();
+    EXPECT_EQ(next, lent) << "as its owner is idle again";
+    EXPECT_EQ(used(), 2);
+    one.share.give(first);
+    one.share.give(second);
+    EXPECT_EQ(used(), 0);
+    EXPECT_EQ(one.slot->cores.recalled.load(), 1U);
+}
+
+TEST_F(SharedCores, OneThreadOfAProcessAlwaysRuns) {
+    Process one(board_, 1, 1);
+    Process two(board_, 2, 1);
+    Process three(board_, 3, 1);
+    const int core = one.share.take(kNobody);
+    EXPECT_EQ(core, 0);
+    EXPECT_EQ(two.share.take(kNobody), kNobody);
+    EXPECT_EQ(three.share.take(kNobody), kNobody);
+    one.share.give(core);
+    EXPECT_EQ(two.share.leave(kNobody), 0);
+    two.share.give(0);
+    three.share.give(kNobody);
+}
+
+TEST_F(SharedCores, WhoWaitsIsWokenWhenItsProcessRests) {
+    Process one(board_, 1, 1);
+    const int core = one.share.take(kNobody);
+    std::atomic<int> got{-2};
+    std::thread other([&] { got = one.share.take(kNobody); });
+    while (one.slot->cores.wants.load() == 0)
+        std::this_thread::yield();
+    one.share.give(core);
+    other.join();
+    EXPECT_EQ(got, core);
+    one.share.give(core);
+}
+
+TEST_F(SharedCores, WhoWaitsTooLongRunsAllTheSame) {
+    Process one(board_, 1, 1);
+    one.share.end();
+    one.share.set_patience(2'000'000);
+    one.share.begin(board_, *one.slot);
+    const int core = one.share.take(kNobody);
+    EXPECT_EQ(one.share.take(kNobody), kNobody);
+    EXPECT_EQ(one.slot->cores.late.load(), 1U);
+    one.share.give(kNobody);
+    one.share.give(core);
+}
+
+TEST_F(SharedCores, TheEndWakesThoseWhoWait) {
+    Process one(board_, 1, 1);
+    const int core = one.share.take(kNobody);
+    std::thread other([&] { EXPECT_EQ(one.share.take(kNobody), kNobody); });
+    while (one.slot->cores.wants.load() == 0)
+        std::this_thread::yield();
+    one.share.end();
+    other.join();
+    EXPECT_EQ(one.slot->cores.wants.load(), 0);
+    one.share.begin(board_, *one.slot);
+    one.share.give(kNobody);
+    one.share.give(core);
+}
+
+// Killed while it holds its core and a borrowed one.
+TEST_F(SharedCores, WhatTheDeadHeldIsFree) {
+    int said[2];
+    ASSERT_EQ(pipe(said), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        Board board;
+        Reason reason;
+        Member member;
+        member.cores.add(0);
+        member.cores.add(1);
+        if (!board.open((folder_ + "/board").c_str(), reason))
+            _exit(1);
+        Slot *const slot = board.join(9, member);
+        Share share;
+        share.begin(board, *slot);
+        share.take(kNobody);
+        share.take(kNobody);
+        board.core_table().want(); // and is about to sleep
+        slot->cores.wants.fetch_add(1);
+        if (write(said[1], "x", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    char word = 0;
+    ASSERT_EQ(read(said[0], &word, 1), 1);
+    close(said[0]);
+    close(said[1]);
+    EXPECT_EQ(used(), 2);
+    EXPECT_TRUE(board_.core_table().anybody_wants());
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    EXPECT_EQ(board_.sweep(), 1);
+    EXPECT_EQ(used(), 0);
+    EXPECT_FALSE(board_.core_table().anybody_wants());
+    Process one(board_, 1, 2);
+    for (int core = 0; core < 2; ++core)
+        EXPECT_EQ(board_.core_table().state(core).owner, board_.number_of(*one.slot));
+}
+
+// Threads of four processes come and go: no core is used twice, and all that wait get on.
+TEST_F(SharedCores, StressNoCoreIsUsedTwice) {
+    constexpr int kCores = 3;
+    constexpr int kThreads = 3;
+    constexpr int kRounds = 2000;
+    std::vector<std::unique_ptr<Process>> processes;
+    for (std::uint64_t job = 1; job <= 4; ++job)
+        processes.push_back(std::make_unique<Process>(board_, job, kCores));
+    std::atomic<int> users[kCores] = {};
+    std::atomic<int> twice{0};
+    std::vector<std::thread> threads;
+    for (auto &process : processes)
+        for (int i = 0; i < kThreads; ++i)
+            threads.emplace_back([&, i, share = &process->share] {
+                std::mt19937 random(static_cast<unsigned>(i) + 1);
+                const auto use = [&](int core, int by) {
+                    if (core != kNobody && users[core].fetch_add(by) != (by > 0 ? 0 : 1))
+                        ++twice;
+                };
+                int core = kNobody;
+                for (int round = 0; round < kRounds; ++round) {
+                    core = share->take(core);
+                    use(core, 1);
+                    for (int point = static_cast<int>(random() % 4); point > 0; --point)
+                        if (share->is_to_leave(core)) {
+                            use(core, -1);
+                            core = share->leave(core);
+                            use(core, 1);
+                        }
+                    use(core, -1);
+                    share->give(core);
+                }
+            });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(twice, 0);
+    EXPECT_EQ(used(), 0);
+    EXPECT_FALSE(board_.core_table().anybody_wants());
+    for (auto &process : processes) {
+        EXPECT_EQ(process->slot->cores.wants.load(), 0);
+        EXPECT_EQ(process->slot->cores.without.load(), 0);
+    }
+}
+
+} // namespace
