@@ -255,6 +255,17 @@ struct sennit_doorbell {
  * Any thread. */
 int sennit_poll_doorbell(struct sennit_doorbell *bell);
 
+/* A node's cores are shared among the processes on a board in shared memory, where this one has the
+ * slot of that number (libsennit-mpi calls it; null: no more). The memory must stay mapped. Once a
+ * process, on a thread that computes. */
+int sennit_pool_share(void *board, int slot);
+/* The calling thread waits for something outside: until it reclaims a core, other threads and
+ * processes may have its own. It need not stop to compute, but then it does so beside them. Without
+ * effect where cores are not shared. A thread that reclaims waits until it has a core, but never
+ * long (docs/user/pool.md). */
+int sennit_pool_lend(void);
+int sennit_pool_reclaim(void);
+
 /* Remove a service. On return no thread runs it and none will. Not from inside the service. */
 int sennit_poll_unregister(sennit_poll_service *service);
 

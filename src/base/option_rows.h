@@ -40,6 +40,9 @@
     WORD(automatic, "auto")                                                                        \
     WORD(on, "on")                                                                                 \
     WORD(off, "off")
+#define SENNIT_LENDING_CHOICES(WORD)                                                               \
+    WORD(on, "on")                                                                                 \
+    WORD(off, "off")
 #define SENNIT_DETACH_PROGRESS(WORD)                                                               \
     WORD(polling, "polling")                                                                       \
     WORD(progress, "progress")

@@ -131,7 +131,7 @@ void *ticker(void *) {
         std::int64_t nap = fire_due_timers();
         quiet = pending() ? 0 : quiet + 1;
         g_ticker_awake.store(quiet < kLingerTicks, std::memory_order_seq_cst);
-        if (quiet < kLingerTicks || detail::g_pending.load(std::memory_order_seq_cst) > 0)
+        if (quiet < kLingerTicks || detail::g_pending.load(std::memory_order_seq_cst) > detail::kFurther)
             nap = sooner(nap, kTickNs);
         if (const std::int64_t next = look_if_due(); next >= 0)
             nap = sooner(nap, next);
@@ -264,7 +264,8 @@ int unregister_service(sennit_poll_service *service) {
         return SENNIT_ERR_PARAMETER;
     while (!take_token(*service, kGone))
         sched_yield(); // until the thread that runs it is out
-    detail::g_pending.fetch_sub(service->pending.exchange(0), std::memory_order_relaxed);
+    detail::g_pending.fetch_sub(service->pending.exchange(0) * detail::kOperation,
+                                std::memory_order_relaxed);
     return SENNIT_SUCCESS;
 }
 
@@ -273,8 +274,9 @@ int add_pending(sennit_poll_service *service, std::int64_t delta) {
         return SENNIT_ERR_PARAMETER;
     service->pending.fetch_add(delta, std::memory_order_acq_rel);
     // seq_cst with the ticker's "I doze" and its second look: one of the two sees the other.
-    const std::int64_t before = detail::g_pending.fetch_add(delta, std::memory_order_seq_cst);
-    if (before <= 0 && delta > 0 && !g_ticker_awake.load(std::memory_order_seq_cst))
+    const std::int64_t before =
+        detail::g_pending.fetch_add(delta * detail::kOperation, std::memory_order_seq_cst);
+    if (before <= detail::kFurther && delta > 0 && !g_ticker_awake.load(std::memory_order_seq_cst))
         ring_ticker();
     return SENNIT_SUCCESS;
 }

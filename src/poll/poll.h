@@ -16,13 +16,26 @@
 namespace sennit::poll {
 
 namespace detail {
+// Operations of all services, times two; odd: scheduling points look further.
 extern std::atomic<std::int64_t> g_pending;
-}
+constexpr std::int64_t kOperation = 2;
+constexpr std::int64_t kFurther = 1;
+} // namespace detail
 
 // Is there anything to poll for? One relaxed load: a worker may see a change late, the ticker never
 // sleeps through it.
 inline bool pending() {
-    return detail::g_pending.load(std::memory_order_relaxed) > 0;
+    return detail::g_pending.load(std::memory_order_relaxed) > detail::kFurther;
+}
+
+// Is there anything that a scheduling point has to look at, beside the queues?
+inline bool due() {
+    return detail::g_pending.load(std::memory_order_relaxed) != 0;
+}
+// From now on scheduling points look at more than operations, or no more. Not twice the same.
+inline void look_further(bool further) {
+    detail::g_pending.fetch_add(further ? detail::kFurther : -detail::kFurther,
+                                std::memory_order_relaxed);
 }
 
 // Run every service that has pending operations and whose token is free. Returns completions.

@@ -18,6 +18,7 @@
 #include "pthread/waits.h"
 #include "runtime/hang_regions.h"
 #include "runtime/names.h"
+#include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/statistics.h"
 #include "sched/order.h"
@@ -54,6 +55,7 @@ void after_fork() {
 }
 
 void after_fork_in_child() {
+    runtime::leave_pool_in_child();
     sched::Worker::after_fork_in_child();
     fiber::stacks_after_fork();
     omp::parking_after_fork_in_child();
@@ -93,6 +95,7 @@ constinit bool g_loaded = false;
     runtime::statistics_setup();
     runtime::g_process.watch.start(runtime::kHangRegions);
     pthread::leave_message_libraries_alone();
+    runtime::join_pool();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
     see_loaded_objects();
     g_loaded = true;

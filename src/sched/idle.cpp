@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker without work: polls, spins, yields its processor, sleeps; and who wakes it.
 #include "base/config.h"
+#include "sched/cores.h"
 #include "sched/processors.h"
 #include "sched/worker.h"
 
@@ -29,7 +30,10 @@ void Worker::poll_slow() {
     const std::uint64_t now = ticks();
     if (now < next_poll_)
         return;
-    poll();
+    if (SENNIT_UNLIKELY(shares_cores()))
+        look_at_core();
+    if (poll::pending())
+        poll();
     next_poll_ = ticks() + static_cast<std::uint64_t>(config().poll_us) * ticks_per_us();
 }
 
@@ -60,6 +64,16 @@ void Worker::settle_groups() {
 
 void Worker::idle() {
     note_idle();
+    if (SENNIT_LIKELY(!shares_cores()))
+        return rest();
+    lend_core();
+    rest();
+    // Before it takes a task, which others with a core could run meanwhile.
+    if (anything_to_do())
+        need_core();
+}
+
+void Worker::rest() {
     if (SENNIT_UNLIKELY(outdated()))
         return client().reconsider();
     settle_groups();

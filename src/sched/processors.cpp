@@ -3,8 +3,8 @@
 
 #include "base/config.h"
 #include "base/spin.h"
-#include "poll/poll.h"
 #include "base/yield_watch.h"
+#include "poll/poll.h"
 
 #include <algorithm>
 #include <atomic>
@@ -27,6 +27,7 @@ std::atomic<std::uint64_t> g_spin_budget{0};
 std::atomic<bool> g_crowded{false};
 std::atomic<int> g_active{1}; // workers
 std::atomic<int> g_helpers{0};
+std::atomic<bool> g_shares_cores{false};
 WaitPolicy g_wait_policy = WaitPolicy::unset;
 
 YieldWatch g_yields;
@@ -50,7 +51,7 @@ void calibrate_ticks() {
 }
 
 bool outnumber_processors(int threads) {
-    return threads * g_sharing > g_usable;
+    return threads * g_sharing > g_usable || g_shares_cores.load(std::memory_order_relaxed);
 }
 
 } // namespace
@@ -118,6 +119,11 @@ void set_active_workers(int workers) {
         g_crowded.store(crowd, std::memory_order_relaxed);
     if (budget != g_spin_budget.load(std::memory_order_relaxed))
         g_spin_budget.store(budget, std::memory_order_relaxed);
+}
+
+void set_sharing(bool shares) {
+    g_shares_cores.store(shares, std::memory_order_relaxed);
+    set_active_workers(g_active.load(std::memory_order_relaxed));
 }
 
 void add_helpers(int more) {

@@ -11,7 +11,8 @@ namespace sennit::sched {
 // the room above); see crowded().
 int processors();
 void set_active_workers(int workers);
-void add_helpers(int more); // threads that are no workers and compute for suspended tasks
+void set_sharing(bool shares); // of cores with other processes (sched/cores.h)
+void add_helpers(int more);    // threads that are no workers and compute for suspended tasks
 // Threads are bound to this many of the processors.
 void set_usable_processors(int usable);
 void set_processors(int processors); // of those that the process was given

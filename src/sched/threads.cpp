@@ -7,6 +7,7 @@
 #include "sched/client.h"
 #include "sched/exceptions.h"
 #include "sched/processors.h"
+#include "sched/sharing.h"
 #include "sched/worker.h"
 
 #include <algorithm>
@@ -190,8 +191,10 @@ struct WorkerThreads {
         for (;;) {
             if (observed::by(observed::kTrace) && worker.pooled_)
                 client().waits(worker, unemployed, true);
+            worker.lend_core();
             while (worker.mail_.load(std::memory_order_acquire) == 0)
                 futex_wait(worker.mail_, 0);
+            worker.need_core();
             if (observed::by(observed::kTrace) && worker.pooled_)
                 client().waits(worker, unemployed, false);
             worker.mail_.store(0, std::memory_order_relaxed);
@@ -203,6 +206,7 @@ struct WorkerThreads {
             if (!worker.pooled_)
                 break;
         }
+        worker.lend_core();
         Worker::t_self_ = nullptr; // the next thread may have the worker at once
         threads_.fetch_sub(1, std::memory_order_relaxed);
         put(worker, threadless_);
@@ -214,6 +218,7 @@ struct WorkerThreads {
         for (const auto &place : g_at_thread_end)
             if (const auto function = place.load(std::memory_order_acquire))
                 function(worker);
+        worker.lend_core();
         Worker::t_self_ = nullptr;
         const bool reusable = worker.abandon();
         worker.away_.store(true, std::memory_order_relaxed);
@@ -335,6 +340,7 @@ void Worker::after_fork() {
 void Worker::after_fork_in_child() {
     after_fork();
     forget_others();
+    forget_sharing();
     g_threads.after_fork_in_child();
     for (const Worker &worker : all())
         if (&worker != t_self_)

@@ -2,6 +2,7 @@
 // The scheduling loop: wait, park, schedule, find, and the switch from fiber to fiber. What a
 // worker without work does is in idle.cpp; fibers are made in fibers.cpp, threads in threads.cpp.
 #include "sched/worker.h"
+#include "sched/cores.h"
 
 #include "base/assert.h"
 #include "base/message.h"
@@ -176,7 +177,7 @@ void Worker::run(Slot &where, Node *node) {
     if (SENNIT_UNLIKELY(poll::pending()))
         give_up_polling();
     client().run(*this, where, node);
-    if (SENNIT_UNLIKELY(poll::pending())) {
+    if (SENNIT_UNLIKELY(poll::due())) {
         task = nullptr; // it may be gone, and callers set their own
         poll_slow();
     }
@@ -189,6 +190,7 @@ void Worker::wait(Condition &condition) {
     if (observed::by(observed::kTrace))
         client().waits(*this, condition, true);
     wait_for(condition);
+    note_busy();
     if (observed::by(observed::kTrace))
         client().waits(*this, condition, false);
     end_wait(outer);
@@ -259,9 +261,13 @@ void Worker::wait_for(Condition &condition) {
         if (budget == 0)
             return park(condition);
         const std::uint64_t now = ticks();
-        if (patience_end == 0)
+        if (patience_end == 0) {
             patience_end = now + budget;
-        else if (now > patience_end || anything_to_do(&mine))
+            if (SENNIT_UNLIKELY(shares_cores())) {
+                note_idle();
+                lend_core();
+            }
+        } else if (now > patience_end || anything_to_do(&mine))
             return park(condition);
         if (yields)
             yield_processor();

@@ -97,7 +97,7 @@ class alignas(kCacheLine) Worker {
 
     // At a scheduling point of a busy worker: poll if it is time.
     void poll_if_due() {
-        if (SENNIT_UNLIKELY(poll::pending()))
+        if (SENNIT_UNLIKELY(poll::due()))
             poll_slow();
     }
 
@@ -182,8 +182,16 @@ class alignas(kCacheLine) Worker {
     // nothing is queued or parked here, everybody else is idle, and nobody has operations to poll
     // for. Tasks that an outside event completes are the room above's to know.
     bool has_nothing_else() const;
-    void note_busy() { idle_since_.store(0, std::memory_order_relaxed); }
-    const Wait *begin_wait(Wait &wait); // returns what end_wait wants
+    void note_busy() {
+        if (SENNIT_UNLIKELY(idle_since() != 0))
+            turn_busy();
+    }
+    // Where processes share cores (sched/cores.h): before it computes; while it waits. The worker's
+    // own thread.
+    void need_core();
+    void lend_core();
+    void forget_core() { counted_ = false; } // in the child of fork()
+    const Wait *begin_wait(Wait &wait);      // returns what end_wait wants
     void end_wait(const Wait *outer) { current()->waits.store(outer, std::memory_order_relaxed); }
 
   private:
@@ -226,6 +234,9 @@ class alignas(kCacheLine) Worker {
     static Node *find_ordered(Slot &where);
     void run(Slot &where, Node *node);
     void idle();
+    void rest();
+    void turn_busy();
+    void look_at_core();
     void settle_groups();
     void pause();
     std::int64_t waited_ns() const;
@@ -274,6 +285,8 @@ class alignas(kCacheLine) Worker {
     std::uint64_t stolen_ = 0;                           // tasks
     std::uint64_t steal_after_ = 0;                      // ticks; 0: at once
     std::uint64_t steal_pause_ = 0;                      // microseconds
+    bool counted_ = false;                               // among those that compute (sched/cores.h)
+    int core_ = -1;                                      // that it had last; -1: none
     unsigned empty_yields_ = 0;
     unsigned busy_yields_ = 0; // that found a fiber to run
     void **exception_globals_ = nullptr;

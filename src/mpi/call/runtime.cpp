@@ -40,6 +40,9 @@ namespace {
     X(sennit_poll_describe)                                                                        \
     X(sennit_poll_pending)                                                                         \
     X(sennit_poll_doorbell)                                                                        \
+    X(sennit_pool_share)                                                                           \
+    X(sennit_pool_lend)                                                                            \
+    X(sennit_pool_reclaim)                                                                         \
     X(sennit_notify)
 
 // What it calls of ours.
@@ -222,6 +225,19 @@ void note_send() {
 void sleep_on(sennit_doorbell *bell) {
     if (runtime().complete)
         runtime().sennit_poll_doorbell(bell);
+}
+
+void share_cores(void *board, int slot) {
+    if (runtime().complete)
+        runtime().sennit_pool_share(board, slot);
+}
+void lend_core() {
+    if (runtime().complete)
+        runtime().sennit_pool_lend();
+}
+void reclaim_core() {
+    if (runtime().complete)
+        runtime().sennit_pool_reclaim();
 }
 
 void count_pending(int more) {

@@ -82,6 +82,9 @@ void note_send();
 int task_urgency();
 // How many long sends of tasks may be under way, 0: any number; and which of them goes first.
 int send_order(std::uint64_t &key);
+void share_cores(void *board, int slot); // null: no more
+void lend_core();                        // of the calling thread, while it waits
+void reclaim_core();
 void sleep_on(sennit_doorbell *bell); // idle workers, while something is pending
 void count_pending(int more);         // operations that the runtime is to poll for
 

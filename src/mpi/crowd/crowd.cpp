@@ -11,6 +11,7 @@
 #include "mpi/crowd/vigil.h"
 #include "mpi/options.h"
 #include "node/board.h"
+#include "node/pool.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -56,13 +57,6 @@ std::uint64_t greatest_of_all(std::uint64_t mine) {
     return all;
 }
 
-// A number that no other job has on any board of its ranks' nodes.
-std::uint64_t own_number() {
-    const std::uint64_t mixed =
-        (node::own_identity() ^ static_cast<std::uint64_t>(monotonic_ns())) * 0x9e3779b97f4a7c15U;
-    return (mixed ^ mixed >> 29) | 1;
-}
-
 int threads_of_program() {
     if (!runtime_present())
         return 1;
@@ -79,20 +73,16 @@ bool is_first_of_node() {
 }
 
 // `reason`: why it has none.
-void join_board(std::uint64_t job, int rank, node::Reason &reason) {
-    char path[256];
-    node::board_path(path, sizeof path);
-    if (g_board.open(path, reason)) {
-        node::Member member;
-        member.rank = rank;
-        member.threads = threads_of_program();
-        member.cores = node::allowed_cores();
-        member.group = node::scheduling_group();
-        std::snprintf(member.program, sizeof member.program, "%s", program_invocation_short_name);
-        g_own = g_board.join(job, member);
-        if (!g_own)
-            reason.say("%s has no room for another process", path);
-    }
+void join_board(const node::Membership &membership, std::uint64_t job, int rank,
+                node::Reason &reason) {
+    if (!g_board.open(membership.path, reason))
+        return;
+    node::Member member = node::own_member(membership);
+    member.rank = rank;
+    member.threads = threads_of_program();
+    g_own = g_board.join(job, member);
+    if (!g_own)
+        reason.say("%s has no room for another process", membership.path);
 }
 
 // Do the job's ranks on this node, with their threads, outnumber the cores that they may use?
@@ -111,12 +101,29 @@ bool outnumber(std::uint64_t job) {
     return threads > cores.count();
 }
 
+// Does a rank of the job on this node have several threads? With one each, there is nobody to lend
+// a core to who would not have one of the system's in any case.
+bool has_teams(std::uint64_t job) {
+    bool found = false;
+    g_board.each([&](int, const node::Slot &slot) {
+        found =
+            found || (slot.job.load(std::memory_order_relaxed) == job && slot.member.threads > 1);
+    });
+    return found;
+}
+
 } // namespace
 
 void begin_crowd() {
     static constexpr auto get_size = SENNIT_BARE(Comm_size);
     static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
     const auto choice = static_cast<DoorbellChoice>(options::read_choice(options::doorbells));
+    const bool lends =
+        static_cast<LendingChoice>(options::read_choice(options::lending)) == LendingChoice::on;
+    node::Reason bad;
+    const node::Membership membership = node::read_membership(bad);
+    if (bad && is_first_of_node())
+        std::fprintf(stderr, "sennit: %s\n", bad.text);
     int size = 1;
     int rank = 0;
     {
@@ -124,16 +131,16 @@ void begin_crowd() {
         get_size(MPI_COMM_WORLD, &size);
         get_rank(MPI_COMM_WORLD, &rank);
     }
-    if (choice == DoorbellChoice::off || size == 1 || !knows_constants())
+    if (choice == DoorbellChoice::off || (size == 1 && !membership.in_pool) || !knows_constants())
         return;
     constexpr int patience_s = 120;
     if (!make_private_comm(&g_comm, "SENNIT_DOORBELLS", patience_s))
         return;
-    const std::uint64_t job = greatest_of_all(own_number());
+    const std::uint64_t job = greatest_of_all(node::new_job());
     node::Reason reason;
-    join_board(job, rank, reason);
+    join_board(membership, job, rank, reason);
     greatest_of_all(0); // all have joined
-    const bool wanted = choice == DoorbellChoice::on || outnumber(job);
+    const bool wanted = choice == DoorbellChoice::on || membership.in_pool || outnumber(job);
     if (greatest_of_all(wanted) == 0) {
         static constexpr auto free_comm = SENNIT_BARE(Comm_free);
         const Inside inside;
@@ -152,6 +159,10 @@ void begin_crowd() {
             g_neighbours.after_fork_in_child();
             g_board.abandon();
         });
+    }
+    if (g_own && lends && (membership.in_pool || has_teams(job))) {
+        g_neighbours.share_cores(true);
+        share_cores(g_board.memory(), g_board.number_of(*g_own));
     }
     attend_to(kCrowd);
 }
@@ -178,6 +189,8 @@ void end_crowd() {
 void leave_board() {
     if (g_own) {
         sleep_on(nullptr);
+        share_cores(nullptr, 0);
+        g_neighbours.share_cores(false);
         g_board.leave(*g_own);
     }
     g_own = nullptr;

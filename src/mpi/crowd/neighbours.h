@@ -40,6 +40,9 @@ class Neighbours {
     bool all_have_bells() const { return all_have_bells_; }
     // Does a yield pass the core on to other ranks?
     bool yields_reach_them() const { return yields_reach_them_; }
+    // Do they share the node's cores?
+    bool share_cores() const { return share_cores_; }
+    void share_cores(bool shares) { share_cores_ = shares; }
     // Does MPI itself yield in a test?
     bool tests_yield() const { return tests_yield_; }
 
@@ -72,6 +75,7 @@ class Neighbours {
     bool all_have_bells_ = false;
     bool yields_reach_them_ = true;
     bool tests_yield_ = false;
+    bool share_cores_ = false;
     int key_ = 0; // of the attribute
     // slot + 1, and how often it may still be rung; 0: none
     std::atomic<std::uint32_t> recent_[kRecent] = {};

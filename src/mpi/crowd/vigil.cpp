@@ -62,6 +62,10 @@ void Vigil::rest() {
         if (++tests_ < kTests)
             return;
         stage_ = Stage::yielding;
+        if (g_neighbours.share_cores()) {
+            lend_core();
+            lent_ = true;
+        }
         begin_ns_ = monotonic_ns();
         [[fallthrough]];
     case Stage::yielding:

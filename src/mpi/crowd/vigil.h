@@ -11,6 +11,7 @@
 
 #include "mpi/call/call_path.h"
 #include "mpi/call/operation.h"
+#include "mpi/call/runtime.h"
 
 #include <cstdint>
 
@@ -20,6 +21,10 @@ class Vigil {
   public:
     // `operation`: what the thread waits for. It must live as long as the vigil.
     explicit Vigil(const Operation &operation) : operation_(operation) {}
+    ~Vigil() {
+        if (lent_)
+            reclaim_core();
+    }
     Vigil(const Vigil &) = delete;
     Vigil &operator=(const Vigil &) = delete;
 
@@ -35,6 +40,7 @@ class Vigil {
 
     const Operation &operation_;
     Stage stage_ = Stage::testing;
+    bool lent_ = false; // its core, to whoever computes
     bool armed_ = false;
     bool rung_ = true;
     int tests_ = 0;

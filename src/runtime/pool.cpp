@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cores that the processes of a node share (include/sennit.h): who takes part, and the calls of
+// those who know that they wait.
+//
+// A program with MPI takes part from MPI_Init on, for the MPI library's slot is the process's. Any
+// other one does from its start, if it is in a pool.
+#include "node/pool.h"
+#include "base/compiler.h"
+#include "base/message.h"
+#include "omp/env/icv.h"
+#include "runtime/pool.h"
+#include "sched/cores.h"
+#include "sched/sharing.h"
+#include "sched/worker.h"
+#include "sennit.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+
+namespace sennit {
+namespace {
+
+constinit node::Board g_board;
+node::Slot *g_slot = nullptr; // our own, not the MPI library's
+
+void leave() {
+    sched::end_sharing();
+    if (g_slot)
+        g_board.leave(*std::exchange(g_slot, nullptr));
+    g_board.close();
+}
+
+} // namespace
+
+namespace runtime {
+
+void join_pool() {
+    const char *const name = std::getenv("SENNIT_POOL");
+    if (!name || !*name || dlsym(RTLD_DEFAULT, "MPI_Init"))
+        return;
+    node::Reason reason;
+    const node::Membership membership = node::read_membership(reason);
+    if (reason)
+        warn("%s", reason.text);
+    if (!membership.in_pool)
+        return;
+    reason = {};
+    if (g_board.open(membership.path, reason)) {
+        node::Member member = node::own_member(membership);
+        member.threads = global_icvs().initial.nthreads[0];
+        g_slot = g_board.join(node::new_job(), member);
+        if (!g_slot)
+            reason.say("%s has no room for another process", membership.path);
+    }
+    if (reason)
+        return warn("not in the pool %s: %s", name, reason.text);
+    sched::begin_sharing(g_board, *g_slot);
+    std::atexit(leave);
+}
+
+void leave_pool_in_child() {
+    if (g_slot)
+        g_board.abandon();
+    g_slot = nullptr;
+}
+
+} // namespace runtime
+
+extern "C" {
+
+SENNIT_EXPORT int sennit_pool_share(void *board, int slot) {
+    if (!board) {
+        if (!g_slot)
+            sched::end_sharing();
+        return SENNIT_SUCCESS;
+    }
+    if (sched::shares_cores())
+        return SENNIT_ERR_PARAMETER;
+    g_board.borrow(board);
+    sched::begin_sharing(g_board, g_board.slot(slot));
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_pool_lend() {
+    if (sched::shares_cores())
+        sched::Worker::here().lend_core();
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_pool_reclaim() {
+    if (sched::shares_cores())
+        sched::Worker::here().need_core();
+    return SENNIT_SUCCESS;
+}
+
+} // extern "C"
+} // namespace sennit

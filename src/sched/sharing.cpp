@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/sharing.h"
+
+#include "poll/poll.h"
+#include "sched/cores.h"
+#include "sched/processors.h"
+#include "sched/worker.h"
+
+namespace sennit::sched {
+
+void begin_sharing(node::Board &board, node::Slot &slot) {
+    share().begin(board, slot);
+    set_sharing(true);
+    poll::look_further(true);
+    Worker::here().need_core();
+}
+
+void end_sharing() {
+    if (!shares_cores())
+        return;
+    poll::look_further(false);
+    set_sharing(false);
+    share().end();
+}
+
+void forget_sharing() {
+    if (!shares_cores())
+        return;
+    share().abandon();
+    set_sharing(false);
+    if (Worker *const worker = Worker::self())
+        worker->forget_core();
+}
+
+void Worker::need_core() {
+    if (counted_ || !shares_cores())
+        return;
+    core_ = share().take(core_);
+    counted_ = true;
+}
+
+void Worker::lend_core() {
+    if (!counted_)
+        return;
+    counted_ = false;
+    share().give(core_);
+}
+
+// At a scheduling point.
+void Worker::look_at_core() {
+    if (!counted_)
+        need_core();
+    else if (share().is_to_leave(core_))
+        core_ = share().leave(core_);
+}
+
+void Worker::turn_busy() {
+    idle_since_.store(0, std::memory_order_relaxed);
+    if (SENNIT_UNLIKELY(shares_cores()))
+        need_core();
+}
+
+} // namespace sennit::sched
