@@ -122,8 +122,22 @@ Memory &Board::policy_memory() {
     return layout(segment_).memory;
 }
 
+// What this process has left that ran another program before.
+void Board::forget_past() {
+    const Identity own = own_identity();
+    for (int i = 0, end = slots_end(); i < end; ++i) {
+        Slot &past = slot(i);
+        std::uint64_t job = past.job.load(std::memory_order_acquire);
+        if (job != 0 && past.holder.load(std::memory_order_relaxed) == own &&
+            past.image != own_image() &&
+            past.job.compare_exchange_strong(job, 0, std::memory_order_relaxed)) // one thread does
+            clear(past);
+    }
+}
+
 Slot *Board::join(std::uint64_t job, const Member &member) {
     const Identity own = own_identity();
+    forget_past();
     for (const bool swept : {false, true}) {
         if (swept && sweep() == 0)
             break;
@@ -134,6 +148,7 @@ Slot *Board::join(std::uint64_t job, const Member &member) {
                 !slot.holder.compare_exchange_strong(nobody, own, std::memory_order_acquire,
                                                      std::memory_order_relaxed))
                 continue;
+            slot.image = own_image();
             slot.member = member;
             at_least(layout(segment_).slots_end, number_of(slot) + 1);
             slot.job.store(job, std::memory_order_release); // pairs with each()

@@ -44,6 +44,8 @@ struct alignas(64) Slot {
     std::atomic<Identity> holder; // 0: free
     // The same in all processes of a job. 0: the rest is not there yet; release, read by acquire.
     std::atomic<std::uint64_t> job;
+    // The program that the process ran when it took the slot: exec() keeps the process's identity.
+    std::uint64_t image;
     Member member;
     Bell bell; // in a line of its own: others look at it
     CoreUse cores;
@@ -100,6 +102,7 @@ class Board {
 
   private:
     void clear(Slot &slot);
+    void forget_past();
     Segment segment_;
 };
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <poll.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 
 namespace sennit::node {
@@ -51,6 +52,14 @@ bool has_ended(pid_t pid) {
 Identity own_identity() {
     const pid_t pid = getpid();
     return Identity(pid) << kStartBits | start_of(pid);
+}
+
+std::uint64_t own_image() {
+    // Sixteen random bytes that the kernel gives each program.
+    std::uint64_t image = 0;
+    if (const auto bytes = getauxval(AT_RANDOM); bytes != 0)
+        std::memcpy(&image, reinterpret_cast<const void *>(bytes), sizeof image);
+    return image;
 }
 
 pid_t pid_of(Identity identity) {

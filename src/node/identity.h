@@ -13,6 +13,8 @@ using Identity = std::uint64_t;
 
 // Of the calling process; a child of fork() has another one. Any thread.
 Identity own_identity();
+// Another one after each exec().
+std::uint64_t own_image();
 pid_t pid_of(Identity identity);
 // False: the process has ended, be it by SIGKILL, though nobody may have waited for it yet. A
 // stopped process is alive.

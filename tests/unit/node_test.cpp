@@ -125,6 +125,20 @@ TEST_F(Node, MembersAreSeenUntilTheyLeave) {
     EXPECT_FALSE(fs::exists(path_)) << "the last one removes it";
 }
 
+// exec() keeps the process's number and the time of its start.
+TEST_F(Node, WhatTheProgramBeforeExecLeftIsFreed) {
+    const auto board = open();
+    Slot *const past = board->join(7, member(1));
+    past->image ^= 1;
+    past->cores.counts.store(1);
+    Slot *const now = board->join(8, member(1));
+    EXPECT_EQ(now, past);
+    EXPECT_EQ(members(*board, 7), 0);
+    EXPECT_EQ(members(*board, 8), 1);
+    board->leave(*now);
+    board->close();
+}
+
 TEST_F(Node, ModeIsForTheUserAlone) {
     const mode_t before = umask(0);
     const auto board = open();
