@@ -9,6 +9,8 @@ import random
 import statistics
 import subprocess
 
+import lending
+
 RANKS = (4, 8, 16)
 # Repetitions of a row: what is bare and spins takes milliseconds each.
 ROWS = {"hop": ("a token that goes from rank to rank", 1024, 32), "allreduce": ("MPI_Allreduce of one double", 512, 16),
@@ -76,5 +78,6 @@ def report(build, facts, notes, rounds, seed, timeout, progress):
     cells = measure(build, rounds, seed, timeout, progress)
     parts = ["# More ranks than cores", "\n".join(f"- {name}: {text}" for name, text in facts),
              "\n".join(f"**{note}**" for note in notes), " ".join(__doc__.split()),
-             "\n".join(f"- {row}: {what[0]}" for row, what in ROWS.items()) + "\n\nMicroseconds.", tables(cells)]
+             "\n".join(f"- {row}: {what[0]}" for row, what in ROWS.items()) + "\n\nMicroseconds.", tables(cells),
+             lending.report(build, ("mpich", "openmpi"), rounds, seed, timeout, progress)]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks that lend their cores: two hybrid ranks whose work is as 1 to 3 in each step, always the same way
+round or by turns. The mean is the time of the same program with even work and one thread for each core: nobody
+can be faster by lending. Each way runs in each round; the table has the median of the rounds, and their least
+and greatest, as multiples of the round's mean."""
+
+import os
+import random
+import statistics
+import subprocess
+
+STEPS = 8
+ROWS = [(row, grain) for row in ("uneven", "turns") for grain in (100, 1000, 10000)]
+# threads a rank; settings; under Sennit?
+WAYS = {"one thread a core": (1, {}, True), "stock": (2, {}, False),
+        "Sennit, no doorbells": (2, {"SENNIT_DOORBELLS": "off"}, True),
+        "Sennit, no lending": (2, {"SENNIT_LENDING": "off"}, True), "Sennit": (2, {}, True)}
+
+
+def run_once(build, mpi, row, grain, way, timeout):
+    """Microseconds, or None. Of two ranks on two cores."""
+    threads, settings, ours = WAYS[way]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SENNIT_", "OMP_"))}
+    environment.update(settings)
+    program = [str(build / f"bench/gcc-{mpi}/phases"), row, str(grain), str(STEPS)]
+    cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0))[:2])
+    if ours:
+        line = [str(build / "bin/sennit"), "run", "--mpi", mpi, "-n", "2", "--threads", str(threads), *program]
+    else:
+        environment["OMP_NUM_THREADS"] = str(threads)
+        options = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"] if mpi == "openmpi" else []
+        line = [f"mpiexec.{mpi}", *options, "-n", "2", *program]
+    try:
+        done = subprocess.run(["taskset", "-c", cores, *line], capture_output=True, text=True, env=environment,
+                              timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        return None
+    return int(done.stdout) if done.returncode == 0 else None
+
+
+def measure(build, mpi, rounds, seed, timeout, progress):
+    order = random.Random(seed)
+    cells = {row: {way: [] for way in WAYS} for row in ROWS}
+    for number in range(rounds):
+        for row, grain in order.sample(ROWS, len(ROWS)):
+            mean = run_once(build, mpi, "even", grain, "one thread a core", timeout)
+            for way in order.sample(list(WAYS), len(WAYS)):
+                took = run_once(build, mpi, row, grain, way, timeout)
+                if took and mean:
+                    cells[row, grain][way].append(took / mean)
+        progress(f"{mpi}, lending: round {number + 1} of {rounds}")
+    return cells
+
+
+def of(values):
+    if not values:
+        return "too long"
+    return f"{statistics.median(values):.2f} [{min(values):.2f} to {max(values):.2f}]"
+
+
+def report(build, mpis, rounds, seed, timeout, progress):
+    parts = ["## Ranks with different amounts of work", " ".join(__doc__.split())]
+    for mpi in mpis:
+        cells = measure(build, mpi, rounds, seed, timeout, progress)
+        lines = [f"| {mpi}: work | us of work in a region | " + " | ".join(WAYS) + " |",
+                 "|---|---:" + "|---:" * len(WAYS) + "|"]
+        for (row, grain), ways in cells.items():
+            lines.append(f"| {row} | {grain} | " + " | ".join(of(ways[way]) for way in WAYS) + " |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)

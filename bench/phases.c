@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Hybrid ranks that have different amounts of work: in a step, rank r does `weight` regions, whose
+ * loop its threads share, and waits for the others.
+ * usage: phases even|uneven|turns GRAIN STEPS; prints us. All three do the same work in all:
+ *   even      each rank the mean
+ *   uneven    1 to 3, by the rank's number
+ *   turns     the same, but the ranks change places from step to step
+ * GRAIN: iterations of a region's loop, some 1 us each.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double iteration(int number) {
+    double sum = number;
+    for (int i = 0; i < 1000; ++i)
+        sum = sum * 1.0000001 + 1e-9;
+    return sum;
+}
+
+static double region(int grain) {
+    double sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (int i = 0; i < grain; ++i)
+        sum += iteration(i);
+    return sum;
+}
+
+int main(int argc, char **argv) {
+    int level = 0, rank = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const char *row = argc > 1 ? argv[1] : "";
+    const int grain = argc > 2 ? atoi(argv[2]) : 0, steps = argc > 3 ? atoi(argv[3]) : 0;
+    if (grain <= 0 || steps <= 0) {
+        fprintf(stderr, "usage: phases even|uneven|turns GRAIN STEPS\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    /* 20 ms of work a rank and step, whatever the grain. */
+    const int unit = 10000 / grain > 0 ? 10000 / grain : 1;
+    double sum = region(grain), mine = 0, longest = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    for (int step = 0; step < steps; ++step) {
+        const int heavy = strcmp(row, "turns") == 0 ? (rank + step) % 2 : rank % 2;
+        const int weight = strcmp(row, "even") == 0 ? 2 : heavy ? 3 : 1;
+        for (int i = 0; i < weight * unit; ++i)
+            sum += region(grain);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    mine = MPI_Wtime() - begin;
+    MPI_Reduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0 && sum != 0)
+        printf("%.0f\n", longest * 1e6);
+    MPI_Finalize();
+    return 0;
+}
