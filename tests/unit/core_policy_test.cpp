@@ -104,6 +104,26 @@ TEST(Divide, WhatOneMayNotUseGoesToOthers) {
     EXPECT_EQ(owners_of(game), (Owners{0, 0, 1, 1, 1, 1, 1, 1}));
 }
 
+// A container has some of the node's cores; a program may be bound to fewer.
+TEST(Divide, CoresThatNobodyMayUseDoNotCount) {
+    Game game(policy("lend"), 12);
+    game.join(0);
+    game.join(1);
+    std::vector<bool> set(12);
+    for (std::size_t core = 4; core < 8; ++core)
+        set[core] = true;
+    game.allowed = {set, set};
+    game.divide();
+    EXPECT_EQ(game.claimant(0).owns, 2);
+    EXPECT_EQ(game.claimant(1).owns, 2);
+    game.join(2);
+    game.allowed.emplace_back(12, true);
+    game.divide();
+    EXPECT_EQ(game.claimant(0).owns, 2);
+    EXPECT_EQ(game.claimant(1).owns, 2);
+    EXPECT_EQ(game.claimant(2).owns, 8);
+}
+
 TEST(Divide, WhoHasNoneComesRoundIfThereAreTooFew) {
     for (const char *name : {"static", "lend"}) {
         Game game(policy(name), 2);
@@ -339,6 +359,21 @@ TEST_P(EachPolicy, AnswersAnyView) {
             ASSERT_TRUE(Game::is_allowed(game.get(), core, one));
         }
     }
+}
+
+TEST_P(EachPolicy, HasRoomForManyRanks) {
+    Game game(policy_, 40, 2);
+    for (int one = 0; one < 200; ++one)
+        game.join(one / 50, one < 50 ? 3 : 1);
+    game.divide();
+    for (int one = 0; one < 200; one += 3)
+        game.set_threads(one, 2);
+    game.settle(30);
+    const int recalls = game.recalls;
+    game.settle(3);
+    EXPECT_EQ(game.recalls, recalls) << "cores bounce";
+    for (const Core &core : game.cores)
+        EXPECT_TRUE(core.user != kNobody || GetParam() == "static");
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, EachPolicy, testing::ValuesIn(policy_names()),

@@ -16,6 +16,7 @@ struct Division {
     const Memory &memory;
     std::span<int> owners;
     int claimants, cores;
+    int usable; // cores
     std::int16_t quota[kMostDivided] = {};
     std::int16_t owned[kMostDivided] = {};
     // Claimants of a program that take part: at the first of them. 0: it is not the first.
@@ -23,7 +24,8 @@ struct Division {
 
     Division(const View &of, const Memory &with, std::span<int> to)
         : view(of), memory(with), owners(to),
-          claimants(std::min(count_of(of.claimants), kMostDivided)), cores(count_of(of.cores)) {}
+          claimants(std::min(count_of(of.claimants), kMostDivided)), cores(count_of(of.cores)),
+          usable(usable_cores(of)) {}
 
     const Claimant &at(int claimant) const { return claimant_of(view, claimant); }
     bool takes_part(int claimant) const { return !at(claimant).leftover; }
@@ -85,10 +87,10 @@ void Division::set_quotas() {
     }
     if (programs == 0)
         return;
-    const double per_share = shares > 0 ? cores / shares : 0;
-    const double room = cores - newcomers * per_share;
+    const double per_share = shares > 0 ? usable / shares : 0;
+    const double room = usable - newcomers * per_share;
     const double scale = targets > room ? room / targets : 1;
-    const int least = programs <= cores ? 1 : 0;
+    const int least = programs <= usable ? 1 : 0;
     float remainders[kMostDivided] = {};
     double wished = 0;
     int given = 0;
@@ -103,7 +105,8 @@ void Division::set_quotas() {
         wished += wish;
         given += whole;
     }
-    round_quotas(remainders, std::min(cores, static_cast<int>(std::lround(wished))) - given, least);
+    round_quotas(remainders, std::min(usable, static_cast<int>(std::lround(wished))) - given,
+                 least);
     for (int one = 0; one < claimants; ++one)
         if (members[one] > 0)
             share_out(one);
@@ -194,7 +197,8 @@ bool Division::give_one(int claimant) {
     return best != kNobody;
 }
 
-// Those with the fewest cores to choose from are first; of equals, who needs most.
+// Those with the fewest cores to choose from are first; of equals, who needs most. Where they are
+// too few for all equals, these have less alike.
 void Division::fill() {
     std::int16_t choice[kMostDivided] = {}; // 0: it needs none, or has had its share
     for (int one = 0; one < claimants; ++one)
@@ -211,7 +215,19 @@ void Division::fill() {
                 next = one;
         if (next == kNobody)
             return;
-        while (owned[next] < quota[next] && give_one(next))
+        int needed = 0, free = 0;
+        for (int one = 0; one < claimants; ++one)
+            needed += choice[one] == choice[next] ? quota[one] - owned[one] : 0;
+        for (int core = 0; core < cores; ++core)
+            for (int one = 0; one < claimants; ++one)
+                if (owner_of(core) == kNobody && choice[one] == choice[next] &&
+                    view.allowed(core, one)) {
+                    ++free;
+                    break;
+                }
+        const int needs = quota[next] - owned[next];
+        const int gets = free < needed ? (needs * free + needed - 1) / needed : needs;
+        for (int i = 0; i < gets && give_one(next); ++i)
             ;
         choice[next] = 0;
     }

@@ -50,7 +50,8 @@ bool Fair::rethink(const View &view, std::int64_t now_ns, Memory &memory) const 
     const bool turn = somebody_waits_for_a_turn(view);
     ProgramsNow now = programs_now(view, memory);
     const auto count = static_cast<std::size_t>(now.count);
-    const double cores = count_of(view.cores);
+    const int usable = usable_cores(view);
+    const double cores = usable;
     const double seconds = static_cast<double>(now_ns - memory.began_ns) * 1e-9;
     const bool first = memory.began_ns == 0 || now.changed || seconds <= 0;
     double shares[kMostPrograms], used[kMostPrograms], wanted[kMostPrograms],
@@ -91,7 +92,7 @@ bool Fair::rethink(const View &view, std::int64_t now_ns, Memory &memory) const 
     if (!is_off)
         return turn;
     int targets[kMostPrograms];
-    round_to_sum({wishes, count}, count_of(view.cores), {targets, count});
+    round_to_sum({wishes, count}, usable, {targets, count});
     bool moved = false;
     for (std::size_t i = 0; i < count; ++i) {
         moved |= targets[i] != now.programs[i].row->target;

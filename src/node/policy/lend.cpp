@@ -16,34 +16,34 @@ int free_own_cores(const View &view, int claimant) {
 }
 
 // Who is first in line for the core once it is free, if its owner does not want it.
-int first_in_line(const View &view, int core) {
+int first_in_line(const View &view, Order &order, int core) {
     int best = kNobody;
     for (int one = 0; one < count_of(view.claimants); ++one)
         if (wants_to_borrow(view, core, one) &&
-            (best == kNobody || comes_before(view, core, one, best, Moved::no)))
+            (best == kNobody || order.comes_before(core, one, best, Moved::no)))
             best = one;
     return best;
 }
 
 // Cores on their way to the claimant that are not its own.
-int borrowed_soon(const View &view, int claimant, std::span<const bool> is_recalled) {
+int borrowed_soon(const View &view, Order &order, int claimant, std::span<const bool> is_recalled) {
     int sum = 0;
     for (int core = 0; core < count_of(view.cores); ++core)
         sum += is_recalled[static_cast<std::size_t>(core)] &&
                        core_of(view, core).owner != claimant &&
                        core_of(view, core).user != claimant && !is_kept_for_owner(view, core) &&
-                       first_in_line(view, core) == claimant
+                       first_in_line(view, order, core) == claimant
                    ? 1
                    : 0;
     return sum;
 }
 
 // May it ask the user of a core that neither of them owns to go?
-bool may_displace(const View &view, int core, int claimant) {
+bool may_displace(const View &view, Order &order, int core, int claimant) {
     const Core &one = core_of(view, core);
     return one.user != kNobody && one.user != claimant && one.owner != one.user &&
            one.owner != claimant && !is_kept_for_owner(view, core) &&
-           view.allowed(core, claimant) && comes_before(view, core, claimant, one.user, Moved::yes);
+           view.allowed(core, claimant) && order.comes_before(core, claimant, one.user, Moved::yes);
 }
 
 } // namespace
@@ -56,10 +56,11 @@ bool Lend::may_take(const View &view, int core, int claimant) const {
         return true;
     if (is_kept_for_owner(view, core) || !may_borrow(view, claimant))
         return false;
+    Order order(view);
     int wanted = 0;
     for (int one = 0; one < count_of(view.claimants); ++one)
         if (one != claimant && wants_to_borrow(view, core, one) &&
-            comes_before(view, core, one, claimant, Moved::no))
+            order.comes_before(core, one, claimant, Moved::no))
             wanted += std::max(0, claimant_of(view, one).wants - free_own_cores(view, one));
     if (wanted == 0)
         return true;
@@ -72,30 +73,33 @@ bool Lend::may_take(const View &view, int core, int claimant) const {
 int Lend::receiver(const View &view, int core) const {
     if (is_kept_for_owner(view, core))
         return core_of(view, core).owner;
-    return first_in_line(view, core);
+    Order order(view);
+    return first_in_line(view, order, core);
 }
 
 int Lend::recalls(const View &view, int claimant, std::span<const bool> is_recalled) const {
     const int wants = claimant_of(view, claimant).wants;
-    const OwnCores own = own_cores_in_use(view, claimant, is_recalled);
+    Order order(view);
+    const OwnCores own = own_cores_in_use(view, order, claimant, is_recalled);
     if (own.recalled >= wants)
         return kNobody;
     if (own.next != kNobody)
         return own.next;
     if (!may_borrow(view, claimant) ||
-        own.recalled + borrowed_soon(view, claimant, is_recalled) >= wants)
+        own.recalled + borrowed_soon(view, order, claimant, is_recalled) >= wants)
         return kNobody;
     int best = kNobody;
     bool best_near = false;
     for (int core = 0; core < count_of(view.cores); ++core) {
-        if (is_recalled[static_cast<std::size_t>(core)] || !may_displace(view, core, claimant))
+        if (is_recalled[static_cast<std::size_t>(core)] ||
+            !may_displace(view, order, core, claimant))
             continue;
         const bool near = is_near(view, claimant, core_of(view, core).domain);
         const int user = core_of(view, core).user;
         const int best_user = best == kNobody ? kNobody : core_of(view, best).user;
         if (best == kNobody || (near && !best_near) ||
             (near == best_near && user != best_user &&
-             comes_before(view, core, best_user, user, Moved::no))) {
+             order.comes_before(core, best_user, user, Moved::no))) {
             best = core;
             best_near = near;
         }

@@ -206,7 +206,7 @@ bool set(ProgramsNow &now, const Targets &targets, bool probing) {
 bool Moldable::rethink(const View &view, std::int64_t now_ns, Memory &memory) const {
     const bool turn = somebody_waits_for_a_turn(view);
     ProgramsNow now = programs_now(view, memory);
-    const int cores = count_of(view.cores);
+    const int cores = usable_cores(view);
     if (now.count == 0 || now.count > cores)
         return turn;
     if (now.changed)

@@ -16,16 +16,18 @@ int Static::receiver(const View &view, int core) const {
     const int owner = core_of(view, core).owner;
     if (owner != kNobody && is_kept_for_owner(view, core))
         return owner;
+    Order order(view);
     int best = kNobody;
     for (int one = 0; one < count_of(view.claimants); ++one)
         if (claimant_of(view, one).leftover && wants_to_borrow(view, core, one) &&
-            (best == kNobody || comes_before(view, core, one, best, Moved::no)))
+            (best == kNobody || order.comes_before(core, one, best, Moved::no)))
             best = one;
     return best;
 }
 
 int Static::recalls(const View &view, int claimant, std::span<const bool> is_recalled) const {
-    const OwnCores own = own_cores_in_use(view, claimant, is_recalled);
+    Order order(view);
+    const OwnCores own = own_cores_in_use(view, order, claimant, is_recalled);
     return own.recalled < claimant_of(view, claimant).wants ? own.next : kNobody;
 }
 
