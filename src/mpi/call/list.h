@@ -14,6 +14,13 @@ struct List {
         *last = item;
         last = &item->next;
     }
+    // The first of all, linked; it is empty afterwards.
+    Item *pop_all() {
+        Item *const all = first;
+        first = nullptr;
+        last = &first;
+        return all;
+    }
     // Null: it is empty.
     Item *pop() {
         Item *taken = first;

@@ -147,7 +147,7 @@ int Engine::start_in_turn(const Operation &operation,
 
 // ---- progress -----------------------------------------------------------------------------------
 
-int Engine::test_tickets() {
+int Engine::test_tickets(Ticket *&to_fulfil) {
     if (!tickets.take_token())
         return 0;
     const QuietTests quiet;
@@ -163,6 +163,7 @@ int Engine::test_tickets() {
     done += sends.start();
     if (g_chaos.on())
         done += tickets.finish_late();
+    to_fulfil = tickets.take_to_fulfil();
     tickets.release_token();
     return done;
 }
@@ -170,7 +171,16 @@ int Engine::test_tickets() {
 int Engine::progress(bool application) {
     if (tickets.pending() == 0)
         return 0;
-    const int done = test_tickets();
+    Ticket *to_fulfil = nullptr;
+    const int done = test_tickets(to_fulfil);
+    // Before what calls the program, which may take its time.
+    while (to_fulfil) {
+        Ticket &ticket = *to_fulfil;
+        to_fulfil = ticket.next;
+        SENNIT_ASSERT(ticket.state.step(TicketState::called));
+        ticket.finished(ticket);
+        tickets.end_pending();
+    }
     while (Ticket *ticket = tickets.take_to_call()) {
         ticket->finished(*ticket);
         tickets.end_pending();

@@ -71,7 +71,7 @@ class Engine {
     void visit_pending(void (*visit)(void *arg, const Ticket &ticket), void *arg);
 
   private:
-    int test_tickets();
+    int test_tickets(Ticket *&to_fulfil);
     void poll(Vigil &vigil);
 
     int (*go_on_)(bool application) = nullptr;

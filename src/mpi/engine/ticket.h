@@ -56,6 +56,7 @@ struct Ticket {
     // When it is over:
     sennit_task *task = nullptr;                // to resume, or
     void (*finished)(Ticket &ticket) = nullptr; // to call; it frees the ticket
+    bool fulfils = false;                       // which does no more than fulfil a task's event
     Ticket *next = nullptr;
     // A long send under a policy that orders them: how to start it, and who goes first.
     int (*start)(void *closure, MPI_Request *request) = nullptr;

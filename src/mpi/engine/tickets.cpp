@@ -47,10 +47,12 @@ bool Tickets::hold_token() {
 void Tickets::finish_now(Ticket &ticket) {
     leave_order(ticket);
     SENNIT_ASSERT(ticket.state.step(TicketState::over));
+    if (ticket.fulfils && ticket.error == MPI_SUCCESS) // else its error handler is called
+        return to_fulfil_.push(&ticket);
     if (ticket.finished) {
         to_call_lock_.lock();
         to_call_.push(&ticket);
-        to_call_count_.fetch_add(1, std::memory_order_relaxed);
+        to_call_count_.store(to_call_count() + 1, std::memory_order_relaxed);
         to_call_lock_.unlock();
         return;
     }
@@ -84,7 +86,7 @@ Ticket *Tickets::pop_to_call() {
     to_call_lock_.lock();
     Ticket *const first = to_call_.pop();
     if (first)
-        to_call_count_.fetch_sub(1, std::memory_order_relaxed);
+        to_call_count_.store(to_call_count() - 1, std::memory_order_relaxed);
     to_call_lock_.unlock();
     SENNIT_ASSERT(!first || first->state.step(TicketState::called));
     return first;

@@ -5,6 +5,7 @@
 //   inbox_     new tickets, a stack                any thread pushes, the token's holder takes all
 //   pending_   how many are not over               any thread
 //   requests_, waiting_, special_, late_, orders   the token's holder
+//   to_fulfil_ are over and fulfil an event        the token's holder, who takes all
 //   to_call_   are over and call back              any thread, under its lock
 //
 // Capacity: any number. The arrays grow and keep their memory, for the number of suspended tasks
@@ -66,9 +67,8 @@ class Tickets {
 
     // The next that is over and calls back, oldest first; null: there is none. Not for the token's
     // holder.
-    Ticket *take_to_call() {
-        return to_call_count_.load(std::memory_order_relaxed) == 0 ? nullptr : pop_to_call();
-    }
+    Ticket *take_to_call() { return any_to_call() ? pop_to_call() : nullptr; }
+    bool any_to_call() const { return to_call_count() != 0; }
 
     // ---- the token ------------------------------------------------------------------------------
 
@@ -96,6 +96,9 @@ class Tickets {
     }
     // Those that SENNIT_CHAOS kept, and whose time has come.
     int finish_late();
+    // Those that are over and only fulfil an event, linked: for the caller to do so, without the
+    // token.
+    Ticket *take_to_fulfil() { return to_fulfil_.pop_all(); }
 
   private:
     struct Late {
@@ -111,6 +114,7 @@ class Tickets {
     int test_special(Rotation::Slice slice);
     void finish_now(Ticket &ticket);
     Ticket *pop_to_call();
+    int to_call_count() const { return to_call_count_.load(std::memory_order_relaxed); }
 
     Flow &flow_; // of long sends
     std::atomic<Ticket *> inbox_{nullptr};
@@ -123,8 +127,9 @@ class Tickets {
     Array<Ticket *> special_; // with a test of their own
     Rotation special_order_;
     Array<Late> late_;
+    List<Ticket> to_fulfil_;
 
-    std::atomic<int> to_call_count_{0};
+    std::atomic<int> to_call_count_{0}; // written under the lock
     SpinLock to_call_lock_;
     List<Ticket> to_call_;
 };

@@ -128,6 +128,7 @@ int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Statu
     batch->operation = operation;
     batch->user_statuses = wants ? statuses : nullptr;
     batch->bound = current_task();
+    batch->fulfils = true;
     g_record.timeline.bound(batch->requests, count);
     bind_event(batch->bound);
     return tests ? file(*batch) : hand_over(*batch);
