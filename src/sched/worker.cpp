@@ -518,6 +518,8 @@ Fiber *Worker::next_ready() {
     Fiber *fiber = ready_head_;
     if (!fiber)
         return nullptr;
+    if (SENNIT_UNLIKELY(next_ != nullptr) && !next_slot_->alone)
+        queue_next(); // others may run it meanwhile
     ready_head_ = fiber->next;
     if (!ready_head_)
         ready_tail_ = nullptr;

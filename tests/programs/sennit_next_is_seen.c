@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a task's end makes ready does not wait for a task that was resumed on the same thread and
+ * goes on there first: another thread runs it.
+ */
+#include "sennit_door.h"
+
+enum { ROUNDS = 30 };
+
+static void *sleeper; /* a task; atomic */
+static int ran;       /* atomic */
+
+static double spin_until_it_ran(void) {
+    const double begin = omp_get_wtime();
+    double spent;
+    int seen;
+    do {
+#pragma omp atomic read seq_cst
+        seen = ran;
+        spent = omp_get_wtime() - begin;
+    } while (!seen && spent < 5);
+    return spent;
+}
+
+static void one_round(void) {
+    int order = 0;
+    sleeper = NULL;
+    ran = 0;
+#pragma omp task
+    {
+        sennit_task *self = door_self();
+        __atomic_store_n(&sleeper, self, __ATOMIC_SEQ_CST);
+        CHECK_EQ(DOOR(sennit_task_suspend)(self), SENNIT_SUCCESS);
+        CHECK(spin_until_it_ran() < 5); /* this thread's, meanwhile */
+    }
+#pragma omp task depend(out : order)
+    {
+        void *task;
+        while (!(task = __atomic_load_n(&sleeper, __ATOMIC_SEQ_CST))) {
+#pragma omp taskyield
+        }
+        CHECK_EQ(DOOR(sennit_task_resume)(task), SENNIT_SUCCESS);
+    }
+#pragma omp task depend(in : order)
+    {
+#pragma omp atomic write seq_cst
+        ran = 1;
+    }
+#pragma omp taskwait
+}
+
+int main(void) {
+#pragma omp parallel
+#pragma omp single
+    if (omp_get_num_threads() > 1) {
+        for (int i = 0; i < ROUNDS; ++i)
+            one_round();
+    }
+    return 0;
+}
