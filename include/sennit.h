@@ -163,6 +163,10 @@ int sennit_task_events_increase(sennit_task *task, uint64_t increment);
  * completes the task on the calling thread and invalidates the handle. Any thread. */
 int sennit_task_events_decrease(sennit_task *task, uint64_t decrement);
 
+/* The same for one event, for a polling service that does no more than return afterwards: what
+ * becomes ready may run next on the calling thread. */
+int sennit_task_event_last(sennit_task *task);
+
 /* Suspend the calling task for at least `ns` nanoseconds; `actual` (may be null) receives the time
  * that passed. */
 int sennit_task_wait_ns(uint64_t ns, uint64_t *actual);

@@ -50,6 +50,7 @@ std::atomic<node::Bell *> g_doorbell{nullptr};
 struct Inside {
     const void *flow;
     Inside *next;
+    bool looks;
 };
 SENNIT_TLS Inside *t_inside;
 SENNIT_TLS int t_thread_id; // 0: not asked for yet
@@ -186,6 +187,10 @@ bool inside(const void *flow) {
     return false;
 }
 
+bool caller_looks(const void *flow) {
+    return t_inside && t_inside->flow == flow && t_inside->looks;
+}
+
 namespace {
 // For counters with one writer at a time.
 void add(std::atomic<std::uint64_t> &counter, std::uint64_t count) {
@@ -213,13 +218,13 @@ void leave(const Inside &here) {
 }
 } // namespace
 
-int run(const void *flow) {
+int run(const void *flow, bool looks) {
     if (inside(flow))
         return 0;
     g_runs.fetch_add(1, std::memory_order_relaxed);
     int completed = 0;
     const std::uint64_t begin = trace::on() ? ticks() : 0;
-    Inside here{flow, t_inside};
+    Inside here{flow, t_inside, looks};
     t_inside = &here;
     for (auto *service = g_services.load(std::memory_order_acquire); service;
          service = service->next) {

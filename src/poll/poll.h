@@ -41,7 +41,10 @@ inline void look_further(bool further) {
 // Run every service that has pending operations and whose token is free. Returns completions.
 // `flow`: what the calling thread runs, if it has several flows of control (fibers): one may wait
 // in a service while another one goes on.
-int run(const void *flow = nullptr);
+// `looks`: the caller looks for something to run right afterwards.
+int run(const void *flow = nullptr, bool looks = false);
+// Does this flow run a service for a caller who does?
+bool caller_looks(const void *flow);
 
 // How often run() was called; to see from the ticker whether workers poll.
 std::uint64_t runs();

@@ -191,6 +191,13 @@ SENNIT_EXPORT int sennit_task_events_decrease(sennit_task *task, uint64_t decrem
     return SENNIT_SUCCESS;
 }
 
+SENNIT_EXPORT int sennit_task_event_last(sennit_task *task) {
+    if (!task)
+        return SENNIT_ERR_PARAMETER;
+    task::fulfil_last(task_of(task));
+    return SENNIT_SUCCESS;
+}
+
 SENNIT_EXPORT int sennit_task_wait_ns(uint64_t ns, uint64_t *actual) {
     sched::Worker *worker = sched::Worker::self();
     if (!worker && !omp::is_initial_thread())

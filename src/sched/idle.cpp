@@ -91,7 +91,7 @@ void Worker::rest() {
             const bool naps = idle_rounds_ >= kPollsBeforeNap || (crowded() && !patient);
             if (naps) // what rings from now on is found by this poll, or ends the nap
                 listen();
-            if (poll() > 0) {
+            if (poll(true) > 0) {
                 idle_rounds_ = 0;
                 return;
             }

@@ -198,13 +198,13 @@ void Worker::wait(Condition &condition) {
 
 // Polling calls the program's functions, and reductions of the MPI library: as a new task would,
 // not as the task that happens to rest on this stack.
-int Worker::poll() {
+int Worker::poll(bool looks) {
     const fiber::FpControl mine = fiber::fp_control();
     fiber::set_fp_control(slot->control);
     Task *const self = task;
     if (!task) // they may use OpenMP
         task = slot->own_task;
-    const int done = poll::run(current());
+    const int done = poll::run(current(), looks);
     task = self;
     fiber::set_fp_control(mine);
     return done;

@@ -207,7 +207,7 @@ class alignas(kCacheLine) Worker {
 
     void queue_next();
     void hand_off(Slot &where, Node *node, fiber::FpControl control);
-    int poll();
+    int poll(bool looks = false);
     void to_inbox(Fiber *fiber);
     bool may_steal();
     Node *look_in(Slot &where);

@@ -2,6 +2,7 @@
 // External events (detach, sennit.h): a task is complete when its body has returned and all of its
 // events are fulfilled, whichever comes last.
 #include "base/assert.h"
+#include "poll/poll.h"
 #include "task/lifecycle.h"
 #include "task/observer.h"
 
@@ -92,7 +93,7 @@ static SENNIT_COLD void observed_fulfilment(Task &task, std::int64_t count) {
         observer->fulfilled(task, false);
 }
 
-void fulfil_events(Task &task, std::int64_t count) {
+void fulfil_events(Task &task, std::int64_t count, Then then) {
     if (observed::by_anybody())
         observed_fulfilment(task, count);
     if (task.events.fetch_sub(count, std::memory_order_acq_rel) != count)
@@ -108,8 +109,14 @@ void fulfil_events(Task &task, std::int64_t count) {
         unlist_waiting(task);
         if (observed::by_anybody())
             observed_late_completion(task);
-        complete(sched::Worker::self(), task, Then::queue);
+        complete(sched::Worker::self(), task, then);
     }
+}
+
+void fulfil_last(Task &task) {
+    const sched::Worker *const worker = sched::Worker::self();
+    const bool looks = worker && poll::caller_looks(worker->current());
+    fulfil_events(task, 1, looks ? Then::next : Then::queue);
 }
 
 } // namespace sennit::task

@@ -53,8 +53,6 @@ void observed_late_completion(Task &task);
 
 // ---- complete.cpp ---------------------------------------------------------------------------
 
-enum class Then { queue, next }; // where the first ready successor goes
-
 // What waited for its dependences, or for its mutexinoutset items, may run.
 void make_ready(sched::Worker *worker, Task &task, Then then);
 void make_ready_last(Task &task); // behind the others that are ready

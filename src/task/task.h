@@ -282,7 +282,11 @@ void requeue(Task &task, Again when = Again::at_once, std::uint64_t ns = 0);
 
 // External events; see sennit.h. fulfil may be called on any thread.
 void bind_events(Task &task, std::int64_t count);
-void fulfil_events(Task &task, std::int64_t count);
+// `then`: where the first goes that this makes ready.
+enum class Then { queue, next };
+void fulfil_events(Task &task, std::int64_t count, Then then = Then::queue);
+// One, in a polling service that only returns afterwards.
+void fulfil_last(Task &task);
 
 // Suspend the current task until resume; one token is kept. `why` is for reports and may be null.
 void suspend(sched::Worker &worker, const sennit_wait *why = nullptr);

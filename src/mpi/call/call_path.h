@@ -53,6 +53,11 @@ inline bool crowded() {
     return (g_attention.load(std::memory_order_relaxed) & kCrowd) != 0;
 }
 
+// Is there any continuation request?
+inline bool has_continuations() {
+    return (g_attention.load(std::memory_order_relaxed) & kContinuations) != 0;
+}
+
 // Which way a call goes.
 enum class CallPath {
     bare,

@@ -35,6 +35,7 @@ namespace {
     X(sennit_helpers)                                                                              \
     X(sennit_task_events_increase)                                                                 \
     X(sennit_task_events_decrease)                                                                 \
+    X(sennit_task_event_last)                                                                      \
     X(sennit_code_calls)                                                                           \
     X(sennit_poll_register)                                                                        \
     X(sennit_poll_describe)                                                                        \
@@ -215,6 +216,9 @@ void bind_event(sennit_task *task) {
 }
 void fulfil_event(sennit_task *task) {
     runtime().sennit_task_events_decrease(task, 1);
+}
+void fulfil_last_event(sennit_task *task) {
+    runtime().sennit_task_event_last(task);
 }
 
 void note_send() {

@@ -42,6 +42,7 @@ void resume(sennit_task *task);
 void add_helpers(int more); // threads that work for suspended tasks
 void bind_event(sennit_task *task);
 void fulfil_event(sennit_task *task);
+void fulfil_last_event(sennit_task *task); // the thread returns to the runtime afterwards
 
 // Cleared where the program wants its blocking calls to block (TAMPI_PROPERTY_THREAD_TASKAWARE).
 #pragma GCC visibility push(hidden)

@@ -168,7 +168,7 @@ int Engine::test_tickets(Ticket *&to_fulfil) {
     return done;
 }
 
-int Engine::progress(bool application) {
+int Engine::progress(bool application, bool returns) {
     if (tickets.pending() == 0)
         return 0;
     Ticket *to_fulfil = nullptr;
@@ -177,6 +177,7 @@ int Engine::progress(bool application) {
     while (to_fulfil) {
         Ticket &ticket = *to_fulfil;
         to_fulfil = ticket.next;
+        ticket.last = returns && !to_fulfil && !tickets.any_to_call() && !has_continuations();
         SENNIT_ASSERT(ticket.state.step(TicketState::called));
         ticket.finished(ticket);
         tickets.end_pending();

@@ -38,8 +38,9 @@ class Engine {
     void plug(int (*go_on)(bool application)) { go_on_ = go_on; }
 
     // Test the pending tickets, which one thread does at a time, and let what is above go on;
-    // returns how many are over. Is the thread the program's?
-    int progress(bool application = true);
+    // returns how many are over. Is the thread the program's? Does it return to the runtime
+    // afterwards, or go on?
+    int progress(bool application = true, bool returns = false);
 
     // Suspend the calling task until `ticket` is over, unless it is already; returns its error. A
     // thread that is in a callback and cannot be suspended polls.

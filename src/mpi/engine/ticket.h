@@ -57,6 +57,7 @@ struct Ticket {
     sennit_task *task = nullptr;                // to resume, or
     void (*finished)(Ticket &ticket) = nullptr; // to call; it frees the ticket
     bool fulfils = false;                       // which does no more than fulfil a task's event
+    bool last = false; // then the thread does no more than return to the runtime
     Ticket *next = nullptr;
     // A long send under a policy that orders them: how to start it, and who goes first.
     int (*start)(void *closure, MPI_Request *request) = nullptr;

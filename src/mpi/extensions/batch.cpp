@@ -30,10 +30,11 @@ void conclude(void *batch) {
     if (self.deliver)
         self.deliver(self);
     sennit_task *bound = self.bound;
+    const bool last = self.last;
     std::free(&self);
     if (bound) {
         const InCallback::Here here; // who is told that the task is over may be, too
-        fulfil_event(bound);
+        last ? fulfil_last_event(bound) : fulfil_event(bound);
     }
 }
 

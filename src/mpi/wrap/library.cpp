@@ -21,7 +21,7 @@ namespace {
 int serve(void *) {
     const bool application = !g_extensions.continuations.any() || is_workers_thread();
     int done = 0;
-    InCallback::while_blocked([&] { done = g_engine.progress(application); });
+    InCallback::while_blocked([&] { done = g_engine.progress(application, true); });
     return done;
 }
 
