@@ -131,6 +131,27 @@ void divide_cores(Board &board) {
     g_looking.unlock();
 }
 
+void rethink_cores(Board &board) {
+    g_looking.lock();
+    g_members.read(board);
+    const Policy &policy = policy_on(board);
+    const bool divides = policy.rethink(g_members.view(), monotonic_ns(), board.policy_memory());
+    g_looking.unlock();
+    if (divides)
+        divide_cores(board);
+    // Who uses more than its program gains from goes, at its next scheduling point.
+    g_looking.lock();
+    g_members.read(board);
+    const std::span<const bool> recalled(g_members.recalled,
+                                         static_cast<std::size_t>(g_members.cores_count));
+    for (int core = surplus(g_members.view(), recalled); core != kNobody;
+         core = surplus(g_members.view(), recalled)) {
+        g_members.recalled[core] = true;
+        board.core_table().recall(core, kNobody);
+    }
+    g_looking.unlock();
+}
+
 void Share::begin(Board &board, Slot &slot) {
     board_ = &board;
     slot_ = &slot;

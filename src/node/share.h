@@ -94,5 +94,7 @@ class Share {
 
 // Divide the cores among those who take part, anew: somebody joined, left or died.
 void divide_cores(Board &board);
+// Every kRethinkNs, one process at a time: the policy thinks about what was measured.
+void rethink_cores(Board &board);
 
 } // namespace sennit::node
