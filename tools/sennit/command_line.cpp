@@ -5,6 +5,8 @@
 #include "policy.h"
 #include "script.h"
 
+#include "node/pool.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -136,9 +138,35 @@ void RunOptions::add_to(CLI::App &command) {
                        fmt::format("record a trace into this folder (SENNIT_TRACE); --trace alone: "
                                    "into {}. Look at it with sennit report",
                                    default_trace));
+    command.add_option("--pool", pool_, "the pool whose cores it shares (sennit pool start NAME)");
+    command.add_option("--share", share_,
+                       "its part of the pool's cores, relative to the other programs': 3/4, 0.75, "
+                       "2 (default 1)");
+    command.add_option("--priority", priority_,
+                       "which program gets free cores first: a number, the greater one first "
+                       "(default 0), or leftover: it gets only what others leave");
     command.add_flag("--dry-run", dry_run_, "print what would be set and started, start nothing");
     command.add_flag("--verbose", verbose_, "print it, then start it");
     command.footer(help_footer);
+}
+
+// An environment that has a pool, as that of a rank's own `sennit run`, means it, too.
+void RunOptions::set_pool(Request &request) const {
+    const char *const pool = pool_.empty() ? std::getenv("SENNIT_POOL") : pool_.c_str();
+    if (pool && *pool)
+        request.pool = pool;
+    if (!request.pool && (!share_.empty() || !priority_.empty()))
+        fail("{} needs --pool NAME", share_.empty() ? "--priority" : "--share");
+    double share = 1;
+    if (!share_.empty() && !node::read_share(share_, share))
+        fail("--share '{}' is no share: write 3/4, 0.75 or 2", share_);
+    node::Precedence precedence;
+    if (!priority_.empty() && !node::read_priority(priority_, precedence))
+        fail("--priority '{}' is neither a whole number nor leftover", priority_);
+    if (!share_.empty())
+        request.share = share_;
+    if (!priority_.empty())
+        request.priority = priority_;
 }
 
 Request RunOptions::request(const std::vector<std::string> &program) const {
@@ -155,6 +183,7 @@ Request RunOptions::request(const std::vector<std::string> &program) const {
         result.policy = parse_policy(policy_);
     if (!trace_.empty())
         result.trace = std::filesystem::absolute(trace_).string();
+    set_pool(result);
     result.dry_run = dry_run_;
     result.verbose = verbose_;
     return result;

@@ -34,7 +34,10 @@ class RunOptions {
     std::string ranks; // only `run` has it
 
   private:
+    void set_pool(Request &request) const;
+
     std::string threads_, policy_, trace_, mpi_ = "auto";
+    std::string pool_, share_, priority_;
     bool dry_run_ = false, verbose_ = false;
 };
 

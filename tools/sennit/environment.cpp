@@ -200,6 +200,26 @@ Plan make_plan(const Request &request, const Installation &installation,
     return plan;
 }
 
+void set_pool(Plan &plan, const Request &request, int cores, const EnvironmentReader &environment) {
+    std::erase_if(plan.settings, [&](const Setting &setting) {
+        return setting.name == "SENNIT_POOL" ||
+               (setting.name == "SENNIT_DOORBELLS" && !is_set(request, "SENNIT_DOORBELLS"));
+    });
+    plan.settings.push_back({"SENNIT_POOL", *request.pool});
+    if (request.share)
+        plan.settings.push_back({"SENNIT_SHARE", *request.share});
+    if (request.priority)
+        plan.settings.push_back({"SENNIT_PRIORITY", *request.priority});
+    if (plan.mpi && !environment("SENNIT_DOORBELLS") && !is_set(request, "SENNIT_DOORBELLS"))
+        plan.settings.push_back({"SENNIT_DOORBELLS", "on"});
+    if (request.threads || environment("OMP_NUM_THREADS"))
+        return;
+    plan.settings.push_back({"OMP_NUM_THREADS", std::to_string(cores)});
+    plan.notes.push_back(fmt::format("OMP_NUM_THREADS is not set: each rank has a thread for each "
+                                     "of the {} cores of pool '{}'",
+                                     cores, *request.pool));
+}
+
 void set_local_ranks(Plan &plan, int ranks, std::optional<int> processors,
                      const EnvironmentReader &environment) {
     plan.settings.push_back({"SENNIT_LOCAL_RANKS", std::to_string(ranks)});

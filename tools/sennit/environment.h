@@ -27,6 +27,9 @@ struct Request {
     std::optional<int> threads;
     std::optional<std::string> policy;
     std::optional<std::string> trace; // absolute
+    std::optional<std::string> pool;  // name, share, priority: as they were typed, checked
+    std::optional<std::string> share;
+    std::optional<std::string> priority;
     bool dry_run = false;
     bool verbose = false;
 };
@@ -45,6 +48,11 @@ struct Plan {
 // is that of the program but for what is set here: request.settings are in it.
 Plan make_plan(const Request &request, const Installation &installation,
                const EnvironmentReader &environment);
+
+// It takes part in the pool that the request names, which has `cores`: each rank has a thread for
+// each of them, unless somebody has said otherwise, and they wait for cores. Before
+// set_local_ranks.
+void set_pool(Plan &plan, const Request &request, int cores, const EnvironmentReader &environment);
 
 // For `ranks` on this machine: SENNIT_LOCAL_RANKS and, where they share `processors` and nobody has
 // said how many threads each is to have, OMP_NUM_THREADS. Without it each would take them all.

@@ -8,9 +8,11 @@
 #include "installation.h"
 #include "options.h"
 #include "policy.h"
+#include "pool.h"
 #include "report.h"
 #include "run.h"
 #include "simulate.h"
+#include "top.h"
 
 #include <CLI/CLI.hpp>
 
@@ -50,6 +52,8 @@ class Command {
     std::string options_form_;
     int process_ = 0;
     std::unique_ptr<Simulate> simulate_;
+    std::unique_ptr<PoolCommand> pool_;
+    std::unique_ptr<TopCommand> top_;
     CLI::App *report_ = nullptr;
     sennit::report::Request report_request_;
 };
@@ -70,6 +74,8 @@ Command::Command()
         "exec", "become the program, as one rank of a job: mpiexec -n 4 sennit exec ./app");
     exec_options_.add_to(*exec_);
     exec_->add_option("--watch", watch_, "used by `sennit run`")->group("");
+    pool_ = std::make_unique<PoolCommand>(app_);
+    top_ = std::make_unique<TopCommand>(app_);
     add_doctor();
     simulate_ = std::make_unique<Simulate>(app_);
     add_report();
@@ -115,6 +121,7 @@ void Command::parse(std::vector<std::string> words) {
         words.assign({words[0]});
         words.insert(words.end(), line.options.begin(), line.options.end());
     }
+    PoolCommand::protect_numbers(words);
     std::reverse(words.begin(), words.end()); // CLI11 takes them from the back
     app_.parse(std::move(words));
 }
@@ -138,6 +145,10 @@ int Command::start_chosen(char **arguments) {
         return run_program(run_options_.request(program_), Installation::locate());
     if (*exec_)
         return exec_program(exec_options_.request(program_), Installation::locate(), watch_);
+    if (pool_->chosen())
+        return pool_->run();
+    if (top_->chosen())
+        return top_->run();
     if (simulate_->chosen())
         return simulate_->run(arguments);
     if (*report_)

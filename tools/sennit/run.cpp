@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run.h"
 
+#include "core_list.h"
 #include "failure.h"
 #include "hang_watch.h"
 #include "job.h"
 #include "mpiexec.h"
-#include "node/segment.h"
+#include "pool_board.h"
 #include "processors.h"
 #include "rank_report.h"
 
@@ -47,6 +48,12 @@ std::vector<std::string> exec_command(const Plan &plan, const Request &request,
         line.insert(line.end(), {"--policy", *request.policy});
     if (request.trace)
         line.push_back("--trace=" + *request.trace);
+    if (request.pool)
+        line.push_back("--pool=" + *request.pool);
+    if (request.share)
+        line.push_back("--share=" + *request.share);
+    if (request.priority)
+        line.push_back("--priority=" + *request.priority);
     line.insert(line.end(), {"--", plan.program.path});
     line.insert(line.end(), request.command.begin() + 1, request.command.end());
     return line;
@@ -78,6 +85,26 @@ void clear_trace_folder(const Request &request) {
         if (name.starts_with("rank-") && name.ends_with(".sennit"))
             std::filesystem::remove(entry.path(), error);
     }
+}
+
+// The pool has to be there, on each node. Its cores that this process may use.
+std::optional<node::Cores> join_pool(Plan &plan, const Request &request) {
+    if (!request.pool)
+        return std::nullopt;
+    const Pool pool = Pool::find(*request.pool);
+    if (pool.stops())
+        fail("pool '{}' is about to stop: no program joins it any more", pool.name());
+    const node::Cores cores = both(pool.cores(), node::allowed_cores());
+    if (cores.count() == 0)
+        fail("pool '{}' has cores {}, and this process may use {} only", pool.name(),
+             core_list(pool.cores()), core_list(node::allowed_cores()));
+    set_pool(plan, request, cores.count(), read_environment);
+    return cores;
+}
+
+void stay_in_pool(const std::optional<node::Cores> &cores) {
+    if (cores && !run_on(*cores))
+        fail("cannot run on the cores {} of the pool", core_list(*cores));
 }
 
 // Will the ranks do so, with their threads, here? Each rank decides for itself in MPI_Init; this is
@@ -188,6 +215,7 @@ int run_program(const Request &request, const Installation &installation) {
     if (find_job_context(read_environment))
         return exec_program(request, installation, "");
     Plan plan = make_plan(request, installation, read_environment);
+    const std::optional<node::Cores> cores = join_pool(plan, request);
     const int ranks = request.ranks.value_or(1);
     const std::optional<MpiKind> mpi = launcher_of(plan);
     if (!mpi && request.ranks && ranks > 1)
@@ -205,12 +233,14 @@ int run_program(const Request &request, const Installation &installation) {
     make_trace_folder(request);
     clear_trace_folder(request);
     apply(plan);
+    stay_in_pool(cores);
     execute(plan.program.path, request.command);
 }
 
 int exec_program(const Request &request, const Installation &installation,
                  const std::string &watch_address) {
     Plan plan = make_plan(request, installation, read_environment);
+    const std::optional<node::Cores> cores = join_pool(plan, request);
     const std::optional<JobContext> job = find_job_context(read_environment);
     if (job) {
         check_job_context(*job, plan.mpi, request.ranks);
@@ -226,6 +256,7 @@ int exec_program(const Request &request, const Installation &installation,
         return 0;
     make_trace_folder(request);
     apply(plan);
+    stay_in_pool(cores);
     if (!watch_address.empty())
         setenv("SENNIT_HANG_LINK", hang_link(watch_address).c_str(), 1);
     else

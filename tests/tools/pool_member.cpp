@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process that takes part in a pool as the runtime does, one step for each word on its input:
+//
+//   take, give   its only thread gets a core, or runs without one; and gives it
+//   work N       progress
+//
+// It prints what it has done, and ends with its input. It goes on as PROGRAM, the rank of a job.
+//
+// Usage: pool_member PROGRAM JOB RANK
+#include "node/pool.h"
+#include "node/share.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+namespace {
+sennit::node::Board board;
+sennit::node::Share share;
+} // namespace
+
+int main(int, char **arguments) {
+    using namespace sennit::node;
+    Reason reason;
+    const Membership membership = read_membership(reason);
+    if (reason || !board.open(membership.path, reason)) {
+        std::fprintf(stderr, "pool_member: %s\n", reason.text);
+        return 1;
+    }
+    Member member;
+    std::snprintf(member.program, sizeof member.program, "%s", arguments[1]);
+    member.rank = std::atoi(arguments[3]);
+    member.cores = allowed_cores();
+    member.share = membership.share;
+    member.priority = membership.precedence.priority;
+    member.leftover = membership.precedence.leftover;
+    Slot *const slot = board.join(1000 + std::strtoull(arguments[2], nullptr, 10), member);
+    if (!slot)
+        return 1;
+    share.begin(board, *slot);
+    std::cout << "joined" << std::endl;
+    int core = kNobody;
+    for (std::string word; std::cin >> word;) {
+        if (word == "take")
+            core = share.take(kNobody);
+        else if (word == "give")
+            share.give(core);
+        else if (word == "work")
+            share.note_progress(1000);
+        std::cout << word << ' ' << core << std::endl;
+    }
+    share.end();
+    board.leave(*slot);
+    board.close();
+    return 0;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of cores, moves and tables of pools, on boards that are made up.
+#include "core_list.h"
+#include "failure.h"
+#include "pool_targets.h"
+#include "top_table.h"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace sennit::tool;
+
+TEST(CoreList, IsReadAndWritten) {
+    for (const char *text : {"0", "0-3", "0,2", "0-2,4,6-9", "1023"})
+        EXPECT_EQ(core_list(parse_cores("--cores", text)), text);
+    EXPECT_EQ(core_list(parse_cores("--cores", "3,1,2")), "1-3");
+    EXPECT_EQ(core_list({}), "none");
+    for (const char *text : {"", "-", "1-", "-1", "2-1", "1,", "a", "1024", "1 2", "0x1"})
+        EXPECT_THROW(parse_cores("--cores", text), Failure) << text;
+    EXPECT_EQ(core_list(without(parse_cores("", "0-5"), parse_cores("", "2-3"))), "0,1,4,5");
+    EXPECT_EQ(core_list(both(parse_cores("", "0-5"), parse_cores("", "4-9"))), "4,5");
+}
+
+MemberNow member(int slot, int job, const char *program, int owns, double share = 1) {
+    MemberNow one;
+    one.slot = slot;
+    one.job = job;
+    one.identity = 100 + static_cast<std::uint64_t>(slot);
+    one.pid = 1000 + slot;
+    one.rank = slot - job;
+    one.program = program;
+    one.shares_cores = true;
+    one.owns = owns;
+    one.share = share;
+    return one;
+}
+
+// a: two ranks with 3 and 1 cores; b: 2; c: 2, of a quarter of the share.
+Snapshot three_programs() {
+    Snapshot now;
+    now.members = {member(0, 0, "a", 3), member(1, 0, "a", 1), member(2, 2, "b", 2),
+                   member(3, 3, "c", 2, 0.25)};
+    for (int core = 0; core < 8; ++core)
+        now.cores.push_back({core});
+    return now;
+}
+
+TEST(Moves, NameAProgram) {
+    Snapshot now = three_programs();
+    EXPECT_EQ(find_job(now, "a"), 0);
+    EXPECT_EQ(find_job(now, "b"), 2);
+    EXPECT_EQ(find_job(now, "c:3"), 3);
+    EXPECT_EQ(find_job(now, ":2"), 2);
+    EXPECT_THROW(find_job(now, "c:2"), Failure);
+    EXPECT_THROW(find_job(now, "d"), Failure);
+    now.members[2].program = "a";
+    EXPECT_THROW(find_job(now, "a"), Failure);
+    EXPECT_EQ(find_job(now, "a:2"), 2);
+}
+
+TEST(Moves, AreNumbersOrSteps) {
+    EXPECT_EQ(parse_move("3", 5), 3);
+    EXPECT_EQ(parse_move("+1", 5), 6);
+    EXPECT_EQ(parse_move("-2", 5), 3);
+    for (const char *text : {"", "+", "x", "1.5", "-5", "0", "3 "})
+        EXPECT_THROW(parse_move(text, 5), Failure) << text;
+}
+
+TEST(Moves, KeepTheSumAndOneForEach) {
+    const Snapshot now = three_programs();
+    EXPECT_EQ(plan_move(now, 2, 3), (std::vector{4, 3, 1})); // who has most for its share gives
+    EXPECT_EQ(plan_move(now, 0, 2), (std::vector{2, 4, 2}));
+    EXPECT_EQ(plan_move(now, 0, 6), (std::vector{6, 1, 1}));
+    EXPECT_THROW(plan_move(now, 0, 7), Failure);
+    Snapshot alone = three_programs();
+    alone.members.resize(2);
+    EXPECT_THROW(plan_move(alone, 0, 4), Failure);
+}
+
+TEST(Moves, LeaveThoseAloneThatGetWhatOthersLeave) {
+    Snapshot now = three_programs();
+    now.members[3].leftover = true;
+    now.members[3].owns = 0;
+    now.members[2].owns = 4;
+    EXPECT_EQ(plan_move(now, 0, 7), (std::vector{7, 1, 0}));
+    EXPECT_THROW(plan_move(now, 3, 1), Failure);
+}
+
+TEST(Top, SaysWhoBorrowedAndLent) {
+    Period period;
+    Snapshot now = three_programs();
+    now.now_ns = 1'000'000'000;
+    now.members[0].lent = 3;
+    period.add(now);
+    now.now_ns += 500'000'000;
+    now.members[0].lent = 0;
+    now.members[2].used_ns = 1'000'000'000;
+    now.members[2].borrowed_ns = 250'000'000;
+    now.members[2].moves = 7;
+    now.members[2].progress = 50;
+    period.add(now);
+    EXPECT_DOUBLE_EQ(period.rates(now.members[0]).lent, 0.5);
+    const Rates rates = period.rates(now.members[2]);
+    EXPECT_DOUBLE_EQ(rates.cores, 2);
+    EXPECT_DOUBLE_EQ(rates.borrowed, 0.25);
+    EXPECT_DOUBLE_EQ(rates.moves, 14);
+    EXPECT_DOUBLE_EQ(rates.speed, 100);
+    // Another process in the same slot has a past of its own.
+    now.members[2].identity = 999;
+    period.add(now);
+    EXPECT_DOUBLE_EQ(period.rates(now.members[2]).moves, 0);
+}
+
+TEST(Top, IsATable) {
+    Period period;
+    period.add({});
+    EXPECT_EQ(top_lines({"pool night", "night", "lend"}, period, 0),
+              (std::vector<std::string>{"pool night", "no process takes part"}));
+    Snapshot now = three_programs();
+    for (CoreNow &core : now.cores)
+        core.owner = core.core < 4 ? 0 : 2;
+    now.cores[0].user = 0;
+    now.cores[1].user = 3;
+    Period other;
+    other.add(now);
+    const std::vector<std::string> lines = top_lines({"pool night", "night", "lend"}, other, 0);
+    EXPECT_EQ(lines[1], "core 0       a:0.0");
+    EXPECT_EQ(lines[2], "core 1       a:0.0 -> c:3.0");
+    EXPECT_EQ(lines[3], "core 2-3     a:0.0 free");
+    EXPECT_EQ(lines[4], "core 4-7     b:2.0 free");
+    EXPECT_EQ(lines.size(), 10U);
+    for (const std::string &line : top_lines({"pool night", "night", "lend"}, other, 20))
+        EXPECT_LE(line.size(), 20U);
+    EXPECT_NE(top_json({"", "night\xff", "lend"}, other).find("\"owner\": 2"), std::string::npos);
+}
+
+} // namespace

@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pools: made, shared, moved, watched, stopped; and what goes wrong with them.
+
+Usage: pool_test.py SENNIT POOL-MEMBER"""
+import fcntl
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+import harness
+from harness import eventually
+
+SENNIT, MEMBER = sys.argv[1:3]
+CORES = sorted(os.sched_getaffinity(0))
+
+
+class Pools:
+    """A folder for boards of its own; every keeper and member in it ends with the `with` block."""
+
+    def __init__(self):
+        self.token = f"SENNIT_TEST_POOL_{os.getpid()}_{time.monotonic_ns()}"
+        self.folder = tempfile.TemporaryDirectory()
+        board = os.path.join(self.folder.name, "board")
+        self.environment = {**os.environ, "SENNIT_BOARD": board, self.token: "1"}
+        for name in ("SENNIT_POOL", "SENNIT_SHARE", "SENNIT_PRIORITY", "OMP_NUM_THREADS"):
+            self.environment.pop(name, None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for pid in harness.processes_with(self.token):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.folder.cleanup()
+
+    def file(self, name):
+        return os.path.join(self.folder.name, f"board-pool-{name}")
+
+    def run(self, *words, **more):
+        return subprocess.run([SENNIT, *words], env={**self.environment, **more}, text=True,
+                              capture_output=True, timeout=harness.LIMIT, stdin=subprocess.DEVNULL)
+
+    def well(self, *words, **more):
+        done = self.run(*words, **more)
+        assert done.returncode == 0 and not done.stderr, (words, done)
+        return done.stdout
+
+    def refused(self, reason, *words, **more):
+        done = self.run(*words, **more)
+        lines = done.stderr.splitlines()
+        assert done.returncode == 2 and len(lines) == 1, (words, done)
+        assert lines[0].startswith("sennit: ") and reason in lines[0], (words, done)
+
+    def keeper(self):
+        pids = harness.processes_with(self.token)
+        assert len(pids) == 1, pids
+        return pids[0]
+
+    def top(self, name):
+        return json.loads(self.well("top", "--pool", name, "--json"))
+
+
+class Member:
+    def __init__(self, pools, pool, program="app", job=1, rank=0, **environment):
+        self.process = subprocess.Popen(
+            [MEMBER, program, str(job), str(rank)], text=True, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**pools.environment, "SENNIT_POOL": pool, **environment})
+        assert self.process.stdout.readline() == "joined\n"
+        self.pid = self.process.pid
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def do(self, word):
+        """The core that it has after this step, -1 for none."""
+        self.process.stdin.write(word + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().split()
+        assert answer[0] == word, answer
+        return int(answer[1])
+
+    def leave(self):
+        self.process.stdin.close()
+        assert self.process.wait() == 0
+
+
+def owners(seen):
+    """The pid that owns each core, or None."""
+    pids = {one["slot"]: one["pid"] for one in seen["processes"]}
+    return [pids.get(core["owner"]) for core in seen["cores"]]
+
+
+def users(seen):
+    pids = {one["slot"]: one["pid"] for one in seen["processes"]}
+    return [pids.get(core["user"]) for core in seen["cores"]]
+
+
+def test_a_pool_stays_until_it_is_stopped():
+    with Pools() as pools:
+        assert pools.well("pool", "ls") == ""
+        told = pools.well("pool", "start", "night", "--policy", "static")
+        assert "night" in told and "policy static" in told, told
+        assert "night: cores" in pools.well("pool", "ls")
+        with open(f"/proc/{pools.keeper()}/stat", encoding="utf-8") as file:
+            fields = file.read().rpartition(")")[2].split()
+        assert fields[4] == "0", f"it has a terminal: {fields}"  # tty_nr
+        assert "has ended" in pools.well("pool", "stop", "night")
+        assert not harness.processes_with(pools.token)
+        assert os.listdir(pools.folder.name) == []
+        pools.refused("no pool 'night'", "pool", "stop", "night")
+
+
+def test_what_is_no_pool_is_refused():
+    with Pools() as pools:
+        for name in ("a/b", "../up", "", "x" * 40, ".x"):
+            pools.refused("is no name for a pool", "pool", "start", name)
+        pools.refused("unknown: use one of", "pool", "start", "p", "--policy", "best")
+        for cores in ("0-", "x", "3-1", "1,,2", "99999", "-1"):
+            pools.refused("--cores", "pool", "start", "p", f"--cores={cores}")
+        pools.refused("not there, or not for this shell", "pool", "start", "p", "--cores=0,1000")
+        for words in (["pool", "move", "p", "app", "+1"], ["pool", "stop", "p"],
+                      ["top", "--pool", "p", "--once"], ["run", "--pool", "p", "true"],
+                      ["exec", "--pool", "p", MEMBER]):
+            pools.refused("no pool 'p'" if words[0] in ("pool", "top") else "", *words)
+        assert os.listdir(pools.folder.name) == []
+
+
+def test_a_name_is_taken_once():
+    with Pools() as pools:
+        pools.well("pool", "start", "night")
+        pools.refused("is a pool 'night' already", "pool", "start", "night")
+        racing = [subprocess.Popen([SENNIT, "pool", "start", "day"], env=pools.environment,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                  for _ in range(6)]
+        codes = sorted(one.wait() for one in racing)
+        assert codes == [0, 2, 2, 2, 2, 2], codes
+        assert len(harness.processes_with(pools.token)) == 2
+
+
+def test_a_file_that_a_killed_keeper_has_left_is_in_nobodys_way():
+    with Pools() as pools:
+        pools.well("pool", "start", "night")
+        os.kill(pools.keeper(), signal.SIGKILL)
+        assert eventually(lambda: not harness.processes_with(pools.token))
+        assert os.path.exists(pools.file("night"))
+        assert pools.well("pool", "ls") == ""
+        assert not os.path.exists(pools.file("night"))
+        pools.well("pool", "start", "night")
+
+
+def test_a_file_of_others_is_left_alone():
+    with Pools() as pools:
+        with open(pools.file("night"), "w", encoding="utf-8") as file:
+            file.write("somebody's text, longer than sixteen characters")
+        os.chmod(pools.file("night"), 0o600)
+        pools.refused("is no board of Sennit's", "pool", "start", "night")
+        os.remove(pools.file("night"))
+        if os.geteuid() == 0:
+            pools.well("pool", "start", "night")
+            os.kill(pools.keeper(), signal.SIGKILL)
+            assert eventually(lambda: not harness.processes_with(pools.token))
+            os.chown(pools.file("night"), 12345, 12345)
+            pools.refused("belongs to another user", "pool", "start", "night")
+            pools.refused("belongs to another user", "top", "--pool", "night", "--once")
+
+
+def test_programs_of_a_pool_own_its_cores():
+    with Pools() as pools:
+        pools.well("pool", "start", "night", "--policy", "lend")
+        with Member(pools, "night") as first:
+            assert owners(pools.top("night")) == [first.pid] * len(CORES)
+            with Member(pools, "night", "other", 2) as second:
+                seen = pools.top("night")
+                assert seen["policy"] == "lend"
+                assert [one["program"] for one in seen["processes"]] == ["app", "other"], seen
+                if len(CORES) > 1:
+                    assert set(owners(seen)) == {first.pid, second.pid}, seen
+            # Who is killed gives them back, though nobody else looks.
+            assert eventually(
+                lambda: owners(pools.top("night")) == [first.pid] * len(CORES)), pools.top("night")
+
+
+def test_a_killed_process_gives_its_cores_back():
+    with Pools() as pools:
+        pools.well("pool", "start", "night")
+        with Member(pools, "night") as first, Member(pools, "night", "other", 2) as second:
+            assert second.do("take") >= 0
+            assert second.pid in users(pools.top("night"))
+            os.kill(second.pid, signal.SIGKILL)
+            assert eventually(lambda: second.pid not in users(pools.top("night")))
+            assert eventually(lambda: owners(pools.top("night")) == [first.pid] * len(CORES))
+
+
+def test_shares_and_priorities_are_seen():
+    with Pools() as pools:
+        pools.well("pool", "start", "night")
+        with Member(pools, "night", SENNIT_SHARE="3/4", SENNIT_PRIORITY="2"), \
+                Member(pools, "night", "service", 2, SENNIT_PRIORITY="leftover") as service:
+            seen = pools.top("night")
+            app, other = seen["processes"]
+            assert (app["share"], app["priority"], app["leftover"]) == (0.75, 2, False), app
+            assert other["leftover"] and other["owns"] == 0, other
+            assert service.pid not in owners(seen)
+            pools.refused("only what others leave", "pool", "move", "night", "service", "1")
+
+
+def test_cores_are_moved_by_hand():
+    if len(CORES) < 2:
+        return
+    with Pools() as pools:
+        pools.well("pool", "start", "night", "--policy", "static")
+        with Member(pools, "night") as first, Member(pools, "night", "other", 2) as second:
+            half = owners(pools.top("night")).count(first.pid)
+            others = len(CORES) - half
+            most = len(CORES) - 1
+            pools.well("pool", "move", "night", "app", str(most))
+            assert owners(pools.top("night")).count(first.pid) == most
+            pools.well("pool", "move", "night", "other", str(most))
+            now = owners(pools.top("night"))
+            assert now.count(second.pid) == most and now.count(first.pid) == 1, now
+            if len(CORES) > 2:
+                pools.well("pool", "move", "night", "other", "-1")
+                assert owners(pools.top("night")).count(second.pid) == most - 1
+                pools.well("pool", "move", "night", "other", "+1")
+            pools.refused("at most", "pool", "move", "night", "other", "+1")
+            pools.refused("keeps one core", "pool", "move", "night", "app", "-1")
+            pools.refused("no program 'absent'", "pool", "move", "night", "absent", "1")
+            pools.refused("no number of cores", "pool", "move", "night", "app", "more")
+            assert half + others == len(CORES)
+            # It holds until one of the programs ends; then shares count.
+            second.leave()
+            assert eventually(lambda: owners(pools.top("night")) == [first.pid] * len(CORES))
+            with Member(pools, "night", "other", 3):
+                assert owners(pools.top("night")).count(first.pid) == half
+
+
+def test_two_jobs_of_one_program_are_told_apart():
+    with Pools() as pools:
+        pools.well("pool", "start", "night")
+        with Member(pools, "night"), Member(pools, "night", "app", 2):
+            pools.refused("is not one program", "pool", "move", "night", "app", "1")
+            jobs = [one["job"] for one in pools.top("night")["processes"]]
+            assert f"app:{jobs[1]} owns" in pools.well("pool", "move", "night",
+                                                      f"app:{jobs[1]}", "1")
+
+
+def test_a_policy_that_moves_cores_itself_is_left_alone():
+    with Pools() as pools:
+        if pools.run("pool", "start", "night", "--policy", "moldable").returncode != 0:
+            return
+        pools.refused("by itself", "pool", "move", "night", "app", "1")
+
+
+def test_a_stopped_pool_ends_with_its_last_program():
+    with Pools() as pools:
+        pools.well("pool", "start", "night")
+        with Member(pools, "night") as member:
+            assert "ends with the last" in pools.well("pool", "stop", "night")
+            assert "stops" in pools.well("pool", "ls")
+            pools.refused("about to stop", "exec", "--pool", "night", "--mpi=auto", sys.executable)
+            member.leave()
+        assert eventually(lambda: not harness.processes_with(pools.token))
+        assert os.listdir(pools.folder.name) == []
+
+
+def test_stop_now_ends_its_programs():
+    with Pools() as pools:
+        pools.well("pool", "start", "night")
+        with Member(pools, "night") as member:
+            assert "1 processes" in pools.well("pool", "stop", "night", "--now")
+            assert member.process.wait() == -signal.SIGTERM
+        assert not harness.processes_with(pools.token)
+
+
+def test_a_killed_keeper_is_replaced_while_programs_run():
+    with Pools() as pools:
+        pools.well("pool", "start", "night", "--policy", "static")
+        keeper = pools.keeper()
+        with Member(pools, "night") as member:
+            os.kill(keeper, signal.SIGKILL)
+            assert eventually(lambda: harness.processes_with(pools.token) == [member.pid])
+            assert "without a keeper" in pools.well("pool", "ls")
+            pools.refused("lost its keeper", "exec", "--pool", "night", sys.executable)
+            pools.refused("leave --cores and --policy away", "pool", "start", "night", "--policy",
+                          "lend")
+            assert "policy static" in pools.well("pool", "start", "night")
+            assert "without" not in pools.well("pool", "ls")
+            assert owners(pools.top("night")) == [member.pid] * len(CORES)
+        assert "has ended" in pools.well("pool", "stop", "night")
+
+
+def test_a_program_of_the_pool_runs_on_its_cores():
+    tell = "import os; print(*sorted(os.sched_getaffinity(0)), *(os.environ.get(n) for n in " \
+           "('SENNIT_POOL', 'SENNIT_SHARE', 'SENNIT_PRIORITY', 'OMP_NUM_THREADS')))"
+    with Pools() as pools:
+        pools.well("pool", "start", "night", "--cores", str(CORES[-1]))
+        for command in ("run", "exec"):
+            told = pools.well(command, "--pool", "night", "--share", "3/4", "--priority",
+                              "leftover", sys.executable, "-c", tell)
+            assert told.split() == [str(CORES[-1]), "night", "3/4", "leftover", "1"], told
+        told = pools.well("exec", "--threads", "3", sys.executable, "-c", tell, SENNIT_POOL="night")
+        assert told.split() == [str(CORES[-1]), "night", "None", "None", "3"], told
+        pools.refused("no share", "run", "--pool", "night", "--share", "much", sys.executable)
+        pools.refused("whole number", "run", "--pool", "night", "--priority", "x", sys.executable)
+        pools.refused("needs --pool", "run", "--share", "1/2", sys.executable)
+        if len(CORES) > 1:
+            os.sched_setaffinity(0, CORES[:1])
+            try:
+                pools.refused("has cores", "exec", "--pool", "night", sys.executable)
+                pools.refused("not for this shell", "pool", "start", "p", f"--cores={CORES[-1]}")
+            finally:
+                os.sched_setaffinity(0, CORES)
+
+
+def test_top_shows_a_table():
+    with Pools() as pools:
+        pools.well("pool", "start", "night")
+        assert "no process takes part" in pools.well("top", "--pool", "night", "--once")
+        assert "no process takes part" in pools.well("top", "--once")
+        with Member(pools, "night") as member:
+            core = member.do("take")
+            member.do("work")
+            table = pools.well("top", "--pool", "night", "--once")
+            assert "PROGRAM" in table and f" {member.pid} " in table, table
+            one = pools.top("night")["processes"][0]
+            assert (one["uses"], one["progress"], one["rank"]) == (1, 1000, 0), one
+            assert one["used_s"] > 0 and one["cores_in_use"] > 0.9, one
+            assert pools.top("night")["cores"][CORES.index(core)]["user"] == one["slot"]
+        pools.refused("needs a terminal", "top", "--pool", "night")
+
+
+def read_until(terminal, wanted):
+    seen = ""
+    while wanted not in seen:
+        ready, _, _ = select.select([terminal], [], [], harness.LIMIT)
+        assert ready, f"no {wanted!r} in {seen!r}"
+        try:
+            seen += os.read(terminal, 4096).decode(errors="replace")
+        except OSError:
+            break
+    return seen
+
+
+def test_top_restores_the_terminal():
+    with Pools() as pools:
+        pools.well("pool", "start", "night")
+        for end in (b"q", b"\x03"):
+            leader, terminal = pty.openpty()
+            before = termios.tcgetattr(terminal)
+            process = subprocess.Popen([SENNIT, "top", "--pool", "night"], env=pools.environment,
+                                       stdin=terminal, stdout=terminal, stderr=terminal,
+                                       start_new_session=True,
+                                       preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+            read_until(leader, "no process takes part")
+            os.write(leader, end)
+            assert "\x1b[?1049l" in read_until(leader, "\x1b[?1049l")
+            assert process.wait(harness.LIMIT) == 0
+            assert termios.tcgetattr(terminal) == before
+            os.close(terminal)
+            os.close(leader)
+
+
+if __name__ == "__main__":
+    harness.run_tests(sys.modules[__name__])

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who takes part in a board and who owns and uses its cores, at one moment. Others change the board
+// meanwhile, so what is said of two cores may not be of the same instant.
+#pragma once
+
+#include "node/board.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sennit::tool {
+
+struct MemberNow {
+    int slot = 0;
+    int job = 0; // stands for its job: the first slot of it
+    int pid = 0;
+    node::Identity identity = 0;
+    int rank = -1;
+    std::string program;
+    double share = 1;
+    int priority = 0;
+    bool leftover = false;
+    bool shares_cores = false; // else it is there for the doorbells only
+    bool waits = false;        // asleep in MPI
+    int owns = 0, uses = 0;
+    int lent = 0;     // of those it owns: others use them
+    int borrowed = 0; // of those it uses: others own them
+    int wants = 0, without = 0;
+    std::int64_t used_ns = 0;
+    std::int64_t borrowed_ns = 0;
+    std::uint64_t moves = 0; // cores that it has borrowed, or left for their owner
+    std::uint64_t late = 0;
+    std::uint64_t progress = 0;
+};
+
+struct CoreNow {
+    int core = 0;
+    int owner = node::kNobody, user = node::kNobody; // slots
+    bool recalled = false;
+};
+
+struct Snapshot {
+    std::int64_t now_ns = 0;
+    std::vector<MemberNow> members; // by slot
+    std::vector<CoreNow> cores;     // those that anybody may use
+
+    const MemberNow *find(int slot) const;
+    // Jobs that share cores.
+    std::vector<int> jobs() const;
+    int owned_by(int job) const;
+};
+
+Snapshot look_at(node::Board &board);
+
+} // namespace sennit::tool
