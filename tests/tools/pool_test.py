@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pools: made, shared, moved, watched, stopped; and what goes wrong with them.
 
-Usage: pool_test.py SENNIT POOL-MEMBER"""
+Usage: pool_test.py SENNIT POOL-MEMBER [PROGRAM-WITH-DLB...]"""
 import fcntl
 import json
 import os
@@ -17,7 +17,7 @@ import time
 import harness
 from harness import eventually
 
-SENNIT, MEMBER = sys.argv[1:3]
+SENNIT, MEMBER, *DLB_PROGRAMS = sys.argv[1:]
 CORES = sorted(os.sched_getaffinity(0))
 
 
@@ -343,6 +343,47 @@ def test_top_shows_a_table():
             assert one["used_s"] > 0 and one["cores_in_use"] > 0.9, one
             assert pools.top("night")["cores"][CORES.index(core)]["user"] == one["slot"]
         pools.refused("needs a terminal", "top", "--pool", "night")
+
+
+def dlb(pools, program, *words):
+    """What the calls have returned, and the last line that says what was found."""
+    done = subprocess.run([program, *map(str, words)], env={**pools.environment, "SENNIT_POOL": "night"},
+                          text=True, capture_output=True, timeout=harness.LIMIT)
+    assert done.returncode == 0 and not done.stderr, done
+    lines = done.stdout.splitlines()
+    calls = dict(line.split(": ", 1) for line in lines if ": " in line)
+    return ({call: int(text.split()[0]) for call, text in calls.items()},
+            [line for line in lines if not line.startswith(tuple(f"{call}: " for call in calls))])
+
+
+def test_programs_written_for_dlb_run():
+    for program in DLB_PROGRAMS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            results, _ = dlb(pools, program, "lewi")
+            assert results["early"] == -2 and results["again"] == -3, results
+            assert results["init"] == results["finalize"] == results["disable"] == 0, results
+            assert results["disabled"] == -4 and results["nothing"] == 2, results
+
+
+def test_schedulers_written_for_dlb_move_cores():
+    for program in DLB_PROGRAMS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            with Member(pools, "night") as first, Member(pools, "night", "other", 2) as second:
+                results, said = dlb(pools, program, "list")
+                assert results["attach"] == results["detach"] == results["list"] == 0, results
+                assert said == [f"of {len(CORES)} cores {first.pid} {second.pid}"], said
+                before = owners(pools.top("night"))
+                _, said = dlb(pools, program, "mask", first.pid)
+                assert said[0].split()[1:] == [str(core) for core, pid in zip(CORES, before)
+                                               if pid == first.pid], said
+                taken = CORES[before.index(second.pid)] if second.pid in before else None
+                assert dlb(pools, program, "mask", 1)[0]["mask"] == -6
+                if taken is not None:
+                    assert dlb(pools, program, "set", first.pid, taken)[0]["set"] == -8
+                    assert dlb(pools, program, "set", first.pid, taken, "steal")[0]["set"] == 0
+                    assert dlb(pools, program, "mask", first.pid)[1] == [f"owns {taken}"]
 
 
 def read_until(terminal, wanted):

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+// include/dlb.h over pools. LeWI's calls are the runtime's sennit_pool_lend and _reclaim, if there
+// is a runtime; DROM's look at the board themselves, so that programs without one may call them.
+#include "dlb.h"
+
+#include "base/compiler.h"
+#include "node/pool.h"
+#include "node/share.h"
+
+#include <atomic>
+#include <cstring>
+#include <dlfcn.h>
+#include <iterator>
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace sennit::node;
+
+std::atomic<bool> g_initialized{false};
+std::atomic<bool> g_enabled{true};
+thread_local bool t_lent = false;
+
+// The board that this process looks at; opened by whoever needs it first.
+pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
+constinit Board g_board;
+int g_users = 0; // DLB_Init and DLB_DROM_Attach
+Cores g_owned;   // as DLB_PollDROM has told it
+
+class Guard {
+  public:
+    Guard() { pthread_mutex_lock(&g_mutex); }
+    ~Guard() { pthread_mutex_unlock(&g_mutex); }
+    Guard(const Guard &) = delete;
+    Guard &operator=(const Guard &) = delete;
+};
+
+// Under the mutex.
+int open_board() {
+    if (g_users > 0) {
+        ++g_users;
+        return DLB_SUCCESS;
+    }
+    Reason reason;
+    const Membership membership = read_membership(reason);
+    Reason why;
+    if (!g_board.open(membership.path, why))
+        return DLB_ERR_NOSHMEM;
+    g_users = 1;
+    return DLB_SUCCESS;
+}
+
+void close_board() {
+    if (--g_users == 0)
+        g_board.close();
+}
+
+int find_slot(int pid) {
+    int found = kNobody;
+    g_board.each([&](int number, Slot &slot) {
+        if (slot.cores.counts.load(std::memory_order_acquire) != 0 &&
+            pid_of(slot.holder.load(std::memory_order_relaxed)) == (pid == 0 ? getpid() : pid))
+            found = number;
+    });
+    return found;
+}
+
+Cores owned_by(int slot) {
+    Cores cores;
+    const CoreTable &table = g_board.core_table();
+    for (int core = 0; core < table.end(); ++core)
+        if (table.state(core).owner == slot)
+            cores.add(core);
+    return cores;
+}
+
+void write_mask(const Cores &cores, dlb_cpu_set_t mask) {
+    if (!mask)
+        return;
+    auto *const set = static_cast<cpu_set_t *>(mask);
+    CPU_ZERO(set);
+    for (int core = 0, end = cores.end(); core < end && core < CPU_SETSIZE; ++core)
+        if (cores.has(core))
+            CPU_SET(core, set);
+}
+
+bool has_core(const_dlb_cpu_set_t mask, int core) {
+    return core < CPU_SETSIZE && CPU_ISSET(core, static_cast<const cpu_set_t *>(mask));
+}
+
+// Who owns cores now is to own as many when they are divided anew.
+void keep_division() {
+    Memory &memory = g_board.policy_memory();
+    memory = {};
+    std::size_t next = 0;
+    g_board.each([&](int number, Slot &slot) {
+        if (slot.cores.counts.load(std::memory_order_acquire) == 0 || slot.member.leftover)
+            return;
+        const int owned = owned_by(number).count();
+        int first = number; // of its job: it stands for the program
+        for (int i = number; i-- > 0;)
+            if (g_board.slot(i).job.load() == slot.job.load() &&
+                g_board.slot(i).cores.counts.load() != 0)
+                first = i;
+        for (Memory::Program &row : memory.programs)
+            if (row.taken != 0 && row.program == first) {
+                row.target += owned;
+                return;
+            }
+        if (next < std::size(memory.programs)) {
+            memory.programs[next].program = first;
+            memory.programs[next].target = owned;
+            memory.programs[next++].taken = 1;
+        }
+    });
+}
+
+int call_runtime(const char *name) {
+    if (!g_initialized.load(std::memory_order_relaxed))
+        return DLB_ERR_NOINIT;
+    if (!g_enabled.load(std::memory_order_relaxed))
+        return DLB_ERR_DISBLD;
+    const auto call = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, name));
+    if (!call)
+        return DLB_NOUPDT; // no OpenMP in this program, or not Sennit's: nothing to lend
+    return call() == 0 ? DLB_SUCCESS : DLB_ERR_UNKNOWN;
+}
+
+int lend() {
+    const int result = call_runtime("sennit_pool_lend");
+    t_lent = t_lent || result == DLB_SUCCESS;
+    return result;
+}
+
+int reclaim() {
+    if (!t_lent && g_initialized.load(std::memory_order_relaxed))
+        return g_enabled.load(std::memory_order_relaxed) ? DLB_NOUPDT : DLB_ERR_DISBLD;
+    const int result = call_runtime("sennit_pool_reclaim");
+    t_lent = t_lent && result != DLB_SUCCESS;
+    return result;
+}
+
+// What happens without being asked for.
+int by_itself() {
+    if (!g_initialized.load(std::memory_order_relaxed))
+        return DLB_ERR_NOINIT;
+    return g_enabled.load(std::memory_order_relaxed) ? DLB_NOUPDT : DLB_ERR_DISBLD;
+}
+
+int set_enabled(bool enabled) {
+    const Guard guard;
+    if (!g_initialized.load(std::memory_order_relaxed))
+        return DLB_ERR_NOINIT;
+    if (g_enabled.load(std::memory_order_relaxed) == enabled)
+        return DLB_NOUPDT;
+    g_enabled.store(enabled, std::memory_order_relaxed);
+    return DLB_SUCCESS;
+}
+
+} // namespace
+
+extern "C" {
+
+SENNIT_EXPORT int DLB_Init(int, const_dlb_cpu_set_t, const char *) {
+    const Guard guard;
+    if (g_initialized.load(std::memory_order_relaxed))
+        return DLB_ERR_INIT;
+    if (const int error = open_board())
+        return error;
+    const int slot = find_slot(0);
+    g_owned = slot == kNobody ? Cores() : owned_by(slot);
+    g_initialized.store(true, std::memory_order_relaxed);
+    return DLB_SUCCESS;
+}
+
+SENNIT_EXPORT int DLB_Finalize() {
+    const Guard guard;
+    if (!g_initialized.load(std::memory_order_relaxed))
+        return DLB_ERR_NOINIT;
+    if (t_lent)
+        reclaim();
+    g_initialized.store(false, std::memory_order_relaxed);
+    close_board();
+    return DLB_SUCCESS;
+}
+
+SENNIT_EXPORT int DLB_Enable() {
+    return set_enabled(true);
+}
+
+SENNIT_EXPORT int DLB_Disable() {
+    if (t_lent)
+        reclaim();
+    return set_enabled(false);
+}
+
+SENNIT_EXPORT const char *DLB_Strerror(int error) {
+    static constexpr const char *texts[] = {
+        "nothing to do",
+        "noted, for later",
+        "done",
+        "failed, for a reason that is not known",
+        "DLB_Init has not been called",
+        "DLB_Init has been called already",
+        "disabled by DLB_Disable",
+        "there is no pool, or it cannot be opened",
+        "no such process in the pool",
+        "the process has not taken the last change yet",
+        "other processes own these cores, or it may not run there",
+        "it took too long",
+        "there is no such callback",
+        "there is no such thing",
+        "it does not go with the other options",
+        "too many requests",
+        "the pool has no room for another process",
+        "Sennit has nothing like it",
+        "Sennit does not measure that",
+    };
+    const int index = DLB_NOUPDT - error;
+    return index >= 0 && index < static_cast<int>(std::size(texts)) ? texts[index]
+                                                                    : "no such error";
+}
+
+SENNIT_EXPORT int DLB_Lend() {
+    return lend();
+}
+SENNIT_EXPORT int DLB_LendCpu(int) {
+    return lend();
+}
+SENNIT_EXPORT int DLB_LendCpus(int) {
+    return lend();
+}
+SENNIT_EXPORT int DLB_LendCpuMask(const_dlb_cpu_set_t) {
+    return lend();
+}
+SENNIT_EXPORT int DLB_Reclaim() {
+    return reclaim();
+}
+SENNIT_EXPORT int DLB_ReclaimCpu(int) {
+    return reclaim();
+}
+SENNIT_EXPORT int DLB_ReclaimCpus(int) {
+    return reclaim();
+}
+SENNIT_EXPORT int DLB_ReclaimCpuMask(const_dlb_cpu_set_t) {
+    return reclaim();
+}
+SENNIT_EXPORT int DLB_AcquireCpu(int) {
+    return reclaim();
+}
+SENNIT_EXPORT int DLB_AcquireCpus(int) {
+    return reclaim();
+}
+SENNIT_EXPORT int DLB_AcquireCpuMask(const_dlb_cpu_set_t) {
+    return reclaim();
+}
+SENNIT_EXPORT int DLB_Borrow() {
+    return by_itself();
+}
+SENNIT_EXPORT int DLB_BorrowCpu(int) {
+    return by_itself();
+}
+SENNIT_EXPORT int DLB_BorrowCpus(int) {
+    return by_itself();
+}
+SENNIT_EXPORT int DLB_BorrowCpuMask(const_dlb_cpu_set_t) {
+    return by_itself();
+}
+SENNIT_EXPORT int DLB_Return() {
+    return by_itself();
+}
+SENNIT_EXPORT int DLB_ReturnCpu(int) {
+    return by_itself();
+}
+SENNIT_EXPORT int DLB_ReturnCpuMask(const_dlb_cpu_set_t) {
+    return by_itself();
+}
+
+SENNIT_EXPORT int DLB_PollDROM(int *count, dlb_cpu_set_t mask) {
+    const Guard guard;
+    if (!g_initialized.load(std::memory_order_relaxed))
+        return DLB_ERR_NOINIT;
+    const int slot = find_slot(0);
+    const Cores now = slot == kNobody ? Cores() : owned_by(slot);
+    if (std::memcmp(&now, &g_owned, sizeof now) == 0)
+        return DLB_NOUPDT;
+    g_owned = now;
+    if (count)
+        *count = now.count();
+    write_mask(now, mask);
+    return DLB_SUCCESS;
+}
+
+// Threads follow by themselves.
+SENNIT_EXPORT int DLB_PollDROM_Update() {
+    return DLB_PollDROM(nullptr, nullptr);
+}
+
+SENNIT_EXPORT int DLB_DROM_Attach() {
+    const Guard guard;
+    return open_board();
+}
+
+SENNIT_EXPORT int DLB_DROM_Detach() {
+    const Guard guard;
+    if (g_users == (g_initialized.load(std::memory_order_relaxed) ? 1 : 0))
+        return DLB_ERR_NOSHMEM;
+    close_board();
+    return DLB_SUCCESS;
+}
+
+SENNIT_EXPORT int DLB_DROM_GetNumCpus(int *count) {
+    const Guard guard;
+    if (g_users == 0)
+        return DLB_ERR_NOSHMEM;
+    const int of_pool = g_board.pool().cores.count();
+    *count = of_pool > 0 ? of_pool : g_board.core_table().end();
+    return DLB_SUCCESS;
+}
+
+SENNIT_EXPORT int DLB_DROM_GetPidList(int *pids, int *count, int most) {
+    const Guard guard;
+    if (g_users == 0)
+        return DLB_ERR_NOSHMEM;
+    *count = 0;
+    g_board.each([&](int, Slot &slot) {
+        if (slot.cores.counts.load(std::memory_order_acquire) != 0 && *count < most)
+            pids[(*count)++] = pid_of(slot.holder.load(std::memory_order_relaxed));
+    });
+    return DLB_SUCCESS;
+}
+
+SENNIT_EXPORT int DLB_DROM_GetProcessMask(int pid, dlb_cpu_set_t mask, dlb_drom_flags_t) {
+    const Guard guard;
+    if (g_users == 0)
+        return DLB_ERR_NOSHMEM;
+    const int slot = find_slot(pid);
+    if (slot == kNobody)
+        return DLB_ERR_NOPROC;
+    write_mask(owned_by(slot), mask);
+    return DLB_SUCCESS;
+}
+
+SENNIT_EXPORT int DLB_DROM_SetProcessMask(int pid, const_dlb_cpu_set_t mask,
+                                          dlb_drom_flags_t flags) {
+    const Guard guard;
+    if (g_users == 0)
+        return DLB_ERR_NOSHMEM;
+    const int slot = find_slot(pid);
+    if (slot == kNobody)
+        return DLB_ERR_NOPROC;
+    CoreTable &table = g_board.core_table();
+    const Cores &allowed = g_board.slot(slot).member.cores;
+    for (int core = 0; core < CPU_SETSIZE; ++core) {
+        if (!has_core(mask, core))
+            continue;
+        const bool is_there = core < table.end() && allowed.has(core);
+        const int owner = is_there ? table.state(core).owner : kNobody;
+        if (!is_there || (owner != kNobody && owner != slot && (flags & DLB_STEAL_CPUS) == 0))
+            return DLB_ERR_PERM;
+    }
+    for (int core = 0; core < table.end(); ++core) {
+        if (has_core(mask, core))
+            table.set_owner(core, slot);
+        else if (table.state(core).owner == slot)
+            table.set_owner(core, kNobody);
+    }
+    keep_division();
+    return DLB_SUCCESS;
+}
+
+} // extern "C"
