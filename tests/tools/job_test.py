@@ -62,6 +62,28 @@ def test_each_rank_gets_the_environment():
         assert seen[rank, "SENNIT_LOCAL_RANKS"] == "2", seen
 
 
+def test_ranks_of_a_pool_take_part_in_it():
+    names = ["SENNIT_POOL", "SENNIT_SHARE", "SENNIT_PRIORITY", "SENNIT_DOORBELLS", "OMP_NUM_THREADS",
+             "SENNIT_LOCAL_RANKS"]
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"SENNIT_BOARD": os.path.join(folder, "board")}
+        pool = ["--pool", "job", "--share", "1/2", "--priority", "3"]
+        with run("print", *names, options=["-n", "2", *pool], environment=environment) as job:
+            code, _, errors = job.finish()
+        assert code == 2 and "no pool 'job'" in errors[0], errors
+        for words in (["pool", "start", "job"], None, ["pool", "stop", "job"]):
+            if words:
+                subprocess.run([SENNIT, *words], env={**os.environ, **environment}, check=True,
+                               stdout=subprocess.DEVNULL)
+                continue
+            with run("print", *names, options=["-n", "2", *pool], environment=environment) as job:
+                out, _ = check(job.finish(), 0, job)
+        assert os.listdir(folder) == []
+    for rank in "01":
+        assert [printed(out)[rank, name] for name in names] == [
+            "job", "1/2", "3", "on", str(PROCESSORS), "2"], out
+
+
 def test_without_n_it_is_one_rank():
     with run(options=()) as job:
         out, _ = check(job.finish(), 0, job)
