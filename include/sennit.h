@@ -250,7 +250,8 @@ int sennit_poll_describe(struct sennit_poll_service *service,
  * one, zeroed. Before its last poll, a thread that is going to sleep stores 1 in `armed`, with a
  * full fence after it, and then sleeps on `rings` (futex(2), not private). Who rings has a full
  * fence after what it has done, looks at `armed`, and, if it could set that from 1 to 0, adds 1 to
- * `rings` and wakes all. Without it, and for what nobody rings for, idle workers look by a timer. */
+ * `rings` and wakes all. Without it, and for what nobody rings for, idle workers look by a timer.
+ */
 struct sennit_doorbell {
     uint32_t rings;
     uint32_t armed;

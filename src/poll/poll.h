@@ -78,8 +78,8 @@ void stop_timer(Timer &timer);
 bool timers_pending();
 std::uint64_t now_ns();
 
-// The watch: look() is called by the ticker every `period_ns` once somebody began it; null: no more.
-// On return no earlier look() is called nor running. Not from look().
+// The watch: look() is called by the ticker every `period_ns` once somebody began it; null: no
+// more. On return no earlier look() is called nor running. Not from look().
 void set_watch(void (*look)(void *arg), void *arg, std::uint64_t period_ns);
 namespace detail {
 extern std::atomic<bool> g_wants_watch;

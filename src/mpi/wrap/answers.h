@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers to the runtime's questions (describer.h) beside MPI_Finalize. The runtime asks on a thread
-// of its own, which MPI_Finalize has to wait for. Each of the two threads writes its word before it
-// reads the other's: one of them sees that the other was first.
+// Answers to the runtime's questions (describer.h) beside MPI_Finalize. The runtime asks on a
+// thread of its own, which MPI_Finalize has to wait for. Each of the two threads writes its word
+// before it reads the other's: one of them sees that the other was first.
 #pragma once
 
 #include <atomic>

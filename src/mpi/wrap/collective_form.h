@@ -22,8 +22,7 @@ enum class CollectiveForm {
 CollectiveForm collective_form(bool has_twin, bool crowded);
 // Its name in reports: the non-blocking form meets no blocking call, where there may be such.
 #define SENNIT_COLLECTIVE_NAME(form, crowded, name)                                                \
-    (!(crowded) &&                                                                                 \
-             ((form) == CollectiveForm::nonblocking || (form) == CollectiveForm::started)          \
+    (!(crowded) && ((form) == CollectiveForm::nonblocking || (form) == CollectiveForm::started)    \
          ? name SENNIT_IN_A_TASK                                                                   \
          : name)
 
