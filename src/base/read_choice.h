@@ -4,6 +4,7 @@
 
 #include "base/option_rows.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -13,15 +14,16 @@ namespace sennit {
 template <class Say>
 int read_choice(const char *variable, const char *fallback, const char *words, Say say) {
     const char *const value = std::getenv(variable);
+    const int otherwise = std::max(find_word(words, fallback), 0); // it is one of them
     if (!value || !*value)
-        return find_word(words, fallback);
+        return otherwise;
     if (const int word = find_word(words, value); word >= 0)
         return word;
     char line[512];
     std::snprintf(line, sizeof line, "%s='%s' is unknown: use one of %s; going on with '%s'",
                   variable, value, words, fallback);
     say(line);
-    return find_word(words, fallback);
+    return otherwise;
 }
 
 } // namespace sennit

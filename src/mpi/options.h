@@ -22,10 +22,11 @@ namespace options {
 #undef SENNIT_CHOICE
 #undef SENNIT_TEXT
 
-inline int read_choice(const OptionRow &row) {
-    return sennit::read_choice(row.variable, row.fallback, row.range, [](const char *line) {
-        std::fprintf(stderr, "sennit: %s\n", line);
-    });
+template <class Choice>
+Choice read_choice(const OptionRow &row) {
+    return static_cast<Choice>(
+        sennit::read_choice(row.variable, row.fallback, row.range,
+                            [](const char *line) { std::fprintf(stderr, "sennit: %s\n", line); }));
 }
 } // namespace options
 

@@ -117,9 +117,8 @@ bool has_teams(std::uint64_t job) {
 void begin_crowd() {
     static constexpr auto get_size = SENNIT_BARE(Comm_size);
     static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
-    const auto choice = static_cast<DoorbellChoice>(options::read_choice(options::doorbells));
-    const bool lends =
-        static_cast<LendingChoice>(options::read_choice(options::lending)) == LendingChoice::on;
+    const auto choice = options::read_choice<DoorbellChoice>(options::doorbells);
+    const bool lends = options::read_choice<LendingChoice>(options::lending) == LendingChoice::on;
     node::Reason bad;
     const node::Membership membership = node::read_membership(bad);
     if (bad && is_first_of_node())

@@ -33,7 +33,7 @@ void ProgressThread::run() {
 
 bool ProgressThread::wanted() {
     static const bool wanted = // a bad word is told of once
-        options::read_choice(options::detach) == static_cast<int>(DetachProgress::progress);
+        options::read_choice<DetachProgress>(options::detach) == DetachProgress::progress;
     return wanted;
 }
 

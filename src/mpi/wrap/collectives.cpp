@@ -7,8 +7,8 @@
 namespace sennit::mpi {
 
 void Collectives::choose() {
-    if (options::read_choice(options::collectives) !=
-        static_cast<int>(CollectiveChoice::nonblocking))
+    if (options::read_choice<CollectiveChoice>(options::collectives) !=
+        CollectiveChoice::nonblocking)
         return;
     all_nonblocking_.store(true, std::memory_order_relaxed);
     attend_to(kCollectives);
