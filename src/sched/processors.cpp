@@ -1,36 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/processors.h"
 
+#include "base/compiler.h"
 #include "base/config.h"
 #include "base/spin.h"
-#include "base/yield_watch.h"
 #include "poll/poll.h"
 
 #include <algorithm>
-#include <atomic>
 #include <sched.h>
 #include <unistd.h>
 
 namespace sennit::sched {
+
+constinit Processors g_processors;
+
 namespace {
 
 constexpr std::uint64_t kDefaultSpinUs = 100;
 // Yields let others work, and a thread that has not slept needs no system call to be woken.
 constexpr std::uint64_t kCrowdedSpinUs = 1000;
 constexpr std::uint64_t kActiveSpinUs = 1'000'000;
-
-int g_processors = 1;
-int g_usable = 1;   // of them, by workers
-long g_sharing = 1; // processes
-std::uint64_t g_ticks_per_us = 1000;
-std::atomic<std::uint64_t> g_spin_budget{0};
-std::atomic<bool> g_crowded{false};
-std::atomic<int> g_active{1}; // workers
-std::atomic<int> g_helpers{0};
-std::atomic<bool> g_shares_cores{false};
-WaitPolicy g_wait_policy = WaitPolicy::unset;
-
-YieldWatch g_yields;
 
 std::uint64_t measure_ticks_per_us() {
     const std::uint64_t ns0 = poll::now_ns();
@@ -41,62 +30,48 @@ std::uint64_t measure_ticks_per_us() {
     return (ticks() - t0) * 1000 / (ns1 - ns0);
 }
 
-// The middle of three: a thread that is put off between two looks at the clocks measures anything.
-void calibrate_ticks() {
-    const std::uint64_t a = measure_ticks_per_us();
-    const std::uint64_t b = measure_ticks_per_us();
-    const std::uint64_t c = measure_ticks_per_us();
-    g_ticks_per_us =
-        std::max<std::uint64_t>(std::max(std::min(a, b), std::min(std::max(a, b), c)), 1);
-}
-
-bool outnumber_processors(int threads) {
-    return threads * g_sharing > g_usable || g_shares_cores.load(std::memory_order_relaxed);
+// Every waiting thread reads these: write only what is new.
+template <class T>
+void renew(std::atomic<T> &word, T value) {
+    if (value != word.load(std::memory_order_relaxed))
+        word.store(value, std::memory_order_relaxed);
 }
 
 } // namespace
 
-int processors() {
-    return g_processors;
+// The middle of three: a thread that is put off between two looks at the clocks measures anything.
+void Processors::calibrate_ticks() {
+    const std::uint64_t a = measure_ticks_per_us();
+    const std::uint64_t b = measure_ticks_per_us();
+    const std::uint64_t c = measure_ticks_per_us();
+    ticks_per_us_ =
+        std::max<std::uint64_t>(std::max(std::min(a, b), std::min(std::max(a, b), c)), 1);
 }
-std::uint64_t ticks_per_us() {
-    return g_ticks_per_us;
-}
-std::uint64_t spin_budget() {
-    const int helpers = g_helpers.load(std::memory_order_relaxed);
-    if (helpers > 0 && config().spin_us < 0 && g_wait_policy == WaitPolicy::unset &&
-        outnumber_processors(g_active.load(std::memory_order_relaxed) + helpers))
+
+std::uint64_t Processors::spin_budget() const {
+    const int helpers = helpers_.load(std::memory_order_relaxed);
+    if (helpers > 0 && config().spin_us < 0 && wait_policy_ == WaitPolicy::unset &&
+        outnumbered_by(active_.load(std::memory_order_relaxed) + helpers))
         return 0;
-    if (g_crowded.load(std::memory_order_relaxed) && g_wait_policy != WaitPolicy::active &&
-        config().spin_us < 0 && processors_wanted())
+    if (crowded() && wait_policy_ != WaitPolicy::active && config().spin_us < 0 && wanted())
         return 0;
-    return g_spin_budget.load(std::memory_order_relaxed);
+    return spin_budget_.load(std::memory_order_relaxed);
 }
 
-bool waits_awake() {
-    return !g_crowded.load(std::memory_order_relaxed) && spin_budget() != 0;
-}
-
-bool crowded() {
-    return g_crowded.load(std::memory_order_relaxed);
-}
-
-void yield_processor() {
+void Processors::yield() {
     const std::uint64_t before = ticks();
     sched_yield();
-    g_yields.note(before, ticks(), g_ticks_per_us);
+    yields_.note(before, ticks(), ticks_per_us_);
 }
 
-bool processors_wanted() {
-    return SENNIT_UNLIKELY(g_yields.seen()) && g_yields.wanted(ticks());
+bool Processors::wanted() const {
+    return SENNIT_UNLIKELY(yields_.seen()) && yields_.wanted(ticks());
 }
 
-namespace {
-
-std::uint64_t spin_us(bool crowded) {
+std::uint64_t Processors::spin_us(bool crowded) const {
     if (config().spin_us >= 0)
         return static_cast<std::uint64_t>(config().spin_us);
-    switch (g_wait_policy) {
+    switch (wait_policy_) {
     case WaitPolicy::active:
         return kActiveSpinUs;
     case WaitPolicy::passive:
@@ -107,58 +82,43 @@ std::uint64_t spin_us(bool crowded) {
     return crowded ? kCrowdedSpinUs : kDefaultSpinUs;
 }
 
-} // namespace
-
-void set_active_workers(int workers) {
-    const bool crowd = outnumber_processors(workers);
-    const std::uint64_t budget = spin_us(crowd) * g_ticks_per_us;
-    // Every waiting thread reads these: write only what is new.
-    if (workers != g_active.load(std::memory_order_relaxed))
-        g_active.store(workers, std::memory_order_relaxed);
-    if (crowd != g_crowded.load(std::memory_order_relaxed))
-        g_crowded.store(crowd, std::memory_order_relaxed);
-    if (budget != g_spin_budget.load(std::memory_order_relaxed))
-        g_spin_budget.store(budget, std::memory_order_relaxed);
+void Processors::set_active(int workers) {
+    const bool crowd = outnumbered_by(workers);
+    renew(active_, workers);
+    renew(crowded_, crowd);
+    renew(spin_budget_, spin_us(crowd) * ticks_per_us_);
 }
 
-void set_sharing(bool shares) {
-    g_shares_cores.store(shares, std::memory_order_relaxed);
-    set_active_workers(g_active.load(std::memory_order_relaxed));
+void Processors::set_sharing(bool shares) {
+    shares_cores_.store(shares, std::memory_order_relaxed);
+    set_active(active_.load(std::memory_order_relaxed));
 }
 
-void add_helpers(int more) {
-    g_helpers.fetch_add(more, std::memory_order_relaxed);
+void Processors::set_wait_policy(WaitPolicy policy) {
+    wait_policy_ = policy;
+    set_active(1);
 }
 
-void set_wait_policy(WaitPolicy policy) {
-    g_wait_policy = policy;
-    set_active_workers(1);
+void Processors::set_usable(int usable) {
+    usable_ = usable;
+    set_active(1);
 }
 
-WaitPolicy wait_policy() {
-    return g_wait_policy;
+void Processors::set_given(int processors) {
+    given_ = processors;
+    set_usable(processors);
 }
 
-void set_usable_processors(int usable) {
-    g_usable = usable;
-    set_active_workers(1);
-}
-
-void set_processors(int processors) {
-    g_processors = processors;
-    set_usable_processors(processors);
-}
-
-void processors_setup() {
+void Processors::begin() {
     cpu_set_t set;
-    g_processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    g_usable = g_processors;
+    given_ = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    usable_ = given_;
     // Who started us is the launcher, or was started by it with our processors.
     const int launchers =
-        sched_getaffinity(getppid(), sizeof set, &set) == 0 ? CPU_COUNT(&set) : g_processors;
-    g_sharing = sharing(config().local_ranks, g_processors, launchers);
+        sched_getaffinity(getppid(), sizeof set, &set) == 0 ? CPU_COUNT(&set) : given_;
+    sharing_ = sharing(config().local_ranks, given_, launchers);
     calibrate_ticks();
-    set_active_workers(1);
+    set_active(1);
 }
 
 } // namespace sennit::sched

@@ -3,43 +3,133 @@
 // stays awake.
 #pragma once
 
+#include "base/yield_watch.h"
+
+#include <atomic>
 #include <cstdint>
 
 namespace sennit::sched {
 
+// OMP_WAIT_POLICY, unless SENNIT_SPIN_US says otherwise.
+enum class WaitPolicy { unset, active, passive };
+
+// What the process starts with, written by begin() and before there are workers that wait: given_,
+// how many it may use; usable_, of them those that threads are bound to; sharing_, how many
+// processes share them; ticks_per_us_; wait_policy_.
+//
+// Hints, written by any thread, relaxed, and only when they change, for every thread that waits
+// reads them: active_, workers that compute at once; helpers_, threads beside them; shares_cores_,
+// with other processes; and what follows from these, crowded_ and spin_budget_. yields_ belongs to
+// whoever yields.
+class Processors {
+  public:
+    constexpr Processors() = default;
+    Processors(const Processors &) = delete;
+    Processors &operator=(const Processors &) = delete;
+
+    void begin();
+    int given() const { return given_; }
+    std::uint64_t ticks_per_us() const { return ticks_per_us_; }
+    WaitPolicy wait_policy() const { return wait_policy_; }
+    bool crowded() const { return crowded_.load(std::memory_order_relaxed); }
+    std::uint64_t spin_budget() const;
+    bool waits_awake() const { return !crowded() && spin_budget() != 0; }
+    bool wanted() const;
+    void yield();
+
+    void set_given(int processors);
+    void set_usable(int usable);
+    void set_active(int workers);
+    void set_wait_policy(WaitPolicy policy);
+    void set_sharing(bool shares);
+    void add_helpers(int more) { helpers_.fetch_add(more, std::memory_order_relaxed); }
+
+  private:
+    void calibrate_ticks();
+    bool outnumbered_by(int threads) const {
+        return threads * sharing_ > usable_ || shares_cores_.load(std::memory_order_relaxed);
+    }
+    std::uint64_t spin_us(bool crowded) const;
+
+    int given_ = 1;
+    int usable_ = 1;
+    long sharing_ = 1;
+    std::uint64_t ticks_per_us_ = 1000;
+    WaitPolicy wait_policy_ = WaitPolicy::unset;
+    std::atomic<std::uint64_t> spin_budget_{0};
+    std::atomic<bool> crowded_{false};
+    std::atomic<int> active_{1};
+    std::atomic<int> helpers_{0};
+    std::atomic<bool> shares_cores_{false};
+    YieldWatch yields_;
+};
+
+#pragma GCC visibility push(hidden)
+extern constinit Processors g_processors;
+#pragma GCC visibility pop
+
+// ---- of this process ----------------------------------------------------------------------------
+
 // How many processors this process may use, and the number of workers that compute at once (set by
 // the room above); see crowded().
-int processors();
-void set_active_workers(int workers);
-void set_sharing(bool shares); // of cores with other processes (sched/cores.h)
-void add_helpers(int more);    // threads that are no workers and compute for suspended tasks
+inline int processors() {
+    return g_processors.given();
+}
+inline void set_active_workers(int workers) {
+    g_processors.set_active(workers);
+}
+// Cores are shared with other processes (sched/cores.h).
+inline void set_sharing(bool shares) {
+    g_processors.set_sharing(shares);
+}
+// Threads that are no workers and compute for suspended tasks.
+inline void add_helpers(int more) {
+    g_processors.add_helpers(more);
+}
 // Threads are bound to this many of the processors.
-void set_usable_processors(int usable);
-void set_processors(int processors); // of those that the process was given
+inline void set_usable_processors(int usable) {
+    g_processors.set_usable(usable);
+}
+// Of those that the process was given.
+inline void set_processors(int processors) {
+    g_processors.set_given(processors);
+}
 
 // How long an idle worker waits awake before it sleeps, in ticks(); nothing where it would keep a
 // helper, see add_helpers, off a processor.
-std::uint64_t spin_budget();
+inline std::uint64_t spin_budget() {
+    return g_processors.spin_budget();
+}
 // Do workers outnumber processors? Then who waits yields the processor rather than spin on it, and
 // what others do within an instant may take long.
-bool crowded();
+inline bool crowded() {
+    return g_processors.crowded();
+}
 // Does an idle worker wait awake at all, on a processor of its own?
-bool waits_awake();
+inline bool waits_awake() {
+    return g_processors.waits_awake();
+}
 // Give the processor to another thread. Where that took long lately (base/yield_watch.h),
 // processors_wanted() holds: who waits had better sleep.
-void yield_processor();
-bool processors_wanted();
+inline void yield_processor() {
+    g_processors.yield();
+}
+inline bool processors_wanted() {
+    return g_processors.wanted();
+}
 // Of `ranks` processes on this machine, how many share this one's processors, if the launcher has
 // spread them over its own evenly. With the same processors as the launcher's, all of them.
 constexpr long sharing(long ranks, int own, int launchers) {
     return own >= launchers ? ranks : (ranks * own + launchers - 1) / launchers;
 }
-// OMP_WAIT_POLICY, unless SENNIT_SPIN_US says otherwise.
-enum class WaitPolicy { unset, active, passive };
-void set_wait_policy(WaitPolicy policy);
-WaitPolicy wait_policy();
-std::uint64_t ticks_per_us();
-
-void processors_setup();
+inline void set_wait_policy(WaitPolicy policy) {
+    g_processors.set_wait_policy(policy);
+}
+inline WaitPolicy wait_policy() {
+    return g_processors.wait_policy();
+}
+inline std::uint64_t ticks_per_us() {
+    return g_processors.ticks_per_us();
+}
 
 } // namespace sennit::sched

@@ -357,7 +357,7 @@ void Worker::after_fork_in_child() {
 }
 
 void setup() {
-    processors_setup();
+    g_processors.begin();
     g_threads.begin();
 }
 
