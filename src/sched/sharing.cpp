@@ -37,6 +37,14 @@ void Worker::need_core() {
         return;
     core_ = share().take(core_);
     counted_ = true;
+    tell_progress(1);
+}
+
+// To the policy, which compares the program's speed with that on other numbers of cores: how often
+// threads went on after a wait - for a region, a barrier, a message -, and tasks.
+void Worker::tell_progress(std::uint64_t waits) {
+    share().note_progress(waits + tasks() - tasks_told_);
+    tasks_told_ = tasks();
 }
 
 void Worker::lend_core() {
@@ -52,6 +60,8 @@ void Worker::look_at_core() {
         need_core();
     else if (share().is_to_leave(core_))
         core_ = share().leave(core_);
+    else
+        tell_progress(0);
 }
 
 void Worker::turn_busy() {

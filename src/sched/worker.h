@@ -237,6 +237,7 @@ class alignas(kCacheLine) Worker {
     void rest();
     void turn_busy();
     void look_at_core();
+    void tell_progress(std::uint64_t waits);
     void settle_groups();
     void pause();
     std::int64_t waited_ns() const;
@@ -287,6 +288,7 @@ class alignas(kCacheLine) Worker {
     std::uint64_t steal_pause_ = 0;                      // microseconds
     bool counted_ = false;                               // among those that compute (sched/cores.h)
     int core_ = -1;                                      // that it had last; -1: none
+    std::uint64_t tasks_told_ = 0;
     unsigned empty_yields_ = 0;
     unsigned busy_yields_ = 0; // that found a fiber to run
     void **exception_globals_ = nullptr;
