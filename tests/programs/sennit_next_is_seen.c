@@ -21,8 +21,9 @@ static double spin_until_it_ran(void) {
     return spent;
 }
 
+static int order; /* of the last two tasks */
+
 static void one_round(void) {
-    int order = 0;
     sleeper = NULL;
     ran = 0;
 #pragma omp task
