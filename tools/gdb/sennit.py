@@ -224,10 +224,9 @@ def fibers_of(worker):
 
 
 def workers():
-    count = int(atomic(lookup(NAMESPACE + "g_count")))
-    table = lookup(NAMESPACE + "g_workers")
-    for i in range(count):
-        worker = atomic(table[i])
+    table = lookup(NAMESPACE + "g_table")
+    for i in range(int(atomic(table["count_"]))):
+        worker = atomic(table["workers_"][i])
         if int(worker) != 0 and not bool(atomic(worker.dereference()["away_"])):
             yield i, worker.dereference()
 
