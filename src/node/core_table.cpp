@@ -56,9 +56,10 @@ int CoreTable::take_own(int slot, const Cores &allowed, int near) {
         const CoreState now = state(core);
         return now.owner == slot && now.user == kNobody && allowed.has(core);
     };
-    if (near != kNobody && is_own(near) && take(near, slot))
+    const int last = end();
+    if (near >= 0 && near < last && is_own(near) && take(near, slot))
         return near;
-    for (int core = 0, last = end(); core < last; ++core)
+    for (int core = 0; core < last; ++core)
         if (is_own(core) && take(core, slot))
             return core;
     return kNobody;

@@ -6,6 +6,8 @@
 #include "sched/processors.h"
 #include "sched/worker.h"
 
+#include <sched.h>
+
 namespace sennit::sched {
 
 void begin_sharing(node::Board &board, node::Slot &slot) {
@@ -32,11 +34,30 @@ void forget_sharing() {
         worker->forget_core();
 }
 
+namespace {
+
+// Go to the core now, rather than when the system next spreads its threads: until then two of them
+// may share one core, and another one stands idle. A push only: the thread's mask stays as it was.
+void go_to(int core) {
+    cpu_set_t mask;
+    if (core == node::kNobody || core == sched_getcpu() || core >= CPU_SETSIZE ||
+        sched_getaffinity(0, sizeof mask, &mask) != 0 || !CPU_ISSET(core, &mask))
+        return;
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(core, &only);
+    if (sched_setaffinity(0, sizeof only, &only) == 0)
+        sched_setaffinity(0, sizeof mask, &mask);
+}
+
+} // namespace
+
 void Worker::need_core() {
     if (counted_ || !shares_cores())
         return;
-    core_ = share().take(core_);
+    core_ = share().take(sched_getcpu());
     counted_ = true;
+    go_to(core_);
     tell_progress(1);
 }
 
@@ -59,7 +80,7 @@ void Worker::look_at_core() {
     if (!counted_)
         need_core();
     else if (share().is_to_leave(core_))
-        core_ = share().leave(core_);
+        go_to(core_ = share().leave(core_));
     else
         tell_progress(0);
 }
