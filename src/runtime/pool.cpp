@@ -82,14 +82,14 @@ SENNIT_EXPORT int sennit_pool_share(void *board, int slot) {
 }
 
 SENNIT_EXPORT int sennit_pool_lend() {
-    if (sched::shares_cores())
-        sched::Worker::here().lend_core();
+    if (sched::Worker *const worker = sched::Worker::self(); worker && sched::shares_cores())
+        worker->lend_core();
     return SENNIT_SUCCESS;
 }
 
 SENNIT_EXPORT int sennit_pool_reclaim() {
-    if (sched::shares_cores())
-        sched::Worker::here().need_core();
+    if (sched::Worker *const worker = sched::Worker::self(); worker && sched::shares_cores())
+        worker->need_core();
     return SENNIT_SUCCESS;
 }
 

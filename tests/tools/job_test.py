@@ -2,6 +2,7 @@
 """Whole jobs under one MPI: environment of the ranks, exit codes, signals, nothing left behind.
 
 Usage: job_test.py SENNIT mpich|openmpi MPIEXEC FOLDER-OF-PROGRAMS"""
+import json
 import os
 import pty
 import signal
@@ -78,6 +79,15 @@ def test_ranks_of_a_pool_take_part_in_it():
                 continue
             with run("print", *names, options=["-n", "2", *pool], environment=environment) as job:
                 out, _ = check(job.finish(), 0, job)
+            # It has no OpenMP of its own: its ranks own cores all the same.
+            with run("wait", options=["-n", "2", *pool], environment=environment) as job:
+                pids = job.rank_pids(2).values()
+                top = subprocess.run([SENNIT, "top", "--pool", "job", "--json"], check=True,
+                                     env={**os.environ, **environment}, stdout=subprocess.PIPE)
+                seen = {one["pid"]: one["shares_cores"] for one in json.loads(top.stdout)["processes"]}
+                assert [seen.get(pid) for pid in pids] == [True, True], (pids, seen)
+                job.process.send_signal(signal.SIGUSR1)
+                check(job.finish(), 0, job)
         assert os.listdir(folder) == []
     for rank in "01":
         assert [printed(out)[rank, name] for name in names] == [

@@ -59,9 +59,14 @@ bool is_same_file(const std::string &a, const std::string &b) {
 // LD_LIBRARY_PATH loses against DT_RPATH, an absolute NEEDED and a name that we have no link for,
 // and a script may put other folders in front of it. Then only a preload puts our symbols in front
 // of the stock runtime's; so it does for what comes later with a name of its own.
-bool must_preload_openmp(Plan &plan, const Installation &installation) {
+bool must_preload_openmp(Plan &plan, const Request &request, const Installation &installation) {
     const Program &program = plan.program;
     bool must = program.script && !program.openmp_libraries.empty();
+    if (request.pool && program.openmp_libraries.empty()) {
+        must = true;
+        plan.notes.push_back("Sennit's OpenMP library is preloaded: it takes and lends the cores "
+                             "of the pool");
+    }
     if (program.brings_more && !program.uses_mpi_or_openmp()) {
         must = true;
         plan.notes.push_back("what it loads or starts cannot be seen before: Sennit's OpenMP "
@@ -175,7 +180,7 @@ Plan make_plan(const Request &request, const Installation &installation,
     std::vector<std::string> preload;
     if (plan.mpi)
         preload.push_back(installation.mpi_library(*plan.mpi));
-    if (must_preload_openmp(plan, installation))
+    if (must_preload_openmp(plan, request, installation))
         preload.push_back(installation.openmp_library());
     if (plan.mpi &&
         !text_of(environment("SENNIT_NETWORK")).empty()) // behind ours: it is the network
