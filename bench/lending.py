@@ -14,7 +14,7 @@ ROWS = [(row, grain) for row in ("uneven", "turns") for grain in (100, 1000, 100
 # threads a rank; settings; under Sennit?
 WAYS = {"one thread a core": (1, {}, True), "stock": (2, {}, False),
         "Sennit, no doorbells": (2, {"SENNIT_DOORBELLS": "off"}, True),
-        "Sennit, no lending": (2, {"SENNIT_LENDING": "off"}, True), "Sennit": (2, {}, True)}
+        "Sennit": (2, {}, True), "Sennit, lending": (2, {"SENNIT_LENDING": "on"}, True)}
 
 
 def run_once(build, mpi, row, grain, way, timeout):

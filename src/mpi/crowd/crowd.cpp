@@ -159,7 +159,7 @@ void begin_crowd() {
             g_board.abandon();
         });
     }
-    if (g_own && lends && (membership.in_pool || has_teams(job))) {
+    if (g_own && (membership.in_pool || (lends && has_teams(job)))) {
         g_neighbours.share_cores(true);
         share_cores(g_board.memory(), g_board.number_of(*g_own));
     }
