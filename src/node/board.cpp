@@ -39,13 +39,6 @@ Layout &layout(const Segment &segment) {
     return *static_cast<Layout *>(segment.memory());
 }
 
-void at_least(std::atomic<std::int32_t> &end, int wanted) {
-    int now = end.load(std::memory_order_relaxed);
-    while (now < wanted && !end.compare_exchange_weak(now, wanted, std::memory_order_acq_rel,
-                                                      std::memory_order_relaxed)) {
-    }
-}
-
 } // namespace
 
 Cores allowed_cores() {
@@ -150,7 +143,7 @@ Slot *Board::join(std::uint64_t job, const Member &member) {
                 continue;
             slot.image = own_image();
             slot.member = member;
-            at_least(layout(segment_).slots_end, number_of(slot) + 1);
+            raise_to(layout(segment_).slots_end, number_of(slot) + 1);
             slot.job.store(job, std::memory_order_release); // pairs with each()
             return &slot;
         }

@@ -30,11 +30,7 @@ bool CoreTable::update(int core, Change change) {
 }
 
 void CoreTable::widen(const Cores &cores) {
-    const int wanted = cores.end();
-    int now = end_.load(std::memory_order_relaxed);
-    while (now < wanted && !end_.compare_exchange_weak(now, wanted, std::memory_order_release,
-                                                       std::memory_order_relaxed)) {
-    }
+    raise_to(end_, cores.end());
 }
 
 CoreState CoreTable::state(int core) const {

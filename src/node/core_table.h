@@ -33,6 +33,14 @@ namespace sennit::node {
 constexpr int kMostSlots = 1024;
 constexpr int kMostCores = 1024; // larger core numbers are not told
 
+// To `least`, if it is less. acq_rel: who reads it sees what was done before.
+inline void raise_to(std::atomic<std::int32_t> &number, std::int32_t least) {
+    std::int32_t now = number.load(std::memory_order_relaxed);
+    while (now < least && !number.compare_exchange_weak(now, least, std::memory_order_acq_rel,
+                                                        std::memory_order_relaxed)) {
+    }
+}
+
 // A set of cores.
 struct Cores {
     std::uint64_t words[kMostCores / 64] = {};

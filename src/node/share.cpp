@@ -2,6 +2,7 @@
 #include "node/share.h"
 
 #include "base/clock.h"
+#include "base/spin.h"
 
 #include <algorithm>
 #include <array>
@@ -30,6 +31,9 @@ struct Members {
 
     void read(Board &of);
     int find(int slot) const { return slot == kNobody ? kNobody : claimant_of[slot]; }
+    std::span<const bool> are_recalled() const {
+        return {recalled, static_cast<std::size_t>(cores_count)};
+    }
     // As `asker` asks it, one thread of whom wants a core at least.
     View view(int asker) {
         claimants[asker].wants = std::max(claimants[asker].wants, 1);
@@ -90,20 +94,11 @@ void Members::read(Board &of) {
     }
 }
 
-Members g_members; // of who holds g_looking
+Members g_members; // of who holds g_looking; its arrays are large
 SpinLock g_looking;
 
-const Policy &policy_on(Board &board) {
-    const PoolSettings &pool = board.pool();
-    const Policy *policy =
-        pool.named.load(std::memory_order_acquire) != 0 ? policy_of(pool.policy) : nullptr;
-    return policy ? *policy : *policy_of("lend");
-}
-
-} // namespace
-
-// A view of the board, for one question to the policy.
-class Share::Look {
+// The members as they are now, for questions to the policy.
+class Look {
   public:
     explicit Look(Board &board) {
         g_looking.lock();
@@ -115,41 +110,42 @@ class Share::Look {
     Members *operator->() const { return &g_members; }
 };
 
+const Policy &policy_on(Board &board) {
+    const PoolSettings &pool = board.pool();
+    const Policy *policy =
+        pool.named.load(std::memory_order_acquire) != 0 ? policy_of(pool.policy) : nullptr;
+    return policy ? *policy : *policy_of("lend");
+}
+
+} // namespace
+
 void divide_cores(Board &board) {
     CoreTable &table = board.core_table();
-    static std::array<int, kMostCores> owners;
-    g_looking.lock();
-    for (std::uint32_t seen = table.changes(), now = seen + 1; seen != now; now = table.changes()) {
+    static std::array<int, kMostCores> owners; // of who looks
+    std::uint32_t seen = 0;
+    do {
         seen = table.changes();
-        g_members.read(board);
-        divide(g_members.view(), board.policy_memory(),
-               {owners.data(), static_cast<std::size_t>(g_members.cores_count)});
-        for (int core = 0; core < g_members.cores_count; ++core)
-            table.set_owner(core,
-                            owners[core] == kNobody ? kNobody : g_members.slots[owners[core]]);
-    }
-    g_looking.unlock();
+        const Look look(board);
+        divide(look->view(), board.policy_memory(),
+               {owners.data(), static_cast<std::size_t>(look->cores_count)});
+        for (int core = 0; core < look->cores_count; ++core)
+            table.set_owner(core, owners[core] == kNobody ? kNobody : look->slots[owners[core]]);
+    } while (table.changes() != seen);
 }
 
 void rethink_cores(Board &board) {
-    g_looking.lock();
-    g_members.read(board);
-    const Policy &policy = policy_on(board);
-    const bool divides = policy.rethink(g_members.view(), monotonic_ns(), board.policy_memory());
-    g_looking.unlock();
-    if (divides)
+    const auto think = [&] {
+        const Look look(board);
+        return policy_on(board).rethink(look->view(), monotonic_ns(), board.policy_memory());
+    };
+    if (think())
         divide_cores(board);
     // Who uses more than its program gains from goes, at its next scheduling point.
-    g_looking.lock();
-    g_members.read(board);
-    const std::span<const bool> recalled(g_members.recalled,
-                                         static_cast<std::size_t>(g_members.cores_count));
-    for (int core = surplus(g_members.view(), recalled); core != kNobody;
-         core = surplus(g_members.view(), recalled)) {
-        g_members.recalled[core] = true;
+    const Look look(board);
+    for (int core; (core = surplus(look->view(), look->are_recalled())) != kNobody;) {
+        look->recalled[core] = true;
         board.core_table().recall(core, kNobody);
     }
-    g_looking.unlock();
 }
 
 void Share::begin(Board &board, Slot &slot) {
@@ -205,9 +201,9 @@ void Share::begin_use(int core) {
     board_->core_table().since_ns(core).store(monotonic_ns(), std::memory_order_relaxed);
 }
 
-int Share::take(int near, bool waits) {
+int Share::take(int near) {
     const Entry entry(*this);
-    return entry ? take_inside(near, waits) : kNobody;
+    return entry ? take_inside(near, true) : kNobody;
 }
 
 void Share::give(int core) {
@@ -275,8 +271,7 @@ void Share::recall() {
     const int me = look->find(number_);
     if (me == kNobody)
         return;
-    const int core = policy_->recalls(
-        look->view(me), me, {look->recalled, static_cast<std::size_t>(look->cores_count)});
+    const int core = policy_->recalls(look->view(me), me, look->are_recalled());
     if (core != kNobody)
         board_->core_table().recall(core, number_);
 }

@@ -8,7 +8,6 @@
 // as overdue. So programs whose threads wait for each other in ways that nobody sees go on.
 #pragma once
 
-#include "base/spin.h"
 #include "node/board.h"
 
 namespace sennit::node {
@@ -31,9 +30,8 @@ class Share {
     bool on() const { return on_.load(std::memory_order_relaxed); }
 
     // The calling thread is about to compute: the core that it may use. kNobody: none, it runs
-    // beyond the cores. `near`: the one that it had last, or kNobody. `waits`: until there is one,
-    // as said above; else it returns at once.
-    int take(int near, bool waits = true);
+    // beyond the cores. `near`: the one that it would like best, or kNobody.
+    int take(int near);
     // It does not compute any more; what take() has returned.
     void give(int core);
     // At a scheduling point: is it to leave the core, or (kNobody) to look for one?
@@ -48,13 +46,11 @@ class Share {
 
   private:
     static constexpr std::int64_t kPatienceNs = 20'000'000;
-    class Look; // a view of the board, for one question to the policy
 
     bool is_late() const;
     int try_take(int near);
     int borrow();
     int wait_for_core(int near);
-    bool may_run_without();
     void begin_use(int core);
     int take_inside(int near, bool waits);
     void give_inside(int core);
@@ -89,7 +85,6 @@ class Share {
     std::int64_t longest_ns_ = kPatienceNs;
     std::atomic<std::int64_t> patience_ns_{0}; // it adapts
     std::atomic<std::int64_t> next_sweep_ns_{0};
-    SpinLock looking_; // one Look at a time, for its arrays are large
 };
 
 // Divide the cores among those who take part, anew: somebody joined, left or died.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/crowd/crowd.h"
 
-#include "base/clock.h"
 #include "base/rank.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/meet.h"
@@ -16,7 +15,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <time.h>
