@@ -8,6 +8,7 @@
 #include "watch/thread_state.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <pthread.h>
 
@@ -217,7 +218,7 @@ int Survey::add_sleep(const sched::Worker &worker) {
     fill(waiter, memory_.get_or(&worker.slot, static_cast<sched::Slot *>(nullptr)));
     if (!fill_mutex(waiter, sleep))
         waiter.primitive = {"futex", sleep.futex, nullptr};
-    std::strcpy(waiter.primitive_name, waiter.primitive.what);
+    std::snprintf(waiter.primitive_name, sizeof waiter.primitive_name, "%s", waiter.primitive.what);
     waiter.outside = !memory_.get_or(waiter.primitive.holder, static_cast<const void *>(nullptr));
     return add(waiter);
 }

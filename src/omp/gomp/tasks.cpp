@@ -34,7 +34,7 @@ struct Block {
     Arguments arguments;
     unsigned clauses;
     int priority;
-    void *detach; // where the event's handle goes
+    void *detach; // where the event's handle goes; null without one
 
     [[gnu::always_inline]] void *entry() const { return reinterpret_cast<void *>(function); }
     [[gnu::always_inline]] void call() const { gomp::call(function, arguments); }
@@ -51,7 +51,7 @@ struct Block {
                     sizeof(Call) + static_cast<std::size_t>(arguments.size + arguments.align - 1)};
     }
     [[gnu::always_inline]] void fill(Task &task) const {
-        if (clauses & gomp::kDetach) {
+        if (detach) {
             *static_cast<void **>(detach) = &task; // the handle is the task, for the body, too
             if (arguments.data)
                 *static_cast<void **>(arguments.data) = &task;
@@ -70,8 +70,10 @@ SENNIT_NOINLINE void make_any(ompt::Site site, Function function, void *data, Co
                               int priority, void *detach) {
     const gomp::Dependences given((flags & gomp::kDepend) ? depend : nullptr);
     SENNIT_READ_DEPENDENCES(depends, count, given)
-    const task::Request request{depends, count, if_clause, (flags & gomp::kDetach) != 0};
-    const Block block{function, {data, copy, size, align}, flags, priority, detach};
+    const bool detaches = (flags & gomp::kDetach) != 0;
+    const task::Request request{depends, count, if_clause, detaches};
+    const Block block{
+        function, {data, copy, size, align}, flags, priority, detaches ? detach : nullptr};
     omp::create_task<Body>(omp::here(), site, request, block);
 }
 

@@ -40,7 +40,7 @@ class Matching {
         Process &process = job_.processes[p];
         std::vector<Probed> probed; // in order
         for (std::uint32_t c = 0; c < process.calls.size(); ++c) {
-            Call &call = process.calls[c];
+            const Call &call = process.calls[c];
             const std::string name = process.file.name_of(call.name);
             const bool takes = name == "MPI_Mprobe" || name == "MPI_Improbe";
             if (call.probe && !takes)
