@@ -34,6 +34,7 @@ class Array {
         return items_ || count == 0;
     }
     void pop() { --size_; }
+    void clear() { size_ = 0; }
     void swap(Array &other) {
         std::swap(items_, other.items_);
         std::swap(size_, other.size_);

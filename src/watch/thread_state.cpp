@@ -8,6 +8,7 @@
 #include <cstring>
 #include <linux/futex.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace sennit::watch {
@@ -76,6 +77,18 @@ ThreadState state_of(int thread_id) {
     const std::uint64_t user = std::strtoull(at, &next, 10);
     state.used = user + std::strtoull(next, nullptr, 10);
     return state;
+}
+
+std::uint64_t used_by(int thread_id) {
+    constexpr unsigned kOfThread = 4; // as pthread_getcpuclockid makes it, which wants a pthread_t
+    constexpr unsigned kOnProcessor = 2;
+    const auto clock =
+        static_cast<clockid_t>(~static_cast<unsigned>(thread_id) << 3 | kOfThread | kOnProcessor);
+    timespec time{};
+    if (clock_gettime(clock, &time) != 0)
+        clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(time.tv_nsec);
 }
 
 Sleep sleep_of(int thread_id) {

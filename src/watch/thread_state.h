@@ -12,6 +12,9 @@ struct ThreadState {
 };
 ThreadState state_of(int thread_id);
 
+// Processor time that it has had, in ns, up to now; the time of day where the kernel does not say.
+std::uint64_t used_by(int thread_id);
+
 // A thread that sleeps in the kernel.
 struct Sleep {
     enum class In : std::uint8_t {

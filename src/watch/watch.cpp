@@ -70,6 +70,26 @@ Watch::Glance Watch::glance() {
     return seen;
 }
 
+// Who was woken and has not run since shows the same as one whom nobody has woken.
+bool Watch::anyone_starves() {
+    starved_.turn();
+    bool found = false;
+    auto look_at = [&](int thread_id) {
+        found |= starved_.starves(thread_id, used_by(thread_id),
+                                  [&] { return state_of(thread_id).runs; });
+    };
+    const int ticker = gettid();
+    for (const sched::Worker &worker : sched::Worker::all())
+        if (!worker.away() && worker.thread_id() != ticker)
+            look_at(worker.thread_id());
+    each_blocked(
+        [](void *arg, const Blocked &thread) {
+            (*static_cast<decltype(look_at) *>(arg))(thread.thread_id);
+        },
+        &look_at);
+    return found;
+}
+
 void Watch::forget() {
     std::free(stillness_.message);
     std::free(stillness_.calls);
@@ -177,7 +197,8 @@ void Watch::look() {
     // A look that comes late (the process was stopped, or starved) proves nothing about the time
     // since the last one.
     const bool late = before - stillness_.last_look > 2 * period;
-    if (!seen.still || !stillness_.since || seen.trail != stillness_.trail || late ||
+    const bool starves = anyone_starves();
+    if (!seen.still || !stillness_.since || seen.trail != stillness_.trail || late || starves ||
         foreign_.at_work(before, stillness_.last_look)) {
         begin_anew(seen, before);
         return;

@@ -5,7 +5,8 @@
 // that blocks in calls of an asynchronous library we see whether it is still in the same call. If
 // every one of them shows the same at two looks, none of them did anything in between. A program is
 // reported only if that is so for the whole grace time, and never while a thread runs code that we
-// do not know. So we may be silent about a slow program, but we never report one that is only slow.
+// do not know, or gets no processor. So we may be silent about a slow program, but we never report
+// one that is only slow.
 //
 // One process knows only about itself. If it waits for other ranks, it tells `sennit run`. That
 // speaks up when all ranks stood still *at the same time* (tools/sennit/hang_watch.h).
@@ -13,6 +14,7 @@
 
 #include "watch/foreign.h"
 #include "watch/link.h"
+#include "watch/starved.h"
 
 #include <atomic>
 #include <cstdint>
@@ -47,6 +49,7 @@ class Watch {
     };
 
     static Glance glance();
+    bool anyone_starves();
     void look();
     void begin_anew(const Glance &seen, std::uint64_t before);
     bool judge(std::uint64_t now);
@@ -57,6 +60,7 @@ class Watch {
 
     Stillness stillness_;
     Foreign foreign_;
+    Starved starved_;
     Link link_;
     const Regions *regions_ = nullptr;
     std::uint64_t grace_ = 0;

@@ -100,7 +100,7 @@ def main():
                  r"the initial task: barrier, or the end of the program or thread: tasks are left",
                  r"task '.*': suspended by a library, waits for an event from outside "
                  r"\(sennit_task_resume\), in suspend_for_ever \[hang_victim\+0x")
-    for case in ("slow_task", "slow_thread", "serial"):
+    for case in ("slow_task", "slow_thread", "serial", "starved"):
         silent(options, case)
     silent(options, "slow_waker", mode=None)
     for case in ("reads_input", "joins"):

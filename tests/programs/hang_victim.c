@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Programs that hang, and programs that only look like it: hang_victim <case>. Run by hang.py. */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <omp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -329,6 +332,56 @@ static void serial(void) {
     puts("done");
 }
 
+/* A task gets the lock that it waits for, but its thread gets no processor to go on: it is the
+ * least of all that want that one. */
+static void fill_core(int core) {
+    enum { kPrograms = 24 };
+    for (int i = 0; i < kPrograms; ++i)
+        if (fork() == 0) {
+            cpu_set_t only;
+            CPU_ZERO(&only);
+            CPU_SET(core, &only);
+            sched_setaffinity(0, sizeof only, &only);
+            for (const double end = seconds() + 4; seconds() < end;) {
+            }
+            _exit(0);
+        }
+}
+static void turn_least(int core) {
+    const struct sched_param none = {0};
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(core, &only);
+    sched_setaffinity(0, sizeof only, &only);
+    sched_setscheduler(0, SCHED_IDLE, &none);
+}
+static void starved(void) {
+    const int core = sched_getcpu();
+    omp_init_lock(&first);
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 0)
+        usleep(100000); /* the other one waits, and the ticker, which it starts, is as any thread */
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 0) {
+        omp_set_lock(&first);
+        while (taken < 1) {
+        }
+        usleep(100000);
+        fill_core(core);
+        usleep(100000);
+        omp_unset_lock(&first);
+    } else {
+        turn_least(core);
+        usleep(10000);
+        taken = 1;
+        omp_set_lock(&first);
+        omp_unset_lock(&first);
+    }
+    while (wait(NULL) > 0) {
+    }
+    puts("done");
+}
+
 int main(int count, char **arguments) {
     static const struct {
         const char *name;
@@ -349,7 +402,8 @@ int main(int count, char **arguments) {
                  {"slow_task", slow_task},
                  {"slow_thread", slow_thread},
                  {"reads_input", reads_input},
-                 {"serial", serial}};
+                 {"serial", serial},
+                 {"starved", starved}};
     for (size_t i = 0; count == 2 && i < sizeof cases / sizeof *cases; ++i)
         if (strcmp(arguments[1], cases[i].name) == 0) {
             cases[i].run();
