@@ -266,10 +266,34 @@ int sennit_poll_doorbell(struct sennit_doorbell *bell);
 int sennit_pool_share(void *board, int slot);
 /* The calling thread waits for something outside: until it reclaims a core, other threads and
  * processes may have its own. It need not stop to compute, but then it does so beside them. Without
- * effect where cores are not shared, and on threads that have not used OpenMP. A thread that reclaims waits until it has a core, but never
- * long (docs/user/pool.md). */
+ * effect where cores are not shared, and on threads that have not used OpenMP. A thread that
+ * reclaims waits until it has a core, but never long (docs/user/pool.md). */
 int sennit_pool_lend(void);
 int sennit_pool_reclaim(void);
+
+/* Up to `most` more threads of the process are about to compute. Its own cores that others use are
+ * recalled, and kept for it for 10 ms. *cores (may be null): how many it can have, free now or at
+ * the next scheduling point of their users; 0 where cores are not shared. Threads take them by
+ * themselves as they begin to compute. 0 takes back what was asked before. */
+int sennit_pool_ask(int most, int *cores);
+
+/* Cores of a process, or of all processes of a program, and its threads that want some. */
+struct sennit_pool_part {
+    int32_t owned;
+    int32_t used;     /* now; its own or others' */
+    int32_t lent;     /* its own, used by others */
+    int32_t borrowed; /* others', used by it */
+    int32_t wanted;   /* threads that wait for a core */
+    int32_t without;  /* threads that compute without one */
+};
+struct sennit_pool_state {
+    int32_t cores; /* that the process shares with others and may use; 0: it shares none */
+    int32_t free;  /* of them: nobody uses them now */
+    struct sennit_pool_part process;
+    struct sennit_pool_part program; /* the process and the others of its job on this node */
+};
+/* As it is now, for a program that chooses how much to do. */
+int sennit_pool_get_state(struct sennit_pool_state *state);
 
 /* Remove a service. On return no thread runs it and none will. Not from inside the service. */
 int sennit_poll_unregister(sennit_poll_service *service);

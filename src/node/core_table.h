@@ -69,6 +69,10 @@ struct alignas(64) CoreUse {
     std::atomic<std::uint32_t> counts; // it takes part; release, read by acquire
     std::atomic<std::int32_t> wants;   // threads that wait for a core
     std::atomic<std::int32_t> without; // threads that run without one
+    // Threads that are about to want a core (Share::ask). For a moment only: whoever reads looks at
+    // the time.
+    std::atomic<std::int32_t> asked;
+    std::atomic<std::int64_t> asked_until_ns; // CLOCK_MONOTONIC
     // For those who look on (`sennit top`): since the process joined.
     std::atomic<std::int64_t> used_ns;     // on cores, summed over them
     std::atomic<std::int64_t> borrowed_ns; // of it, on others' cores

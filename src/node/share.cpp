@@ -18,6 +18,26 @@ constexpr std::int64_t kYieldNs = 100'000;
 constexpr std::int64_t kNapNs = 2'000'000;
 constexpr std::int64_t kShortestNs = 1'000'000;
 constexpr std::int64_t kSweepNs = 100'000'000;
+// How long cores are kept for those who have asked: longer than a thread takes to wake up.
+constexpr std::int64_t kAskedNs = 10'000'000;
+
+// Threads of the slot's process that want a core now, or will in a moment.
+int wanted(const CoreUse &use) {
+    const int now =
+        use.wants.load(std::memory_order_relaxed) + use.without.load(std::memory_order_relaxed);
+    const int asked = use.asked.load(std::memory_order_relaxed);
+    return asked > 0 && monotonic_ns() < use.asked_until_ns.load(std::memory_order_relaxed)
+               ? now + asked
+               : now;
+}
+
+// One that had asked has come.
+void answer(CoreUse &use) {
+    std::int32_t asked = use.asked.load(std::memory_order_relaxed);
+    while (asked > 0 &&
+           !use.asked.compare_exchange_weak(asked, asked - 1, std::memory_order_relaxed)) {
+    }
+}
 
 struct Members {
     Claimant claimants[kMostSlots];
@@ -72,8 +92,7 @@ void Members::read(Board &of) {
         claimant.share = slot.member.share;
         claimant.priority = slot.member.priority;
         claimant.leftover = slot.member.leftover;
-        claimant.wants =
-            use.wants.load(std::memory_order_relaxed) + use.without.load(std::memory_order_relaxed);
+        claimant.wants = wanted(use);
         claimant.used_ns = use.used_ns.load(std::memory_order_relaxed);
         claimant.progress = static_cast<double>(use.progress.load(std::memory_order_relaxed));
         const Memory::Program *const known = find_program(board->policy_memory(), program);
@@ -212,6 +231,7 @@ void Share::give(int core) {
 }
 
 int Share::take_inside(int near, bool waits) {
+    answer(slot_->cores);
     int core = try_take(near);
     if (core == kNobody && waits && running_.load(std::memory_order_relaxed) > 0)
         core = wait_for_core(near);
@@ -352,6 +372,71 @@ int Share::leave(int core) {
         return kNobody;
     give_inside(core);
     return take_inside(kNobody, core != kNobody);
+}
+
+int Share::ask(int most) {
+    const Entry entry(*this);
+    if (!entry)
+        return 0;
+    CoreUse &use = slot_->cores;
+    use.asked_until_ns.store(monotonic_ns() + kAskedNs, std::memory_order_relaxed);
+    use.asked.store(most, std::memory_order_relaxed);
+    const Look look(*board_);
+    const int me = look->find(number_);
+    if (me == kNobody || most <= 0)
+        return 0;
+    int found = 0;
+    const auto next_free = [&] { return best_free(*policy_, look->view(me), me); };
+    for (int core; found < most && (core = next_free()) != kNobody; ++found) {
+        look->cores[core].user = me;
+        ++look->claimants[me].uses;
+        --look->claimants[me].wants;
+    }
+    const auto next_used = [&] {
+        return policy_->recalls(look->view(me), me, look->are_recalled());
+    };
+    for (int core; found < most && (core = next_used()) != kNobody; ++found) {
+        look->recalled[core] = true;
+        board_->core_table().recall(core, number_);
+    }
+    return found;
+}
+
+void Share::tell(sennit_pool_state &state) {
+    const Entry entry(*this);
+    if (!entry)
+        return;
+    const auto job_of = [&](int slot) {
+        return slot == kNobody ? 0 : board_->slot(slot).job.load(std::memory_order_relaxed);
+    };
+    const std::uint64_t job = job_of(number_);
+    const auto count = [](sennit_pool_part &part, bool owns, bool uses, bool in_use) {
+        part.owned += owns ? 1 : 0;
+        part.used += uses ? 1 : 0;
+        part.lent += owns && !uses && in_use ? 1 : 0;
+        part.borrowed += uses && !owns ? 1 : 0;
+    };
+    const CoreTable &table = board_->core_table();
+    for (int core = 0; core < table.end(); ++core) {
+        const CoreState now = table.state(core);
+        const bool in_use = now.user != kNobody, may_use = slot_->member.cores.has(core);
+        state.cores += may_use ? 1 : 0;
+        state.free += may_use && !in_use ? 1 : 0;
+        count(state.process, now.owner == number_, now.user == number_, in_use);
+        count(state.program, job_of(now.owner) == job, job_of(now.user) == job, in_use);
+    }
+    board_->each([&](int number, Slot &slot) {
+        if (slot.job.load(std::memory_order_relaxed) != job)
+            return;
+        const int wants = slot.cores.wants.load(std::memory_order_relaxed),
+                  without = slot.cores.without.load(std::memory_order_relaxed);
+        state.program.wanted += wants;
+        state.program.without += without;
+        if (number == number_) {
+            state.process.wanted = wants;
+            state.process.without = without;
+        }
+    });
 }
 
 void Share::note_progress(std::uint64_t units) {

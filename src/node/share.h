@@ -9,6 +9,7 @@
 #pragma once
 
 #include "node/board.h"
+#include "sennit.h"
 
 namespace sennit::node {
 
@@ -40,6 +41,13 @@ class Share {
     }
     // give() to who wants it, take() another one.
     int leave(int core);
+
+    // Up to `most` more threads are about to compute. Own cores that others use are recalled, and
+    // kept for a moment. How many it can have: free now, or at their users' next scheduling point.
+    int ask(int most);
+
+    // How its cores are used now, for those who look on.
+    void tell(sennit_pool_state &state);
 
     // Work done, in whatever unit: the policy compares it with itself only.
     void note_progress(std::uint64_t units);

@@ -93,5 +93,23 @@ SENNIT_EXPORT int sennit_pool_reclaim() {
     return SENNIT_SUCCESS;
 }
 
+SENNIT_EXPORT int sennit_pool_ask(int most, int *cores) {
+    if (most < 0)
+        return SENNIT_ERR_PARAMETER;
+    const int found = sched::shares_cores() ? sched::share().ask(most) : 0;
+    if (cores)
+        *cores = found;
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_pool_get_state(sennit_pool_state *state) {
+    if (!state)
+        return SENNIT_ERR_PARAMETER;
+    *state = {};
+    if (sched::shares_cores())
+        sched::share().tell(*state);
+    return SENNIT_SUCCESS;
+}
+
 } // extern "C"
 } // namespace sennit

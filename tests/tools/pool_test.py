@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pools: made, shared, moved, watched, stopped; and what goes wrong with them.
 
-Usage: pool_test.py SENNIT POOL-MEMBER [PROGRAM-WITH-DLB...]"""
+Usage: pool_test.py SENNIT POOL-MEMBER [DLB-CALLS... POOL-CALLS...]"""
 import fcntl
 import json
 import os
@@ -17,7 +17,9 @@ import time
 import harness
 from harness import eventually
 
-SENNIT, MEMBER, *DLB_PROGRAMS = sys.argv[1:]
+SENNIT, MEMBER, *PROGRAMS = sys.argv[1:]
+DLB_PROGRAMS = [one for one in PROGRAMS if "dlb_calls" in one]
+POOL_PROGRAMS = [one for one in PROGRAMS if "pool_calls" in one]
 CORES = sorted(os.sched_getaffinity(0))
 
 
@@ -343,6 +345,47 @@ def test_top_shows_a_table():
             assert one["used_s"] > 0 and one["cores_in_use"] > 0.9, one
             assert pools.top("night")["cores"][CORES.index(core)]["user"] == one["slot"]
         pools.refused("needs a terminal", "top", "--pool", "night")
+
+
+def told(process):
+    """What one line of pool_calls says."""
+    words = process.stdout.readline().split()
+    assert len(words) == 19, words
+    return {name: int(value) for name, value in zip(words[1::2], words[2::2])}
+
+
+def test_programs_ask_for_cores_and_see_how_they_are_used():
+    for program in POOL_PROGRAMS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            with subprocess.Popen([SENNIT, "exec", "--pool", "night", program], text=True,
+                                  env=pools.environment, stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE) as process:
+                alone = told(process)
+                assert (alone["cores"], alone["owned"]) == (len(CORES), len(CORES)), alone
+                assert alone["asked"] == alone["free"] == len(CORES) - alone["used"], alone
+                with Member(pools, "night", "other", 2) as other:
+                    process.stdin.write("\n")
+                    process.stdin.flush()
+                    beside = told(process)
+                    assert beside["owned"] < len(CORES) or len(CORES) == 1, beside
+                    assert beside["lent"] == 0, beside
+                    if len(CORES) > 1:
+                        assert other.do("take") >= 0
+                        process.stdin.write("\n")
+                        process.stdin.flush()
+                        busy = told(process)
+                        assert busy["free"] == beside["free"] - 1, (beside, busy)
+                        assert busy["asked"] == beside["asked"] - 1, (beside, busy)
+                process.stdin.close()
+                assert process.wait() == 0
+            # Without a pool there is nothing to share.
+            done = subprocess.run([SENNIT, "exec", program], env=pools.environment, text=True,
+                                  capture_output=True, timeout=harness.LIMIT,
+                                  stdin=subprocess.DEVNULL)
+            assert done.returncode == 0, done
+            assert "cores 0 free 0 owned 0 used 0" in done.stdout, done
+            assert done.stdout.endswith("asked 0\n"), done
 
 
 def dlb(pools, program, *words):

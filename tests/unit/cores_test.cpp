@@ -112,6 +112,65 @@ TEST_F(SharedCores, AnIdleOneLendsAndGetsBack) {
     EXPECT_EQ(one.slot->cores.recalled.load(), 1U);
 }
 
+TEST_F(SharedCores, WhoAsksGetsWhatIsFreeAndItsOwnBack) {
+    Process one(board_, 1, 4);
+    Process two(board_, 2, 4);
+    sennit_pool_state state{};
+    two.share.tell(state);
+    EXPECT_EQ(state.cores, 4);
+    EXPECT_EQ(state.free, 4);
+    EXPECT_EQ(state.process.owned, 2);
+    int held[3];
+    for (int &core : held)
+        core = one.share.take(kNobody); // its own two, and one that it borrows
+    state = {};
+    two.share.tell(state);
+    EXPECT_EQ(state.free, 1);
+    EXPECT_EQ(state.process.lent, 1);
+    EXPECT_EQ(state.process.borrowed, 0);
+    state = {};
+    one.share.tell(state);
+    EXPECT_EQ(state.program.borrowed, 1);
+    EXPECT_EQ(state.program.used, 3);
+    EXPECT_EQ(two.share.ask(1), 1) << "a free one: nobody has to leave";
+    for (const int core : held)
+        EXPECT_FALSE(one.share.is_to_leave(core));
+    EXPECT_EQ(two.share.ask(9), 2) << "the free one, and its own";
+    int leave = 0;
+    for (const int core : held)
+        leave += one.share.is_to_leave(core) ? 1 : 0;
+    EXPECT_EQ(leave, 1);
+    // It is kept for those who have asked.
+    for (int &core : held)
+        if (one.share.is_to_leave(core)) {
+            std::thread borrower([&] { core = one.share.leave(core); });
+            const int first = two.share.take(kNobody), second = two.share.take(kNobody);
+            EXPECT_NE(first, kNobody);
+            EXPECT_NE(second, kNobody);
+            EXPECT_EQ(two.share.ask(1), 0) << "nothing is free, and all are used by their owners";
+            two.share.give(first);
+            two.share.give(second);
+            borrower.join();
+        }
+    for (const int core : held)
+        one.share.give(core);
+    EXPECT_EQ(two.share.ask(0), 0);
+}
+
+TEST_F(SharedCores, WhatIsAskedIsNotKeptForLong) {
+    Process one(board_, 1, 2);
+    Process two(board_, 2, 2);
+    EXPECT_EQ(one.share.ask(2), 2);
+    const int own = two.share.take(kNobody);
+    std::thread other([&] { // it wants a core that is kept, and gets it as nobody comes
+        const int core = two.share.take(kNobody);
+        EXPECT_NE(core, kNobody);
+        two.share.give(core);
+    });
+    other.join();
+    two.share.give(own);
+}
+
 TEST_F(SharedCores, OneThreadOfAProcessAlwaysRuns) {
     Process one(board_, 1, 1);
     Process two(board_, 2, 1);

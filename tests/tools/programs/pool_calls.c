@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program that asks for cores and looks at how they are used: one line a step, for pool_test.py.
+ * It goes on with each line on its input. */
+#define _GNU_SOURCE
+#include <sennit.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static __typeof__(sennit_pool_ask) *ask;
+static __typeof__(sennit_pool_get_state) *get_state;
+
+static void say(const char *step) {
+    struct sennit_pool_state state;
+    int got = -1;
+    if (get_state(&state) != SENNIT_SUCCESS || ask(1000, &got) != SENNIT_SUCCESS)
+        exit(3);
+    ask(0, NULL);
+    const struct sennit_pool_part *p = &state.process;
+    printf(
+        "%s cores %d free %d owned %d used %d lent %d borrowed %d wanted %d without %d asked %d\n",
+        step, state.cores, state.free, p->owned, p->used, p->lent, p->borrowed, p->wanted,
+        p->without, got);
+    fflush(stdout);
+}
+
+int main(void) {
+    *(void **)&ask = dlsym(RTLD_DEFAULT, "sennit_pool_ask");
+    *(void **)&get_state = dlsym(RTLD_DEFAULT, "sennit_pool_get_state");
+    if (!ask || !get_state)
+        return 2;
+    if (ask(-1, NULL) != SENNIT_ERR_PARAMETER || get_state(NULL) != SENNIT_ERR_PARAMETER)
+        return 4;
+    int threads = 0;
+#pragma omp parallel reduction(+ : threads)
+    threads += 1;
+    say("start");
+    while (getchar() == '\n')
+        say("again");
+    return threads < 1;
+}
