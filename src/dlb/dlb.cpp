@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // include/dlb.h over pools. LeWI's calls are the runtime's sennit_pool_lend and _reclaim, if there
 // is a runtime; DROM's look at the board themselves, so that programs without one may call them.
-#include "dlb.h"
+#include "dlb/callbacks.h"
 
 #include "base/compiler.h"
 #include "node/pool.h"
@@ -149,6 +149,16 @@ int by_itself() {
     return g_enabled.load(std::memory_order_relaxed) ? DLB_NOUPDT : DLB_ERR_DISBLD;
 }
 
+int acquire(int most) {
+    if (t_lent)
+        return reclaim();
+    if (const int off = by_itself(); off != DLB_NOUPDT)
+        return off;
+    const auto ask = reinterpret_cast<int (*)(int, int *)>(dlsym(RTLD_DEFAULT, "sennit_pool_ask"));
+    int found = 0;
+    return ask && ask(most, &found) == 0 && found > 0 ? DLB_SUCCESS : DLB_NOUPDT;
+}
+
 int set_enabled(bool enabled) {
     const Guard guard;
     if (!g_initialized.load(std::memory_order_relaxed))
@@ -248,13 +258,16 @@ SENNIT_EXPORT int DLB_ReclaimCpuMask(const_dlb_cpu_set_t) {
     return reclaim();
 }
 SENNIT_EXPORT int DLB_AcquireCpu(int) {
-    return reclaim();
+    return acquire(1);
 }
-SENNIT_EXPORT int DLB_AcquireCpus(int) {
-    return reclaim();
+SENNIT_EXPORT int DLB_AcquireCpus(int count) {
+    return acquire(count);
 }
-SENNIT_EXPORT int DLB_AcquireCpuMask(const_dlb_cpu_set_t) {
-    return reclaim();
+SENNIT_EXPORT int DLB_AcquireCpuMask(const_dlb_cpu_set_t mask) {
+    return acquire(mask ? CPU_COUNT(static_cast<const cpu_set_t *>(mask)) : 0);
+}
+SENNIT_EXPORT int DLB_AcquireCpusInMask(int count, const_dlb_cpu_set_t) {
+    return acquire(count);
 }
 SENNIT_EXPORT int DLB_Borrow() {
     return by_itself();
@@ -266,6 +279,9 @@ SENNIT_EXPORT int DLB_BorrowCpus(int) {
     return by_itself();
 }
 SENNIT_EXPORT int DLB_BorrowCpuMask(const_dlb_cpu_set_t) {
+    return by_itself();
+}
+SENNIT_EXPORT int DLB_BorrowCpusInMask(int, const_dlb_cpu_set_t) {
     return by_itself();
 }
 SENNIT_EXPORT int DLB_Return() {
@@ -293,9 +309,29 @@ SENNIT_EXPORT int DLB_PollDROM(int *count, dlb_cpu_set_t mask) {
     return DLB_SUCCESS;
 }
 
-// Threads follow by themselves.
 SENNIT_EXPORT int DLB_PollDROM_Update() {
-    return DLB_PollDROM(nullptr, nullptr);
+    int count = 0;
+    cpu_set_t mask;
+    const int result = DLB_PollDROM(&count, &mask);
+    if (result == DLB_SUCCESS)
+        sennit::dlb::tell_change(count, &mask); // without the mutex: it may call us
+    return result;
+}
+
+SENNIT_EXPORT int DLB_CheckCpuAvailability(int core) {
+    const Guard guard;
+    if (!g_initialized.load(std::memory_order_relaxed))
+        return DLB_ERR_NOINIT;
+    const int slot = find_slot(0);
+    const CoreTable &table = g_board.core_table();
+    if (slot == kNobody || core < 0 || core >= table.end())
+        return DLB_ERR_PERM;
+    const CoreState now = table.state(core);
+    if (now.owner != slot)
+        return DLB_ERR_PERM;
+    if (now.user == kNobody || now.user == slot)
+        return DLB_SUCCESS;
+    return now.recalled ? DLB_NOTED : DLB_NOUPDT;
 }
 
 SENNIT_EXPORT int DLB_DROM_Attach() {
@@ -369,6 +405,34 @@ SENNIT_EXPORT int DLB_DROM_SetProcessMask(int pid, const_dlb_cpu_set_t mask,
     }
     keep_division();
     return DLB_SUCCESS;
+}
+
+SENNIT_EXPORT int DLB_DROM_PreInit(int, const_dlb_cpu_set_t mask, dlb_drom_flags_t, char ***) {
+    const Guard guard;
+    if (g_users == 0)
+        return DLB_ERR_NOSHMEM;
+    const Cores &cores = g_board.pool().cores;
+    for (int core = 0; mask && core < CPU_SETSIZE; ++core)
+        if (has_core(mask, core) && (core >= kMostCores || (cores.count() > 0 && !cores.has(core))))
+            return DLB_ERR_PERM;
+    return DLB_SUCCESS;
+}
+
+SENNIT_EXPORT int DLB_DROM_PostFinalize(int pid, dlb_drom_flags_t) {
+    const Guard guard;
+    if (g_users == 0)
+        return DLB_ERR_NOSHMEM;
+    const bool was_there = find_slot(pid) != kNobody;
+    if (g_board.sweep() > 0)
+        divide_cores(g_board);
+    return was_there ? DLB_SUCCESS : DLB_ERR_NOPROC;
+}
+
+SENNIT_EXPORT int DLB_DROM_RecoverStolenCpus(int pid) {
+    const Guard guard;
+    if (g_users == 0)
+        return DLB_ERR_NOSHMEM;
+    return find_slot(pid) == kNobody ? DLB_ERR_NOPROC : DLB_NOUPDT;
 }
 
 } // extern "C"

@@ -2,7 +2,7 @@
  *
  * A program that was written for DLB: what its calls return, one line each.
  *
- * Usage: dlb_calls lewi | list | mask PID | set PID CORE [steal] */
+ * Usage: dlb_calls lewi | callbacks | list | mask PID | set PID CORE [steal] */
 #define _GNU_SOURCE
 #include <dlb.h>
 
@@ -15,6 +15,40 @@ static void say(const char *call, int result) {
     printf("%s: %d %s\n", call, result, DLB_Strerror(result));
 }
 
+static int told_threads = -1;
+static int told_cores = -1;
+static void set_threads(int threads, void *argument) {
+    told_threads = argument == &told_threads ? threads : -2;
+}
+static void set_mask(const_dlb_cpu_set_t mask, void *argument) {
+    told_cores = argument == NULL ? CPU_COUNT((const cpu_set_t *)mask) : -2;
+}
+
+/* It waits for a line, and for cores to be moved meanwhile. */
+static void callbacks(void) {
+    dlb_callback_t got = NULL;
+    void *argument = NULL;
+    say("none", DLB_CallbackSet(0, NULL, NULL));
+    say("threads",
+        DLB_CallbackSet(dlb_callback_set_num_threads, (dlb_callback_t)set_threads, &told_threads));
+    say("mask", DLB_CallbackSet(dlb_callback_set_process_mask, (dlb_callback_t)set_mask, NULL));
+    say("get", DLB_CallbackGet(dlb_callback_set_num_threads, &got, &argument));
+    say("init", DLB_Init(0, NULL, NULL));
+    int cores = 0;
+    DLB_DROM_GetNumCpus(&cores);
+    int available = 0;
+    for (int core = 0; core < cores; ++core)
+        available += DLB_CheckCpuAvailability(core) == DLB_SUCCESS;
+    printf("available %d\n", available);
+    say("still", DLB_PollDROM_Update());
+    fflush(stdout);
+    getchar();
+    say("update", DLB_PollDROM_Update());
+    say("finalize", DLB_Finalize());
+    printf("told %d %d %d\n", told_threads, told_cores,
+           got == (dlb_callback_t)set_threads && argument == &told_threads);
+}
+
 static void lewi(void) {
     say("early", DLB_Lend());
     say("init", DLB_Init(0, NULL, "--lewi --drom"));
@@ -23,6 +57,7 @@ static void lewi(void) {
 #pragma omp parallel reduction(+ : sum)
     sum += 1;
     say("borrow", DLB_Borrow());
+    say("acquire", DLB_AcquireCpus(1000));
     say("lend", DLB_Lend());
     say("reclaim", DLB_Reclaim());
     say("nothing", DLB_Reclaim());
@@ -60,6 +95,10 @@ int main(int count, char **arguments) {
         lewi();
         return 0;
     }
+    if (strcmp(arguments[1], "callbacks") == 0) {
+        callbacks();
+        return 0;
+    }
     say("attach", DLB_DROM_Attach());
     if (strcmp(arguments[1], "list") == 0)
         list();
@@ -72,6 +111,8 @@ int main(int count, char **arguments) {
         say("set", DLB_DROM_SetProcessMask(atoi(arguments[2]), &set,
                                            count > 4 ? DLB_STEAL_CPUS : DLB_DROM_FLAGS_NONE));
     }
+    say("preinit", DLB_DROM_PreInit(1, NULL, DLB_DROM_FLAGS_NONE, NULL));
+    say("gone", DLB_DROM_PostFinalize(1, DLB_DROM_FLAGS_NONE));
     say("detach", DLB_DROM_Detach());
     return 0;
 }
