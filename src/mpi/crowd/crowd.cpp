@@ -121,6 +121,8 @@ void begin_crowd() {
     const node::Membership membership = node::read_membership(bad);
     if (bad && is_first_of_node())
         std::fprintf(stderr, "sennit: %s\n", bad.text);
+    if (choice == DoorbellChoice::off || !knows_constants())
+        return;
     int size = 1;
     int rank = 0;
     {
@@ -128,7 +130,7 @@ void begin_crowd() {
         get_size(MPI_COMM_WORLD, &size);
         get_rank(MPI_COMM_WORLD, &rank);
     }
-    if (choice == DoorbellChoice::off || (size == 1 && !membership.in_pool) || !knows_constants())
+    if (size == 1 && !membership.in_pool)
         return;
     constexpr int patience_s = 120;
     if (!make_private_comm(&g_comm, "SENNIT_DOORBELLS", patience_s))
