@@ -359,6 +359,12 @@ int Share::wait_for_core(int near) {
     return core;
 }
 
+int Share::owner_process(int core) const {
+    const int owner = core == kNobody ? kNobody : board_->core_table().state(core).owner;
+    return owner == kNobody ? 0
+                            : pid_of(board_->slot(owner).holder.load(std::memory_order_relaxed));
+}
+
 // It runs without a core: is there one now?
 bool Share::is_late() const {
     return board_->core_table().find_free(slot_->member.cores) != kNobody;

@@ -35,6 +35,8 @@ class Share {
     int take(int near);
     // It does not compute any more; what take() has returned.
     void give(int core);
+    // The process that owns the core; 0: none, or it is not known any more.
+    int owner_process(int core) const;
     // At a scheduling point: is it to leave the core, or (kNobody) to look for one?
     bool is_to_leave(int core) const {
         return core == kNobody ? is_late() : board_->core_table().is_recalled(core);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/sharing.h"
 
+#include "base/spin.h"
 #include "poll/poll.h"
 #include "sched/cores.h"
 #include "sched/processors.h"
 #include "sched/worker.h"
+#include "trace/trace.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 namespace sennit::sched {
 
@@ -50,13 +53,26 @@ void go_to(int core) {
         sched_setaffinity(0, sizeof mask, &mask);
 }
 
+// For the trace: since `begin` it has waited for the core that it has taken.
+void trace_core(int core, std::uint64_t begin) {
+    if (!trace::on())
+        return;
+    const int owner = share().owner_process(core);
+    trace::core(core == node::kNobody ? trace::CoreStep::without
+                : owner == getpid()   ? trace::CoreStep::own
+                                      : trace::CoreStep::borrowed,
+                core, owner, ticks() - begin);
+}
+
 } // namespace
 
 void Worker::need_core() {
     if (counted_ || !shares_cores())
         return;
+    const std::uint64_t begin = trace::on() ? ticks() : 0;
     core_ = share().take(sched_getcpu());
     counted_ = true;
+    trace_core(core_, begin);
     go_to(core_);
     tell_progress(1);
 }
@@ -72,17 +88,21 @@ void Worker::lend_core() {
     if (!counted_)
         return;
     counted_ = false;
+    trace::core(trace::CoreStep::lends, core_, 0, 0);
     share().give(core_);
 }
 
 // At a scheduling point.
 void Worker::look_at_core() {
     if (!counted_)
-        need_core();
-    else if (share().is_to_leave(core_))
-        go_to(core_ = share().leave(core_));
-    else
-        tell_progress(0);
+        return need_core();
+    if (!share().is_to_leave(core_))
+        return tell_progress(0);
+    trace::core(trace::CoreStep::leaves, core_, 0, 0);
+    const std::uint64_t begin = trace::on() ? ticks() : 0;
+    core_ = share().leave(core_);
+    trace_core(core_, begin);
+    go_to(core_);
 }
 
 void Worker::turn_busy() {

@@ -52,7 +52,8 @@ inline constexpr std::size_t kMostMeetings = 4;
     X(polled, 4)       /* ticks since the first of the polls, ticks spent in them, runs << 32 |    \
                           completions */                                                           \
     X(priority, 3)     /* task, its new priority: a policy's decision */                           \
-    X(policy_pass, 2)  /* ticks that the policy took to reconsider priorities, until now */
+    X(policy_pass, 2)  /* ticks that the policy took to reconsider priorities, until now */        \
+    X(core, 4)         /* pair(core, CoreStep), its owner's process, ticks waited for it */
 
 enum class Kind : std::uint8_t {
 #define SENNIT_TRACE_KIND(name, words) name,
@@ -67,6 +68,16 @@ inline constexpr std::uint8_t kWords[] = {
 };
 inline constexpr std::ptrdiff_t kMostWords = 8;
 inline constexpr std::size_t kKinds = static_cast<std::size_t>(Kind::count);
+
+// What a thread does about a core that processes share. From a take to the next step it runs on it.
+enum class CoreStep : std::uint8_t {
+    own,      // takes a core of its process's
+    borrowed, // takes another's
+    without,  // goes on without one, beside those who have one
+    lends,    // gives it, as it waits
+    leaves,   // gives it, as somebody wants it back
+    count
+};
 
 // Why a thread waits; the names in sched/wait.h.
 enum class WaitReason : std::uint8_t {

@@ -101,6 +101,10 @@ inline void idle() {
     if (on())
         record(Kind::idle);
 }
+inline void core(CoreStep step, int core, int owner, std::uint64_t waited) {
+    if (on())
+        record(Kind::core, pair(core, static_cast<int>(step)), static_cast<Word>(owner), waited);
+}
 // By the scheduler, on the thread that switches.
 inline void fiber_switch(const void *from, const void *to) {
     if (on())

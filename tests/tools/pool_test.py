@@ -388,6 +388,22 @@ def test_programs_ask_for_cores_and_see_how_they_are_used():
             assert done.stdout.endswith("asked 0\n"), done
 
 
+def test_a_trace_shows_who_uses_which_core():
+    for program in POOL_PROGRAMS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            trace, page = (os.path.join(pools.folder.name, name) for name in ("trace", "p.json"))
+            pools.well("exec", "--pool", "night", program, SENNIT_TRACE=trace)
+            said = pools.well("report", trace, "--perfetto", page)
+            assert "How cores moved" in said, said
+            with open(page, encoding="utf-8") as file:
+                uses = [one for one in json.load(file)["traceEvents"] if one.get("cat") == "core"]
+            assert uses and {one["tid"] for one in uses} <= set(CORES), uses
+            assert all(one["name"] == "rank 0" for one in uses), uses  # its own, as it is alone
+            pools.well("exec", program, SENNIT_TRACE=trace + "-alone")
+            assert "How cores moved" not in pools.well("report", trace + "-alone")
+
+
 def dlb(pools, program, *words):
     """What the calls have returned, and the last line that says what was found."""
     done = subprocess.run([program, *map(str, words)], env={**pools.environment, "SENNIT_POOL": "night"},

@@ -190,6 +190,32 @@ TEST(ReportWaits, AreSummedByCallAndPeer) {
     EXPECT_EQ(waits[1].peer, 2);
 }
 
+TEST(ReportCores, AreLentByWhomTheyAreBorrowed) {
+    Job job{};
+    EXPECT_TRUE(core_shares(job).empty());
+    for (int rank = 0; rank < 2; ++rank) {
+        job.processes.push_back(make_process(rank, 0));
+        job.processes.back().file.header.process = 70 + static_cast<std::uint32_t>(rank);
+    }
+    EXPECT_TRUE(core_shares(job).empty());
+    job.processes[0].cores = {
+        {0, 400, 0, 2, 70, CoreStep::own, CoreStep::lends, 10},
+        {100, 300, 1, 3, 71, CoreStep::borrowed, CoreStep::leaves, 0},
+        {300, 350, 1, -1, 0, CoreStep::without, CoreStep::lends, 20},
+    };
+    const std::vector<CoreShares> shares = core_shares(job);
+    ASSERT_EQ(shares.size(), 2u);
+    EXPECT_EQ(shares[0].own, 400);
+    EXPECT_EQ(shares[0].borrowed, 200);
+    EXPECT_EQ(shares[0].without, 50);
+    EXPECT_EQ(shares[0].waited, 30);
+    EXPECT_EQ(shares[0].borrowings, 1u);
+    EXPECT_EQ(shares[0].recalls, 1u);
+    EXPECT_EQ(shares[0].late, 1u);
+    EXPECT_EQ(shares[1].lent, 200);
+    EXPECT_EQ(shares[1].used(), 0);
+}
+
 TEST(ReportFindings, AreTheSumsOfItsProcesses) {
     Job job{};
     for (const int rank : {0, 1}) {

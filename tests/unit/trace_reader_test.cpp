@@ -270,6 +270,37 @@ TEST_F(TraceReader, FilesOfALargerJobBeforeAreLeftOut) {
     EXPECT_NE(folder.notes[0].find("rank-3.sennit: of another run"), std::string::npos);
 }
 
+TEST_F(TraceReader, CoresAreUsedFromATakeToTheNextStep) {
+    MadeTrace trace;
+    const auto step = [](int core, CoreStep what) { return pair(core, static_cast<int>(what)); };
+    const std::size_t chunk = trace.add_chunk(0, 0);
+    trace.add(chunk, 2000, Kind::core, {step(3, CoreStep::own), 77, 0});
+    trace.add(chunk, 3000, Kind::core, {step(3, CoreStep::lends), 0, 0});
+    trace.add(chunk, 4000, Kind::core, {step(5, CoreStep::borrowed), 88, 250});
+    trace.add(chunk, 5000, Kind::core, {step(5, CoreStep::leaves), 0, 0});
+    trace.add(chunk, 5500, Kind::core, {step(-1, CoreStep::without), 0, 500});
+    const std::size_t other = trace.add_chunk(1, 1); // its use is not over
+    trace.add(other, 2500, Kind::core, {step(4, CoreStep::own), 77, 0});
+    const Process process = build_process(TraceFile::read(trace.write(folder_)));
+    ASSERT_EQ(process.cores.size(), 4u);
+    const CoreUse &own = process.cores[0], &open = process.cores[1], &borrowed = process.cores[2],
+                  &without = process.cores[3];
+    EXPECT_EQ(own.end - own.begin, 1000);
+    EXPECT_EQ(own.core, 3);
+    EXPECT_EQ(own.end_step, CoreStep::lends);
+    EXPECT_EQ(open.thread, 1u);
+    EXPECT_EQ(open.end_step, CoreStep::count);
+    EXPECT_EQ(open.end, process.end);
+    EXPECT_EQ(borrowed.owner, 88);
+    EXPECT_EQ(borrowed.waited, 250);
+    EXPECT_EQ(borrowed.end_step, CoreStep::leaves);
+    EXPECT_EQ(without.core, -1);
+    EXPECT_EQ(without.step, CoreStep::without);
+    MadeTrace bad;
+    bad.add(bad.add_chunk(0, 0), 2000, Kind::core, {pair(1, 9), 0, 0});
+    expect_refused(refusal(bad), "4160", "unknown step of a core");
+}
+
 TEST_F(TraceReader, AnEmptyFolderIsRefused) {
     EXPECT_THROW(read_folder(folder_), TraceError);
     EXPECT_THROW(read_folder(folder_ / "nowhere"), TraceError);

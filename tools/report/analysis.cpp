@@ -415,9 +415,36 @@ PolicyWork policy_work(const Job &job) {
     return work;
 }
 
+std::vector<CoreShares> core_shares(const Job &job) {
+    std::vector<CoreShares> all(job.processes.size());
+    bool any = false;
+    for (std::size_t p = 0; p < all.size(); ++p)
+        for (const CoreUse &use : job.processes[p].cores) {
+            CoreShares &shares = all[p];
+            const Ns used = use.end - use.begin;
+            any = true;
+            shares.waited += use.waited;
+            shares.recalls += use.end_step == CoreStep::leaves && use.core >= 0 ? 1 : 0;
+            if (use.step == CoreStep::own) {
+                shares.own += used;
+            } else if (use.step == CoreStep::without) {
+                shares.without += used;
+                ++shares.late;
+            } else {
+                shares.borrowed += used;
+                ++shares.borrowings;
+                for (std::size_t owner = 0; owner < all.size(); ++owner)
+                    if (use.owner != 0 && job.processes[owner].file.header.process ==
+                                              static_cast<std::uint32_t>(use.owner))
+                        all[owner].lent += used;
+            }
+        }
+    return any ? all : std::vector<CoreShares>();
+}
+
 Findings::Findings(const Job &job)
     : window(window_of_tasks(job)), path(critical_path(job)), waits(who_waited(job, window)),
-      kinds(task_kinds(job)), policy(policy_work(job)) {
+      kinds(task_kinds(job)), policy(policy_work(job)), cores(core_shares(job)) {
     for (const Process &process : job.processes)
         shares.push_back(divide_time(process, window));
 }

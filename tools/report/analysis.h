@@ -98,6 +98,21 @@ struct PolicyWork {
 };
 PolicyWork policy_work(const Job &job);
 
+// How a process used the cores that it shares with others; all threads together.
+struct CoreShares {
+    Ns own = 0;      // on its own
+    Ns borrowed = 0; // on others'
+    Ns lent = 0;     // others, of the job, on its own
+    Ns without = 0;  // beside those who had one
+    Ns waited = 0;   // for one
+    std::uint64_t borrowings = 0;
+    std::uint64_t recalls = 0; // it left one that was wanted back
+    std::uint64_t late = 0;    // it went on without one: none was returned in time
+    Ns used() const { return own + borrowed; }
+};
+// By process; empty if no core was shared.
+std::vector<CoreShares> core_shares(const Job &job);
+
 // All of it: a run is analysed once, however many tables and pages are made of it.
 struct Findings {
     Findings() = default;
@@ -111,6 +126,7 @@ struct Findings {
     std::vector<Waited> waits;
     std::vector<TaskKind> kinds;
     PolicyWork policy;
+    std::vector<CoreShares> cores;
 };
 
 // Names that compilers make up become "file:line" where the program has debug information and

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <queue>
+#include <set>
 
 namespace sennit::report {
 
@@ -34,11 +35,13 @@ class Writer {
         out_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
         for (std::uint32_t p = 0; p < job_.processes.size(); ++p)
             write_process(p);
+        write_cores();
         out_.write("\n]}\n");
     }
 
   private:
     static constexpr int kFirstLane = 1000;
+    static constexpr int kCores = 1'000'000; // no rank's number
 
     void event(const std::string &text) {
         out_.write((first_ ? "{" : ",\n{") + text + "}");
@@ -89,6 +92,27 @@ class Writer {
             busy.emplace(call.end, lane);
             write_call(process, call, kFirstLane + lane);
         }
+    }
+
+    // Who uses which core: a process beside the ranks, a row a core.
+    void write_cores() {
+        std::set<int> named;
+        for (const Process &process : job_.processes)
+            for (const CoreUse &use : process.cores) {
+                if (use.core < 0)
+                    continue;
+                if (named.empty())
+                    name(kCores, 0, "process_name", "cores");
+                if (named.insert(use.core).second)
+                    name(kCores, use.core, "thread_name", fmt::format("core {}", use.core));
+                const bool own = use.step == CoreStep::own;
+                event(fmt::format(
+                    R"("ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"cat":"core","name":"rank {}{}","args":{{"thread":{},"owner":{},"waited":{:.3f},"recalled":{}}})",
+                    kCores, use.core, micros(use.begin),
+                    static_cast<double>(use.end - use.begin) / 1e3, process.rank,
+                    own ? "" : ", borrowed", process.threads[use.thread].row, use.owner,
+                    static_cast<double>(use.waited) / 1e3, use.end_step == CoreStep::leaves));
+            }
     }
 
     void write_task(const Process &process, const ThreadModel &thread, const Interval &interval) {

@@ -120,6 +120,23 @@ void print_kinds(const std::vector<TaskKind> &kinds, std::FILE *to) {
     table.print(to);
 }
 
+// Only where ranks shared their cores.
+void print_cores(const Job &job, const Findings &found, std::FILE *to) {
+    if (found.cores.empty())
+        return;
+    fmt::print(to, "How cores moved\n");
+    Table table({"", "on own cores", "on others'", "its own lent", "without", "waited for one",
+                 "borrowed", "recalled", "late"});
+    for (std::size_t p = 0; p < job.processes.size(); ++p) {
+        const CoreShares &one = found.cores[p];
+        table.add({fmt::format("rank {}", job.processes[p].rank), duration(one.own),
+                   duration(one.borrowed), duration(one.lent), duration(one.without),
+                   duration(one.waited), std::to_string(one.borrowings),
+                   std::to_string(one.recalls), std::to_string(one.late)});
+    }
+    table.print(to);
+}
+
 // What the policy itself cost, of the threads' time.
 void print_policy(const Findings &found, std::FILE *to) {
     const PolicyWork &work = found.policy;
@@ -209,6 +226,7 @@ void print_tables(const Titled &run, bool by_thread, std::FILE *to) {
                "suspended at once ({})\n\n",
                duration(found.window.length()), tasks, edges, peak, where);
     print_shares(job, found, by_thread, to);
+    print_cores(job, found, to);
     print_policy(found, to);
     print_path(job, found, to);
     print_kinds(found.kinds, to);

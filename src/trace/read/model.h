@@ -108,6 +108,17 @@ struct Polled {
     std::uint32_t runs, completions;
 };
 
+// A thread has a core that processes share, or runs without one.
+struct CoreUse {
+    Ns begin, end;
+    std::uint32_t thread;
+    int core;          // -1: without
+    int owner;         // the number of its process in the system; 0: none
+    CoreStep step;     // own, borrowed or without
+    CoreStep end_step; // lends or leaves; count: the trace ends
+    Ns waited;         // for it, before
+};
+
 struct PriorityChange {
     Ns at;
     std::uint32_t task;
@@ -139,6 +150,7 @@ struct Process {
     std::vector<WaitSpan> waits;
     std::vector<Steal> steals;
     std::vector<Polled> polls;
+    std::vector<CoreUse> cores; // by begin
     std::vector<PriorityChange> priorities;
     std::vector<ReadyChange> ready; // by time
     std::uint32_t suspended_peak = 0;

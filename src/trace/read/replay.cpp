@@ -81,6 +81,7 @@ class Replay {
         root_ = 0;
         program_ = 0;
         calls_outside_ = {};
+        core_use_ = kNone;
         file_.each(thread, [&](const Event &event) {
             const Ns now = std::max(event.ns, since_valid_ ? since_ : event.ns);
             if (!since_valid_) {
@@ -200,6 +201,8 @@ class Replay {
         case Kind::priority:
         case Kind::policy_pass:
             return note(event, now);
+        case Kind::core:
+            return change_core(event, now);
         case Kind::none:
         case Kind::count:
             return;
@@ -300,6 +303,22 @@ class Replay {
                 process_.waits[top->span].end = now;
             pop(is_wait);
         });
+    }
+
+    // From a take until the next step of the thread.
+    void change_core(const Event &event, Ns now) {
+        const auto step = static_cast<CoreStep>(low(event[0]));
+        const bool ends = step == CoreStep::lends || step == CoreStep::leaves;
+        if (core_use_ != kNone) {
+            process_.cores[core_use_].end = now;
+            process_.cores[core_use_].end_step = step;
+            core_use_ = kNone;
+        }
+        if (ends)
+            return;
+        core_use_ = static_cast<std::uint32_t>(process_.cores.size());
+        process_.cores.push_back({now, kNever, number_, high(event[0]), static_cast<int>(event[1]),
+                                  step, CoreStep::count, file_.ticks_to_ns(event[2])});
     }
 
     // What changes no state.
@@ -426,6 +445,11 @@ class Replay {
         for (WaitSpan &wait : process_.waits)
             if (wait.end == kNever)
                 wait.end = std::max(wait.begin, process_.end);
+        for (CoreUse &use : process_.cores)
+            if (use.end == kNever)
+                use.end = std::max(use.begin, process_.end);
+        std::stable_sort(process_.cores.begin(), process_.cores.end(),
+                         [](const CoreUse &a, const CoreUse &b) { return a.begin < b.begin; });
         for (auto &[id, open] : open_)
             if (open.suspended_at != kNever && id < process_.tasks.size())
                 process_.tasks[id].suspended += std::max<Ns>(0, process_.end - open.suspended_at);
@@ -441,6 +465,7 @@ class Replay {
     std::uint64_t root_ = 0;
     Ns program_ = 0; // ran outside of tasks
     Calls calls_outside_;
+    std::uint32_t core_use_ = kNone;                 // the one that is open
     std::unordered_map<std::uint64_t, bool> probes_; // by name
     std::unordered_map<std::uint32_t, Open> open_;
     Ns since_ = 0;

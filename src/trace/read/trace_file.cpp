@@ -174,6 +174,9 @@ std::size_t TraceFile::read_events(std::size_t first, std::span<const Word> word
                               "' is earlier than the one before it");
         if (Kind(kind) == Kind::wait_begin && words[at + 2] >= static_cast<Word>(WaitReason::count))
             refuse(place, "a wait for the unknown reason " + std::to_string(words[at + 2]));
+        if (Kind(kind) == Kind::core &&
+            (words[at + 1] & 0xffffffff) >= static_cast<Word>(CoreStep::count))
+            refuse(place, "an unknown step of a core, " + std::to_string(words[at + 1]));
         before = std::max(before, now);
         at += kWords[kind];
     }
