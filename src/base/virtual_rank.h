@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Is this process a virtual rank (src/loader): one of several programs in one address space? The
+// loader says so in the auxiliary vector, which no child of the rank inherits.
+#pragma once
+
+#include <sys/auxv.h>
+
+namespace sennit {
+
+// Of no meaning to anybody else: the kernel's types are small numbers.
+inline constexpr unsigned long kVirtualRankEntry = 0x53656e6e;
+
+inline bool is_virtual_rank() {
+    return getauxval(kVirtualRankEntry) != 0;
+}
+
+// The program's own file. /proc/self/exe of a virtual rank is the loader.
+inline const char *program_file() {
+    return is_virtual_rank() ? reinterpret_cast<const char *>(getauxval(AT_EXECFN))
+                             : "/proc/self/exe";
+}
+
+} // namespace sennit

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes over the socket between a stub and its host. All calls are false or empty when the
+// other side is gone, silent for too long, or another user.
+#pragma once
+
+#include "loader/descriptor.h"
+#include "loader/rank_request.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sennit::loader {
+
+bool is_same_user(int socket);
+
+bool send_request(int socket, const RankRequest &request, const std::vector<int> &descriptors);
+// The descriptors are this process's own by then, in the order of request.descriptors.
+std::optional<RankRequest> receive_request(int socket, std::vector<Descriptor> &descriptors);
+
+bool send_all(int socket, const void *bytes, std::size_t size);
+bool receive_all(int socket, void *bytes, std::size_t size);
+
+template <typename Message>
+bool send_message(int socket, const Message &message) {
+    return send_all(socket, &message, sizeof message);
+}
+template <typename Message>
+bool receive_message(int socket, Message &message) {
+    return receive_all(socket, &message, sizeof message);
+}
+
+} // namespace sennit::loader

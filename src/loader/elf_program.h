@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the loader has to know of an ELF file before it maps it. The file is never trusted: what
+// does not fit is a sentence in `refusal`.
+#pragma once
+
+#include <elf.h>
+#include <string>
+#include <vector>
+
+namespace sennit::loader {
+
+struct ElfProgram {
+    std::string refusal;     // empty: it can be a rank
+    std::string interpreter; // empty: it needs none (static-PIE)
+    Elf64_Ehdr header{};
+    std::vector<Elf64_Phdr> segments;
+    bool executable_stack = false; // it asks for one (nested functions of Fortran and GNU C)
+};
+
+// `path` is that of a program or of a dynamic linker.
+ElfProgram read_program(const std::string &path);
+
+// The same of a file's bytes: header and table of segments have to lie in the first `size` of them,
+// and so has the name of the interpreter.
+ElfProgram read_program(const std::string &path, const char *bytes, std::size_t size);
+
+} // namespace sennit::loader

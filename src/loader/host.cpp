@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/host.h"
+
+#include "base/small_file.h"
+#include "loader/address_space.h"
+#include "loader/channel.h"
+#include "loader/meeting.h"
+#include "loader/program_break.h"
+#include "loader/rank.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+namespace sennit::loader {
+namespace {
+
+constexpr std::uint64_t kUsualMappings = 65530;
+
+std::uint64_t mapping_limit() {
+    char text[32];
+    const bool known = read_small_file("/proc/sys/vm/max_map_count", text, sizeof text) > 0;
+    return known ? std::strtoull(text, nullptr, 10) : kUsualMappings;
+}
+
+// A connection and two pipes a rank come together.
+void allow_many_descriptors() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+struct Member {
+    Descriptor connection; // none: its stub is gone, or has been told the end
+    std::unique_ptr<Rank> rank;
+};
+
+class Host {
+  public:
+    // `impediment`: why there can be no ranks here, or empty.
+    Host(Meeting &meeting, int space, Descriptor listener, std::string impediment)
+        : meeting_(meeting), space_(space), impediment_(std::move(impediment)),
+          listener_(std::move(listener)), address_space_(mapping_limit()) {
+        sigset_t all;
+        sigfillset(&all);
+        sigprocmask(SIG_SETMASK, &all, nullptr);
+        sigset_t child;
+        sigemptyset(&child);
+        sigaddset(&child, SIGCHLD);
+        signals_ = Descriptor(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+    }
+
+    void run() {
+        do {
+            wait();
+        } while (!may_end());
+    }
+
+  private:
+    void wait() {
+        std::vector<pollfd> sources = {{signals_.number(), POLLIN, 0},
+                                       {listener_.number(), POLLIN, 0}};
+        for (const Member &member : members_)
+            sources.push_back({member.connection.number(), POLLIN, 0});
+        // Nobody to wait for: a stub that has started this host and was killed never comes.
+        const int limit = members_.empty() ? 1000 : -1;
+        if (poll(sources.data(), sources.size(), limit) < 0)
+            return;
+        // Orders first: members come and go below.
+        for (std::size_t i = 0; i < members_.size(); ++i)
+            if (sources[i + 2].revents)
+                obey(members_[i]);
+        if (sources[0].revents)
+            reap();
+        if (sources[1].revents)
+            admit();
+    }
+
+    // No rank, and no stub on its way to here: who comes later finds the folder empty.
+    bool may_end() {
+        if (!members_.empty() || !meeting_.enter().empty())
+            return false;
+        pollfd waiting = {listener_.number(), POLLIN, 0};
+        if (poll(&waiting, 1, 0) > 0) {
+            meeting_.leave();
+            return false;
+        }
+        meeting_.close(space_);
+        meeting_.leave();
+        return true;
+    }
+
+    void admit() {
+        Descriptor connection(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
+        if (!connection || !is_same_user(connection.number()))
+            return;
+        // A stub sends all at once; one that was stopped in between must not keep the others.
+        const timeval patience{5, 0};
+        setsockopt(connection.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        std::vector<Descriptor> descriptors;
+        const auto request = receive_request(connection.number(), descriptors);
+        if (!request || descriptors.size() != request->descriptors.size())
+            return;
+        News news;
+        if (!address_space_.take(request->mappings)) {
+            news.kind = News::full;
+            send_message(connection.number(), news);
+            return;
+        }
+        if (!impediment_.empty())
+            return refuse(connection, impediment_);
+        auto rank = std::make_unique<Rank>(*request, descriptors);
+        if (rank->process() == 0)
+            return refuse(connection, rank->error());
+        news.kind = News::started;
+        news.value = rank->process();
+        send_message(connection.number(), news);
+        members_.push_back({std::move(connection), std::move(rank)});
+    }
+
+    static void refuse(const Descriptor &connection, const std::string &why) {
+        News news;
+        news.kind = News::refused;
+        std::snprintf(news.text, sizeof news.text, "%s", why.c_str());
+        send_message(connection.number(), news);
+    }
+
+    void obey(Member &member) {
+        Order order;
+        if (receive_message(member.connection.number(), order)) {
+            kill(member.rank->process(), order.signal);
+            return;
+        }
+        member.connection.reset();
+        kill(member.rank->process(), SIGKILL);
+    }
+
+    void reap() {
+        signalfd_siginfo ignored;
+        while (read(signals_.number(), &ignored, sizeof ignored) > 0) {
+        }
+        int status = 0;
+        for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;)
+            for (std::size_t i = 0; i < members_.size(); ++i)
+                if (members_[i].rank->process() == pid && tell(members_[i], status)) {
+                    members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(i));
+                    break;
+                }
+    }
+
+    // True if it was the last that there is to tell of the rank.
+    static bool tell(const Member &member, int status) {
+        News news;
+        news.kind = WIFSTOPPED(status) ? News::stopped : News::ended;
+        news.value = WIFSTOPPED(status) ? WSTOPSIG(status) : status;
+        const bool ended = news.kind == News::ended;
+        if (const std::string failure = ended ? member.rank->failure() : ""; !failure.empty()) {
+            news.kind = News::refused;
+            std::snprintf(news.text, sizeof news.text, "%s", failure.c_str());
+        }
+        if (member.connection)
+            send_message(member.connection.number(), news);
+        return ended;
+    }
+
+    Meeting &meeting_;
+    const int space_;
+    const std::string impediment_;
+    Descriptor listener_;
+    Descriptor signals_;
+    AddressSpace address_space_;
+    std::vector<Member> members_;
+};
+
+} // namespace
+
+int run_host(const std::string &folder, int space, Descriptor listener) {
+    Meeting meeting(folder);
+    allow_many_descriptors();
+    Host(meeting, space, std::move(listener), fix_program_break()).run();
+    return 0;
+}
+
+} // namespace sennit::loader

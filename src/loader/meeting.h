@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the stubs of a job on this node find their host: a folder that only this user can enter, a
+// lock file in it, and a socket for each address space.
+//
+// Whoever looks for a host or ends one holds the lock: so there is one host a socket, and none ends
+// while a stub is on its way to it.
+#pragma once
+
+#include "loader/descriptor.h"
+
+#include <string>
+
+namespace sennit::loader {
+
+class Meeting {
+  public:
+    explicit Meeting(std::string folder) : folder_(std::move(folder)) {}
+
+    // The folder is made, if need be. Empty, or why it cannot be used, for people.
+    std::string enter();
+    void leave() { lock_.reset(); }
+
+    // Both inside. A connection to the host of that address space; none: there is no host.
+    Descriptor find(int space) const;
+    // A socket to listen on, in place of what a host that was killed has left.
+    Descriptor offer(int space, std::string &error) const;
+
+    // Inside: the host of `space` is no more. The folder goes with the last one.
+    void close(int space);
+
+  private:
+    std::string socket_path(int space) const;
+    std::string lock_path() const { return folder_ + "/lock"; }
+
+    std::string folder_;
+    Descriptor lock_;
+};
+
+} // namespace sennit::loader

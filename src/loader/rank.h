@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank: a process that shares the host's memory and nothing else. Its dynamic linker, libc,
+// libraries and threads are its own.
+//
+// When it ends, its first stack goes back to the system. What its program has mapped does not: the
+// kernel does not know whose it was. It goes with the address space, when the last rank ends.
+#pragma once
+
+#include "loader/descriptor.h"
+#include "loader/entrance.h"
+#include "loader/mapping.h"
+#include "loader/rank_request.h"
+
+#include <memory>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace sennit::loader {
+
+class Rank {
+  public:
+    // Starts it; process() is 0 and error() says why when it cannot.
+    Rank(const RankRequest &request, const std::vector<Descriptor> &descriptors);
+    pid_t process() const { return process_; }
+    const std::string &error() const { return error_; }
+
+    // After its end: why it never came to run its program; empty if it did.
+    std::string failure() const;
+
+  private:
+    bool start(const RankRequest &request, const std::vector<Descriptor> &descriptors);
+    bool make_stack(const RankRequest &request, bool executable);
+
+    Mapping stack_;
+    std::unique_ptr<EntranceFailure> failure_ = std::make_unique<EntranceFailure>();
+    pid_t process_ = 0;
+    std::string error_;
+};
+
+} // namespace sennit::loader

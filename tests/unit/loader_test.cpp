@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the loader (src/loader) that start no process.
+#include "loader/address_space.h"
+#include "loader/channel.h"
+#include "loader/elf_program.h"
+#include "loader/first_stack.h"
+#include "loader/image.h"
+#include "loader/meeting.h"
+#include "loader/rank_request.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <map>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+namespace {
+
+using namespace sennit::loader;
+
+// What a program would read at `stack_pointer`.
+struct Seen {
+    std::vector<std::string> arguments, environment;
+    std::map<std::uint64_t, std::uint64_t> auxiliary;
+};
+
+Seen look(const char *stack_pointer) {
+    Seen seen;
+    const auto *word = reinterpret_cast<const std::uint64_t *>(stack_pointer);
+    const std::uint64_t count = *word++;
+    for (; *word; ++word)
+        seen.arguments.emplace_back(reinterpret_cast<const char *>(*word));
+    EXPECT_EQ(seen.arguments.size(), count);
+    for (++word; *word; ++word)
+        seen.environment.emplace_back(reinterpret_cast<const char *>(*word));
+    for (++word; word[0] != AT_NULL; word += 2)
+        seen.auxiliary[word[0]] = word[1];
+    return seen;
+}
+
+TEST(LoaderStack, IsAsTheKernelLaysItOut) {
+    std::vector<char> memory(64 * 1024);
+    FirstStack contents;
+    contents.program = "/folder/program";
+    set_auxiliary(contents.auxiliary, AT_PAGESZ, 4096);
+    set_auxiliary(contents.auxiliary, AT_ENTRY, 1);
+    set_auxiliary(contents.auxiliary, AT_ENTRY, 77);
+    contents.random[3] = 9;
+    for (int arguments = 0; arguments < 4; ++arguments) {
+        contents.environment.push_back("A=" + std::to_string(arguments));
+        char *at = lay_out(contents, memory.data(), memory.data() + memory.size());
+        ASSERT_NE(at, nullptr);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(at) % 16, 0u);
+        const Seen seen = look(at);
+        EXPECT_EQ(seen.arguments, contents.arguments);
+        EXPECT_EQ(seen.environment, contents.environment);
+        EXPECT_EQ(seen.auxiliary.at(AT_PAGESZ), 4096u);
+        EXPECT_EQ(seen.auxiliary.at(AT_ENTRY), 77u);
+        EXPECT_STREQ(reinterpret_cast<char *>(seen.auxiliary.at(AT_EXECFN)), "/folder/program");
+        EXPECT_EQ(std::memcmp(reinterpret_cast<char *>(seen.auxiliary.at(AT_RANDOM)),
+                              contents.random, sizeof contents.random),
+                  0);
+        contents.arguments.push_back("word " + std::to_string(arguments));
+    }
+}
+
+TEST(LoaderStack, LeavesTheProgramThreeQuarters) {
+    std::vector<char> memory(16 * 1024);
+    FirstStack contents;
+    contents.arguments = {std::string(5000, 'x')};
+    EXPECT_EQ(lay_out(contents, memory.data(), memory.data() + memory.size()), nullptr);
+}
+
+RankRequest some_request() {
+    RankRequest request;
+    request.program = "/bin/program";
+    request.arguments = {"program", "", "a b"};
+    request.environment = {"A=1", "B="};
+    request.descriptors = {0, 1, 2, 7, kWorkingDirectory};
+    request.mappings = 123;
+    request.file_mask = 027;
+    request.blocked_signals = 5;
+    request.ignored_signals = 1;
+    request.affinity = std::string("\x03\0\0\0\0\0\0\0", 8);
+    request.limits[RLIMIT_STACK] = {1, 2};
+    return request;
+}
+
+TEST(LoaderRequest, ComesOutAsItWentIn) {
+    const std::string bytes = encode(some_request());
+    const auto request = decode(bytes);
+    ASSERT_TRUE(request);
+    EXPECT_EQ(encode(*request), bytes);
+    EXPECT_EQ(request->arguments, some_request().arguments);
+    EXPECT_EQ(request->descriptors, some_request().descriptors);
+    EXPECT_EQ(request->limits[RLIMIT_STACK].rlim_max, 2u);
+}
+
+TEST(LoaderRequest, DamagedIsRefused) {
+    const std::string bytes = encode(some_request());
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+        EXPECT_FALSE(decode(bytes.substr(0, size))) << size;
+    EXPECT_FALSE(decode(bytes + "x"));
+    // Lengths that lie.
+    for (std::size_t at = 0; at + 8 <= bytes.size(); ++at) {
+        std::string damaged = bytes;
+        damaged.replace(at, 8, 8, '\xff');
+        (void)decode(damaged); // whatever it is: no crash
+    }
+}
+
+TEST(LoaderChannel, DescriptorsTravelInTheirOrder) {
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    const Descriptor stub(ends[0]);
+    const Descriptor host(ends[1]);
+    EXPECT_TRUE(is_same_user(host.number()));
+    RankRequest request = some_request();
+    request.descriptors.clear();
+    std::vector<int> sent;
+    for (int i = 0; i < 600; ++i) { // more than one message takes
+        const char *path = i == 599 ? "/" : "/dev/null";
+        sent.push_back(open(path, O_RDONLY | O_CLOEXEC));
+        request.descriptors.push_back(i);
+    }
+    ASSERT_TRUE(send_request(stub.number(), request, sent));
+    for (const int number : sent)
+        close(number);
+    std::vector<Descriptor> received;
+    const auto seen = receive_request(host.number(), received);
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(encode(*seen), encode(request));
+    ASSERT_EQ(received.size(), 600u);
+    struct stat status{};
+    EXPECT_EQ(fstat(received[599].number(), &status), 0);
+    EXPECT_TRUE(S_ISDIR(status.st_mode));
+    EXPECT_EQ(fstat(received[0].number(), &status), 0);
+    EXPECT_TRUE(S_ISCHR(status.st_mode));
+}
+
+TEST(LoaderSpace, TakesRanksUpToTheLimit) {
+    AddressSpace space(1000);
+    EXPECT_TRUE(space.take(400));
+    EXPECT_TRUE(space.take(400));
+    EXPECT_FALSE(space.take(400));
+    EXPECT_TRUE(space.take(150));
+    AddressSpace small(100);
+    EXPECT_TRUE(small.take(5000)) << "one rank there may always be";
+    EXPECT_FALSE(small.take(1));
+}
+
+TEST(LoaderElf, ReadsThisProgram) {
+    const ElfProgram program = read_program("/proc/self/exe");
+    EXPECT_EQ(program.refusal, "");
+    EXPECT_NE(program.interpreter, "");
+    const Image image = map_image(program.interpreter, read_program(program.interpreter));
+    EXPECT_EQ(image.error, "");
+    EXPECT_EQ(std::memcmp(reinterpret_cast<char *>(image.bias), ELFMAG, SELFMAG), 0);
+    EXPECT_EQ(image.segments - image.bias, reinterpret_cast<Elf64_Ehdr *>(image.bias)->e_phoff);
+}
+
+TEST(LoaderElf, RefusesWithCauseAndRemedy) {
+    std::string bytes(4096, '\0');
+    const Descriptor file(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+    ASSERT_EQ(pread(file.number(), bytes.data(), bytes.size(), 0), 4096);
+    const auto refusal = [&](const std::string &damaged) {
+        return read_program("it", damaged.data(), damaged.size()).refusal;
+    };
+    EXPECT_EQ(refusal(bytes), "");
+    EXPECT_NE(refusal("#!/bin/sh\n").find("script"), std::string::npos);
+    auto *header = reinterpret_cast<Elf64_Ehdr *>(bytes.data());
+    const auto with = [&](auto &field, auto value) {
+        const auto before = field;
+        field = static_cast<decltype(+field)>(value);
+        std::string text = refusal(bytes);
+        field = before;
+        return text;
+    };
+    EXPECT_NE(with(header->e_type, ET_EXEC).find("-pie"), std::string::npos);
+    EXPECT_NE(with(header->e_machine, EM_386).find("machine"), std::string::npos);
+    EXPECT_NE(with(header->e_phnum, 60000), "");
+    EXPECT_NE(with(header->e_phoff, ~std::uint64_t{0}), "");
+    for (std::size_t at = sizeof *header; at + 8 < 1024; at += 8) {
+        std::string damaged = bytes;
+        damaged.replace(at, 8, 8, '\xff');
+        (void)refusal(damaged); // whatever it is: no crash
+    }
+    EXPECT_NE(read_program("/no/such/file").refusal, "");
+}
+
+TEST(LoaderMeeting, IsForOneUserAndGoesWithTheLastHost) {
+    char folder[] = "/tmp/sennit-test-XXXXXX";
+    ASSERT_NE(mkdtemp(folder), nullptr);
+    const std::string place = std::string(folder) + "/user/job";
+    mkdir((std::string(folder) + "/user").c_str(), 0700);
+    Meeting meeting(place);
+    ASSERT_EQ(meeting.enter(), "");
+    EXPECT_FALSE(meeting.find(0));
+    std::string error;
+    const Descriptor listener = meeting.offer(0, error);
+    ASSERT_TRUE(listener) << error;
+    EXPECT_TRUE(meeting.find(0));
+    struct stat status{};
+    ASSERT_EQ(stat((place + "/host-0").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0600u);
+    meeting.close(0);
+    meeting.leave();
+    EXPECT_FALSE(std::filesystem::exists(place));
+    mkdir(place.c_str(), 0755);
+    chmod(place.c_str(), 0755);
+    EXPECT_NE(meeting.enter().find("yours alone"), std::string::npos);
+    std::filesystem::remove_all(folder);
+}
+
+} // namespace
