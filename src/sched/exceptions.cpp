@@ -3,6 +3,7 @@
 
 #include "base/elf_file.h"
 #include "base/loaded_object.h"
+#include "base/virtual_rank.h"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -29,7 +30,7 @@ ExceptionGlobals find_exception_globals() {
     }
     // Of a runtime that was linked statically, the dynamic symbols know nothing.
     if (program && program->l_ld && !needs_shared_runtime(*program)) {
-        ElfFile file("/proc/self/exe");
+        ElfFile file(program_file());
         ElfW(Sym) symbol;
         const bool found = file.find_function(
             [](const char *name, const ElfW(Sym) &) { return std::strcmp(name, kName) == 0; },

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/symbols.h"
 
+#include "base/virtual_rank.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -90,7 +92,9 @@ const char *Symbols::module_of(std::uint64_t address, std::uint64_t *offset) {
     *offset = address - map->l_addr;
     if (*map->l_name)
         return map->l_name;
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (is_virtual_rank())
+        return program_file();
+    const ssize_t length = readlink(program_file(), program, sizeof program - 1);
     program[length > 0 ? length : 0] = '\0';
     return length > 0 ? program : nullptr;
 }
@@ -105,7 +109,7 @@ const char *Symbols::find(std::uint64_t address) {
         name = readable_name(info.dli_sname);
     } else if (in_object && map) {
         // The program itself has no name in the list.
-        const char *path = *map->l_name ? map->l_name : "/proc/self/exe";
+        const char *path = *map->l_name ? map->l_name : program_file();
         const std::uint64_t offset = address - map->l_addr;
         const Module *module = module_of(map, path);
         const char *symbol = module ? find_function_at(module->file, offset) : nullptr;
