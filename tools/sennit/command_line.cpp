@@ -145,6 +145,9 @@ void RunOptions::add_to(CLI::App &command) {
     command.add_option("--priority", priority_,
                        "which program gets free cores first: a number, the greater one first "
                        "(default 0), or leftover: it gets only what others leave");
+    command.add_flag(
+        "--virtual", virtual_,
+        "all ranks of a node in one address space, each with its own libraries and MPI");
     command.add_flag("--dry-run", dry_run_, "print what would be set and started, start nothing");
     command.add_flag("--verbose", verbose_, "print it, then start it");
     command.footer(help_footer);
@@ -184,6 +187,7 @@ Request RunOptions::request(const std::vector<std::string> &program) const {
     if (!trace_.empty())
         result.trace = std::filesystem::absolute(trace_).string();
     set_pool(result);
+    result.as_virtual = virtual_;
     result.dry_run = dry_run_;
     result.verbose = verbose_;
     return result;

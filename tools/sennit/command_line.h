@@ -38,7 +38,7 @@ class RunOptions {
 
     std::string threads_, policy_, trace_, mpi_ = "auto";
     std::string pool_, share_, priority_;
-    bool dry_run_ = false, verbose_ = false;
+    bool virtual_ = false, dry_run_ = false, verbose_ = false;
 };
 
 // What `sennit --help` ends with.

@@ -37,6 +37,10 @@ constexpr std::string_view bringers[] = {
     "dlopen", "dlmopen", "execv", "execve",      "execvp",       "execvpe", "execl",   "execle",
     "execlp", "fexecve", "popen", "posix_spawn", "posix_spawnp", "system",  "execveat"};
 
+// The first call into a sanitizer that allots memory at fixed addresses.
+constexpr std::string_view sanitizer_starts[] = {"__asan_init", "__hwasan_init", "__msan_init",
+                                                 "__tsan_init"};
+
 class OpenFile : public ElfFile {
   public:
     explicit OpenFile(const std::string &path) : ElfFile(path.c_str()) {}
@@ -138,28 +142,28 @@ class NativeReader {
             if (!section)
                 return false;
             if (section->sh_type == SHT_DYNSYM) {
-                const std::optional<bool> found = imports_bringer(*section);
-                image_.brings_more = found.value_or(true);
-                return found.has_value();
+                image_.brings_more = false;
+                return read_symbols(*section);
             }
         }
         return true;
     }
 
-    std::optional<bool> imports_bringer(const Elf64_Shdr &symbols) const {
+    bool read_symbols(const Elf64_Shdr &symbols) {
+        const auto is_in = [](const auto &names, const char *name) {
+            return std::find(std::begin(names), std::end(names), name) != std::end(names);
+        };
         for (std::uint64_t at = 0; at < symbols.sh_size; at += sizeof(Elf64_Sym)) {
             const auto symbol = file_.read<Elf64_Sym>(symbols.sh_offset + at);
             if (!symbol || !strings_)
-                return std::nullopt;
-            if (symbol->st_shndx != SHN_UNDEF)
-                continue;
+                return false;
             const char *name = file_.read_string(*strings_ + symbol->st_name);
             if (!name)
-                return std::nullopt;
-            if (std::find(std::begin(bringers), std::end(bringers), name) != std::end(bringers))
-                return true;
+                return false;
+            image_.brings_more |= symbol->st_shndx == SHN_UNDEF && is_in(bringers, name);
+            image_.sanitized |= is_in(sanitizer_starts, name);
         }
-        return false;
+        return true;
     }
 
     std::optional<std::uint64_t> file_offset(std::uint64_t address) const {

@@ -26,6 +26,7 @@ struct ElfImage {
     bool dynamic = false;    // has a dynamic section
     bool position_independent_program = false;
     bool brings_more = false; // imports what loads libraries or starts programs: dlopen, execve
+    bool sanitized = false;   // calls the start of AddressSanitizer or a relative of it
     std::string soname;
     std::vector<std::string> needed;
     std::vector<std::string> rpath;   // DT_RPATH, before LD_LIBRARY_PATH

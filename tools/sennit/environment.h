@@ -30,6 +30,7 @@ struct Request {
     std::optional<std::string> pool;  // name, share, priority: as they were typed, checked
     std::optional<std::string> share;
     std::optional<std::string> priority;
+    bool as_virtual = false; // as virtual ranks: virtual_rank.h
     bool dry_run = false;
     bool verbose = false;
 };

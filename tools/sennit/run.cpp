@@ -9,6 +9,7 @@
 #include "pool_board.h"
 #include "processors.h"
 #include "rank_report.h"
+#include "virtual_rank.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -54,6 +55,8 @@ std::vector<std::string> exec_command(const Plan &plan, const Request &request,
         line.push_back("--share=" + *request.share);
     if (request.priority)
         line.push_back("--priority=" + *request.priority);
+    if (request.as_virtual)
+        line.push_back("--virtual");
     line.insert(line.end(), {"--", plan.program.path});
     line.insert(line.end(), request.command.begin() + 1, request.command.end());
     return line;
@@ -144,6 +147,8 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
         explain(plan, command, stderr);
     make_trace_folder(request);
     clear_trace_folder(request);
+    if (request.as_virtual)
+        setenv(virtual_job_variable, new_virtual_job().c_str(), 1);
     if (launcher == MpiKind::mpich && outnumber_processors(plan, request))
         keep_one_session();
     HangWatch watch(hang_link(box.address()), request.ranks.value_or(1));
@@ -161,6 +166,19 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
         fmt::print(stderr, "sennit: mpiexec was ended by signal {} (SIG{}); its ranks were ended\n",
                    end.ended_by, sigabbrev_np(end.ended_by));
     return code;
+}
+
+// The command that this process becomes, its settings applied.
+std::vector<std::string> rank_command(const Plan &plan, const Request &request,
+                                      const Installation &installation) {
+    return request.as_virtual ? virtual_command(plan, request, installation, read_environment)
+                              : request.command;
+}
+
+[[noreturn]] void become(const Plan &plan, const Request &request,
+                         const Installation &installation) {
+    const std::vector<std::string> command = rank_command(plan, request, installation);
+    execute(request.as_virtual ? command[0] : plan.program.path, command);
 }
 
 // One that starts its ranks itself hands our settings on to them.
@@ -215,6 +233,8 @@ int run_program(const Request &request, const Installation &installation) {
     if (find_job_context(read_environment))
         return exec_program(request, installation, "");
     Plan plan = make_plan(request, installation, read_environment);
+    if (request.as_virtual)
+        refuse_virtual(plan, read_environment);
     const std::optional<node::Cores> cores = join_pool(plan, request);
     const int ranks = request.ranks.value_or(1);
     const std::optional<MpiKind> mpi = launcher_of(plan);
@@ -234,12 +254,14 @@ int run_program(const Request &request, const Installation &installation) {
     clear_trace_folder(request);
     apply(plan);
     stay_in_pool(cores);
-    execute(plan.program.path, request.command);
+    become(plan, request, installation);
 }
 
 int exec_program(const Request &request, const Installation &installation,
                  const std::string &watch_address) {
     Plan plan = make_plan(request, installation, read_environment);
+    if (request.as_virtual)
+        refuse_virtual(plan, read_environment);
     const std::optional<node::Cores> cores = join_pool(plan, request);
     const std::optional<JobContext> job = find_job_context(read_environment);
     if (job) {
@@ -257,12 +279,12 @@ int exec_program(const Request &request, const Installation &installation,
     make_trace_folder(request);
     apply(plan);
     stay_in_pool(cores);
-    if (!watch_address.empty())
-        setenv("SENNIT_HANG_LINK", hang_link(watch_address).c_str(), 1);
-    else
-        execute(plan.program.path, request.command);
-    return run_watched(plan.program.path, request.command, job ? job->rank.value_or(-1) : -1,
-                       watch_address);
+    if (watch_address.empty())
+        become(plan, request, installation);
+    setenv("SENNIT_HANG_LINK", hang_link(watch_address).c_str(), 1);
+    const std::vector<std::string> command = rank_command(plan, request, installation);
+    return run_watched(request.as_virtual ? command[0] : plan.program.path, command,
+                       job ? job->rank.value_or(-1) : -1, watch_address);
 }
 
 } // namespace sennit::tool

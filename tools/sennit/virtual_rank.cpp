@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "virtual_rank.h"
+
+#include "elf_image.h"
+#include "failure.h"
+
+#include <elf.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string_view>
+
+namespace sennit::tool {
+namespace {
+
+std::string text_of(const char *value) {
+    return value ? value : "";
+}
+
+std::uint64_t mapping_limit() {
+    std::uint64_t limit = 65530;
+    std::ifstream("/proc/sys/vm/max_map_count") >> limit;
+    return limit;
+}
+
+// One for all ranks of a node, where each process has had its own.
+void refuse_limit(__rlimit_resource_t resource, const char *option) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        fail("ulimit {} is {} KiB, and virtual ranks share one address space: `ulimit {} "
+             "unlimited`, or leave --virtual away",
+             option, limit.rlim_cur / 1024, option);
+}
+
+// Each of them needs fixed addresses, or every instruction.
+constexpr std::string_view sanitizers[] = {"libasan.",   "libtsan.", "liblsan.",
+                                           "libhwasan.", "libmsan.", "libclang_rt."};
+
+void refuse_sanitizer(const Plan &plan) {
+    const std::string &path = plan.program.path;
+    bool found = read_elf(path).sanitized;
+    for (const LoadedLibrary &library : plan.program.libraries)
+        for (const std::string_view name : sanitizers)
+            found |= library.name.starts_with(name);
+    if (found)
+        fail("'{}' is built with a sanitizer, whose shadow memory has one place in an address "
+             "space: build it without, or leave --virtual away",
+             path);
+}
+
+std::string parent_process() {
+    std::ifstream file(fmt::format("/proc/{}/stat", getppid()));
+    std::string line;
+    std::getline(file, line);
+    // Field 22, the time of its start, tells it from an earlier process of that number.
+    const std::size_t name_end = line.rfind(')');
+    std::string start = "0";
+    if (name_end != std::string::npos) {
+        const std::vector<std::string> fields = split_path_list(line.substr(name_end + 2), " ");
+        if (fields.size() > 19)
+            start = fields[19];
+    }
+    return fmt::format("parent-{}-{}", getppid(), start);
+}
+
+} // namespace
+
+void refuse_virtual(const Plan &plan, const EnvironmentReader &environment) {
+    const std::string &path = plan.program.path;
+    if (plan.program.script)
+        fail("'{}' is a script, only the program in it can be a virtual rank: put `sennit exec "
+             "--virtual` in front of the program there",
+             path);
+    if (text_of(environment("LD_PRELOAD")).find("vgpreload") != std::string::npos)
+        fail("valgrind cannot follow virtual ranks: leave --virtual away");
+    if (read_elf(path).type == ET_EXEC)
+        fail("'{}' is linked to fixed addresses, so there can be only one of it in an address "
+             "space: link it with -pie, or leave --virtual away",
+             path);
+    refuse_sanitizer(plan);
+    refuse_limit(RLIMIT_AS, "-v");
+    refuse_limit(RLIMIT_DATA, "-d");
+}
+
+std::uint32_t expected_mappings(const Plan &plan, int threads) {
+    constexpr std::uint32_t of_any = 24; // stack, heap, the dynamic linker, the program
+    constexpr std::uint32_t of_library = 6;
+    constexpr std::uint32_t of_thread = 6;    // stack, guard, arena; fibers come in slabs
+    constexpr std::uint32_t of_mpich = 200;   // 266 were counted of a small program
+    constexpr std::uint32_t of_openmpi = 400; // its components are libraries: 399
+    const auto libraries = static_cast<std::uint32_t>(plan.program.libraries.size());
+    const auto own_threads = static_cast<std::uint32_t>(std::max(threads, 1));
+    std::uint32_t mappings = of_any + of_library * libraries;
+    if (!plan.program.openmp_libraries.empty() || own_threads > 1)
+        mappings += of_thread * own_threads;
+    if (plan.mpi)
+        mappings += *plan.mpi == MpiKind::openmpi ? of_openmpi : of_mpich;
+    return mappings;
+}
+
+std::string virtual_job(const EnvironmentReader &environment) {
+    std::string name;
+    for (const char *variable : {virtual_job_variable, "PMIX_NAMESPACE"})
+        if (name.empty())
+            name = text_of(environment(variable));
+    if (name.empty() && environment("SLURM_STEP_ID"))
+        name = fmt::format("slurm-{}-{}", text_of(environment("SLURM_JOB_ID")),
+                           text_of(environment("SLURM_STEP_ID")));
+    if (name.empty())
+        name = parent_process();
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return !std::isalnum(c) && c != '-'; }, '-');
+    return name.substr(0, 40);
+}
+
+std::string new_virtual_job() {
+    std::random_device random;
+    return fmt::format("run-{}-{:08x}{:08x}", getpid(), random(), random());
+}
+
+std::vector<std::string> virtual_command(const Plan &plan, const Request &request,
+                                         const Installation &installation,
+                                         const EnvironmentReader &environment) {
+    const std::string loader = installation.loader();
+    if (access(loader.c_str(), X_OK) != 0)
+        fail("'{}' is missing: build or install Sennit again", loader);
+    char host[16] = {};
+    gethostname(host, sizeof host - 1);
+    const std::string tmp = text_of(environment("TMPDIR"));
+    const std::string folder = fmt::format("{}/sennit-virtual-{}/{}-{}", tmp.empty() ? "/tmp" : tmp,
+                                           geteuid(), host, virtual_job(environment));
+    int threads = request.threads.value_or(0);
+    for (const Setting &setting : plan.settings)
+        if (setting.name == "OMP_NUM_THREADS")
+            threads = std::atoi(setting.value.c_str());
+    const std::uint32_t mappings = expected_mappings(plan, threads);
+    if (mappings > mapping_limit())
+        fail("'{}' needs about {} mappings, the kernel allows {}: raise vm.max_map_count",
+             plan.program.path, mappings, mapping_limit());
+    std::vector<std::string> command = {loader, "--stub", folder, std::to_string(mappings),
+                                        std::filesystem::absolute(plan.program.path).string()};
+    command.insert(command.end(), request.command.begin(), request.command.end());
+    return command;
+}
+
+} // namespace sennit::tool

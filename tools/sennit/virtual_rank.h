@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtual ranks (src/loader), as the command starts them: what can be one, and the command line
+// that becomes one.
+#pragma once
+
+#include "environment.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sennit::tool {
+
+// Throws Failure for a program that cannot be loaded beside others, and where this process's limits
+// do not allow it.
+void refuse_virtual(const Plan &plan, const EnvironmentReader &environment);
+
+// How many mappings of the kernel's a rank of this program will need, with some to spare.
+std::uint32_t expected_mappings(const Plan &plan, int threads);
+
+// Names the job for its ranks; internal, no option.
+inline constexpr const char *virtual_job_variable = "SENNIT_VIRTUAL_JOB";
+
+// What names the job on this node: said by `sennit run`, by the launcher, or this process's parent.
+std::string virtual_job(const EnvironmentReader &environment);
+// A name that no other job has, for `sennit run` to hand on.
+std::string new_virtual_job();
+
+// In place of the program and its arguments.
+std::vector<std::string> virtual_command(const Plan &plan, const Request &request,
+                                         const Installation &installation,
+                                         const EnvironmentReader &environment);
+
+} // namespace sennit::tool
