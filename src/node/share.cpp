@@ -26,9 +26,11 @@ int wanted(const CoreUse &use) {
     const int now =
         use.wants.load(std::memory_order_relaxed) + use.without.load(std::memory_order_relaxed);
     const int asked = use.asked.load(std::memory_order_relaxed);
-    return asked > 0 && monotonic_ns() < use.asked_until_ns.load(std::memory_order_relaxed)
-               ? now + asked
-               : now;
+    if (asked <= 0)
+        return now;
+    // A process in another time namespace has another clock: what it asks is never kept for longer.
+    const std::int64_t left = use.asked_until_ns.load(std::memory_order_relaxed) - monotonic_ns();
+    return left > 0 && left <= kAskedNs ? now + asked : now;
 }
 
 // One that had asked has come.

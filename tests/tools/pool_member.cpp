@@ -3,6 +3,7 @@
 //
 //   take, give   its only thread gets a core, or runs without one; and gives it
 //   work N       progress
+//   fill         joins again and again, until the board is full
 //
 // It prints what it has done, and ends with its input. It goes on as PROGRAM, the rank of a job.
 //
@@ -48,6 +49,9 @@ int main(int, char **arguments) {
             share.give(core);
         else if (word == "work")
             share.note_progress(1000);
+        else if (word == "fill")
+            while (board.join(999, member)) {
+            }
         std::cout << word << ' ' << core << std::endl;
     }
     share.end();

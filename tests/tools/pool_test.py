@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pools: made, shared, moved, watched, stopped; and what goes wrong with them.
 
-Usage: pool_test.py SENNIT POOL-MEMBER [DLB-CALLS... POOL-CALLS...]"""
+Usage: pool_test.py SENNIT POOL-MEMBER [PROGRAMS...]"""
 import fcntl
 import json
 import os
@@ -19,6 +19,7 @@ from harness import eventually
 
 SENNIT, MEMBER, *PROGRAMS = sys.argv[1:]
 DLB_PROGRAMS = [one for one in PROGRAMS if "dlb_calls" in one]
+WORKERS = [one for one in PROGRAMS if "pool_works" in one]
 POOL_PROGRAMS = [one for one in PROGRAMS if "pool_calls" in one]
 CORES = sorted(os.sched_getaffinity(0))
 
@@ -402,6 +403,128 @@ def test_a_trace_shows_who_uses_which_core():
             assert all(one["name"] == "rank 0" for one in uses), uses  # its own, as it is alone
             pools.well("exec", program, SENNIT_TRACE=trace + "-alone")
             assert "How cores moved" not in pools.well("report", trace + "-alone")
+
+
+class Worker:
+    """A run of pool_works in the pool `night`."""
+
+    def __init__(self, pools, *words, prefix=(), **environment):
+        self.process = subprocess.Popen(
+            [*prefix, SENNIT, "exec", "--pool", "night", *map(str, words)], text=True,
+            env={**pools.environment, **environment}, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
+        assert self.process.stdout.readline() == "begins\n", self.process.communicate()
+        self.pid = self.process.pid
+
+    def regions(self, said=""):
+        out, err = self.process.communicate(timeout=harness.LIMIT)
+        assert self.process.returncode == 0 and err == said, (self.process.returncode, out, err)
+        return int(out.split()[-2])
+
+
+def nobody_is_left(pools):
+    seen = pools.top("night")
+    return not seen["processes"] and set(owners(seen)) == set(users(seen)) == {None}
+
+
+def test_a_stopped_program_holds_up_nobody():
+    for program in WORKERS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            first = Worker(pools, program, 1000)
+            os.kill(first.pid, signal.SIGSTOP)
+            held = users(pools.top("night")).count(first.pid)
+            # It has the cores that the other one owns now, and gives none back.
+            assert Worker(pools, program, 300).regions() > 0, held
+            assert first.pid in [one["pid"] for one in pools.top("night")["processes"]]
+            os.kill(first.pid, signal.SIGCONT)
+            second = Worker(pools, program, 300)
+            assert first.regions() > 0 and second.regions() > 0
+            assert nobody_is_left(pools), pools.top("night")
+
+
+def test_a_program_without_scheduling_points_holds_up_nobody():
+    for program in WORKERS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            first = Worker(pools, program, "spin", 2000)
+            begin = time.monotonic()
+            second = Worker(pools, program, 300)
+            assert second.regions() > 0
+            assert time.monotonic() - begin < 60
+            assert first.regions() == 1
+            assert nobody_is_left(pools), pools.top("night")
+
+
+def test_children_of_a_program_leave_its_cores_alone():
+    for program in WORKERS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            first, second = Worker(pools, program, "fork", 300), Worker(pools, program, 600)
+            assert first.regions() > 0 and second.regions() > 0
+            assert nobody_is_left(pools), pools.top("night")
+
+
+def test_a_program_that_becomes_another_one_joins_anew():
+    for program in WORKERS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            one = Worker(pools, program, "exec", 300)
+            assert one.process.stdout.readline() == "begins\n"
+            seen = pools.top("night")
+            assert [each["pid"] for each in seen["processes"]] == [one.pid], seen
+            assert one.regions() > 0
+            assert nobody_is_left(pools), pools.top("night")
+
+
+def test_programs_on_different_cores_meet_on_one_board():
+    if len(CORES) < 2:
+        return
+    for program in WORKERS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            os.sched_setaffinity(0, CORES[:1])
+            try:
+                one = Member(pools, "night")
+                os.sched_setaffinity(0, CORES[-1:])
+                other = Member(pools, "night", "other", 2)
+            finally:
+                os.sched_setaffinity(0, CORES)
+            with one, other:
+                seen = owners(pools.top("night"))
+                assert seen[0] == one.pid and seen[-1] == other.pid, seen
+                assert one.do("take") == CORES[0] and other.do("take") == CORES[-1]
+                other.do("give")
+                # What the first one may not use, a third one may.
+                assert Worker(pools, program, 200).regions() > 0
+                assert users(pools.top("night"))[0] == one.pid
+
+
+def test_a_full_pool_is_said_once_and_the_program_runs():
+    for program in WORKERS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            with Member(pools, "night") as member:
+                member.do("fill")
+                worker = Worker(pools, program, 100)
+                file = pools.file("night")
+                assert worker.regions(said=f"sennit: not in the pool night: {file} has no room for "
+                                           "another process\n") > 0
+
+
+def test_programs_with_another_clock_share():
+    """A container may have a clock of its own: nothing on the board is a time that others trust."""
+    ahead = ["unshare", "--time", "--fork", "--kill-child", "--monotonic", "100000"]
+    if subprocess.run([*ahead, "true"], capture_output=True, check=False).returncode != 0:
+        print("time namespaces are not allowed here", end=" ")
+        return
+    for program in WORKERS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            first = Worker(pools, program, 600, prefix=ahead)
+            second = Worker(pools, program, 600)
+            assert first.regions() > 0 and second.regions() > 0
+            assert nobody_is_left(pools), pools.top("night")
 
 
 def dlb(pools, program, *words):

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program that computes in a pool, and has bad days.
+ *
+ * pool_works MS         regions, one after the other, for that many milliseconds
+ * pool_works spin MS    one region without a scheduling point for so long
+ * pool_works fork MS    as the first one, and forks in the middle of it: a child that computes in a
+ *                       region of its own, and one that runs another program
+ * pool_works exec MS    as the first one; then it becomes a new program, that does the same again
+ *
+ * It says "begins" and at the end how many regions it has run. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1e3 + now.tv_nsec * 1e-6;
+}
+
+static void compute(double ms) {
+    for (const double end = now_ms() + ms; now_ms() < end;)
+        ;
+}
+
+static int regions(double ms) {
+    int count = 0;
+    for (const double end = now_ms() + ms; now_ms() < end; ++count) {
+#pragma omp parallel
+        compute(0.2);
+    }
+    return count;
+}
+
+static int child(void (*body)(void)) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+        body();
+        _exit(7);
+    }
+    int status = 0;
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status)
+                                                                           : -1;
+}
+
+static void child_computes(void) {
+    _exit(regions(20) > 0 ? 0 : 1);
+}
+static void child_execs(void) {
+    execlp("true", "true", (char *)NULL);
+}
+
+int main(int count, char **arguments) {
+    const char *const what = count > 2 ? arguments[1] : "";
+    const char *const ms = arguments[count - 1];
+    printf("begins\n");
+    fflush(stdout);
+    int done = 0;
+    if (strcmp(what, "spin") == 0) {
+#pragma omp parallel
+        compute(atof(ms));
+        done = 1;
+    } else {
+        done = regions(atof(ms));
+    }
+    if (strcmp(what, "fork") == 0) {
+        if (child(child_computes) != 0 || child(child_execs) != 0)
+            return 1;
+        done += regions(atof(ms));
+    }
+    if (strcmp(what, "exec") == 0) {
+        execl("/proc/self/exe", arguments[0], ms, (char *)NULL);
+        return 1;
+    }
+    printf("%d regions\n", done);
+    return done < 1;
+}
