@@ -91,8 +91,8 @@ ElfProgram read_program(const std::string &path, const char *bytes, std::size_t 
 
 ElfProgram read_program(const std::string &path) {
     ElfProgram program;
+    std::string bytes(kMostRead, '\0'); // before open: it may set errno
     const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    std::string bytes(kMostRead, '\0');
     const ssize_t got = file ? pread(file.number(), bytes.data(), bytes.size(), 0) : -1;
     if (got < 0) {
         program.refusal = "'" + path + "' cannot be read: " + std::strerror(errno);

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Virtual ranks without MPI: what each inherits, that none disturbs another, how each ends.
+
+Usage: loader_test.py LOADER FOLDER-OF-PROGRAMS"""
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+import harness  # pylint: disable=wrong-import-position
+from harness import Running, eventually  # pylint: disable=wrong-import-position
+
+LOADER, PROGRAMS = map(os.path.abspath, sys.argv[1:3])
+MEETING = tempfile.mkdtemp(prefix="sennit-test-")
+MAPPINGS = 40
+
+
+def command(job, *words, program="rank.gcc", name="rank", mappings=MAPPINGS):
+    path = os.path.join(PROGRAMS, program)
+    return [LOADER, "--stub", os.path.join(MEETING, job), str(mappings), path, name, *words]
+
+
+def rank(job, *words, **how):
+    return Running(command(job, *words), stdin=subprocess.PIPE, **how)
+
+
+def check_end(running, code, text=None):
+    if text is None:
+        running.process.wait(harness.LIMIT)  # its input stays open until then
+    got, _, errors = running.finish(text)
+    assert got == code, f"ended with {got}, wanted {code}: {errors}"
+    return errors
+
+
+def check_folder_is_gone(job):
+    """The job's last host has ended, and has left nothing."""
+    assert eventually(lambda: not os.path.exists(os.path.join(MEETING, job))), "the folder is left"
+
+
+def test_a_rank_is_what_the_launcher_made_of_its_stub():
+    with tempfile.TemporaryDirectory() as folder:
+        folder = os.path.realpath(folder)
+        read, write = os.pipe()
+        os.write(write, b"hello")
+        os.close(write)
+        os.dup2(read, 77)
+
+        def prepare():
+            os.umask(0o31)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (123, 200))
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        line = command("inherit", "inheritance", "an argument", folder, name="another name")
+        end = subprocess.run(line, cwd=folder, pass_fds=[77], preexec_fn=prepare, timeout=60,
+                             env={**os.environ, "GIVEN": "a value"}, stdin=subprocess.DEVNULL,
+                             check=False)
+        os.close(read)
+        os.close(77)
+        assert end.returncode == 0
+    check_folder_is_gone("inherit")
+
+
+def test_programs_of_every_kind_are_ranks():
+    for program in sorted(os.listdir(PROGRAMS)):
+        if program.startswith(("rank.", "nested_function.")) and "fixed" not in program:
+            line = command("kinds", "memory", program=program)
+            end = subprocess.run(line, timeout=60, stdin=subprocess.DEVNULL, check=False)
+            assert end.returncode == 0, (program, end)
+
+
+def test_a_rank_does_all_that_a_process_does():
+    for what in ("all", "children", "fences"):
+        with rank("does", what) as one:
+            check_end(one, 0)
+    with rank("does", "exec") as one:
+        check_end(one, 8)
+    check_folder_is_gone("does")
+
+
+def test_64_ranks_share_an_address_space_and_nothing_else():
+    ranks = [rank("many", "ready") for _ in range(64)]
+    try:
+        pids = [one.rank_pids(1)[0] for one in ranks]
+        parents = {open(f"/proc/{pid}/stat", encoding="utf-8").read().rpartition(")")[2].split()[1]
+                   for pid in pids}
+        assert len(parents) == 1 and len(set(pids)) == 64, (parents, pids)
+        for one in ranks:
+            one.process.stdin.write("go\n")
+            one.process.stdin.flush()
+        for one in ranks:
+            check_end(one, 0, "")
+    except AssertionError:
+        for one in ranks:
+            one.__exit__()
+        raise
+    check_folder_is_gone("many")
+
+
+def test_the_stub_ends_as_the_rank_and_the_others_go_on():
+    ends = {("exit", "7"): 7, ("exit-in-atexit",): 6, ("segfault",): -signal.SIGSEGV,
+            ("overflow",): -signal.SIGSEGV, ("abort",): -signal.SIGABRT,
+            ("raise", "15"): -signal.SIGTERM, ("raise", "9"): -signal.SIGKILL,
+            ("raise", "10"): -signal.SIGUSR1}
+    with rank("ends", "ready") as witness:
+        witness.rank_pids(1)
+        for words, code in ends.items():
+            with rank("ends", *words) as one:
+                check_end(one, code)
+        check_end(witness, 0, "go\n")
+    check_folder_is_gone("ends")
+
+
+def test_signals_to_the_stub_reach_the_rank():
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGQUIT):
+        with rank("signals", "ready") as one:
+            one.rank_pids(1)
+            one.process.send_signal(number)
+            check_end(one, -number)
+    check_folder_is_gone("signals")
+
+
+def test_a_stopped_rank_is_a_stopped_stub():
+    with rank("stop", "ready") as one:
+        pid = one.rank_pids(1)[0]
+        for _ in range(3):
+            one.process.send_signal(signal.SIGTSTP)
+            assert eventually(lambda: harness.state_of(pid) == "T"), "the rank is not stopped"
+            assert eventually(lambda: harness.state_of(one.process.pid) == "T"), "nor its stub"
+            one.process.send_signal(signal.SIGCONT)
+            assert eventually(lambda: harness.state_of(pid) != "T"), "the rank is not resumed"
+        check_end(one, 0, "go\n")
+    check_folder_is_gone("stop")
+
+
+def test_a_rank_ends_with_its_stub_alone():
+    with rank("killed", "ready") as witness, rank("killed", "ready") as one:
+        witness.rank_pids(1)
+        pid = one.rank_pids(1)[0]
+        one.process.kill()
+        one.process.wait()
+        assert eventually(lambda: not os.path.exists(f"/proc/{pid}")), "the rank lives on"
+        check_end(witness, 0, "go\n")
+    check_folder_is_gone("killed")
+
+
+def test_ranks_end_with_their_host():
+    with rank("host", "ready") as one, rank("host", "ready") as other:
+        pids = [one.rank_pids(1)[0], other.rank_pids(1)[0]]
+        with open(f"/proc/{pids[0]}/stat", encoding="utf-8") as file:
+            os.kill(int(file.read().rpartition(")")[2].split()[1]), signal.SIGKILL)
+        for each in (one, other):
+            assert "host" in " ".join(check_end(each, 2))
+        assert eventually(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids))
+    with rank("host", "memory") as one:  # on what the dead one has left
+        check_end(one, 0)
+    check_folder_is_gone("host")
+
+
+def test_who_does_not_fit_goes_to_another_address_space():
+    with open("/proc/sys/vm/max_map_count", encoding="utf-8") as file:
+        half = int(file.read()) * 2 // 5
+    with Running(command("spaces", "ready", mappings=half), stdin=subprocess.PIPE) as first, \
+            Running(command("spaces", "ready", mappings=half), stdin=subprocess.PIPE) as second, \
+            Running(command("spaces", "ready", mappings=half), stdin=subprocess.PIPE) as third:
+        for one in (first, second, third):
+            one.rank_pids(1)
+        hosts = sorted(os.listdir(os.path.join(MEETING, "spaces")))
+        assert hosts == ["host-0", "host-1", "lock"], hosts
+        for one in (first, second, third):
+            check_end(one, 0, "go\n")
+    check_folder_is_gone("spaces")
+
+
+def test_what_cannot_be_a_rank_is_refused_in_one_line():
+    for program, word in (("rank-fixed.gcc", "-pie"), ("no-such-file", "No such file")):
+        with Running(command("refused", program=program)) as one:
+            errors = check_end(one, 2)
+        assert len(errors) == 1 and word in errors[0], errors
+    check_folder_is_gone("refused")
+
+
+if __name__ == "__main__":
+    try:
+        harness.run_tests(sys.modules[__name__])
+    finally:
+        shutil.rmtree(MEETING)
