@@ -150,15 +150,21 @@ bool Worker::wanted() const {
 // length of one call, as in a runtime that never suspends, and nobody's progress.
 bool Worker::has_nothing_else() const {
     if (has_parked() || ready_head_ || next_ || poll::pending() ||
-        inbox_.load(std::memory_order_relaxed) || outdated() || !waits_awake())
+        inbox_.load(std::memory_order_relaxed) || outdated() || !waits_awake() ||
+        event_count_.load(std::memory_order_relaxed) != 0)
         return false;
     for (const Slot *mine = slots_; mine; mine = mine->next_of_worker)
         if (mine->group->has_tasks.load(std::memory_order_relaxed) && mine->group->any_ready())
             return false;
-    for (const Worker &other : all())
-        if (&other != this && !other.away() &&
-            other.idle_since_.load(std::memory_order_acquire) == 0)
+    for (const Worker &other : all()) {
+        if (&other == this)
+            continue;
+        // Acquire: whose tasks wait for events has counted them before it turned idle.
+        if (other.idle_since_.load(std::memory_order_acquire) == 0 && !other.away())
             return false;
+        if (other.event_count_.load(std::memory_order_relaxed) != 0)
+            return false;
+    }
     return true;
 }
 

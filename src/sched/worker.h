@@ -167,6 +167,11 @@ class alignas(kCacheLine) Worker {
     // Tasks that ended here and wait for events; task/events.cpp keeps the list.
     SpinLock event_lock;
     Task *event_tasks = nullptr;
+    // Written with the lock.
+    void count_event_task(int more) {
+        event_count_.store(event_count_.load(std::memory_order_relaxed) + more,
+                           std::memory_order_relaxed);
+    }
     // The owner waits awake for another thread's turn (wait_until.h) and finds nothing else to do.
     void note_idle() {
         if (idle_since() == 0) {
@@ -180,7 +185,8 @@ class alignas(kCacheLine) Worker {
     bool wanted() const;
     // Could it run anything before its current task goes on, if that were suspended? Not when
     // nothing is queued or parked here, everybody else is idle, and nobody has operations to poll
-    // for. Tasks that an outside event completes are the room above's to know.
+    // for, nor tasks that wait for events. Tasks that are to be called again are the room above's
+    // to know.
     bool has_nothing_else() const;
     void note_busy() {
         if (SENNIT_UNLIKELY(idle_since() != 0))
@@ -301,6 +307,7 @@ class alignas(kCacheLine) Worker {
     std::atomic<std::uint64_t> tasks_{0};
     std::atomic<std::uint64_t> idle_since_{0}; // only the owner writes
     std::atomic<bool> away_{true};
+    std::atomic<int> event_count_{0}; // of event_tasks
     std::atomic<int> thread_id_{0};
     SpinLock fibers_lock_;
     Fiber *fibers_ = nullptr; // all but root_

@@ -81,7 +81,10 @@ void release_successors(sched::Worker *worker, DependNode &node, Ready ready) {
             __builtin_prefetch(task + line, 1);
         if (edge != &successor->own_edge)
             release_block(worker, edge);
-        if (successor->missing.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        // Who finds that just its own is missing is the last, and nobody else looks: it need not
+        // write. Acquire pairs with the release of those before.
+        if (successor->missing.load(std::memory_order_acquire) == 1 ||
+            successor->missing.fetch_sub(1, std::memory_order_acq_rel) == 1)
             ready(*successor);
         edge = next;
     }

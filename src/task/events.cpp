@@ -9,32 +9,43 @@
 namespace sennit::task {
 
 void bind_events(Task &task, std::int64_t count) {
-    task.flags |= Task::kEvents;
-    task.events.fetch_add(count, std::memory_order_relaxed);
+    if (!task.is(Task::kEvents)) { // nobody can have fulfilled one
+        task.flags |= Task::kEvents;
+        task.events.store(1 + count, std::memory_order_relaxed);
+    } else {
+        task.events.fetch_add(count, std::memory_order_relaxed);
+    }
+}
+
+// Subtract `count`: does nothing remain? Who finds that the rest is its own is the last, whom
+// nobody will ask: it need not write. Acquire pairs with the release of those before.
+static bool are_last(Task &task, std::int64_t count) {
+    return task.events.load(std::memory_order_acquire) == count ||
+           task.events.fetch_sub(count, std::memory_order_acq_rel) == count;
 }
 
 // ---- the body has returned ------------------------------------------------------------------
 
-// Tasks on no stack and in no queue, whose event or timer will come from outside. One that has once
-// asked to be called again counts for ever: it is rare, and may do so again.
-static std::atomic<std::int64_t> g_elsewhere{0};
+// Has a task been on no stack and in no queue, to be called again by an event or a timer? Then for
+// ever: it is rare, and may happen again. Those that have ended has_nothing_else() knows.
+static std::atomic<bool> g_elsewhere{false};
 
 void note_elsewhere() {
-    g_elsewhere.fetch_add(1, std::memory_order_relaxed);
+    g_elsewhere.store(true, std::memory_order_relaxed);
 }
 
 // A policy that tells senders who waits for them wants to know of every wait.
 bool may_block(const sched::Worker &worker) {
     return !sched::rules().tells && worker.has_nothing_else() &&
-           g_elsewhere.load(std::memory_order_relaxed) == 0;
+           !g_elsewhere.load(std::memory_order_relaxed);
 }
 
 // Tasks that have ended and wait for events are on no stack: a list of them is all that a report
 // can find them by.
 static void list_waiting(sched::Worker &worker, Task &task) {
     task.flags |= Task::kListed;
-    note_elsewhere();
     worker.event_lock.lock();
+    worker.count_event_task(1);
     task.listed_next = worker.event_tasks;
     task.listed_at = &worker.event_tasks;
     if (worker.event_tasks)
@@ -48,21 +59,22 @@ static void unlist_waiting(Task &task) {
         return;
     sched::Worker &worker = *task.home.load(std::memory_order_relaxed);
     worker.event_lock.lock();
+    worker.count_event_task(-1);
     *task.listed_at = task.listed_next;
     if (task.listed_next)
         task.listed_next->listed_at = task.listed_at;
     worker.event_lock.unlock();
     task.flags &= ~Task::kListed;
-    g_elsewhere.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool all_events(sched::Worker &worker, Task &task) {
     SENNIT_ASSERT(task.state.step(TaskState::ended));
     fold_children(task); // the other thread must not meet our unfolded count
     if (SENNIT_LIKELY(!task.is(Task::kDiscarded))) {
-        if (task.events.load(std::memory_order_acquire) != 1)
-            list_waiting(worker, task); // before others can complete it
-        if (task.events.fetch_sub(1, std::memory_order_acq_rel) != 1)
+        if (task.events.load(std::memory_order_acquire) == 1)
+            return true;
+        list_waiting(worker, task); // before others can complete it
+        if (!are_last(task, 1))
             return false;
         unlist_waiting(task);
         return true;
@@ -70,7 +82,7 @@ bool all_events(sched::Worker &worker, Task &task) {
     // The event of a discarded task may never come, so nobody waits for it. Until it comes it
     // counts as a child, which keeps the memory.
     task.pending.fetch_add(Task::kChild, std::memory_order_relaxed);
-    if (task.events.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    if (are_last(task, 1))
         task.pending.fetch_sub(Task::kChild, std::memory_order_relaxed);
     return true;
 }
@@ -96,7 +108,7 @@ static SENNIT_COLD void observed_fulfilment(Task &task, std::int64_t count) {
 void fulfil_events(Task &task, std::int64_t count, Then then) {
     if (observed::by_anybody())
         observed_fulfilment(task, count);
-    if (task.events.fetch_sub(count, std::memory_order_acq_rel) != count)
+    if (!are_last(task, count))
         return;
     if (task.is(Task::kRequeued)) {
         task.flags &= ~Task::kRequeued;

@@ -150,14 +150,16 @@ struct Edges {
 // Thread 0 creates the successor; 1 and 2 complete.
 Outcome edges_step(Edges &s, int thread, std::string &broken, int bias) {
     int &pc = s.pc[thread];
-    const auto release = [&](int amount) {
-        s.missing -= amount;
-        if (s.missing != 0)
-            return;
+    const auto ready = [&] {
         if (s.list[0] != kClosed || s.list[1] != kClosed)
             broken = "ready before its predecessors";
         if (++s.ready > 1)
             broken = "ready twice";
+    };
+    const auto release = [&](int amount) {
+        s.missing -= amount;
+        if (s.missing == 0)
+            ready();
     };
     if (thread == 0) {
         switch (pc) {
@@ -192,15 +194,19 @@ Outcome edges_step(Edges &s, int thread, std::string &broken, int bias) {
     case 0: // close the list
         s.found[thread] = s.list[thread - 1];
         s.list[thread - 1] = kClosed;
-        pc = 1;
+        pc = s.found[thread] == 1 ? 1 : 3;
         return Outcome::ran;
-    case 1:
-        if (s.found[thread] == 1)
-            release(1);
-        pc = 2;
+    case 1: // is just its own missing? Then it does not write.
+        if (s.missing == 1)
+            ready();
+        pc = s.missing == 1 ? 3 : 2;
+        return Outcome::ran;
+    case 2:
+        release(1);
+        pc = 3;
         return Outcome::ran;
     default:
-        if (s.pc[0] == 3 && s.pc[1] == 2 && s.pc[2] == 2 && s.ready != 1)
+        if (s.pc[0] == 3 && s.pc[1] == 3 && s.pc[2] == 3 && s.ready != 1)
             broken = "never ready";
         return Outcome::ended;
     }
@@ -251,7 +257,10 @@ Outcome discarded_step(Discarded &s, int thread, std::string &broken, bool holds
             s.pending += holds ? kChild : 0;
             pc = 1;
             return Outcome::ran;
-        case 1:
+        case 1: // is the rest its own? Then it does not write.
+            pc = s.events == 1 ? 2 : 7;
+            return Outcome::ran;
+        case 7:
             pc = --s.events == 0 ? 2 : 3;
             return Outcome::ran;
         case 2:
@@ -276,6 +285,10 @@ Outcome discarded_step(Discarded &s, int thread, std::string &broken, bool holds
     }
     switch (pc) {
     case 0:
+        touch();
+        pc = s.events == 1 ? 1 : 4;
+        return Outcome::ran;
+    case 4:
         touch();
         pc = --s.events == 0 ? 1 : 3;
         return Outcome::ran;
@@ -304,6 +317,75 @@ TEST(Interleavings, ADiscardedTaskIsFreedOnceWhenItsEventComesEarlyOrLate) {
     EXPECT_NE(failure_of(Discarded{}, 2,
                          [](Discarded &s, int thread, std::string &broken) {
                              return discarded_step(s, thread, broken, false);
+                         }),
+              "");
+}
+
+// ---- the events of a task: all_events, fulfil_events, are_last (task/events.cpp) --------------
+
+struct Events {
+    int pc[3] = {};
+    int events = 3;
+    int listed = 0; // 1: among those that wait, 2: no more
+    int completed = 0;
+    auto operator<=>(const Events &) const = default;
+};
+
+// Thread 0 ends the body; 1 and 2 fulfil an event each. `looks_late`: who looks whether the rest is
+// its own does so after it has subtracted.
+Outcome events_step(Events &s, int thread, std::string &broken, bool looks_late) {
+    int &pc = s.pc[thread];
+    const auto last = [&] {
+        if (s.listed == 1)
+            s.listed = 2;
+        if (s.pc[0] != 4 && thread != 0)
+            broken = "complete before its body has ended";
+        if (++s.completed > 1)
+            broken = "complete twice";
+        pc = 4;
+    };
+    switch (pc) {
+    case 0: // has everything come? The body alone lists the task
+        if (thread == 0 && s.events == 1)
+            last();
+        else
+            pc = thread == 0 ? 1 : 2;
+        return Outcome::ran;
+    case 1:
+        s.listed = 1;
+        pc = 2;
+        return Outcome::ran;
+    case 2: // is the rest its own? Then it does not write
+        if (looks_late)
+            --s.events;
+        if (s.events == (looks_late ? 0 : 1))
+            last();
+        else
+            pc = 3;
+        return Outcome::ran;
+    case 3:
+        --s.events;
+        if (s.events == 0)
+            last();
+        else
+            pc = 4;
+        return Outcome::ran;
+    default:
+        if (s.pc[0] == 4 && s.pc[1] == 4 && s.pc[2] == 4 && (s.completed != 1 || s.listed == 1))
+            broken = "never complete, or still listed";
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, ATaskIsCompleteOnceAllItsEventsAreFulfilled) {
+    EXPECT_EQ(failure_of(Events{}, 3,
+                         [](Events &s, int thread, std::string &broken) {
+                             return events_step(s, thread, broken, false);
+                         }),
+              "");
+    EXPECT_NE(failure_of(Events{}, 3,
+                         [](Events &s, int thread, std::string &broken) {
+                             return events_step(s, thread, broken, true);
                          }),
               "");
 }
