@@ -64,10 +64,10 @@ struct Block {
 };
 
 // Any but the plainest task, or where somebody looks on. A function of its own, whose parameters
-// are not in GOMP_task's frame.
-SENNIT_NOINLINE void make_any(ompt::Site site, Function function, void *data, CopyFunction copy,
-                              long size, long align, bool if_clause, unsigned flags, void **depend,
-                              int priority, void *detach) {
+// are not in GOMP_task's frame, and stand where that one's do.
+SENNIT_NOINLINE void make_any(Function function, void *data, CopyFunction copy, long size,
+                              long align, bool if_clause, unsigned flags, void **depend,
+                              int priority, void *detach, ompt::Site site) {
     const gomp::Dependences given((flags & gomp::kDepend) ? depend : nullptr);
     SENNIT_READ_DEPENDENCES(depends, count, given)
     const bool detaches = (flags & gomp::kDetach) != 0;
@@ -85,8 +85,8 @@ GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long s
                         bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
     constexpr unsigned kPlain = gomp::kMergeable | gomp::kUntied | gomp::kFinal;
     if ((flags & ~kPlain) != 0 || omp::tasks_are_watched())
-        return make_any(SENNIT_SITE, function, data, copy, size, align, if_clause, flags, depend,
-                        priority, detach);
+        return make_any(function, data, copy, size, align, if_clause, flags, depend, priority,
+                        detach, SENNIT_SITE);
     const Block block{function, {data, copy, size, align}, flags & kPlain, 0, nullptr};
     task::create(omp::here(), {.deferred = if_clause}, omp::invoke<Body>, block);
 }

@@ -78,10 +78,11 @@ void taskloop(ompt::Site site, Ident *location, Gtid gtid, KmpTask *kmp_pattern,
         trip_of(first, *upper, step), cut_of(sizing, value, strict, worker.task->team->size));
     const bool perhaps_empty = task::is_endless(pieces.trip); // then nobody may claim the last one
     omp::work_begin(site, ompt::kWorkTaskloop, pieces.trip);
+    const auto by = static_cast<std::uint64_t>(step);
+    std::uint64_t end = 0;
     for (std::uint64_t i = 0; i < pieces.count; ++i) {
-        const std::uint64_t begin = pieces.first(i);
-        const std::uint64_t end = pieces.end(i);
-        const auto by = static_cast<std::uint64_t>(step);
+        const std::uint64_t begin = end;
+        end = pieces.end(i);
         Task &task = copy_of(worker, pattern, duplicate, i + 1 == pieces.count && !perhaps_empty);
         char *payload = static_cast<char *>(task.payload());
         *reinterpret_cast<std::uint64_t *>(payload + lower_at) = first + begin * by;
