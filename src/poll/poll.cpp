@@ -132,7 +132,8 @@ void *ticker(void *) {
         std::int64_t nap = fire_due_timers();
         quiet = pending() ? 0 : quiet + 1;
         g_ticker_awake.store(quiet < kLingerTicks, std::memory_order_seq_cst);
-        if (quiet < kLingerTicks || detail::g_pending.load(std::memory_order_seq_cst) > detail::kFurther)
+        if (quiet < kLingerTicks ||
+            detail::g_pending.load(std::memory_order_seq_cst) > detail::kFurther)
             nap = sooner(nap, kTickNs);
         if (const std::int64_t next = look_if_due(); next >= 0)
             nap = sooner(nap, next);
@@ -192,7 +193,7 @@ bool caller_looks(const void *flow) {
 }
 
 namespace {
-// For counters with one writer at a time.
+// For counters with one writer at a time, or that need not be exact.
 void add(std::atomic<std::uint64_t> &counter, std::uint64_t count) {
     counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
 }
@@ -221,7 +222,8 @@ void leave(const Inside &here) {
 int run(const void *flow, bool looks) {
     if (inside(flow))
         return 0;
-    g_runs.fetch_add(1, std::memory_order_relaxed);
+    // Two threads may count as one: an atomic addition costs what finding nothing costs, too.
+    add(g_runs, 1);
     int completed = 0;
     const std::uint64_t begin = trace::on() ? ticks() : 0;
     Inside here{flow, t_inside, looks};

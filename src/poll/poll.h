@@ -46,7 +46,7 @@ int run(const void *flow = nullptr, bool looks = false);
 // Does this flow run a service for a caller who does?
 bool caller_looks(const void *flow);
 
-// How often run() was called; to see from the ticker whether workers poll.
+// How often run() was called, about; to see from the ticker whether workers poll.
 std::uint64_t runs();
 
 // True of a flow of control that is inside a service: such code must not suspend. Without `flow`:
