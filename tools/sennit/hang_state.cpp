@@ -56,7 +56,7 @@ std::string matched_name(const std::string &name) {
     std::string matched = plain_name(name);
     if (name.ends_with(in_task) && matched.size() > prefix) {
         matched[prefix] = static_cast<char>(std::tolower(matched[prefix]));
-        matched.insert(prefix, "I");
+        matched.insert(prefix, 1, 'I');
     }
     return matched;
 }
