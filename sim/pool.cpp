@@ -320,7 +320,7 @@ PoolResult Pool::simulate() {
         for (Run &run : runs_) {
             if (run.next_s > now_ + kSameTime)
                 continue;
-            Rank &first = ranks_[size(run.first)];
+            const Rank &first = ranks_[size(run.first)];
             if (first.state == Rank::State::absent) {
                 for (int i = 0; i < run.program->ranks; ++i)
                     claimant(run.first + i).leftover = run.program->leftover;

@@ -69,14 +69,15 @@ struct Reader {
         const auto found = numbers.find(name);
         if (found == numbers.end()) {
             std::vector<std::string_view> names;
+            names.reserve(numbers.size());
             for (const auto &[known, number] : numbers)
                 names.push_back(known);
             refuse(text,
                    fmt::format("'{}' is unknown; there are {}", name, fmt::join(names, ", ")));
         }
         const Number &number = found->second;
-        if (!(value >= number.least && value <= number.most) ||
-            (number.whole && value != std::floor(value)))
+        const bool is_in_range = value >= number.least && value <= number.most; // NaN is not
+        if (!is_in_range || (number.whole && value != std::floor(value)))
             refuse(text,
                    fmt::format("{} is {}{:g} to {:g}", name, number.whole ? "a whole number, " : "",
                                number.least, number.most));
