@@ -230,6 +230,84 @@ TEST(Interleavings, AGroupWithTasksIsCountedOnce) {
     }
 }
 
+// ---- and no more: Group::forget_tasks in Team::settle ---------------------------------------
+
+struct Forgetting {
+    int pc[2] = {}, rounds[2] = {};
+    bool has_tasks = false;
+    int groups = 0; // g_groups_with_tasks
+    int arrived = 0, epoch = 0;
+    auto operator<=>(const Forgetting &) const = default;
+};
+
+// In each of two rounds both threads create a task, run it and come to the barrier. The wrong one
+// opens the gate before it forgets.
+Outcome forgetting_step(Forgetting &s, int thread, std::string &broken, bool right) {
+    int &pc = s.pc[thread];
+    switch (pc) {
+    case 0: // note_tasks()
+        pc = s.has_tasks ? 4 : 1;
+        return Outcome::ran;
+    case 1:
+        ++s.groups;
+        pc = 2;
+        return Outcome::ran;
+    case 2:
+        pc = s.has_tasks ? 3 : 4;
+        s.has_tasks = true;
+        return Outcome::ran;
+    case 3:
+        --s.groups;
+        pc = 4;
+        return Outcome::ran;
+    case 4: // its task runs, and may create others
+        if (s.groups == 0 || !s.has_tasks)
+            broken = "a task runs, and no group has tasks";
+        pc = 5;
+        return Outcome::ran;
+    case 5:
+        ++s.arrived;
+        pc = 6;
+        return Outcome::ran;
+    case 6: // settle()
+        pc = s.arrived == 2 ? (right ? 7 : 9) : 10;
+        if (s.arrived == 2)
+            s.arrived = 0;
+        return Outcome::ran;
+    case 7:
+        s.has_tasks = false;
+        pc = 8;
+        return Outcome::ran;
+    case 8:
+        --s.groups;
+        pc = right ? 9 : 10;
+        return Outcome::ran;
+    case 9:
+        ++s.epoch;
+        pc = right ? 10 : 7;
+        return Outcome::ran;
+    case 10: // the gate
+        if (s.epoch == s.rounds[thread])
+            return s.arrived == 2 ? (pc = 6, Outcome::ran) : Outcome::waits;
+        pc = ++s.rounds[thread] < 2 ? 0 : 11;
+        return Outcome::ran;
+    default:
+        if (s.pc[0] == 11 && s.pc[1] == 11 && (s.groups != 0 || s.has_tasks))
+            broken = "a group without tasks is counted";
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, AGroupIsForgottenBeforeItsNextTasks) {
+    for (const bool right : {true, false}) {
+        const std::string failure =
+            failure_of(Forgetting{}, 2, [&](Forgetting &s, int thread, std::string &broken) {
+                return forgetting_step(s, thread, broken, right);
+            });
+        EXPECT_EQ(failure.empty(), right) << failure;
+    }
+}
+
 // ---- who opens the barrier: arrive, Team::settle (omp/team/team.cpp) -------------------------
 
 constexpr int kTeam = 3;
