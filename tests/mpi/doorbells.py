@@ -89,6 +89,10 @@ def main():
         check(job.code == 0 and len(shares(job)) == 2 and max(shares(job)) < IDLE,
               f"ranks that wait take less than {IDLE} of a core", job)
 
+        job = Job(options, 3, "fence", str(WAIT), board=board, cores=first_core()).end()
+        check(job.code == 0 and len(shares(job)) == 2 and max(shares(job)) < IDLE,
+              f"ranks that wait inside of MPI take less than {IDLE} of a core", job)
+
         # Without bells, by timers alone.
         missing = pathlib.Path(folder) / "missing" / "board"
         job = Job(options, 4, "all", board=missing, doorbells="on").end()

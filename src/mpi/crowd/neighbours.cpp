@@ -155,6 +155,12 @@ void Neighbours::ring_partners(MPI_Comm comm, int root) {
         ring_slot(ranks->slots[root]);
 }
 
+void Neighbours::ring_all() {
+    for (int rank = 0; world_ && rank < world_->size; ++rank)
+        if (rank != world_->own)
+            ring_slot(world_->slots[rank]);
+}
+
 void Neighbours::note(MPI_Comm comm, int peer) {
     const Ranks *ranks = ranks_of(comm);
     if (!ranks || peer < 0 || peer >= ranks->size || ranks->slots[peer] < 0)

@@ -52,6 +52,8 @@ class Neighbours {
     void ring(MPI_Comm comm, int peer);
     // A collective call has been started.
     void ring_partners(MPI_Comm comm, int root);
+    // Somebody on this node may have to do something: nobody knows who.
+    void ring_all();
     // A long message to or from that rank is under way.
     void note(MPI_Comm comm, int peer);
     // Those on whom the operation may depend.

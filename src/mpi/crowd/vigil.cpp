@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/yield_watch.h"
 #include "mpi/crowd/neighbours.h"
+#include "mpi/crowd/spins.h"
 
 #include <algorithm>
 #include <sched.h>
@@ -57,6 +58,7 @@ void Vigil::rest() {
         sched_yield();
         return;
     }
+    t_spins.rests();
     switch (stage_) {
     case Stage::testing:
         if (++tests_ < kTests)

@@ -2,6 +2,7 @@
 // Calls without a non-blocking form: a helper thread makes them while the task is suspended.
 #pragma once
 
+#include "mpi/crowd/spins.h"
 #include "mpi/engine/engine.h"
 
 #include <atomic>
@@ -26,6 +27,8 @@ int delegate(const Operation &operation, Call call) {
     } job;
     job.what = &call;
     job.make = [](BlockingJob &base) {
+        if (crowded())
+            t_spins.begins();
         return outside_task([&] { return (*static_cast<CallJob &>(base).what)(); });
     };
     return run_elsewhere(operation, job);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * More ranks than cores: every kind of call that waits, outside of tasks. And how much processor
  * time a rank takes that waits.
- * usage: doorbells all|wait SECONDS|kill */
+ * usage: doorbells all|wait SECONDS|fence SECONDS|kill */
 #include "check.h"
 
 #include <signal.h>
@@ -154,24 +154,74 @@ static double asked(double known) {
     return known;
 }
 
+static double before, asked_before;
+static void begin_wait(void) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    before = used();
+    asked_before = asked(before);
+}
+static void end_wait(double seconds) {
+    const double after = used();
+    printf("%.4f of a core, asked for %.4f\n", (after - before) / seconds,
+           (asked(after) - asked_before) / seconds);
+}
+
+/* All ranks but the last wait for its message. */
+static void receive_late(double seconds) {
+    int token = 0;
+    begin_wait();
+    if (rank == ranks - 1) {
+        usleep((useconds_t)(seconds * 1e6));
+        for (int i = 0; i < ranks - 1; ++i)
+            MPI_Send(&token, 1, MPI_INT, i, 1, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv(&token, 1, MPI_INT, ranks - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        end_wait(seconds);
+    }
+}
+
+/* The same, in a call that has no non-blocking form. */
+static void fence_late(double seconds) {
+    int memory = -1, value = rank;
+    MPI_Win window;
+    MPI_Win_create(&memory, sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_fence(0, window);
+    begin_wait();
+    if (rank == ranks - 1)
+        usleep((useconds_t)(seconds * 1e6));
+    MPI_Put(&value, 1, MPI_INT, (rank + 1) % ranks, 0, 1, MPI_INT, window);
+    MPI_Win_fence(0, window);
+    if (rank != ranks - 1)
+        end_wait(seconds);
+    CHECK(memory == (rank + ranks - 1) % ranks);
+    MPI_Win_fence(0, window); /* others change it below */
+    /* Who sleeps in a receive has to answer all the same. */
+    if (rank == 0) {
+        for (int i = 1; i < ranks; ++i)
+            MPI_Recv(&value, 1, MPI_INT, i, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+        for (int i = 0; i < 20; ++i) {
+            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+            MPI_Accumulate(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, window);
+            MPI_Win_flush(0, window);
+            MPI_Win_unlock(0, window);
+        }
+        MPI_Send(&value, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
+    MPI_Get(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
+    MPI_Win_unlock(0, window);
+    CHECK(value == ranks - 1 + 20 * (ranks * (ranks - 1) / 2));
+    MPI_Win_free(&window);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     if (argc > 2 && strcmp(argv[1], "wait") == 0) {
-        const double seconds = atof(argv[2]);
-        int token = 0;
-        MPI_Barrier(MPI_COMM_WORLD);
-        const double before = used();
-        const double asked_before = asked(before);
-        if (rank == ranks - 1) {
-            usleep((useconds_t)(seconds * 1e6));
-            for (int i = 0; i < ranks - 1; ++i)
-                MPI_Send(&token, 1, MPI_INT, i, 1, MPI_COMM_WORLD);
-        } else {
-            MPI_Recv(&token, 1, MPI_INT, ranks - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            const double after = used();
-            printf("%.4f of a core, asked for %.4f\n", (after - before) / seconds,
-                   (asked(after) - asked_before) / seconds);
-        }
+        receive_late(atof(argv[2]));
+    } else if (argc > 2 && strcmp(argv[1], "fence") == 0) {
+        fence_late(atof(argv[2]));
     } else if (argc > 1 && strcmp(argv[1], "kill") == 0) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0)

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/crowd/spins.h"
+
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "interpose/bare.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <sched.h>
+
+namespace sennit::mpi {
+
+constinit thread_local Spins t_spins;
+
+namespace {
+
+constexpr std::int64_t kYieldNs = 1'000'000;
+constexpr std::int64_t kFirstNapNs = 100'000;
+constexpr std::int64_t kLongestNapNs = 2'000'000;
+constexpr int kLooksAfterRing = 32; // before it sleeps again
+
+} // namespace
+
+void Spins::rest() {
+    const std::int64_t now = monotonic_ns();
+    const bool begins = looks_ == kLooks; // or has been rung
+    looks_ = kLooks + 1;
+    if (begins) {
+        begin_ns_ = now;
+        nap_ns_ = 0;
+        armed_ = false;
+        if (rings_ < kRings) {
+            ++rings_;
+            g_neighbours.ring_all();
+        }
+    }
+    if (nap_ns_ == 0 && g_neighbours.yields_reach_them() && now - begin_ns_ < kYieldNs) {
+        if (!g_neighbours.tests_yield())
+            sched_yield();
+    } else if (!armed_) {
+        nap_ns_ = nap_ns_ == 0 ? kFirstNapNs : nap_ns_;
+        seen_ = g_neighbours.bell().arm();
+        armed_ = true; // one more look
+    } else {
+        armed_ = false;
+        if (g_neighbours.bell().sleep(seen_, nap_ns_))
+            looks_ = kLooks - kLooksAfterRing;
+        else
+            nap_ns_ = std::min(2 * nap_ns_, kLongestNapNs);
+    }
+}
+
+namespace {
+
+void *find_progress(const char *name) {
+    if (void *const found = interpose::find_next(name))
+        return found;
+    if (void *const found = interpose::find_in_any_library(name))
+        return found;
+    std::fprintf(stderr, "sennit: %s was called, and is nowhere\n", name);
+    std::abort();
+}
+
+} // namespace
+
+#ifdef OPEN_MPI
+extern "C" SENNIT_EXPORT void opal_progress() {
+    static constexpr interpose::Bare<find_progress, "opal_progress", void()> bare;
+    bare();
+    if (crowded()) [[unlikely]]
+        t_spins.looked(false); // it does not say
+}
+#else
+extern "C" SENNIT_EXPORT unsigned ucp_worker_progress(void *worker) {
+    static constexpr interpose::Bare<find_progress, "ucp_worker_progress", unsigned(void *)> bare;
+    if (!crowded()) [[likely]]
+        return bare(worker);
+    const unsigned found = bare(worker);
+    t_spins.looked(found != 0);
+    return found;
+}
+#endif
+
+} // namespace sennit::mpi
