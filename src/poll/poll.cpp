@@ -22,7 +22,7 @@ struct sennit_poll_service {
     sennit_poll_function function;
     void *arg;
     char *name;
-    std::atomic<std::int64_t> pending{0};
+    std::atomic<std::int64_t> pending{0}; // not of the first one, see pending_of()
     std::atomic<int> token{0}; // the system's number of the thread that runs it, or kGone
     // Written by who has the token:
     std::atomic<std::uint64_t> rounds{0};
@@ -46,6 +46,32 @@ constexpr int kGone = -1; // holds a token for good
 std::atomic<sennit_poll_service *> g_services{nullptr};
 std::atomic<std::uint64_t> g_runs{0};
 std::atomic<node::Bell *> g_doorbell{nullptr};
+// The operations of a service. An atomic addition costs what little else costs on the way of a
+// message, and most programs have one service. So the first has no count of its own: it has what
+// g_pending has beside the others' counts. These change together with it under g_timer_lock. Who
+// asks without that, while they change, may poll once too often or once too seldom.
+bool is_first(const sennit_poll_service &service) {
+    return !service.next; // each is put in front of those before
+}
+std::int64_t pending_of(const sennit_poll_service &service) {
+    if (SENNIT_UNLIKELY(!is_first(service)))
+        return service.pending.load(std::memory_order_acquire);
+    std::int64_t others = 0;
+    for (auto *other = g_services.load(std::memory_order_acquire); other != &service;
+         other = other->next)
+        others += other->pending.load(std::memory_order_relaxed);
+    // The bit of look_further is shifted out.
+    return (detail::g_pending.load(std::memory_order_acquire) >> 1) - others;
+}
+
+// Returns g_pending before. For any but the first service with the lock.
+std::int64_t change_pending(sennit_poll_service &service, std::int64_t delta) {
+    if (SENNIT_UNLIKELY(!is_first(service)))
+        service.pending.fetch_add(delta, std::memory_order_acq_rel);
+    // seq_cst with the ticker's "I doze" and its second look: one of the two sees the other.
+    return detail::g_pending.fetch_add(delta * detail::kOperation, std::memory_order_seq_cst);
+}
+
 // What the thread runs inside of services. Flows may leave them in any order.
 struct Inside {
     const void *flow;
@@ -230,7 +256,7 @@ int run(const void *flow, bool looks) {
     t_inside = &here;
     for (auto *service = g_services.load(std::memory_order_acquire); service;
          service = service->next) {
-        if (service->pending.load(std::memory_order_acquire) <= 0)
+        if (pending_of(*service) <= 0)
             continue;
         if (!take_token(*service, thread_id()))
             continue;
@@ -271,18 +297,21 @@ int unregister_service(sennit_poll_service *service) {
         return SENNIT_ERR_PARAMETER;
     while (!take_token(*service, kGone))
         sched_yield(); // until the thread that runs it is out
-    detail::g_pending.fetch_sub(service->pending.exchange(0) * detail::kOperation,
-                                std::memory_order_relaxed);
+    g_timer_lock.lock();
+    change_pending(*service, -pending_of(*service));
+    g_timer_lock.unlock();
     return SENNIT_SUCCESS;
 }
 
 int add_pending(sennit_poll_service *service, std::int64_t delta) {
     if (!service)
         return SENNIT_ERR_PARAMETER;
-    service->pending.fetch_add(delta, std::memory_order_acq_rel);
-    // seq_cst with the ticker's "I doze" and its second look: one of the two sees the other.
-    const std::int64_t before =
-        detail::g_pending.fetch_add(delta * detail::kOperation, std::memory_order_seq_cst);
+    const bool alone = is_first(*service);
+    if (SENNIT_UNLIKELY(!alone))
+        g_timer_lock.lock();
+    const std::int64_t before = change_pending(*service, delta);
+    if (SENNIT_UNLIKELY(!alone))
+        g_timer_lock.unlock();
     if (before <= detail::kFurther && delta > 0 && !g_ticker_awake.load(std::memory_order_seq_cst))
         ring_ticker();
     return SENNIT_SUCCESS;
@@ -355,7 +384,7 @@ Activity activity(bool (*is_blocked)(int thread_id)) {
 void each_service(void (*visit)(void *, const Pending &), void *arg) {
     for (auto *service = g_services.load(std::memory_order_acquire); service;
          service = service->next)
-        visit(arg, {service->name, service->pending.load(std::memory_order_relaxed),
+        visit(arg, {service->name, pending_of(*service),
                     service->describer.load(std::memory_order_acquire)});
 }
 

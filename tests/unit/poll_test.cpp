@@ -57,6 +57,33 @@ TEST(Poll, RunsAServiceOnlyWhileItHasPendingOperations) {
     EXPECT_EQ(poll::unregister_service(service), SENNIT_SUCCESS);
 }
 
+TEST(Poll, EachServiceHasItsOwnPendingOperations) {
+    Probe probes[3];
+    sennit_poll_service *services[3] = {};
+    for (int i = 0; i < 3; ++i)
+        ASSERT_EQ(poll::register_service("probe", Probe::poll, &probes[i], &services[i]),
+                  SENNIT_SUCCESS);
+    for (int with = 0; with < 3; ++with) {
+        poll::add_pending(services[with], 2);
+        int before[3];
+        for (int i = 0; i < 3; ++i)
+            before[i] = probes[i].runs;
+        poll::run();
+        for (int i = 0; i < 3; ++i)
+            EXPECT_EQ(probes[i].runs > before[i], i == with) << i << ' ' << with;
+        poll::add_pending(services[with], -2);
+        EXPECT_FALSE(poll::pending());
+    }
+    // What is left of one goes with it, and nothing of the others'.
+    for (sennit_poll_service *service : services)
+        poll::add_pending(service, 1);
+    for (sennit_poll_service *service : services) {
+        EXPECT_TRUE(poll::pending());
+        EXPECT_EQ(poll::unregister_service(service), SENNIT_SUCCESS);
+    }
+    EXPECT_FALSE(poll::pending());
+}
+
 // Task-aware MPI, section 4.5: progress also while no worker polls.
 TEST(Poll, TheTickerPollsWhenNobodyElseDoes) {
     Probe probe;
