@@ -102,6 +102,15 @@ def test_without_n_it_is_one_rank():
     assert "rank 0 of 1 " in out, out
 
 
+def test_several_programs_are_one_job():
+    second = ["-n", "1", "A=7", RANKS, "print", "A"]
+    with run("print", "A", ":", *second, options=("-n", "2")) as job:
+        out, _ = check(job.finish(), 0, job)
+    seen = printed(out)
+    assert out.count(" of 3 pid ") == 3, out
+    assert [seen[rank, "A"] for rank in "012"] == ["(unset)", "(unset)", "7"], out
+
+
 def test_input_reaches_rank_0():
     with run("cat", stdin=subprocess.PIPE) as job:
         out, _ = check(job.finish("strands\nof a rope\n"), 0, job)

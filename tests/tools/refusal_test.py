@@ -57,6 +57,33 @@ def test_a_trace_folder_that_could_be_the_program_is_asked_for():
     refused(["run", "--trace", at("plain"), at("openmp-by-runpath")], "the folder or the program")
 
 
+def test_what_cannot_be_a_virtual_rank_is_refused():
+    for command in ("run", "exec"):
+        refused([command, "--virtual", at("fixed-program")], "link it with -pie")
+        refused([command, "--virtual", at("sanitized-program")], "built with a sanitizer")
+        refused([command, "--virtual", at("static-pie-program")], "static binary")
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, "script")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\n{at('ranks.mpich')}\n")
+        os.chmod(script, 0o755)
+        refused(["run", "--virtual", script], "is a script")
+    limited = ["sh", "-c", 'ulimit -v 8000000; exec "$@"', "sh", SENNIT, "run", "--virtual",
+               at("ranks.mpich")]
+    with Running(limited) as command:
+        code, _, errors = command.finish()
+    assert code == 2 and len(errors) == 1 and "ulimit -v unlimited" in errors[0], errors
+
+
+def test_programs_of_one_job_have_one_mpi():
+    mpich, openmpi = at("ranks.mpich"), at("ranks.openmpi")
+    refused(["run", "-n", "1", mpich, ":", "-n", "1", openmpi], "have the same MPI")
+    refused(["run", "-n", "1", mpich, ":", "-n", "1", at("openmp-by-runpath")], "has no MPI in it")
+    refused(["run", "-n", "1", mpich, ":", "-n", "0", mpich], "is not a number from 1")
+    refused(["run", "-n", "1", mpich, ":", "-n", "2"], "no program behind")
+    refused(["run", "-n", "1", ":", "-n", "2", mpich], "no program in front of")
+
+
 def test_the_library_of_another_mpi_than_the_program_has_is_refused():
     for mpi, other in (("mpich", "openmpi"), ("openmpi", "mpich")):
         for command in ("run", "exec", "doctor"):

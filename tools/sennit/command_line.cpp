@@ -116,6 +116,24 @@ CommandLine split_command_line(const CLI::App &command, std::vector<std::string>
     return {{words.begin(), middle}, {middle + (separated ? 1 : 0), words.end()}};
 }
 
+std::vector<std::vector<std::string>> take_other_programs(std::vector<std::string> &words) {
+    const auto starts_other = [&](std::size_t at) {
+        return words[at] == ":" && at + 1 < words.size() && words[at + 1].starts_with("-n");
+    };
+    std::vector<std::vector<std::string>> others;
+    std::size_t first_end = words.size();
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        if (starts_other(at)) {
+            first_end = std::min(first_end, at);
+            others.emplace_back();
+        } else if (!others.empty()) {
+            others.back().push_back(words[at]);
+        }
+    }
+    words.resize(first_end);
+    return others;
+}
+
 void set_command(Request &request, const std::vector<std::string> &words) {
     auto at = words.begin();
     for (; at != words.end() && is_assignment(*at); ++at) {
@@ -172,11 +190,34 @@ void RunOptions::set_pool(Request &request) const {
         request.priority = priority_;
 }
 
+// "-n 2 NAME=value ./b y"; what is set is for that program alone.
+Request RunOptions::other(const std::vector<std::string> &words) {
+    Request result;
+    std::size_t at = 0;
+    std::string ranks = words[at].substr(words[at].starts_with("-np") ? 3 : 2);
+    if (ranks.empty() && ++at < words.size())
+        ranks = words[at];
+    result.ranks = parse_count("-n", ranks, most_ranks);
+    for (++at; at < words.size() && is_assignment(words[at]); ++at) {
+        const std::size_t equals = words[at].find('=');
+        result.settings.push_back({words[at].substr(0, equals), words[at].substr(equals + 1)});
+    }
+    if (at >= words.size())
+        fail("no program behind ': -n {}'", ranks);
+    result.command.assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+    return result;
+}
+
 Request RunOptions::request(const std::vector<std::string> &program) const {
     if (program.empty())
         fail("no program given: sennit run [options] ./app [arguments]");
     Request result;
-    set_command(result, program);
+    std::vector<std::string> first = program;
+    for (const std::vector<std::string> &words : take_other_programs(first))
+        result.others.push_back(other(words));
+    if (first.empty())
+        fail("no program in front of ':'");
+    set_command(result, first);
     result.mpi = parse_mpi(mpi_);
     if (!ranks.empty())
         result.ranks = parse_count("-n", ranks, most_ranks);
@@ -190,6 +231,14 @@ Request RunOptions::request(const std::vector<std::string> &program) const {
     result.as_virtual = virtual_;
     result.dry_run = dry_run_;
     result.verbose = verbose_;
+    for (Request &one : result.others) { // all but what `other` has read is said once, for all
+        Request whole = result;
+        whole.others.clear();
+        whole.command = one.command;
+        whole.settings = one.settings;
+        whole.ranks = one.ranks;
+        one = std::move(whole);
+    }
     return result;
 }
 

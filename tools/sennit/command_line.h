@@ -21,6 +21,10 @@ struct CommandLine {
 // `words` follow the name of `command`. Throws Failure for an option that it does not have.
 CommandLine split_command_line(const CLI::App &command, std::vector<std::string> words);
 
+// "./a x : -n 2 ./b y": the first program with its arguments stays in `words`, the others are what
+// is returned, each from its "-n" on. A ':' without a "-n" behind it is an argument as any other.
+std::vector<std::vector<std::string>> take_other_programs(std::vector<std::string> &words);
+
 // The program and its arguments, into `request`. "NAME=value" in front of them is set in this
 // process's environment, which the program gets, as a shell would.
 void set_command(Request &request, const std::vector<std::string> &words);
@@ -35,6 +39,7 @@ class RunOptions {
 
   private:
     void set_pool(Request &request) const;
+    static Request other(const std::vector<std::string> &words);
 
     std::string threads_, policy_, trace_, mpi_ = "auto";
     std::string pool_, share_, priority_;

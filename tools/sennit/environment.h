@@ -30,7 +30,8 @@ struct Request {
     std::optional<std::string> pool;  // name, share, priority: as they were typed, checked
     std::optional<std::string> share;
     std::optional<std::string> priority;
-    bool as_virtual = false; // as virtual ranks: virtual_rank.h
+    std::vector<Request> others; // programs of the same job behind ": -n": command, settings, ranks
+    bool as_virtual = false;     // as virtual ranks: virtual_rank.h
     bool dry_run = false;
     bool verbose = false;
 };

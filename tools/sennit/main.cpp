@@ -67,7 +67,9 @@ Command::Command()
     app_.require_subcommand(1);
     app_.footer(help_footer);
 
-    run_ = app_.add_subcommand("run", "start a program: sennit run -n 4 ./app arguments");
+    run_ = app_.add_subcommand("run",
+                               "start a program: sennit run -n 4 ./app arguments; several as one "
+                               "job: sennit run -n 4 ./a : -n 2 ./b");
     run_->add_option("-n,--ranks", run_options_.ranks, "number of MPI ranks (default 1)");
     run_options_.add_to(*run_);
     exec_ = app_.add_subcommand(

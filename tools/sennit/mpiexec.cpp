@@ -114,8 +114,8 @@ Mpiexec find_mpiexec(MpiKind kind, const Plan *plan) {
         traits(kind).name, traits(kind).word, remark);
 }
 
-std::vector<std::string> compose_launch(MpiKind kind, const std::string &mpiexec, int ranks,
-                                        const std::vector<std::string> &command) {
+std::vector<std::string> compose_launch(MpiKind kind, const std::string &mpiexec,
+                                        const std::vector<Launch> &programs) {
     std::vector<std::string> line = {mpiexec};
     if (kind == MpiKind::mpich) {
         // Hydra hands the whole environment to every rank, on every machine.
@@ -138,8 +138,12 @@ std::vector<std::string> compose_launch(MpiKind kind, const std::string &mpiexec
                                 {"-x", std::string(variable.substr(0, variable.find('=')))});
         }
     }
-    line.insert(line.end(), {"-n", std::to_string(ranks)});
-    line.insert(line.end(), command.begin(), command.end());
+    for (const Launch &program : programs) {
+        if (&program != &programs.front())
+            line.push_back(":");
+        line.insert(line.end(), {"-n", std::to_string(program.ranks)});
+        line.insert(line.end(), program.command.begin(), program.command.end());
+    }
     return line;
 }
 

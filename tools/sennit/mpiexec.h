@@ -20,8 +20,14 @@ struct Mpiexec {
 // null (no program). Throws Failure when there is none.
 Mpiexec find_mpiexec(MpiKind kind, const Plan *plan);
 
-// `<mpiexec> <its options> command...`
-std::vector<std::string> compose_launch(MpiKind kind, const std::string &mpiexec, int ranks,
-                                        const std::vector<std::string> &command);
+// What so many ranks run.
+struct Launch {
+    int ranks;
+    std::vector<std::string> command;
+};
+
+// `<mpiexec> <its options> -n <ranks> command... : -n <ranks> command...`
+std::vector<std::string> compose_launch(MpiKind kind, const std::string &mpiexec,
+                                        const std::vector<Launch> &programs);
 
 } // namespace sennit::tool

@@ -34,10 +34,31 @@ void explain(const Plan &plan, const std::vector<std::string> &command, std::FIL
     fmt::print(to, "{}\n", shell_words(command));
 }
 
+// Another program of a job whose first one has `plan`: they have to have the same MPI.
+Plan plan_other(const Plan &plan, const Request &other) {
+    Plan result = make_plan(other, Installation::locate(), read_environment);
+    const std::string &path = result.program.path;
+    if (!result.mpi)
+        fail("'{}' has no MPI in it: it cannot be in a job with '{}'", path, plan.program.path);
+    if (result.mpi != plan.mpi)
+        fail("'{}' uses {} and '{}' {}: programs of one job have the same MPI", plan.program.path,
+             traits(*plan.mpi).name, path, traits(*result.mpi).name);
+    if (other.as_virtual)
+        refuse_virtual(result, read_environment);
+    return result;
+}
+
+int ranks_of_all(const Request &request) {
+    int ranks = request.ranks.value_or(1);
+    for (const Request &other : request.others)
+        ranks += other.ranks.value_or(1);
+    return ranks;
+}
+
 // `sennit exec` with everything that `sennit run` was asked for, and the program that it has found:
 // what PATH says to a rank may be another.
 std::vector<std::string> exec_command(const Plan &plan, const Request &request,
-                                      const std::string &watch_address) {
+                                      const std::string &watch_address, bool is_other = false) {
     std::vector<std::string> line = {own_executable(), "exec"};
     if (!watch_address.empty())
         line.insert(line.end(), {"--watch", watch_address});
@@ -57,7 +78,11 @@ std::vector<std::string> exec_command(const Plan &plan, const Request &request,
         line.push_back("--priority=" + *request.priority);
     if (request.as_virtual)
         line.push_back("--virtual");
-    line.insert(line.end(), {"--", plan.program.path});
+    line.push_back("--");
+    if (is_other)
+        for (const Setting &setting : request.settings) // not in the job's environment
+            line.push_back(setting.name + "=" + setting.value);
+    line.push_back(plan.program.path);
     line.insert(line.end(), request.command.begin() + 1, request.command.end());
     return line;
 }
@@ -122,7 +147,7 @@ bool outnumber_processors(const Plan &plan, const Request &request) {
     };
     const int threads = std::max(1, std::atoi(setting("OMP_NUM_THREADS").c_str()));
     return setting("SENNIT_DOORBELLS") != "off" &&
-           std::int64_t{request.ranks.value_or(1)} * threads > usable_processors();
+           std::int64_t{ranks_of_all(request)} * threads > usable_processors();
 }
 
 void keep_one_session() {
@@ -151,7 +176,7 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
         setenv(virtual_job_variable, new_virtual_job().c_str(), 1);
     if (launcher == MpiKind::mpich && outnumber_processors(plan, request))
         keep_one_session();
-    HangWatch watch(hang_link(box.address()), request.ranks.value_or(1));
+    HangWatch watch(hang_link(box.address()), ranks_of_all(request));
     const JobEnd end = run_job(command, launcher == MpiKind::openmpi, watch);
     remove_board();
 
@@ -225,8 +250,12 @@ std::vector<std::string> launch_command(const Plan &plan, const Request &request
     if (!mpi)
         return request.command;
     const Mpiexec launcher = find_mpiexec(*mpi, &plan);
-    return compose_launch(launcher.kind, launcher.path, request.ranks.value_or(1),
-                          exec_command(plan, request, watch_address));
+    std::vector<Launch> programs = {
+        {request.ranks.value_or(1), exec_command(plan, request, watch_address)}};
+    for (const Request &other : request.others)
+        programs.push_back({other.ranks.value_or(1),
+                            exec_command(plan_other(plan, other), other, watch_address, true)});
+    return compose_launch(launcher.kind, launcher.path, programs);
 }
 
 int run_program(const Request &request, const Installation &installation) {
@@ -236,9 +265,9 @@ int run_program(const Request &request, const Installation &installation) {
     if (request.as_virtual)
         refuse_virtual(plan, read_environment);
     const std::optional<node::Cores> cores = join_pool(plan, request);
-    const int ranks = request.ranks.value_or(1);
+    const int ranks = ranks_of_all(request);
     const std::optional<MpiKind> mpi = launcher_of(plan);
-    if (!mpi && request.ranks && ranks > 1)
+    if (!mpi && (request.ranks || !request.others.empty()) && ranks > 1)
         refuse_ranks(plan, ranks);
     if (!plan.program.starts_ranks)
         set_local_ranks(plan, ranks, usable_processors(), read_environment);
