@@ -33,6 +33,13 @@ Ranks *allocate(int size) {
     return ranks;
 }
 
+// In how many pieces an MPI library may send a long message, each of which the receiver has to take
+// before the next but some can come.
+std::int64_t pieces(std::int64_t count) {
+    constexpr std::int64_t elements = 512; // 4 KiB of numbers
+    return std::max<std::int64_t>(count, 0) / elements;
+}
+
 int free_ranks(MPI_Comm, int, void *ranks, void *) {
     std::free(ranks);
     return MPI_SUCCESS;
@@ -161,11 +168,12 @@ void Neighbours::ring_all() {
             ring_slot(world_->slots[rank]);
 }
 
-void Neighbours::note(MPI_Comm comm, int peer) {
+void Neighbours::note(MPI_Comm comm, int peer, std::int64_t count) {
     const Ranks *ranks = ranks_of(comm);
     if (!ranks || peer < 0 || peer >= ranks->size || ranks->slots[peer] < 0)
         return;
-    constexpr std::uint32_t times = 8;
+    constexpr std::int64_t fewest = 8;
+    const auto times = static_cast<std::uint32_t>(std::min(fewest + pieces(count), kMostTimes));
     const auto slot = static_cast<std::uint32_t>(ranks->slots[peer]);
     recent_[slot % kRecent].store(times * kOnce + slot + 1, std::memory_order_relaxed);
 }
@@ -192,7 +200,9 @@ void Neighbours::ring_for(const Operation &operation) {
 
 int Neighbours::answers(const Operation &operation) {
     if (operation.turn.kind != Object::Kind::communicator || !world_)
-        return 64; // a long message in pieces
+        return static_cast<int>(operation.count < 0 // as often as the messages were noted for
+                                    ? kMostTimes
+                                    : std::min(64 + pieces(operation.count), kMostTimes));
     return 2 * std::bit_width(static_cast<unsigned>(world_->size)) + 2;
 }
 

@@ -55,7 +55,7 @@ class Neighbours {
     // Somebody on this node may have to do something: nobody knows who.
     void ring_all();
     // A long message to or from that rank is under way.
-    void note(MPI_Comm comm, int peer);
+    void note(MPI_Comm comm, int peer, std::int64_t count);
     // Those on whom the operation may depend.
     void ring_for(const Operation &operation);
     // How often one wait for it may ring_for().
@@ -64,6 +64,7 @@ class Neighbours {
   private:
     static constexpr int kRecent = 16;
     static constexpr std::uint32_t kOnce = 1U << 16;
+    static constexpr std::int64_t kMostTimes = kOnce - 1;
 
     const Ranks *ranks_of(MPI_Comm comm);
     const Ranks *find_ranks(MPI_Comm comm) const;
@@ -98,11 +99,11 @@ inline void rings(MPI_Comm comm, int peer, std::int64_t count = 0) {
         return;
     g_neighbours.ring(comm, peer);
     if (count >= kMaybeLong)
-        g_neighbours.note(comm, peer);
+        g_neighbours.note(comm, peer, count);
 }
 inline void awaits(MPI_Comm comm, int peer, std::int64_t count) {
     if (crowded() && count >= kMaybeLong) [[unlikely]]
-        g_neighbours.note(comm, peer);
+        g_neighbours.note(comm, peer, count);
 }
 // Has a collective on the communicator the form that it has where ranks outnumber cores? Alike on
 // all its ranks.

@@ -102,8 +102,10 @@ void Vigil::yield() {
 // The next test decides whether it sleeps.
 void Vigil::arm() {
     // Who rang may wait for what this thread's tests have done since, unless they only tell each
-    // other so: then somebody else is late, and rings.
-    if (rung_ && answers_ < g_neighbours.answers(operation_)) {
+    // other so: then somebody else is late, and rings. The other end of a long message may wait
+    // even if it did not ring: it rings in vain while this thread tests.
+    const bool collective = operation_.turn.kind == Object::Kind::communicator;
+    if ((rung_ || !collective) && answers_ < g_neighbours.answers(operation_)) {
         ++answers_;
         g_neighbours.ring_for(operation_);
     }

@@ -30,6 +30,8 @@ sennit_task *task(int number);
 // How often the task was resumed; of which the engine has resumed any, in order.
 int resumed(sennit_task *task);
 std::vector<int> resumed();
+// How often a thread that waits has woken those on whom its operation may depend.
+int rings();
 // How many sends the runtime was told of.
 int sends_noted();
 // What the runtime was told of pending operations.

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// mpi/crowd/vigil.h: how a thread waits where ranks outnumber cores, and whom it wakes.
+#include "mpi/crowd/vigil.h"
+
+#include "mpi/call/call_path.h"
+
+#include "fake.h"
+
+#include <gtest/gtest.h>
+
+#include <mpi.h>
+
+using namespace sennit::mpi;
+
+namespace {
+
+class VigilTest : public testing::Test {
+  protected:
+    VigilTest() { attend_to(kCrowd); }
+    ~VigilTest() override { attend_no_more_to(kCrowd); }
+
+    // So long that it sleeps four times, and nobody rings. Returns how often it rings itself.
+    static int wait_for(const Operation &operation) {
+        const int before = fake::rings();
+        Vigil vigil(operation);
+        while (fake::rings() == before) // before its first nap
+            vigil.rest();
+        for (int nap = 0; nap < 4; ++nap) {
+            vigil.rest();
+            vigil.rest(); // a test was in vain: it is about to sleep again
+        }
+        return fake::rings() - before;
+    }
+};
+
+} // namespace
+
+// The other end rings while this thread tests, and so in vain: both sleep in the midst of it.
+TEST_F(VigilTest, WhoWaitsForALongMessageRingsAfterEachNap) {
+    const Operation receive = {.name = "MPI_Recv",
+                               .notice = Notice::receive,
+                               .peer = 1,
+                               .object = communicator(MPI_COMM_WORLD),
+                               .count = 1 << 20};
+    EXPECT_EQ(wait_for(receive), 5);
+}
+
+TEST_F(VigilTest, WhoWaitsForACollectiveRingsOnceUnlessSomebodyRings) {
+    const Operation barrier = {.name = "MPI_Barrier",
+                               .object = communicator(MPI_COMM_WORLD),
+                               .turn = communicator(MPI_COMM_WORLD)};
+    EXPECT_EQ(wait_for(barrier), 1);
+}
