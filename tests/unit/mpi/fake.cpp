@@ -4,6 +4,7 @@
 #include "mpi/call/bare.h"
 #include "mpi/call/runtime.h"
 #include "mpi/crowd/neighbours.h"
+#include "mpi/crowd/spins.h"
 #include "mpi/record/timeline.h"
 
 #include <atomic>
@@ -134,7 +135,9 @@ void *find_in_runtime(const char *) {
 constinit thread_local bool t_taskaware = true;
 constinit thread_local unsigned t_tests_in_vain = 0;
 
-// No rank has a bell.
+// No rank has a bell, and no call spins.
+constinit thread_local Spins t_spins;
+void Spins::rest() {}
 constinit Neighbours g_neighbours;
 void Neighbours::ring(MPI_Comm, int) {}
 void Neighbours::note(MPI_Comm, int, std::int64_t) {}
