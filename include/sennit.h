@@ -171,6 +171,12 @@ int sennit_task_event_last(sennit_task *task);
  * that passed. */
 int sennit_task_wait_ns(uint64_t ns, uint64_t *actual);
 
+/* *ns: processor time of the calling task, in nanoseconds, for differences between two calls in one
+ * task. The time in which it is suspended, and its thread runs others, is not in it; tasks that it
+ * calls in place are. From the first call on, each suspension costs two readings of the thread's
+ * clock. SENNIT_ERR_OUTSIDE_TASK on threads that Sennit has never seen. */
+int sennit_work_time(uint64_t *ns);
+
 /* Create an independent task: body(arg), then, once its events are fulfilled, done(done_arg) if
  * `done` is not null. `done` may suspend the task and bind events, too; the task is complete after
  * it. `label` (may be null) is copied. The task runs on the workers of the runtime, or on a worker

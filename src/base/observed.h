@@ -15,6 +15,7 @@ enum Who : std::uint8_t {
     kTool = 2,         // a tool in omp/ompt/, or nobody has looked for one yet
     kCancellation = 4, // cancel-var is true: tasks may have to be discarded
     kFreeAgents = 8,   // who may run tasks of any team, task::let_others_run
+    kWorkTime = 16,    // sennit_work_time(): each stack's processor time is counted
 };
 
 // Written before there are threads, and when a tool declines or says goodbye: a

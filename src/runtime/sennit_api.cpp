@@ -216,6 +216,16 @@ SENNIT_EXPORT int sennit_task_wait_ns(uint64_t ns, uint64_t *actual) {
     return SENNIT_SUCCESS;
 }
 
+SENNIT_EXPORT int sennit_work_time(uint64_t *ns) {
+    if (!ns)
+        return SENNIT_ERR_PARAMETER;
+    sched::Worker *worker = sched::Worker::self();
+    if (!worker)
+        return SENNIT_ERR_OUTSIDE_TASK;
+    *ns = worker->work_time_ns();
+    return SENNIT_SUCCESS;
+}
+
 SENNIT_EXPORT int sennit_task_spawn(void (*body)(void *), void *arg, void (*done)(void *),
                                     void *done_arg, const char *label) {
     if (!body)

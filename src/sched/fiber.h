@@ -58,6 +58,7 @@ struct Fiber {
     Task *task = nullptr;
     Slot *slot = nullptr;
     void *exceptions[2] = {nullptr, nullptr}; // __cxa_get_globals() of the C++ runtime
+    std::uint64_t worked_ns = 0; // until it was last left; counted while observed::kWorkTime is set
     // What the code on it waits for, innermost first; for reports.
     std::atomic<const Wait *> waits{nullptr};
     Fiber *listed_next = nullptr; // of its home's fibers

@@ -11,6 +11,7 @@
 #include "trace/trace.h"
 
 #include <algorithm>
+#include <ctime>
 #include <sched.h>
 #include <unistd.h>
 #include <utility>
@@ -551,10 +552,32 @@ void Worker::switch_to(Fiber *to) {
     note_busy();
     if (SENNIT_UNLIKELY(from->stack.packed) && fiber::overflowed(from->stack))
         fatal("a task has overflown its stack of %zu bytes; raise OMP_STACKSIZE", from->stack.size);
-    if (observed::by_anybody())
-        client().switched(*this, *from, *to);
+    if (observed::by(observed::kTrace | observed::kTool | observed::kFreeAgents |
+                     observed::kWorkTime)) {
+        if (observed::by(observed::kWorkTime))
+            count_work(*from);
+        if (observed::by_anybody())
+            client().switched(*this, *from, *to);
+    }
     fiber::switch_to(from->context, to->context);
     arrive();
+}
+
+// `left` works no more; another fiber does from now on.
+void Worker::count_work(Fiber &left) {
+    timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    const std::uint64_t now = static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+                              static_cast<std::uint64_t>(time.tv_nsec);
+    left.worked_ns += now - work_counted_ns_;
+    work_counted_ns_ = now;
+}
+
+std::uint64_t Worker::work_time_ns() {
+    if (!observed::by(observed::kWorkTime))
+        observed::set(observed::kWorkTime);
+    count_work(*current());
+    return current()->worked_ns;
 }
 
 // First thing on a stack that was switched to.

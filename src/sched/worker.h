@@ -200,6 +200,10 @@ class alignas(kCacheLine) Worker {
     const Wait *begin_wait(Wait &wait);      // returns what end_wait wants
     void end_wait(const Wait *outer) { current()->waits.store(outer, std::memory_order_relaxed); }
 
+    // Processor time that the thread has spent on the stack on which the caller runs, since some
+    // time in the past (nanoseconds): for differences. The first call in a process turns it on.
+    std::uint64_t work_time_ns();
+
   private:
     friend struct WorkerThreads;
     friend class WaitCell;
@@ -224,6 +228,7 @@ class alignas(kCacheLine) Worker {
     bool arm(Condition &condition);
     void park(Condition &condition);
     void switch_to(Fiber *to);
+    void count_work(Fiber &left);
     void arrive();
     Fiber *next_ready();
     Fiber *take_fiber();
@@ -298,6 +303,7 @@ class alignas(kCacheLine) Worker {
     unsigned empty_yields_ = 0;
     unsigned busy_yields_ = 0; // that found a fiber to run
     void **exception_globals_ = nullptr;
+    std::uint64_t work_counted_ns_ = 0; // processor time that is in some fiber's worked_ns
     int id_ = 0;
     Fiber root_;
     pthread_t thread_{};

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balance/hierarchical.h"
+
+#include "balance/greedy.h"
+#include "balance/refine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+
+namespace sennit::balance {
+namespace {
+
+// Near the golden section of the number, and without a common divisor: then multiples of it, and of
+// its square, lie evenly.
+std::int64_t lattice_step(std::int64_t number) {
+    for (std::int64_t step = std::llround(static_cast<double>(number) * 0.618034); step > 1; --step)
+        if (std::gcd(step, number) == 1)
+            return step;
+    return 1;
+}
+
+// `from`: where objects are taken to be, instead of where they are.
+Assignment nodes_first(const Problem &problem, std::span<const int> from) {
+    // Nodes as PEs.
+    std::vector<Object> objects(problem.objects.begin(), problem.objects.end());
+    for (std::size_t i = 0; i < objects.size(); ++i)
+        objects[i].pe = problem.node_of(from[i]);
+    std::vector<double> speeds(index(problem.nodes()));
+    for (int pe = 0; pe < problem.pes; ++pe)
+        speeds[index(problem.node_of(pe))] += problem.speed_of(pe);
+    const std::vector<double> fixed_s = node_loads_of(problem, {});
+    Problem nodes = problem;
+    nodes.objects = objects;
+    nodes.pes = problem.nodes();
+    nodes.pes_of_node = 1;
+    nodes.speeds = speeds;
+    nodes.fixed_s = fixed_s;
+    const Assignment node_of = Refine().assign(nodes);
+
+    Assignment pe_of(problem.objects.size());
+    std::vector<std::vector<int>> held(index(nodes.pes));
+    for (std::size_t i = 0; i < node_of.size(); ++i)
+        held[index(node_of[i])].push_back(static_cast<int>(i));
+    for (int node = 0; node < nodes.pes; ++node) {
+        const int first = node * problem.pes_of_node;
+        Problem inner = problem;
+        inner.pes = std::min(problem.pes_of_node, problem.pes - first);
+        inner.links = {};
+        inner.positions = {};
+        const auto part = [&](std::span<const double> all) {
+            return all.empty() ? all : all.subspan(index(first), index(inner.pes));
+        };
+        inner.speeds = part(problem.speeds);
+        inner.fixed_s = part(problem.fixed_s);
+        std::vector<Object> members;
+        members.reserve(held[index(node)].size());
+        for (const int object : held[index(node)])
+            members.push_back(problem.objects[index(object)]);
+        inner.objects = members;
+        const Assignment placed = Greedy().assign(inner);
+        for (std::size_t i = 0; i < members.size(); ++i)
+            pe_of[index(held[index(node)][i])] = first + placed[i];
+    }
+    return pe_of;
+}
+
+// A node for each position: a rank-1 lattice (Korobov) over the grid of the positions. Along any
+// line and in any small square the nodes take turns.
+Assignment lattice(const Problem &problem) {
+    const std::span<const Position> positions = problem.positions;
+    double Position::*const dimensions[] = {&Position::x, &Position::y, &Position::z};
+    double volume = 1;
+    int used = 0;
+    double least[3];
+    double extent[3];
+    for (std::size_t d = 0; d < 3; ++d) {
+        const auto [low, high] = std::minmax_element(positions.begin(), positions.end(),
+                                                     [&](const Position &a, const Position &b) {
+                                                         return a.*dimensions[d] < b.*dimensions[d];
+                                                     });
+        least[d] = (*low).*dimensions[d];
+        extent[d] = (*high).*dimensions[d] - least[d];
+        if (extent[d] > 0) {
+            volume *= extent[d];
+            ++used;
+        }
+    }
+    const double width =
+        used == 0 ? 1 : std::pow(volume / static_cast<double>(positions.size()), 1.0 / used);
+    const std::int64_t nodes = problem.nodes();
+    const std::int64_t step = lattice_step(nodes);
+    Assignment pe_of(positions.size());
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        std::int64_t sum = 0;
+        std::int64_t factor = 1;
+        for (std::size_t d = 0; d < 3; ++d) {
+            if (extent[d] <= 0)
+                continue;
+            const double place = (positions[i].*dimensions[d] - least[d]) / width;
+            sum = (sum + std::llround(place) % nodes * factor) % nodes;
+            factor = factor * step % nodes;
+        }
+        pe_of[i] = static_cast<int>(sum) * problem.pes_of_node;
+    }
+    return pe_of;
+}
+
+} // namespace
+
+Assignment Hierarchical::assign(const Problem &problem) const {
+    return nodes_first(problem, where_they_are(problem));
+}
+
+Assignment Spread::assign(const Problem &problem) const {
+    if (problem.positions.empty())
+        return Hierarchical().assign(problem);
+    return nodes_first(problem, lattice(problem));
+}
+
+} // namespace sennit::balance

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "balance/problem.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace sennit::balance {
+namespace {
+
+double greatest(std::span<const double> loads) {
+    return loads.empty() ? 0 : *std::max_element(loads.begin(), loads.end());
+}
+
+} // namespace
+
+Assignment where_they_are(const Problem &problem) {
+    Assignment pe_of(problem.objects.size());
+    std::transform(problem.objects.begin(), problem.objects.end(), pe_of.begin(),
+                   [](const Object &object) { return object.pe; });
+    return pe_of;
+}
+
+std::vector<double> loads_of(const Problem &problem, std::span<const int> pe_of) {
+    std::vector<double> loads(index(problem.pes));
+    for (int pe = 0; pe < problem.pes; ++pe)
+        loads[index(pe)] = problem.fixed_of(pe);
+    for (std::size_t i = 0; i < pe_of.size(); ++i)
+        loads[index(pe_of[i])] += problem.objects[i].load / problem.speed_of(pe_of[i]);
+    return loads;
+}
+
+std::vector<double> node_loads_of(const Problem &problem, std::span<const int> pe_of) {
+    std::vector<double> work(index(problem.nodes()));
+    std::vector<double> speed(work.size());
+    for (int pe = 0; pe < problem.pes; ++pe) {
+        const std::size_t node = index(problem.node_of(pe));
+        work[node] += problem.fixed_of(pe) * problem.speed_of(pe);
+        speed[node] += problem.speed_of(pe);
+    }
+    for (std::size_t i = 0; i < pe_of.size(); ++i)
+        work[index(problem.node_of(pe_of[i]))] += problem.objects[i].load;
+    for (std::size_t node = 0; node < work.size(); ++node)
+        work[node] /= speed[node];
+    return work;
+}
+
+double imbalance(std::span<const double> loads) {
+    const double sum = std::accumulate(loads.begin(), loads.end(), 0.0);
+    if (sum <= 0)
+        return 0;
+    return greatest(loads) * static_cast<double>(loads.size()) / sum - 1;
+}
+
+Forecast forecast(const Problem &problem, std::span<const int> pe_of, const Costs &costs,
+                  bool shared) {
+    Forecast found;
+    const Assignment before = where_they_are(problem);
+    const auto slowest = [&](std::span<const int> places) {
+        return greatest(shared ? node_loads_of(problem, places) : loads_of(problem, places));
+    };
+    found.step_before_s = slowest(before);
+    found.step_after_s = slowest(pe_of);
+    // What leaves and what enters a node go at the same time.
+    std::vector<double> sent(index(problem.nodes()));
+    std::vector<double> received(sent.size());
+    for (std::size_t i = 0; i < pe_of.size(); ++i) {
+        if (pe_of[i] == before[i])
+            continue;
+        ++found.moves;
+        const std::size_t from = index(problem.node_of(before[i]));
+        const std::size_t to = index(problem.node_of(pe_of[i]));
+        if (from == to)
+            continue;
+        const std::size_t bytes = problem.objects[i].bytes;
+        const double cost =
+            costs.seconds_per_object + costs.seconds_per_byte * static_cast<double>(bytes);
+        found.bytes += bytes;
+        sent[from] += cost;
+        received[to] += cost;
+    }
+    found.move_s = costs.decide_s + std::max(greatest(sent), greatest(received));
+    return found;
+}
+
+} // namespace sennit::balance

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where should each object be? Strategies as small classes; pure functions of the problem. The same
+// problem has the same answer on every rank, so nobody has to send the answer around.
+#pragma once
+
+#include "balance/problem.h"
+
+#include <span>
+#include <string_view>
+
+namespace sennit::balance {
+
+class Strategy {
+  public:
+    Strategy() = default;
+    Strategy(const Strategy &) = delete;
+    Strategy &operator=(const Strategy &) = delete;
+    virtual ~Strategy() = default;
+    virtual Assignment assign(const Problem &problem) const = 0;
+    // Not: it moves objects for the sake of moving them, whatever that costs.
+    virtual bool is_for_balance() const { return true; }
+};
+
+// nullptr: there is none of this name.
+//
+//   none          everything stays
+//   greedy        GreedyLB of Charm++ (the paper's): the heaviest object to the least loaded PE,
+//   and
+//                 so on. The best balance, but nearly every object moves
+//   greedycomm    the same, but who talks to an object counts, too (GreedyCommLB of Charm++)
+//   refine        RefineLB of Charm++: objects leave PEs that have more than 2% too much. Few moves
+//   hierarchical  nodes first, by refining; then the PEs of each node, greedily
+//   spread        for work that moves through space: neighbours to different nodes, then as
+//                 hierarchical. Needs positions
+//   rotate        every object to the next PE: a test of moving
+//   random        anywhere: a test of moving; the same problem has the same answer
+const Strategy *strategy_of(std::string_view name);
+std::span<const std::string_view> strategy_names();
+
+} // namespace sennit::balance

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Balancing strategies: exact answers where they can be known by hand, promises elsewhere.
+#include "balance/strategy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+namespace sennit::balance {
+namespace {
+
+Problem problem_of(const std::vector<Object> &objects, int pes, int pes_of_node = 1) {
+    Problem problem;
+    problem.objects = objects;
+    problem.pes = pes;
+    problem.pes_of_node = pes_of_node;
+    return problem;
+}
+
+Assignment assigned(const char *name, const Problem &problem) {
+    return strategy_of(name)->assign(problem);
+}
+
+double slowest(const Problem &problem, const Assignment &pe_of) {
+    const std::vector<double> loads = loads_of(problem, pe_of);
+    return *std::max_element(loads.begin(), loads.end());
+}
+
+std::size_t moves(const Problem &problem, const Assignment &pe_of) {
+    return forecast(problem, pe_of, {}, false).moves;
+}
+
+double heaviest(const std::vector<Object> &objects) {
+    double most = 0;
+    for (const Object &object : objects)
+        most = std::max(most, object.load);
+    return most;
+}
+
+double mean(const std::vector<Object> &objects, int pes) {
+    double sum = 0;
+    for (const Object &object : objects)
+        sum += object.load;
+    return sum / pes;
+}
+
+std::vector<Object> random_objects(std::mt19937 &random, int count, int pes) {
+    std::lognormal_distribution<double> load(0, 1);
+    std::uniform_int_distribution<int> pe(0, pes - 1);
+    std::vector<Object> objects;
+    objects.reserve(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i)
+        objects.push_back({load(random), pe(random), 100});
+    return objects;
+}
+
+TEST(Balance, ImbalanceIsThePapersEquation1) {
+    EXPECT_DOUBLE_EQ(imbalance(std::vector{1.0, 1.0, 1.0, 5.0}), 1.5);
+    EXPECT_DOUBLE_EQ(imbalance(std::vector{2.0, 2.0}), 0);
+    EXPECT_DOUBLE_EQ(imbalance(std::vector{0.0, 0.0}), 0);
+    EXPECT_DOUBLE_EQ(imbalance({}), 0);
+}
+
+TEST(Balance, EveryNameIsAStrategyAndNothingElse) {
+    for (const std::string_view name : strategy_names())
+        EXPECT_NE(strategy_of(name), nullptr) << name;
+    EXPECT_EQ(strategy_of("greed"), nullptr);
+    EXPECT_EQ(strategy_of(""), nullptr);
+}
+
+TEST(Balance, AllStrategiesAnswerForEveryObjectAlikeEachTime) {
+    std::mt19937 random(1);
+    for (int round = 0; round < 200; ++round) {
+        const int pes_of_node = 1 + static_cast<int>(random() % 4);
+        const int pes = 1 + static_cast<int>(random() % 13);
+        const auto objects = random_objects(random, static_cast<int>(random() % 60), pes);
+        const Problem problem = problem_of(objects, pes, pes_of_node);
+        for (const std::string_view name : strategy_names()) {
+            const Assignment pe_of = strategy_of(name)->assign(problem);
+            ASSERT_EQ(pe_of.size(), objects.size()) << name;
+            for (const int pe : pe_of) {
+                ASSERT_GE(pe, 0) << name;
+                ASSERT_LT(pe, pes) << name;
+            }
+            ASSERT_EQ(strategy_of(name)->assign(problem), pe_of) << name;
+        }
+    }
+}
+
+TEST(Balance, GreedyPutsTheHeaviestOnTheLeastLoaded) {
+    // 9 7 6 5 3 on two PEs, in this order: 9+5, 7+6+3.
+    const std::vector<Object> objects{{5, 0, 0}, {9, 0, 0}, {3, 0, 0}, {7, 0, 0}, {6, 0, 0}};
+    const Problem problem = problem_of(objects, 2);
+    EXPECT_EQ(assigned("greedy", problem), (Assignment{0, 0, 1, 1, 1}));
+}
+
+// Graham (1969), longest processing time first: at most 4/3 - 1/(3 PEs) of the best; and the best
+// is at least the mean, and at least the heaviest object.
+TEST(Balance, GreedyKeepsGrahamsBound) {
+    std::mt19937 random(2);
+    for (int round = 0; round < 300; ++round) {
+        const int pes = 2 + static_cast<int>(random() % 8);
+        // Loads that have a perfect assignment: each PE's time is cut at random places.
+        std::vector<Object> objects;
+        for (int pe = 0; pe < pes; ++pe) {
+            std::uniform_real_distribution<double> place(0, 1);
+            std::set<double> cuts{0, 1};
+            for (unsigned cut = random() % 6; cut > 0; --cut)
+                cuts.insert(place(random));
+            for (auto one = cuts.begin(); std::next(one) != cuts.end(); ++one)
+                objects.push_back({*std::next(one) - *one, 0, 0});
+        }
+        const Problem problem = problem_of(objects, pes);
+        EXPECT_LE(slowest(problem, assigned("greedy", problem)), 4. / 3 - 1. / (3 * pes) + 1e-9);
+    }
+}
+
+TEST(Balance, GreedyKnowsOfSlowPEsAndOfWorkThatCannotMove) {
+    const std::vector<Object> objects(30, Object{1, 0, 0});
+    const std::vector<double> speeds{1, 2};
+    const std::vector<double> fixed_s{5, 0};
+    Problem problem = problem_of(objects, 2);
+    problem.speeds = speeds;
+    EXPECT_NEAR(slowest(problem, assigned("greedy", problem)), 10, 1e-9);
+    problem.speeds = {};
+    problem.fixed_s = fixed_s;
+    EXPECT_NEAR(slowest(problem, assigned("greedy", problem)), 18, 1e-9);
+}
+
+TEST(Balance, GreedyCommKeepsTogetherWhoTalks) {
+    // Two rings of four, laid out alternately. Load alone does not say which belong together.
+    const std::vector<Object> objects(8, Object{1, 0, 0});
+    std::vector<Link> links;
+    for (const int i : {0, 1, 2, 3, 4, 5})
+        links.push_back({i, i + 2, 1e6});
+    Problem problem = problem_of(objects, 2);
+    problem.links = links;
+    problem.seconds_per_byte = 1e-6;
+    const auto crossing = [&](const Assignment &pe_of) {
+        return std::count_if(links.begin(), links.end(), [&](const Link &link) {
+            return pe_of[static_cast<std::size_t>(link.a)] !=
+                   pe_of[static_cast<std::size_t>(link.b)];
+        });
+    };
+    EXPECT_EQ(crossing(assigned("greedycomm", problem)), 0);
+    EXPECT_DOUBLE_EQ(slowest(problem, assigned("greedycomm", problem)), 4);
+    // If messages cost nothing it is greedy.
+    problem.seconds_per_byte = 0;
+    EXPECT_DOUBLE_EQ(slowest(problem, assigned("greedycomm", problem)), 4);
+}
+
+TEST(Balance, RefineMovesNothingThatIsInBalance) {
+    std::vector<Object> objects;
+    for (int i = 0; i < 64; ++i)
+        objects.push_back({1 + 0.01 * (i % 2), i % 16, 0});
+    const Problem problem = problem_of(objects, 16);
+    EXPECT_EQ(moves(problem, assigned("refine", problem)), 0U);
+}
+
+TEST(Balance, RefineMovesLittleAndNeverMakesItWorse) {
+    std::mt19937 random(3);
+    for (int round = 0; round < 200; ++round) {
+        const int pes = 2 + static_cast<int>(random() % 15);
+        const auto objects = random_objects(random, 16 * pes, pes);
+        const Problem problem = problem_of(objects, pes);
+        const Assignment pe_of = assigned("refine", problem);
+        EXPECT_LE(slowest(problem, pe_of), slowest(problem, where_they_are(problem)) + 1e-12);
+        EXPECT_LT(moves(problem, pe_of), moves(problem, assigned("greedy", problem)));
+        // Near the mean, or held up by one heavy object.
+        const double share = mean(objects, pes);
+        EXPECT_LE(slowest(problem, pe_of), std::max(share * 1.1, heaviest(objects) + share * 0.1));
+    }
+}
+
+TEST(Balance, HierarchicalCrossesNodesLessThanGreedy) {
+    std::mt19937 random(4);
+    for (int round = 0; round < 50; ++round) {
+        const auto objects = random_objects(random, 16 * 32, 32);
+        const Problem problem = problem_of(objects, 32, 8);
+        const Assignment pe_of = assigned("hierarchical", problem);
+        EXPECT_LT(forecast(problem, pe_of, {}, false).bytes,
+                  forecast(problem, assigned("greedy", problem), {}, false).bytes / 4);
+        EXPECT_LE(slowest(problem, pe_of), std::max(heaviest(objects), mean(objects, 32) * 1.05));
+    }
+}
+
+// 5 PEs on nodes of 2: the last node has one.
+TEST(Balance, HierarchicalKnowsOfASmallLastNode) {
+    const std::vector<Object> objects(50, Object{1, 0, 0});
+    const Problem problem = problem_of(objects, 5, 2);
+    EXPECT_LE(slowest(problem, assigned("hierarchical", problem)), 11);
+}
+
+// On every line of a mesh, and in every small square, each node has about its part.
+TEST(Balance, SpreadPutsNeighboursApart) {
+    constexpr int kSide = 32;
+    std::vector<Object> objects;
+    std::vector<Position> positions;
+    for (int i = 0; i < kSide * kSide; ++i) {
+        objects.push_back({1, 0, 0});
+        positions.push_back({5. + 0.1 * (i % kSide), -3 + 0.1 * (i / kSide), 7});
+    }
+    Problem problem = problem_of(objects, 32, 2);
+    problem.positions = positions;
+    const Assignment pe_of = assigned("spread", problem);
+    for (int y = 0; y < kSide; ++y) {
+        std::vector<int> row(16);
+        std::vector<int> column(16);
+        for (int x = 0; x < kSide; ++x) {
+            ++row[index(problem.node_of(pe_of[index(y * kSide + x)]))];
+            ++column[index(problem.node_of(pe_of[index(x * kSide + y)]))];
+        }
+        EXPECT_LE(*std::max_element(row.begin(), row.end()), 4) << "of a mean of 2, row " << y;
+        EXPECT_LE(*std::max_element(column.begin(), column.end()), 4) << "column " << y;
+    }
+    EXPECT_LE(imbalance(node_loads_of(problem, pe_of)), 0.03);
+    // Once apart, they stay.
+    std::vector<Object> placed = objects;
+    for (std::size_t i = 0; i < placed.size(); ++i)
+        placed[i].pe = pe_of[i];
+    problem.objects = placed;
+    EXPECT_EQ(forecast(problem, assigned("spread", problem), {}, false).bytes, 0U);
+    // All at one place, or no positions at all: it answers nevertheless.
+    positions.assign(positions.size(), Position{1, 1, 1});
+    EXPECT_LE(imbalance(loads_of(problem, assigned("spread", problem))), 0.05);
+    problem.positions = {};
+    EXPECT_LE(imbalance(loads_of(problem, assigned("spread", problem))), 0.05);
+}
+
+TEST(Balance, RotateMovesAllOfThemOnePEOn) {
+    const std::vector<Object> objects{{1, 0, 0}, {1, 2, 0}, {1, 1, 0}};
+    EXPECT_EQ(assigned("rotate", problem_of(objects, 3)), (Assignment{1, 0, 2}));
+}
+
+TEST(Balance, AForecastCountsWhatCrossesNodes) {
+    const std::vector<Object> objects{{4, 0, 1000}, {2, 0, 500}, {1, 1, 10}, {1, 2, 10}};
+    const Problem problem = problem_of(objects, 4, 2);
+    const Costs costs{0.5, 0.25, 1e-3};
+    // The second to PE 1 (the same node), the third to PE 3 (another node).
+    const Forecast found = forecast(problem, Assignment{0, 1, 3, 2}, costs, false);
+    EXPECT_EQ(found.moves, 2U);
+    EXPECT_EQ(found.bytes, 10U);
+    EXPECT_DOUBLE_EQ(found.step_before_s, 6);
+    EXPECT_DOUBLE_EQ(found.step_after_s, 4);
+    EXPECT_DOUBLE_EQ(found.move_s, 0.5 + 0.25 + 0.01);
+    EXPECT_DOUBLE_EQ(found.gain_s(10), 20 - 0.76);
+    // Nodes that share: 7 and 1 seconds on two PEs each.
+    EXPECT_DOUBLE_EQ(forecast(problem, where_they_are(problem), costs, true).step_before_s, 3.5);
+}
+
+} // namespace
+} // namespace sennit::balance
