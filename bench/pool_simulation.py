@@ -4,11 +4,11 @@
 
     bench/pool_simulation.py SENNIT > docs/results/core-policies.md
 """
-import json
 import random
-import shlex
-import subprocess
 import sys
+
+import simulated
+from simulated import table
 
 SENNIT = sys.argv[1]
 POLICIES = ["static", "lend", "fair", "moldable"]
@@ -24,24 +24,8 @@ IMBALANCED = {
 
 
 def simulate(*options, programs=(), show=True):
-    command = ["simulate", "pool"]
-    for program in programs:
-        command += ["--program", program]
-    command += map(str, options)
-    if show:
-        print("    sennit " + shlex.join(command) + "\n", flush=True)
-    done = subprocess.run([SENNIT, *command, "--json", "-"], check=True, capture_output=True, text=True)
-    found = json.loads(done.stdout)
-    found["by"] = {row["policy"]: row for row in found["results"]}
-    return found
-
-
-def table(head, rows):
-    print("| " + " | ".join(map(str, head)) + " |")
-    print("| --- |" + " ---: |" * (len(head) - 1))
-    for row in rows:
-        print("| " + " | ".join(map(str, row)) + " |")
-    print(flush=True)
+    described = [word for program in programs for word in ("--program", program)]
+    return simulated.simulate(SENNIT, "pool", *described, *options, key="policy", show=show)
 
 
 def rows_of(found):

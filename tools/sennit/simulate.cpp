@@ -5,11 +5,13 @@
 #include "installation.h"
 #include "progress_bar.h"
 #include "report.h"
+#include "result_file.h"
 #include "sim/cholesky.h"
 #include "sim/gauss_seidel.h"
 #include "sim/replay.h"
 #include "sim/simulation.h"
 #include "sim/trace_writer.h"
+#include "simulate_front.h"
 #include "simulate_pool.h"
 #include "sweep.h"
 #include "trace/read/job.h"
@@ -23,7 +25,6 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <unistd.h>
@@ -66,6 +67,7 @@ struct Simulate::State {
     CLI::App *gauss_seidel = nullptr;
     CLI::App *trace = nullptr;
     std::unique_ptr<SimulatePool> pool;
+    std::unique_ptr<SimulateFront> front;
 
     std::string folder;
     std::shared_ptr<const sim::Replay> replay;
@@ -243,6 +245,7 @@ Simulate::Simulate(CLI::App &app, sim::MakeFabric *fabric) : state_(std::make_un
     state.trace->add_option("folder", state.folder)->required();
     state.add_options(*state.trace);
     state.pool = std::make_unique<SimulatePool>(*state.app);
+    state.front = std::make_unique<SimulateFront>(*state.app);
 }
 
 Simulate::~Simulate() = default;
@@ -472,17 +475,6 @@ std::string Simulate::State::to_csv(const std::vector<Sweep> &lists,
 
 namespace {
 
-void write_text(const std::string &path, const std::string &text) {
-    if (path == "-") {
-        fmt::print("{}", text);
-        return;
-    }
-    std::ofstream file(path);
-    file << text;
-    if (!file.flush())
-        fail("{} cannot be written", path);
-}
-
 // For the traces that --html needs and nobody else wants.
 class Scratch {
   public:
@@ -520,6 +512,8 @@ int Simulate::run(char **arguments) {
     State &state = *state_;
     if (state.pool->chosen())
         return state.pool->run();
+    if (state.front->chosen())
+        return state.front->run();
     if (state.network == "simgrid")
         state.machine.network = sim::Network::simgrid;
     else if (state.network != "loggp")
@@ -563,9 +557,9 @@ int Simulate::run(char **arguments) {
     if (talks)
         state.print(lists, rows);
     if (!state.json.empty())
-        write_text(state.json, state.to_json(lists, rows).dump(1) + "\n");
+        write_result(state.json, state.to_json(lists, rows).dump(1) + "\n");
     if (!state.csv.empty())
-        write_text(state.csv, state.to_csv(lists, rows));
+        write_result(state.csv, state.to_csv(lists, rows));
     return 0;
 }
 

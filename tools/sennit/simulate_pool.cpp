@@ -2,6 +2,7 @@
 #include "simulate_pool.h"
 
 #include "failure.h"
+#include "result_file.h"
 #include "sweep.h"
 
 #include <fmt/ranges.h>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <fstream>
 #include <functional>
 #include <numeric>
 
@@ -228,17 +228,7 @@ int SimulatePool::run() {
     const double alone_s = sim::one_after_the_other_s(node_, programs);
     if (json_ != "-")
         print(programs, rows, alone_s);
-    if (json_.empty())
-        return 0;
-    const std::string text = to_json(programs, rows, alone_s);
-    if (json_ == "-") {
-        fmt::print("{}", text);
-        return 0;
-    }
-    std::ofstream file(json_);
-    file << text;
-    if (!file.flush())
-        fail("{} cannot be written", json_);
+    write_result(json_, to_json(programs, rows, alone_s));
     return 0;
 }
 
