@@ -4,11 +4,11 @@
 #
 #     bin/sennit                        the command
 #     lib/sennit/                       libraries; omp/ has links under the stock runtimes' names
-#     lib/pkgconfig/                    sennit.pc, sennit-mpich.pc, sennit-openmpi.pc
+#     lib/pkgconfig/                    sennit.pc, sennit-mpich.pc, sennit-balance-mpich.pc, ...
 #     include/sennit/  share/sennit/  share/doc/sennit/
 set(libraries sennit-omp sennit-session)
 foreach(mpi ${SENNIT_MPIS} mpiabi)
-    foreach(target sennit-${mpi} sennit-network-${mpi})
+    foreach(target sennit-${mpi} sennit-network-${mpi} sennit-balance-${mpi})
         if(TARGET ${target})
             list(APPEND libraries ${target})
         endif()
@@ -50,4 +50,6 @@ sennit_install_pc(sennit sennit-omp "" "OpenMP runtime whose tasks may be suspen
 foreach(mpi ${SENNIT_MPIS})
     sennit_install_pc(sennit-${mpi} sennit-${mpi} ""
         "TAMPI, MPIX_Detach and MPIX_Continue for ${mpi}; link it in front of MPI")
+    sennit_install_pc(sennit-balance-${mpi} sennit-balance-${mpi} ""
+        "Objects that move between the ranks of an MPI program, for ${mpi}: sennit_balance.h")
 endforeach()

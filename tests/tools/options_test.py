@@ -24,7 +24,7 @@ def main():
         wrong += 1
         print(text)
 
-    for table in ("src/base", "src/mpi", "src/network", "tools/sennit"):
+    for table in ("src/base", "src/mpi", "src/network", "src/objects", "tools/sennit"):
         found = ROW.findall((source / table / "options.def").read_text())
         if not found:
             complain(f"{table}/options.def has no rows that this test can read")

@@ -25,6 +25,9 @@ constexpr OptionRow of_mpi[] = {
 constexpr OptionRow of_network[] = {
 #include "network/options.def"
 };
+constexpr OptionRow of_objects[] = {
+#include "objects/options.def"
+};
 constexpr OptionRow of_command[] = {
 #include "options.def"
 };
@@ -117,6 +120,7 @@ int print_options(const std::string &name) {
     print_table(*form, "The OpenMP runtime", of_runtime);
     print_table(*form, "MPI", of_mpi);
     print_table(*form, "The injected network", of_network);
+    print_table(*form, "Objects that move between ranks", of_objects);
     print_table(*form, "The command", of_command);
     return 0;
 }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "objects/meter.h"
+
+#include "sennit.h"
+
+#include <ctime>
+#include <dlfcn.h>
+
+namespace sennit::objects {
+namespace {
+
+// Sennit's runtime, if it is in the process: it knows which task runs here, and for how long.
+struct Runtime {
+    decltype(&sennit_task_self) task_self = find<decltype(task_self)>("sennit_task_self");
+    decltype(&sennit_work_time) work_time = find<decltype(work_time)>("sennit_work_time");
+
+    template <class Function>
+    static Function find(const char *name) {
+        return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+    }
+    static const Runtime &get() {
+        static const Runtime runtime;
+        return runtime;
+    }
+};
+
+// The calling task; where nobody knows tasks, the thread.
+const void *caller() {
+    static thread_local char t_thread;
+    const Runtime &runtime = Runtime::get();
+    sennit_task *task = nullptr;
+    if (runtime.task_self && runtime.task_self(&task) == SENNIT_SUCCESS)
+        return task;
+    return &t_thread;
+}
+
+std::int64_t work_time_ns() {
+    const Runtime &runtime = Runtime::get();
+    std::uint64_t ns = 0;
+    if (runtime.work_time && runtime.work_time(&ns) == SENNIT_SUCCESS)
+        return static_cast<std::int64_t>(ns);
+    timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+} // namespace
+
+void Meter::begin(int object) {
+    const void *const who = caller();
+    const std::lock_guard guard(lock_);
+    open_[who].push_back({object, work_time_ns(), 0});
+}
+
+std::optional<std::int64_t> Meter::end(int object) {
+    const std::int64_t now = work_time_ns();
+    const void *const who = caller();
+    const std::lock_guard guard(lock_);
+    const auto found = open_.find(who);
+    if (found == open_.end() || found->second.back().object != object)
+        return std::nullopt;
+    std::vector<Open> &open = found->second;
+    const std::int64_t whole = now - open.back().begun_ns;
+    const std::int64_t own = whole - open.back().inner_ns;
+    open.pop_back();
+    if (open.empty())
+        open_.erase(found);
+    else
+        open.back().inner_ns += whole;
+    return own;
+}
+
+bool Meter::idle() {
+    const std::lock_guard guard(lock_);
+    return open_.empty();
+}
+
+} // namespace sennit::objects

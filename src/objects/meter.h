@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who works on which object since when: sennit_object_begin() to sennit_object_end().
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace sennit::objects {
+
+// Any thread. What is begun is kept by task, not by thread: tasks that take turns on a thread end
+// in another order than they began.
+class Meter {
+  public:
+    void begin(int object);
+    // Nanoseconds of processor time since the caller's last begin() of the object, without those of
+    // objects that it has begun and ended in between. Nothing: it has not begun, or has begun
+    // another one since.
+    std::optional<std::int64_t> end(int object);
+    // Has everybody ended?
+    bool idle();
+
+  private:
+    struct Open {
+        int object;
+        std::int64_t begun_ns;
+        std::int64_t inner_ns;
+    };
+    std::mutex lock_;
+    std::unordered_map<const void *, std::vector<Open>> open_; // by who works
+};
+
+} // namespace sennit::objects

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// A set's life: made, filled, committed, freed. What sennit_balance() does is in balance.cpp.
+#include "objects/set.h"
+
+#include "objects/complain.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace sennit::objects {
+namespace {
+
+using balance::index;
+
+MPI_Comm own(MPI_Comm comm) {
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Comm_dup(comm, &copy);
+    return copy;
+}
+
+int size_of(MPI_Comm comm) {
+    int size = 1;
+    MPI_Comm_size(comm, &size);
+    return size;
+}
+
+// For objects that are ranges of memory.
+void free_memory(int, void *data, void *) {
+    std::free(data);
+}
+
+} // namespace
+
+Set::Set(MPI_Comm comm, int count, const sennit_object_type *type)
+    : comm_(own(comm)), ranks_(size_of(comm)), type_(type ? *type : sennit_object_type{}),
+      is_memory_(!type), rank_of_(index(count), -1), held_(index(count)),
+      strategy_(balance::strategy_of("greedy")), mailbox_(comm_, ranks_) {
+    MPI_Comm_rank(comm_, &rank_);
+    if (is_memory_)
+        type_.destroy = free_memory;
+    find_nodes();
+}
+
+Set::~Set() {
+    for (int object = 0; object < count(); ++object)
+        if (is_here(object))
+            destroy(object);
+    mailbox_.flush();
+    MPI_Comm_free(&comm_);
+}
+
+// Ranks are counted node by node, as strategies take it, or else each rank is taken for a node.
+void Set::find_nodes() {
+    MPI_Comm node = MPI_COMM_NULL;
+    MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
+    const int size = size_of(node);
+    int place = 0;
+    MPI_Comm_rank(node, &place);
+    int first = rank_;
+    MPI_Bcast(&first, 1, MPI_INT, 0, node);
+    MPI_Comm_free(&node);
+    int most = 0;
+    MPI_Allreduce(&size, &most, 1, MPI_INT, MPI_MAX, comm_);
+    const int regular =
+        first % most == 0 && rank_ == first + place && (size == most || first + size == ranks_);
+    int all_regular = 0;
+    MPI_Allreduce(&regular, &all_regular, 1, MPI_INT, MPI_MIN, comm_);
+    ranks_of_node_ = all_regular ? most : 1;
+}
+
+void Set::add(int object, void *data, std::size_t bytes) {
+    auto held = std::make_unique<Held>();
+    held->data = data;
+    held->bytes = bytes;
+    held_[index(object)] = std::move(held);
+}
+
+void Set::set_position(int object, const balance::Position &position) {
+    positions_.resize(rank_of_.size());
+    positions_[index(object)] = position;
+}
+
+void Set::list_local() {
+    local_.clear();
+    for (int object = 0; object < count(); ++object)
+        if (is_here(object))
+            local_.push_back(object);
+}
+
+void Set::destroy(int object) {
+    if (type_.destroy)
+        type_.destroy(object, held(object).data, type_.argument);
+    held_[index(object)].reset();
+}
+
+int Set::commit() {
+    list_local();
+    std::vector<int> here(rank_of_.size());
+    std::vector<int> ranks(rank_of_.size(), -1);
+    for (const int object : local_) {
+        here[index(object)] = 1;
+        ranks[index(object)] = rank_;
+    }
+    std::vector<int> times(here.size());
+    MPI_Allreduce(here.data(), times.data(), count(), MPI_INT, MPI_SUM, comm_);
+    MPI_Allreduce(ranks.data(), rank_of_.data(), count(), MPI_INT, MPI_MAX, comm_);
+    for (int object = 0; object < count(); ++object) {
+        if (times[index(object)] == 1)
+            continue;
+        if (rank_ == 0)
+            complain(
+                "sennit_objects_commit: object %d was added on %d ranks; each object needs one",
+                object, times[index(object)]);
+        return MPI_ERR_ARG;
+    }
+    // Rank 0 is the one that decides, so it has to know all positions.
+    const int mine = positions_.empty() ? 0 : 1;
+    int anybody = 0;
+    MPI_Allreduce(&mine, &anybody, 1, MPI_INT, MPI_MAX, comm_);
+    if (anybody) {
+        positions_.resize(rank_of_.size());
+        static_assert(sizeof(balance::Position) == 3 * sizeof(double));
+        std::vector<balance::Position> sum(positions_.size());
+        MPI_Reduce(positions_.data(), sum.data(), 3 * count(), MPI_DOUBLE, MPI_SUM, 0, comm_);
+        positions_ = std::move(sum);
+    }
+    committed_ = true;
+    return MPI_SUCCESS;
+}
+
+} // namespace sennit::objects

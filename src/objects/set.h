@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// A set of objects over the ranks of a communicator (include/sennit_balance.h).
+//
+// Objects move in sennit_balance() only, which is collective. So every rank hears of every move,
+// and a table of all objects' ranks is right at all times: no directory has to be asked, no message
+// has to be forwarded. It costs four bytes an object on each rank.
+#pragma once
+
+#include "balance/strategy.h"
+#include "objects/mailbox.h"
+#include "objects/meter.h"
+#include "sennit_balance.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace sennit::objects {
+
+// The data of an object that is here.
+struct Held {
+    void *data = nullptr;
+    std::size_t bytes = 0; // of one that is a range of memory
+    std::atomic<std::int64_t> load_ns{0};
+};
+
+class Set {
+  public:
+    // Collective. `type` null: ranges of memory.
+    Set(MPI_Comm comm, int count, const sennit_object_type *type);
+    ~Set(); // collective
+    Set(const Set &) = delete;
+    Set &operator=(const Set &) = delete;
+
+    int count() const { return static_cast<int>(rank_of_.size()); }
+    bool exists(int object) const { return object >= 0 && object < count(); }
+    bool is_memory() const { return is_memory_; }
+    bool committed() const { return committed_; }
+    bool is_here(int object) const { return exists(object) && held_[balance::index(object)]; }
+    int rank_of(int object) const { return rank_of_[balance::index(object)]; }
+    Held &held(int object) { return *held_[balance::index(object)]; }
+    const Held &held(int object) const { return *held_[balance::index(object)]; }
+    std::span<const int> local() const { return local_; }
+
+    void add(int object, void *data, std::size_t bytes);
+    void set_position(int object, const balance::Position &position);
+    void set_speed(double speed) { speed_ = speed; }
+    void set_strategy(const balance::Strategy &strategy) { strategy_ = &strategy; }
+    // An error if an object was added nowhere, or twice.
+    int commit();
+
+    Meter &meter() { return meter_; }
+    Mailbox &mailbox() { return mailbox_; }
+
+    int balance(sennit_balance_info &info);
+
+  private:
+    struct Answer;
+
+    void find_nodes();
+    void list_local();
+    void destroy(int object);
+    Answer decide(sennit_balance_info &info);
+    // Returns the objects of this rank that could not leave.
+    std::vector<int> move(const Answer &answer);
+    std::vector<char> pack(int object);
+    bool unpack(int object, const char *packed, std::size_t bytes);
+
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    int rank_ = 0;
+    int ranks_ = 1;
+    int ranks_of_node_ = 1;
+    sennit_object_type type_;
+    bool is_memory_;
+    bool committed_ = false;
+    std::vector<int> rank_of_;
+    std::vector<std::unique_ptr<Held>> held_; // null: on another rank
+    std::vector<int> local_;
+    std::vector<balance::Position> positions_; // empty: nobody gave one
+    double speed_ = 1;
+    const balance::Strategy *strategy_;
+    // What moves have cost so far, for the next forecast.
+    balance::Costs costs_{0, 20e-6, 0.5e-9};
+    Meter meter_;
+    Mailbox mailbox_;
+};
+
+} // namespace sennit::objects
