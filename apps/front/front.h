@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A domain of the mesh, and what happens in it. Lengths are in cells, times in cells at speed 1. */
+#ifndef FRONT_H
+#define FRONT_H
+
+#include <stddef.h>
+
+enum front_loops { loops_serial, loops_parallel, loops_taskloop };
+
+typedef struct {
+    int side;   /* domains, in each direction */
+    int cells;  /* of a domain, in each direction */
+    int steps;
+    int period; /* steps between two calls of the balancer; 0: never */
+    double speed; /* cells in a step; at most 1, for a border travels one cell in a step */
+    enum front_loops loops;
+    const char *strategy; /* null: as SENNIT_BALANCE says */
+} front_options;
+
+extern const char front_usage[];
+/* Null, or what is wrong. */
+const char *read_options(int argc, char **argv, front_options *options);
+
+/* One range of memory, so that it can move as it is. */
+typedef struct {
+    int cells;
+    int x, y; /* of its first cell, in the mesh */
+    int unused;
+    double arrival[]; /* (cells + 2)^2: with a halo; INFINITY: not known */
+} domain;
+
+size_t domain_bytes(int cells);
+/* The domain in that column and row of domains; the cells next to the source know their time. Null:
+ * no memory. */
+domain *make_domain(const front_options *options, int column, int row);
+
+static inline double *cell(domain *one, int x, int y) {
+    return &one->arrival[(size_t)y * (size_t)(one->cells + 2) + (size_t)x];
+}
+
+/* The front is at this time now. */
+void advance(domain *one, const front_options *options, double now);
+
+typedef struct {
+    double worst; /* difference from the exact time, of cells where the front has been */
+    long arrived;
+    long missed; /* cells where it should have been */
+    unsigned long sum; /* of all bits */
+} outcome;
+void look_at(const domain *one, const front_options *options, outcome *found);
+extern const double front_tolerance; /* of `worst` */
+
+#endif
