@@ -8,7 +8,15 @@ CoreState CoreTable::unpack(std::uint64_t word) {
     state.owner = static_cast<int>(word & 0xffff) - 1;
     state.user = static_cast<int>(word >> 16 & 0xffff) - 1;
     state.recalled = (word & kRecalled) != 0;
+    state.rests = (word & kRests) != 0;
+    state.use = static_cast<std::uint32_t>(word / kUse);
     return state;
+}
+
+std::uint64_t CoreTable::pack(const CoreState &state) {
+    return static_cast<std::uint64_t>(state.owner + 1) |
+           static_cast<std::uint64_t>(state.user + 1) << 16 | (state.recalled ? kRecalled : 0) |
+           (state.rests ? kRests : 0) | std::uint64_t{state.use} * kUse;
 }
 
 template <class Change>
@@ -19,11 +27,8 @@ bool CoreTable::update(int core, Change change) {
         CoreState state = unpack(before);
         if (!change(state))
             return false;
-        const std::uint64_t after =
-            ((before & ~(kChange - 1)) + kChange) | static_cast<std::uint64_t>(state.owner + 1) |
-            static_cast<std::uint64_t>(state.user + 1) << 16 | (state.recalled ? kRecalled : 0);
         // What the user before has written to the table is seen by the next one.
-        if (word.compare_exchange_weak(before, after, std::memory_order_acq_rel,
+        if (word.compare_exchange_weak(before, pack(state), std::memory_order_acq_rel,
                                        std::memory_order_relaxed))
             return true;
     }
@@ -37,28 +42,42 @@ CoreState CoreTable::state(int core) const {
     return unpack(cells_[core].word.load(std::memory_order_acquire));
 }
 
-bool CoreTable::take(int core, int slot) {
-    return update(core, [&](CoreState &state) {
-        if (state.user != kNobody)
+Hold CoreTable::take(int core, int slot) {
+    std::uint32_t use = 0;
+    const bool taken = update(core, [&](CoreState &state) {
+        if (!state.is_open_to(slot))
             return false;
+        state.free();
         state.user = slot;
-        state.recalled = false;
+        state.use = use = (state.use + 1) % (kUses / kUse + 1);
         return true;
+    });
+    return taken ? Hold{core, use} : Hold{};
+}
+
+// `near`, then in their order.
+template <class Accept>
+Hold CoreTable::take_first(int slot, int near, Accept accept) {
+    const int last = end();
+    if (near >= 0 && near < last && accept(near, state(near)))
+        if (const Hold hold = take(near, slot))
+            return hold;
+    for (int core = 0; core < last; ++core)
+        if (accept(core, state(core)))
+            if (const Hold hold = take(core, slot))
+                return hold;
+    return {};
+}
+
+Hold CoreTable::take_own(int slot, const Cores &allowed, int near) {
+    return take_first(slot, near, [&](int core, const CoreState &now) {
+        return now.owner == slot && now.user != slot && now.is_open_to(slot) && allowed.has(core);
     });
 }
 
-int CoreTable::take_own(int slot, const Cores &allowed, int near) {
-    const auto is_own = [&](int core) {
-        const CoreState now = state(core);
-        return now.owner == slot && now.user == kNobody && allowed.has(core);
-    };
-    const int last = end();
-    if (near >= 0 && near < last && is_own(near) && take(near, slot))
-        return near;
-    for (int core = 0; core < last; ++core)
-        if (is_own(core) && take(core, slot))
-            return core;
-    return kNobody;
+Hold CoreTable::take_rested(int slot, int near) {
+    return take_first(slot, near,
+                      [&](int, const CoreState &now) { return now.user == slot && now.rests; });
 }
 
 int CoreTable::find_free(const Cores &allowed) const {
@@ -68,12 +87,27 @@ int CoreTable::find_free(const Cores &allowed) const {
     return kNobody;
 }
 
-bool CoreTable::give(int core, int slot) {
-    return update(core, [&](CoreState &state) {
-        if (state.user != slot)
+int CoreTable::find_open(int slot, const Cores &allowed) const {
+    for (int core = 0, last = end(); core < last; ++core)
+        if (allowed.has(core) && state(core).is_open_to(slot))
+            return core;
+    return kNobody;
+}
+
+bool CoreTable::give(Hold hold, int slot) {
+    return update(hold.core, [&](CoreState &state) {
+        if (state.user != slot || state.use != hold.use)
             return false;
-        state.user = kNobody;
-        state.recalled = false;
+        state.free();
+        return true;
+    });
+}
+
+bool CoreTable::rest(Hold hold, int slot) {
+    return update(hold.core, [&](CoreState &state) {
+        if (state.user != slot || state.use != hold.use || state.recalled)
+            return false;
+        state.rests = true;
         return true;
     });
 }
@@ -82,7 +116,10 @@ bool CoreTable::recall(int core, int by) {
     return update(core, [&](CoreState &state) {
         if (state.user == kNobody || state.user == by || state.recalled)
             return false;
-        state.recalled = true;
+        if (state.rests)
+            state.free();
+        else
+            state.recalled = true;
         return true;
     });
 }
@@ -98,12 +135,17 @@ void CoreTable::set_owner(int core, int owner) {
 int CoreTable::release(int slot) {
     int freed = 0;
     for (int core = 0, last = end(); core < last; ++core) {
-        freed += give(core, slot) ? 1 : 0;
+        bool used = false;
         update(core, [&](CoreState &state) {
+            used = state.user == slot;
             const bool owned = state.owner == slot;
-            state.owner = owned ? kNobody : state.owner;
-            return owned;
+            if (used)
+                state.free();
+            if (owned)
+                state.owner = kNobody;
+            return used || owned;
         });
+        freed += used ? 1 : 0;
     }
     return freed;
 }

@@ -20,6 +20,12 @@
 // An owner who wants its core back marks it as recalled. The user leaves at its next scheduling
 // point. Until then both run and the system divides the core: nobody waits for a program that
 // reaches no scheduling point (`overdue`).
+//
+// A core whose thread has run out of work, but may go on in a moment, *rests*: threads of its
+// process take it without asking anybody, and so may its owner. For all others it is in use. Who
+// wants it all the same, and comes first, frees it by recalling it.
+//
+// Each use has a number. Who holds a core knows it, and so sees that it holds the core no more.
 #pragma once
 
 #include "node/bell.h"
@@ -88,6 +94,25 @@ struct CoreState {
     int owner = kNobody; // slots
     int user = kNobody;
     bool recalled = false;
+    bool rests = false;
+    std::uint32_t use = 0; // the number of the last use, modulo 2^30
+
+    // May threads of this process take it, as far as the word says?
+    bool is_open_to(int slot) const {
+        return user == kNobody || (rests && (user == slot || owner == slot));
+    }
+    void free() {
+        user = kNobody;
+        recalled = false;
+        rests = false;
+    }
+};
+
+// A core that a thread has taken.
+struct Hold {
+    int core = kNobody; // kNobody: it runs beyond the cores
+    std::uint32_t use = 0;
+    explicit operator bool() const { return core != kNobody; }
 };
 
 class CoreTable {
@@ -97,20 +122,32 @@ class CoreTable {
     int end() const { return end_.load(std::memory_order_acquire); }
     CoreState state(int core) const;
 
-    // Take the free core, for `slot`. False: it is not free any more.
-    bool take(int core, int slot);
-    // Take a free core of the slot's own among `allowed`, `near` first if it is one; kNobody: none.
-    int take_own(int slot, const Cores &allowed, int near);
-    // The first core that nobody uses, among `allowed`; kNobody: there is none.
+    // Take a core that is open to the slot. Nothing: it is not any more.
+    Hold take(int core, int slot);
+    // Take a core of the slot's own, among `allowed`, that is open to it and does not rest with it.
+    // `near` first if it is one.
+    Hold take_own(int slot, const Cores &allowed, int near);
+    // Take a core that rests with the slot, whoever owns it.
+    Hold take_rested(int slot, int near);
+    // The first core among `allowed` that nobody uses, or that is open to the slot. kNobody: there
+    // is none.
     int find_free(const Cores &allowed) const;
-    // The slot's use of the core ends. False: it had been taken from it (swept by mistake, or
-    // dead).
-    bool give(int core, int slot);
-    // Its user is to leave. False: it is free, or has been recalled already.
+    int find_open(int slot, const Cores &allowed) const;
+    // The use of the core ends. False: it had ended already, for another one has the core.
+    bool give(Hold hold, int slot);
+    // It rests. False: nothing has changed, for its use has ended, or it is to be left.
+    bool rest(Hold hold, int slot);
+    // Does it still rest, for who has said so?
+    bool rests(Hold hold) const {
+        const std::uint64_t word = cells_[hold.core].word.load(std::memory_order_relaxed);
+        return (word & (kRests | kUses)) == (kRests | std::uint64_t{hold.use} * kUse);
+    }
+    // Its user is to leave; a core that rests is free at once. False: nothing has changed.
     bool recall(int core, int by);
-    // For the user, at a scheduling point.
-    bool is_recalled(int core) const {
-        return (cells_[core].word.load(std::memory_order_relaxed) & kRecalled) != 0;
+    // For the user, at a scheduling point: is it to leave, or has it lost the core?
+    bool is_to_leave(Hold hold) const {
+        const std::uint64_t word = cells_[hold.core].word.load(std::memory_order_relaxed);
+        return (word & (kRecalled | kUses)) != std::uint64_t{hold.use} * kUse;
     }
     void set_owner(int core, int owner);
     // When its use began, CLOCK_MONOTONIC; the user alone writes.
@@ -131,17 +168,23 @@ class CoreTable {
     // After give().
     bool anybody_wants() const {
         std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with want()
-        return wanting_.load(std::memory_order_relaxed) > 0;
+        return wanting() > 0;
     }
+    int wanting() const { return wanting_.load(std::memory_order_relaxed); }
 
   private:
-    // owner + 1 (16 bits), user + 1 (16 bits), recalled, changes (31 bits: no ABA)
+    // owner + 1 (16 bits), user + 1 (16 bits), recalled, rests, number of the use (30 bits)
     static constexpr std::uint64_t kRecalled = std::uint64_t{1} << 32;
-    static constexpr std::uint64_t kChange = std::uint64_t{1} << 33;
+    static constexpr std::uint64_t kRests = std::uint64_t{1} << 33;
+    static constexpr std::uint64_t kUse = std::uint64_t{1} << 34;
+    static constexpr std::uint64_t kUses = ~(kUse - 1);
     static CoreState unpack(std::uint64_t word);
+    static std::uint64_t pack(const CoreState &state);
     // change(state) -> bool, whether to write it
     template <class Change>
     bool update(int core, Change change);
+    template <class Accept>
+    Hold take_first(int slot, int near, Accept accept);
 
     struct alignas(64) Cell {
         std::atomic<std::uint64_t> word;

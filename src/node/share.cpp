@@ -200,77 +200,145 @@ void Share::abandon() {
     new (&g_looking) SpinLock;
 }
 
-int Share::try_take(int near) {
-    const int own = board_->core_table().take_own(number_, slot_->member.cores, near);
-    return own != kNobody ? own : borrow();
+// A core on which a thread of the process rests comes last: the thread waits awake there, and goes
+// on sooner than one that has to be woken.
+Hold Share::try_take(int near) {
+    CoreTable &table = board_->core_table();
+    if (const Hold own = table.take_own(number_, slot_->member.cores, near))
+        return own;
+    if (const Hold lent = borrow())
+        return lent;
+    return table.take_rested(number_, near);
 }
 
-int Share::borrow() {
+Hold Share::borrow() {
     CoreTable &table = board_->core_table();
     const Cores &allowed = slot_->member.cores;
     if (table.find_free(allowed) == kNobody)
-        return kNobody;
+        return {};
     const Look look(*board_);
     const int me = look->find(number_);
     if (me == kNobody)
-        return kNobody;
+        return {};
     const int core = best_free(*policy_, look->view(me), me);
-    return core != kNobody && table.take(core, number_) ? core : kNobody;
+    return core != kNobody ? table.take(core, number_) : Hold{};
 }
 
-void Share::begin_use(int core) {
-    board_->core_table().since_ns(core).store(monotonic_ns(), std::memory_order_relaxed);
-}
-
-int Share::take(int near) {
+Hold Share::take(int near) {
     const Entry entry(*this);
-    return entry ? take_inside(near, true) : kNobody;
+    return entry ? take_inside(near, true) : Hold{};
 }
 
-void Share::give(int core) {
-    if (const Entry entry(*this); entry)
-        give_inside(core);
+void Share::give(Hold hold) {
+    const Entry entry(*this);
+    if (!entry)
+        return;
+    note_end(hold);
+    // Who is awake in a process that waits itself waits for other processes.
+    if (give_inside(hold))
+        give_what_rests(0);
 }
 
-int Share::take_inside(int near, bool waits) {
+Hold Share::go_on(Hold rested, int near) {
+    const Entry entry(*this);
+    if (!entry)
+        return {};
     answer(slot_->cores);
-    int core = try_take(near);
-    if (core == kNobody && waits && running_.load(std::memory_order_relaxed) > 0)
-        core = wait_for_core(near);
+    Hold hold;
+    if (still_rests(rested))
+        hold = board_->core_table().take(rested.core, number_);
+    if (!hold)
+        hold = try_take(near);
+    awake_.fetch_sub(1, std::memory_order_relaxed);
+    return begin_use(hold, near, true);
+}
+
+Hold Share::take_inside(int near, bool waits) {
+    answer(slot_->cores);
+    return begin_use(try_take(near), near, waits);
+}
+
+Hold Share::begin_use(Hold hold, int near, bool waits) {
+    if (!hold && waits && running_.load(std::memory_order_relaxed) > 0)
+        hold = wait_for_core(near);
     running_.fetch_add(1, std::memory_order_relaxed);
-    if (core != kNobody) {
-        begin_use(core);
+    if (hold) {
+        board_->core_table().since_ns(hold.core).store(monotonic_ns(), std::memory_order_relaxed);
     } else {
         slot_->cores.without.fetch_add(1, std::memory_order_relaxed);
         recall();
     }
-    return core;
+    return hold;
 }
 
-void Share::give_inside(int core) {
+void Share::note_end(Hold hold) {
     CoreUse &use = slot_->cores;
     CoreTable &table = board_->core_table();
-    const bool was_last = running_.fetch_sub(1, std::memory_order_relaxed) == 1;
-    if (core == kNobody) {
+    if (!hold) {
         use.without.fetch_sub(1, std::memory_order_relaxed);
-    } else {
-        const bool borrowed = table.state(core).owner != number_;
-        const std::int64_t used =
-            monotonic_ns() - table.since_ns(core).load(std::memory_order_relaxed);
-        use.used_ns.fetch_add(used, std::memory_order_relaxed);
-        if (borrowed) {
-            use.borrowed_ns.fetch_add(used, std::memory_order_relaxed);
-            use.borrowed.fetch_add(1, std::memory_order_relaxed);
-        }
-        table.give(core, number_);
-    }
-    if (!table.anybody_wants())
         return;
-    if (core != kNobody)
-        pass_on(core);
+    }
+    const std::int64_t used =
+        monotonic_ns() - table.since_ns(hold.core).load(std::memory_order_relaxed);
+    use.used_ns.fetch_add(used, std::memory_order_relaxed);
+    if (table.state(hold.core).owner != number_) {
+        use.borrowed_ns.fetch_add(used, std::memory_order_relaxed);
+        use.borrowed.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+// Who waits for a core waits no more when nobody runs, and then looks once more: so the core is
+// given before that (release; the acquire is in wait_for_core).
+bool Share::stop() {
+    return running_.fetch_sub(1, std::memory_order_release) == 1;
+}
+
+bool Share::give_inside(Hold hold) {
+    CoreUse &use = slot_->cores;
+    CoreTable &table = board_->core_table();
+    const bool given = hold && table.give(hold, number_);
+    const bool was_last = stop();
+    if (!table.anybody_wants())
+        return was_last;
+    if (given)
+        pass_on(hold.core);
     // Somebody of this process always runs.
     if (was_last && use.wants.load(std::memory_order_relaxed) > 0)
         use.bell.ring();
+    return was_last;
+}
+
+void Share::rest(Hold hold) {
+    const Entry entry(*this);
+    if (!entry)
+        return;
+    CoreUse &use = slot_->cores;
+    CoreTable &table = board_->core_table();
+    note_end(hold);
+    awake_.fetch_add(1, std::memory_order_relaxed);
+    if (!hold || !table.rest(hold, number_)) {
+        give_inside(hold);
+        return;
+    }
+    stop();
+    if (table.anybody_wants() && use.wants.load(std::memory_order_relaxed) > 0)
+        use.bell.ring();
+}
+
+void Share::sleep() {
+    const Entry entry(*this);
+    if (entry)
+        give_what_rests(awake_.fetch_sub(1, std::memory_order_relaxed) - 1);
+}
+
+void Share::give_what_rests(int keep) {
+    CoreTable &table = board_->core_table();
+    for (int core = 0, last = table.end(); core < last; ++core) {
+        const CoreState now = table.state(core);
+        if (now.user == number_ && now.rests && keep-- <= 0 &&
+            table.give({core, now.use}, number_) && table.anybody_wants())
+            pass_on(core);
+    }
 }
 
 // The core is free: tell one who wants it.
@@ -318,37 +386,40 @@ void Share::sweep(std::int64_t now) {
 }
 
 // A core, or kNobody: the thread is to run without one.
-int Share::wait_for_core(int near) {
+Hold Share::wait_for_core(int near) {
     CoreUse &use = slot_->cores;
     CoreTable &table = board_->core_table();
     const std::int64_t begin = monotonic_ns();
     const std::int64_t patience = patience_ns_.load(std::memory_order_relaxed);
     use.wants.fetch_add(1, std::memory_order_relaxed);
     table.want();
-    int core = try_take(near);
-    if (core == kNobody)
+    Hold hold = try_take(near);
+    if (!hold)
         recall();
     std::int64_t now = begin;
-    while (core == kNobody && on() && running_.load(std::memory_order_relaxed) > 0 &&
+    while (!hold && on() && running_.load(std::memory_order_relaxed) > 0 &&
            now - begin < patience) {
         if (now - begin < kYieldNs) {
             sched_yield();
-            core = try_take(near);
+            hold = try_take(near);
         } else {
             const std::uint32_t seen = use.bell.arm();
-            core = try_take(near);
-            if (core == kNobody && running_.load(std::memory_order_relaxed) > 0) {
+            hold = try_take(near);
+            if (!hold && running_.load(std::memory_order_relaxed) > 0) {
                 use.bell.sleep(seen, std::min(kNapNs, patience - (now - begin)));
-                core = try_take(near);
+                hold = try_take(near);
             }
         }
         now = monotonic_ns();
-        if (core == kNobody)
+        if (!hold)
             sweep(now);
     }
+    const bool somebody_runs = running_.load(std::memory_order_acquire) > 0; // pairs with stop()
+    if (!hold)
+        hold = try_take(near);
     use.wants.fetch_sub(1, std::memory_order_relaxed);
     table.want_no_more();
-    if (core == kNobody && running_.load(std::memory_order_relaxed) > 0) {
+    if (!hold && somebody_runs) {
         use.late.fetch_add(1, std::memory_order_relaxed);
         be_patient(false);
     } else {
@@ -358,7 +429,7 @@ int Share::wait_for_core(int near) {
     if (table.anybody_wants())
         if (const int free = table.find_free(slot_->member.cores); free != kNobody)
             pass_on(free);
-    return core;
+    return hold;
 }
 
 int Share::owner_process(int core) const {
@@ -369,17 +440,18 @@ int Share::owner_process(int core) const {
 
 // It runs without a core: is there one now?
 bool Share::is_late() const {
-    return board_->core_table().find_free(slot_->member.cores) != kNobody;
+    return board_->core_table().find_open(number_, slot_->member.cores) != kNobody;
 }
 
-int Share::leave(int core) {
-    if (core != kNobody)
+Hold Share::leave(Hold hold) {
+    if (hold)
         slot_->cores.recalled.fetch_add(1, std::memory_order_relaxed);
     const Entry entry(*this);
     if (!entry)
-        return kNobody;
-    give_inside(core);
-    return take_inside(kNobody, core != kNobody);
+        return {};
+    note_end(hold);
+    give_inside(hold);
+    return take_inside(kNobody, static_cast<bool>(hold));
 }
 
 int Share::ask(int most) {
@@ -394,6 +466,11 @@ int Share::ask(int most) {
     if (me == kNobody || most <= 0)
         return 0;
     int found = 0;
+    const CoreTable &table = board_->core_table();
+    for (int core = 0; core < table.end() && found < most; ++core) {
+        const CoreState now = table.state(core);
+        found += now.rests && now.user == number_ ? 1 : 0;
+    }
     const auto next_free = [&] { return best_free(*policy_, look->view(me), me); };
     for (int core; found < most && (core = next_free()) != kNobody; ++found) {
         look->cores[core].user = me;
@@ -426,7 +503,10 @@ void Share::tell(sennit_pool_state &state) {
     };
     const CoreTable &table = board_->core_table();
     for (int core = 0; core < table.end(); ++core) {
-        const CoreState now = table.state(core);
+        CoreState now = table.state(core);
+        // What rests with the process is free for it.
+        if (now.rests && now.user == number_)
+            now.free();
         const bool in_use = now.user != kNobody, may_use = slot_->member.cores.has(core);
         state.cores += may_use ? 1 : 0;
         state.free += may_use && !in_use ? 1 : 0;

@@ -30,19 +30,33 @@ class Share {
 
     bool on() const { return on_.load(std::memory_order_relaxed); }
 
-    // The calling thread is about to compute: the core that it may use. kNobody: none, it runs
+    // The calling thread is about to compute: the core that it may use, or none, then it runs
     // beyond the cores. `near`: the one that it would like best, or kNobody.
-    int take(int near);
+    Hold take(int near);
     // It does not compute any more; what take() has returned.
-    void give(int core);
+    void give(Hold hold);
     // The process that owns the core; 0: none, or it is not known any more.
     int owner_process(int core) const;
-    // At a scheduling point: is it to leave the core, or (kNobody) to look for one?
-    bool is_to_leave(int core) const {
-        return core == kNobody ? is_late() : board_->core_table().is_recalled(core);
+    // At a scheduling point: is it to leave the core, or, without one, to look for one?
+    bool is_to_leave(Hold hold) const {
+        return hold ? board_->core_table().is_to_leave(hold) : is_late();
     }
     // give() to who wants it, take() another one.
-    int leave(int core);
+    Hold leave(Hold hold);
+
+    // It does not compute, but may again in a moment, and stays awake until then: instead of
+    // give(). The core rests (core_table.h).
+    void rest(Hold hold);
+    // Has nobody taken the core since?
+    bool still_rests(Hold hold) const { return hold && board_->core_table().rests(hold); }
+    // Does somebody, of whatever process, wait for a core? A hint.
+    bool others_want() const { return board_->core_table().wanting() > 0; }
+    // Who rested, with this core, is about to compute: take().
+    Hold go_on(Hold rested, int near);
+    // Who rested goes to sleep. What rests is given, but for those of its process who are awake.
+    void sleep();
+    // One more that rests is awake; said by it, or before that by who wakes it.
+    void count_awake(int more) { awake_.fetch_add(more, std::memory_order_relaxed); }
 
     // Up to `most` more threads are about to compute. Own cores that others use are recalled, and
     // kept for a moment. How many it can have: free now, or at their users' next scheduling point.
@@ -58,12 +72,16 @@ class Share {
     static constexpr std::int64_t kPatienceNs = 20'000'000;
 
     bool is_late() const;
-    int try_take(int near);
-    int borrow();
-    int wait_for_core(int near);
-    void begin_use(int core);
-    int take_inside(int near, bool waits);
-    void give_inside(int core);
+    Hold try_take(int near);
+    Hold borrow();
+    Hold wait_for_core(int near);
+    Hold take_inside(int near, bool waits);
+    Hold begin_use(Hold hold, int near, bool waits);
+    // The thread computes no more. Was it the last one of the process?
+    bool give_inside(Hold hold);
+    bool stop();
+    void note_end(Hold hold); // before that: what it has used
+    void give_what_rests(int keep);
     void pass_on(int core);
     void recall();
     void sweep(std::int64_t now);
@@ -92,6 +110,7 @@ class Share {
     int number_ = kNobody; // of the slot
     const Policy *policy_ = nullptr;
     std::atomic<int> running_{0}; // threads that compute, with a core or without
+    std::atomic<int> awake_{0};   // that rest, and are not asleep
     std::int64_t longest_ns_ = kPatienceNs;
     std::atomic<std::int64_t> patience_ns_{0}; // it adapts
     std::atomic<std::int64_t> next_sweep_ns_{0};

@@ -66,7 +66,7 @@ void Worker::idle() {
     note_idle();
     if (SENNIT_LIKELY(!shares_cores()))
         return rest();
-    lend_core();
+    rest_core();
     rest();
     // Before it takes a task, which others with a core could run meanwhile.
     if (anything_to_do())
@@ -80,7 +80,7 @@ void Worker::rest() {
     if (poll::pending()) {
         Worker *poller = g_idle_poller.load(std::memory_order_relaxed);
         const std::uint64_t idle_ticks = ticks() - idle_since();
-        const bool patient = idle_ticks < spin_budget();
+        const bool patient = idle_ticks < patience();
         // Who has suspended tasks of his own polls himself: what he finds he can resume at once.
         // Not for ever, or no idle worker with suspended tasks would sleep.
         if (suspended.any() && poller && poller != this && patient) {
@@ -108,7 +108,7 @@ void Worker::rest() {
     } else if (g_idle_poller.load(std::memory_order_relaxed) == this) {
         g_idle_poller.store(nullptr, std::memory_order_seq_cst);
     }
-    if (ticks() - idle_since() >= spin_budget())
+    if (ticks() - idle_since() >= patience())
         sleep();
     else if (crowded())
         yield_processor();
@@ -218,7 +218,12 @@ void Worker::sleep() {
     // Pairs with fence_light in announce_work and make_ready: either they see us asleep or we see
     // what they published.
     fence_heavy();
+    bool asleep_at_share = false;
     if (!anything_to_do()) {
+        if (SENNIT_UNLIKELY(core_use_ == CoreUse::rests)) {
+            share().sleep();
+            asleep_at_share = true;
+        }
         const bool poller = g_idle_poller.load(std::memory_order_relaxed) == this;
         std::int64_t most_ns = poller ? nap_ns() : -1;
         node::Bell *const bell = poller ? poll::doorbell() : nullptr;
@@ -229,7 +234,10 @@ void Worker::sleep() {
         else
             futex_wait(state_, kAsleep, most_ns);
     }
-    state_.store(kAwake, std::memory_order_relaxed);
+    if (SENNIT_LIKELY(!shares_cores()))
+        state_.store(kAwake, std::memory_order_relaxed);
+    else
+        awake_at_share(asleep_at_share);
     g_asleep.fetch_sub(1, std::memory_order_relaxed);
     for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
         mine->group->sleepers.fetch_sub(1, std::memory_order_relaxed);
@@ -241,8 +249,12 @@ void Worker::forget_others() {
 }
 
 void Worker::wake() {
-    if (state_.exchange(kAwake, std::memory_order_acq_rel) == kAsleep)
-        futex_wake(state_);
+    if (state_.exchange(kAwake, std::memory_order_acq_rel) != kAsleep)
+        return;
+    // A core that rests waits for it: the caller may go to sleep before this one is awake.
+    if (SENNIT_UNLIKELY(shares_cores()))
+        share().count_awake(1);
+    futex_wake(state_);
 }
 
 } // namespace sennit::sched

@@ -67,13 +67,14 @@ void trace_core(int core, std::uint64_t begin) {
 } // namespace
 
 void Worker::need_core() {
-    if (counted_ || !shares_cores())
+    if (core_use_ == CoreUse::computes || !shares_cores())
         return;
     const std::uint64_t begin = trace::on() ? ticks() : 0;
-    core_ = share().take(sched_getcpu());
-    counted_ = true;
-    trace_core(core_, begin);
-    go_to(core_);
+    const int near = sched_getcpu();
+    hold_ = core_use_ == CoreUse::rests ? share().go_on(hold_, near) : share().take(near);
+    core_use_ = CoreUse::computes;
+    trace_core(hold_.core, begin);
+    go_to(hold_.core);
     tell_progress(1);
 }
 
@@ -85,24 +86,54 @@ void Worker::tell_progress(std::uint64_t waits) {
 }
 
 void Worker::lend_core() {
-    if (!counted_)
+    if (core_use_ == CoreUse::computes) {
+        trace::core(trace::CoreStep::lends, hold_.core, 0, 0);
+        share().give(hold_);
+    } else if (core_use_ == CoreUse::rests) {
+        share().sleep();
+    }
+    core_use_ = CoreUse::none;
+}
+
+void Worker::rest_core() {
+    if (core_use_ != CoreUse::computes)
         return;
-    counted_ = false;
-    trace::core(trace::CoreStep::lends, core_, 0, 0);
-    share().give(core_);
+    core_use_ = CoreUse::rests;
+    trace::core(trace::CoreStep::lends, hold_.core, 0, 0);
+    share().rest(hold_);
+}
+
+// Who has a core to wait on waits awake, for a wake-up takes longer than what it waits for often
+// does. Not as long if others want the core. Who has none would take one from those that compute.
+std::uint64_t Worker::patience_at_share() {
+    note_idle();
+    rest_core();
+    if (core_use_ != CoreUse::rests || !share().still_rests(hold_))
+        return 0;
+    constexpr std::uint64_t most_us = 1000;
+    constexpr std::uint64_t wanted_us = 100;
+    return (share().others_want() ? wanted_us : most_us) * ticks_per_us();
+}
+
+// After sleep(): who has woken it, if anybody has, has counted it.
+void Worker::awake_at_share(bool was_asleep) {
+    const bool rests = core_use_ == CoreUse::rests;
+    const int counted = (rests && !was_asleep ? 1 : 0) +
+                        (state_.exchange(kAwake, std::memory_order_relaxed) == kAwake ? 1 : 0);
+    share().count_awake((rests ? 1 : 0) - counted);
 }
 
 // At a scheduling point.
 void Worker::look_at_core() {
-    if (!counted_)
+    if (core_use_ != CoreUse::computes)
         return need_core();
-    if (!share().is_to_leave(core_))
+    if (!share().is_to_leave(hold_))
         return tell_progress(0);
-    trace::core(trace::CoreStep::leaves, core_, 0, 0);
+    trace::core(trace::CoreStep::leaves, hold_.core, 0, 0);
     const std::uint64_t begin = trace::on() ? ticks() : 0;
-    core_ = share().leave(core_);
-    trace_core(core_, begin);
-    go_to(core_);
+    hold_ = share().leave(hold_);
+    trace_core(hold_.core, begin);
+    go_to(hold_.core);
 }
 
 void Worker::turn_busy() {

@@ -258,16 +258,12 @@ void Worker::wait_for(Condition &condition) {
             if (rounds < kBriefSpins)
                 continue;
         }
-        const std::uint64_t budget = condition.patient ? spin_budget() : 0;
+        const std::uint64_t budget = condition.patient ? patience() : 0;
         if (budget == 0)
             return park(condition);
         const std::uint64_t now = ticks();
         if (patience_end == 0) {
             patience_end = now + budget;
-            if (SENNIT_UNLIKELY(shares_cores())) {
-                note_idle();
-                lend_core();
-            }
         } else if (now > patience_end || anything_to_do(&mine))
             return park(condition);
         if (yields)

@@ -24,8 +24,10 @@
 #include "poll/poll.h"
 #include "sched/client.h"
 #include "sched/condition.h"
+#include "sched/cores.h"
 #include "sched/fiber.h"
 #include "sched/group.h"
+#include "sched/processors.h"
 
 #include <atomic>
 #include <cstdint>
@@ -192,12 +194,13 @@ class alignas(kCacheLine) Worker {
         if (SENNIT_UNLIKELY(idle_since() != 0))
             turn_busy();
     }
-    // Where processes share cores (sched/cores.h): before it computes; while it waits. The worker's
-    // own thread.
+    // Where processes share cores (sched/cores.h): before it computes; while it waits, which may
+    // take long, or end in a moment. The worker's own thread.
     void need_core();
     void lend_core();
-    void forget_core() { counted_ = false; } // in the child of fork()
-    const Wait *begin_wait(Wait &wait);      // returns what end_wait wants
+    void rest_core();
+    void forget_core() { core_use_ = CoreUse::none; } // in the child of fork()
+    const Wait *begin_wait(Wait &wait);               // returns what end_wait wants
     void end_wait(const Wait *outer) { current()->waits.store(outer, std::memory_order_relaxed); }
 
     // Processor time that the thread has spent on the stack on which the caller runs, since some
@@ -248,6 +251,12 @@ class alignas(kCacheLine) Worker {
     void rest();
     void turn_busy();
     void look_at_core();
+    // How long it waits awake, in ticks().
+    std::uint64_t patience() {
+        return SENNIT_LIKELY(!shares_cores()) ? spin_budget() : patience_at_share();
+    }
+    std::uint64_t patience_at_share();
+    void awake_at_share(bool was_asleep);
     void tell_progress(std::uint64_t waits);
     void settle_groups();
     void pause();
@@ -297,8 +306,11 @@ class alignas(kCacheLine) Worker {
     std::uint64_t stolen_ = 0;                           // tasks
     std::uint64_t steal_after_ = 0;                      // ticks; 0: at once
     std::uint64_t steal_pause_ = 0;                      // microseconds
-    bool counted_ = false;                               // among those that compute (sched/cores.h)
-    int core_ = -1;                                      // that it had last; -1: none
+    // How it counts at the process's share of the node's cores: at all, among those that compute,
+    // among those that rest and are awake. And the core that it had last.
+    enum class CoreUse : unsigned char { none, computes, rests };
+    CoreUse core_use_ = CoreUse::none;
+    node::Hold hold_;
     std::uint64_t tasks_told_ = 0;
     unsigned empty_yields_ = 0;
     unsigned busy_yields_ = 0; // that found a fiber to run

@@ -41,18 +41,18 @@ int main(int, char **arguments) {
         return 1;
     share.begin(board, *slot);
     std::cout << "joined" << std::endl;
-    int core = kNobody;
+    Hold hold;
     for (std::string word; std::cin >> word;) {
         if (word == "take")
-            core = share.take(kNobody);
+            hold = share.take(kNobody);
         else if (word == "give")
-            share.give(core);
+            share.give(hold);
         else if (word == "work")
             share.note_progress(1000);
         else if (word == "fill")
             while (board.join(999, member)) {
             }
-        std::cout << word << ' ' << core << std::endl;
+        std::cout << word << ' ' << hold.core << std::endl;
     }
     share.end();
     board.leave(*slot);

@@ -82,32 +82,39 @@ TEST_F(SharedCores, EachOwnsItsPart) {
 TEST_F(SharedCores, AnIdleOneLendsAndGetsBack) {
     Process one(board_, 1, 2);
     Process two(board_, 2, 2);
-    const int first = one.share.take(kNobody);
-    const int second = one.share.take(kNobody);
-    ASSERT_NE(first, kNobody);
-    ASSERT_NE(second, kNobody) << "nobody else wants it";
-    EXPECT_NE(first, second);
-    const int lent =
-        board_.core_table().state(first).owner == board_.number_of(*two.slot) ? first : second;
+    const Hold first = one.share.take(kNobody);
+    const Hold second = one.share.take(kNobody);
+    ASSERT_TRUE(first);
+    ASSERT_TRUE(second) << "nobody else wants it";
+    EXPECT_NE(first.core, second.core);
+    const Hold lent =
+        board_.core_table().state(first.core).owner == board_.number_of(*two.slot) ? first : second;
     EXPECT_FALSE(one.share.is_to_leave(lent));
     // The owner comes back: it runs at once, and the borrower is to leave at its next point.
-    EXPECT_EQ(two.share.take(kNobody), kNobody);
+    EXPECT_FALSE(two.share.take(kNobody));
     EXPECT_TRUE(one.share.is_to_leave(lent));
-    EXPECT_FALSE(one.share.is_to_leave(lent == first ? second : first));
-    EXPECT_FALSE(two.share.is_to_leave(kNobody));
+    EXPECT_FALSE(one.share.is_to_leave(lent.core == first.core ? second : first));
+    EXPECT_FALSE(two.share.is_to_leave({}));
     // It leaves, and waits for another one.
     std::atomic<int> next{-2};
-    std::thread borrower([&] { next = one.share.leave(lent); });
-    while (!two.share.is_to_leave(kNobody))
+    Hold again;
+    std::thread borrower([&] {
+        again = one.share.leave(lent);
+        next = again.core;
+    });
+    while (!two.share.is_to_leave({}))
         std::this_thread::yield();
-    EXPECT_EQ(two.share.leave(kNobody), lent);
+    const Hold back = two.share.leave({});
+    EXPECT_EQ(back.core, lent.core);
     EXPECT_EQ(next, -2);
-    two.share.give(lent);
+    two.share.give(back);
     borrower.join();
-    EXPECT_EQ(next, lent) << "as its owner is idle again";
+    EXPECT_EQ(next, lent.core) << "as its owner is idle again";
     EXPECT_EQ(used(), 2);
-    one.share.give(first);
-    one.share.give(second);
+    one.share.give(lent.core == first.core ? second : first);
+    EXPECT_FALSE(board_.core_table().give(lent, board_.number_of(*one.slot)))
+        << "it has been taken anew since";
+    one.share.give(again);
     EXPECT_EQ(used(), 0);
     EXPECT_EQ(one.slot->cores.recalled.load(), 1U);
 }
@@ -120,8 +127,8 @@ TEST_F(SharedCores, WhoAsksGetsWhatIsFreeAndItsOwnBack) {
     EXPECT_EQ(state.cores, 4);
     EXPECT_EQ(state.free, 4);
     EXPECT_EQ(state.process.owned, 2);
-    int held[3];
-    for (int &core : held)
+    Hold held[3];
+    for (Hold &core : held)
         core = one.share.take(kNobody); // its own two, and one that it borrows
     state = {};
     two.share.tell(state);
@@ -133,26 +140,26 @@ TEST_F(SharedCores, WhoAsksGetsWhatIsFreeAndItsOwnBack) {
     EXPECT_EQ(state.program.borrowed, 1);
     EXPECT_EQ(state.program.used, 3);
     EXPECT_EQ(two.share.ask(1), 1) << "a free one: nobody has to leave";
-    for (const int core : held)
+    for (const Hold core : held)
         EXPECT_FALSE(one.share.is_to_leave(core));
     EXPECT_EQ(two.share.ask(9), 2) << "the free one, and its own";
     int leave = 0;
-    for (const int core : held)
+    for (const Hold core : held)
         leave += one.share.is_to_leave(core) ? 1 : 0;
     EXPECT_EQ(leave, 1);
     // It is kept for those who have asked.
-    for (int &core : held)
+    for (Hold &core : held)
         if (one.share.is_to_leave(core)) {
             std::thread borrower([&] { core = one.share.leave(core); });
-            const int first = two.share.take(kNobody), second = two.share.take(kNobody);
-            EXPECT_NE(first, kNobody);
-            EXPECT_NE(second, kNobody);
+            const Hold first = two.share.take(kNobody), second = two.share.take(kNobody);
+            EXPECT_TRUE(first);
+            EXPECT_TRUE(second);
             EXPECT_EQ(two.share.ask(1), 0) << "nothing is free, and all are used by their owners";
             two.share.give(first);
             two.share.give(second);
             borrower.join();
         }
-    for (const int core : held)
+    for (const Hold core : held)
         one.share.give(core);
     EXPECT_EQ(two.share.ask(0), 0);
 }
@@ -161,10 +168,10 @@ TEST_F(SharedCores, WhatIsAskedIsNotKeptForLong) {
     Process one(board_, 1, 2);
     Process two(board_, 2, 2);
     EXPECT_EQ(one.share.ask(2), 2);
-    const int own = two.share.take(kNobody);
+    const Hold own = two.share.take(kNobody);
     std::thread other([&] { // it wants a core that is kept, and gets it as nobody comes
-        const int core = two.share.take(kNobody);
-        EXPECT_NE(core, kNobody);
+        const Hold core = two.share.take(kNobody);
+        EXPECT_TRUE(core);
         two.share.give(core);
     });
     other.join();
@@ -175,27 +182,28 @@ TEST_F(SharedCores, OneThreadOfAProcessAlwaysRuns) {
     Process one(board_, 1, 1);
     Process two(board_, 2, 1);
     Process three(board_, 3, 1);
-    const int core = one.share.take(kNobody);
-    EXPECT_EQ(core, 0);
-    EXPECT_EQ(two.share.take(kNobody), kNobody);
-    EXPECT_EQ(three.share.take(kNobody), kNobody);
+    const Hold core = one.share.take(kNobody);
+    EXPECT_EQ(core.core, 0);
+    EXPECT_FALSE(two.share.take(kNobody));
+    EXPECT_FALSE(three.share.take(kNobody));
     one.share.give(core);
-    EXPECT_EQ(two.share.leave(kNobody), 0);
-    two.share.give(0);
-    three.share.give(kNobody);
+    const Hold next = two.share.leave({});
+    EXPECT_EQ(next.core, 0);
+    two.share.give(next);
+    three.share.give({});
 }
 
 TEST_F(SharedCores, WhoWaitsIsWokenWhenItsProcessRests) {
     Process one(board_, 1, 1);
-    const int core = one.share.take(kNobody);
-    std::atomic<int> got{-2};
+    const Hold core = one.share.take(kNobody);
+    Hold got;
     std::thread other([&] { got = one.share.take(kNobody); });
     while (one.slot->cores.wants.load() == 0)
         std::this_thread::yield();
     one.share.give(core);
     other.join();
-    EXPECT_EQ(got, core);
-    one.share.give(core);
+    EXPECT_EQ(got.core, core.core);
+    one.share.give(got);
 }
 
 TEST_F(SharedCores, WhoWaitsTooLongRunsAllTheSame) {
@@ -203,25 +211,112 @@ TEST_F(SharedCores, WhoWaitsTooLongRunsAllTheSame) {
     one.share.end();
     one.share.set_patience(2'000'000);
     one.share.begin(board_, *one.slot);
-    const int core = one.share.take(kNobody);
-    EXPECT_EQ(one.share.take(kNobody), kNobody);
+    const Hold core = one.share.take(kNobody);
+    EXPECT_FALSE(one.share.take(kNobody));
     EXPECT_EQ(one.slot->cores.late.load(), 1U);
-    one.share.give(kNobody);
+    one.share.give({});
     one.share.give(core);
 }
 
 TEST_F(SharedCores, TheEndWakesThoseWhoWait) {
     Process one(board_, 1, 1);
-    const int core = one.share.take(kNobody);
-    std::thread other([&] { EXPECT_EQ(one.share.take(kNobody), kNobody); });
+    const Hold core = one.share.take(kNobody);
+    std::thread other([&] { EXPECT_FALSE(one.share.take(kNobody)); });
     while (one.slot->cores.wants.load() == 0)
         std::this_thread::yield();
     one.share.end();
     other.join();
     EXPECT_EQ(one.slot->cores.wants.load(), 0);
     one.share.begin(board_, *one.slot);
-    one.share.give(kNobody);
+    one.share.give({});
     one.share.give(core);
+}
+
+TEST_F(SharedCores, WhatRestsIsForItsProcessAndItsOwner) {
+    Process one(board_, 1, 2);
+    Process two(board_, 2, 2);
+    CoreTable &table = board_.core_table();
+    const Hold first = one.share.take(kNobody);
+    const Hold second = one.share.take(kNobody);
+    const bool is_first = table.state(first.core).owner == board_.number_of(*one.slot);
+    const Hold own = is_first ? first : second;
+    const Hold lent = is_first ? second : first;
+    one.share.rest(own);
+    EXPECT_TRUE(one.share.still_rests(own));
+    EXPECT_EQ(used(), 2) << "nobody else may take it";
+    // Another thread of its process.
+    const Hold sibling = one.share.take(kNobody);
+    EXPECT_EQ(sibling.core, own.core);
+    EXPECT_FALSE(one.share.still_rests(own));
+    one.share.rest(lent);
+    // Its owner, without a recall.
+    const Hold back = two.share.take(kNobody);
+    EXPECT_EQ(back.core, lent.core);
+    EXPECT_FALSE(one.share.still_rests(lent));
+    EXPECT_FALSE(one.share.is_to_leave(sibling));
+    two.share.give(back);
+    one.share.give(sibling);
+    EXPECT_EQ(used(), 0);
+}
+
+TEST_F(SharedCores, WhoWaitsGetsWhatItsSiblingRestsFrom) {
+    Process one(board_, 1, 1);
+    Process two(board_, 2, 1);
+    const Hold core = one.share.take(kNobody);
+    EXPECT_FALSE(two.share.take(kNobody)); // it runs all the same
+    Hold got;
+    std::thread other([&] { got = one.share.take(kNobody); });
+    while (one.slot->cores.wants.load() == 0)
+        std::this_thread::yield();
+    one.share.rest(core);
+    other.join();
+    EXPECT_EQ(got.core, core.core);
+    one.share.give(got);
+    two.share.give({});
+}
+
+TEST_F(SharedCores, WhoSleepsGivesWhatRestsButForThoseAwake) {
+    Process one(board_, 1, 2);
+    const Hold first = one.share.take(kNobody);
+    const Hold second = one.share.take(kNobody);
+    one.share.rest(first);
+    one.share.rest(second);
+    one.share.sleep();
+    EXPECT_EQ(used(), 1) << "one of the two is awake";
+    one.share.count_awake(1); // a third one, whom the second wakes
+    one.share.sleep();
+    EXPECT_EQ(used(), 1) << "for the one that has been woken";
+    one.share.sleep();
+    EXPECT_EQ(used(), 0) << "it has not wanted it";
+}
+
+// Who waits in MPI lends all that its process has at once.
+TEST_F(SharedCores, TheLastOneToStopGivesWhatRests) {
+    Process one(board_, 1, 2);
+    const Hold first = one.share.take(kNobody);
+    const Hold second = one.share.take(kNobody);
+    one.share.rest(first);
+    EXPECT_EQ(used(), 2);
+    one.share.give(second);
+    EXPECT_EQ(used(), 0);
+}
+
+TEST_F(SharedCores, WhatIsRecalledDoesNotRest) {
+    Process one(board_, 1, 2);
+    Process two(board_, 2, 2);
+    CoreTable &table = board_.core_table();
+    const Hold holds[] = {one.share.take(kNobody), one.share.take(kNobody)};
+    EXPECT_FALSE(two.share.take(kNobody)); // and recalls its own
+    const Hold lent =
+        table.state(holds[0].core).owner == board_.number_of(*two.slot) ? holds[0] : holds[1];
+    one.share.rest(lent);
+    EXPECT_EQ(table.state(lent.core).user, kNobody);
+    // What rests already is free as soon as it is recalled, for whomever.
+    const Hold again = two.share.leave({});
+    EXPECT_EQ(again.core, lent.core);
+    two.share.rest(again);
+    EXPECT_TRUE(table.recall(again.core, board_.number_of(*one.slot)));
+    EXPECT_EQ(table.state(again.core).user, kNobody);
 }
 
 // Killed while it holds its core and a borrowed one.
@@ -280,23 +375,36 @@ TEST_F(SharedCores, StressNoCoreIsUsedTwice) {
         for (int i = 0; i < kThreads; ++i)
             threads.emplace_back([&, i, share = &process->share] {
                 std::mt19937 random(static_cast<unsigned>(i) + 1);
-                const auto use = [&](int core, int by) {
-                    if (core != kNobody && users[core].fetch_add(by) != (by > 0 ? 0 : 1))
+                const auto use = [&](Hold hold, int by) {
+                    if (hold && users[hold.core].fetch_add(by) != (by > 0 ? 0 : 1))
                         ++twice;
                 };
-                int core = kNobody;
+                Hold hold;
+                bool rests = false;
                 for (int round = 0; round < kRounds; ++round) {
-                    core = share->take(core);
-                    use(core, 1);
+                    hold = rests ? share->go_on(hold, hold.core) : share->take(hold.core);
+                    use(hold, 1);
                     for (int point = static_cast<int>(random() % 4); point > 0; --point)
-                        if (share->is_to_leave(core)) {
-                            use(core, -1);
-                            core = share->leave(core);
-                            use(core, 1);
+                        if (share->is_to_leave(hold)) {
+                            use(hold, -1);
+                            hold = share->leave(hold);
+                            use(hold, 1);
                         }
-                    use(core, -1);
-                    share->give(core);
+                    use(hold, -1);
+                    rests = random() % 2 != 0;
+                    if (!rests) {
+                        share->give(hold);
+                        continue;
+                    }
+                    share->rest(hold);
+                    if (random() % 4 == 0) {
+                        share->sleep();
+                        std::this_thread::yield();
+                        share->count_awake(1);
+                    }
                 }
+                if (rests)
+                    share->sleep();
             });
     for (std::thread &thread : threads)
         thread.join();

@@ -201,6 +201,94 @@ TEST(Interleavings, WhoWantsNoCoreAnyMorePassesTheRingOn) {
     }
 }
 
+// ---- cores that rest: Share::rest, sleep, count_awake (node/share.cpp); Worker::wake -----------
+
+struct Resting {
+    int pc[3] = {};
+    bool rests = false;
+    bool free = false;
+    int awake = 0; // of the process of threads 0 and 1
+    bool woken = false;
+    bool wants = false; // thread 2
+    bool rung = false;
+    auto operator<=>(const Resting &) const = default;
+};
+
+// Thread 0 has the core. It wakes thread 1 of its process, rests, and goes to sleep. Thread 1 finds
+// nothing to do and goes to sleep again. Thread 2, of another process, waits for the core.
+// `all_give`: thread 1, too, gives what rests.
+Outcome resting_step(Resting &s, int thread, bool all_give) {
+    int &pc = s.pc[thread];
+    constexpr int kEnd = 10;
+    const auto sleep = [&](bool gives) { // counts itself out; gives; rings
+        if (pc % 3 == 0)
+            pc = --s.awake > 0 || !gives ? kEnd : pc + 1;
+        else if (pc % 3 == 1) {
+            pc = s.rests ? pc + 1 : kEnd;
+            s.free = s.free || s.rests;
+            s.rests = false;
+        } else {
+            s.rung = s.rung || s.wants;
+            pc = kEnd;
+        }
+        return Outcome::ran;
+    };
+    if (pc == kEnd)
+        return Outcome::ended;
+    if (thread == 0) {
+        if (pc == 0) {
+            ++s.awake;
+            s.woken = true;
+            pc = 1;
+            return Outcome::ran;
+        }
+        if (pc == 1) {
+            ++s.awake;
+            pc = 2;
+            return Outcome::ran;
+        }
+        if (pc == 2) {
+            s.rests = true;
+            pc = 3;
+            return Outcome::ran;
+        }
+        return sleep(true);
+    }
+    if (thread == 1) {
+        if (pc == 0 && !s.woken)
+            return Outcome::waits;
+        if (pc == 0) {
+            pc = 3;
+            return Outcome::ran;
+        }
+        return sleep(all_give);
+    }
+    switch (pc) {
+    case 0:
+        s.wants = true;
+        pc = 1;
+        return Outcome::ran;
+    case 1:
+        pc = s.free ? kEnd : 2;
+        return Outcome::ran;
+    default:
+        if (!s.rung)
+            return Outcome::waits;
+        pc = kEnd;
+        return Outcome::ran;
+    }
+}
+
+TEST(Interleavings, WhatRestsIsGivenByTheLastOneAwake) {
+    for (const bool all_give : {true, false}) {
+        const std::string failure =
+            failure_of(Resting{}, 3, [&](Resting &s, int thread, std::string &) {
+                return resting_step(s, thread, all_give);
+            });
+        EXPECT_EQ(failure.empty(), all_give) << failure;
+    }
+}
+
 // ---- slots of the dead: Board::sweep, join (node/board.cpp) ------------------------------------
 
 struct Sweeping {
