@@ -37,7 +37,8 @@ def check_end(running, code, text=None):
 
 
 def check_folder_is_gone(job):
-    """The job's last host has ended, and has left nothing."""
+    """The job's last host has ended, and has left nothing. To be called before the `with` block of the
+    rank that came first ends: that kills what the rank has started, the host too, if it still lives."""
     assert eventually(lambda: not os.path.exists(os.path.join(MEETING, job))), "the folder is left"
 
 
@@ -76,9 +77,10 @@ def test_a_rank_does_all_that_a_process_does():
     for what in ("all", "children", "fences"):
         with rank("does", what) as one:
             check_end(one, 0)
+            check_folder_is_gone("does")
     with rank("does", "exec") as one:
         check_end(one, 8)
-    check_folder_is_gone("does")
+        check_folder_is_gone("does")
 
 
 def test_64_ranks_share_an_address_space_and_nothing_else():
@@ -111,7 +113,7 @@ def test_the_stub_ends_as_the_rank_and_the_others_go_on():
             with rank("ends", *words) as one:
                 check_end(one, code)
         check_end(witness, 0, "go\n")
-    check_folder_is_gone("ends")
+        check_folder_is_gone("ends")
 
 
 def test_signals_to_the_stub_reach_the_rank():
@@ -120,7 +122,7 @@ def test_signals_to_the_stub_reach_the_rank():
             one.rank_pids(1)
             one.process.send_signal(number)
             check_end(one, -number)
-    check_folder_is_gone("signals")
+            check_folder_is_gone("signals")
 
 
 def test_a_stopped_rank_is_a_stopped_stub():
@@ -133,7 +135,7 @@ def test_a_stopped_rank_is_a_stopped_stub():
             one.process.send_signal(signal.SIGCONT)
             assert eventually(lambda: harness.state_of(pid) != "T"), "the rank is not resumed"
         check_end(one, 0, "go\n")
-    check_folder_is_gone("stop")
+        check_folder_is_gone("stop")
 
 
 def test_a_rank_ends_with_its_stub_alone():
@@ -144,7 +146,7 @@ def test_a_rank_ends_with_its_stub_alone():
         one.process.wait()
         assert eventually(lambda: not os.path.exists(f"/proc/{pid}")), "the rank lives on"
         check_end(witness, 0, "go\n")
-    check_folder_is_gone("killed")
+        check_folder_is_gone("killed")
 
 
 def test_ranks_end_with_their_host():
@@ -157,7 +159,7 @@ def test_ranks_end_with_their_host():
         assert eventually(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids))
     with rank("host", "memory") as one:  # on what the dead one has left
         check_end(one, 0)
-    check_folder_is_gone("host")
+        check_folder_is_gone("host")
 
 
 def test_who_does_not_fit_goes_to_another_address_space():
@@ -172,15 +174,15 @@ def test_who_does_not_fit_goes_to_another_address_space():
         assert hosts == ["host-0", "host-1", "lock"], hosts
         for one in (first, second, third):
             check_end(one, 0, "go\n")
-    check_folder_is_gone("spaces")
+        check_folder_is_gone("spaces")
 
 
 def test_what_cannot_be_a_rank_is_refused_in_one_line():
     for program, word in (("rank-fixed.gcc", "-pie"), ("no-such-file", "No such file")):
         with Running(command("refused", program=program)) as one:
             errors = check_end(one, 2)
+            check_folder_is_gone("refused")
         assert len(errors) == 1 and word in errors[0], errors
-    check_folder_is_gone("refused")
 
 
 if __name__ == "__main__":
