@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where should each object be? Strategies as small classes; pure functions of the problem. The same
-// problem has the same answer on every rank, so nobody has to send the answer around.
+// Where should each object be? Strategies as small classes; pure functions of the problem: the same
+// problem has the same answer each time.
 #pragma once
 
 #include "balance/problem.h"

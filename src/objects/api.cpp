@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of sennit_balance.h: arguments are checked here, and no exception gets past.
-#include "objects/complain.h"
+#include "base/message.h"
 #include "objects/set.h"
 
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -19,19 +17,10 @@ struct sennit_objects {
 
 namespace sennit::objects {
 
-void complain(const char *format, ...) {
-    char line[512];
-    va_list arguments;
-    va_start(arguments, format);
-    std::vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    std::fprintf(stderr, "sennit: %s\n", line);
-}
-
 namespace {
 
 int wrong(const char *function, const char *what, int object) {
-    complain("%s: object %d %s", function, object, what);
+    warn("%s: object %d %s", function, object, what);
     return MPI_ERR_ARG;
 }
 
@@ -47,7 +36,7 @@ int guarded(const char *function, Body body) {
     try {
         return body();
     } catch (const std::exception &error) {
-        complain("%s: %s", function, error.what());
+        warn("%s: %s", function, error.what());
         return MPI_ERR_NO_MEM;
     }
 }
@@ -69,8 +58,8 @@ int set_strategy(Set &set, const char *name, const char *who) {
     std::string names;
     for (const std::string_view one : balance::strategy_names())
         names += (names.empty() ? "" : ", ") + std::string(one);
-    complain("%s: there is no strategy '%s'; use one of %s", who, name ? name : "(null)",
-             names.c_str());
+    warn("%s: there is no strategy '%s'; use one of %s", who, name ? name : "(null)",
+         names.c_str());
     return MPI_ERR_ARG;
 }
 
@@ -93,15 +82,15 @@ int add(sennit_objects *set, int object, void *data, std::size_t bytes, const ch
 } // namespace sennit::objects
 
 using namespace sennit::objects;
+using sennit::warn;
 
 #define SENNIT_API extern "C" [[gnu::visibility("default")]]
 
 SENNIT_API int sennit_objects_create(MPI_Comm comm, int count, const sennit_object_type *type,
                                      sennit_objects **set) {
     if (!set || count < 1 || (type && (!type->size || !type->pack || !type->unpack))) {
-        complain(
-            "sennit_objects_create: it needs a place for the set, one object at least, and size, "
-            "pack and unpack");
+        warn("sennit_objects_create: it needs a place for the set, one object at least, and size, "
+             "pack and unpack");
         return MPI_ERR_ARG;
     }
     *set = nullptr;
@@ -146,7 +135,7 @@ SENNIT_API int sennit_objects_position(sennit_objects *set, int object, double x
 
 SENNIT_API int sennit_objects_commit(sennit_objects *set) {
     if (!set || set->set.committed()) {
-        complain("sennit_objects_commit: %s", set ? "once is enough" : "there is no set");
+        warn("sennit_objects_commit: %s", set ? "once is enough" : "there is no set");
         return MPI_ERR_ARG;
     }
     return collective("sennit_objects_commit", [&] { return set->set.commit(); });
@@ -205,7 +194,7 @@ SENNIT_API int sennit_object_load(sennit_objects *set, int object, double second
 
 SENNIT_API int sennit_objects_speed(sennit_objects *set, double speed) {
     if (!(speed > 0 && std::isfinite(speed))) {
-        complain("sennit_objects_speed: %g is no speed", speed);
+        warn("sennit_objects_speed: %g is no speed", speed);
         return MPI_ERR_ARG;
     }
     set->set.set_speed(speed);
@@ -219,7 +208,7 @@ SENNIT_API int sennit_object_send(sennit_objects *set, int from, int to, int tag
     if (!set->set.exists(to) || !set->set.committed())
         return wrong("sennit_object_send: to", "does not exist, or not yet", to);
     if (tag < 0) {
-        complain("sennit_object_send: tag %d is negative", tag);
+        warn("sennit_object_send: tag %d is negative", tag);
         return MPI_ERR_TAG;
     }
     return guarded("sennit_object_send", [&] {
@@ -252,14 +241,12 @@ SENNIT_API int sennit_object_recv(sennit_objects *set, int to, int from, int tag
 
 SENNIT_API int sennit_balance(sennit_objects *set, sennit_balance_info *info) {
     if (!set || !set->set.committed()) {
-        complain("sennit_balance: %s",
-                 set ? "sennit_objects_commit comes first" : "there is no set");
+        warn("sennit_balance: %s", set ? "sennit_objects_commit comes first" : "there is no set");
         return MPI_ERR_ARG;
     }
     if (!set->set.meter().idle()) {
-        complain(
-            "sennit_balance: some thread has not called sennit_object_end; its work counts in the "
-            "next period");
+        warn("sennit_balance: some thread has not called sennit_object_end; its work counts in the "
+             "next period");
     }
     return collective("sennit_balance", [&] {
         sennit_balance_info found{};

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // sennit_balance(): what is under way arrives; rank 0 hears of all loads, decides, and tells;
 // objects move. An object leaves its old rank only when the new one has said that it has it.
-#include "objects/complain.h"
+#include "base/message.h"
 #include "objects/set.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <limits>
 #include <type_traits>
 
 namespace sennit::objects {
@@ -158,7 +157,7 @@ std::vector<char> Set::pack(int object) {
         if (bytes > 0)
             std::memcpy(packed.data() + at, one.data, bytes);
     } else if (type_.pack(object, one.data, packed.data() + at, type_.argument) != 0) {
-        complain("sennit_balance: object %d cannot be packed; it stays on rank %d", object, rank_);
+        warn("sennit_balance: object %d cannot be packed; it stays on rank %d", object, rank_);
         return {};
     }
     return packed;
@@ -182,8 +181,8 @@ bool Set::unpack(int object, const char *packed, std::size_t bytes) {
         data = type_.unpack(object, reader.take(left), left, type_.argument);
     }
     if (!data) {
-        complain("sennit_balance: object %d cannot be unpacked on rank %d; it stays on rank %d",
-                 object, rank_, rank_of(object));
+        warn("sennit_balance: object %d cannot be unpacked on rank %d; it stays on rank %d", object,
+             rank_, rank_of(object));
         return false;
     }
     add(object, data, left);

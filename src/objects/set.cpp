@@ -2,7 +2,7 @@
 // A set's life: made, filled, committed, freed. What sennit_balance() does is in balance.cpp.
 #include "objects/set.h"
 
-#include "objects/complain.h"
+#include "base/message.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -109,9 +109,8 @@ int Set::commit() {
         if (times[index(object)] == 1)
             continue;
         if (rank_ == 0)
-            complain(
-                "sennit_objects_commit: object %d was added on %d ranks; each object needs one",
-                object, times[index(object)]);
+            warn("sennit_objects_commit: object %d was added on %d ranks; each object needs one",
+                 object, times[index(object)]);
         return MPI_ERR_ARG;
     }
     // Rank 0 is the one that decides, so it has to know all positions.
