@@ -49,9 +49,12 @@ bool has_ended(pid_t pid) {
 
 } // namespace
 
-Identity own_identity() {
-    const pid_t pid = getpid();
+Identity identity_of(pid_t pid) {
     return Identity(pid) << kStartBits | start_of(pid);
+}
+
+Identity own_identity() {
+    return identity_of(getpid());
 }
 
 std::uint64_t own_image() {

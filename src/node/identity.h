@@ -11,6 +11,8 @@ namespace sennit::node {
 // compare-and-swap. 0: nobody.
 using Identity = std::uint64_t;
 
+// Of the process that has the number now. Any thread.
+Identity identity_of(pid_t pid);
 // Of the calling process; a child of fork() has another one. Any thread.
 Identity own_identity();
 // Another one after each exec().

@@ -3,6 +3,7 @@
 
 #include "elf_image.h"
 #include "failure.h"
+#include "node/identity.h"
 
 #include <elf.h>
 #include <sys/resource.h>
@@ -41,31 +42,20 @@ void refuse_limit(__rlimit_resource_t resource, const char *option) {
 constexpr std::string_view sanitizers[] = {"libasan.",   "libtsan.", "liblsan.",
                                            "libhwasan.", "libmsan.", "libclang_rt."};
 
-void refuse_sanitizer(const Plan &plan) {
-    const std::string &path = plan.program.path;
-    bool found = read_elf(path).sanitized;
+void refuse_sanitizer(const Plan &plan, const ElfImage &image) {
+    bool found = image.sanitized;
     for (const LoadedLibrary &library : plan.program.libraries)
         for (const std::string_view name : sanitizers)
             found |= library.name.starts_with(name);
     if (found)
         fail("'{}' is built with a sanitizer, whose shadow memory has one place in an address "
              "space: build it without, or leave --virtual away",
-             path);
+             plan.program.path);
 }
 
+// Told apart from an earlier process with that number.
 std::string parent_process() {
-    std::ifstream file(fmt::format("/proc/{}/stat", getppid()));
-    std::string line;
-    std::getline(file, line);
-    // Field 22, the time of its start, tells it from an earlier process of that number.
-    const std::size_t name_end = line.rfind(')');
-    std::string start = "0";
-    if (name_end != std::string::npos) {
-        const std::vector<std::string> fields = split_path_list(line.substr(name_end + 2), " ");
-        if (fields.size() > 19)
-            start = fields[19];
-    }
-    return fmt::format("parent-{}-{}", getppid(), start);
+    return fmt::format("parent-{}-{:x}", getppid(), node::identity_of(getppid()));
 }
 
 } // namespace
@@ -78,11 +68,12 @@ void refuse_virtual(const Plan &plan, const EnvironmentReader &environment) {
              path);
     if (text_of(environment("LD_PRELOAD")).find("vgpreload") != std::string::npos)
         fail("valgrind cannot follow virtual ranks: leave --virtual away");
-    if (read_elf(path).type == ET_EXEC)
+    const ElfImage image = read_elf(path);
+    if (image.type == ET_EXEC)
         fail("'{}' is linked to fixed addresses, so there can be only one of it in an address "
              "space: link it with -pie, or leave --virtual away",
              path);
-    refuse_sanitizer(plan);
+    refuse_sanitizer(plan, image);
     refuse_limit(RLIMIT_AS, "-v");
     refuse_limit(RLIMIT_DATA, "-d");
 }
@@ -139,9 +130,9 @@ std::vector<std::string> virtual_command(const Plan &plan, const Request &reques
         if (setting.name == "OMP_NUM_THREADS")
             threads = std::atoi(setting.value.c_str());
     const std::uint32_t mappings = expected_mappings(plan, threads);
-    if (mappings > mapping_limit())
+    if (const std::uint64_t limit = mapping_limit(); mappings > limit)
         fail("'{}' needs about {} mappings, the kernel allows {}: raise vm.max_map_count",
-             plan.program.path, mappings, mapping_limit());
+             plan.program.path, mappings, limit);
     std::vector<std::string> command = {loader, "--stub", folder, std::to_string(mappings),
                                         std::filesystem::absolute(plan.program.path).string()};
     command.insert(command.end(), request.command.begin(), request.command.end());
