@@ -252,6 +252,12 @@ bool calls(const void *entry, int (*wanted)(const char *symbol)) {
            Search(object).calls_wanted(address, kMostLevels);
 }
 
+std::uintptr_t function_behind_stub(std::uintptr_t stub) {
+    const Object object(stub, [](const char *) { return 0; });
+    const std::uintptr_t slot = slot_of_stub(object, stub);
+    return slot ? read<std::uintptr_t>(slot) : 0;
+}
+
 bool has_sending_tasks(const void *in_object) {
     return in_object && has_sending_tasks(Object(reinterpret_cast<std::uintptr_t>(in_object)));
 }
@@ -265,6 +271,9 @@ bool process_has_sending_tasks() {
 
 bool calls(const void *, int (*)(const char *)) {
     return false;
+}
+std::uintptr_t function_behind_stub(std::uintptr_t) {
+    return 0;
 }
 bool has_sending_tasks(const void *) {
     return false;

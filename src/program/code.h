@@ -10,6 +10,7 @@
 // not decoded: bytes that only look like a call would have to point exactly at a send's stub.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 namespace sennit::program {
@@ -20,6 +21,10 @@ std::optional<bool> calls_send(const void *entry);
 
 // The same for any kind of functions: is wanted(symbol) of one that it calls? False: not found.
 bool calls(const void *entry, int (*wanted)(const char *symbol));
+
+// Where the stub of a procedure linkage table at `stub` leads by now: 0 if there is no stub. Before
+// its first call a stub that is bound lazily leads back into the table. x86-64 only.
+std::uintptr_t function_behind_stub(std::uintptr_t stub);
 
 // Does some task of the program send? So it is where a function that makes tasks names another one
 // that calls a send. Of all loaded objects, or of the one that contains an address. Only objects

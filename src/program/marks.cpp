@@ -2,7 +2,9 @@
 #include "program/marks.h"
 
 #include "base/loaded_object.h"
+#include "program/code.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,41 +13,72 @@ namespace sennit::program {
 namespace {
 
 constexpr char kName[] = "Sennit";
-constexpr std::uint32_t kSends = 0x53454e44;
+constexpr std::uint32_t kSenders = 0x53454e44;
+constexpr std::uint32_t kRecords = 0x4d41524b;
+
+enum Flag : std::uint32_t { kSends = 1, kReceives = 2, kBlocks = 4, kUnknown = 8 };
+constexpr int kCallsShift = 16;
+
+constexpr int kMostFunctions = 256; // that one function leads to
 
 std::size_t padded(std::size_t size, std::size_t align) {
     return (size + align - 1) & ~(align - 1);
 }
 
-struct Search {
-    const void *entry;
-    bool noted = false; // its object has a note of ours
-    bool listed = false;
+// The words of a note. Sizes come from a file: nothing beyond the note is touched.
+class Words {
+  public:
+    Words(const unsigned char *at, std::size_t bytes) : at_(at), count_(bytes / 4) {}
+
+    std::size_t count() const { return count_; }
+    std::uint32_t value(std::size_t i) const {
+        std::uint32_t word;
+        std::memcpy(&word, at_ + 4 * i, sizeof word);
+        return word;
+    }
+    std::uintptr_t function(std::size_t i) const {
+        const auto distance = static_cast<std::int32_t>(value(i));
+        return reinterpret_cast<std::uintptr_t>(at_ + 4 * i) +
+               static_cast<std::uintptr_t>(distance);
+    }
+
+  private:
+    const unsigned char *at_;
+    std::size_t count_;
 };
 
-// One note segment. Sizes come from a file: nothing beyond the segment is touched.
-void look_at(const unsigned char *at, std::size_t left, std::size_t align, Search &search) {
-    if (align < 4)
-        align = 4;
+// visit(function, flags, words, first, count): the record of a function, with the place of its
+// calls.
+template <class Visit>
+void each_record(std::uint32_t type, const Words &words, Visit visit) {
+    if (type == kSenders) {
+        for (std::size_t i = 0; i < words.count(); ++i)
+            visit(words.function(i), kSends | kUnknown, words, std::size_t{0}, std::size_t{0});
+        return;
+    }
+    for (std::size_t i = 0; i + 2 <= words.count();) {
+        const std::uint32_t flags = words.value(i + 1);
+        const std::size_t calls = flags >> kCallsShift;
+        if (calls > words.count() - (i + 2))
+            return;
+        visit(words.function(i), flags, words, i + 2, calls);
+        i += 2 + calls;
+    }
+}
+
+// The same for all notes of a segment.
+template <class Visit>
+void each_record(const unsigned char *at, std::size_t left, std::size_t align, Visit visit) {
+    align = std::max<std::size_t>(align, 4);
     while (left >= sizeof(ElfW(Nhdr))) {
         ElfW(Nhdr) head;
         std::memcpy(&head, at, sizeof head);
         const std::size_t desc = sizeof head + padded(head.n_namesz, align);
         if (desc > left || head.n_descsz > left - desc)
             return;
-        if (head.n_type == kSends && head.n_namesz == sizeof kName &&
-            std::memcmp(at + sizeof head, kName, sizeof kName) == 0) {
-            search.noted = true;
-            for (std::size_t i = 0; i + 4 <= head.n_descsz; i += 4) {
-                const unsigned char *word = at + desc + i;
-                std::int32_t distance;
-                std::memcpy(&distance, word, sizeof distance);
-                if (reinterpret_cast<std::uintptr_t>(word) +
-                        static_cast<std::uintptr_t>(distance) ==
-                    reinterpret_cast<std::uintptr_t>(search.entry))
-                    search.listed = true;
-            }
-        }
+        if ((head.n_type == kSenders || head.n_type == kRecords) && head.n_namesz == sizeof kName &&
+            std::memcmp(at + sizeof head, kName, sizeof kName) == 0)
+            each_record(head.n_type, Words(at + desc, head.n_descsz), visit);
         const std::size_t whole = desc + padded(head.n_descsz, align);
         if (whole > left)
             return;
@@ -54,20 +87,72 @@ void look_at(const unsigned char *at, std::size_t left, std::size_t align, Searc
     }
 }
 
+// A function and what it leads to: each is looked at once.
+class Walk {
+  public:
+    std::optional<Marks> from(std::uintptr_t function) {
+        if (!function || !look_at(function))
+            return std::nullopt;
+        for (int next = 0; next < count_; ++next)
+            if (const std::uintptr_t called = functions_[next]; !look_at(called)) {
+                const std::uintptr_t behind = function_behind_stub(called);
+                if (!behind || !look_at(behind))
+                    marks_.all_known = false;
+            }
+        return marks_;
+    }
+
+  private:
+    // Have the notes of its object a record of it? There may be several: of an inline function each
+    // file has one.
+    bool look_at(std::uintptr_t function) {
+        bool found = false;
+        each_object([this, function, &found](const LoadedObject &object) {
+            if (!object.contains(PT_LOAD, function))
+                return false;
+            for (const LoadedObject::Segment &segment : object.segments())
+                if (segment.p_type == PT_NOTE)
+                    each_record(reinterpret_cast<const unsigned char *>(object.address_of(segment)),
+                                segment.p_memsz, segment.p_align,
+                                [&](std::uintptr_t marked, std::uint32_t flags, const Words &words,
+                                    std::size_t first, std::size_t calls) {
+                                    if (marked != function)
+                                        return;
+                                    found = true;
+                                    add(flags);
+                                    for (std::size_t i = 0; i < calls; ++i)
+                                        follow(words.function(first + i));
+                                });
+            return true;
+        });
+        return found;
+    }
+
+    void add(std::uint32_t flags) {
+        marks_.sends |= (flags & kSends) != 0;
+        marks_.receives |= (flags & kReceives) != 0;
+        marks_.blocks |= (flags & kBlocks) != 0;
+        marks_.all_known &= (flags & kUnknown) == 0;
+    }
+
+    void follow(std::uintptr_t function) {
+        if (std::find(functions_, functions_ + count_, function) != functions_ + count_)
+            return;
+        if (count_ == kMostFunctions)
+            marks_.all_known = false;
+        else
+            functions_[count_++] = function;
+    }
+
+    Marks marks_;
+    std::uintptr_t functions_[kMostFunctions];
+    int count_ = 0;
+};
+
 } // namespace
 
-std::optional<bool> marked_as_sender(const void *entry) {
-    Search search{entry};
-    each_object([&search](const LoadedObject &object) {
-        if (!object.contains(PT_LOAD, reinterpret_cast<std::uintptr_t>(search.entry)))
-            return false;
-        for (const LoadedObject::Segment &segment : object.segments())
-            if (segment.p_type == PT_NOTE)
-                look_at(reinterpret_cast<const unsigned char *>(object.address_of(segment)),
-                        segment.p_memsz, segment.p_align, search);
-        return true;
-    });
-    return search.noted ? std::optional(search.listed) : std::nullopt;
+std::optional<Marks> marks_of(const void *function) {
+    return Walk().from(reinterpret_cast<std::uintptr_t>(function));
 }
 
 } // namespace sennit::program

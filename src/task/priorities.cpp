@@ -2,8 +2,7 @@
 #include "task/priorities.h"
 
 #include "base/message.h"
-#include "program/code.h"
-#include "program/marks.h"
+#include "program/senders.h"
 #include "sched/policy/judge.h"
 #include "sched/processors.h"
 #include "task/lifecycle.h"
@@ -67,12 +66,6 @@ void bring_up_to_date() {
     sched::note_outdated(false);
 }
 
-// What is known of a kind of tasks beforehand.
-std::optional<bool> known_as_sender(const void *entry) {
-    const std::optional<bool> marked = program::marked_as_sender(entry);
-    return marked ? marked : program::calls_send(entry);
-}
-
 Profile *profile_of(const Task &task, int dependences) {
     constexpr std::uint32_t kProperties =
         Task::kUntied | Task::kFinal | Task::kMergeable | Task::kUndeferred;
@@ -86,7 +79,7 @@ Profile *profile_of(const Task &task, int dependences) {
     static SENNIT_TLS Profile *t_latest = nullptr;
     Profile *profile = t_latest;
     if (!profile || profile->key != key)
-        t_latest = profile = g_profiles.find(key, known_as_sender);
+        t_latest = profile = g_profiles.find(key, program::known_to_send);
     if (policy::known_send(g_outlook, profile))
         note_verdict(true, true); // the first send is known beforehand
     return profile;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * FA starts with the compiler's marks (src/program/marks.h): the first send-task is known before it
- * has run, so the path to it goes first from the start.
+ * has run, and that others only compute. So the path to it goes first from the start.
  */
 #include "sennit_door.h"
 
@@ -24,10 +24,12 @@ static void create(void) {
 
 __asm__(".pushsection .note.sennit, \"a\", @note\n"
         ".balign 4\n"
-        ".long 7, 4, 0x53454e44\n"
+        ".long 7, 6 * 4, 0x4d41524b\n"
         ".asciz \"Sennit\"\n"
         ".balign 4\n"
-        ".long create._omp_fn.2 - .\n"
+        ".long create._omp_fn.0 - ., 0\n"
+        ".long create._omp_fn.1 - ., 0\n"
+        ".long create._omp_fn.2 - ., 1\n"
         ".popsection\n");
 
 int main(void) {

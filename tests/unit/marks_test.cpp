@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// program/marks.h: this program's own note marks two of its functions.
+// program/marks.h: this program's own notes mark some of its functions. program/senders.h: where
+// they are silent.
 #include "program/marks.h"
+#include "program/senders.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 extern "C" {
@@ -13,6 +16,18 @@ extern "C" {
 }
 [[gnu::noinline]] void sennit_test_other_sender(int *value) {
     *value += 3;
+}
+[[gnu::noinline]] void sennit_test_caller(int *value) {
+    *value += 4;
+}
+[[gnu::noinline]] void sennit_test_called(int *value) {
+    *value += 5;
+}
+[[gnu::noinline]] void sennit_test_calls_stranger(int *value) {
+    *value += 6;
+}
+[[gnu::noinline]] void sennit_test_beyond(int *value) {
+    *value += 7;
 }
 }
 
@@ -29,12 +44,89 @@ asm(".pushsection .note.sennit, \"a\", @note\n"
     ".long sennit_test_other_sender - .\n"
     ".popsection\n");
 
-TEST(Marks, OnlyTheFunctionsOfTheNote) {
-    using sennit::program::marked_as_sender;
-    EXPECT_EQ(marked_as_sender(reinterpret_cast<void *>(&sennit_test_sender)), true);
-    EXPECT_EQ(marked_as_sender(reinterpret_cast<void *>(&sennit_test_other_sender)), true);
-    EXPECT_EQ(marked_as_sender(reinterpret_cast<void *>(&sennit_test_computer)), false);
-    EXPECT_EQ(marked_as_sender(nullptr), std::nullopt);
-    int local;
-    EXPECT_EQ(marked_as_sender(&local), std::nullopt);
+// Two files: in the first one function calls another that is in the second; these two call each
+// other. A third calls what no file knows, a fourth nothing.
+asm(".pushsection .note.sennit, \"a\", @note\n"
+    ".balign 4\n"
+    ".long 7, 9 * 4, 0x4d41524b\n"
+    ".asciz \"Sennit\"\n"
+    ".balign 4\n"
+    ".long sennit_test_caller - ., 1 << 16 | 2, sennit_test_called - .\n"
+    ".long sennit_test_calls_stranger - ., 1 << 16, sennit_test_sender - 1 - .\n"
+    ".long sennit_test_computer - ., 0\n"
+    ".long 0\n" // not whole: ignored
+    ".long 7, 3 * 4, 0x4d41524b\n"
+    ".asciz \"Sennit\"\n"
+    ".balign 4\n"
+    ".long sennit_test_called - ., 1 << 16 | 5, sennit_test_caller - .\n"
+    ".long 7, 2 * 4, 0x4d41524b\n" // more calls than words: ignored
+    ".asciz \"Sennit\"\n"
+    ".balign 4\n"
+    ".long sennit_test_beyond - ., 9 << 16 | 1\n"
+    ".popsection\n");
+
+namespace {
+
+using sennit::program::known_to_send;
+using sennit::program::marks_of;
+
+const void *address(void (*function)(int *)) {
+    return reinterpret_cast<const void *>(function);
 }
+
+} // namespace
+
+TEST(Marks, OfSendersNothingElseIsKnown) {
+    for (const auto function : {&sennit_test_sender, &sennit_test_other_sender}) {
+        const auto marks = marks_of(address(function));
+        ASSERT_TRUE(marks);
+        EXPECT_TRUE(marks->sends);
+        EXPECT_FALSE(marks->all_known);
+        EXPECT_EQ(known_to_send(address(function)), true);
+    }
+}
+
+TEST(Marks, WhatIsInNoNoteIsUnknown) {
+    int local;
+    EXPECT_FALSE(marks_of(nullptr));
+    EXPECT_FALSE(marks_of(&local));
+    EXPECT_FALSE(marks_of(address(&sennit_test_beyond)));
+    EXPECT_EQ(known_to_send(&local), std::nullopt);
+}
+
+TEST(Marks, CallsAreFollowedFromFileToFile) {
+    const auto marks = marks_of(address(&sennit_test_caller));
+    ASSERT_TRUE(marks);
+    EXPECT_TRUE(marks->sends);
+    EXPECT_TRUE(marks->receives);
+    EXPECT_TRUE(marks->blocks);
+    EXPECT_TRUE(marks->all_known);
+    EXPECT_EQ(known_to_send(address(&sennit_test_caller)), true);
+}
+
+TEST(Marks, ACallIntoTheUnknownIsNoPromise) {
+    const auto marks = marks_of(address(&sennit_test_calls_stranger));
+    ASSERT_TRUE(marks);
+    EXPECT_FALSE(marks->sends);
+    EXPECT_FALSE(marks->all_known);
+    EXPECT_FALSE(marks->only_computes());
+    EXPECT_EQ(known_to_send(address(&sennit_test_calls_stranger)), std::nullopt);
+}
+
+TEST(Marks, WhatOnlyComputesIsKnown) {
+    const auto marks = marks_of(address(&sennit_test_computer));
+    ASSERT_TRUE(marks);
+    EXPECT_TRUE(marks->only_computes());
+    EXPECT_EQ(known_to_send(address(&sennit_test_computer)), false);
+}
+
+#ifdef __x86_64__
+// A mark of one file says nothing about the functions of another: these are scanned.
+TEST(Marks, WhatIsNotListedIsScanned) {
+    void *library = dlopen(CODE_SAMPLES "marked.so", RTLD_LAZY);
+    ASSERT_NE(library, nullptr) << dlerror();
+    EXPECT_EQ(known_to_send(dlsym(library, "sample_marked")), true);
+    EXPECT_EQ(known_to_send(dlsym(library, "sample_of_another_file")), true);
+    EXPECT_EQ(known_to_send(dlsym(library, "sample_calls_nothing")), std::nullopt);
+}
+#endif
