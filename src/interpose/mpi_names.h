@@ -15,7 +15,10 @@
 #pragma weak ompi_mpi_byte
 #pragma weak ompi_mpi_char
 #pragma weak ompi_mpi_datatype_null
+#pragma weak ompi_mpi_double
+#pragma weak ompi_mpi_float
 #pragma weak ompi_mpi_int
+#pragma weak ompi_mpi_long
 #pragma weak ompi_mpi_op_band
 #pragma weak ompi_mpi_op_bor
 #pragma weak ompi_mpi_op_bxor

@@ -147,6 +147,8 @@ class Wrapper:
         of_count = next(((c, t) for c, t in (("count", "datatype"), ("sendcount", "sendtype"),
                                              ("recvcount", "recvtype"))
                          if c in self.names and t in self.names), None)
+        fields["type"] = f"handle_bits({of_count[1]})" if of_count else "0"
+        fields["of_count"] = "%s, %s" % of_count if of_count else "0, MPI_DATATYPE_NULL"
         fields["bytes"] = ("[&] { return message_bytes(%s, %s); }" % of_count if of_count
                            else "[] { return std::uint64_t{0}; }")
         on_timeline = "Start" if self.kind == "persistent" else self.name
@@ -242,7 +244,7 @@ class Wrapper:
             fields["rings"] = f"rings_partners({comm}, {self.root});"
         elif comm and fields["peer"] != "-1":
             told = "rings" if self.call["notice"] == "send" else "awaits"
-            fields["rings"] = f'{told}({comm}, {fields["peer"]}, {fields["count"]});'
+            fields["rings"] = f'{told}({comm}, {fields["peer"]}, {fields["of_count"]}, error);'
 
     def template(self):
         if self.kind == "start":

@@ -26,6 +26,8 @@ struct Operation {
     int requests = 0;        // of the program's own, in `handles`
     const void *handles = nullptr;
     const Operation *receives = nullptr; // beside what it sends, and started before
+    std::uintptr_t type = 0;             // of a message: its datatype
+    std::int64_t bytes = -1; // its length, known only where ranks outnumber cores (crowd/length.h)
 };
 
 inline std::uint64_t group_of(Object object) {

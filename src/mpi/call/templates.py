@@ -76,7 +76,7 @@ START = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
         attempt.is_over(Notice::{notice}, start, {status})) [[likely]]
         return attempt.error;
     const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {number}, {object}, {turn},
-                              {count}, {requests}, {handles}}};
+                              {count}, {requests}, {handles}, nullptr, {type}}};
     if (attempt.started)
         return go_on(attempt, operation, {status});
     if (const int error = g_chaos.failure(operation))

@@ -35,9 +35,9 @@ Ranks *allocate(int size) {
 
 // In how many pieces an MPI library may send a long message, each of which the receiver has to take
 // before the next but some can come.
-std::int64_t pieces(std::int64_t count) {
-    constexpr std::int64_t elements = 512; // 4 KiB of numbers
-    return std::max<std::int64_t>(count, 0) / elements;
+std::int64_t pieces(std::int64_t bytes) {
+    constexpr std::int64_t piece = 4096;
+    return std::max<std::int64_t>(bytes, 0) / piece;
 }
 
 int free_ranks(MPI_Comm, int, void *ranks, void *) {
@@ -168,12 +168,12 @@ void Neighbours::ring_all() {
             ring_slot(world_->slots[rank]);
 }
 
-void Neighbours::note(MPI_Comm comm, int peer, std::int64_t count) {
+void Neighbours::note(MPI_Comm comm, int peer, std::int64_t bytes) {
     const Ranks *ranks = ranks_of(comm);
     if (!ranks || peer < 0 || peer >= ranks->size || ranks->slots[peer] < 0)
         return;
     constexpr std::int64_t fewest = 8;
-    const auto times = static_cast<std::uint32_t>(std::min(fewest + pieces(count), kMostTimes));
+    const auto times = static_cast<std::uint32_t>(std::min(fewest + pieces(bytes), kMostTimes));
     const auto slot = static_cast<std::uint32_t>(ranks->slots[peer]);
     recent_[slot % kRecent].store(times * kOnce + slot + 1, std::memory_order_relaxed);
 }
@@ -185,9 +185,9 @@ void Neighbours::ring_for(const Operation &operation) {
     const bool message = operation.object.kind == Object::Kind::communicator;
     if (collective)
         ring_partners(handle_from<MPI_Comm>(operation.object.handle), operation.peer);
-    else if (message && operation.count >= kMaybeLong)
+    else if (message && operation.bytes >= kMaybeLong)
         ring(handle_from<MPI_Comm>(operation.object.handle), operation.peer);
-    if (message && operation.count < kMaybeLong)
+    if (message && operation.bytes < kMaybeLong)
         return;
     for (std::atomic<std::uint32_t> &entry : recent_) {
         const std::uint32_t value = entry.load(std::memory_order_relaxed);
@@ -200,9 +200,9 @@ void Neighbours::ring_for(const Operation &operation) {
 
 int Neighbours::answers(const Operation &operation) {
     if (operation.turn.kind != Object::Kind::communicator || !world_)
-        return static_cast<int>(operation.count < 0 // as often as the messages were noted for
+        return static_cast<int>(operation.bytes < 0 // as often as the messages were noted for
                                     ? kMostTimes
-                                    : std::min(64 + pieces(operation.count), kMostTimes));
+                                    : std::min(64 + pieces(operation.bytes), kMostTimes));
     return 2 * std::bit_width(static_cast<unsigned>(world_->size)) + 2;
 }
 

@@ -8,6 +8,7 @@
 
 #include "mpi/call/call_path.h"
 #include "mpi/call/operation.h"
+#include "mpi/crowd/length.h"
 #include "node/board.h"
 
 #include <atomic>
@@ -55,7 +56,7 @@ class Neighbours {
     // Somebody on this node may have to do something: nobody knows who.
     void ring_all();
     // A long message to or from that rank is under way.
-    void note(MPI_Comm comm, int peer, std::int64_t count);
+    void note(MPI_Comm comm, int peer, std::int64_t bytes);
     // Those on whom the operation may depend.
     void ring_for(const Operation &operation);
     // How often one wait for it may ring_for().
@@ -92,18 +93,23 @@ extern constinit Neighbours g_neighbours;
 
 // ---- what wrappers call; nothing where ranks do not outnumber cores -----------------------------
 
-constexpr std::int64_t kMaybeLong = 1024; // elements: more than MPI libraries send at once
-
-inline void rings(MPI_Comm comm, int peer, std::int64_t count = 0) {
+// The operation was started, and is waited for.
+inline void note_length(Operation &operation) {
+    if (crowded() && operation.type != 0)
+        operation.bytes =
+            message_length(operation.count, handle_from<MPI_Datatype>(operation.type));
+}
+inline void awaits(MPI_Comm comm, int peer, std::int64_t count, MPI_Datatype type, int error) {
+    if (!crowded() || error != MPI_SUCCESS) [[likely]]
+        return;
+    if (const std::int64_t bytes = message_length(count, type); bytes >= kMaybeLong)
+        g_neighbours.note(comm, peer, bytes);
+}
+inline void rings(MPI_Comm comm, int peer, std::int64_t count, MPI_Datatype type, int error) {
     if (!crowded()) [[likely]]
         return;
     g_neighbours.ring(comm, peer);
-    if (count >= kMaybeLong)
-        g_neighbours.note(comm, peer, count);
-}
-inline void awaits(MPI_Comm comm, int peer, std::int64_t count) {
-    if (crowded() && count >= kMaybeLong) [[unlikely]]
-        g_neighbours.note(comm, peer, count);
+    awaits(comm, peer, count, type, error);
 }
 // Has a collective on the communicator the form that it has where ranks outnumber cores? Alike on
 // all its ranks.

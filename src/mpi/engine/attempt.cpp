@@ -10,7 +10,10 @@ int go_on(const Attempt &attempt, const Operation &operation, MPI_Status *status
     ticket.status = status;
     ticket.error = attempt.error;
     ticket.unraised = attempt.unraised;
-    return attempt.error == MPI_SUCCESS ? g_engine.wait_for(ticket, true) : settle(ticket);
+    if (attempt.error != MPI_SUCCESS)
+        return settle(ticket);
+    note_length(ticket.operation);
+    return g_engine.wait_for(ticket, true);
 }
 
 } // namespace sennit::mpi

@@ -128,8 +128,11 @@ int start_and_wait(const Operation &operation, MPI_Status *status, Start start) 
         return g_engine.wait_in_queue(operation, ticket);
     }
     const int error = start_operation(operation, start, &ticket.request);
-    if (error == MPI_SUCCESS)
-        return g_engine.wait_for(operation, ticket);
+    if (error == MPI_SUCCESS) {
+        ticket.operation = operation;
+        note_length(ticket.operation);
+        return g_engine.wait_for(ticket, false);
+    }
     g_engine.tickets.leave_order(ticket);
     return error;
 }

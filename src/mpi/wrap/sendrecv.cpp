@@ -63,9 +63,11 @@ template <class Form>
 int send_and_receive(const char *name, const void *send, const Side<Form> &to, void *receive,
                      const Side<Form> &from, MPI_Comm comm, MPI_Status *status) {
     static constexpr auto cancel = SENNIT_BARE(Cancel);
-    const Operation receives = {name, Notice::receive, from.peer, from.tag, communicator(comm),
-                                {},   from.count};
+    Operation receives = {name, Notice::receive, from.peer, from.tag, communicator(comm),
+                          {},   from.count};
     Operation sends = {name, Notice::send, to.peer, to.tag, communicator(comm), {}, to.count};
+    receives.type = handle_bits(from.type);
+    sends.type = handle_bits(to.type);
     sends.receives = &receives;
     if (const int failure = g_chaos.failure(sends))
         return failure;
@@ -85,8 +87,9 @@ int send_and_receive(const char *name, const void *send, const Side<Form> &to, v
     error = outside_task([&] {
         return Form::isend(send, to.count, to.type, to.peer, to.tag, comm, &sending.request);
     });
-    rings(comm, to.peer, to.count);
-    awaits(comm, from.peer, from.count);
+    rings(comm, to.peer, to.count, to.type, error);
+    awaits(comm, from.peer, from.count, from.type, MPI_SUCCESS);
+    note_length(receives);
     if (error != MPI_SUCCESS) {
         if (receiving.request != MPI_REQUEST_NULL)
             outside_task([&] { return cancel(&receiving.request); });
@@ -95,6 +98,7 @@ int send_and_receive(const char *name, const void *send, const Side<Form> &to, v
     }
     if (from.peer == MPI_PROC_NULL)
         receiving.status = MPI_STATUS_IGNORE; // written already; the null request must not
+    note_length(sends);
     error = g_engine.wait_for(sends, sending);
     if (error == MPI_SUCCESS)
         return g_engine.wait_for(receives, receiving);

@@ -28,6 +28,22 @@ static void messages(MPI_Comm comm) {
         CHECK(big_in[count - 1] == round);
         if (me != 0)
             MPI_Send(big_in, count, MPI_INT, right, 1, comm);
+        /* one element that is long */
+        if (round == 7) {
+            MPI_Datatype column;
+            MPI_Type_vector(LONG / 4, 1, 2, MPI_INT, &column);
+            MPI_Type_commit(&column);
+            for (int i = 0; i < LONG / 4; ++i)
+                big_out[2 * i] = i;
+            if (me == 0)
+                MPI_Send(big_out, 1, column, right, 8, comm);
+            MPI_Recv(big_in, 1, column, left, 8, comm, MPI_STATUS_IGNORE);
+            for (int i = 0; i < LONG / 4; ++i)
+                CHECK(big_in[2 * i] == i);
+            if (me != 0)
+                MPI_Send(big_in, 1, column, right, 8, comm);
+            MPI_Type_free(&column);
+        }
         /* both neighbours at once */
         MPI_Request requests[4];
         MPI_Status statuses[4];

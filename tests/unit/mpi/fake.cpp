@@ -36,6 +36,8 @@ std::uint64_t g_key = 0;
 void (*g_work)() = nullptr;
 std::atomic<int> g_sends_noted{0};
 std::atomic<int> g_rings{0};
+std::vector<std::int64_t> g_long_messages; // of the test's own thread
+int g_sizes_asked = 0;
 std::atomic<int> g_tests{0};
 std::atomic<int> g_testers{0};
 std::atomic<int> g_most_testers{0};
@@ -102,6 +104,12 @@ int get_count(const MPI_Status *status, MPI_Datatype, int *count) {
     return MPI_SUCCESS;
 }
 
+int type_size(MPI_Datatype type, MPI_Count *size) {
+    ++g_sizes_asked;
+    *size = type;
+    return MPI_SUCCESS;
+}
+
 [[noreturn]] void unexpected(const char *name) {
     std::fprintf(stderr, "the engine called %s, which this test does not expect\n", name);
     std::abort();
@@ -122,6 +130,7 @@ void *find_bare(const char *name) {
         {"PMPI_Test", reinterpret_cast<void *>(test)},
         {"PMPI_Testsome", reinterpret_cast<void *>(test_some)},
         {"PMPI_Get_count", reinterpret_cast<void *>(get_count)},
+        {"PMPI_Type_size_x", reinterpret_cast<void *>(type_size)},
     };
     const auto found = functions.find(name);
     if (found == functions.end())
@@ -140,7 +149,9 @@ constinit thread_local Spins t_spins;
 void Spins::rest() {}
 constinit Neighbours g_neighbours;
 void Neighbours::ring(MPI_Comm, int) {}
-void Neighbours::note(MPI_Comm, int, std::int64_t) {}
+void Neighbours::note(MPI_Comm, int, std::int64_t bytes) {
+    g_long_messages.push_back(bytes);
+}
 void Neighbours::ring_for(const Operation &) {
     ++g_rings;
 }
@@ -218,6 +229,12 @@ int tests() {
 }
 int rings() {
     return g_rings;
+}
+int sizes_asked() {
+    return g_sizes_asked;
+}
+std::vector<std::int64_t> long_messages() {
+    return std::exchange(g_long_messages, {});
 }
 int sends_noted() {
     return g_sends_noted;

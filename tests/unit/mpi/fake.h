@@ -24,6 +24,9 @@ int most_testers();
 // The requests that were tested, in order, since the last time.
 std::vector<MPI_Request> tested();
 
+// A derived type is as large as its handle. How often somebody has asked for a size.
+int sizes_asked();
+
 // ---- the runtime --------------------------------------------------------------------------------
 
 sennit_task *task(int number);
@@ -32,6 +35,8 @@ int resumed(sennit_task *task);
 std::vector<int> resumed();
 // How often a thread that waits has woken those on whom its operation may depend.
 int rings();
+// Of the messages that were noted as long since the last time: how many bytes.
+std::vector<std::int64_t> long_messages();
 // How many sends the runtime was told of.
 int sends_noted();
 // What the runtime was told of pending operations.

@@ -30,7 +30,8 @@ struct MPI_Status {
 
 constexpr MPI_Comm MPI_COMM_NULL = 0, MPI_COMM_WORLD = 1, MPI_COMM_SELF = 2;
 constexpr MPI_Request MPI_REQUEST_NULL = 0;
-constexpr MPI_Datatype MPI_BYTE = 1, MPI_INT = 2;
+constexpr MPI_Datatype MPI_DATATYPE_NULL = 0, MPI_BYTE = 1, MPI_INT = 2, MPI_CHAR = 3,
+                       MPI_DOUBLE = 4, MPI_FLOAT = 5, MPI_LONG = 6, MPI_PACKED = 7;
 constexpr MPI_Op MPI_SUM = 1;
 constexpr int MPI_SUCCESS = 0, MPI_ERR_OTHER = 15, MPI_ERR_TRUNCATE = 14, MPI_ERR_IN_STATUS = 17;
 constexpr int MPI_UNDEFINED = -32766, MPI_ANY_SOURCE = -1, MPI_PROC_NULL = -2;
@@ -59,5 +60,6 @@ int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype type, int count);
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status);
 int MPI_Testsome(int count, MPI_Request requests[], int *done, int indices[],
                  MPI_Status statuses[]);
+int MPI_Type_size_x(MPI_Datatype type, MPI_Count *size);
 int MPI_Wait(MPI_Request *request, MPI_Status *status);
 int MPI_Win_call_errhandler(MPI_Win win, int error);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/crowd/length.h"
+
+#include "mpi/call/bare.h"
+#include "mpi/call/call_path.h"
+
+#include <limits>
+
+namespace sennit::mpi {
+namespace {
+
+// Of the types that most messages consist of; 0: MPI has to be asked.
+int size_of_common(MPI_Datatype type) {
+    const struct {
+        MPI_Datatype type;
+        int size;
+    } common[] = {
+        {MPI_DOUBLE, sizeof(double)}, {MPI_INT, sizeof(int)},   {MPI_BYTE, 1},  {MPI_CHAR, 1},
+        {MPI_FLOAT, sizeof(float)},   {MPI_LONG, sizeof(long)}, {MPI_PACKED, 1}};
+    for (const auto &one : common)
+        if (one.type == type)
+            return one.size;
+    return 0;
+}
+
+} // namespace
+
+std::int64_t message_length(std::int64_t count, MPI_Datatype type) {
+    static constexpr auto type_size = SENNIT_BARE(Type_size_x); // the other knows no 2 GiB
+    if (count <= 0)
+        return count;
+    MPI_Count size = size_of_common(type);
+    if (size == 0 && type != MPI_DATATYPE_NULL)
+        outside_task([&] { return type_size(type, &size); });
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    return size <= 0 ? 0 : size > most / count ? most : count * size;
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// mpi/crowd/length.h: which messages are long, whose two ends then ring for each other.
+#include "mpi/crowd/neighbours.h"
+
+#include "mpi/call/call_path.h"
+
+#include "fake.h"
+
+#include <gtest/gtest.h>
+
+#include <mpi.h>
+
+using namespace sennit::mpi;
+
+namespace {
+
+constexpr MPI_Datatype kLargeType = 10 << 20;
+
+using Lengths = std::vector<std::int64_t>;
+
+class LengthTest : public testing::Test {
+  protected:
+    LengthTest() {
+        attend_to(kCrowd);
+        fake::long_messages();
+    }
+    ~LengthTest() override { attend_no_more_to(kCrowd); }
+};
+
+} // namespace
+
+// One element of a vector type of 10 MiB crawled, for its count was taken for its length.
+TEST_F(LengthTest, OneElementOfALargeTypeIsLong) {
+    rings(MPI_COMM_WORLD, 1, 1, kLargeType, MPI_SUCCESS);
+    EXPECT_EQ(fake::long_messages(), Lengths{kLargeType});
+    awaits(MPI_COMM_WORLD, 1, 2, kLargeType, MPI_SUCCESS);
+    EXPECT_EQ(fake::long_messages(), Lengths{2 * std::int64_t{kLargeType}});
+}
+
+TEST_F(LengthTest, MpiIsNotAskedForTheSizeOfCommonTypes) {
+    const int before = fake::sizes_asked();
+    rings(MPI_COMM_WORLD, 1, 8, MPI_DOUBLE, MPI_SUCCESS);
+    rings(MPI_COMM_WORLD, 1, kMaybeLong - 1, MPI_BYTE, MPI_SUCCESS);
+    EXPECT_EQ(fake::long_messages(), Lengths{});
+    rings(MPI_COMM_WORLD, 1, kMaybeLong, MPI_BYTE, MPI_SUCCESS);
+    rings(MPI_COMM_WORLD, 1, 1024, MPI_INT, MPI_SUCCESS);
+    EXPECT_EQ(fake::long_messages(), (Lengths{kMaybeLong, 4096}));
+    EXPECT_EQ(fake::sizes_asked(), before);
+}
+
+// MPI has refused the call: its type may be anything.
+TEST_F(LengthTest, WhatWasRefusedHasNoLength) {
+    const int before = fake::sizes_asked();
+    rings(MPI_COMM_WORLD, 1, 1, kLargeType, MPI_ERR_OTHER);
+    EXPECT_EQ(fake::long_messages(), Lengths{});
+    EXPECT_EQ(fake::sizes_asked(), before);
+}
+
+TEST_F(LengthTest, WhatIsWaitedForKnowsItsLength) {
+    Operation receive = {.name = "MPI_Recv", .count = 3, .type = kLargeType};
+    note_length(receive);
+    EXPECT_EQ(receive.bytes, 3 * std::int64_t{kLargeType});
+    Operation barrier = {.name = "MPI_Barrier"};
+    note_length(barrier);
+    EXPECT_EQ(barrier.bytes, -1);
+}
+
+TEST_F(LengthTest, ALengthBeyondAllNumbersIsLong) {
+    EXPECT_EQ(message_length(std::int64_t{1} << 60, kLargeType),
+              std::numeric_limits<std::int64_t>::max());
+    EXPECT_EQ(message_length(1, MPI_DATATYPE_NULL), 0);
+}
