@@ -63,18 +63,48 @@ struct Block {
     }
 };
 
-// Any but the plainest task, or where somebody looks on. A function of its own, whose parameters
-// are not in GOMP_task's frame, and stand where that one's do.
+// All that GOMP_task is told.
+struct Wanted {
+    Function function;
+    Arguments arguments;
+    bool deferred;
+    unsigned flags;
+    void **depend;
+    int priority;
+    void *detach;
+
+    [[gnu::always_inline]] gomp::Dependences dependences() const {
+        return gomp::Dependences((flags & gomp::kDepend) ? depend : nullptr);
+    }
+    [[gnu::always_inline]] bool detaches() const { return (flags & gomp::kDetach) != 0; }
+    [[gnu::always_inline]] task::Request request(const task::Depend *depends, int count) const {
+        return {depends, count, deferred, detaches()};
+    }
+    [[gnu::always_inline]] Block block() const {
+        return {function, arguments, flags, priority, detaches() ? detach : nullptr};
+    }
+};
+
+// Any but the plainest task. A function of its own: its array is not in GOMP_task's frame, and its
+// parameters stand where that one's do, so it is jumped to. Not so where somebody looks on, who
+// wants to know more.
 SENNIT_NOINLINE void make_any(Function function, void *data, CopyFunction copy, long size,
                               long align, bool if_clause, unsigned flags, void **depend,
-                              int priority, void *detach, ompt::Site site) {
-    const gomp::Dependences given((flags & gomp::kDepend) ? depend : nullptr);
+                              int priority, void *detach) {
+    const Wanted wanted{function, {data, copy, size, align}, if_clause, flags, depend, priority,
+                        detach};
+    const gomp::Dependences given = wanted.dependences();
     SENNIT_READ_DEPENDENCES(depends, count, given)
-    const bool detaches = (flags & gomp::kDetach) != 0;
-    const task::Request request{depends, count, if_clause, detaches};
-    const Block block{
-        function, {data, copy, size, align}, flags, priority, detaches ? detach : nullptr};
-    omp::create_task<Body>(omp::here(), site, request, block);
+    task::create(omp::here(), wanted.request(depends, count), omp::invoke<Body>, wanted.block());
+}
+SENNIT_COLD void make_watched(Function function, void *data, CopyFunction copy, long size,
+                              long align, bool if_clause, unsigned flags, void **depend,
+                              int priority, void *detach, ompt::Site site) {
+    const Wanted wanted{function, {data, copy, size, align}, if_clause, flags, depend, priority,
+                        detach};
+    const gomp::Dependences given = wanted.dependences();
+    SENNIT_READ_DEPENDENCES(depends, count, given)
+    omp::create_watched<Body>(site, omp::here(), wanted.request(depends, count), wanted.block());
 }
 
 } // namespace
@@ -83,10 +113,13 @@ SENNIT_NOINLINE void make_any(Function function, void *data, CopyFunction copy, 
 // than any others.
 GOMP_API void GOMP_task(Function function, void *data, CopyFunction copy, long size, long align,
                         bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
+    if (omp::tasks_are_watched())
+        return make_watched(function, data, copy, size, align, if_clause, flags, depend, priority,
+                            detach, SENNIT_SITE);
     constexpr unsigned kPlain = gomp::kMergeable | gomp::kUntied | gomp::kFinal;
-    if ((flags & ~kPlain) != 0 || omp::tasks_are_watched())
+    if ((flags & ~kPlain) != 0)
         return make_any(function, data, copy, size, align, if_clause, flags, depend, priority,
-                        detach, SENNIT_SITE);
+                        detach);
     const Block block{function, {data, copy, size, align}, flags & kPlain, 0, nullptr};
     task::create(omp::here(), {.deferred = if_clause}, omp::invoke<Body>, block);
 }
