@@ -249,7 +249,10 @@ Hold Share::go_on(Hold rested, int near) {
         hold = board_->core_table().take(rested.core, number_);
     if (!hold)
         hold = try_take(near);
-    awake_.fetch_sub(1, std::memory_order_relaxed);
+    // Who went to sleep meanwhile may have kept a core for this one, who has another one now: the
+    // last one to be awake no more gives whatever rests.
+    if (awake_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        give_what_rests(0);
     return begin_use(hold, near, true);
 }
 
@@ -325,20 +328,34 @@ void Share::rest(Hold hold) {
         use.bell.ring();
 }
 
-void Share::sleep() {
+void Share::sleep(Hold rested) {
     const Entry entry(*this);
     if (entry)
-        give_what_rests(awake_.fetch_sub(1, std::memory_order_relaxed) - 1);
+        give_what_rests(awake_.fetch_sub(1, std::memory_order_acq_rel) - 1, rested);
 }
 
-void Share::give_what_rests(int keep) {
+// `first` first: the others go on soonest on their own.
+void Share::give_what_rests(int keep, Hold first) {
     CoreTable &table = board_->core_table();
-    for (int core = 0, last = table.end(); core < last; ++core) {
+    const auto resting = [&](int core, const auto &use) {
         const CoreState now = table.state(core);
-        if (now.user == number_ && now.rests && keep-- <= 0 &&
-            table.give({core, now.use}, number_) && table.anybody_wants())
-            pass_on(core);
-    }
+        if (now.user == number_ && now.rests)
+            use(Hold{core, now.use});
+    };
+    int over = -keep;
+    for (int core = 0, last = table.end(); core < last; ++core)
+        resting(core, [&](Hold) { ++over; });
+    const auto give = [&](Hold hold) {
+        if (over <= 0 || !table.give(hold, number_))
+            return;
+        --over;
+        if (table.anybody_wants())
+            pass_on(hold.core);
+    };
+    if (still_rests(first))
+        give(first);
+    for (int core = 0, last = table.end(); core < last && over > 0; ++core)
+        resting(core, give);
 }
 
 // The core is free: tell one who wants it.

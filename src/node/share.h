@@ -53,8 +53,9 @@ class Share {
     bool others_want() const { return board_->core_table().wanting() > 0; }
     // Who rested, with this core, is about to compute: take().
     Hold go_on(Hold rested, int near);
-    // Who rested goes to sleep. What rests is given, but for those of its process who are awake.
-    void sleep();
+    // Who rested, with this core, goes to sleep. What rests is given, but for those of its process
+    // who are awake.
+    void sleep(Hold rested);
     // One more that rests is awake; said by it, or before that by who wakes it.
     void count_awake(int more) { awake_.fetch_add(more, std::memory_order_relaxed); }
 
@@ -81,7 +82,7 @@ class Share {
     bool give_inside(Hold hold);
     bool stop();
     void note_end(Hold hold); // before that: what it has used
-    void give_what_rests(int keep);
+    void give_what_rests(int keep, Hold first = {});
     void pass_on(int core);
     void recall();
     void sweep(std::int64_t now);

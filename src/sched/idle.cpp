@@ -221,7 +221,7 @@ void Worker::sleep() {
     bool asleep_at_share = false;
     if (!anything_to_do()) {
         if (SENNIT_UNLIKELY(core_use_ == CoreUse::rests)) {
-            share().sleep();
+            share().sleep(hold_);
             asleep_at_share = true;
         }
         const bool poller = g_idle_poller.load(std::memory_order_relaxed) == this;

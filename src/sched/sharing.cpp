@@ -90,7 +90,7 @@ void Worker::lend_core() {
         trace::core(trace::CoreStep::lends, hold_.core, 0, 0);
         share().give(hold_);
     } else if (core_use_ == CoreUse::rests) {
-        share().sleep();
+        share().sleep(hold_);
     }
     core_use_ = CoreUse::none;
 }

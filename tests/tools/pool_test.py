@@ -372,7 +372,8 @@ def test_programs_ask_for_cores_and_see_how_they_are_used():
                     assert beside["owned"] < len(CORES) or len(CORES) == 1, beside
                     assert beside["lent"] == 0, beside
                     if len(CORES) > 1:
-                        assert other.do("take") >= 0
+                        # A core may rest with the first one for a moment more.
+                        assert eventually(lambda: other.do("take") >= 0)
                         process.stdin.write("\n")
                         process.stdin.flush()
                         busy = told(process)
@@ -469,7 +470,7 @@ def test_a_program_that_becomes_another_one_joins_anew():
     for program in WORKERS:
         with Pools() as pools:
             pools.well("pool", "start", "night")
-            one = Worker(pools, program, "exec", 300)
+            one = Worker(pools, program, "exec", 1500)
             assert one.process.stdout.readline() == "begins\n"
             seen = pools.top("night")
             assert [each["pid"] for each in seen["processes"]] == [one.pid], seen

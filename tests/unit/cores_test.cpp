@@ -281,13 +281,30 @@ TEST_F(SharedCores, WhoSleepsGivesWhatRestsButForThoseAwake) {
     const Hold second = one.share.take(kNobody);
     one.share.rest(first);
     one.share.rest(second);
-    one.share.sleep();
+    one.share.sleep(first);
     EXPECT_EQ(used(), 1) << "one of the two is awake";
+    EXPECT_TRUE(one.share.still_rests(second)) << "who sleeps gives its own";
     one.share.count_awake(1); // a third one, whom the second wakes
-    one.share.sleep();
+    one.share.sleep(second);
     EXPECT_EQ(used(), 1) << "for the one that has been woken";
-    one.share.sleep();
+    one.share.sleep({});
     EXPECT_EQ(used(), 0) << "it has not wanted it";
+}
+
+// What was kept for it while it was awake is not kept for ever.
+TEST_F(SharedCores, WhoGoesOnWithAnotherCoreGivesWhatRests) {
+    Process one(board_, 1, 3);
+    const Hold first = one.share.take(kNobody);
+    const Hold second = one.share.take(kNobody);
+    one.share.rest(first);
+    one.share.rest(second);
+    one.share.sleep({}); // it has lost its core: one of the two is kept
+    EXPECT_EQ(used(), 1);
+    const Hold now = one.share.go_on({}, 2);
+    EXPECT_EQ(now.core, 2);
+    EXPECT_EQ(used(), 1) << "its own";
+    one.share.give(now);
+    EXPECT_EQ(used(), 0);
 }
 
 // Who waits in MPI lends all that its process has at once.
@@ -398,13 +415,13 @@ TEST_F(SharedCores, StressNoCoreIsUsedTwice) {
                     }
                     share->rest(hold);
                     if (random() % 4 == 0) {
-                        share->sleep();
+                        share->sleep(hold);
                         std::this_thread::yield();
                         share->count_awake(1);
                     }
                 }
                 if (rests)
-                    share->sleep();
+                    share->sleep(hold);
             });
     for (std::thread &thread : threads)
         thread.join();

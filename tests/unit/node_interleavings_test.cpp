@@ -289,6 +289,59 @@ TEST(Interleavings, WhatRestsIsGivenByTheLastOneAwake) {
     }
 }
 
+struct GoingOn {
+    int pc[2] = {};
+    bool rests[2] = {true, true};
+    int awake = 2;
+    int keep = 0; // of thread 0
+    auto operator<=>(const GoingOn &) const = default;
+};
+
+// Two threads of one process rest, each with a core. Thread 0 goes to sleep, and gives the first
+// core that rests beyond those for whom it keeps one. Thread 1 goes on, with its own core, or, if
+// that is gone, with one from elsewhere. `gives`: if it is the last one awake, it gives what rests.
+Outcome going_on_step(GoingOn &s, int thread, bool gives) {
+    int &pc = s.pc[thread];
+    constexpr int kEnd = 10;
+    if (pc == kEnd)
+        return Outcome::ended;
+    if (thread == 0) {
+        if (pc == 0) {
+            s.keep = --s.awake;
+            pc = 1;
+        } else if (pc == 1) {
+            pc = s.rests[0] + s.rests[1] > s.keep ? 2 : kEnd;
+        } else {
+            (s.rests[0] ? s.rests[0] : s.rests[1]) = false;
+            pc = kEnd;
+        }
+        return Outcome::ran;
+    }
+    if (pc == 0) {
+        s.rests[1] = false;
+        pc = 1;
+    } else if (pc == 1) {
+        pc = --s.awake == 0 && gives ? 2 : kEnd;
+    } else {
+        s.rests[0] = s.rests[1] = false;
+        pc = kEnd;
+    }
+    return Outcome::ran;
+}
+
+TEST(Interleavings, NothingRestsWhenNobodyIsAwake) {
+    for (const bool gives : {true, false}) {
+        const std::string failure =
+            failure_of(GoingOn{}, 2, [&](GoingOn &s, int thread, std::string &broken) {
+                const Outcome outcome = going_on_step(s, thread, gives);
+                if (s.pc[0] == 10 && s.pc[1] == 10 && (s.rests[0] || s.rests[1]))
+                    broken = "a core rests with nobody";
+                return outcome;
+            });
+        EXPECT_EQ(failure.empty(), gives) << failure;
+    }
+}
+
 // ---- slots of the dead: Board::sweep, join (node/board.cpp) ------------------------------------
 
 struct Sweeping {
