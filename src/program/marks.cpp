@@ -3,6 +3,7 @@
 
 #include "base/loaded_object.h"
 #include "program/code.h"
+#include "program/marks_format.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,12 +13,7 @@
 namespace sennit::program {
 namespace {
 
-constexpr char kName[] = "Sennit";
-constexpr std::uint32_t kSenders = 0x53454e44;
-constexpr std::uint32_t kRecords = 0x4d41524b;
-
-enum Flag : std::uint32_t { kSends = 1, kReceives = 2, kBlocks = 4, kUnknown = 8 };
-constexpr int kCallsShift = 16;
+using namespace note;
 
 constexpr int kMostFunctions = 256; // that one function leads to
 

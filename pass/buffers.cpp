@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "buffers.h"
+
+#include "llvm/Analysis/CaptureTracking.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+namespace sennit::pass {
+namespace {
+
+using namespace llvm;
+
+bool captured(const Value *memory) {
+    return PointerMayBeCaptured(memory, /*ReturnCaptures=*/true, /*StoreCaptures=*/true);
+}
+
+SmallVector<const Value *, 4> objects_of(const Value *pointer) {
+    SmallVector<const Value *, 4> objects;
+    getUnderlyingObjects(pointer, objects, nullptr, /*MaxLookup=*/0);
+    return objects;
+}
+
+} // namespace
+
+bool Buffers::shows_own_memory() const {
+    if (captured(entry_.getArg(kTaskArgument)))
+        return true;
+    for (const Instruction &instruction : instructions(entry_))
+        if (isa<AllocaInst>(instruction) && captured(&instruction))
+            return true;
+    return false;
+}
+
+std::string Buffers::ends_with_body(const Value *buffer) const {
+    for (const Value *object : objects_of(buffer)) {
+        if (isa<AllocaInst>(object))
+            return "its buffer is on the task's stack";
+        if (object == entry_.getArg(kTaskArgument))
+            return "its buffer is a private copy of the task's";
+        if (const auto *global = dyn_cast<GlobalVariable>(object)) {
+            if (global->isThreadLocal())
+                return "its buffer belongs to a thread";
+            continue;
+        }
+        if (const auto *call = dyn_cast<IntrinsicInst>(object))
+            return call->getIntrinsicID() == Intrinsic::threadlocal_address
+                       ? "its buffer belongs to a thread"
+                       : "nothing is known of its buffer";
+        if (isa<ConstantPointerNull>(object))
+            return "its buffer is given by absolute addresses";
+        if (!isa<LoadInst>(object) && !isa<CallBase>(object))
+            return "nothing is known of its buffer";
+        if (shows_own_memory())
+            return "its buffer may be the task's own memory, whose address others know";
+    }
+    return "";
+}
+
+bool Buffers::apart(const Value *one, const Value *other) const {
+    for (const Value *first : objects_of(one))
+        for (const Value *second : objects_of(other))
+            if (first == second || !aliases_.isNoAlias(MemoryLocation::getBeforeOrAfter(first),
+                                                       MemoryLocation::getBeforeOrAfter(second)))
+                return false;
+    return true;
+}
+
+const AllocaInst *Buffers::own_variable(const Value *pointer) const {
+    const auto *variable = dyn_cast<AllocaInst>(getUnderlyingObject(pointer, 0));
+    return variable && !captured(variable) ? variable : nullptr;
+}
+
+} // namespace sennit::pass

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose memory a message is in: may it be used when the task's body has returned? And may an
+// instruction touch it?
+#pragma once
+
+#include "task_entries.h"
+
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/IR/Instructions.h"
+
+#include <string>
+
+namespace sennit::pass {
+
+class Buffers {
+  public:
+    // In the entry function of a task.
+    Buffers(llvm::Function &entry, llvm::AAResults &aliases) : entry_(entry), aliases_(aliases) {}
+
+    // Empty: whatever `buffer` points to outlives the body. Else why not.
+    std::string ends_with_body(const llvm::Value *buffer) const;
+
+    // Can the two never overlap, whatever their extents, and in whichever rounds of a loop their
+    // addresses were computed?
+    bool apart(const llvm::Value *one, const llvm::Value *other) const;
+
+    // A variable of the body's that nobody else has the address of. Null: `pointer` is no such.
+    const llvm::AllocaInst *own_variable(const llvm::Value *pointer) const;
+
+  private:
+    // May a pointer from outside lead to the body's own memory?
+    bool shows_own_memory() const;
+
+    llvm::Function &entry_;
+    llvm::AAResults &aliases_;
+};
+
+} // namespace sennit::pass

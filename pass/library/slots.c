@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * libsennit-pass.a: what programs that the plug-in has transformed are linked with. For each call a
+ * slot holds its request-free form (TAMPI.h) where Sennit is in the process, else the blocking call
+ * itself: a task that it ends waits in it then, as the source says.
+ *
+ * The signatures of both forms are the same, so the slots know none, and one library serves every
+ * MPI. Hidden: each program and each library has slots of its own.
+ */
+#include <dlfcn.h>
+#include <stddef.h>
+
+typedef void function(void);
+
+#define SLOT(name, blocking)                                                                       \
+    extern function blocking __attribute__((weak));                                                \
+    __attribute__((visibility("hidden"))) function *sennit_pass_##name = blocking;
+#include "slots.inc"
+#undef SLOT
+
+/* Does Sennit's runtime run the tasks, and its MPI library the calls? */
+static function *request_free_form(const char *name) {
+    void *found = dlsym(RTLD_DEFAULT, "sennit_task_self") ? dlsym(RTLD_DEFAULT, name) : NULL;
+    return (function *)found;
+}
+
+__attribute__((constructor)) static void choose(void) {
+#define SLOT(name, blocking)                                                                       \
+    {                                                                                              \
+        function *found = request_free_form("TAMPI_" #name);                                       \
+        if (found)                                                                                 \
+            sennit_pass_##name = found;                                                            \
+    }
+#include "slots.inc"
+#undef SLOT
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi_calls.h"
+
+#include "program/marks_format.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/GlobalVariable.h"
+#include "llvm/IR/Instructions.h"
+
+#include <string>
+
+namespace sennit::pass {
+namespace {
+
+using llvm::StringRef;
+using namespace program::note;
+
+constexpr PointToPoint kPointToPoint[] = {
+    {"MPI_Send", "sennit_pass_Isend", false, false},
+    {"MPI_Ssend", "sennit_pass_Issend", false, true},
+    {"MPI_Rsend", "sennit_pass_Irsend", false, false},
+    {"MPI_Recv", "sennit_pass_Irecv", true, false},
+};
+
+const llvm::Function *called(const llvm::CallBase &call) {
+    return call.getCalledFunction();
+}
+
+// Without P, lower case, without what Fortran's bindings add: "mpi_isend_f08_" is "isend". Empty:
+// it is not MPI's.
+std::string mpi_name(StringRef symbol) {
+    symbol.consume_front_insensitive("p");
+    if (!symbol.consume_front_insensitive("mpi_"))
+        return "";
+    while (symbol.consume_back("_") || symbol.consume_back("_f08") ||
+           symbol.consume_back("_f08ts")) {
+    }
+    return symbol.lower();
+}
+
+Effects effects_of_mpi(StringRef name) {
+    constexpr std::uint32_t kLocal = 0;
+    return llvm::StringSwitch<Effects>(name)
+        .Cases("send", "ssend", "rsend", "bsend", {true, kSends | kBlocks})
+        .Cases("isend", "issend", "irsend", "ibsend", {true, kSends})
+        .Cases("recv", "mrecv", {true, kReceives | kBlocks})
+        .Cases("irecv", "imrecv", {true, kReceives})
+        .Cases("sendrecv", "sendrecv_replace", {true, kSends | kReceives | kBlocks})
+        .Cases("isendrecv", "isendrecv_replace", {true, kSends | kReceives})
+        .Cases("wait", "waitall", "waitany", "waitsome", "probe", "mprobe", {true, kBlocks})
+        .Cases("barrier", "bcast", "reduce", "allreduce", "gather", "gatherv", "scatter",
+               "scatterv", {true, kBlocks})
+        .Cases("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw", "scan", "exscan",
+               {true, kBlocks})
+        .Cases("test", "testall", "testany", "testsome", "iprobe", "improbe", {true, kLocal})
+        .Cases("comm_rank", "comm_size", "comm_group", "get_count", "get_elements", "wtime",
+               "wtick", "type_size", {true, kLocal})
+        .Cases("get_processor_name", "query_thread", "initialized", "finalized", "is_thread_main",
+               "type_get_extent", {true, kLocal})
+        .Cases("start", "startall", {true, kUnknown}) // whatever the requests are for
+        .Default({false, kBlocks | kUnknown});
+}
+
+// Entry points of the OpenMP runtime that neither wait nor run tasks.
+bool is_plain_openmp(StringRef symbol) {
+    for (const char *start :
+         {"__kmpc_global_thread_num", "__kmpc_for_static_", "__kmpc_distribute_static_",
+          "__kmpc_threadprivate", "__kmpc_push_", "__kmpc_omp_task_alloc", "__kmpc_dispatch_",
+          "__kmpc_ok_to_fork", "__kmpc_in_parallel", "__kmpc_bound_", "__kmpc_atomic_",
+          "__kmpc_task_allow_completion_event", "__kmpc_task_reduction_get_th_data", "omp_get_",
+          "omp_in_", "omp_fulfill_event"})
+        if (symbol.starts_with(start))
+            return true;
+    return false;
+}
+
+} // namespace
+
+const PointToPoint *point_to_point(const llvm::CallBase &call) {
+    const llvm::Function *function = called(call);
+    if (!function || !function->isDeclaration())
+        return nullptr;
+    const StringRef name = function->getName();
+    if (name.starts_with("PMPI_"))
+        return nullptr; // whoever calls it wants no one in between
+    for (const PointToPoint &one : kPointToPoint)
+        if (name == one.name && call.arg_size() == one.arguments())
+            return &one;
+    return nullptr;
+}
+
+const PointToPoint *bound_point_to_point(const llvm::CallBase &call) {
+    const auto *load = llvm::dyn_cast<llvm::LoadInst>(call.getCalledOperand());
+    const auto *slot =
+        load ? llvm::dyn_cast<llvm::GlobalVariable>(load->getPointerOperand()) : nullptr;
+    if (!slot)
+        return nullptr;
+    for (const PointToPoint &one : kPointToPoint)
+        if (slot->getName() == one.slot)
+            return &one;
+    return nullptr;
+}
+
+Effects effects_of(StringRef symbol) {
+    if (const std::string name = mpi_name(symbol); !name.empty())
+        return effects_of_mpi(name);
+    if (is_plain_openmp(symbol))
+        return {true, 0};
+    if (symbol.starts_with("__kmpc_") ||
+        symbol.starts_with("omp_")) // may run other tasks meanwhile
+        return {true, kBlocks};
+    return {false, 0};
+}
+
+bool keeps_no_pointer(StringRef symbol) {
+    const std::string name = mpi_name(symbol);
+    if (name.empty())
+        return false;
+    const Effects effects = effects_of_mpi(name);
+    // What starts an operation keeps its buffer; a buffered send copies it.
+    const bool starts = llvm::StringSwitch<bool>(name)
+                            .Cases("isend", "issend", "irsend", "ibsend", "irecv", "imrecv", true)
+                            .Cases("isendrecv", "isendrecv_replace", "start", "startall", true)
+                            .Default(false);
+    return effects.known && !starts;
+}
+
+} // namespace sennit::pass

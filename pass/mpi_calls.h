@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the pass knows of calls by their names. A call that is not listed is unknown.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/IR/InstrTypes.h"
+
+#include <cstdint>
+
+namespace sennit::pass {
+
+// A blocking point-to-point call of C's binding: MPI_Send(buf, count, datatype, dest, tag, comm)
+// and its like; MPI_Recv has the status behind.
+struct PointToPoint {
+    const char *name;  // "MPI_Send"
+    const char *slot;  // holds its request-free form, see library/slots.c
+    bool receives;     // else it sends
+    bool synchronizes; // it returns when the other side has come: nothing may cross it
+
+    static constexpr unsigned kBuffer = 0;
+    static constexpr unsigned kStatus = 6; // of a receive
+    unsigned arguments() const { return receives ? 7 : 6; }
+};
+
+// Null: `call` is something else. Direct calls only.
+const PointToPoint *point_to_point(const llvm::CallBase &call);
+// The same for one whose request-free form the pass has called instead.
+const PointToPoint *bound_point_to_point(const llvm::CallBase &call);
+
+// What the function with this name, declared here and defined elsewhere, does: bits of
+// program/marks_format.h. `known`: it is in the tables. C's and Fortran's names.
+struct Effects {
+    bool known;
+    std::uint32_t flags;
+};
+Effects effects_of(llvm::StringRef symbol);
+
+// Does a call of this function keep no pointer that it is given? By name; MPI's blocking calls.
+bool keeps_no_pointer(llvm::StringRef symbol);
+
+} // namespace sennit::pass

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plug-in for clang-19 and flang-new-19 (-fpass-plugin): what it does, and when.
+//
+//     before all     MPI's declarations say that blocking calls keep no pointer
+//     at the end     calls that end tasks are bound; marks are written
+//
+// At the end the compiler has inlined what a task calls. Without optimization it has not, and local
+// variables are in memory: nothing is bound then, but marks are written at every level.
+#include "marks_writer.h"
+#include "mpi_calls.h"
+#include "tail_binding.h"
+#include "task_entries.h"
+
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/PassPlugin.h"
+#include "llvm/TargetParser/Triple.h"
+
+namespace {
+
+using namespace llvm;
+using namespace sennit::pass;
+
+// MPI's blocking calls have done with their arguments when they return: so a buffer that only they
+// have seen is nobody else's. They may write other memory, though: whatever is under way arrives.
+class Declarations : public PassInfoMixin<Declarations> {
+  public:
+    static bool isRequired() { return true; }
+
+    static PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
+        for (Function &function : module)
+            if (function.isDeclaration() && keeps_no_pointer(function.getName()))
+                for (Argument &argument : function.args())
+                    if (argument.getType()->isPointerTy())
+                        argument.addAttr(Attribute::NoCapture);
+        return PreservedAnalyses::all();
+    }
+};
+
+class Transformation : public PassInfoMixin<Transformation> {
+  public:
+    explicit Transformation(bool optimized) : optimized_(optimized) {}
+    static bool isRequired() { return true; }
+
+    PreservedAnalyses run(Module &module, ModuleAnalysisManager &manager) const {
+        auto &functions =
+            manager.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+        const TaskEntries tasks = task_entries(module);
+        bool changed = false;
+        for (Function *task : tasks) {
+            if (!optimized_ || task->hasOptNone())
+                continue;
+            Remarks remarks(functions.getResult<OptimizationRemarkEmitterAnalysis>(*task));
+            changed |= bind_tail_calls(*task, functions.getResult<AAManager>(*task), remarks);
+        }
+        changed |= write_marks(module, tasks, Triple(module.getTargetTriple()));
+        return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    }
+
+  private:
+    bool optimized_;
+};
+
+void add_passes(PassBuilder &builder) {
+    builder.registerPipelineStartEPCallback(
+        [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(Declarations()); });
+    builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel level) {
+        passes.addPass(Transformation(level != OptimizationLevel::O0));
+    });
+}
+
+} // namespace
+
+extern "C" LLVM_ATTRIBUTE_WEAK LLVM_ATTRIBUTE_VISIBILITY_DEFAULT PassPluginLibraryInfo
+llvmGetPassPluginInfo() {
+    return {LLVM_PLUGIN_API_VERSION, "sennit", LLVM_VERSION_STRING, add_passes};
+}

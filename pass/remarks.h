@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said of a call: -Rpass=sennit what was done, -Rpass-missed=sennit what prevents it,
+// -Rpass-analysis=sennit what a stock runtime would do.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/IR/InstrTypes.h"
+
+namespace sennit::pass {
+
+class Remarks {
+  public:
+    explicit Remarks(llvm::OptimizationRemarkEmitter &emitter) : emitter_(emitter) {}
+
+    void done(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text);
+    void missed(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text);
+    void note(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text);
+
+  private:
+    llvm::OptimizationRemarkEmitter &emitter_;
+};
+
+// What people call an instruction: "a call of foo (line 12)", "a store (line 12)".
+std::string described(const llvm::Instruction &instruction);
+
+} // namespace sennit::pass

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tail_binding.h"
+
+#include "buffers.h"
+#include "mpi_calls.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+
+#include <string>
+
+namespace sennit::pass {
+namespace {
+
+using namespace llvm;
+
+struct Candidate {
+    CallBase *call;
+    const PointToPoint *what;
+
+    Value *buffer() const { return call->getArgOperand(PointToPoint::kBuffer); }
+    Value *status() const { return call->getArgOperand(PointToPoint::kStatus); }
+};
+
+// Both of MPICH's and Open MPI's addresses that stand for no status: 1 and 0.
+bool ignores_status(const Value *status) {
+    if (isa<ConstantPointerNull>(status))
+        return true;
+    const auto *expression = dyn_cast<ConstantExpr>(status);
+    return expression && expression->getOpcode() == Instruction::IntToPtr &&
+           cast<ConstantInt>(expression->getOperand(0))->isOne();
+}
+
+// MPICH's handles are integers, those of Open MPI and of the standard ABI are pointers.
+Constant *no_status(const Candidate &candidate) {
+    const Value *communicator = candidate.call->getArgOperand(PointToPoint::kStatus - 1);
+    auto *pointer = PointerType::getUnqual(candidate.call->getContext());
+    if (communicator->getType()->isPointerTy())
+        return ConstantPointerNull::get(pointer);
+    return ConstantExpr::getIntToPtr(
+        ConstantInt::get(Type::getInt64Ty(candidate.call->getContext()), 1), pointer);
+}
+
+class TailBinding {
+  public:
+    TailBinding(Function &entry, AAResults &aliases) : buffers_(entry, aliases) {}
+
+    // Empty: it can be bound. Else what prevents it.
+    std::string obstacle(const Candidate &candidate) {
+        if (!candidate.call->use_empty())
+            return "its error code is used";
+        if (std::string reason = buffers_.ends_with_body(candidate.buffer()); !reason.empty())
+            return reason;
+        if (candidate.what->receives && !ignores_status(candidate.status()) &&
+            !buffers_.own_variable(candidate.status()))
+            return "its status is kept";
+        return obstacle_behind(candidate);
+    }
+
+  private:
+    std::string obstacle_behind(const Candidate &candidate) {
+        SmallVector<const Instruction *, 16> starts; // of paths
+        SmallPtrSet<const BasicBlock *, 16> seen;
+        const auto enter = [&](const BasicBlock *next) {
+            if (seen.insert(next).second)
+                starts.push_back(&next->front());
+        };
+        if (const auto *invoke = dyn_cast<InvokeInst>(candidate.call))
+            enter(invoke->getNormalDest()); // C's functions throw nothing
+        else
+            starts.push_back(candidate.call->getNextNode());
+        while (!starts.empty()) {
+            const Instruction *at = starts.pop_back_val();
+            for (const Instruction *next = at; next; next = next->getNextNode())
+                if (std::string reason = crossing(candidate, *next); !reason.empty())
+                    return reason;
+            for (const BasicBlock *next : successors(at->getParent()))
+                enter(next);
+        }
+        return "";
+    }
+
+    // What speaks against `instruction` while the message of `candidate` is under way.
+    std::string crossing(const Candidate &candidate, const Instruction &instruction) {
+        if (instruction.isVolatile() || instruction.isAtomic())
+            return "it is followed by " + described(instruction);
+        if (const auto *load = dyn_cast<LoadInst>(&instruction))
+            return access(candidate, *load, load->getPointerOperand(), false);
+        if (const auto *store = dyn_cast<StoreInst>(&instruction))
+            return access(candidate, *store, store->getPointerOperand(), true);
+        if (const auto *call = dyn_cast<CallBase>(&instruction))
+            return crossing_call(candidate, *call);
+        if (isa<ResumeInst>(instruction))
+            return "it is followed by code for an exception";
+        if (instruction.mayReadOrWriteMemory())
+            return "it is followed by " + described(instruction);
+        return "";
+    }
+
+    std::string access(const Candidate &candidate, const Instruction &instruction,
+                       const Value *pointer, bool writes) {
+        if (candidate.what->receives && in_status(candidate, pointer))
+            return "its status is used by " + described(instruction);
+        if ((!writes && !candidate.what->receives) || buffers_.apart(pointer, candidate.buffer()))
+            return "";
+        return "its buffer may be touched by " + described(instruction);
+    }
+
+    bool in_status(const Candidate &candidate, const Value *pointer) {
+        const AllocaInst *variable = buffers_.own_variable(candidate.status());
+        return variable && buffers_.own_variable(pointer) == variable;
+    }
+
+    std::string crossing_call(const Candidate &candidate, const CallBase &call) {
+        if (call.isDebugOrPseudoInst() || call.isLifetimeStartOrEnd() || isa<AssumeInst>(call) ||
+            isa<NoAliasScopeDeclInst>(call) || call.doesNotAccessMemory())
+            return call.mayThrow() ? "it is followed by " + described(call) : "";
+        const PointToPoint *other = point_to_point(call);
+        if (!other)
+            other = bound_point_to_point(call);
+        if (!other)
+            return "it is followed by " + described(call);
+        if (candidate.what->synchronizes || other->synchronizes)
+            return "a synchronous send is not crossed: it is followed by " + described(call);
+        if (candidate.what->receives && !other->receives)
+            return "it is followed by a send, which may tell that it has come: " + described(call);
+        if (!candidate.what->receives && !other->receives)
+            return "";
+        if (!buffers_.apart(call.getArgOperand(PointToPoint::kBuffer), candidate.buffer()))
+            return "its buffer may overlap that of " + described(call);
+        return "";
+    }
+
+    Buffers buffers_;
+};
+
+void bind(const Candidate &candidate) {
+    CallBase &call = *candidate.call;
+    Module &module = *call.getModule();
+    IRBuilder<> builder(&call);
+    auto *slot =
+        cast<GlobalVariable>(module.getOrInsertGlobal(candidate.what->slot, builder.getPtrTy()));
+    slot->setVisibility(GlobalValue::HiddenVisibility);
+    slot->setDSOLocal(true);
+    if (candidate.what->receives && !ignores_status(candidate.status()))
+        call.setArgOperand(PointToPoint::kStatus, no_status(candidate));
+    call.setCalledOperand(builder.CreateLoad(builder.getPtrTy(), slot));
+}
+
+} // namespace
+
+bool bind_tail_calls(Function &entry, AAResults &aliases, Remarks &remarks) {
+    SmallVector<Candidate, 4> candidates;
+    for (Instruction &instruction : instructions(entry))
+        if (auto *call = dyn_cast<CallBase>(&instruction))
+            if (const PointToPoint *what = point_to_point(*call))
+                candidates.push_back({call, what});
+    TailBinding binding(entry, aliases);
+    SmallVector<Candidate, 4> bound;
+    for (const Candidate &candidate : candidates) {
+        const std::string reason = binding.obstacle(candidate);
+        if (reason.empty()) {
+            bound.push_back(candidate);
+            remarks.done("Bound", *candidate.call,
+                         Twine(candidate.what->name) +
+                             " is bound to its task, which ends without waiting for it");
+            continue;
+        }
+        remarks.missed("NotBound", *candidate.call,
+                       Twine(candidate.what->name) + " suspends its task: " + reason);
+        if (candidate.what->receives)
+            remarks.note("StockHang", *candidate.call,
+                         "this receive inside a task can hang under a stock OpenMP runtime");
+    }
+    for (const Candidate &candidate : bound)
+        bind(candidate);
+    return !bound.empty();
+}
+
+} // namespace sennit::pass
