@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 
-KINDS = ("omp", "mpi", "unit", "apps", "tools", "sim", "stress", "bench", "valgrind")
+KINDS = ("omp", "mpi", "unit", "apps", "tools", "sim", "stress", "bench", "valgrind", "pass")
 TEST = re.compile(rf"(?:{'|'.join(KINDS)})\.[\w.*/-]+")
 CODE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")

@@ -29,7 +29,7 @@ def left_out(*off, more=()):
 def test_one_mpi_and_gcc_alone():
     line, plan = left_out("SENNIT_MPICH_CC", "SENNIT_CLANG", "SENNIT_GFORTRAN", "SENNIT_FLANG",
                           "SENNIT_SIMGRID_LIBRARY")
-    for words in ("Clang", "GCC (gfortran)", "Flang", "mpich", "simgrid"):
+    for words in ("Clang", "GCC (gfortran)", "Flang", "plug-in", "mpich", "simgrid"):
         assert words in line, line
     assert "openmpi" not in line, line
     assert "-o lib/libsennit-openmpi.so" in plan and "-o lib/libsennit-mpich" not in plan
@@ -37,8 +37,9 @@ def test_one_mpi_and_gcc_alone():
 
 
 def test_the_other_mpi():
-    line, plan = left_out("SENNIT_OPENMPI_CC")
+    line, plan = left_out("SENNIT_OPENMPI_CC", "SENNIT_LLVM_INCLUDE")
     assert "openmpi" in line and "mpich" not in line, line
+    assert "plug-in" in line and "libsennit-pass" not in plan, line
     assert "-o lib/libsennit-mpich.so" in plan and "-o lib/libsennit-openmpi" not in plan
 
 

@@ -3,6 +3,7 @@
 // them share, the work is done in run.cpp, doctor.cpp and the like.
 #include "bench.h"
 #include "command_line.h"
+#include "compile.h"
 #include "doctor.h"
 #include "failure.h"
 #include "installation.h"
@@ -82,6 +83,10 @@ Command::Command()
     simulate_ = std::make_unique<Simulate>(app_);
     add_report();
     app_.add_subcommand("bench", "measure: sennit bench cholesky [--quick]; --help says more");
+    app_.add_subcommand("cc", "compile so that tasks need not wait in MPI: sennit cc [compiler] "
+                              "arguments; also sennit c++ and sennit ftn");
+    for (const char *name : {"c++", "ftn"})
+        app_.add_subcommand(name, "as sennit cc, for C++ and Fortran")->group("");
 }
 
 void Command::add_doctor() {
@@ -132,6 +137,8 @@ int Command::run(int count, char **arguments) {
     const std::vector<std::string> words(arguments + 1, arguments + count);
     if (!words.empty() && words[0] == "bench")
         run_bench({words.begin() + 1, words.end()}, Installation::locate());
+    if (!words.empty() && is_compiler_command(words[0]))
+        run_compiler(words, Installation::locate());
     try {
         parse(words);
     } catch (const CLI::Success &success) {

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiler plug-in, through `sennit cc`: what it says of each call, and what its programs do.
+
+    accept/ refuse/   a line `// done: text` or `// missed: text` behind a call is the remark that has
+                      to come, and no other may; both MPIs
+    run/              programs: `// suspensions: N` under Sennit, on all ranks together; `// stock`: it
+                      also runs under the stock runtime; the untransformed program suspends tasks
+
+usage: pass_test.py remarks|run MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
+"""
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+WHAT, MPI, MPICC, MPICXX, MPIEXEC, SENNIT, PLUGIN, SOURCE = sys.argv[1:9]
+NAMES = sys.argv[9:]
+KINDS = {"-Rpass=sennit": "done", "-Rpass-missed=sennit": "missed"}
+# clang is asked for by `sennit cc`; without it as here.
+ENVIRONMENT = {**os.environ, "MPICH_CC": "clang-19", "OMPI_CC": "clang-19", "MPICH_CXX": "clang++-19",
+               "OMPI_CXX": "clang++-19", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+LIMIT = 120
+
+
+def sources(*folders):
+    found = [path for folder in folders for path in sorted(glob.glob(os.path.join(SOURCE, folder, "*.c*")))]
+    return [path for path in found if not NAMES or os.path.basename(path).split(".")[0] in NAMES]
+
+
+def compile_command(path, *options):
+    cxx = path.endswith(".cpp")
+    flags = ["-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-std=c++20"] if cxx else ["-std=gnu11"]
+    return [SENNIT, "c++" if cxx else "cc", MPICXX if cxx else MPICC, "-O2", "-fopenmp", "-Wall", "-Wextra",
+            "-Werror", *flags, *options, path]
+
+
+def expected(path):
+    with open(path, encoding="utf-8") as file:
+        return sorted((number, kind, re.sub(r"line \+(\d+)", lambda n: f"line {number + int(n[1])}", text)) for number, line in enumerate(file, 1)
+                      for kind, text in re.findall(r"// (done|missed): (.*?)(?= // |$)", line.rstrip()))
+
+
+def remarks(path):
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(compile_command(path, *KINDS, "-c", "-o", os.path.join(folder, "o")), text=True,
+                              capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
+    assert done.returncode == 0, done.stderr
+    said = re.findall(r"^(.*?):(\d+):\d+: remark: (.*) \[(-Rpass[\w-]*=sennit)\]$", done.stderr, re.MULTILINE)
+    # A call that was inlined at several places has one remark for each.
+    return sorted({(int(line), KINDS[option], text) for _, line, text, option in said})
+
+
+def test_remarks():
+    paths = sources("accept", "refuse")
+    assert paths
+    for path in paths:
+        wanted, found = expected(path), remarks(path)
+        assert wanted and wanted == found, f"{path}\n  wanted {wanted}\n  found  {found}"
+        kinds = {kind for _, kind, _ in wanted}
+        assert ("done" if os.path.basename(os.path.dirname(path)) == "accept" else "missed") in kinds, path
+
+
+class Built:
+    def __init__(self, folder, path, plain=False):
+        self.path = os.path.join(folder, "plain" if plain else "program")
+        command = compile_command(path, "-o", self.path)
+        if plain:
+            command = command[2:]
+        done = subprocess.run(command, text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
+        assert done.returncode == 0, done.stderr
+
+    def run(self, *command, threads):
+        environment = {**ENVIRONMENT, "OMP_NUM_THREADS": str(threads)}
+        done = subprocess.run([*command, self.path], text=True, capture_output=True, env=environment,
+                              timeout=LIMIT, check=False)
+        assert done.returncode == 0, (command, threads, done.stdout, done.stderr)
+
+    def suspensions(self, threads):
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["SENNIT_STATS"] = ENVIRONMENT["SENNIT_STATS"] = os.path.join(folder, "rank")
+            try:
+                self.run(SENNIT, "run", "-n", "2", "--threads", str(threads), threads=threads)
+            finally:
+                del ENVIRONMENT["SENNIT_STATS"]
+            numbers = []
+            for path in glob.glob(os.path.join(folder, "rank.*")):
+                with open(path, encoding="utf-8") as file:
+                    numbers.append(json.load(file)["tasks_suspended"])
+        assert len(numbers) == 2, numbers
+        return sum(numbers)
+
+
+def test_run():
+    paths = sources("run")
+    assert paths
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        with tempfile.TemporaryDirectory() as folder:
+            built = Built(folder, path)
+            for threads in (1, 2):
+                number = built.suspensions(threads)
+                if wanted := re.search(r"// suspensions: (\d+)", text):
+                    assert number == int(wanted[1]), (path, threads, number)
+            if "// stock" in text:
+                stock = [MPIEXEC, "-n", "2"] + (["--oversubscribe"] if MPI == "openmpi" else [])
+                built.run(*stock, threads=2)
+            if "// plain suspends" in text:
+                assert Built(folder, path, plain=True).suspensions(1) > 0, path
+
+
+test_remarks() if WHAT == "remarks" else test_run()

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile.h"
+
+#include "failure.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <unistd.h>
+
+namespace sennit::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A language: MPI's wrapper for it, the compiler that can load the plug-in, and how the wrappers of
+// MPICH and Open MPI are told to use that one.
+struct Language {
+    const char *command;
+    const char *wrapper;
+    const char *compiler;
+    std::array<const char *, 2> variables;
+};
+constexpr Language kLanguages[] = {
+    {"cc", "mpicc", "clang-19", {"MPICH_CC", "OMPI_CC"}},
+    {"c++", "mpicxx", "clang++-19", {"MPICH_CXX", "OMPI_CXX"}},
+    {"ftn", "mpif90", "flang-new-19", {"MPICH_FC", "OMPI_FC"}},
+};
+
+const Language *language_of(const std::string &command) {
+    for (const Language &language : kLanguages)
+        if (command == language.command)
+            return &language;
+    return nullptr;
+}
+
+bool is_program(const std::string &path) {
+    std::error_code ignored;
+    return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+}
+
+bool found_in_path(const std::string &name) {
+    const char *path = std::getenv("PATH");
+    for (std::string_view left = path ? path : ""; !left.empty();) {
+        const std::size_t end = std::min(left.find(':'), left.size());
+        if (is_program(std::string(left.substr(0, end)) + "/" + name))
+            return true;
+        left.remove_prefix(std::min(end + 1, left.size()));
+    }
+    return false;
+}
+
+bool names_compiler(const std::string &word) {
+    if (word.empty() || word[0] == '-')
+        return false;
+    return word.find('/') == std::string::npos ? found_in_path(word) : is_program(word);
+}
+
+// Does the compiler link, with these arguments?
+bool links(const std::vector<std::string> &arguments) {
+    constexpr std::string_view kNoLink[] = {
+        "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-show", "--showme", "-###"};
+    bool any_input = false;
+    for (const std::string &argument : arguments) {
+        if (std::find(std::begin(kNoLink), std::end(kNoLink), argument) != std::end(kNoLink))
+            return false;
+        any_input |= !argument.empty() && argument[0] != '-';
+    }
+    return any_input;
+}
+
+// The first line of what the compiler says of its version.
+std::string version_of(const std::string &compiler) {
+    std::string quoted = "'";
+    for (const char c : compiler)
+        quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    std::FILE *pipe = popen((quoted + "' --version 2>/dev/null").c_str(), "re"); // NOLINT: quoted
+    char line[256] = "";
+    if (pipe) {
+        if (!std::fgets(line, sizeof line, pipe))
+            line[0] = 0;
+        while (std::getc(pipe) != EOF) {
+        }
+        pclose(pipe);
+    }
+    line[std::strcspn(line, "\n")] = 0;
+    return line;
+}
+
+} // namespace
+
+bool is_compiler_command(const std::string &word) {
+    return language_of(word) != nullptr;
+}
+
+std::vector<std::string> compiler_command(const std::vector<std::string> &words,
+                                          const std::string &plugin, const std::string &library) {
+    const Language &language = *language_of(words[0]);
+    std::vector<std::string> arguments(words.begin() + 1, words.end());
+    std::string compiler = language.wrapper;
+    if (!arguments.empty() && names_compiler(arguments[0])) {
+        compiler = arguments[0];
+        arguments.erase(arguments.begin());
+    }
+    const bool program = links(arguments);
+    std::vector<std::string> command = {compiler, "-fpass-plugin=" + plugin};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    if (program)
+        command.push_back(library);
+    return command;
+}
+
+void run_compiler(const std::vector<std::string> &words, const Installation &installation) {
+    const Language &language = *language_of(words[0]);
+    const std::string plugin = installation.library_folder() + "/libsennit-pass.so";
+    const std::string library = installation.library_folder() + "/libsennit-pass.a";
+    for (const std::string &file : {plugin, library})
+        if (!is_program(file) && !fs::exists(file))
+            fail("{} is missing: build Sennit where llvm-19-dev and clang-19 are installed", file);
+    for (const char *variable : language.variables)
+        setenv(variable, language.compiler, 0);
+    std::vector<std::string> command = compiler_command(words, plugin, library);
+    const std::string version = version_of(command[0]);
+    if (version.find("version 19.") == std::string::npos)
+        fail("the plug-in is for clang 19 and flang 19, not for '{}' ({}): sennit {} {} ..., or "
+             "{}={} for MPI's wrapper",
+             command[0], version.empty() ? "it does not run" : version, language.command,
+             language.compiler, language.variables[0], language.compiler);
+    std::vector<char *> pointers;
+    pointers.reserve(command.size() + 1);
+    for (std::string &word : command)
+        pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    execvp(pointers[0], pointers.data());
+    fail("{} cannot be started ({})", command[0], std::strerror(errno));
+}
+
+} // namespace sennit::tool
