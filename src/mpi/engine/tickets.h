@@ -109,6 +109,7 @@ class Tickets {
     void take_new();
     void shuffle();
     void complete(int at, const MPI_Status &status, int error, bool unraised);
+    int test_one(int at);
     int find_failure(Rotation::Slice slice);
     int test_requests(Rotation::Slice slice);
     int test_special(Rotation::Slice slice);

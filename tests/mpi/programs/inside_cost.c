@@ -167,6 +167,53 @@ static void detached_chain(int count) {
     }
 }
 
+/* Two chains that send each other messages in turns, as two ranks would: whoever receives waits. */
+static void leg(int chain, int i, enum wait wait, omp_event_handle_t event) {
+    MPI_Request request;
+    const int from = 10 + chain, to = 11 - chain;
+    const bool sends = (i + chain) % 2 == 0;
+    if (wait == BLOCKING) {
+        if (sends)
+            MPI_Send(&out[chain], 1, MPI_INT, 0, to, MPI_COMM_SELF);
+        else
+            MPI_Recv(&in[chain], 1, MPI_INT, 0, from, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+        return;
+    }
+    if (sends)
+        MPI_Isend(&out[chain], 1, MPI_INT, 0, to, MPI_COMM_SELF, &request);
+    else
+        MPI_Irecv(&in[chain], 1, MPI_INT, 0, from, MPI_COMM_SELF, &request);
+    if (wait == BOUND)
+        TAMPI_Iwait(&request, MPI_STATUS_IGNORE);
+    else
+        MPIX_Detach(&request, fulfil, (void *)event);
+}
+
+static void turns(int count, enum wait wait) {
+#pragma omp parallel num_threads(1)
+#pragma omp single
+    for (int i = 0; i < 2 * count; ++i)
+        for (int chain = 1; chain >= 0; --chain) {
+            if (wait == DETACHED) {
+                omp_event_handle_t event;
+#pragma omp task depend(inout : in[chain]) firstprivate(chain, i, wait) detach(event)
+                leg(chain, i, wait, event);
+            } else {
+#pragma omp task depend(inout : in[chain]) firstprivate(chain, i, wait)
+                leg(chain, i, wait, (omp_event_handle_t)0);
+            }
+        }
+}
+static void turns_blocking(int count) {
+    turns(count, BLOCKING);
+}
+static void turns_bound(int count) {
+    turns(count, BOUND);
+}
+static void turns_detached(int count) {
+    turns(count, DETACHED);
+}
+
 static const struct {
     const char *name;
     void (*trips)(int count);
@@ -180,6 +227,9 @@ static const struct {
     {"detached", detached, false},
     {"bound_chain", bound_chain, true},
     {"detached_chain", detached_chain, true},
+    {"turns_blocking", turns_blocking, false},
+    {"turns_bound", turns_bound, false},
+    {"turns_detached", turns_detached, false},
 };
 
 int main(int argc, char **argv) {
