@@ -79,16 +79,17 @@ void Worker::rest() {
     settle_groups();
     if (poll::pending()) {
         Worker *poller = g_idle_poller.load(std::memory_order_relaxed);
-        const std::uint64_t idle_ticks = ticks() - idle_since();
-        const bool patient = idle_ticks < patience();
+        // Asked only where it matters: to read the clock takes a good part of what a poll takes.
+        const auto idle_ticks = [this] { return ticks() - idle_since(); };
+        const auto patient = [&] { return idle_ticks() < patience(); };
         // Who has suspended tasks of his own polls himself: what he finds he can resume at once.
         // Not for ever, or no idle worker with suspended tasks would sleep.
-        if (suspended.any() && poller && poller != this && patient) {
+        if (suspended.any() && poller && poller != this && patient()) {
             g_idle_poller.store(this, std::memory_order_seq_cst);
             poller = this;
         }
         if (poller == this || (!poller && g_idle_poller.compare_exchange_strong(poller, this))) {
-            const bool naps = idle_rounds_ >= kPollsBeforeNap || (crowded() && !patient);
+            const bool naps = idle_rounds_ >= kPollsBeforeNap || (crowded() && !patient());
             if (naps) // what rings from now on is found by this poll, or ends the nap
                 listen();
             if (poll(true) > 0) {
@@ -99,7 +100,7 @@ void Worker::rest() {
             if (naps)
                 sleep();
             else if (crowded() || (idle_rounds_ > kPollsBeforeYield &&
-                                   idle_ticks > kSpinPollsUs * ticks_per_us()))
+                                   idle_ticks() > kSpinPollsUs * ticks_per_us()))
                 yield_processor();
             else
                 cpu_relax();
