@@ -48,7 +48,10 @@ class Callbacks {
     // others can call it, they do.
     bool too_many(Function function);
     // From now on there may be callbacks: blocking calls look whether they are in one.
-    static void expect() { attend_to(kCallbacks); }
+    static void expect() {
+        if ((g_attention.load(std::memory_order_relaxed) & kCallbacks) == 0)
+            attend_to(kCallbacks);
+    }
     // This function, one of ours, does not block.
     void never_blocks(Function function);
     // That are called elsewhere and have not returned.
