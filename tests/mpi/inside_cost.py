@@ -20,16 +20,15 @@ def main():
     parser.add_argument("--omp-folder", required=True)
     options = parser.parse_args()
     settings = {"LD_PRELOAD": options.mpi_library, "LD_LIBRARY_PATH": options.omp_folder,
-                "SENNIT_POLICY": options.policy}
+                "SENNIT_POLICY": options.policy,
+                "SENNIT_POLL_US": "0"}  # as often as it may, or the machine's speed would be counted
     bare = outside_cost.instructions_per_call(options.program, {}, "outside")
     if bare < 10:
         sys.exit("inside_cost.py: nothing was counted")
     over = False
     for word in options.limits.split(","):
         how, limit = word.split("=")
-        # Who waits polls: as often as it may, or the count would depend on the machine's speed.
-        polls = {"SENNIT_POLL_US": "0"} if how.startswith("turns") else {}
-        ours = outside_cost.instructions_per_call(options.program, settings | polls, how)
+        ours = outside_cost.instructions_per_call(options.program, settings, how)
         over |= ours - bare > float(limit)
         print(f"instructions per trip: {bare:.0f} bare and outside, {ours:.0f} {how} under {options.policy}, "
               f"{ours - bare:.0f} more (limit {limit})")
