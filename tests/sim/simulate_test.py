@@ -116,6 +116,12 @@ if (pathlib.Path(SENNIT).parent.parent / "lib/sennit-simgrid").exists():
         refused("pair.xml:1", *pair, "--quiet")
         refused("cannot be read", *pair[:-1], f"{folder}/nowhere.xml", "--quiet")
 
+# What is simulated has to be said; a folder alone is taken for a trace that somebody has recorded.
+refused("use cholesky, gauss-seidel, trace FOLDER, pool or front")
+refused("'frobnicate' is unknown: use", "frobnicate")
+refused("by: sennit simulate trace /tmp", "/tmp")
+refused("sennit: ", "/tmp", "cholesky", "--bogus")
+
 # A simulated run is a trace, and the report's numbers are the simulation's.
 with tempfile.TemporaryDirectory() as folder:
     for row in results("cholesky", "--n", "8192", "--policy", "fifo,fa", "--tied", "0", "--trace", folder):

@@ -69,6 +69,7 @@ struct Simulate::State {
     std::unique_ptr<SimulatePool> pool;
     std::unique_ptr<SimulateFront> front;
 
+    std::string unknown; // what is given in place of a workload
     std::string folder;
     std::shared_ptr<const sim::Replay> replay;
     Machine machine;
@@ -205,7 +206,8 @@ Simulate::Simulate(CLI::App &app, sim::MakeFabric *fabric) : state_(std::make_un
     state.fabric = fabric;
     state.app = app.add_subcommand(
         "simulate", "what a policy, more ranks or another network would do, on a virtual machine");
-    state.app->require_subcommand(1);
+    state.app->require_subcommand(0, 1); // refuse_without_workload() says it
+    state.app->add_option("what", state.unknown)->group("");
 
     state.cholesky = state.app->add_subcommand("cholesky", "a distributed blocked factorization");
     auto &cholesky = state.cholesky_options;
@@ -506,6 +508,14 @@ class Scratch {
     fail("{} cannot be started: {}", program, std::strerror(errno));
 }
 
+[[noreturn]] void refuse_without_workload(const std::string &given) {
+    if (std::filesystem::is_directory(given))
+        fail("what was recorded in a folder is simulated by: sennit simulate trace {}", given);
+    const std::string what =
+        given.empty() ? "simulate what?" : fmt::format("'{}' is unknown:", given);
+    fail("{} use cholesky, gauss-seidel, trace FOLDER, pool or front", what);
+}
+
 } // namespace
 
 int Simulate::run(char **arguments) {
@@ -514,6 +524,8 @@ int Simulate::run(char **arguments) {
         return state.pool->run();
     if (state.front->chosen())
         return state.front->run();
+    if (state.app->get_subcommands().empty())
+        refuse_without_workload(state.unknown);
     if (state.network == "simgrid")
         state.machine.network = sim::Network::simgrid;
     else if (state.network != "loggp")
