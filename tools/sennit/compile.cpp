@@ -124,6 +124,9 @@ void run_compiler(const std::vector<std::string> &words, const Installation &ins
             fail("{} is missing: build Sennit where llvm-19-dev and clang-19 are installed", file);
     for (const char *variable : language.variables)
         setenv(variable, language.compiler, 0);
+    // ccache does not know that the result depends on the plug-in.
+    const char *files = std::getenv("CCACHE_EXTRAFILES");
+    setenv("CCACHE_EXTRAFILES", (files && *files ? files + (":" + plugin) : plugin).c_str(), 1);
     std::vector<std::string> command = compiler_command(words, plugin, library);
     const std::string version = version_of(command[0]);
     if (version.find("version 19.") == std::string::npos)
