@@ -4,6 +4,7 @@
 #include "program/marks_format.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Instructions.h"
@@ -100,6 +101,16 @@ const PointToPoint *bound_point_to_point(const llvm::CallBase &call) {
         if (slot->getName() == one.slot)
             return &one;
     return nullptr;
+}
+
+// MPICH's handles are integers, those of Open MPI and of the standard ABI are pointers.
+llvm::Constant *no_status(const llvm::CallBase &call) {
+    llvm::LLVMContext &context = call.getContext();
+    auto *pointer = llvm::PointerType::getUnqual(context);
+    if (call.getArgOperand(PointToPoint::kCommunicator)->getType()->isPointerTy())
+        return llvm::ConstantPointerNull::get(pointer);
+    return llvm::ConstantExpr::getIntToPtr(
+        llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), 1), pointer);
 }
 
 Effects effects_of(StringRef symbol) {

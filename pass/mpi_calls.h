@@ -18,6 +18,7 @@ struct PointToPoint {
     bool synchronizes; // it returns when the other side has come: nothing may cross it
 
     static constexpr unsigned kBuffer = 0;
+    static constexpr unsigned kCommunicator = 5;
     static constexpr unsigned kStatus = 6; // of a receive
     unsigned arguments() const { return receives ? 7 : 6; }
 };
@@ -26,6 +27,9 @@ struct PointToPoint {
 const PointToPoint *point_to_point(const llvm::CallBase &call);
 // The same for one whose request-free form the pass has called instead.
 const PointToPoint *bound_point_to_point(const llvm::CallBase &call);
+
+// MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE of the MPI whose point-to-point call this is.
+llvm::Constant *no_status(const llvm::CallBase &call);
 
 // What the function with this name, declared here and defined elsewhere, does: bits of
 // program/marks_format.h. `known`: it is in the tables. C's and Fortran's names.

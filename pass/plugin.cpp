@@ -2,19 +2,23 @@
 // The plug-in for clang-19 and flang-new-19 (-fpass-plugin): what it does, and when.
 //
 //     before all     MPI's declarations say that blocking calls keep no pointer
-//     at the end     calls that end tasks are bound; marks are written
+//     at the end     calls that end tasks are bound, other sends batched; marks are written
 //
 // At the end the compiler has inlined what a task calls. Without optimization it has not, and local
 // variables are in memory: nothing is bound then, but marks are written at every level.
+#include "batching.h"
 #include "marks_writer.h"
 #include "mpi_calls.h"
 #include "tail_binding.h"
 #include "task_entries.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
 
 namespace {
 
@@ -53,11 +57,30 @@ class Transformation : public PassInfoMixin<Transformation> {
             Remarks remarks(functions.getResult<OptimizationRemarkEmitterAnalysis>(*task));
             changed |= bind_tail_calls(*task, functions.getResult<AAManager>(*task), remarks);
         }
+        for (Function &function : module) {
+            if (!optimized_ || function.isDeclaration() || function.hasOptNone() ||
+                !sends(function))
+                continue;
+            // Loops have one way in, and ways out of their own.
+            functions.invalidate(function, LoopSimplifyPass().run(function, functions));
+            Remarks remarks(functions.getResult<OptimizationRemarkEmitterAnalysis>(function));
+            changed |= batch_sends(function, functions.getResult<AAManager>(function),
+                                   functions.getResult<LoopAnalysis>(function), remarks);
+        }
         changed |= write_marks(module, tasks, Triple(module.getTargetTriple()));
         return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
     }
 
   private:
+    // What has no call of interest costs no analysis.
+    static bool sends(Function &function) {
+        for (Instruction &instruction : instructions(function))
+            if (const auto *call = dyn_cast<CallBase>(&instruction))
+                if (point_to_point(*call))
+                    return true;
+        return false;
+    }
+
     bool optimized_;
 };
 

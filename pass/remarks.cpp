@@ -22,6 +22,8 @@ void emit(llvm::OptimizationRemarkEmitter &emitter, llvm::StringRef name,
 
 std::string kind_of(const llvm::Instruction &instruction) {
     if (const auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
+        if (call->isLifetimeStartOrEnd())
+            return "a variable that begins or ends there";
         const llvm::Function *function = call->getCalledFunction();
         return function ? "a call of " + llvm::demangle(function->getName())
                         : "a call through a pointer";

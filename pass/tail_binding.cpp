@@ -35,16 +35,6 @@ bool ignores_status(const Value *status) {
            cast<ConstantInt>(expression->getOperand(0))->isOne();
 }
 
-// MPICH's handles are integers, those of Open MPI and of the standard ABI are pointers.
-Constant *no_status(const Candidate &candidate) {
-    const Value *communicator = candidate.call->getArgOperand(PointToPoint::kStatus - 1);
-    auto *pointer = PointerType::getUnqual(candidate.call->getContext());
-    if (communicator->getType()->isPointerTy())
-        return ConstantPointerNull::get(pointer);
-    return ConstantExpr::getIntToPtr(
-        ConstantInt::get(Type::getInt64Ty(candidate.call->getContext()), 1), pointer);
-}
-
 class TailBinding {
   public:
     TailBinding(Function &entry, AAResults &aliases) : buffers_(entry, aliases) {}
@@ -126,9 +116,9 @@ class TailBinding {
             return "it is followed by " + described(call);
         if (candidate.what->synchronizes || other->synchronizes)
             return "a synchronous send is not crossed: it is followed by " + described(call);
-        if (candidate.what->receives && !other->receives)
-            return "it is followed by a send, which may tell that it has come: " + described(call);
-        if (!candidate.what->receives && !other->receives)
+        if (candidate.what->receives)
+            return "its arrival may be what allows " + described(call);
+        if (!other->receives)
             return "";
         if (!buffers_.apart(call.getArgOperand(PointToPoint::kBuffer), candidate.buffer()))
             return "its buffer may overlap that of " + described(call);
@@ -147,7 +137,7 @@ void bind(const Candidate &candidate) {
     slot->setVisibility(GlobalValue::HiddenVisibility);
     slot->setDSOLocal(true);
     if (candidate.what->receives && !ignores_status(candidate.status()))
-        call.setArgOperand(PointToPoint::kStatus, no_status(candidate));
+        call.setArgOperand(PointToPoint::kStatus, no_status(*candidate.call));
     call.setCalledOperand(builder.CreateLoad(builder.getPtrTy(), slot));
 }
 

@@ -7,9 +7,10 @@
 //   - the buffer outlives the body, and nobody wants the status or the error code;
 //   - on no path behind the call the body touches the buffer (of a send: writes it), or does what
 //     other threads or ranks could see: calls, atomic operations, fences, volatile accesses;
-//   - but for other calls of this kind. These are posted in the same order. A receive is not
-//   crossed
-//     by a send, which may tell others that it has come, and nothing crosses a synchronous send.
+//   - but for other calls of this kind. These are posted in the same order. Nothing crosses a
+//     receive: a send might tell others that it has come, and another receive might write what they
+//     may touch until then (a window, memory that processes share). Nothing crosses a synchronous
+//     send.
 // What others may see of a task is its end: dependences, taskwait and barriers wait for the
 // message.
 #pragma once

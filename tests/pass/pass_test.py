@@ -39,7 +39,7 @@ def compile_command(path, *options):
 
 def expected(path):
     with open(path, encoding="utf-8") as file:
-        return sorted((number, kind, re.sub(r"line \+(\d+)", lambda n: f"line {number + int(n[1])}", text)) for number, line in enumerate(file, 1)
+        return sorted((number, kind, re.sub(r"line ([+-]\d+)", lambda n: f"line {number + int(n[1])}", text)) for number, line in enumerate(file, 1)
                       for kind, text in re.findall(r"// (done|missed): (.*?)(?= // |$)", line.rstrip()))
 
 

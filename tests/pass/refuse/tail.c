@@ -128,7 +128,7 @@ void receive_then_send(int other) {
     static double in[8], out[8];
 #pragma omp task depend(in : out) depend(out : in)
     {
-        MPI_Recv(in, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv suspends its task: it is followed by a send, which may tell that it has come: a call of MPI_Send (line +1)
+        MPI_Recv(in, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv suspends its task: its arrival may be what allows a call of MPI_Send (line +1)
         MPI_Send(out, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD); // done: MPI_Send is bound to its task, which ends without waiting for it
     }
 }
@@ -142,11 +142,20 @@ void synchronous_then_receive(int other) {
     }
 }
 
-void may_overlap(int from) {
+void receive_then_receive(int from) {
     double *x = blocks[0], *y = blocks[1];
 #pragma omp task depend(out : x[0], y[0])
     {
-        MPI_Recv(x, 8, MPI_DOUBLE, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv suspends its task: its buffer may overlap that of a call of MPI_Recv (line +1)
+        MPI_Recv(x, 8, MPI_DOUBLE, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv suspends its task: its arrival may be what allows a call of MPI_Recv (line +1)
         MPI_Recv(y, 8, MPI_DOUBLE, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is bound to its task, which ends without waiting for it
+    }
+}
+
+void may_overlap(int other) {
+    double *x = blocks[0], *y = blocks[1];
+#pragma omp task depend(in : x[0]) depend(out : y[0])
+    {
+        MPI_Send(x, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD); // missed: MPI_Send suspends its task: its buffer may overlap that of a call of MPI_Recv (line +1)
+        MPI_Recv(y, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is bound to its task, which ends without waiting for it
     }
 }

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random MPI task programs, transformed by the plug-in and not: do both leave the same numbers?
+
+A program is a list of messages between two ranks. Each rank makes its tasks in the order of that list, so
+nothing can deadlock where tasks are suspended. How a message is sent and received is drawn from forms that the
+plug-in transforms and from forms that it must refuse. All random numbers come from the seed.
+
+usage: random_programs.py MPI MPICC SENNIT SEED [FILES [PROGRAMS-A-FILE]]
+"""
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+MPI, MPICC, SENNIT = sys.argv[1:4]
+SEED, FILES, PROGRAMS = (int(word) for word in sys.argv[4:] + ["4", "40"][len(sys.argv) - 5:])
+ENVIRONMENT = {**os.environ, "MPICH_CC": "clang-19", "OMPI_CC": "clang-19", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+               "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+BUFFERS, LONGEST = 6, 12000
+
+HEAD = f"""
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+enum {{ BUFFERS = {BUFFERS}, LONGEST = {LONGEST} }};
+static double fixed[BUFFERS][LONGEST];
+double *b[BUFFERS];
+static int rank;
+static void mix(double *x, int n, double c) {{
+    for (int k = 0; k < n; ++k)
+        x[k] = x[k] * 0.5 + c + k;
+}}
+"""
+MAIN = """
+int main(int argc, char **argv) {{
+    int provided;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < BUFFERS; ++i)
+        b[i] = fixed[i];
+    void (*const programs[])(void) = {{{names}}};
+    for (int p = 0; p < {count}; ++p) {{
+        for (int i = 0; i < BUFFERS; ++i)
+            for (int k = 0; k < LONGEST; ++k)
+                b[i][k] = rank * 1000 + i * 10 + k % 7;
+#pragma omp parallel
+#pragma omp single
+        programs[p]();
+        double sum = 0;
+        for (int i = 0; i < BUFFERS; ++i)
+            for (int k = 0; k < LONGEST; ++k)
+                sum = sum * 0.999 + b[i][k];
+        double sums[2] = {{0, 0}};
+        MPI_Gather(&sum, 1, MPI_DOUBLE, sums, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        if (rank == 0)
+            printf("%d %.17g %.17g\\n", p, sums[0], sums[1]);
+    }}
+    MPI_Finalize();
+    return 0;
+}}
+"""
+
+
+class Program:
+    def __init__(self, dice, name):
+        self.dice = dice
+        self.name = name
+        self.tag = 0
+
+    def task(self, access, buffers, body):
+        clauses = " ".join(f"depend({access}: b[{i}][0])" for i in sorted(set(buffers)))
+        extra = self.dice.choice(["", "", "", " if(0)", " final(1)", " untied", " mergeable", " priority(1)"])
+        return f"#pragma omp task {clauses}{extra}\n{{ {body} }}\n"
+
+    def send(self, i, n, tag):
+        call = f"MPI_Send(b[{i}], {n}, MPI_DOUBLE, 1 - rank, {tag}, MPI_COMM_WORLD);"
+        c = self.dice.randrange(9)
+        form = self.dice.choice(["plain", "plain", "pointer", "pointer", "before", "after", "copy", "error", "sync"])
+        if form == "plain":
+            return self.task("in", [i], call)
+        if form == "pointer":
+            return f"{{ double *x = b[{i}]; " + "\n" + self.task("in", [i], call.replace(f"b[{i}]", "x")) + "}\n"
+        if form == "before":
+            return self.task("inout", [i], f"mix(b[{i}], {n}, {c}); {call}")
+        if form == "after":
+            return self.task("inout", [i], f"{call} mix(b[{i}], {n}, {c});")
+        if form == "copy":
+            return self.task("in", [i], f"double own[8]; memcpy(own, b[{i}], sizeof own); "
+                             + call.replace(f"b[{i}]", "own").replace(f" {n},", f" {min(n, 8)},"))
+        if form == "error":
+            return self.task("inout", [i], f"b[{i}][0] += 1 + {call}")
+        return self.task("in", [i], call.replace("Send", "Ssend"))
+
+    def receive(self, i, n, tag):
+        call = f"MPI_Recv(b[{i}], {n}, MPI_DOUBLE, 1 - rank, {tag}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+        status = call.replace("MPI_STATUS_IGNORE", "&s")
+        form = self.dice.choice(["plain", "plain", "pointer", "unread", "read", "after", "any"])
+        if form == "plain":
+            return self.task("inout", [i], call)
+        if form == "pointer":
+            return f"{{ double *x = b[{i}]; " + "\n" + self.task("inout", [i], call.replace(f"b[{i}]", "x")) + "}\n"
+        if form == "unread":
+            return self.task("inout", [i], f"MPI_Status s; {status}")
+        if form == "read":
+            return self.task("inout", [i], f"MPI_Status s; {status} b[{i}][0] += s.MPI_TAG;")
+        if form == "after":
+            return self.task("inout", [i], f"{call} mix(b[{i}], {n}, 3);")
+        return self.task("inout", [i], f"MPI_Status s; {status.replace('1 - rank', 'MPI_ANY_SOURCE')} "
+                         f"b[{i}][1] += s.MPI_SOURCE;")
+
+    def several(self, n):
+        """Sends of one task or of the creator, in a row or in a loop; a task for each receive."""
+        count = self.dice.randint(2, 4)
+        first = self.dice.randrange(BUFFERS)
+        which = [(first + k) % BUFFERS for k in range(count)]
+        arguments = f"{n}, MPI_DOUBLE, 1 - rank, {self.tag} + k, MPI_COMM_WORLD"
+        if self.dice.random() < 0.5:
+            body = f"for (int k = 0; k < {count}; ++k) MPI_Send(b[({first} + k) % BUFFERS], {arguments});"
+        else:
+            body = " ".join(f"MPI_Send(b[{i}], {arguments.replace('+ k', f'+ {k}')});" for k, i in enumerate(which))
+        if self.dice.random() < 0.5:
+            body += f" MPI_Send(b[{first}], 1, MPI_DOUBLE, 1 - rank, {self.tag + count}, MPI_COMM_WORLD);"
+            which.append(first)
+        if self.dice.random() < 0.3:
+            body += f" mix(b[{first}], {n}, 2);"
+        sends = self.task("inout", which, body)
+        if self.dice.random() < 0.3: # by the creator itself, when all that was before is over
+            sends = f"#pragma omp taskwait\n{body}\n"
+        receives = ""
+        for k, _ in enumerate(which):
+            to = self.dice.randrange(BUFFERS)
+            receives += self.receive(to, n if k < count else 1, self.tag + k)
+        self.tag += len(which)
+        return sends, receives
+
+    def step(self):
+        n = self.dice.choice([1, 8, 200, 3000, LONGEST])
+        if self.dice.random() < 0.3:
+            sends, receives = self.several(n)
+        else:
+            sends = self.send(self.dice.randrange(BUFFERS), n, self.tag)
+            receives = self.receive(self.dice.randrange(BUFFERS), n, self.tag)
+            self.tag += 1
+        return (sends, receives) if self.dice.random() < 0.5 else (receives, sends)
+
+    def text(self):
+        steps = [self.step() for _ in range(self.dice.randint(3, 12))]
+        sides = ["".join(step[rank] for step in steps) for rank in (0, 1)]
+        return f"static void {self.name}(void) {{\nif (rank == 0) {{\n{sides[0]}}} else {{\n{sides[1]}}}\n}}\n"
+
+
+def run(command, what):
+    done = subprocess.run(command, text=True, capture_output=True, env=ENVIRONMENT, timeout=120, check=False)
+    assert done.returncode == 0, (what, command, done.stdout, done.stderr)
+    return done.stdout, done.stderr
+
+
+def compare(number, folder):
+    dice = random.Random(SEED * 1000003 + number)
+    names = [f"program_{i}" for i in range(PROGRAMS)]
+    source = os.path.join(folder, "programs.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(HEAD + "".join(Program(dice, name).text() for name in names)
+                   + MAIN.format(names=", ".join(names), count=PROGRAMS))
+    level = dice.choice(["-O1", "-O2", "-O3"])
+    output, bound = [], 0
+    for prefix in ([], [SENNIT, "cc"]):
+        program = os.path.join(folder, "transformed" if prefix else "plain")
+        _, said = run([*prefix, MPICC, level, "-fopenmp", "-w", "-o", program, source,
+                       *(["-Rpass=sennit"] if prefix else [])], number)
+        bound += said.count("remark:")
+        output.append(run([SENNIT, "run", "-n", "2", "--threads", str(dice.choice([1, 2, 3])), program], number)[0])
+    assert output[0].count("\n") == PROGRAMS, output[0]
+    assert output[0] == output[1], f"seed {SEED}, file {number}, {level}: they differ\n{output[0]}\n{output[1]}"
+    return bound
+
+
+def main():
+    transformed = 0
+    for number in range(FILES):
+        with tempfile.TemporaryDirectory() as folder:
+            transformed += compare(number, folder)
+    print(f"{FILES * PROGRAMS} programs on {MPI}, {transformed} calls transformed, no difference")
+    assert transformed > 0
+
+
+main()
