@@ -61,10 +61,12 @@ void take_signals(const Entrance &self) {
         unsigned long flags;
         void (*restorer)();
         std::uint64_t mask;
-    } ignore = {SIG_IGN, 0, nullptr, 0};
-    for (int signal = 1; signal <= 64; ++signal)
-        if (self.ignored_signals >> (signal - 1) & 1)
-            call(SYS_rt_sigaction, signal, address(&ignore), 0, sizeof ignore.mask);
+    } action = {SIG_DFL, 0, nullptr, 0};
+    for (int signal = 1; signal <= 64; ++signal) {
+        // None of the host's own handlers.
+        action.handler = self.ignored_signals >> (signal - 1) & 1 ? SIG_IGN : SIG_DFL;
+        call(SYS_rt_sigaction, signal, address(&action), 0, sizeof action.mask);
+    }
     call(SYS_rt_sigprocmask, SIG_SETMASK, address(&self.blocked_signals), 0,
          sizeof self.blocked_signals);
 }

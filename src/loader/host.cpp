@@ -7,9 +7,13 @@
 #include "loader/meeting.h"
 #include "loader/program_break.h"
 #include "loader/rank.h"
+#include "virt/crew.h"
+#include "virt/support.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <poll.h>
 #include <signal.h>
@@ -118,13 +122,36 @@ class Host {
         }
         if (!impediment_.empty())
             return refuse(connection, impediment_);
-        auto rank = std::make_unique<Rank>(*request, descriptors);
+        virt::RankFiber *fiber = nullptr;
+        if (request->fiber != 0) {
+            std::string why;
+            fiber = make_fiber(*request, why);
+            if (!fiber)
+                return refuse(connection, why);
+        }
+        auto rank = std::make_unique<Rank>(*request, descriptors, fiber);
         if (rank->process() == 0)
             return refuse(connection, rank->error());
         news.kind = News::started;
         news.value = rank->process();
         send_message(connection.number(), news);
         members_.push_back({std::move(connection), std::move(rank)});
+    }
+
+    virt::RankFiber *make_fiber(const RankRequest &request, std::string &why) {
+        why = virt::impediment();
+        if (!why.empty())
+            return nullptr;
+        if (!crew_)
+            crew_ = std::make_unique<virt::Crew>();
+        cpu_set_t cores;
+        CPU_ZERO(&cores);
+        std::memcpy(&cores, request.affinity.data(),
+                    std::min(request.affinity.size(), sizeof cores));
+        virt::RankFiber *const fiber = crew_->staff(cores) ? crew_->add() : nullptr;
+        if (!fiber)
+            why = "no memory or no thread for rank fibers";
+        return fiber;
     }
 
     static void refuse(const Descriptor &connection, const std::string &why) {
@@ -152,9 +179,15 @@ class Host {
         for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;)
             for (std::size_t i = 0; i < members_.size(); ++i)
                 if (members_[i].rank->process() == pid && tell(members_[i], status)) {
+                    end_fiber(*members_[i].rank);
                     members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(i));
                     break;
                 }
+    }
+
+    void end_fiber(Rank &rank) {
+        if (rank.fiber() && !crew_->end(*rank.fiber()))
+            rank.leave_stack();
     }
 
     // True if it was the last that there is to tell of the rank.
@@ -178,6 +211,7 @@ class Host {
     Descriptor listener_;
     Descriptor signals_;
     AddressSpace address_space_;
+    std::unique_ptr<virt::Crew> crew_; // there is a rank fiber, or was
     std::vector<Member> members_;
 };
 

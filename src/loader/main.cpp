@@ -3,6 +3,7 @@
 // and MPI. `sennit exec --virtual` becomes it; people have no need to start it.
 //
 //   sennit-loader --stub FOLDER MAPPINGS PROGRAM ARGV0 [ARGUMENT...]
+//   sennit-loader --fiber-stub ..., the same: the rank is to be a fiber (src/virt)
 //   sennit-loader --host FOLDER SPACE, with a listening socket as descriptor 3
 //
 // It is linked statically: what LD_PRELOAD and LD_LIBRARY_PATH say is for the ranks.
@@ -33,9 +34,11 @@ int main(int count, char **words) {
         fcntl(kListener, F_SETFD, FD_CLOEXEC);
         return run_host(words[2], std::atoi(words[3]), Descriptor(kListener));
     }
-    if (count < 6 || std::strcmp(words[1], "--stub") != 0 || words[4][0] != '/')
+    const bool fiber = count > 1 && std::strcmp(words[1], "--fiber-stub") == 0;
+    if (count < 6 || (std::strcmp(words[1], "--stub") != 0 && !fiber) || words[4][0] != '/')
         return misused();
     StubOptions options;
+    options.fiber = fiber;
     options.folder = words[2];
     options.mappings = static_cast<std::uint32_t>(std::strtoul(words[3], nullptr, 10));
     options.program = words[4];

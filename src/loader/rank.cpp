@@ -63,9 +63,13 @@ std::size_t stack_size(const rlimit &limit) {
 
 } // namespace
 
-Rank::Rank(const RankRequest &request, const std::vector<Descriptor> &descriptors) {
+Rank::Rank(const RankRequest &request, const std::vector<Descriptor> &descriptors,
+           virt::RankFiber *fiber)
+    : fiber_(fiber) {
     if (!start(request, descriptors))
         process_ = 0;
+    else if (fiber_)
+        fiber_->process.store(process_);
 }
 
 // Guarded below and above: it must not grow into another's memory, nor be joined to it (libc takes
@@ -116,6 +120,9 @@ bool Rank::start(const RankRequest &request, const std::vector<Descriptor> &desc
     set_auxiliary(contents.auxiliary, AT_BASE, 0);
     set_auxiliary(contents.auxiliary, AT_SECURE, 0);
     set_auxiliary(contents.auxiliary, kVirtualRankEntry, 1);
+    if (fiber_)
+        set_auxiliary(contents.auxiliary, virt::kRankFiberEntry,
+                      reinterpret_cast<std::uintptr_t>(fiber_));
     if (getrandom(contents.random, sizeof contents.random, 0) < 0)
         std::memcpy(contents.random, &request, sizeof contents.random);
     char *const top = stack_.high() - kPage;

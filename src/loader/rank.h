@@ -10,6 +10,7 @@
 #include "loader/entrance.h"
 #include "loader/mapping.h"
 #include "loader/rank_request.h"
+#include "virt/rank_fiber.h"
 
 #include <memory>
 #include <string>
@@ -21,8 +22,13 @@ namespace sennit::loader {
 class Rank {
   public:
     // Starts it; process() is 0 and error() says why when it cannot.
-    Rank(const RankRequest &request, const std::vector<Descriptor> &descriptors);
+    // `fiber`: its own, or null.
+    Rank(const RankRequest &request, const std::vector<Descriptor> &descriptors,
+         virt::RankFiber *fiber = nullptr);
     pid_t process() const { return process_; }
+    virt::RankFiber *fiber() const { return fiber_; }
+    // Somebody may still run on it.
+    void leave_stack() { stack_.release(); }
     const std::string &error() const { return error_; }
 
     // After its end: why it never came to run its program; empty if it did.
@@ -33,6 +39,7 @@ class Rank {
     bool make_stack(const RankRequest &request, bool executable);
 
     Mapping stack_;
+    virt::RankFiber *fiber_;
     std::unique_ptr<EntranceFailure> failure_ = std::make_unique<EntranceFailure>();
     pid_t process_ = 0;
     std::string error_;

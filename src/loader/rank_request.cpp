@@ -7,7 +7,7 @@ namespace sennit::loader {
 namespace {
 
 // One version of Sennit understands another only if this is the same.
-constexpr std::uint64_t kMagic = 0x31747269566e6e53; // "SnnVirt1"
+constexpr std::uint64_t kMagic = 0x32747269566e6e53; // "SnnVirt2"
 
 class Writer {
   public:
@@ -88,6 +88,7 @@ void visit(Request &request, Visitor &&visitor) {
     visitor(request.descriptors);
     visitor(request.mappings);
     visitor(request.file_mask);
+    visitor(request.fiber);
     visitor(request.blocked_signals);
     visitor(request.ignored_signals);
     visitor(request.affinity);

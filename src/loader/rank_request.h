@@ -22,6 +22,7 @@ struct RankRequest {
     std::vector<std::int32_t> descriptors; // their numbers in the rank
     std::uint32_t mappings = 0;            // that it is expected to need (address_space.h)
     std::uint32_t file_mask = 0;
+    std::uint32_t fiber = 0;           // 1: it is to be one (src/virt)
     std::uint64_t blocked_signals = 0; // bit s - 1: signal s
     std::uint64_t ignored_signals = 0;
     std::string affinity; // the kernel's mask of CPUs

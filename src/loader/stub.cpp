@@ -93,6 +93,7 @@ class Stub {
         for (char **entry = environ; *entry; ++entry)
             request_.environment.emplace_back(*entry);
         request_.mappings = options_.mappings;
+        request_.fiber = options_.fiber ? 1 : 0;
         request_.file_mask = umask(0);
         umask(request_.file_mask);
         request_.affinity = own_affinity();

@@ -12,6 +12,7 @@ namespace sennit::loader {
 struct StubOptions {
     std::string folder; // where the job meets
     std::uint32_t mappings = 0;
+    bool fiber = false; // the rank is to be one (src/virt)
     std::string program;
     std::vector<std::string> arguments;
 };

@@ -33,6 +33,7 @@ def test_wrong_options_are_refused():
         refused(["run", "--threads", count, ranks], "is not a number from 1")
     refused(["run", "--policy", "nonsense", ranks], "unknown: use one of")
     refused(["run", "--mpi", "lam", ranks], "use auto, mpich, openmpi or mpiabi")
+    refused(["run", "--virtual=threads", ranks], "it is --virtual alone, or --virtual=fibers")
     refused(["run", "--bogus", ranks], "unknown option '--bogus'")
     refused(["run", "-n"], "sennit: ")
     refused(["run"], "no program given")

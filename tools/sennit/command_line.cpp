@@ -27,6 +27,8 @@ namespace {
 constexpr int most_ranks = 1000000;
 constexpr int most_threads = 65536;
 constexpr const char *default_trace = "sennit-trace";
+constexpr const char *virtual_processes = "processes"; // --virtual alone
+constexpr const char *virtual_fibers = "fibers";
 
 // What people type out of habit: options of MPICH's and Open MPI's mpiexec, without their dashes.
 constexpr std::string_view mpiexec_options =
@@ -107,6 +109,8 @@ CommandLine split_command_line(const CLI::App &command, std::vector<std::string>
             word.starts_with("--") ? word.find('=') != std::string::npos : word.size() > 2;
         if (word == "--trace" && !is_trace_folder(words, at + 1))
             word = fmt::format("--trace={}", default_trace);
+        else if (word == "--virtual")
+            word = fmt::format("--virtual={}", virtual_processes);
         else if (!has_value && option.get_items_expected_min() > 0)
             ++at; // its value is the next word
     }
@@ -163,9 +167,10 @@ void RunOptions::add_to(CLI::App &command) {
     command.add_option("--priority", priority_,
                        "which program gets free cores first: a number, the greater one first "
                        "(default 0), or leftover: it gets only what others leave");
-    command.add_flag(
+    command.add_option(
         "--virtual", virtual_,
-        "all ranks of a node in one address space, each with its own libraries and MPI");
+        "all ranks of a node in one address space, each with its own libraries and MPI; "
+        "--virtual=fibers: there, ranks that wait for messages take turns without the kernel");
     command.add_flag("--dry-run", dry_run_, "print what would be set and started, start nothing");
     command.add_flag("--verbose", verbose_, "print it, then start it");
     command.footer(help_footer);
@@ -228,7 +233,10 @@ Request RunOptions::request(const std::vector<std::string> &program) const {
     if (!trace_.empty())
         result.trace = std::filesystem::absolute(trace_).string();
     set_pool(result);
-    result.as_virtual = virtual_;
+    result.as_virtual = !virtual_.empty();
+    result.as_fibers = virtual_ == virtual_fibers;
+    if (result.as_virtual && !result.as_fibers && virtual_ != virtual_processes)
+        fail("--virtual={}: it is --virtual alone, or --virtual={}", virtual_, virtual_fibers);
     result.dry_run = dry_run_;
     result.verbose = verbose_;
     for (Request &one : result.others) { // all but what `other` has read is said once, for all

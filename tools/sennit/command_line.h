@@ -43,7 +43,8 @@ class RunOptions {
 
     std::string threads_, policy_, trace_, mpi_ = "auto";
     std::string pool_, share_, priority_;
-    bool virtual_ = false, dry_run_ = false, verbose_ = false;
+    std::string virtual_;
+    bool dry_run_ = false, verbose_ = false;
 };
 
 // What `sennit --help` ends with.

@@ -32,6 +32,7 @@ struct Request {
     std::optional<std::string> priority;
     std::vector<Request> others; // programs of the same job behind ": -n": command, settings, ranks
     bool as_virtual = false;     // as virtual ranks: virtual_rank.h
+    bool as_fibers = false;      // which take turns on few kernel threads
     bool dry_run = false;
     bool verbose = false;
 };

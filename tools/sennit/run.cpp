@@ -77,7 +77,7 @@ std::vector<std::string> exec_command(const Plan &plan, const Request &request,
     if (request.priority)
         line.push_back("--priority=" + *request.priority);
     if (request.as_virtual)
-        line.push_back("--virtual");
+        line.push_back(request.as_fibers ? "--virtual=fibers" : "--virtual");
     line.push_back("--");
     if (is_other)
         for (const Setting &setting : request.settings) // not in the job's environment

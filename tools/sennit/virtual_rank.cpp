@@ -133,7 +133,8 @@ std::vector<std::string> virtual_command(const Plan &plan, const Request &reques
     if (const std::uint64_t limit = mapping_limit(); mappings > limit)
         fail("'{}' needs about {} mappings, the kernel allows {}: raise vm.max_map_count",
              plan.program.path, mappings, limit);
-    std::vector<std::string> command = {loader, "--stub", folder, std::to_string(mappings),
+    std::vector<std::string> command = {loader, request.as_fibers ? "--fiber-stub" : "--stub",
+                                        folder, std::to_string(mappings),
                                         std::filesystem::absolute(plan.program.path).string()};
     command.insert(command.end(), request.command.begin(), request.command.end());
     return command;

@@ -6,6 +6,7 @@
 #include "mpi/call/meet.h"
 #include "mpi/call/private_comm.h"
 #include "mpi/call/runtime.h"
+#include "mpi/crowd/hop.h"
 #include "mpi/crowd/neighbours.h"
 #include "mpi/crowd/vigil.h"
 #include "mpi/options.h"
@@ -139,7 +140,8 @@ void begin_crowd() {
     node::Reason reason;
     join_board(membership, job, rank, reason);
     greatest_of_all(0); // all have joined
-    const bool wanted = choice == DoorbellChoice::on || membership.in_pool || outnumber(job);
+    const bool wanted =
+        choice == DoorbellChoice::on || membership.in_pool || Hops::wanted() || outnumber(job);
     if (greatest_of_all(wanted) == 0) {
         static constexpr auto free_comm = SENNIT_BARE(Comm_free);
         const Inside inside;
@@ -153,6 +155,7 @@ void begin_crowd() {
                      reason.text);
     g_neighbours.begin(g_board, g_own, job);
     if (g_own) {
+        g_hops.begin(g_board, job);
         sleep_on(g_own->bell.words());
         pthread_atfork(nullptr, nullptr, [] {
             g_neighbours.after_fork_in_child();

@@ -4,6 +4,7 @@
 #include "mpi/call/bare.h"
 #include "mpi/call/guard.h"
 #include "mpi/call/members.h"
+#include "mpi/crowd/hop.h"
 #include "mpi/quirks/own_yields.h"
 
 #include <algorithm>
@@ -59,7 +60,7 @@ void Neighbours::begin(node::Board &board, node::Slot *own, std::uint64_t job) {
         return;
     get_rank(MPI_COMM_WORLD, &world_->own);
     world_->of_job = true;
-    tests_yield_ = make_tests_yield();
+    tests_yield_ = make_tests_yield(!Hops::wanted()); // a fiber has a better way
     make_key(MPI_COMM_NULL_COPY_FN, free_ranks, &key_, nullptr);
     board_ = &board;
     own_ = own;
@@ -82,6 +83,7 @@ void Neighbours::find_slots(node::Board &board, std::uint64_t job) {
 
 void Neighbours::after_fork_in_child() {
     own_ = nullptr; // the slot is the parent's
+    g_hops.after_fork_in_child();
     world_ = nullptr;
     all_have_bells_ = false;
 }
@@ -134,9 +136,17 @@ const Ranks *Neighbours::ranks_of(MPI_Comm comm) {
     return ranks ? ranks : make_ranks(comm);
 }
 
+std::uint32_t Neighbours::arm() {
+    return bell().arm(g_hops.here() ? node::Bell::kFiber : node::Bell::kThread);
+}
+
+bool Neighbours::sleep(std::uint32_t seen, std::int64_t limit_ns) {
+    return g_hops.here() ? g_hops.sleep(bell(), seen, limit_ns) : bell().sleep(seen, limit_ns);
+}
+
 void Neighbours::ring_slot(int slot) {
     if (slot >= 0)
-        board_->slot(slot).bell.ring();
+        g_hops.ring(board_->slot(slot).bell, slot);
 }
 
 void Neighbours::ring(MPI_Comm comm, int peer) {

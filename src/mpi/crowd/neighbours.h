@@ -37,7 +37,9 @@ class Neighbours {
     void begin(node::Board &board, node::Slot *own, std::uint64_t job);
     void after_fork_in_child();
 
-    node::Bell &bell() { return own_ ? own_->bell : alone_; }
+    // Of this rank: from now on a ring makes sleep(the result) return at once (node/bell.h).
+    std::uint32_t arm();
+    bool sleep(std::uint32_t seen, std::int64_t limit_ns);
     bool all_have_bells() const { return all_have_bells_; }
     // Does a yield pass the core on to other ranks?
     bool yields_reach_them() const { return yields_reach_them_; }
@@ -72,6 +74,7 @@ class Neighbours {
     const Ranks *make_ranks(MPI_Comm comm);
     void find_slots(node::Board &board, std::uint64_t job);
     void ring_slot(int slot);
+    node::Bell &bell() { return own_ ? own_->bell : alone_; }
 
     node::Board *board_ = nullptr;
     node::Slot *own_ = nullptr;

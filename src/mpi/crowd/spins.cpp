@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "interpose/bare.h"
+#include "mpi/crowd/hop.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -37,15 +38,17 @@ void Spins::rest() {
         }
     }
     if (nap_ns_ == 0 && g_neighbours.yields_reach_them() && now - begin_ns_ < kYieldNs) {
-        if (!g_neighbours.tests_yield())
+        if (g_hops.here())
+            g_hops.yield();
+        else if (!g_neighbours.tests_yield())
             sched_yield();
     } else if (!armed_) {
         nap_ns_ = nap_ns_ == 0 ? kFirstNapNs : nap_ns_;
-        seen_ = g_neighbours.bell().arm();
+        seen_ = g_neighbours.arm();
         armed_ = true; // one more look
     } else {
         armed_ = false;
-        if (g_neighbours.bell().sleep(seen_, nap_ns_))
+        if (g_neighbours.sleep(seen_, nap_ns_))
             looks_ = kLooks - kLooksAfterRing;
         else
             nap_ns_ = std::min(2 * nap_ns_, kLongestNapNs);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/yield_watch.h"
+#include "mpi/crowd/hop.h"
 #include "mpi/crowd/neighbours.h"
 #include "mpi/crowd/spins.h"
 
@@ -21,7 +22,10 @@ struct Naps {
 };
 constexpr Naps kWithBells = {1'000'000, 16'000'000};
 constexpr Naps kOnTimer = {100'000, 2'000'000};
+constexpr Naps kOfFibers = {50'000, 4'000'000}; // to wake up costs them little
 const Naps &naps() {
+    if (g_neighbours.all_have_bells() && g_hops.here())
+        return kOfFibers;
     return g_neighbours.all_have_bells() ? kWithBells : kOnTimer;
 }
 
@@ -68,6 +72,10 @@ void Vigil::rest() {
             lend_core();
             lent_ = true;
         }
+        if (g_hops.here()) { // to sleep costs no more than to yield
+            fall_asleep();
+            return;
+        }
         begin_ns_ = monotonic_ns();
         [[fallthrough]];
     case Stage::yielding:
@@ -94,6 +102,10 @@ void Vigil::yield() {
         g_yields.note(now, monotonic_ns());
         return;
     }
+    fall_asleep();
+}
+
+void Vigil::fall_asleep() {
     stage_ = Stage::sleeping;
     nap_ns_ = naps().first_ns;
     arm();
@@ -109,12 +121,12 @@ void Vigil::arm() {
         ++answers_;
         g_neighbours.ring_for(operation_);
     }
-    seen_ = g_neighbours.bell().arm();
+    seen_ = g_neighbours.arm();
     armed_ = true;
 }
 
 void Vigil::sleep() {
-    rung_ = g_neighbours.bell().sleep(seen_, nap_ns_);
+    rung_ = g_neighbours.sleep(seen_, nap_ns_);
     armed_ = false;
     if (rung_) {
         tests_ = 0;

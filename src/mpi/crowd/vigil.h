@@ -35,6 +35,7 @@ class Vigil {
   private:
     enum class Stage : unsigned char { testing, yielding, sleeping };
     void yield();
+    void fall_asleep();
     void arm();
     void sleep();
 

@@ -5,8 +5,8 @@
 
 namespace sennit::mpi {
 
-// Turn it on, also for the calls that only spin. Does the MPI yield in each test that is in vain?
-// Another yield would then be one too many.
-bool make_tests_yield();
+// Turn it on, also for the calls that only spin, or off. Does the MPI yield now in each test that
+// is in vain? Another yield would then be one too many.
+bool make_tests_yield(bool yields);
 
 } // namespace sennit::mpi

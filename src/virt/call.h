@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// From one flow of control to another, and the only system calls that a worker can make. In
+// assembler: the addresses of these few instructions are what the kernel lets through (trap.h).
+#pragma once
+
+#include <cstdint>
+
+extern "C" {
+
+// Saves the caller's registers on its stack and where they are in *from, and goes on where another
+// call of these functions has saved its own, with this thread pointer. What compilers expect a
+// function to keep is kept, the control of floating point too.
+void sennit_virt_switch(void **from, void *to, std::uintptr_t thread_pointer);
+// The same, to where a signal has interrupted a flow of control: `frame` is the signal's.
+void sennit_virt_resume(void **from, void *frame, std::uintptr_t thread_pointer);
+// The same, and nobody comes back.
+[[noreturn]] void sennit_virt_leave(void *to, std::uintptr_t thread_pointer);
+[[noreturn]] void sennit_virt_return(void *frame);
+
+// Saves the registers and calls parked(argument) on the stack that ends at `stack`; goes on where
+// the result says.
+void sennit_virt_park(void **from, char *stack, void *(*parked)(void *), void *argument);
+
+// What the kernel returns; no errno.
+long sennit_virt_call(long number, long a, long b, long c, long d, long e, long f);
+// The return of a signal handler.
+void sennit_virt_restorer();
+
+extern const char sennit_virt_calls_begin[];
+extern const char sennit_virt_calls_end[];
+}
+
+namespace sennit::virt {
+
+template <typename... Arguments>
+long call(long number, Arguments... arguments) {
+    const long values[6] = {(long)(arguments)...}; // NOLINT: numbers and addresses
+    return sennit_virt_call(number, values[0], values[1], values[2], values[3], values[4],
+                            values[5]);
+}
+
+} // namespace sennit::virt

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "virt/crew.h"
+
+#include "base/clock.h"
+#include "virt/call.h"
+#include "virt/home.h"
+#include "virt/trap.h"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace sennit::virt {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kParkingStack = std::size_t{32} << 10;
+constexpr int kLooks = 400;                          // before a worker sleeps: some 20 us
+constexpr std::int64_t kLookAtClockNs = 1'000'000;   // while there is always a fiber to run
+constexpr std::int64_t kNapBesideOthersNs = 300'000; // while another worker's fiber runs
+constexpr std::int64_t kLongestNapNs = 10'000'000;
+constexpr std::int64_t kTickNs = 5'000'000;
+constexpr int kRunsToClock = 64;
+
+void sleep_on(FutexWord &word, std::uint32_t seen, std::int64_t limit_ns) {
+    constexpr std::int64_t second = 1'000'000'000;
+    const timespec limit = {static_cast<time_t>(limit_ns / second),
+                            static_cast<long>(limit_ns % second)};
+    call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen,
+         reinterpret_cast<long>(&limit), 0, 0);
+}
+
+char *allocate(std::size_t size) {
+    void *const memory =
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? nullptr : static_cast<char *>(memory);
+}
+
+// The fiber that nobody else runs, until it leaves; the reason is worker.reason then.
+void run(Worker &worker, RankFiber &fiber) {
+    worker.reason = Reason::waits;
+    worker.preempt.store(0, std::memory_order_relaxed);
+    worker.runs.store(worker.runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    fiber.worker.store(&worker, std::memory_order_relaxed);
+    worker.fiber.store(&fiber, std::memory_order_relaxed);
+    if (void *const frame = fiber.frame) {
+        fiber.frame = nullptr;
+        fit_frame(frame, worker);
+        sennit_virt_resume(&worker.stack_pointer, frame, fiber.thread_pointer);
+    } else {
+        sennit_virt_switch(&worker.stack_pointer, fiber.stack_pointer, fiber.thread_pointer);
+    }
+    worker.fiber.store(nullptr, std::memory_order_relaxed);
+    fiber.worker.store(nullptr, std::memory_order_relaxed);
+}
+
+} // namespace
+
+// ---- the host's main thread ---------------------------------------------------------------------
+
+RankFiber *Crew::add() {
+    const std::int32_t number = fibers_end_.load(std::memory_order_relaxed);
+    if (number == kMostFibers)
+        return nullptr;
+    // What the kernel needs for a signal's frame, with the state of the vector units.
+    const std::size_t frame = std::max<std::size_t>(getauxval(AT_MINSIGSTKSZ), kPage) + kPage;
+    const std::size_t size = kParkingStack + frame + sizeof(RankFiber) + kPage;
+    char *const memory = allocate(size);
+    if (!memory)
+        return nullptr;
+    // A guard below the stack; the rest lies above it, the frame's room aligned by being first.
+    mprotect(memory, kPage, PROT_NONE);
+    auto *fiber = new (memory + kParkingStack + frame / kPage * kPage + kPage) RankFiber;
+    fiber->calls = &g_rank_fiber_calls;
+    fiber->turns = this;
+    fiber->parking = memory + kParkingStack;
+    fiber->frame_room = memory + kParkingStack;
+    fiber->frame_size = frame / kPage * kPage;
+    fibers_[number].store(fiber, std::memory_order_release);
+    fibers_end_.store(number + 1, std::memory_order_release);
+    return fiber;
+}
+
+bool Crew::end(RankFiber &fiber) {
+    fiber.doomed.store(1);
+    constexpr int tries = 20'000;
+    constexpr timespec nap = {0, 100'000};
+    for (int i = 0; i < tries; ++i) {
+        Worker *worker = nullptr;
+        {
+            const std::lock_guard locked(lock_);
+            take_rung();
+            const Place place = fiber.place.load();
+            if (place == Place::ready) {
+                RankFiber **link = &first_ready_;
+                last_ready_ = nullptr;
+                for (RankFiber *at = first_ready_; at; at = at->next_ready)
+                    if (at != &fiber) {
+                        *link = last_ready_ = at;
+                        link = &at->next_ready;
+                    }
+                *link = nullptr;
+                ready_count_.fetch_sub(1, std::memory_order_relaxed);
+            }
+            if (place != Place::running) {
+                fiber.place.store(Place::gone);
+                fiber.process.store(0);
+                return true;
+            }
+            worker = fiber.worker.load();
+        }
+        if (worker)
+            poke(worker->thread.load());
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
+    }
+    return false;
+}
+
+Worker *Crew::hire() {
+    char *const memory = allocate(2 * kSignalStack);
+    if (!memory)
+        return nullptr;
+    auto *worker = new (worker_of_stack(memory + kSignalStack - 1)) Worker;
+    worker->crew = this;
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, work, worker) != 0)
+        return nullptr;
+    pthread_detach(thread);
+    while (worker->thread.load(std::memory_order_acquire) == 0)
+        sched_yield();
+    return worker->thread.load() > 0 ? worker : nullptr;
+}
+
+bool Crew::staff(const cpu_set_t &cores) {
+    CPU_OR(&cores_, &cores_, &cores);
+    if (workers_end_.load() == 0 &&
+        (!set_traps() || pthread_create(&watcher_, nullptr, watch, this) != 0))
+        return false;
+    const int wanted = std::clamp(CPU_COUNT(&cores_), 1, kMostWorkers);
+    while (workers_end_.load() < wanted) {
+        Worker *const worker = hire();
+        if (!worker)
+            return workers_end_.load() > 0;
+        workers_[workers_end_.load()] = worker;
+        workers_end_.fetch_add(1);
+    }
+    for (int i = 0; i < workers_end_.load(); ++i)
+        sched_setaffinity(workers_[i]->thread.load(), sizeof cores_, &cores_);
+    return true;
+}
+
+// ---- under the lock -----------------------------------------------------------------------------
+
+void Crew::make_ready(RankFiber &fiber) {
+    fiber.place.store(Place::ready, std::memory_order_relaxed);
+    fiber.next_ready = nullptr;
+    if (first_ready_)
+        last_ready_->next_ready = &fiber;
+    else
+        first_ready_ = &fiber;
+    last_ready_ = &fiber;
+    ready_count_.store(ready_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+// The list has the latest first.
+void Crew::take_rung() {
+    if (!rung_.load(std::memory_order_relaxed))
+        return;
+    RankFiber *in_order = nullptr;
+    for (RankFiber *at = rung_.exchange(nullptr); at;) {
+        RankFiber *const next = at->next_rung;
+        at->next_rung = in_order;
+        in_order = at;
+        at = next;
+    }
+    while (RankFiber *const fiber = in_order) {
+        in_order = fiber->next_rung;
+        fiber->rung.store(0); // from here on it may be rung for again
+        if (fiber->place.load() == Place::waiting)
+            make_ready(*fiber);
+    }
+}
+
+// Those whose time is over. Returns how long the next one has.
+std::int64_t Crew::wake_late(std::int64_t now) {
+    looked_ns_.store(now, std::memory_order_relaxed);
+    std::int64_t left = kLongestNapNs;
+    const std::int32_t end = fibers_end_.load(std::memory_order_acquire);
+    for (std::int32_t i = 0; i < end; ++i) {
+        RankFiber &fiber = *fibers_[i].load(std::memory_order_relaxed);
+        if (fiber.place.load() != Place::waiting)
+            continue;
+        if (fiber.deadline_ns == 0)
+            fiber.deadline_ns = now + fiber.limit_ns;
+        if (fiber.deadline_ns <= now) {
+            make_ready(fiber);
+            left = 0;
+        } else {
+            left = std::min(left, fiber.deadline_ns - now);
+        }
+    }
+    return left;
+}
+
+// ---- the workers --------------------------------------------------------------------------------
+
+RankFiber *Crew::take() {
+    const std::lock_guard locked(lock_);
+    take_rung();
+    for (;;) {
+        RankFiber *const fiber = first_ready_;
+        if (!fiber)
+            return nullptr;
+        first_ready_ = fiber->next_ready;
+        ready_count_.store(ready_count_.load(std::memory_order_relaxed) - 1,
+                           std::memory_order_relaxed);
+        fiber->deadline_ns = 0;
+        if (fiber->doomed.load() != 0) {
+            fiber->place.store(Place::gone);
+        } else if (fiber->wanted_home.load() != 0) {
+            send_home(*fiber);
+        } else {
+            fiber->place.store(Place::running, std::memory_order_relaxed);
+            return fiber;
+        }
+    }
+}
+
+void Crew::send_home(RankFiber &fiber) {
+    fiber.place.store(Place::returning);
+    fiber.deadline_ns = 0;
+    return_home(fiber);
+}
+
+// The fiber has left the worker: nobody but us knows where it is.
+void Crew::settle(Worker &worker, RankFiber &fiber) {
+    const std::lock_guard locked(lock_);
+    if (fiber.doomed.load() != 0)
+        return fiber.place.store(Place::gone);
+    if (worker.reason == Reason::home || fiber.wanted_home.load() != 0)
+        return send_home(fiber);
+    if (worker.reason == Reason::yields)
+        return make_ready(fiber);
+    fiber.place.store(Place::waiting); // seq_cst, then the look at the word: turns.h
+    if (fiber.word->load() != fiber.seen || fiber.wanted_home.load() != 0)
+        make_ready(fiber);
+}
+
+void Crew::idle(Worker &worker) {
+    searching_.fetch_add(1);
+    for (int i = 0; i < kLooks; ++i) {
+        if (others_ready()) {
+            searching_.fetch_sub(1);
+            return;
+        }
+        cpu_relax();
+    }
+    std::int64_t nap;
+    {
+        const std::lock_guard locked(lock_);
+        nap = wake_late(monotonic_ns());
+    }
+    const std::uint32_t seen = wakes_.load();
+    sleeping_.fetch_add(1);
+    searching_.fetch_sub(1);
+    if (nap > 0 && !others_ready()) {
+        for (int i = 0; i < workers_end_.load(); ++i)
+            if (workers_[i] != &worker && workers_[i]->fiber.load(std::memory_order_relaxed))
+                nap = std::min(nap, kNapBesideOthersNs);
+        sleep_on(wakes_, seen, nap);
+    }
+    sleeping_.fetch_sub(1);
+}
+
+RankFiber *Crew::next(Worker &worker) {
+    for (;;) {
+        if (worker.runs.load(std::memory_order_relaxed) % kRunsToClock == 0)
+            if (const std::int64_t now = monotonic_ns();
+                now - looked_ns_.load(std::memory_order_relaxed) >= kLookAtClockNs) {
+                const std::lock_guard locked(lock_);
+                wake_late(now);
+            }
+        if (RankFiber *const fiber = take()) {
+            if (ready_count_.load(std::memory_order_relaxed) != 0)
+                help(); // one wakes the next
+            return fiber;
+        }
+        idle(worker);
+    }
+}
+
+void *Crew::work(void *argument) {
+    auto &worker = *static_cast<Worker *>(argument);
+    prctl(PR_SET_NAME, "sennit-worker");
+#if defined(__x86_64__)
+    asm volatile("rdfsbase %0" : "=r"(worker.thread_pointer));
+#endif
+    const bool well = begin_traps(worker);
+    worker.thread.store(well ? static_cast<pid_t>(call(SYS_gettid)) : -1);
+    if (!well)
+        return nullptr;
+    for (;;) {
+        RankFiber *const fiber = worker.crew->next(worker);
+        run(worker, *fiber);
+        worker.crew->settle(worker, *fiber);
+    }
+}
+
+// ---- the watcher --------------------------------------------------------------------------------
+
+// While all workers compute, none looks at the clock.
+void Crew::tick() {
+    {
+        const std::lock_guard locked(lock_);
+        take_rung();
+        wake_late(monotonic_ns());
+    }
+    const bool others = ready_count_.load(std::memory_order_relaxed) != 0;
+    if (others)
+        help();
+    for (int i = 0; i < workers_end_.load(); ++i) {
+        Worker &worker = *workers_[i];
+        RankFiber *const fiber = worker.fiber.load();
+        if (!fiber)
+            continue;
+        static std::uint32_t runs_before[kMostWorkers];
+        const std::uint32_t runs = worker.runs.load();
+        if (others && runs == runs_before[i])
+            worker.preempt.store(1);
+        runs_before[i] = runs;
+        if (worker.preempt.load() != 0 || fiber->wanted_home.load() != 0)
+            poke(worker.thread.load());
+    }
+}
+
+void *Crew::watch(void *crew) {
+    prctl(PR_SET_NAME, "sennit-watcher");
+    for (;;) {
+        constexpr timespec nap = {0, kTickNs};
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
+        static_cast<Crew *>(crew)->tick();
+    }
+}
+
+} // namespace sennit::virt

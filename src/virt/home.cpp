@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "virt/home.h"
+
+#include "virt/call.h"
+#include "virt/trap.h"
+#include "virt/turns.h"
+#include "virt/worker.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <sys/syscall.h>
+
+namespace sennit::virt {
+namespace {
+
+constexpr int kNudge = 64; // SIGRTMAX: each that is sent is kept
+constexpr std::uint64_t kAllSignals = ~std::uint64_t{0};
+constexpr int kMostHeld = 48;
+
+long address(const void *pointer) {
+    return reinterpret_cast<long>(pointer);
+}
+
+bool is_nudge(const RankFiber &self, const siginfo_t &info) {
+    return info.si_signo == kNudge && info.si_code == SI_QUEUE && info.si_value.sival_ptr == &self;
+}
+
+// Of the home thread while the fiber is away. Returns where the fiber left off.
+void *parked(void *argument) {
+    RankFiber &self = *static_cast<RankFiber *>(argument);
+    siginfo_t held[kMostHeld];
+    int count = 0;
+    self.place.store(Place::waiting); // seq_cst, see turns.h
+    if (self.word->load() != self.seen)
+        self.turns->ring(self, nullptr);
+    else
+        self.turns->help(); // its time limit
+    for (;;) {
+        // Those that do not find room stay in the queue.
+        const std::uint64_t wanted =
+            count < kMostHeld ? kAllSignals : std::uint64_t{1} << (kNudge - 1);
+        siginfo_t &info = held[count < kMostHeld ? count : kMostHeld - 1];
+        siginfo_t nudge;
+        siginfo_t &taken = count < kMostHeld ? info : nudge;
+        if (call(SYS_rt_sigtimedwait, address(&wanted), address(&taken), 0, sizeof wanted) < 0)
+            continue;
+        if (is_nudge(self, taken))
+            break;
+        if (count < kMostHeld)
+            ++count;
+        self.wanted_home.store(1);
+        self.turns->ring(self, nullptr);
+        if (Worker *const worker = self.worker.load())
+            self.turns->poke(worker->thread.load());
+    }
+    self.wanted_home.store(0, std::memory_order_relaxed);
+    const pid_t own = self.process.load(std::memory_order_relaxed);
+    for (int i = 0; i < count; ++i)
+        call(SYS_rt_tgsigqueueinfo, own, own, held[i].si_signo, address(&held[i]));
+    self.place.store(Place::home, std::memory_order_relaxed);
+    if (void *const frame = self.frame) {
+        self.frame = nullptr;
+        fit_frame(frame, self);
+        sennit_virt_return(frame);
+    }
+    return self.stack_pointer;
+}
+
+// Compilers may use %gs for nothing; a program that does has it on its home thread alone.
+bool uses_other_base() {
+    unsigned long base;
+    asm volatile("rdgsbase %0" : "=r"(base));
+    return base != 0;
+}
+
+bool leave_home(RankFiber &self) {
+    if (self.process.load(std::memory_order_relaxed) == 0 || uses_other_base())
+        return false;
+    stack_t alternate{};
+    call(SYS_sigaltstack, 0, address(&alternate));
+    if ((alternate.ss_flags & SS_ONSTACK) != 0)
+        return false; // in a handler
+    std::memcpy(self.alternate_stack, &alternate, sizeof alternate);
+    call(SYS_rt_sigprocmask, SIG_SETMASK, address(&kAllSignals), address(&self.signal_mask),
+         sizeof kAllSignals);
+    asm volatile("rdfsbase %0" : "=r"(self.thread_pointer));
+    sennit_virt_park(&self.stack_pointer, self.parking, parked, &self);
+    return true;
+}
+
+// Here again; where it is at home, its signals are taken again.
+void arrive(RankFiber &self) {
+    if (!self.worker.load(std::memory_order_relaxed))
+        call(SYS_rt_sigprocmask, SIG_SETMASK, address(&self.signal_mask), 0,
+             sizeof self.signal_mask);
+}
+
+void leave_worker(RankFiber &self, Worker &worker, Reason reason) {
+    worker.reason = reason;
+    sennit_virt_switch(&self.stack_pointer, worker.stack_pointer, worker.thread_pointer);
+}
+
+bool wait(RankFiber &self, const std::atomic<std::uint32_t> &word, std::uint32_t seen,
+          std::int64_t limit_ns) {
+    self.word = &word;
+    self.seen = seen;
+    self.limit_ns = limit_ns;
+    if (Worker *const worker = self.worker.load(std::memory_order_relaxed))
+        leave_worker(self, *worker, Reason::waits);
+    else if (!leave_home(self))
+        return false;
+    arrive(self);
+    return true;
+}
+
+void yield(RankFiber &self) {
+    Worker *const worker = self.worker.load(std::memory_order_relaxed);
+    if (!worker) {
+        call(SYS_sched_yield);
+        return;
+    }
+    if (!self.turns->others_ready())
+        return;
+    leave_worker(self, *worker, Reason::yields);
+    arrive(self);
+}
+
+void ring(RankFiber &other, const RankFiber *self) {
+    other.turns->ring(other, self);
+}
+
+RankFiber *find(const RankFiber &self, pid_t process) {
+    return self.turns->find(process);
+}
+
+} // namespace
+
+const RankFiberCalls g_rank_fiber_calls = {kRankFiberVersion, wait, yield, ring, find};
+
+void return_home(RankFiber &fiber) {
+    const pid_t home = fiber.process.load(std::memory_order_relaxed);
+    siginfo_t info{};
+    info.si_signo = kNudge;
+    info.si_code = SI_QUEUE;
+    info.si_value.sival_ptr = &fiber;
+    // The queue may be full for a moment (RLIMIT_SIGPENDING); a process that has ended needs none.
+    while (call(SYS_rt_tgsigqueueinfo, home, home, kNudge, address(&info)) == -EAGAIN)
+        call(SYS_sched_yield);
+}
+
+} // namespace sennit::virt

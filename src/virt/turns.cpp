@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "virt/turns.h"
+
+#include "virt/call.h"
+#include "virt/worker.h"
+
+#include <csignal>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace sennit::virt {
+
+Turns::Turns() : host_(getpid()) {}
+
+RankFiber *Turns::find(pid_t process) const {
+    for (std::int32_t i = fibers_end_.load(std::memory_order_acquire); i-- > 0;) {
+        RankFiber *const fiber = fibers_[i].load(std::memory_order_acquire);
+        if (fiber->process.load() == process)
+            return fiber;
+    }
+    return nullptr;
+}
+
+void Turns::ring(RankFiber &fiber, const RankFiber *self) {
+    if (fiber.rung.exchange(1) != 0)
+        return;
+    RankFiber *first = rung_.load(std::memory_order_relaxed);
+    do
+        fiber.next_rung = first;
+    while (!rung_.compare_exchange_weak(first, &fiber));
+    // A fiber that rings will soon wait itself, and its worker looks at the list then.
+    const bool soon = self && self->worker.load(std::memory_order_relaxed) && !first &&
+                      ready_count_.load(std::memory_order_relaxed) == 0;
+    if (!soon)
+        help();
+}
+
+void Turns::help() {
+    if (sleeping_.load() == 0 || searching_.load() != 0)
+        return;
+    wakes_.fetch_add(1);
+    call(SYS_futex, reinterpret_cast<long>(&wakes_), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0, 0, 0);
+}
+
+void Turns::poke(pid_t thread) const {
+    call(SYS_tgkill, host_, thread, SIGURG);
+}
+
+} // namespace sennit::virt

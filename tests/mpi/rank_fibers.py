@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Rank fibers (sennit run --virtual=fibers): what has to stay a rank's own while it hops between kernel
+threads, how a rank ends, and that nothing is left behind.
+
+usage: rank_fibers.py --sennit COMMAND --program PROGRAM --mpi mpich|openmpi
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT = 120  # seconds until a test counts as failed
+
+# How rank 1 ends, and the job's exit code. MPICH's launcher mixes that of all ranks, which it kills.
+ENDS = {"exit": 5, "atexit": 6, "segfault": 139, "abort": 134, "kill": 137}
+
+failures = []
+
+
+def run(options, folder, ranks, *words):
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("SENNIT_DOORBELLS", "SENNIT_BOARD", "OMP_NUM_THREADS")}
+    environment["TMPDIR"] = folder
+    line = [options.sennit, "run", "--virtual=fibers", "--mpi", options.mpi, "-n", str(ranks), "--threads", "1",
+            options.program, *words]
+    job = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)
+    print(f"{ranks} ranks {' '.join(words)}: {job.returncode}")
+    return job
+
+
+def check(condition, what, job):
+    if not condition:
+        failures.append(what)
+        print(f"FAILED: {what}\n{job.returncode}\n{job.stdout}\n{job.stderr}", file=sys.stderr)
+
+
+def is_left(folder):
+    """Does a host of the jobs still meet there? It may take a moment to end."""
+    for _ in range(100):
+        jobs = [entry for parent in os.scandir(folder) if parent.name.startswith("sennit-virtual-")
+                for entry in os.scandir(parent)]
+        if not jobs:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sennit", required=True)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--mpi", required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        for ranks in (2, 4, 7):
+            job = run(options, folder, ranks, "whole")
+            check(job.returncode == 0 and job.stdout == "whole\n", f"{ranks} ranks", job)
+        for way, code in ENDS.items():
+            job = run(options, folder, 4, way)
+            check(job.returncode == code if options.mpi == "openmpi" else job.returncode != 0, way, job)
+            check(not is_left(folder), f"{way}: nothing is left", job)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
