@@ -165,7 +165,7 @@ int Tickets::find_failure(Rotation::Slice slice) {
 }
 
 // One Testsome over the slice; returns how many are over, which are null afterwards. Of a single
-// request MPI_Test tells the same for two thirds of the instructions.
+// request MPI_Test tells the same for four fifths of MPICH's instructions.
 int Tickets::test_requests(Rotation::Slice slice) {
     static constexpr auto testsome = SENNIT_BARE(Testsome);
     if (slice.count == 1)
