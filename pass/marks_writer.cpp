@@ -74,6 +74,8 @@ class Marks {
             summary.flags |= bound->receives ? kReceives : kSends; // but it does not block
             return;
         }
+        if (is_bound(call))
+            return; // a wait
         Function *called = dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
         if (!called) {
             summary.flags |= kUnknown;

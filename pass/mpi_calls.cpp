@@ -63,6 +63,14 @@ Effects effects_of_mpi(StringRef name) {
         .Default({false, kBlocks | kUnknown});
 }
 
+// Until its operation is complete.
+bool keeps_buffer(StringRef name) {
+    return llvm::StringSwitch<bool>(name)
+        .Cases("isend", "issend", "irsend", "ibsend", "irecv", "imrecv", true)
+        .Cases("isendrecv", "isendrecv_replace", true)
+        .Default(false);
+}
+
 // Entry points of the OpenMP runtime that neither wait nor run tasks.
 bool is_plain_openmp(StringRef symbol) {
     for (const char *start :
@@ -91,14 +99,44 @@ const PointToPoint *point_to_point(const llvm::CallBase &call) {
     return nullptr;
 }
 
-const PointToPoint *bound_point_to_point(const llvm::CallBase &call) {
+// What is known of a wait is what is known of its operation.
+const PointToPoint *wait_for_operation(const llvm::CallBase &call) {
+    static constexpr PointToPoint kSendWait = {"MPI_Wait", "sennit_pass_Iwait", false, false};
+    static constexpr PointToPoint kReceiveWait = {"MPI_Wait", "sennit_pass_Iwait", true, false};
+    const llvm::Function *function = called(call);
+    if (!function || !function->isDeclaration() || call.arg_size() != 7)
+        return nullptr;
+    return llvm::StringSwitch<const PointToPoint *>(function->getName())
+        .Cases("MPI_Isend", "MPI_Irsend", "MPI_Ibsend", &kSendWait)
+        .Case("MPI_Irecv", &kReceiveWait)
+        .Default(nullptr);
+}
+
+bool is_wait(const llvm::CallBase &call) {
+    const llvm::Function *function = called(call);
+    return function && function->isDeclaration() && function->getName() == "MPI_Wait" &&
+           call.arg_size() == 2;
+}
+
+namespace {
+
+StringRef slot_of(const llvm::CallBase &call) {
     const auto *load = llvm::dyn_cast<llvm::LoadInst>(call.getCalledOperand());
     const auto *slot =
         load ? llvm::dyn_cast<llvm::GlobalVariable>(load->getPointerOperand()) : nullptr;
-    if (!slot)
-        return nullptr;
+    return slot ? slot->getName() : "";
+}
+
+} // namespace
+
+bool is_bound(const llvm::CallBase &call) {
+    return slot_of(call).starts_with("sennit_pass_");
+}
+
+const PointToPoint *bound_point_to_point(const llvm::CallBase &call) {
+    const StringRef slot = slot_of(call);
     for (const PointToPoint &one : kPointToPoint)
-        if (slot->getName() == one.slot)
+        if (slot == one.slot)
             return &one;
     return nullptr;
 }
@@ -126,15 +164,13 @@ Effects effects_of(StringRef symbol) {
 
 bool keeps_no_pointer(StringRef symbol) {
     const std::string name = mpi_name(symbol);
-    if (name.empty())
+    if (name.empty() || name == "start" || name == "startall" || keeps_buffer(name))
         return false;
-    const Effects effects = effects_of_mpi(name);
-    // What starts an operation keeps its buffer; a buffered send copies it.
-    const bool starts = llvm::StringSwitch<bool>(name)
-                            .Cases("isend", "issend", "irsend", "ibsend", "irecv", "imrecv", true)
-                            .Cases("isendrecv", "isendrecv_replace", "start", "startall", true)
-                            .Default(false);
-    return effects.known && !starts;
+    return effects_of_mpi(name).known;
+}
+
+bool starts_operation(StringRef symbol) {
+    return symbol.starts_with("MPI_") && keeps_buffer(mpi_name(symbol));
 }
 
 } // namespace sennit::pass

@@ -25,6 +25,12 @@ struct PointToPoint {
 
 // Null: `call` is something else. Direct calls only.
 const PointToPoint *point_to_point(const llvm::CallBase &call);
+// A non-blocking one: MPI_Isend(..., request) and its like. What its wait is.
+const PointToPoint *wait_for_operation(const llvm::CallBase &call);
+bool is_wait(const llvm::CallBase &call); // MPI_Wait(request, status)
+
+// Has the pass put a slot in place of the function?
+bool is_bound(const llvm::CallBase &call);
 // The same for one whose request-free form the pass has called instead.
 const PointToPoint *bound_point_to_point(const llvm::CallBase &call);
 
@@ -41,5 +47,8 @@ Effects effects_of(llvm::StringRef symbol);
 
 // Does a call of this function keep no pointer that it is given? By name; MPI's blocking calls.
 bool keeps_no_pointer(llvm::StringRef symbol);
+// Does it start an operation that keeps its buffer, but not the address of the request, its last
+// argument?
+bool starts_operation(llvm::StringRef symbol);
 
 } // namespace sennit::pass

@@ -33,7 +33,11 @@ class Declarations : public PassInfoMixin<Declarations> {
 
     static PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
         for (Function &function : module)
-            if (function.isDeclaration() && keeps_no_pointer(function.getName()))
+            if (function.isDeclaration() && starts_operation(function.getName()) &&
+                !function.arg_empty())
+                function.getArg(static_cast<unsigned>(function.arg_size()) - 1)
+                    ->addAttr(Attribute::NoCapture);
+            else if (function.isDeclaration() && keeps_no_pointer(function.getName()))
                 for (Argument &argument : function.args())
                     if (argument.getType()->isPointerTy())
                         argument.addAttr(Attribute::NoCapture);

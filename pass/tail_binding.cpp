@@ -21,10 +21,38 @@ using namespace llvm;
 struct Candidate {
     CallBase *call;
     const PointToPoint *what;
+    CallBase *operation; // has the buffer: the call itself, or what it waits for
 
-    Value *buffer() const { return call->getArgOperand(PointToPoint::kBuffer); }
-    Value *status() const { return call->getArgOperand(PointToPoint::kStatus); }
+    Value *buffer() const { return operation->getArgOperand(PointToPoint::kBuffer); }
+    unsigned status_place() const { return operation == call ? PointToPoint::kStatus : 1; }
+    bool has_status() const { return what->receives || operation != call; }
+    Value *status() const { return call->getArgOperand(status_place()); }
 };
+
+// The operation that a wait is for, where its request is a variable that only the two have.
+CallBase *operation_of(const CallBase &wait) {
+    auto *request = dyn_cast<AllocaInst>(wait.getArgOperand(0));
+    CallBase *operation = nullptr;
+    if (!request || request->isArrayAllocation())
+        return nullptr;
+    for (User *user : request->users()) {
+        auto *call = dyn_cast<CallBase>(user);
+        if (call == &wait || (call && call->isLifetimeStartOrEnd()))
+            continue;
+        if (!call || operation || !wait_for_operation(*call) || call->getArgOperand(6) != request)
+            return nullptr;
+        operation = call;
+    }
+    return operation;
+}
+
+// Of `call`, if it is one that could be bound: null otherwise.
+Candidate candidate_of(CallBase &call) {
+    if (const PointToPoint *what = point_to_point(call))
+        return {&call, what, &call};
+    CallBase *operation = is_wait(call) ? operation_of(call) : nullptr;
+    return {&call, operation ? wait_for_operation(*operation) : nullptr, operation};
+}
 
 // Both of MPICH's and Open MPI's addresses that stand for no status: 1 and 0.
 bool ignores_status(const Value *status) {
@@ -45,7 +73,7 @@ class TailBinding {
             return "its error code is used";
         if (std::string reason = buffers_.ends_with_body(candidate.buffer()); !reason.empty())
             return reason;
-        if (candidate.what->receives && !ignores_status(candidate.status()) &&
+        if (candidate.has_status() && !ignores_status(candidate.status()) &&
             !buffers_.own_variable(candidate.status()))
             return "its status is kept";
         return obstacle_behind(candidate);
@@ -93,7 +121,7 @@ class TailBinding {
 
     std::string access(const Candidate &candidate, const Instruction &instruction,
                        const Value *pointer, bool writes) {
-        if (candidate.what->receives && in_status(candidate, pointer))
+        if (candidate.has_status() && in_status(candidate, pointer))
             return "its status is used by " + described(instruction);
         if ((!writes && !candidate.what->receives) || buffers_.apart(pointer, candidate.buffer()))
             return "";
@@ -136,8 +164,8 @@ void bind(const Candidate &candidate) {
         cast<GlobalVariable>(module.getOrInsertGlobal(candidate.what->slot, builder.getPtrTy()));
     slot->setVisibility(GlobalValue::HiddenVisibility);
     slot->setDSOLocal(true);
-    if (candidate.what->receives && !ignores_status(candidate.status()))
-        call.setArgOperand(PointToPoint::kStatus, no_status(*candidate.call));
+    if (candidate.has_status() && !ignores_status(candidate.status()))
+        call.setArgOperand(candidate.status_place(), no_status(*candidate.operation));
     call.setCalledOperand(builder.CreateLoad(builder.getPtrTy(), slot));
 }
 
@@ -147,8 +175,8 @@ bool bind_tail_calls(Function &entry, AAResults &aliases, Remarks &remarks) {
     SmallVector<Candidate, 4> candidates;
     for (Instruction &instruction : instructions(entry))
         if (auto *call = dyn_cast<CallBase>(&instruction))
-            if (const PointToPoint *what = point_to_point(*call))
-                candidates.push_back({call, what});
+            if (const Candidate candidate = candidate_of(*call); candidate.what)
+                candidates.push_back(candidate);
     TailBinding binding(entry, aliases);
     SmallVector<Candidate, 4> bound;
     for (const Candidate &candidate : candidates) {

@@ -6,7 +6,9 @@
     run/              programs: `// suspensions: N` under Sennit, on all ranks together; `// stock`: it
                       also runs under the stock runtime; the untransformed program suspends tasks
 
-usage: pass_test.py remarks|run MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
+    cholesky          the application
+
+usage: pass_test.py remarks|run|cholesky MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
 """
 import glob
 import json
@@ -64,6 +66,8 @@ def test_remarks():
 
 
 class Built:
+    arguments = ()
+
     def __init__(self, folder, path, plain=False):
         self.path = os.path.join(folder, "plain" if plain else "program")
         command = compile_command(path, "-o", self.path)
@@ -73,8 +77,8 @@ class Built:
         assert done.returncode == 0, done.stderr
 
     def run(self, *command, threads):
-        environment = {**ENVIRONMENT, "OMP_NUM_THREADS": str(threads)}
-        done = subprocess.run([*command, self.path], text=True, capture_output=True, env=environment,
+        environment = {**ENVIRONMENT, "OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": "1"}
+        done = subprocess.run([*command, self.path, *self.arguments], text=True, capture_output=True, env=environment,
                               timeout=LIMIT, check=False)
         assert done.returncode == 0, (command, threads, done.stdout, done.stderr)
 
@@ -112,4 +116,18 @@ def test_run():
                 assert Built(folder, path, plain=True).suspensions(1) > 0, path
 
 
-test_remarks() if WHAT == "remarks" else test_run()
+def test_cholesky():
+    """The application with blocking calls in its tasks: its result is verified, and no task is suspended."""
+    apps = os.path.join(SOURCE, "..", "..", "apps")
+    files = [path for folder in ("suite", "cholesky") for path in glob.glob(os.path.join(apps, folder, "*.c"))]
+    with tempfile.TemporaryDirectory() as folder:
+        built = Built.__new__(Built)
+        built.path = os.path.join(folder, "cholesky")
+        command = [SENNIT, "cc", MPICC, "-O2", "-g", "-std=c11", "-D_GNU_SOURCE", "-fopenmp", "-w",
+                   "-I" + os.path.join(apps, "suite"), *files, "-o", built.path, "-lopenblas", "-lm"]
+        subprocess.run(command, env=ENVIRONMENT, timeout=LIMIT, check=True)
+        built.arguments = ["--n", "512", "--block", "64"]
+        assert built.suspensions(2) == 0
+
+
+{"remarks": test_remarks, "run": test_run, "cholesky": test_cholesky}[WHAT]()

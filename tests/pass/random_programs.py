@@ -76,7 +76,7 @@ class Program:
     def send(self, i, n, tag):
         call = f"MPI_Send(b[{i}], {n}, MPI_DOUBLE, 1 - rank, {tag}, MPI_COMM_WORLD);"
         c = self.dice.randrange(9)
-        form = self.dice.choice(["plain", "plain", "pointer", "pointer", "before", "after", "copy", "error", "sync"])
+        form = self.dice.choice(["plain", "plain", "pointer", "pointer", "before", "after", "copy", "error", "sync", "wait"])
         if form == "plain":
             return self.task("in", [i], call)
         if form == "pointer":
@@ -88,6 +88,9 @@ class Program:
         if form == "copy":
             return self.task("in", [i], f"double own[8]; memcpy(own, b[{i}], sizeof own); "
                              + call.replace(f"b[{i}]", "own").replace(f" {n},", f" {min(n, 8)},"))
+        if form == "wait":
+            return self.task("in", [i], "MPI_Request r; " + call.replace("MPI_Send", "MPI_Isend").replace(");", ", &r);")
+                             + f" MPI_Wait(&r, {self.dice.choice(['MPI_STATUS_IGNORE', '&(MPI_Status){0}'])});")
         if form == "error":
             return self.task("inout", [i], f"b[{i}][0] += 1 + {call}")
         return self.task("in", [i], call.replace("Send", "Ssend"))
@@ -95,7 +98,11 @@ class Program:
     def receive(self, i, n, tag):
         call = f"MPI_Recv(b[{i}], {n}, MPI_DOUBLE, 1 - rank, {tag}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
         status = call.replace("MPI_STATUS_IGNORE", "&s")
-        form = self.dice.choice(["plain", "plain", "pointer", "unread", "read", "after", "any"])
+        form = self.dice.choice(["plain", "plain", "pointer", "unread", "read", "after", "any", "wait", "wait after"])
+        if "wait" in form:
+            body = ("MPI_Request r; " + call.replace("MPI_Recv", "MPI_Irecv").replace("MPI_STATUS_IGNORE", "&r")
+                    + " MPI_Wait(&r, MPI_STATUS_IGNORE);")
+            return self.task("inout", [i], body + (f" mix(b[{i}], {n}, 4);" if "after" in form else ""))
         if form == "plain":
             return self.task("inout", [i], call)
         if form == "pointer":
