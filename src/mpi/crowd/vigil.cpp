@@ -22,7 +22,7 @@ struct Naps {
 };
 constexpr Naps kWithBells = {1'000'000, 16'000'000};
 constexpr Naps kOnTimer = {100'000, 2'000'000};
-constexpr Naps kOfFibers = {50'000, 4'000'000}; // to wake up costs them little
+constexpr Naps kOfFibers = {1'000'000, 4'000'000}; // to wake up costs them little
 const Naps &naps() {
     if (g_neighbours.all_have_bells() && g_hops.here())
         return kOfFibers;
