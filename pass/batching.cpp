@@ -39,8 +39,8 @@ class Batch {
         requests_->setName("sennit.requests");
     }
 
-    // In place of the send.
-    void start(CallInst &send, Value *index) {
+    // In place of the send. Returns how many are under way then: one that fails has no request.
+    Value *start(CallInst &send, Value *index) {
         IRBuilder<> builder(&send);
         SmallVector<Type *, 8> types(send.getFunctionType()->params());
         SmallVector<Value *, 8> arguments(send.args());
@@ -50,7 +50,11 @@ class Batch {
             "MPI_Isend", FunctionType::get(send.getType(), types, false));
         CallInst *call = builder.CreateCall(starts, arguments);
         call->setDebugLoc(send.getDebugLoc());
+        Value *under_way =
+            builder.CreateSelect(builder.CreateIsNull(call), // MPI_SUCCESS
+                                 builder.CreateAdd(index, builder.getInt32(1)), index);
         send.eraseFromParent();
+        return under_way;
     }
 
     void wait(Instruction *before, Value *count, const DebugLoc &where) {
@@ -147,9 +151,10 @@ class Batching {
                           Twine(run.size()) + " sends are started together and waited for once");
         Instruction *behind = run.back()->getNextNode();
         const DebugLoc where = run.back()->getDebugLoc();
-        for (std::size_t i = 0; i < run.size(); ++i)
-            batch.start(*run[i], builder.getInt32(static_cast<unsigned>(i)));
-        batch.wait(behind, builder.getInt32(static_cast<unsigned>(run.size())), where);
+        Value *under_way = builder.getInt32(0);
+        for (CallInst *send : run)
+            under_way = batch.start(*send, under_way);
+        batch.wait(behind, under_way, where);
     }
 
     void transform(const Loop &loop, const Calls &sends) {
@@ -174,8 +179,10 @@ class Batching {
             batch.wait(then, count, where);
             builder.SetInsertPoint(send);
             Value *index = builder.CreateSelect(full, builder.getInt32(0), count);
-            builder.CreateStore(builder.CreateAdd(index, builder.getInt32(1)), under_way);
-            batch.start(*send, index);
+            Instruction *behind = send->getNextNode();
+            Value *now = batch.start(*send, index);
+            builder.SetInsertPoint(behind);
+            builder.CreateStore(now, under_way);
         }
     }
 
