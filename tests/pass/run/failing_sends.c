@@ -19,6 +19,13 @@ __attribute__((noinline)) static void send_three(int good, int bad) {
     MPI_Send(&numbers[3], 1, MPI_INT, good, 103, MPI_COMM_WORLD);
 }
 
+/* What a request is in that nobody writes. */
+__attribute__((noinline)) static void dirty_stack(void) {
+    volatile unsigned char below[4096];
+    for (unsigned i = 0; i < sizeof below; ++i)
+        below[i] = 0x5a;
+}
+
 int main(int argc, char **argv) {
     int rank, ranks[SENDS], bad = 0;
     MPI_Init(&argc, &argv);
@@ -29,7 +36,9 @@ int main(int argc, char **argv) {
         ranks[i] = i % 3 == 1 ? 99 : 1; /* there is no rank 99 */
     }
     if (rank == 0) {
+        dirty_stack();
         send_all(ranks, SENDS);
+        dirty_stack();
         send_three(1, 99);
     } else {
         for (int i = 0; i < SENDS; ++i) {
