@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// StealableRange (omp/loops/stealable_range.h), step by step as the code does it.
+// StealableRange (omp/team/stealable_range.h), step by step as the code does it.
 //
 // Here stores wait in a buffer before other threads see them, because the range relies on
 // fence_light and fence_heavy: each thread has a buffer, first in, first out, and a drain that
@@ -9,7 +9,7 @@
 
 #include "base/compiler.h"
 #include "base/fence.h"
-#include "omp/loops/stealable_range.h"
+#include "omp/team/stealable_range.h"
 
 #include <array>
 #include <atomic>

@@ -14,7 +14,7 @@
 
 #include "base/compiler.h"
 #include "omp/loops/schedule.h"
-#include "omp/loops/stealable_range.h"
+#include "omp/team/stealable_range.h"
 #include "omp/team/team.h"
 
 #include <atomic>

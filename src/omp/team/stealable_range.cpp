@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "omp/loops/stealable_range.h"
+#include "omp/team/stealable_range.h"
 
 namespace sennit::omp {
 
