@@ -65,9 +65,26 @@ struct Group {
     virtual void settle() {}
     virtual bool can_settle() const { return false; }
 
+    // Threads of the group that have not begun: those of a team with more threads than workers. A
+    // worker with nothing else to do asks, for a slot that it has here, and begins one on the
+    // current stack. False: there was none any more.
+    virtual bool has_unbegun(const Slot & /*mine*/) const { return false; }
+    virtual bool begin_one(Worker & /*worker*/, Slot & /*mine*/) { return false; }
+
   protected:
     ~Group() = default;
 };
+
+// Groups that may have threads that have not begun; a hint, so relaxed. Zero: nobody asks.
+namespace detail {
+[[gnu::visibility("hidden")]] extern std::atomic<std::int32_t> g_with_unbegun;
+}
+inline void note_unbegun(int more) {
+    detail::g_with_unbegun.fetch_add(more, std::memory_order_relaxed);
+}
+inline bool anything_unbegun() {
+    return SENNIT_UNLIKELY(detail::g_with_unbegun.load(std::memory_order_relaxed) != 0);
+}
 
 // The queues of a group; only where ordered().
 void make_queues(Group &group);
@@ -118,6 +135,9 @@ struct alignas(kCacheLine) Slot {
     int node = 0;                          // the owner's; of queues: the one for this member
     std::atomic<Worker *> worker{nullptr}; // null while nobody is the member
     Slot *next_of_worker = nullptr;        // list of the worker's slots
+    // Where tasks run that do not run on top of this slot's implicit task: a slot that the worker
+    // keeps when that has ended. Another one where a worker has several threads of the group.
+    Slot *home = this;
     std::uint32_t random = 1;
     bool full = false;  // the owner's: the queue was found long enough, see crowded()
     bool alone = false; // the only member of its group

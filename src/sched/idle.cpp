@@ -139,7 +139,7 @@ bool Worker::anything_to_do(const Slot *but_for) const {
         if (group.can_settle() || group.any_ready())
             return true;
     }
-    return poll::pending() && !g_idle_poller.load(std::memory_order_relaxed);
+    return any_unbegun() || (poll::pending() && !g_idle_poller.load(std::memory_order_relaxed));
 }
 
 bool Worker::wanted() const {
@@ -151,7 +151,7 @@ bool Worker::wanted() const {
 // length of one call, as in a runtime that never suspends, and nobody's progress.
 bool Worker::has_nothing_else() const {
     if (has_parked() || ready_head_ || next_ || poll::pending() ||
-        inbox_.load(std::memory_order_relaxed) || outdated() || !waits_awake() ||
+        inbox_.load(std::memory_order_relaxed) || outdated() || !waits_awake() || any_unbegun() ||
         event_count_.load(std::memory_order_relaxed) != 0)
         return false;
     for (const Slot *mine = slots_; mine; mine = mine->next_of_worker)

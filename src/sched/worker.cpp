@@ -159,8 +159,10 @@ Node *Worker::find(Slot *&where) {
         return node;
     }
     where = slot;
-    if (Node *node = find_in(*where))
+    if (Node *node = find_in(*where)) {
+        where = where->home;
         return node;
+    }
     for (Slot *other = slots_; other; other = other->next_of_worker) {
         if (other == slot)
             continue;
@@ -225,7 +227,8 @@ void Worker::wait_for(Condition &condition) {
     for (int rounds = 0; more() || !condition.done(); ++rounds) {
         if (bury != Condition::Bury::own_group || next_slot_ != &mine)
             queue_next();
-        if (ready_head_ || inbox_.load(std::memory_order_relaxed) || poll::pending())
+        if (ready_head_ || inbox_.load(std::memory_order_relaxed) || poll::pending() ||
+            any_unbegun())
             return park(condition);
         Node *node = nullptr;
         if (bury == Condition::Bury::own_group) {
@@ -330,10 +333,16 @@ void Worker::park(Condition &condition) {
             continue;
         }
         // Who polls calls the program's functions, which may wait for a lock themselves: not on the
-        // stack of one who waits already, and whom two would resume.
-        if (poll::pending())
+        // stack of one who waits already, and whom two would resume. A thread that begins waits for
+        // the others of its team.
+        const bool begins = any_unbegun();
+        if (poll::pending() || begins)
             if (Fiber *fresh = take_fiber())
                 return switch_to(fresh); // returns when somebody popped us
+        // It cannot begin on top of this one, which may be waiting for it, and this one for it.
+        if (SENNIT_UNLIKELY(begins) && !poll::pending())
+            fatal("no memory for the stacks of threads that share a worker: lower SENNIT_SPLIT or "
+                  "OMP_STACKSIZE");
         idle();
     }
 }
@@ -378,6 +387,11 @@ SENNIT_NO_ASAN void Worker::schedule() {
                 run_more(where, creator, end);
             continue;
         }
+        if (SENNIT_UNLIKELY(begins_)) {
+            begins_ = false;
+            begin_one();
+            continue;
+        }
         if (Fiber *fiber = next_ready()) {
             leaving_ = current();
             switch_to(fiber); // returns when we are taken from the cache
@@ -388,10 +402,32 @@ SENNIT_NO_ASAN void Worker::schedule() {
             fiber::set_fp_control(where->control);
             run(*where, node);
             task = nullptr;
-        } else {
+        } else if (!begin_one()) {
             idle();
         }
     }
+}
+
+Slot *Worker::find_unbegun() const {
+    for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
+        if (mine->group->has_unbegun(*mine))
+            return mine;
+    return nullptr;
+}
+
+// Only on a fiber that waits for nothing.
+bool Worker::begin_one() {
+    if (!anything_unbegun())
+        return false;
+    Slot *const mine = find_unbegun();
+    if (!mine)
+        return false;
+    note_busy();
+    if (SENNIT_UNLIKELY(poll::pending()))
+        give_up_polling();
+    const bool begun = mine->group->begin_one(*this, *mine);
+    task = nullptr;
+    return begun;
 }
 
 void Worker::yield() {
@@ -399,10 +435,12 @@ void Worker::yield() {
     poll_if_due();
     Slot *where = nullptr;
     // A task before other fibers: fibers that yield in turns must not keep the tasks that they may
-    // be waiting for from starting.
+    // be waiting for from starting; nor threads of a group.
     Node *node = find(where);
     Fiber *to = nullptr;
-    if (node) {
+    if (!node && any_unbegun() && (to = take_fiber())) {
+        begins_ = true;
+    } else if (node) {
         to = take_fiber();
         if (!to) {
             push(*where, node);
@@ -437,7 +475,11 @@ void Worker::yield() {
 void Worker::yield_to_parked() {
     note_control();
     poll_if_due();
-    Fiber *to = next_ready();
+    Fiber *to = any_unbegun() ? take_fiber() : nullptr;
+    if (to)
+        begins_ = true;
+    else
+        to = next_ready();
     if (!to && ++busy_yields_ % kYieldsBeforeSettling == 0) {
         settle_groups(); // what the caller waits for may be behind a barrier
         to = next_ready();
@@ -454,7 +496,7 @@ bool Worker::run_on_own_fiber(Slot &where, Node *node, std::uint32_t down_to) {
     if (SENNIT_UNLIKELY(!fresh))
         return false;
     // As if it was called.
-    hand_off(where, node, fiber::fp_control());
+    hand_off(*where.home, node, fiber::fp_control());
     handoff_creator_ = current();
     handoff_down_to_ = down_to;
     // In front of the others: the creator goes on as soon as the task ends or suspends.

@@ -240,6 +240,9 @@ class alignas(kCacheLine) Worker {
     void trim_cache(int most);
     void unmap_free(int most);
     bool abandon();
+    bool any_unbegun() const { return anything_unbegun() && find_unbegun() != nullptr; }
+    Slot *find_unbegun() const; // a slot whose group has threads that have not begun
+    bool begin_one();
     static int cache_floor();
     void list(Fiber &fiber);
     void unlist(Fiber &fiber);
@@ -289,6 +292,7 @@ class alignas(kCacheLine) Worker {
     std::uint32_t handoff_down_to_ = 0;
     static constexpr std::uint64_t kHandoffUs = 2;
     static constexpr int kLooksAtClock = 4;
+    bool begins_ = false;  // a fiber that was just taken begins a thread of a group
     Node *next_ = nullptr; // see push_next
     Slot *next_slot_ = nullptr;
     Slot *slots_ = nullptr; // all memberships

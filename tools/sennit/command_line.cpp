@@ -26,6 +26,7 @@ namespace {
 
 constexpr int most_ranks = 1000000;
 constexpr int most_threads = 65536;
+constexpr int most_split = 64;
 constexpr const char *default_trace = "sennit-trace";
 constexpr const char *virtual_processes = "processes"; // --virtual alone
 constexpr const char *virtual_fibers = "fibers";
@@ -152,6 +153,9 @@ void set_command(Request &request, const std::vector<std::string> &words) {
 
 void RunOptions::add_to(CLI::App &command) {
     command.add_option("--threads", threads_, "threads of each rank (OMP_NUM_THREADS)");
+    command.add_option("--split", split_,
+                       "threads for each of these, as the program sees it: who is done takes over "
+                       "what others have not begun (SENNIT_SPLIT)");
     command.add_option("--policy", policy_,
                        fmt::format("which ready task runs next (SENNIT_POLICY): {}",
                                    fmt::join(known_policies(), ", ")));
@@ -228,6 +232,8 @@ Request RunOptions::request(const std::vector<std::string> &program) const {
         result.ranks = parse_count("-n", ranks, most_ranks);
     if (!threads_.empty())
         result.threads = parse_count("--threads", threads_, most_threads);
+    if (!split_.empty())
+        result.split = parse_count("--split", split_, most_split);
     if (!policy_.empty())
         result.policy = parse_policy(policy_);
     if (!trace_.empty())

@@ -41,7 +41,7 @@ class RunOptions {
     void set_pool(Request &request) const;
     static Request other(const std::vector<std::string> &words);
 
-    std::string threads_, policy_, trace_, mpi_ = "auto";
+    std::string threads_, split_, policy_, trace_, mpi_ = "auto";
     std::string pool_, share_, priority_;
     std::string virtual_;
     bool dry_run_ = false, verbose_ = false;

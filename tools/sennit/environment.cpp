@@ -198,6 +198,8 @@ Plan make_plan(const Request &request, const Installation &installation,
         plan.settings.push_back({"SENNIT_DOORBELLS", "auto"});
     if (request.threads)
         plan.settings.push_back({"OMP_NUM_THREADS", std::to_string(*request.threads)});
+    if (request.split)
+        plan.settings.push_back({"SENNIT_SPLIT", std::to_string(*request.split)});
     if (request.policy)
         plan.settings.push_back({"SENNIT_POLICY", *request.policy});
     if (request.trace)

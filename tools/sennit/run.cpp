@@ -66,6 +66,8 @@ std::vector<std::string> exec_command(const Plan &plan, const Request &request,
         line.insert(line.end(), {"--mpi", traits(*request.mpi).word});
     if (request.threads)
         line.insert(line.end(), {"--threads", std::to_string(*request.threads)});
+    if (request.split)
+        line.insert(line.end(), {"--split", std::to_string(*request.split)});
     if (request.policy)
         line.insert(line.end(), {"--policy", *request.policy});
     if (request.trace)

@@ -7,6 +7,7 @@
 #include "fiber/stack.h"
 #include "omp/env/affinity.h"
 #include "omp/env/environment.h"
+#include "omp/env/split.h"
 #include "omp/memory/allocators.h"
 #include "sched/processors.h"
 #include "sched/queue.h"
@@ -53,6 +54,17 @@ void read_num_threads(Icvs &icvs) {
     char instead[64];
     std::snprintf(instead, sizeof instead, "%d (the processors)", icvs.nthreads[0]);
     complain("OMP_NUM_THREADS", text, "a list of numbers of threads, each 1..32768", instead);
+}
+
+// Regions inside of others have as many threads as without.
+void split(Icvs &icvs) {
+    const int threads = icvs.nthreads[0];
+    const int split = std::min(omp::split_threads(threads), kNoThreadLimit);
+    if (split == threads)
+        return;
+    if (icvs.nthreads_count == 1)
+        icvs.nthreads[icvs.nthreads_count++] = threads;
+    icvs.nthreads[0] = split;
 }
 
 // [modifier:]kind[,chunk] (OpenMP 5.2, 21.1.1), and LLVM's kinds.
@@ -309,7 +321,11 @@ const struct {
     const char *name;
     void (*read)(Icvs &initial);
 } kChangeable[] = {
-    {"OMP_NUM_THREADS", read_num_threads},
+    {"OMP_NUM_THREADS",
+     [](Icvs &icvs) {
+         read_num_threads(icvs);
+         split(icvs);
+     }},
     {"OMP_DYNAMIC", [](Icvs &icvs) { read_bool("OMP_DYNAMIC", &icvs.dynamic); }},
     {"OMP_SCHEDULE", read_schedule},
     {"OMP_NESTED", read_limits},
@@ -336,6 +352,11 @@ bool change_setting(const char *name, const char *value) {
         return true;
     }
     return false;
+}
+
+void icv_refuse_split(const char *why) {
+    if (const int threads = omp::refuse_split(why))
+        g_icvs.initial.nthreads[0] = threads;
 }
 
 namespace {
@@ -381,6 +402,7 @@ void read_all() {
     icvs.max_active_levels =
         icvs.nthreads_count > 1 || omp::bind_list().count > 1 ? g_icvs.supported_levels : 1;
     read_limits(icvs);
+    split(icvs);
     read_int("OMP_DEFAULT_DEVICE", 0, INT_MAX, &icvs.default_device);
     read_allocator(icvs);
     read_league();

@@ -86,6 +86,8 @@ void icv_first_use();
 // As if the environment had said so, where that is not too late; initial tasks that have changed
 // their ICVs keep theirs. False: no such variable, or it is read when the library is loaded.
 bool change_setting(const char *name, const char *value);
+// Before the first team: threads are not split after all (omp/env/split.h).
+void icv_refuse_split(const char *why);
 // The stacks of threads and tasks to come.
 void set_stack_size(std::size_t bytes);
 

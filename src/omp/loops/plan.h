@@ -35,6 +35,7 @@ struct alignas(kCacheLine) Loop {
     bool chunked = false;       // the program has asked for chunks of this length
     bool ordered = false;
     StealableRange *ranges = nullptr; // steal: one a thread; none in a team of one
+    int workers = 0;                  // of a virtual team, who have several threads each
     void *own = nullptr;              // of a plan from above
     // counter, trapezoid: next chunk; guided: next iteration; steal: 1 once the final chunk is
     // given away.

@@ -72,10 +72,16 @@ class Steal final : public Plan {
   public:
     void begin(Loop &loop, int threads) const override {
         const std::uint64_t shared_out = loop.count == 0 ? 0 : loop.chunks - 1;
-        for (int thread = 0; thread < threads; ++thread) {
+        // In a virtual team a share for each worker, or it would spend its time on stealing those
+        // of its own threads.
+        const int sharers = loop.workers > 0 ? loop.workers : threads;
+        for (int thread = 0; sharers < threads && thread < threads; ++thread)
+            loop.ranges[thread].assign(0, 0);
+        for (int sharer = 0; sharer < sharers; ++sharer) {
             std::uint64_t first = 0;
             std::uint64_t last = 0;
-            static_share(shared_out, threads, thread, &first, &last);
+            static_share(shared_out, sharers, sharer, &first, &last);
+            const std::int64_t thread = std::int64_t{threads} * sharer / sharers;
             loop.ranges[thread].assign(first, last);
         }
     }

@@ -17,11 +17,12 @@ LoopState &state_of(Member &member) {
     return *static_cast<LoopState *>(member.work.loop);
 }
 
-void set_up(LoopState &state, std::uint64_t count, const LoopSchedule &schedule, int threads) {
+void set_up(LoopState &state, std::uint64_t count, const LoopSchedule &schedule, const Team &team) {
     state.ordered_from.store(0, std::memory_order_relaxed);
     state.left.store(0, std::memory_order_relaxed);
     state.word.store(0, std::memory_order_relaxed);
-    begin_loop(state, count, schedule, threads);
+    state.workers = team.threads ? team.workers : 0;
+    begin_loop(state, count, schedule, team.size);
 }
 
 // ---- ordered --------------------------------------------------------------------------------
@@ -49,7 +50,7 @@ class OrderedTurn final : public MemberCondition {
 
 void wait_for_turn(sched::Worker &worker, Member &member, LoopState &state) {
     OrderedTurn turn(member, state);
-    for (int left = sched::crowded() ? 0 : kTurnSpins; left > 0 && !turn.done(); --left)
+    for (int left = spins_for_turn(worker) ? kTurnSpins : 0; left > 0 && !turn.done(); --left)
         cpu_relax();
     while (!turn.done()) { // a wake-up may have been meant for a gate
         worker.wait(turn);
@@ -121,7 +122,7 @@ void loop_begin(sched::Worker &worker, std::uint64_t count, const LoopSchedule &
     if (state.setup.load(std::memory_order_relaxed) == LoopState::kFree &&
         state.setup.compare_exchange_strong(expected, LoopState::kBusy,
                                             std::memory_order_relaxed)) {
-        set_up(state, count, schedule, member.group->size);
+        set_up(state, count, schedule, *member.team);
         // release pairs with the others' acquire below.
         state.setup.store(LoopState::kReady, std::memory_order_release);
         return;

@@ -4,6 +4,7 @@
 #include "omp/ompt/tool.h"
 
 #include "base/message.h"
+#include "omp/env/icv.h"
 #include "omp/team/commons.h"
 #include "omp/team/entry.h"
 #include "omp/team/team.h"
@@ -149,12 +150,14 @@ void start() {
         g_phase.compare_exchange_strong(phase, Phase::starting, std::memory_order_acq_rel)) {
         g_starter = pthread_self();
         const bool wanted = start_tool();
-        if (wanted)
+        if (wanted) {
+            icv_refuse_split("a tool is attached, and would see threads that are none");
             // Before what was registered so far: the tool's own clearing up, if it was loaded
             // first.
             std::atexit(finalize);
-        else
+        } else {
             task::set_observer(nullptr);
+        }
         g_phase.store(wanted ? Phase::started : Phase::none, std::memory_order_release);
         return;
     }

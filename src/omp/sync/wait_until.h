@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/spin.h"
+#include "omp/team/team.h"
 #include "sched/processors.h"
 #include "sched/worker.h"
 
@@ -12,9 +13,14 @@ namespace sennit::omp {
 
 inline constexpr int kTurnSpins = 1000; // before the worker looks around
 
+// Not where the processor, or this worker, has others to run that may be waited for.
+inline bool spins_for_turn(sched::Worker &worker) {
+    return !sched::crowded() && !member_of(worker).team->threads;
+}
+
 template <class Predicate>
 void wait_until(sched::Worker &worker, Predicate holds) {
-    if (!sched::crowded())
+    if (spins_for_turn(worker))
         for (int round = 0; round < kTurnSpins; ++round) {
             if (holds())
                 return;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "omp/team/hot_teams.h"
+#include "omp/team/implicit_task.h"
 
 #include "base/message.h"
 #include "omp/team/placement.h"
 #include "omp/team/region_events.h"
 #include "omp/team/thread_events.h"
+#include "omp/team/virtual_team.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <sched.h>
@@ -50,6 +53,8 @@ void docked_thread(void *argument) {
             ompt::implicit_task_begin(member);
         team.body(member, team.data);
         task::retire_implicit(worker, member.implicit);
+        if (SENNIT_UNLIKELY(team.threads != nullptr))
+            team.threads->run_others(worker, team, member);
         // From here on the thread only helps with what is left of the region.
         member.dock(team.fork.word());
         if (ompt::on()) {
@@ -79,7 +84,7 @@ void docked_thread(void *argument) {
 void disband(Team *team) {
     team->disband = true;
     team->fork.open(*team);
-    const auto others = static_cast<std::uint32_t>(team->size - 1);
+    const auto others = static_cast<std::uint32_t>(team->workers - 1);
     for (std::uint32_t home; (home = team->at_home.load(std::memory_order_acquire)) != others;)
         futex_wait(team->at_home, home);
     while (team->visitors.load(std::memory_order_acquire) != 0)
@@ -92,7 +97,7 @@ bool disband_unused(Home &home) {
     bool any = false;
     for (Team **at = &home.cached; *at;) {
         Team *team = *at;
-        if (team->in_use || team->size == 1) {
+        if (team->in_use || team->workers == 1) {
             at = &team->next_cached;
             continue;
         }
@@ -103,28 +108,32 @@ bool disband_unused(Home &home) {
     return any;
 }
 
-// A team of up to `size` threads, docked and ready to fork.
-Team *assemble(Home &home, int size) {
-    Team *team = make_team(size);
-    for (int i = 1; i < size; ++i) {
-        if (sched::Worker::start(docked_thread, &team->member(i)))
+// A team on up to `workers` of them, docked and ready to fork; of so many threads, or as many as it
+// has workers where that is more than one each (size 0).
+Team *assemble(Home &home, int size, int workers) {
+    Team *team = make_team(std::max(size, workers), workers);
+    if (workers < size)
+        team->threads = VirtualTeam::make(*team);
+    for (int i = 1; i < workers; ++i) {
+        Member &member = team->member(VirtualTeam::first_of(i, *team));
+        if (sched::Worker::start(docked_thread, &member))
             continue;
         if (disband_unused(home)) {
             --i;
             continue;
         }
         // Not so many threads to be had. Those who came have seen the size: begin anew with less.
-        for (int missing = i; missing < size; ++missing)
+        for (int missing = i; missing < workers; ++missing)
             team->at_home.fetch_add(1, std::memory_order_relaxed);
         disband(team);
-        return assemble(home, i);
+        return assemble(home, size, i);
     }
     return team;
 }
 
 } // namespace
 
-Team &find_team(sched::Worker &worker, int size, int level) {
+Team &find_team(sched::Worker &worker, int key, int level) {
     Home &home = home_of(worker);
     int unused = 0;
     Team **oldest = nullptr;
@@ -135,7 +144,7 @@ Team &find_team(sched::Worker &worker, int size, int level) {
             continue;
         // Better one of this level, whose threads are where they belong and have the teams that
         // they need for the next level.
-        if (team->asked == size && (!fitting || team->level == level)) {
+        if (team->asked == key && (!fitting || team->level == level)) {
             fitting = at;
             if (team->level == level)
                 break;
@@ -155,8 +164,8 @@ Team &find_team(sched::Worker &worker, int size, int level) {
         *oldest = team->next_cached;
         disband(team);
     }
-    Team *team = assemble(home, size);
-    team->asked = size;
+    Team *team = key < 0 ? assemble(home, -key, split_workers()) : assemble(home, 0, key);
+    team->asked = key;
     team->next_cached = home.cached;
     home.cached = team;
     return *team;

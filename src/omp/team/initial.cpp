@@ -3,6 +3,7 @@
 #include "omp/team/commons.h"
 #include "omp/team/free_agents.h"
 #include "omp/team/hot_teams.h"
+#include "omp/team/implicit_task.h"
 #include "omp/team/team.h"
 #include "omp/team/thread_events.h"
 #include "poll/poll.h"

@@ -2,9 +2,11 @@
 // Regions: fork, join, barrier, and how many threads they get.
 #include "omp/team/entry.h"
 #include "omp/team/hot_teams.h"
+#include "omp/team/implicit_task.h"
 #include "omp/team/placement.h"
 #include "omp/team/region_events.h"
 #include "omp/team/team.h"
+#include "omp/team/virtual_team.h"
 #include "sched/processors.h"
 
 #include <algorithm>
@@ -24,14 +26,23 @@ void end_active(int threads) {
     g_active.fetch_sub(threads, std::memory_order_relaxed);
 }
 
-template <bool kTool>
+// What regions pay for that few have: a tool is attached; threads may outnumber workers.
+enum Extras : unsigned { kNone = 0, kTool = 1, kVirtual = 2 };
+
+unsigned extras() {
+    return ompt::on() ? kTool : SENNIT_UNLIKELY(split_workers() != 0) ? kVirtual : kNone;
+}
+
+template <unsigned kExtras>
 [[gnu::always_inline]] inline Team &start_region(sched::Worker &worker, int size, Body body,
                                                  void *data, Team::Kind kind) {
     Member &encountering = member_of(worker);
     const int level = encountering.team->level + 1;
     if (level > 1) // tasks outside of regions start when they are made
         worker.note_control();
-    Team &team = take_team(worker, size, level);
+    const bool is_virtual = kExtras == kVirtual && becomes_virtual(*encountering.team, size, kind);
+    Team &team = take_team(worker, team_key(size, is_virtual), level);
+    const int workers = kExtras == kVirtual ? team.workers : team.size;
     team.in_use = true;
     team.kind = kind;
     team.outer = encountering.team;
@@ -50,44 +61,52 @@ template <bool kTool>
     team.forget_workshares();
     if (team.cancelled.load(std::memory_order_relaxed))
         team.cancelled.store(false, std::memory_order_relaxed);
-    if (kTool)
+    if (kExtras == kTool)
         ompt::parallel_begin(worker, team);
-    if (team.size > 1) {
-        begin_active(team.size - 1);
+    if (is_virtual)
+        team.threads->begin(team);
+    if (workers > 1) {
+        begin_active(workers - 1);
         team.fork.open(team);
     }
     Member &first = team.member(0);
     worker.enter(first);
     start_implicit(worker, first);
-    if (kTool)
+    if (kExtras == kTool)
         ompt::implicit_task_begin(first);
     return team;
 }
 
-template <bool kTool>
+template <unsigned kExtras>
 [[gnu::always_inline]] inline void end_region(sched::Worker &worker) {
     Member &first = member_of(worker);
     Team &team = *first.team;
+    const bool is_virtual = kExtras == kVirtual && team.threads != nullptr;
+    const int workers = kExtras == kVirtual ? team.workers : team.size;
     task::retire_implicit(worker, first.implicit);
-    if (kTool)
+    if (kExtras == kTool)
         ompt::implicit_task_leaves(first);
+    if (is_virtual)
+        team.threads->run_others(worker, team, first);
     if (team.size > 1 || team.has_tasks.load(std::memory_order_relaxed)) {
         const std::uint32_t seen = team.barrier.epoch();
         arrive(team, Team::kJoin);
         pass(worker, first, team.barrier, seen);
     }
-    if (kTool)
+    if (kExtras == kTool)
         ompt::implicit_task_end(first, team.kind);
     first.outside = false; // see begin_initial
     worker.leave(first);
     worker.task = team.encountering_task;
     worker.slot = team.encountering;
     leave_region(*team.encountering);
-    if (team.size > 1)
-        end_active(team.size - 1);
+    if (workers > 1)
+        end_active(workers - 1);
+    if (is_virtual)
+        VirtualTeam::end();
     if (SENNIT_UNLIKELY(team.counted > 0))
         team.contention->threads.fetch_sub(team.counted, std::memory_order_relaxed);
-    if (kTool)
+    if (kExtras == kTool)
         ompt::parallel_end(team, *worker.task);
     team.in_use = false;
 }
@@ -95,27 +114,36 @@ template <bool kTool>
 } // namespace
 
 Team &fork(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
-    if (ompt::on())
-        return start_region<true>(worker, size, body, data, kind);
-    return start_region<false>(worker, size, body, data, kind);
+    switch (extras()) {
+    case kTool:
+        return start_region<kTool>(worker, size, body, data, kind);
+    case kVirtual:
+        return start_region<kVirtual>(worker, size, body, data, kind);
+    default:
+        return start_region<kNone>(worker, size, body, data, kind);
+    }
 }
 
 void join(sched::Worker &worker) {
-    if (ompt::on())
-        end_region<true>(worker);
-    else
-        end_region<false>(worker);
+    switch (extras()) {
+    case kTool:
+        return end_region<kTool>(worker);
+    case kVirtual:
+        return end_region<kVirtual>(worker);
+    default:
+        return end_region<kNone>(worker);
+    }
 }
 
 void parallel(sched::Worker &worker, int size, Body body, void *data, Team::Kind kind) {
-    if (ompt::on()) {
+    if (extras() != kNone) {
         Team &team = fork(worker, size, body, data, kind);
         body(team.member(0), data);
         return join(worker);
     }
-    Team &team = start_region<false>(worker, size, body, data, kind);
+    Team &team = start_region<kNone>(worker, size, body, data, kind);
     body(team.member(0), data);
-    end_region<false>(worker);
+    end_region<kNone>(worker);
 }
 
 void parallel_told(sched::Worker &worker, ompt::Site site, int size, Body body, void *data) {

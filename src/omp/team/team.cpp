@@ -112,10 +112,11 @@ static void *checked_alloc(std::size_t align, std::size_t size) {
     return memory;
 }
 
-Team *make_team(int size) {
+Team *make_team(int size, int workers) {
     auto *team = new (checked_alloc(alignof(Team), sizeof(Team))) Team;
     const auto count = static_cast<std::size_t>(size);
     team->size = size;
+    team->workers = workers > 0 ? workers : size;
     team->slots =
         static_cast<sched::Slot **>(checked_alloc(kCacheLine, count * sizeof(sched::Slot *)));
     for (int i = 0; i < size; ++i) {
@@ -138,6 +139,7 @@ Team *make_team(int size) {
 void drop_team(Team *team) {
     if (TeamExtension *const workshares = team->workshares.load(std::memory_order_acquire))
         workshares->drop();
+    std::free(team->threads);
     for (int i = 0; i < team->size; ++i) {
         Member &member = team->member(i);
         member.~Member();

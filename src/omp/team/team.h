@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Teams: parallel regions, their threads and barriers (OpenMP 5.2, 10.1, 15.3).
 //
-// A Member is a thread of a team: a slot of a worker and the implicit task that runs there. Teams
+// A Member is a thread of a team: a slot of a worker and the implicit task that runs there. Where a
+// team has more threads than workers (virtual_team.h), a worker runs several of them. Teams
 // are "hot": the worker that forks keeps its last teams, with their threads docked. So the next
 // region of the same size costs one broadcast and one gather. Docked threads first help with the
 // team's left-over tasks; then they spin for a while, then sleep.
@@ -26,6 +27,7 @@ namespace sennit::omp {
 
 struct Team;
 struct Member;
+class VirtualTeam; // virtual_team.h
 
 // Waiting on a member's cell, with a count of those who do. Derived classes say what for. A wake-up
 // may be meant for another wait of the same member: who waits looks again.
@@ -101,6 +103,7 @@ struct Member : sched::Slot {
     MemberWorkshares work;
     Placement placement;
     void *door_data = nullptr; // GOMP's or kmp's, for this region
+    int lane = 0;              // in a virtual team: of the worker that is docked here
 };
 
 // What a region runs on each thread.
@@ -133,7 +136,8 @@ struct Team final : sched::Group {
     int active_level = 0;           // omp_get_active_level()
     Team *next_initial = nullptr;   // the list of initial threads' teams
     Team *next_cached = nullptr;    // the forking thread's list of hot teams
-    int asked = 0;                  // more than `size` when there were not so many threads
+    int workers = 0;                // kernel threads: `size`, or less in a virtual team
+    int asked = 0;                  // see team_key(); stays where there were not so many threads
     bool in_use = false;
     enum class Kind : std::uint8_t {
         region,
@@ -162,6 +166,7 @@ struct Team final : sched::Group {
     void *copyprivate = nullptr;              // published by the `single` thread
     std::atomic<bool> share_cancelled{false}; // the worksharing construct, until the next barrier
     TaskReductions *reductions = nullptr;     // parallel reduction(task, ...)
+    VirtualTeam *threads = nullptr;           // more than workers
     TeamPlacement placement;
     ompt::Region tool;
 
@@ -173,6 +178,8 @@ struct Team final : sched::Group {
     Member &member(int index) { return *static_cast<Member *>(slots[index]); }
     void settle() override;
     bool can_settle() const override;
+    bool has_unbegun(const sched::Slot &mine) const override;
+    bool begin_one(sched::Worker &worker, sched::Slot &mine) override;
 };
 
 // The calling thread's worker, ready for use: an unknown thread becomes an initial thread.
@@ -253,9 +260,9 @@ void release_threads(sched::Worker &worker);
 void team_after_fork_in_child();
 void regions_after_fork_in_child();
 
-// For the rooms beside this one. Memory for a team of `size` threads, who are not started; and
-// back.
-Team *make_team(int size);
+// For the rooms beside this one. Memory for a team of `size` threads on so many workers (0: one for
+// each), who are not started; and back.
+Team *make_team(int size, int workers = 0);
 void drop_team(Team *team);
 // Count the thread in: at a barrier (0), or at the end of its implicit task (Team::kJoin).
 void arrive(Team &team, std::int64_t at_join);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SENNIT_SPLIT=K: what asks for the environment's P threads gets K * P, which run on P workers
+// (omp/team/virtual_team.h). For the program this is OMP_NUM_THREADS=K*P,P.
+#pragma once
+
+#include "base/compiler.h"
+
+namespace sennit::omp {
+
+namespace detail {
+// Hidden: tested in memory by each region.
+[[gnu::visibility("hidden")]] extern int g_split_workers;
+} // namespace detail
+
+// Regions of more threads than these have so many workers; 0: threads are not split.
+inline int split_workers() {
+    return detail::g_split_workers;
+}
+
+// The environment says that regions have so many threads: how many are they to have, if that is
+// asked for and the program allows it?
+int split_threads(int threads);
+// It is not to be: a line says why. Returns how many threads the environment has said, 0 where none
+// are split.
+int refuse_split(const char *why);
+
+} // namespace sennit::omp
