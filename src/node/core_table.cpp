@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/core_table.h"
 
+#include "base/clock.h"
+
 namespace sennit::node {
 
 CoreState CoreTable::unpack(std::uint64_t word) {
@@ -52,7 +54,10 @@ Hold CoreTable::take(int core, int slot) {
         state.use = use = (state.use + 1) % (kUses / kUse + 1);
         return true;
     });
-    return taken ? Hold{core, use} : Hold{};
+    if (!taken)
+        return {};
+    cells_[core].recalled_ns.store(0, std::memory_order_relaxed);
+    return {core, use};
 }
 
 // `near`, then in their order.
@@ -113,15 +118,27 @@ bool CoreTable::rest(Hold hold, int slot) {
 }
 
 bool CoreTable::recall(int core, int by) {
-    return update(core, [&](CoreState &state) {
+    bool marked = false;
+    const bool changed = update(core, [&](CoreState &state) {
         if (state.user == kNobody || state.user == by || state.recalled)
             return false;
+        marked = !state.rests;
         if (state.rests)
             state.free();
         else
             state.recalled = true;
         return true;
     });
+    if (changed && marked)
+        cells_[core].recalled_ns.store(monotonic_ns(), std::memory_order_relaxed);
+    return changed;
+}
+
+std::int64_t CoreTable::recalled_since(Hold hold) const {
+    const CoreState now = state(hold.core);
+    return now.recalled && now.use == hold.use
+               ? cells_[hold.core].recalled_ns.load(std::memory_order_relaxed)
+               : 0;
 }
 
 void CoreTable::set_owner(int core, int owner) {

@@ -36,6 +36,10 @@
 
 namespace sennit::node {
 
+// Who is to leave a core and does not within this time keeps it: then the system divides it
+// between him and the owner, and it is counted.
+constexpr std::int64_t kKeptNs = 2'000'000;
+
 constexpr int kMostSlots = 1024;
 constexpr int kMostCores = 1024; // larger core numbers are not told
 
@@ -84,6 +88,7 @@ struct alignas(64) CoreUse {
     std::atomic<std::int64_t> borrowed_ns; // of it, on others' cores
     std::atomic<std::uint64_t> borrowed;   // how often it got another one's core
     std::atomic<std::uint64_t> recalled;   // how often it left one, as its owner wanted it
+    std::atomic<std::uint64_t> kept;       // how often it left one later than kKeptNs after that
     std::atomic<std::uint64_t> late;       // how often a thread ran without a core
     std::atomic<std::uint64_t> progress;   // work done (Share::note_progress)
     Bell bell;                             // its threads that want a core sleep on it
@@ -149,6 +154,9 @@ class CoreTable {
         const std::uint64_t word = cells_[hold.core].word.load(std::memory_order_relaxed);
         return (word & (kRecalled | kUses)) != std::uint64_t{hold.use} * kUse;
     }
+    // Since when the user of this hold is to leave, CLOCK_MONOTONIC; 0: it is not. A hint: of who
+    // is recalled just now the time may not be there yet.
+    std::int64_t recalled_since(Hold hold) const;
     void set_owner(int core, int owner);
     // When its use began, CLOCK_MONOTONIC; the user alone writes.
     std::atomic<std::int64_t> &since_ns(int core) { return cells_[core].since_ns; }
@@ -189,6 +197,8 @@ class CoreTable {
     struct alignas(64) Cell {
         std::atomic<std::uint64_t> word;
         std::atomic<std::int64_t> since_ns;
+        // Of the last recall; 0: of the use before. By who recalls, after the word.
+        std::atomic<std::int64_t> recalled_ns;
     };
     std::atomic<std::int32_t> end_;
     std::atomic<std::uint32_t> changes_;

@@ -281,8 +281,10 @@ void Share::note_end(Hold hold) {
         use.without.fetch_sub(1, std::memory_order_relaxed);
         return;
     }
-    const std::int64_t used =
-        monotonic_ns() - table.since_ns(hold.core).load(std::memory_order_relaxed);
+    const std::int64_t now = monotonic_ns();
+    const std::int64_t used = now - table.since_ns(hold.core).load(std::memory_order_relaxed);
+    if (const std::int64_t since = table.recalled_since(hold); since != 0 && now - since > kKeptNs)
+        use.kept.fetch_add(1, std::memory_order_relaxed);
     use.used_ns.fetch_add(used, std::memory_order_relaxed);
     if (table.state(hold.core).owner != number_) {
         use.borrowed_ns.fetch_add(used, std::memory_order_relaxed);

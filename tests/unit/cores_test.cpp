@@ -4,6 +4,7 @@
 #include "node/share.h"
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -117,6 +118,30 @@ TEST_F(SharedCores, AnIdleOneLendsAndGetsBack) {
     one.share.give(again);
     EXPECT_EQ(used(), 0);
     EXPECT_EQ(one.slot->cores.recalled.load(), 1U);
+}
+
+// A core that its owner wants back, and that is not left within two milliseconds, is counted.
+TEST_F(SharedCores, ACoreThatIsKeptTooLongIsCounted) {
+    Process one(board_, 1, 2);
+    Process two(board_, 2, 2);
+    const CoreTable &table = board_.core_table();
+    const auto is_of_two = [&](Hold hold) {
+        return table.state(hold.core).owner == board_.number_of(*two.slot);
+    };
+    const Hold first = one.share.take(kNobody);
+    const Hold second = one.share.take(kNobody);
+    const Hold lent = is_of_two(first) ? first : second;
+    EXPECT_EQ(table.recalled_since(lent), 0);
+    EXPECT_FALSE(two.share.take(kNobody));
+    EXPECT_NE(table.recalled_since(lent), 0);
+    EXPECT_EQ(table.recalled_since(is_of_two(first) ? second : first), 0);
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kKeptNs + 1'000'000));
+    one.share.give(lent);
+    EXPECT_EQ(one.slot->cores.kept.load(), 1U);
+    EXPECT_EQ(table.recalled_since(lent), 0) << "it has been left";
+    one.share.give(is_of_two(first) ? second : first);
+    EXPECT_EQ(one.slot->cores.kept.load(), 1U) << "nobody wanted this one back";
+    two.share.give({});
 }
 
 TEST_F(SharedCores, WhoAsksGetsWhatIsFreeAndItsOwnBack) {

@@ -32,6 +32,7 @@ MemberNow describe(int number, node::Slot &slot) {
     one.used_ns = get(use.used_ns);
     one.borrowed_ns = get(use.borrowed_ns);
     one.moves = get(use.borrowed) + get(use.recalled);
+    one.kept = get(use.kept);
     one.late = get(use.late);
     one.progress = get(use.progress);
     return one;
@@ -100,6 +101,9 @@ Snapshot look_at(node::Board &board) {
         if (!user)
             continue;
         ++user->uses;
+        const std::int64_t recalled = table.recalled_since({core, now.use});
+        if (recalled != 0 && snapshot.now_ns - recalled > node::kKeptNs) // still
+            ++user->kept;
         const std::int64_t since =
             snapshot.now_ns - const_cast<node::CoreTable &>(table).since_ns(core).load();
         user->used_ns += std::max<std::int64_t>(0, since);

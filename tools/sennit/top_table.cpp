@@ -161,6 +161,7 @@ std::string top_json(const BoardFacts &facts, const Period &period) {
                                        {"used_s", static_cast<double>(one.used_ns) * 1e-9},
                                        {"borrowed_s", static_cast<double>(one.borrowed_ns) * 1e-9},
                                        {"moves", one.moves},
+                                       {"kept", one.kept},
                                        {"late", one.late},
                                        {"progress", one.progress},
                                        {"cores_in_use", rates.cores},
