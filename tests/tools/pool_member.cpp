@@ -4,6 +4,7 @@
 //   take, give   its only thread gets a core, or runs without one; and gives it
 //   work N       progress
 //   fill         joins again and again, until the board is full
+//   moves N      in N steps of 10 ms each core gets another owner, one of those that take part
 //
 // It prints what it has done, and ends with its input. It goes on as PROGRAM, the rank of a job.
 //
@@ -14,11 +15,30 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <random>
 #include <string>
+#include <unistd.h>
+#include <vector>
 
 namespace {
 sennit::node::Board board;
 sennit::node::Share share;
+
+// The owners of cores change as a policy changes them (divide_cores).
+void move_cores(int steps) {
+    std::mt19937 random(1);
+    for (int step = 0; step < steps; ++step) {
+        std::vector<int> slots;
+        board.each([&](int number, const sennit::node::Slot &slot) {
+            if (slot.cores.counts.load() != 0)
+                slots.push_back(number);
+        });
+        for (int core = 0; core < board.core_table().end(); ++core)
+            board.core_table().set_owner(core, slots[random() % slots.size()]);
+        usleep(10'000);
+    }
+}
+
 } // namespace
 
 int main(int, char **arguments) {
@@ -52,6 +72,8 @@ int main(int, char **arguments) {
         else if (word == "fill")
             while (board.join(999, member)) {
             }
+        else if (int steps = 0; word == "moves" && std::cin >> steps)
+            move_cores(steps);
         std::cout << word << ' ' << hold.core << std::endl;
     }
     share.end();

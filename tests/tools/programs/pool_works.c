@@ -3,6 +3,7 @@
  * A program that computes in a pool, and has bad days.
  *
  * pool_works MS         regions, one after the other, for that many milliseconds
+ * pool_works sum MS     as the first one; each region adds numbers up, in tasks and in a loop
  * pool_works spin MS    one region without a scheduling point for so long
  * pool_works fork MS    as the first one, and forks in the middle of it: a child that computes in a
  *                       region of its own, and one that runs another program
@@ -37,6 +38,32 @@ static int regions(double ms) {
     return count;
 }
 
+/* 0: one was wrong. */
+static int sums(double ms) {
+    enum { MANY = 2000 };
+    int count = 0;
+    for (const double end = now_ms() + ms; now_ms() < end; ++count) {
+        long loop = 0, tasks = 0;
+#pragma omp parallel
+        {
+#pragma omp for schedule(dynamic, 50) reduction(+ : loop)
+            for (int i = 0; i < MANY; ++i)
+                loop += i;
+#pragma omp single
+            for (int i = 0; i < 50; ++i)
+#pragma omp task firstprivate(i)
+            {
+                compute(0.02);
+#pragma omp atomic
+                tasks += i;
+            }
+        }
+        if (loop != MANY * (MANY - 1L) / 2 || tasks != 50 * 49 / 2)
+            return 0;
+    }
+    return count;
+}
+
 static int child(void (*body)(void)) {
     const pid_t pid = fork();
     if (pid == 0) {
@@ -65,6 +92,8 @@ int main(int count, char **arguments) {
 #pragma omp parallel
         compute(atof(ms));
         done = 1;
+    } else if (strcmp(what, "sum") == 0) {
+        done = sums(atof(ms));
     } else {
         done = regions(atof(ms));
     }
