@@ -9,7 +9,9 @@ import random
 import statistics
 import subprocess
 
+import kernels
 import lending
+import two_programs
 
 RANKS = (4, 8, 16)
 # Repetitions of a row: what is bare and spins takes milliseconds each.
@@ -79,5 +81,7 @@ def report(build, facts, notes, rounds, seed, timeout, progress):
     parts = ["# More ranks than cores", "\n".join(f"- {name}: {text}" for name, text in facts),
              "\n".join(f"**{note}**" for note in notes), " ".join(__doc__.split()),
              "\n".join(f"- {row}: {what[0]}" for row, what in ROWS.items()) + "\n\nMicroseconds.", tables(cells),
-             lending.report(build, ("mpich", "openmpi"), rounds, seed, timeout, progress)]
+             kernels.report(build, rounds, seed, timeout, progress),
+             lending.report(build, ("mpich", "openmpi"), rounds, seed, timeout, progress),
+             two_programs.report(build, ("mpich", "openmpi"), rounds, seed, timeout, progress)]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Hybrid ranks that have different amounts of work: in a step, rank r does `weight` regions, whose
  * loop its threads share, and waits for the others.
- * usage: phases even|uneven|turns GRAIN STEPS; prints us. All three do the same work in all:
- *   even      each rank the mean
- *   uneven    1 to 3, by the rank's number
- *   turns     the same, but the ranks change places from step to step
- * GRAIN: iterations of a region's loop, some 1 us each.
+ * usage: phases even|uneven|turns GRAIN STEPS [clock]; prints us, or when it began and ended, on
+ * the node's clock. All three do the same work in all: even      each rank the mean uneven    1 to
+ * 3, by the rank's number turns     the same, but the ranks change places from step to step GRAIN:
+ * iterations of a region's loop, some 1 us each.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static double iteration(int number) {
     double sum = number;
@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
     const char *row = argc > 1 ? argv[1] : "";
     const int grain = argc > 2 ? atoi(argv[2]) : 0, steps = argc > 3 ? atoi(argv[3]) : 0;
     if (grain <= 0 || steps <= 0) {
-        fprintf(stderr, "usage: phases even|uneven|turns GRAIN STEPS\n");
+        fprintf(stderr, "usage: phases even|uneven|turns GRAIN STEPS [clock]\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     /* 20 ms of work a rank and step, whatever the grain. */
@@ -50,8 +50,13 @@ int main(int argc, char **argv) {
         MPI_Barrier(MPI_COMM_WORLD);
     }
     mine = MPI_Wtime() - begin;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const double end_us = (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
     MPI_Reduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (rank == 0 && sum != 0)
+    if (rank == 0 && sum != 0 && argc > 4)
+        printf("%.0f %.0f\n", end_us - mine * 1e6, end_us);
+    else if (rank == 0 && sum != 0)
         printf("%.0f\n", longest * 1e6);
     MPI_Finalize();
     return 0;
