@@ -150,9 +150,12 @@ void Neighbours::ring_slot(int slot) {
 }
 
 void Neighbours::ring(MPI_Comm comm, int peer) {
+    ring_slot(slot_of(comm, peer));
+}
+
+int Neighbours::slot_of(MPI_Comm comm, int peer) {
     const Ranks *ranks = ranks_of(comm);
-    if (ranks && peer >= 0 && peer < ranks->size)
-        ring_slot(ranks->slots[peer]);
+    return ranks && peer >= 0 && peer < ranks->size ? ranks->slots[peer] : -1;
 }
 
 // Collectives send along powers of two: to the ranks at these distances in a ring, and to those
@@ -179,13 +182,16 @@ void Neighbours::ring_all() {
 }
 
 void Neighbours::note(MPI_Comm comm, int peer, std::int64_t bytes) {
-    const Ranks *ranks = ranks_of(comm);
-    if (!ranks || peer < 0 || peer >= ranks->size || ranks->slots[peer] < 0)
+    note_slot(slot_of(comm, peer), bytes);
+}
+
+void Neighbours::note_slot(int slot, std::int64_t bytes) {
+    if (slot < 0)
         return;
     constexpr std::int64_t fewest = 8;
     const auto times = static_cast<std::uint32_t>(std::min(fewest + pieces(bytes), kMostTimes));
-    const auto slot = static_cast<std::uint32_t>(ranks->slots[peer]);
-    recent_[slot % kRecent].store(times * kOnce + slot + 1, std::memory_order_relaxed);
+    const auto entry = static_cast<std::uint32_t>(slot);
+    recent_[entry % kRecent].store(times * kOnce + entry + 1, std::memory_order_relaxed);
 }
 
 void Neighbours::ring_for(const Operation &operation) {

@@ -59,6 +59,10 @@ class Neighbours {
     void ring_all();
     // A long message to or from that rank is under way.
     void note(MPI_Comm comm, int peer, std::int64_t bytes);
+    // For later: the slot of that rank, or -1; what ring() and note() do then.
+    int slot_of(MPI_Comm comm, int peer);
+    void ring_slot(int slot);
+    void note_slot(int slot, std::int64_t bytes);
     // Those on whom the operation may depend.
     void ring_for(const Operation &operation);
     // How often one wait for it may ring_for().
@@ -73,7 +77,6 @@ class Neighbours {
     const Ranks *find_ranks(MPI_Comm comm) const;
     const Ranks *make_ranks(MPI_Comm comm);
     void find_slots(node::Board &board, std::uint64_t job);
-    void ring_slot(int slot);
     node::Bell &bell() { return own_ ? own_->bell : alone_; }
 
     node::Board *board_ = nullptr;

@@ -20,6 +20,9 @@ struct PersistentFacts {
     int peer = -1;
     // Null where nobody traces. Described when it was made: its communicator may be freed before.
     sennit_trace_call call = {};
+    // Where ranks outnumber cores: the other rank's slot, or -1, and how long the message is.
+    int slot = -1;
+    std::int64_t bytes = 0;
 };
 
 class PersistentRequests {

@@ -18,12 +18,28 @@ void Record::starts(int count, const MPI_Request *starting) {
 }
 
 void Record::started(int count, const MPI_Request *starting) {
-    if (!timeline.on() || inside_mpi())
+    if (!(timeline.on() || crowded()) || inside_mpi())
         return;
     PersistentFacts facts;
-    for (int i = 0; i < count; ++i)
-        if (persistent.find(starting[i], facts) && facts.call.call)
+    for (int i = 0; i < count; ++i) {
+        if (!persistent.find(starting[i], facts))
+            continue;
+        if (facts.call.call)
             timeline.post(facts.call, &starting[i]);
+        if (crowded())
+            ring(facts);
+    }
+}
+
+void Record::ring(const PersistentFacts &facts) {
+    if (facts.notice == Notice::none) { // a collective or partitioned one: of whoever
+        g_neighbours.ring_all();
+        return;
+    }
+    if (facts.notice == Notice::send)
+        g_neighbours.ring_slot(facts.slot);
+    if (facts.bytes >= kMaybeLong)
+        g_neighbours.note_slot(facts.slot, facts.bytes);
 }
 
 int free_comm(MPI_Comm *comm) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mpi/call/call_path.h"
+#include "mpi/crowd/neighbours.h"
 #include "mpi/record/collective_calls.h"
 #include "mpi/record/persistent.h"
 #include "mpi/record/request_table.h"
@@ -22,9 +23,15 @@ struct Record {
     void remember(Notice notice, const CallFacts &facts, MPI_Request request, Bytes bytes) {
         if (inside_mpi())
             return;
-        const bool shown = timeline.on() && facts.name;
-        persistent.put(request, {notice, facts.peer,
-                                 shown ? timeline.describe(facts, bytes()) : sennit_trace_call{}});
+        PersistentFacts known = {.notice = notice, .peer = facts.peer};
+        if (timeline.on() && facts.name)
+            known.call = timeline.describe(facts, bytes());
+        if (crowded()) {
+            known.slot =
+                g_neighbours.slot_of(handle_from<MPI_Comm>(facts.object.handle), facts.peer);
+            known.bytes = static_cast<std::int64_t>(bytes());
+        }
+        persistent.put(request, known);
     }
     // One of which no more need be known: a collective or partitioned one.
     void remember(int error, const MPI_Request *request) {
@@ -36,9 +43,10 @@ struct Record {
             persistent.forget(request);
     }
     // Requests are about to be started; have been. The runtime's policies are told which of the
-    // persistent ones send, the timeline what was posted.
+    // persistent ones send, the timeline what was posted, and their receivers are woken.
     void starts(int count, const MPI_Request *requests);
     void started(int count, const MPI_Request *requests);
+    static void ring(const PersistentFacts &facts);
 
     // The communicator is about to go.
     void forget(const MPI_Comm *comm) {

@@ -37,6 +37,7 @@ void (*g_work)() = nullptr;
 std::atomic<int> g_sends_noted{0};
 std::atomic<int> g_rings{0};
 std::vector<std::int64_t> g_long_messages; // of the test's own thread
+std::vector<int> g_rung_slots;
 int g_sizes_asked = 0;
 std::atomic<int> g_tests{0};
 std::atomic<int> g_testers{0};
@@ -155,6 +156,18 @@ void Neighbours::note(MPI_Comm, int, std::int64_t bytes) {
 void Neighbours::ring_for(const Operation &) {
     ++g_rings;
 }
+int Neighbours::slot_of(MPI_Comm, int peer) {
+    return peer;
+}
+void Neighbours::ring_slot(int slot) {
+    g_rung_slots.push_back(slot);
+}
+void Neighbours::note_slot(int, std::int64_t bytes) {
+    g_long_messages.push_back(bytes);
+}
+void Neighbours::ring_all() {
+    g_rung_slots.push_back(-1);
+}
 int Neighbours::answers(const Operation &) {
     return 64;
 }
@@ -232,6 +245,9 @@ int rings() {
 }
 int sizes_asked() {
     return g_sizes_asked;
+}
+std::vector<int> rung_slots() {
+    return std::exchange(g_rung_slots, {});
 }
 std::vector<std::int64_t> long_messages() {
     return std::exchange(g_long_messages, {});

@@ -35,6 +35,8 @@ int resumed(sennit_task *task);
 std::vector<int> resumed();
 // How often a thread that waits has woken those on whom its operation may depend.
 int rings();
+// Whose bells were rung since the last time; a rank's slot is its number, -1 all of them.
+std::vector<int> rung_slots();
 // Of the messages that were noted as long since the last time: how many bytes.
 std::vector<std::int64_t> long_messages();
 // How many sends the runtime was told of.

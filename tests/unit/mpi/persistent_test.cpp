@@ -15,9 +15,9 @@ class PersistentRequestsTest : public testing::Test {
   protected:
     PersistentRequestsTest() { fake::reset(); }
 
-    void remember(MPI_Request request, Notice notice, int peer) {
+    void remember(MPI_Request request, Notice notice, int peer, std::uint64_t bytes = 8) {
         const CallFacts facts = {.name = "MPI_Start", .peer = peer};
-        record_->remember(notice, facts, request, [] { return std::uint64_t{8}; });
+        record_->remember(notice, facts, request, [&] { return bytes; });
     }
     bool has(MPI_Request request) { return record_->persistent.has(request); }
 
@@ -64,4 +64,25 @@ TEST_F(PersistentRequestsTest, ThoseOfTheMpiLibraryAreNotRemembered) {
     const Inside inside;
     remember(1, Notice::send, 1);
     EXPECT_FALSE(has(1));
+}
+
+// Nobody rang for them: who waited for such a message slept until its timer looked.
+TEST_F(PersistentRequestsTest, WhereRanksOutnumberCoresAStartRingsForWhoeverWaits) {
+    attend_to(kCrowd);
+    remember(1, Notice::send, 5, 8);
+    remember(2, Notice::receive, 6, kMaybeLong);
+    remember(3, Notice::send, 7, kMaybeLong + 1);
+    const MPI_Request collective = 4;
+    record_->remember(MPI_SUCCESS, &collective);
+    fake::rung_slots();
+    fake::long_messages();
+    const MPI_Request messages[] = {1, 2, 3};
+    record_->started(3, messages);
+    EXPECT_EQ(fake::rung_slots(), (std::vector<int>{5, 7}));
+    EXPECT_EQ(fake::long_messages(), (std::vector<std::int64_t>{kMaybeLong, kMaybeLong + 1}));
+    record_->started(1, &collective);
+    EXPECT_EQ(fake::rung_slots(), std::vector<int>{-1});
+    for (const MPI_Request handle : {1, 2, 3, 4})
+        record_->forget(handle);
+    attend_no_more_to(kCrowd);
 }
