@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Hybrid ranks that have different amounts of work: in a step, rank r does `weight` regions, whose
  * loop its threads share, and waits for the others.
- * usage: phases even|uneven|turns GRAIN STEPS [clock]; prints us, or when it began and ended, on
- * the node's clock. All three do the same work in all: even      each rank the mean uneven    1 to
- * 3, by the rank's number turns     the same, but the ranks change places from step to step GRAIN:
- * iterations of a region's loop, some 1 us each.
+ *
+ * usage: phases HOW GRAIN STEPS [clock]; prints us, or when it began and ended, on the node's
+ * clock. A region's loop has GRAIN iterations of some 1 us.
+ *
+ * All three HOWs do the same work in all. `even`: each rank does the mean. `uneven`: 1 to 3, by the
+ * rank's number. `turns`: the same, but the ranks change places from step to step.
  */
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 
 #include "mpi/call/bare.h"
 #include "mpi/call/runtime.h"
+#include "mpi/crowd/hop.h"
 #include "mpi/crowd/neighbours.h"
 #include "mpi/crowd/spins.h"
 #include "mpi/record/timeline.h"
@@ -145,7 +146,7 @@ void *find_in_runtime(const char *) {
 constinit thread_local bool t_taskaware = true;
 constinit thread_local unsigned t_tests_in_vain = 0;
 
-// No rank has a bell, and no call spins.
+// No rank has a bell or is a fiber, and no call spins.
 constinit thread_local Spins t_spins;
 void Spins::rest() {}
 constinit Neighbours g_neighbours;
@@ -168,6 +169,13 @@ void Neighbours::note_slot(int, std::int64_t bytes) {
 void Neighbours::ring_all() {
     g_rung_slots.push_back(-1);
 }
+std::uint32_t Neighbours::arm() {
+    return 0;
+}
+bool Neighbours::sleep(std::uint32_t, std::int64_t) { // nobody has rung
+    return false;
+}
+constinit Hops g_hops;
 int Neighbours::answers(const Operation &) {
     return 64;
 }
