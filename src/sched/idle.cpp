@@ -149,7 +149,8 @@ bool Worker::wanted() const {
 // The others' state may change meanwhile. What they then begin runs on them, and what it makes
 // ready they run, too: nothing is pinned to this thread. So a wrong answer costs a core for the
 // length of one call, as in a runtime that never suspends, and nobody's progress.
-bool Worker::has_nothing_else() const {
+// Asked twice a message in a task: flat, or calls take a fifth of its instructions.
+[[gnu::flatten]] bool Worker::has_nothing_else() const {
     if (has_parked() || ready_head_ || next_ || poll::pending() ||
         inbox_.load(std::memory_order_relaxed) || outdated() || !waits_awake() || any_unbegun() ||
         event_count_.load(std::memory_order_relaxed) != 0)

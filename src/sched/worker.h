@@ -241,7 +241,8 @@ class alignas(kCacheLine) Worker {
     void unmap_free(int most);
     bool abandon();
     bool any_unbegun() const { return anything_unbegun() && find_unbegun() != nullptr; }
-    Slot *find_unbegun() const; // a slot whose group has threads that have not begun
+    // A slot whose group has threads that have not begun. Rare: its callers are to stay small.
+    [[gnu::cold, gnu::noinline]] Slot *find_unbegun() const;
     bool begin_one();
     static int cache_floor();
     void list(Fiber &fiber);
