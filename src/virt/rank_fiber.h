@@ -6,7 +6,7 @@
 // on the kernel thread that the rank was started as, it is what any program is. When it waits for a
 // message it leaves home: the home thread parks on a small stack of its own, and the fiber goes on,
 // once somebody has rung for it, on one of the host's *workers*, a kernel thread for each core. A
-// worker goes from one fiber to the next in tens of nanoseconds, without the kernel.
+// worker goes from one fiber to the next without the kernel.
 //
 // What a process is to the kernel - its number, descriptors, folder, limits, signals - stays with
 // the home thread. So the kernel is asked to let no system call of a fiber through on a worker
