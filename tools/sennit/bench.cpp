@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench.h"
 
+#include "argument_pointers.h"
 #include "failure.h"
 
 #include <cerrno>
@@ -19,12 +20,7 @@ void run_bench(const std::vector<std::string> &words, const Installation &instal
         fail("{} is missing: the bench runs from the folder that Sennit was built in", script);
     std::vector<std::string> command = {"python3", script, "--home", home};
     command.insert(command.end(), words.begin() + 1, words.end());
-    std::vector<char *> pointers;
-    pointers.reserve(command.size() + 1);
-    for (std::string &word : command)
-        pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    execvp(pointers[0], pointers.data());
+    execvp(command[0].c_str(), argument_pointers(command).data());
     fail("python3 cannot be started ({}): install it", std::strerror(errno));
 }
 

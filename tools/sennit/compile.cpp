@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile.h"
 
+#include "argument_pointers.h"
 #include "failure.h"
 
 #include <algorithm>
@@ -134,12 +135,7 @@ void run_compiler(const std::vector<std::string> &words, const Installation &ins
              "{}={} for MPI's wrapper",
              command[0], version.empty() ? "it does not run" : version, language.command,
              language.compiler, language.variables[0], language.compiler);
-    std::vector<char *> pointers;
-    pointers.reserve(command.size() + 1);
-    for (std::string &word : command)
-        pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    execvp(pointers[0], pointers.data());
+    execvp(command[0].c_str(), argument_pointers(command).data());
     fail("{} cannot be started ({})", command[0], std::strerror(errno));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rank_report.h"
 
+#include "argument_pointers.h"
 #include "failure.h"
 #include "hang_watch.h"
 
@@ -41,15 +42,6 @@ bool send_datagram(const std::string &name, const void *data, std::size_t length
         sendto(fd, data, length, MSG_DONTWAIT, reinterpret_cast<const sockaddr *>(&address), size);
     close(fd);
     return sent == static_cast<ssize_t>(length);
-}
-
-std::vector<char *> argument_pointers(const std::vector<std::string> &command) {
-    std::vector<char *> pointers;
-    pointers.reserve(command.size() + 1);
-    for (const std::string &argument : command)
-        pointers.push_back(const_cast<char *>(argument.c_str()));
-    pointers.push_back(nullptr);
-    return pointers;
 }
 
 } // namespace
