@@ -201,6 +201,16 @@ std::uint64_t all_but_traps() {
     return mask;
 }
 
+// Above the worker itself.
+stack_t signal_stack_of(const Worker &worker) {
+    constexpr std::size_t head = 4096;
+    static_assert(sizeof(Worker) <= head);
+    stack_t stack{};
+    stack.ss_sp = const_cast<char *>(reinterpret_cast<const char *>(&worker)) + head;
+    stack.ss_size = kSignalStack - head;
+    return stack;
+}
+
 } // namespace
 
 bool set_traps() {
@@ -221,11 +231,7 @@ bool set_traps() {
 }
 
 bool begin_traps(Worker &worker) {
-    constexpr std::size_t head = 4096;
-    static_assert(sizeof(Worker) <= head);
-    stack_t stack{};
-    stack.ss_sp = reinterpret_cast<char *>(&worker) + head;
-    stack.ss_size = kSignalStack - head;
+    const stack_t stack = signal_stack_of(worker);
     const std::uint64_t mask = all_but_traps();
     return call(SYS_sigaltstack, reinterpret_cast<long>(&stack), 0) == 0 &&
            call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, sizeof mask) ==
@@ -236,12 +242,9 @@ bool begin_traps(Worker &worker) {
 }
 
 void fit_frame(void *frame, const Worker &worker) {
-    constexpr std::size_t head = 4096;
     auto &context = *static_cast<Context *>(frame);
     context.mask = all_but_traps();
-    context.stack = {};
-    context.stack.ss_sp = const_cast<char *>(reinterpret_cast<const char *>(&worker)) + head;
-    context.stack.ss_size = kSignalStack - head;
+    context.stack = signal_stack_of(worker);
 }
 
 void fit_frame(void *frame, const RankFiber &home) {
