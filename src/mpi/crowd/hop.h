@@ -9,7 +9,6 @@
 #include "virt/rank_fiber.h"
 
 #include <cstdint>
-#include <memory>
 
 namespace sennit::mpi {
 
@@ -29,7 +28,7 @@ class Hops {
     bool here() const {
         return own_ && reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()) == thread_;
     }
-    // A wait on the bell of this rank, which was armed with how(), as Bell::sleep.
+    // A wait on the bell of this rank, which was armed as Bell::kFiber, as Bell::sleep.
     bool sleep(node::Bell &bell, std::uint32_t seen, std::int64_t limit_ns) const;
     void yield() const { own_->calls->yield(*own_); }
     void ring(node::Bell &bell, int slot) const {
