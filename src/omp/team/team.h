@@ -95,6 +95,12 @@ struct MemberWorkshares {
 
 // One thread of a team.
 struct Member : sched::Slot {
+    // Whoever creates an explicit task says what its urgency and its age are; of this one, nobody.
+    Member() {
+        implicit.priority = 0;
+        implicit.age = 0;
+    }
+
     Team *team = nullptr;
     Task implicit;
     task::ToolRecord record; // of `implicit`
