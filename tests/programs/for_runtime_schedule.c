@@ -1,8 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
  * OpenMP 5.2, 11.5.3 and 18.2.11: schedule(runtime) follows run-sched-var, which
- * omp_set_schedule sets for the calling task and omp_get_schedule reads.
+ * omp_set_schedule sets for the calling task and omp_get_schedule reads. A modifier of the clause
+ * holds whatever that says.
  */
 #include "check.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Each thread's iterations ascend (11.5.3). The first half takes longer than the second, so that
+ * threads without that modifier would go back to it. */
+static int last[64], descents;
+static void meet(int i) {
+    int *mine = &last[omp_get_thread_num()];
+    if (i < *mine)
+#pragma omp atomic
+        ++descents;
+    *mine = i;
+    usleep(i < 30 ? 500 : 10);
+}
+static void monotonic(omp_sched_t kind) {
+    omp_set_schedule(kind, 1);
+    descents = 0;
+    memset(last, 0, sizeof last);
+#pragma omp parallel
+#pragma omp for schedule(monotonic : runtime)
+    for (int i = 0; i < 60; ++i)
+        meet(i);
+    CHECK_EQ(descents, 0);
+    memset(last, 0, sizeof last);
+#pragma omp parallel for schedule(monotonic : runtime)
+    for (int i = 0; i < 60; ++i)
+        meet(i);
+    CHECK_EQ(descents, 0);
+}
 
 int main(void) {
     static const omp_sched_t kinds[] = {omp_sched_static, omp_sched_dynamic, omp_sched_guided,
@@ -35,5 +66,7 @@ int main(void) {
                     CHECK_EQ(owner[i], i / chunk % check_threads());
         }
     }
+    for (int k = 0; k < 4; ++k)
+        monotonic(kinds[k]);
     return 0;
 }

@@ -37,10 +37,10 @@ omp::LoopSchedule schedule_of(Sched kind, std::uint64_t chunk, bool monotonic, b
     return schedule;
 }
 
-omp::LoopSchedule runtime_of(bool ordered) {
+omp::LoopSchedule runtime_of(bool monotonic, bool ordered) {
     omp::LoopSchedule schedule = omp::runtime_schedule(omp::here());
     schedule.ordered = ordered;
-    schedule.monotonic |= ordered;
+    schedule.monotonic |= monotonic || ordered;
     return schedule;
 }
 
@@ -77,9 +77,10 @@ std::uint64_t chunk_of(Ull chunk) {
 constexpr long kMonotonicBit = 0x80000000L;
 omp::LoopSchedule decode(long sched, std::uint64_t chunk, bool ordered) {
     const long kind = sched & ~kMonotonicBit & 0x7FFFFFFF;
+    const bool monotonic = (sched & kMonotonicBit) != 0;
     if (kind == 0 || kind == static_cast<long>(Sched::automatic))
-        return runtime_of(ordered);
-    return schedule_of(static_cast<Sched>(kind), chunk, (sched & kMonotonicBit) != 0, ordered);
+        return runtime_of(monotonic, ordered);
+    return schedule_of(static_cast<Sched>(kind), chunk, monotonic, ordered);
 }
 
 // After the loop is set up: its reductions, its shared memory, its first iterations.
@@ -152,7 +153,7 @@ constexpr int kMostLoops = 64;
     SENNIT_DOACROSS_LOOP(door, T, guided, guided)                                                  \
     GOMP_API bool GOMP_##door##_doacross_runtime_start(unsigned loops, T *counts, T *istart,       \
                                                        T *iend) {                                  \
-        begin_doacross(loops, counts, in_order(runtime_of(false)));                                \
+        begin_doacross(loops, counts, runtime_of(true, false));                                    \
         return next(istart, iend);                                                                 \
     }                                                                                              \
     GOMP_API bool GOMP_##door##_doacross_start(unsigned loops, T *counts, long sched, T chunk,     \
@@ -193,16 +194,16 @@ SENNIT_DOACROSS(loop_ull, Ull, doacross_ull)
     GOMP_API bool GOMP_loop_ull_##name##_next(Ull *istart, Ull *iend) {                            \
         return next(istart, iend);                                                                 \
     }
-#define SENNIT_RUNTIME_LOOP(name, ordered)                                                         \
+#define SENNIT_RUNTIME_LOOP(name, monotonic, ordered)                                              \
     GOMP_API bool GOMP_loop_##name##_start(long first, long end, long step, long *istart,          \
                                            long *iend) {                                           \
-        return start(omp::Iterations::before(first, end, step), runtime_of(ordered), istart,       \
-                     iend);                                                                        \
+        return start(omp::Iterations::before(first, end, step), runtime_of(monotonic, ordered),    \
+                     istart, iend);                                                                \
     }                                                                                              \
     GOMP_API bool GOMP_loop_ull_##name##_start(bool up, Ull first, Ull end, Ull step, Ull *istart, \
                                                Ull *iend) {                                        \
-        return start(omp::Iterations::before(up, first, end, step), runtime_of(ordered), istart,   \
-                     iend);                                                                        \
+        return start(omp::Iterations::before(up, first, end, step),                                \
+                     runtime_of(monotonic, ordered), istart, iend);                                \
     }                                                                                              \
     SENNIT_LOOP_NEXT(name)
 
@@ -214,10 +215,13 @@ SENNIT_LOOP(nonmonotonic_guided, guided, false, false)
 SENNIT_LOOP(ordered_static, static_, true, true)
 SENNIT_LOOP(ordered_dynamic, dynamic, true, true)
 SENNIT_LOOP(ordered_guided, guided, true, true)
-SENNIT_RUNTIME_LOOP(runtime, false)
-SENNIT_RUNTIME_LOOP(nonmonotonic_runtime, false)
-SENNIT_RUNTIME_LOOP(maybe_nonmonotonic_runtime, false)
-SENNIT_RUNTIME_LOOP(ordered_runtime, true)
+// GCC calls `runtime` where a thread's iterations have to come in order: schedule(monotonic:
+// runtime), and lastprivate(conditional:), which takes the last value that a thread assigned for
+// that of its last iteration.
+SENNIT_RUNTIME_LOOP(runtime, true, false)
+SENNIT_RUNTIME_LOOP(nonmonotonic_runtime, false, false)
+SENNIT_RUNTIME_LOOP(maybe_nonmonotonic_runtime, false, false)
+SENNIT_RUNTIME_LOOP(ordered_runtime, true, true)
 
 #define SENNIT_LOOP_START(name, ordered)                                                           \
     GOMP_API bool GOMP_loop_##name(long first, long end, long step, long sched, long chunk,        \

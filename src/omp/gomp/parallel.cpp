@@ -80,9 +80,11 @@ Region loop_region(Function function, void *data, long first, long end, long ste
     return region;
 }
 
-Region runtime_region(Function function, void *data, long first, long end, long step) {
+Region runtime_region(Function function, void *data, long first, long end, long step,
+                      bool monotonic) {
     Region region = loop_region(function, data, first, end, step, Sched::static_, 0, true);
     region.schedule = omp::runtime_schedule(omp::here());
+    region.schedule.monotonic |= monotonic;
     return region;
 }
 
@@ -129,14 +131,15 @@ SENNIT_PARALLEL_LOOP(nonmonotonic_dynamic, dynamic, false)
 SENNIT_PARALLEL_LOOP(nonmonotonic_guided, guided, false)
 #undef SENNIT_PARALLEL_LOOP
 
-#define SENNIT_PARALLEL_RUNTIME(name)                                                              \
+#define SENNIT_PARALLEL_RUNTIME(name, monotonic)                                                   \
     GOMP_API void GOMP_parallel_loop_##name(Function function, void *data, unsigned num_threads,   \
                                             long first, long end, long step, unsigned flags) {     \
-        run(SENNIT_SITE, num_threads, runtime_region(function, data, first, end, step), flags);    \
+        run(SENNIT_SITE, num_threads, runtime_region(function, data, first, end, step, monotonic), \
+            flags);                                                                                \
     }
-SENNIT_PARALLEL_RUNTIME(runtime)
-SENNIT_PARALLEL_RUNTIME(nonmonotonic_runtime)
-SENNIT_PARALLEL_RUNTIME(maybe_nonmonotonic_runtime)
+SENNIT_PARALLEL_RUNTIME(runtime, true)
+SENNIT_PARALLEL_RUNTIME(nonmonotonic_runtime, false)
+SENNIT_PARALLEL_RUNTIME(maybe_nonmonotonic_runtime, false)
 #undef SENNIT_PARALLEL_RUNTIME
 
 #define SENNIT_PARALLEL_LOOP_START(name, kind)                                                     \
@@ -155,7 +158,7 @@ SENNIT_PARALLEL_LOOP_START(guided, guided)
 GOMP_API void GOMP_parallel_loop_runtime_start(Function function, void *data, unsigned num_threads,
                                                long first, long end, long step) {
     const ompt::MaybeEntry entry(SENNIT_SITE);
-    start(num_threads, runtime_region(function, data, first, end, step));
+    start(num_threads, runtime_region(function, data, first, end, step, true));
 }
 
 GOMP_API void GOMP_parallel_sections(Function function, void *data, unsigned num_threads,

@@ -123,9 +123,10 @@ omp::LoopSchedule decode(std::int32_t schedule, std::uint64_t chunk, sched::Work
         break;
     case kmp::kRuntime:
     case kmp::kRuntimeSimd: {
-        const bool ordered = result.ordered;
+        const omp::LoopSchedule clause = result;
         result = omp::runtime_schedule(worker);
-        result.ordered = ordered;
+        result.ordered = clause.ordered;
+        result.monotonic |= clause.monotonic;
         if (kind == kmp::kRuntimeSimd) { // the compiler's chunk is the width of its vectors
             result.chunk *= chunk;       // none stays none
             result.multiple = result.chunk ? result.chunk : chunk;
