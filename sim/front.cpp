@@ -63,8 +63,9 @@ class Run {
         }
         for (std::size_t i = 0; i < objects_.size(); ++i) {
             objects_[i].bytes = program_.bytes;
-            positions_.push_back(
-                {static_cast<double>(i % index(side)), static_cast<double>(i / index(side)), 0});
+            const std::size_t x = i % index(side);
+            const std::size_t y = i / index(side);
+            positions_.push_back({static_cast<double>(x), static_cast<double>(y), 0});
         }
     }
 

@@ -11,10 +11,12 @@ Wave::Wave(const WaveShape &shape) : shape_(shape) {
     distances_.reserve(domains() * kPoints);
     for (int y = 0; y < shape.side; ++y) {
         for (int x = 0; x < shape.side; ++x) {
-            for (int i = 0; i < kPoints; ++i)
+            for (int i = 0; i < kPoints; ++i) {
+                const int row = i / kSamples;
                 distances_.push_back(static_cast<float>(
                     std::hypot(x + (i % kSamples + 0.5) / kSamples - shape.source_x * shape.side,
-                               y + (i / kSamples + 0.5) / kSamples - shape.source_y * shape.side)));
+                               y + (row + 0.5) / kSamples - shape.source_y * shape.side)));
+            }
             std::sort(distances_.end() - kPoints, distances_.end());
         }
     }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 
 namespace sennit::balance {
@@ -21,7 +22,7 @@ class Exposure {
     // Pieces to be offered by a PE that begins the loop, besides its own one: at most pes - 1.
     int pieces(int idle, int pes) {
         const double lately = mean() * (pes - 1);
-        int count = std::max(idle, static_cast<int>(lately + 0.5));
+        int count = std::max(idle, static_cast<int>(std::lround(lately)));
         if (count > 0)
             quiet_ = 0;
         else if (++quiet_ >= kProbeEvery) {

@@ -13,7 +13,7 @@ namespace {
 
 template <typename... Arguments>
 long call(long number, Arguments... arguments) {
-    long values[6] = {static_cast<long>(arguments)...};
+    const long values[6] = {static_cast<long>(arguments)...};
     return system_call(number, values[0], values[1], values[2], values[3], values[4], values[5]);
 }
 

@@ -19,6 +19,7 @@ class Downwards {
     std::uint64_t put(const std::string &text) { return put(text.c_str(), text.size() + 1); }
     std::vector<std::uint64_t> put(const std::vector<std::string> &texts) {
         std::vector<std::uint64_t> addresses;
+        addresses.reserve(texts.size() + 1);
         for (const std::string &text : texts)
             addresses.push_back(put(text));
         addresses.push_back(0);

@@ -123,8 +123,11 @@ bool Rank::start(const RankRequest &request, const std::vector<Descriptor> &desc
     if (fiber_)
         set_auxiliary(contents.auxiliary, virt::kRankFiberEntry,
                       reinterpret_cast<std::uintptr_t>(fiber_));
-    if (getrandom(contents.random, sizeof contents.random, 0) < 0)
-        std::memcpy(contents.random, &request, sizeof contents.random);
+    if (getrandom(contents.random, sizeof contents.random, 0) <
+        0) { // no longer than the kernel starts
+        error_ = "the system gives no random numbers (getrandom)";
+        return false;
+    }
     char *const top = stack_.high() - kPage;
     char *const stack_pointer = lay_out(contents, stack_.low() + kPage, top);
     if (!stack_pointer) {
@@ -143,7 +146,7 @@ bool Rank::start(const RankRequest &request, const std::vector<Descriptor> &desc
         reinterpret_cast<Entrance::Move *>(take(descriptors.size() * sizeof(Entrance::Move)));
     char *affinity = take(request.affinity.size());
     Entrance &entrance = *new (take(sizeof(Entrance))) Entrance{};
-    std::memcpy(affinity, request.affinity.data(), request.affinity.size());
+    std::copy(request.affinity.begin(), request.affinity.end(), affinity);
     entrance.failure = failure_.get();
     entrance.stack_pointer = stack_pointer;
     entrance.entry = reinterpret_cast<void *>(image.entry);

@@ -176,6 +176,8 @@ class Stub {
         constexpr int place = 3;
         const int nowhere = open("/dev/null", O_RDWR);
         const int held = fcntl(listener, F_DUPFD, 64); // above what is replaced
+        if (nowhere < 0 || held < 0)
+            _exit(1);
         for (int number = 0; number < place; ++number)
             dup2(nowhere, number);
         dup2(held, place);
