@@ -139,19 +139,28 @@ std::vector<std::vector<std::string>> take_other_programs(std::vector<std::strin
     return others;
 }
 
-void set_command(Request &request, const std::vector<std::string> &words) {
+void set_command(Request &request, const std::vector<std::string> &words, bool set_here) {
     auto at = words.begin();
     for (; at != words.end() && is_assignment(*at); ++at) {
         const std::size_t equals = at->find('=');
         request.settings.push_back({at->substr(0, equals), at->substr(equals + 1)});
-        setenv(request.settings.back().name.c_str(), request.settings.back().value.c_str(), 1);
+        if (set_here)
+            setenv(request.settings.back().name.c_str(), request.settings.back().value.c_str(), 1);
     }
     if (at == words.end() && !words.empty())
         fail("no program behind '{}'", words.back());
     request.command.assign(at, words.end());
 }
 
-void RunOptions::add_to(CLI::App &command) {
+void RunOptions::add_ranks_to(CLI::App &command) {
+    command.add_option("-n,--ranks", ranks_, "number of MPI ranks (default 1)");
+    command.add_flag("--apart", apart_,
+                     "the programs of ./a : -n 2 ./b are jobs of their own, each with its own "
+                     "MPI_COMM_WORLD, and share the cores");
+}
+
+// Those that a program of --apart may have behind its ':'.
+void RunOptions::add_program_options_to(CLI::App &command) {
     command.add_option("--threads", threads_, "threads of each rank (OMP_NUM_THREADS)");
     command.add_option("--split", split_,
                        "threads for each of these, as the program sees it: who is done takes over "
@@ -160,24 +169,32 @@ void RunOptions::add_to(CLI::App &command) {
                        fmt::format("which ready task runs next (SENNIT_POLICY): {}",
                                    fmt::join(known_policies(), ", ")));
     command.add_option("--mpi", mpi_, "the MPI it uses: auto (look), mpich, openmpi");
-    command.add_option("--trace", trace_,
-                       fmt::format("record a trace into this folder (SENNIT_TRACE); --trace alone: "
-                                   "into {}. Look at it with sennit report",
-                                   default_trace));
-    command.add_option("--pool", pool_, "the pool whose cores it shares (sennit pool start NAME)");
     command.add_option("--share", share_,
                        "its part of the pool's cores, relative to the other programs': 3/4, 0.75, "
                        "2 (default 1)");
     command.add_option("--priority", priority_,
                        "which program gets free cores first: a number, the greater one first "
                        "(default 0), or leftover: it gets only what others leave");
+}
+
+void RunOptions::add_to(CLI::App &command) {
+    add_program_options_to(command);
+    add_common_options_to(command);
+    command.footer(help_footer);
+}
+
+void RunOptions::add_common_options_to(CLI::App &command) {
+    command.add_option("--trace", trace_,
+                       fmt::format("record a trace into this folder (SENNIT_TRACE); --trace alone: "
+                                   "into {}. Look at it with sennit report",
+                                   default_trace));
+    command.add_option("--pool", pool_, "the pool whose cores it shares (sennit pool start NAME)");
     command.add_option(
         "--virtual", virtual_,
         "all ranks of a node in one address space, each with its own libraries and MPI; "
         "--virtual=fibers: there, ranks that wait for messages take turns without the kernel");
     command.add_flag("--dry-run", dry_run_, "print what would be set and started, start nothing");
     command.add_flag("--verbose", verbose_, "print it, then start it");
-    command.footer(help_footer);
 }
 
 // An environment that has a pool, as that of a rank's own `sennit run`, means it, too.
@@ -185,7 +202,7 @@ void RunOptions::set_pool(Request &request) const {
     const char *const pool = pool_.empty() ? std::getenv("SENNIT_POOL") : pool_.c_str();
     if (pool && *pool)
         request.pool = pool;
-    if (!request.pool && (!share_.empty() || !priority_.empty()))
+    if (!request.pool && !apart_ && (!share_.empty() || !priority_.empty()))
         fail("{} needs --pool NAME", share_.empty() ? "--priority" : "--share");
     double share = 1;
     if (!share_.empty() && !node::read_share(share_, share))
@@ -217,19 +234,60 @@ Request RunOptions::other(const std::vector<std::string> &words) {
     return result;
 }
 
+// "-n 2 --threads 3 NAME=value ./b y", a program of --apart: what it does not say is said in front
+// of all. Its variables are not this process's, nor the other programs'.
+Request RunOptions::apart(std::vector<std::string> words) const {
+    CLI::App command("run");
+    RunOptions own = *this;
+    own.ranks_.clear();
+    command.add_option("-n,--ranks", own.ranks_);
+    own.add_program_options_to(command);
+    own.add_common_options_to(command);
+    CommandLine line = split_command_line(command, std::move(words));
+    std::reverse(line.options.begin(), line.options.end()); // CLI11 takes them from the back
+    command.parse(std::move(line.options));
+    for (const char *common : {"--trace", "--pool", "--virtual", "--dry-run", "--verbose"})
+        if (command.count(common) > 0)
+            fail("{} behind ':' is for all programs: write it in front of the first", common);
+    if (line.program.empty())
+        fail("no program behind ': -n {}'", own.ranks_);
+    return own.make(line.program);
+}
+
 Request RunOptions::request(const std::vector<std::string> &program) const {
     if (program.empty())
         fail("no program given: sennit run [options] ./app [arguments]");
-    Request result;
     std::vector<std::string> first = program;
-    for (const std::vector<std::string> &words : take_other_programs(first))
-        result.others.push_back(other(words));
+    const std::vector<std::vector<std::string>> others = take_other_programs(first);
     if (first.empty())
         fail("no program in front of ':'");
-    set_command(result, first);
+    if (apart_) {
+        Request result = make(first);
+        result.apart = true;
+        for (const std::vector<std::string> &words : others)
+            result.others.push_back(apart(words));
+        return result;
+    }
+    Request result = make(first);
+    for (const std::vector<std::string> &words : others)
+        result.others.push_back(other(words));
+    for (Request &one : result.others) { // all but what `other` has read is said once, for all
+        Request whole = result;
+        whole.others.clear();
+        whole.command = one.command;
+        whole.settings = one.settings;
+        whole.ranks = one.ranks;
+        one = std::move(whole);
+    }
+    return result;
+}
+
+Request RunOptions::make(const std::vector<std::string> &program) const {
+    Request result;
+    set_command(result, program, !apart_);
     result.mpi = parse_mpi(mpi_);
-    if (!ranks.empty())
-        result.ranks = parse_count("-n", ranks, most_ranks);
+    if (!ranks_.empty())
+        result.ranks = parse_count("-n", ranks_, most_ranks);
     if (!threads_.empty())
         result.threads = parse_count("--threads", threads_, most_threads);
     if (!split_.empty())
@@ -245,14 +303,6 @@ Request RunOptions::request(const std::vector<std::string> &program) const {
         fail("--virtual={}: it is --virtual alone, or --virtual={}", virtual_, virtual_fibers);
     result.dry_run = dry_run_;
     result.verbose = verbose_;
-    for (Request &one : result.others) { // all but what `other` has read is said once, for all
-        Request whole = result;
-        whole.others.clear();
-        whole.command = one.command;
-        whole.settings = one.settings;
-        whole.ranks = one.ranks;
-        one = std::move(whole);
-    }
     return result;
 }
 

@@ -26,8 +26,9 @@ CommandLine split_command_line(const CLI::App &command, std::vector<std::string>
 std::vector<std::vector<std::string>> take_other_programs(std::vector<std::string> &words);
 
 // The program and its arguments, into `request`. "NAME=value" in front of them is set in this
-// process's environment, which the program gets, as a shell would.
-void set_command(Request &request, const std::vector<std::string> &words);
+// process's environment, which the program gets, as a shell would, unless it is not to be
+// `set_here`.
+void set_command(Request &request, const std::vector<std::string> &words, bool set_here = true);
 
 // Options of `run` and `exec`, as typed.
 class RunOptions {
@@ -35,16 +36,21 @@ class RunOptions {
     void add_to(CLI::App &command);
     Request request(const std::vector<std::string> &program) const;
 
-    std::string ranks; // only `run` has it
+    // Only `run` has them.
+    void add_ranks_to(CLI::App &command);
 
   private:
+    void add_program_options_to(CLI::App &command);
+    void add_common_options_to(CLI::App &command);
+    Request make(const std::vector<std::string> &program) const;
     void set_pool(Request &request) const;
+    Request apart(std::vector<std::string> words) const;
     static Request other(const std::vector<std::string> &words);
 
-    std::string threads_, split_, policy_, trace_, mpi_ = "auto";
+    std::string ranks_, threads_, split_, policy_, trace_, mpi_ = "auto";
     std::string pool_, share_, priority_;
     std::string virtual_;
-    bool dry_run_ = false, verbose_ = false;
+    bool apart_ = false, dry_run_ = false, verbose_ = false;
 };
 
 // What `sennit --help` ends with.

@@ -32,8 +32,10 @@ struct Request {
     std::optional<std::string> share;
     std::optional<std::string> priority;
     std::vector<Request> others; // programs of the same job behind ": -n": command, settings, ranks
-    bool as_virtual = false;     // as virtual ranks: virtual_rank.h
-    bool as_fibers = false;      // which take turns on few kernel threads
+    bool apart = false;          // they are jobs of their own: apart.h
+    bool is_one_of_several = false; // this request is one of those
+    bool as_virtual = false;        // as virtual ranks: virtual_rank.h
+    bool as_fibers = false;         // which take turns on few kernel threads
     bool dry_run = false;
     bool verbose = false;
 };

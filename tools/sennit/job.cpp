@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job.h"
 
+#include "descendants.h"
 #include "failure.h"
-#include "process_stat.h"
 #include "rank_report.h"
 
 #include <poll.h>
@@ -13,14 +13,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <set>
 
 namespace sennit::tool {
 namespace {
@@ -28,8 +23,8 @@ namespace {
 constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr int other_signals[] = {SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
 
-// The signals that this process takes in hand. One that it was told to ignore (nohup, a shell's
-// background job) stays ignored, also by the job.
+} // namespace
+
 sigset_t handled_signals() {
     sigset_t set;
     sigemptyset(&set);
@@ -46,82 +41,12 @@ sigset_t handled_signals() {
     return set;
 }
 
-// pid -> parent of every process of the machine.
-std::map<pid_t, pid_t> read_process_table() {
-    std::map<pid_t, pid_t> parents;
-    std::error_code error;
-    for (std::filesystem::directory_iterator at("/proc", error), end; !error && at != end;
-         at.increment(error)) {
-        const std::string name = at->path().filename().string();
-        if (name.find_first_not_of("0123456789") != std::string::npos)
-            continue;
-        std::ifstream file(at->path() / "stat");
-        std::string line;
-        if (!std::getline(file, line))
-            continue;
-        const auto stat = parse_process_stat(line);
-        if (stat && stat->state != 'Z')
-            parents[std::atoi(name.c_str())] = stat->parent;
-    }
-    return parents;
-}
-
-std::vector<pid_t> find_descendants() {
-    const std::map<pid_t, pid_t> parents = read_process_table();
-    std::set<pid_t> family = {getpid()};
-    std::vector<pid_t> found;
-    for (bool grown = true; grown;) {
-        grown = false;
-        for (const auto &[pid, parent] : parents) {
-            if (family.count(parent) != 0 && family.insert(pid).second) {
-                found.push_back(pid);
-                grown = true;
-            }
-        }
-    }
-    return found;
-}
-
-void signal_descendants(int signal) {
-    for (const pid_t pid : find_descendants())
-        kill(pid, signal);
-}
-
-void reap() {
-    while (waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-}
-
-bool wait_until_alone(std::chrono::milliseconds limit) {
-    constexpr auto step = std::chrono::milliseconds(20);
-    for (auto waited = std::chrono::milliseconds(0);; waited += step) {
-        reap();
-        if (find_descendants().empty())
-            return true;
-        if (waited >= limit)
-            return false;
-        usleep(std::chrono::microseconds(step).count());
-    }
-}
-
-// After a job that did not end well: give its processes a moment to go by themselves, then end
-// them.
-void end_descendants() {
-    using std::chrono::milliseconds;
-    if (wait_until_alone(milliseconds(500)))
-        return;
-    signal_descendants(SIGTERM);
-    signal_descendants(SIGCONT);
-    if (wait_until_alone(milliseconds(1000)))
-        return;
-    signal_descendants(SIGKILL);
-    wait_until_alone(milliseconds(1000));
-}
+namespace {
 
 class Job {
   public:
-    Job(const std::vector<std::string> &command, bool launcher_knows_usr2)
-        : signals_(handled_signals()), launcher_knows_usr2_(launcher_knows_usr2) {
+    Job(const std::vector<std::string> &command, const JobTraits &traits)
+        : signals_(handled_signals()), traits_(traits) {
         prctl(PR_SET_CHILD_SUBREAPER, 1);
         sigset_t before;
         sigprocmask(SIG_BLOCK, &signals_, &before);
@@ -164,7 +89,7 @@ class Job {
         }
         close(signals);
         if (end_.code != 0 || end_.interrupted != 0)
-            end_descendants();
+            end_descendants(traits_.is_one_of_several);
         return end_;
     }
 
@@ -181,6 +106,8 @@ class Job {
     }
 
     void handle(int signal, bool from_terminal) {
+        if (traits_.is_one_of_several && (signal == SIGTSTP || signal == SIGCONT))
+            return;
         switch (signal) {
         case SIGTSTP:
             signal_descendants(SIGSTOP);
@@ -190,7 +117,7 @@ class Job {
             signal_descendants(SIGCONT);
             return;
         case SIGUSR2:
-            if (!launcher_knows_usr2_) {
+            if (!traits_.launcher_knows_usr2) {
                 fmt::print(stderr, "sennit: SIGUSR2 not handed on, MPICH's mpiexec would die of "
                                    "it: send SIGUSR1, or signal the ranks themselves\n");
                 return;
@@ -207,7 +134,7 @@ class Job {
     }
 
     const sigset_t signals_;
-    const bool launcher_knows_usr2_;
+    const JobTraits traits_;
     pid_t launcher_ = -1;
     bool ended_ = false;
     JobEnd end_ = {};
@@ -215,9 +142,9 @@ class Job {
 
 } // namespace
 
-JobEnd run_job(const std::vector<std::string> &command, bool launcher_knows_usr2,
+JobEnd run_job(const std::vector<std::string> &command, const JobTraits &traits,
                JobListener &listener) {
-    return Job(command, launcher_knows_usr2).wait(listener);
+    return Job(command, traits).wait(listener);
 }
 
 } // namespace sennit::tool

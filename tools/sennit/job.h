@@ -8,6 +8,8 @@
 // is done here. Orphans come to us (child subreaper), so they are found whoever started them.
 #pragma once
 
+#include <signal.h>
+
 #include <string>
 #include <vector>
 
@@ -32,8 +34,19 @@ class JobListener {
     ~JobListener() = default;
 };
 
-// SIGUSR2 is handed on only to a launcher that passes it to the ranks: MPICH's dies of it.
-JobEnd run_job(const std::vector<std::string> &command, bool launcher_knows_usr2,
+struct JobTraits {
+    // SIGUSR2 is handed on only to a launcher that passes it to the ranks: MPICH's dies of it.
+    bool launcher_knows_usr2 = false;
+    // Of several programs that one command runs (apart.h): which stops and continues the processes
+    // of all of them. The hosts of virtual ranks are for all, too, and none is ended with this job.
+    bool is_one_of_several = false;
+};
+
+JobEnd run_job(const std::vector<std::string> &command, const JobTraits &traits,
                JobListener &listener);
+
+// The signals that this command takes in hand while it waits for programs. One that it was told to
+// ignore (nohup, a shell's background job) stays ignored, also by the programs.
+sigset_t handled_signals();
 
 } // namespace sennit::tool

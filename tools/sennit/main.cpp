@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sennit: the command. Its subcommands and their options; command_line.cpp reads what several of
 // them share, the work is done in run.cpp, doctor.cpp and the like.
+#include "apart.h"
 #include "bench.h"
 #include "command_line.h"
 #include "compile.h"
@@ -71,7 +72,7 @@ Command::Command()
     run_ = app_.add_subcommand("run",
                                "start a program: sennit run -n 4 ./app arguments; several as one "
                                "job: sennit run -n 4 ./a : -n 2 ./b");
-    run_->add_option("-n,--ranks", run_options_.ranks, "number of MPI ranks (default 1)");
+    run_options_.add_ranks_to(*run_);
     run_options_.add_to(*run_);
     exec_ = app_.add_subcommand(
         "exec", "become the program, as one rank of a job: mpiexec -n 4 sennit exec ./app");
@@ -150,8 +151,11 @@ int Command::run(int count, char **arguments) {
 }
 
 int Command::start_chosen(char **arguments) {
-    if (*run_)
-        return run_program(run_options_.request(program_), Installation::locate());
+    if (*run_) {
+        const Request request = run_options_.request(program_);
+        return request.apart ? run_apart(request, Installation::locate())
+                             : run_program(request, Installation::locate());
+    }
     if (*exec_)
         return exec_program(exec_options_.request(program_), Installation::locate(), watch_);
     if (pool_->chosen())

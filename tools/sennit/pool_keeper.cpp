@@ -6,6 +6,7 @@
 #include "pool_targets.h"
 
 #include "base/clock.h"
+#include "node/segment.h"
 #include "node/share.h"
 
 #include <algorithm>
@@ -28,6 +29,8 @@ namespace sennit::tool {
 namespace {
 
 constexpr int look_ms = static_cast<int>(node::kRethinkNs / 1'000'000);
+constexpr int most_last_looks = 100;
+constexpr int last_look_us = 20'000;
 constexpr const char *ready = "ready";
 
 class Keeper {
@@ -146,6 +149,8 @@ bool Keeper::wait() {
 }
 
 bool Keeper::is_over() {
+    if (plan_.owner != 0 && !node::is_alive(plan_.owner))
+        board_.pool().stops.store(1, std::memory_order_release);
     return board_.pool().stops.load(std::memory_order_acquire) != 0 && members_.empty();
 }
 
@@ -174,8 +179,17 @@ void Keeper::keep() {
         goes_on = wait();
         // Of two stops with no joiner between them nothing is lost: it looks once more.
     }
+    watch_members();
+    const bool is_last = members_.empty();
     board_.leave(*slot_);
     board_.close();
+    // A virtual rank that was killed keeps the file in use until its host has ended, a moment
+    // later.
+    for (int look = 0; is_last && look < most_last_looks && access(plan_.path.c_str(), F_OK) == 0;
+         ++look) {
+        usleep(last_look_us);
+        node::remove_unused(plan_.path.c_str());
+    }
 }
 
 void detach_from_caller(int said) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "node/core_table.h"
+#include "node/identity.h"
 
 #include <string>
 
@@ -19,7 +20,8 @@ struct PoolPlan {
     std::string path;
     std::string policy;
     node::Cores cores;
-    bool adopts = false; // a board whose keeper has died, with its policy and cores
+    bool adopts = false;      // a board whose keeper has died, with its policy and cores
+    node::Identity owner = 0; // not 0: the pool is to stop when this process has ended
 };
 
 // Returns when the keeper is ready. Throws Failure if it cannot be; nothing is left behind then.

@@ -41,8 +41,10 @@ Plan plan_other(const Plan &plan, const Request &other) {
     if (!result.mpi)
         fail("'{}' has no MPI in it: it cannot be in a job with '{}'", path, plan.program.path);
     if (result.mpi != plan.mpi)
-        fail("'{}' uses {} and '{}' {}: programs of one job have the same MPI", plan.program.path,
-             traits(*plan.mpi).name, path, traits(*result.mpi).name);
+        fail("'{}' uses {} and '{}' {}: programs of one job have the same MPI; --apart makes a job "
+             "of "
+             "each",
+             plan.program.path, traits(*plan.mpi).name, path, traits(*result.mpi).name);
     if (other.as_virtual)
         refuse_virtual(result, read_environment);
     return result;
@@ -174,12 +176,13 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
         explain(plan, command, stderr);
     make_trace_folder(request);
     clear_trace_folder(request);
-    if (request.as_virtual)
+    if (request.as_virtual && !request.is_one_of_several) // else it has one
         setenv(virtual_job_variable, new_virtual_job().c_str(), 1);
     if (launcher == MpiKind::mpich && outnumber_processors(plan, request))
         keep_one_session();
     HangWatch watch(hang_link(box.address()), ranks_of_all(request));
-    const JobEnd end = run_job(command, launcher == MpiKind::openmpi, watch);
+    const JobEnd end =
+        run_job(command, {launcher == MpiKind::openmpi, request.is_one_of_several}, watch);
     remove_board();
 
     // The first report is the cause, the others are ranks that the launcher ended after it.
