@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends that follow each other, and loops of sends, are started together and waited for once (mpi
-// detach paper, section 5.3: "merging completion calls"). In any function, a task or not.
+// Sends and receives that follow each other, and loops of the one or of the other, are started
+// together and waited for once (mpi detach paper, section 5.3: "merging completion calls"). In any
+// function, a task or not. library/batch.h does it when the program runs.
 //
-// Until the wait nothing happens but the next sends, and what touches no buffer of theirs and can
-// be seen by nobody. The order of sends is kept. When a standard send returns, nothing is known of
-// its receiver; so that the next begins earlier can be seen by nobody, either. A loop has at most
-// kMostUnderWay operations under way, then it waits for them.
+// Until the wait nothing happens but the next of them, in their order, and what can be seen by
+// nobody else. A send or receive that meets the buffer of another, where one of the two is written,
+// waits for all before; so does a read or write of memory that may be in a buffer. Extents are
+// known when the program runs: they are compared then.
 //
-// Receives are not batched: the arrival of one may be what allows the next (see tail_binding.h).
+//   - A send, or a receive, may begin before a send is over. When a standard send returns, nothing
+//     is known of its receiver.
+//   - No send begins before a receive is over: it would tell others that the message has come. Hand
+//     made barriers are such.
+//   - A receive may begin before another is over, unless somebody could notice: whether there is
+//     one is known when the program runs (library/watched.cpp).
 #pragma once
 
 #include "remarks.h"
@@ -18,10 +24,8 @@
 
 namespace sennit::pass {
 
-inline constexpr unsigned kMostUnderWay = 32;
-
 // Has the function changed?
-bool batch_sends(llvm::Function &function, llvm::AAResults &aliases, const llvm::LoopInfo &loops,
+bool batch_calls(llvm::Function &function, llvm::AAResults &aliases, const llvm::LoopInfo &loops,
                  Remarks &remarks);
 
 } // namespace sennit::pass

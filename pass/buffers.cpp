@@ -67,6 +67,11 @@ bool Buffers::apart(const Value *one, const Value *other) const {
     return true;
 }
 
+bool Buffers::of_one_object(const Value *one, const Value *other) {
+    return any_of(objects_of(one),
+                  [&](const Value *object) { return is_contained(objects_of(other), object); });
+}
+
 const AllocaInst *Buffers::own_variable(const Value *pointer) const {
     const auto *variable = dyn_cast<AllocaInst>(getUnderlyingObject(pointer, 0));
     return variable && !captured(variable) ? variable : nullptr;

@@ -24,6 +24,9 @@ class Buffers {
     // addresses were computed?
     bool apart(const llvm::Value *one, const llvm::Value *other) const;
 
+    // May they be places of one and the same object?
+    static bool of_one_object(const llvm::Value *one, const llvm::Value *other);
+
     // A variable of the body's that nobody else has the address of. Null: `pointer` is no such.
     const llvm::AllocaInst *own_variable(const llvm::Value *pointer) const;
 

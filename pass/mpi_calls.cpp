@@ -141,6 +141,14 @@ const PointToPoint *bound_point_to_point(const llvm::CallBase &call) {
     return nullptr;
 }
 
+bool ignores_status(const llvm::Value *status) {
+    if (llvm::isa<llvm::ConstantPointerNull>(status))
+        return true;
+    const auto *expression = llvm::dyn_cast<llvm::ConstantExpr>(status);
+    return expression && expression->getOpcode() == llvm::Instruction::IntToPtr &&
+           llvm::cast<llvm::ConstantInt>(expression->getOperand(0))->isOne();
+}
+
 // MPICH's handles are integers, those of Open MPI and of the standard ABI are pointers.
 llvm::Constant *no_status(const llvm::CallBase &call) {
     llvm::LLVMContext &context = call.getContext();
@@ -156,6 +164,11 @@ Effects effects_of(StringRef symbol) {
         return effects_of_mpi(name);
     if (is_plain_openmp(symbol))
         return {true, 0};
+    if (symbol.starts_with("sennit_pass_")) // library/batch.h
+        return llvm::StringSwitch<Effects>(symbol)
+            .Case("sennit_pass_send", {true, kSends | kBlocks})
+            .Case("sennit_pass_receive", {true, kReceives | kBlocks})
+            .Default({true, kBlocks});
     if (symbol.starts_with("__kmpc_") ||
         symbol.starts_with("omp_")) // may run other tasks meanwhile
         return {true, kBlocks};

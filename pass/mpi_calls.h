@@ -18,6 +18,7 @@ struct PointToPoint {
     bool synchronizes; // it returns when the other side has come: nothing may cross it
 
     static constexpr unsigned kBuffer = 0;
+    static constexpr unsigned kDatatype = 2;
     static constexpr unsigned kCommunicator = 5;
     static constexpr unsigned kStatus = 6; // of a receive
     unsigned arguments() const { return receives ? 7 : 6; }
@@ -34,6 +35,8 @@ bool is_bound(const llvm::CallBase &call);
 // The same for one whose request-free form the pass has called instead.
 const PointToPoint *bound_point_to_point(const llvm::CallBase &call);
 
+// Is it one of MPICH's and Open MPI's addresses that stand for no status, 1 and 0?
+bool ignores_status(const llvm::Value *status);
 // MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE of the MPI whose point-to-point call this is.
 llvm::Constant *no_status(const llvm::CallBase &call);
 

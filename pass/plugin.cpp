@@ -2,7 +2,7 @@
 // The plug-in for clang-19 and flang-new-19 (-fpass-plugin): what it does, and when.
 //
 //     before all     MPI's declarations say that blocking calls keep no pointer
-//     at the end     calls that end tasks are bound, other sends batched; marks are written
+//     at the end     calls that end tasks are bound, others batched; marks are written
 //
 // At the end the compiler has inlined what a task calls. Without optimization it has not, and local
 // variables are in memory: nothing is bound then, but marks are written at every level.
@@ -68,7 +68,7 @@ class Transformation : public PassInfoMixin<Transformation> {
             // Loops have one way in, and ways out of their own.
             functions.invalidate(function, LoopSimplifyPass().run(function, functions));
             Remarks remarks(functions.getResult<OptimizationRemarkEmitterAnalysis>(function));
-            changed |= batch_sends(function, functions.getResult<AAManager>(function),
+            changed |= batch_calls(function, functions.getResult<AAManager>(function),
                                    functions.getResult<LoopAnalysis>(function), remarks);
         }
         changed |= write_marks(module, tasks, Triple(module.getTargetTriple()));

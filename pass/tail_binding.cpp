@@ -54,15 +54,6 @@ Candidate candidate_of(CallBase &call) {
     return {&call, operation ? wait_for_operation(*operation) : nullptr, operation};
 }
 
-// Both of MPICH's and Open MPI's addresses that stand for no status: 1 and 0.
-bool ignores_status(const Value *status) {
-    if (isa<ConstantPointerNull>(status))
-        return true;
-    const auto *expression = dyn_cast<ConstantExpr>(status);
-    return expression && expression->getOpcode() == Instruction::IntToPtr &&
-           cast<ConstantInt>(expression->getOperand(0))->isOne();
-}
-
 class TailBinding {
   public:
     TailBinding(Function &entry, AAResults &aliases) : buffers_(entry, aliases) {}

@@ -5,6 +5,10 @@ A program is a list of messages between two ranks. Each rank makes its tasks in 
 nothing can deadlock where tasks are suspended. How a message is sent and received is drawn from forms that the
 plug-in transforms and from forms that it must refuse. All random numbers come from the seed.
 
+Every other file has programs without tasks, for receives are started together only where no tasks are. Each round of
+theirs goes one way, or to and fro; messages are received in a row or in a loop, with other work in between that may
+touch their buffers.
+
 usage: random_programs.py MPI MPICC SENNIT SEED [FILES [PROGRAMS-A-FILE]]
 """
 import os
@@ -26,16 +30,18 @@ HEAD = f"""
 enum {{ BUFFERS = {BUFFERS}, LONGEST = {LONGEST} }};
 static double fixed[BUFFERS][LONGEST];
 double *b[BUFFERS];
+double fixed_too[8];
+volatile int zero;
 static int rank;
 static void mix(double *x, int n, double c) {{
+#pragma clang loop vectorize(disable) unroll(disable)
     for (int k = 0; k < n; ++k)
         x[k] = x[k] * 0.5 + c + k;
 }}
 """
 MAIN = """
 int main(int argc, char **argv) {{
-    int provided;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    {initialize}
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < BUFFERS; ++i)
         b[i] = fixed[i];
@@ -44,8 +50,7 @@ int main(int argc, char **argv) {{
         for (int i = 0; i < BUFFERS; ++i)
             for (int k = 0; k < LONGEST; ++k)
                 b[i][k] = rank * 1000 + i * 10 + k % 7;
-#pragma omp parallel
-#pragma omp single
+        {region}
         programs[p]();
         double sum = 0;
         for (int i = 0; i < BUFFERS; ++i)
@@ -157,6 +162,74 @@ class Program:
         return f"static void {self.name}(void) {{\nif (rank == 0) {{\n{sides[0]}}} else {{\n{sides[1]}}}\n}}\n"
 
 
+class SerialProgram:
+    def __init__(self, dice, name):
+        self.dice = dice
+        self.name = name
+
+    def between(self, buffer, n):
+        """What a rank does between two messages."""
+        form = self.dice.choice(["", "", "", "", "read", "write", "mix", "table", "other"])
+        i, k = self.dice.randrange(BUFFERS), self.dice.randrange(n)
+        return {"": "", "read": f"sum += b[{i}][{k}];", "write": f"b[{i}][{k}] += sum;", "other": f"fixed_too[{k % 8}] += k + {i};",
+                "mix": f"mix(b[{i}], {n}, 1);", "table": f"b[{i}] = b[{i}] + 0 * {k};"}[form] + " "
+
+    def side(self, sends, n, count, tag):
+        """`count` messages of up to n numbers, which all go one way."""
+        call = "MPI_Send(PLACE, LENGTH, MPI_DOUBLE, 1 - rank, TAG, MPI_COMM_WORLD);"
+        before, after = "", ""
+        if not sends:
+            status = self.dice.choice(["MPI_STATUS_IGNORE"] * 3 + ["&s", "&u"])
+            source = self.dice.choice(["1 - rank", "1 - rank", "MPI_ANY_SOURCE"])
+            wild = self.dice.choice(["TAG", "TAG", "MPI_ANY_TAG"])
+            call = f"MPI_Recv(PLACE, LENGTH, MPI_DOUBLE, {source}, {wild}, MPI_COMM_WORLD, {status});"
+            before = {"&s": "MPI_Status s; ", "&u": "MPI_Status u; "}.get(status, "")
+            if status == "&s":
+                after = " sum += s.MPI_TAG;"
+                if self.dice.random() < 0.5: # after the last one, or after each
+                    call, after = call + after, ""
+        first, stride = self.dice.randrange(BUFFERS), self.dice.choice([0, 0, n // 2, n, 1])
+        stride = min(stride, (LONGEST - n) // count)
+        if self.dice.random() < 0.5:
+            at = self.dice.choice([f"b[{first}] + k * {stride}", f"b[({first} + k) % BUFFERS]", f"b[({first} + k) % BUFFERS] + {stride}"])
+            body = call.replace("PLACE", at).replace("LENGTH", str(n)).replace(" TAG", f" {tag} + k")
+            loop = f"for (int k = 0; k < {self.dice.choice(['', 'zero + '])}{count}; ++k) {{ {self.between(first, n)}{body} {self.between(first, n)}}}"
+            return f"{{ {before}{loop}{after} }}\n"
+        text = "const int k = zero; "
+        for k in range(count):
+            i = self.dice.choice([first, (first + k) % BUFFERS])
+            text += call.replace("PLACE", f"b[{i}] + {k * stride}").replace("LENGTH", str(n)).replace(" TAG", f" {tag + k}")
+            text += " " + self.between(first, n)
+        return f"{{ {before}{text}{after} }}\n"
+
+    def round(self, tag):
+        n, count = self.dice.choice([1, 8, 200, 3000]), self.dice.randint(1, 5)
+        if self.dice.random() < 0.2:
+            n, count = 8, 40 # more than are under way at a time
+        text = {True: self.side(True, n, count, tag), False: self.side(False, n, count, tag)}
+        if self.dice.random() < 0.6:
+            first = self.dice.random() < 0.5
+            return [text[first], text[not first]]
+        # To and fro: both send first where messages are so short that no send waits for its receive.
+        back = {True: self.side(True, 8, count, tag + 50), False: self.side(False, 8, count, tag + 50)}
+        if n <= 8:
+            return [text[True] + back[False], back[True] + text[False]]
+        return [text[True] + back[False], text[False] + back[True]]
+
+    def text(self):
+        rounds = [self.round(100 * i) for i in range(self.dice.randint(2, 6))]
+        sides = ["".join(one[rank] for one in rounds) for rank in (0, 1)]
+        return (f"static void {self.name}(void) {{\ndouble sum = 0;\nif (rank == 0) {{\n{sides[0]}}} else {{\n{sides[1]}}}\n"
+                "b[0][0] += sum;\n}\n")
+
+
+MODES = (
+    (Program, {"initialize": "int provided;\n    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);",
+               "region": "_Pragma(\"omp parallel\") _Pragma(\"omp single\")"}),
+    (SerialProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": ""}),
+)
+
+
 def run(command, what):
     done = subprocess.run(command, text=True, capture_output=True, env=ENVIRONMENT, timeout=120, check=False)
     assert done.returncode == 0, (what, command, done.stdout, done.stderr)
@@ -166,18 +239,21 @@ def run(command, what):
 def compare(number, folder):
     dice = random.Random(SEED * 1000003 + number)
     names = [f"program_{i}" for i in range(PROGRAMS)]
+    kind, words = MODES[number % 2]
     source = os.path.join(folder, "programs.c")
     with open(source, "w", encoding="utf-8") as file:
-        file.write(HEAD + "".join(Program(dice, name).text() for name in names)
-                   + MAIN.format(names=", ".join(names), count=PROGRAMS))
+        file.write(HEAD + "".join(kind(dice, name).text() for name in names)
+                   + MAIN.format(names=", ".join(names), count=PROGRAMS, **words))
     level = dice.choice(["-O1", "-O2", "-O3"])
+    chaos = dice.choice(["off", f"seed:{SEED},latency:100,order"])
     output, bound = [], 0
     for prefix in ([], [SENNIT, "cc"]):
         program = os.path.join(folder, "transformed" if prefix else "plain")
         _, said = run([*prefix, MPICC, level, "-fopenmp", "-w", "-o", program, source,
                        *(["-Rpass=sennit"] if prefix else [])], number)
         bound += said.count("remark:")
-        output.append(run([SENNIT, "run", "-n", "2", "--threads", str(dice.choice([1, 2, 3])), program], number)[0])
+        output.append(run(["env", "SENNIT_CHAOS=" + chaos, SENNIT, "run", "-n", "2", "--threads", str(dice.choice([1, 2, 3])),
+                           program], number)[0])
     assert output[0].count("\n") == PROGRAMS, output[0]
     assert output[0] == output[1], f"seed {SEED}, file {number}, {level}: they differ\n{output[0]}\n{output[1]}"
     return bound

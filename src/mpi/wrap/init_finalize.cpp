@@ -99,6 +99,7 @@ int init(int *argc, char ***argv, int required, int *provided) {
     const int level = task_multiple && tasks && is_aware() && got >= MPI_THREAD_MULTIPLE
                           ? MPI_TASK_MULTIPLE
                           : got;
+    g_wrap.users.ask_level(required);
     g_wrap.users.tell_level(level);
     if (provided)
         *provided = level;
@@ -180,6 +181,13 @@ SENNIT_DEFINE(Query_thread, int *provided) {
     }
     static constexpr auto bare = SENNIT_BARE(Query_thread);
     return outside_task([&] { return bare(provided); });
+}
+
+// For programs that the plug-in has transformed (pass/library): may other calls of MPI come from
+// this process while the caller waits? Not below MPI_THREAD_MULTIPLE. -1: nobody has called
+// MPI_Init.
+extern "C" SENNIT_EXPORT int sennit_mpi_asked_level() {
+    return in_task() ? MPI_THREAD_MULTIPLE : g_wrap.users.asked_level();
 }
 
 SENNIT_DEFINE(Finalize, void) {

@@ -17,8 +17,13 @@ class Users {
     void tell_level(int level) { level_.store(level, std::memory_order_release); }
     int told_level() const { return level_.load(std::memory_order_acquire); }
 
+    // The one that it asked for; MPI itself has been asked for more.
+    void ask_level(int level) { asked_level_.store(level, std::memory_order_release); }
+    int asked_level() const { return asked_level_.load(std::memory_order_acquire); }
+
   private:
     std::atomic<int> count_{0};
+    std::atomic<int> asked_level_{-1};
     std::atomic<int> level_{-1};
 };
 

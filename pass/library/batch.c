@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Part of libsennit-pass.a. What is started here completes at the latest in sennit_pass_finish, at
+ * 32 operations, or when the program comes near its memory. All that it waits for had to be
+ * complete by then in the program as it was written, so no wait is new.
+ */
+#include "batch.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+#pragma GCC visibility push(hidden)
+
+/* As each MPI has them, but for the types of handles. In registers a narrow handle is the lower
+ * half of a long. */
+#define WEAK __attribute__((weak, visibility("default")))
+WEAK int MPI_Isend(const void *, int, long, int, int, long, void *);
+WEAK int MPI_Irecv(void *, int, long, int, int, long, void *);
+WEAK int MPI_Recv(void *, int, long, int, int, long, void *);
+WEAK int MPI_Wait(void *, void *);
+WEAK int MPI_Waitall(int, void *, void *);
+WEAK int MPI_Type_get_extent(long, long *, long *);
+WEAK int MPI_Type_get_true_extent(long, long *, long *);
+
+enum { success = 0 };
+
+/* MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE: of MPICH; of Open MPI and the standard's ABI. */
+static void *no_status(const struct sennit_pass_batch *batch) {
+    return batch->wide ? NULL : (void *)1;
+}
+
+static void *request(struct sennit_pass_batch *batch, int i) {
+    return batch->wide ? (void *)&batch->requests[i] : (void *)((int *)batch->requests + i);
+}
+
+void sennit_pass_finish(struct sennit_pass_batch *batch) {
+    const int count = batch->under_way, statuses = batch->statuses;
+    batch->under_way = batch->statuses = 0;
+    if (count > 0 && statuses == 0)
+        MPI_Waitall(count, batch->requests, no_status(batch));
+    for (int i = 0; statuses && i < count; ++i) /* their length is not known here */
+        MPI_Wait(request(batch, i), batch->operations[i].status);
+}
+
+static void find_extent(struct sennit_pass_operation *operation, unsigned long buffer, int count,
+                        long type) {
+    long bound, extent, first, bytes, all;
+    operation->first = operation->behind = buffer;
+    if (count <= 0)
+        return;
+    if (MPI_Type_get_extent(type, &bound, &extent) != success || extent < 0 ||
+        MPI_Type_get_true_extent(type, &first, &bytes) != success ||
+        __builtin_mul_overflow((long)count - 1, extent, &all) ||
+        __builtin_add_overflow(all, bytes, &all)) {
+        operation->first = 0;
+        operation->behind = ULONG_MAX;
+        return;
+    }
+    operation->first = buffer + (unsigned long)first;
+    operation->behind = operation->first + (unsigned long)all;
+}
+
+static int overlap(const struct sennit_pass_operation *one,
+                   const struct sennit_pass_operation *other) {
+    return one->first < other->behind && other->first < one->behind;
+}
+
+/* Operations that only read the same memory do not meet. */
+static int meets(const struct sennit_pass_batch *batch, const struct sennit_pass_operation *next) {
+    for (int i = 0; i < batch->under_way; ++i)
+        if ((next->receives || batch->operations[i].receives) &&
+            overlap(&batch->operations[i], next))
+            return 1;
+    return 0;
+}
+
+/* Where the next operation goes. */
+static struct sennit_pass_operation *place(struct sennit_pass_batch *batch, const void *buffer,
+                                           int count, long type, int receives, void *status) {
+    struct sennit_pass_operation next = {.status = status, .receives = receives};
+    if (batch->compares)
+        find_extent(&next, (unsigned long)buffer, count, type);
+    if (batch->under_way == sennit_pass_most || (batch->compares && meets(batch, &next)))
+        sennit_pass_finish(batch);
+    struct sennit_pass_operation *here = &batch->operations[batch->under_way];
+    *here = next;
+    return here;
+}
+
+/* One that cannot be started has no request: the next takes its place. */
+void sennit_pass_send(struct sennit_pass_batch *batch, const void *buffer, int count, long type,
+                      int to, int tag, long communicator) {
+    place(batch, buffer, count, type, 0, no_status(batch));
+    if (MPI_Isend(buffer, count, type, to, tag, communicator, request(batch, batch->under_way)) ==
+        success)
+        ++batch->under_way;
+}
+
+void sennit_pass_receive(struct sennit_pass_batch *batch, void *buffer, int count, long type,
+                         int from, int tag, long communicator, void *status) {
+    place(batch, buffer, count, type, 1, status);
+    if (sennit_pass_is_watched()) {
+        MPI_Recv(buffer, count, type, from, tag, communicator, status);
+        return;
+    }
+    if (MPI_Irecv(buffer, count, type, from, tag, communicator, request(batch, batch->under_way)) !=
+        success)
+        return;
+    ++batch->under_way;
+    batch->statuses += status != no_status(batch);
+}
+
+void sennit_pass_touch(struct sennit_pass_batch *batch, const void *memory, long bytes,
+                       int writes) {
+    const unsigned long first = (unsigned long)memory;
+    const struct sennit_pass_operation touch = {
+        .first = first, .behind = first + (unsigned long)bytes, .receives = writes};
+    if (batch->under_way > 0 && meets(batch, &touch))
+        sennit_pass_finish(batch);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Operations that a function has started together and waits for once: the plug-in puts a batch on
+ * the function's stack and calls these in place of MPI_Send and MPI_Recv. Handles come as long,
+ * whatever the MPI makes of them: an integer of 32 bits, or a pointer.
+ */
+#pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { sennit_pass_most = 32 }; /* under way at a time */
+
+struct sennit_pass_batch {
+    /* The plug-in writes these four. */
+    int under_way; /* 0 */
+    int statuses;  /* of those, how many have one that is wanted: 0 */
+    int compares;  /* buffers may overlap, or memory that is touched may be in one of them */
+    int wide;      /* handles are pointers */
+
+    long requests[sennit_pass_most]; /* narrow ones lie close together */
+    struct sennit_pass_operation {
+        unsigned long first, behind; /* its buffer; all bytes where extents cannot be told */
+        void *status;
+        int receives;
+    } operations[sennit_pass_most];
+};
+
+void sennit_pass_send(struct sennit_pass_batch *batch, const void *buffer, int count, long type,
+                      int to, int tag, long communicator);
+void sennit_pass_receive(struct sennit_pass_batch *batch, void *buffer, int count, long type,
+                         int from, int tag, long communicator, void *status);
+/* The program is about to read or to write memory: is it in a buffer of these? */
+void sennit_pass_touch(struct sennit_pass_batch *batch, const void *memory, long bytes, int writes);
+void sennit_pass_finish(struct sennit_pass_batch *batch);
+
+/* Could anybody tell that the next receive has been started before the last one was complete? */
+int sennit_pass_is_watched(void);
+
+#ifdef __cplusplus
+}
+#endif
