@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/meeting.h"
 
+#include "base/small_file.h"
+
 #include <cerrno>
 #include <cstring>
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <vector>
 
 namespace sennit::loader {
 namespace {
@@ -33,6 +37,40 @@ bool make_address(const std::string &path, sockaddr_un &address) {
     return true;
 }
 
+// Of this run of the system: a folder may be shared by several machines. Empty: not known.
+std::string boot_id() {
+    char text[64];
+    return read_small_file("/proc/sys/kernel/random/boot_id", text, sizeof text) > 0 ? text : "";
+}
+
+// For who sweeps: where the hosts that meet here are.
+void sign(const Descriptor &lock) {
+    struct stat status{};
+    const std::string id = boot_id();
+    if (fstat(lock.number(), &status) == 0 && status.st_size == 0 &&
+        pwrite(lock.number(), id.data(), id.size(), 0) < 0)
+        return; // it will not be swept
+}
+
+bool is_signed_here(const Descriptor &lock) {
+    char text[64] = {};
+    const ssize_t size = pread(lock.number(), text, sizeof text - 1, 0);
+    return size > 0 && boot_id() == text;
+}
+
+// The names in a folder.
+std::vector<std::string> names_in(const std::string &path) {
+    std::vector<std::string> names;
+    DIR *const folder = opendir(path.c_str());
+    if (!folder)
+        return names;
+    while (const dirent *const entry = readdir(folder))
+        if (*entry->d_name != '.')
+            names.emplace_back(entry->d_name);
+    closedir(folder);
+    return names;
+}
+
 Descriptor make_socket() {
     return Descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
 }
@@ -44,10 +82,9 @@ std::string Meeting::socket_path(int space) const {
 }
 
 std::string Meeting::enter() {
-    const std::string parent = folder_.substr(0, folder_.rfind('/'));
     // Between open and flock the last host may have removed the file: then once more.
     for (;;) {
-        for (const std::string &folder : {parent, folder_})
+        for (const std::string &folder : {parent(), folder_})
             if (std::string error = make_private_folder(folder); !error.empty())
                 return error;
         Descriptor lock(open(lock_path().c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -59,6 +96,7 @@ std::string Meeting::enter() {
         }
         struct stat status{};
         if (fstat(lock.number(), &status) == 0 && status.st_nlink > 0) {
+            sign(lock);
             lock_ = std::move(lock);
             return "";
         }
@@ -100,6 +138,39 @@ void Meeting::close(int space) {
     for (int other = 0; other < space + 64; ++other)
         if (access(socket_path(other).c_str(), F_OK) == 0)
             return;
+    unlink(lock_path().c_str());
+    rmdir(folder_.c_str());
+}
+
+void Meeting::sweep() const {
+    for (const std::string &name : names_in(parent()))
+        if (const std::string folder = parent() + "/" + name; folder != folder_)
+            Meeting(folder).remove_dead();
+}
+
+// Who is about to use it either holds the lock, or finds it removed and begins anew (enter).
+void Meeting::remove_dead() const {
+    const Descriptor lock(open(lock_path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    struct stat status{};
+    if (!lock || flock(lock.number(), LOCK_EX | LOCK_NB) != 0 ||
+        fstat(lock.number(), &status) != 0 || status.st_nlink == 0 || status.st_uid != geteuid() ||
+        !is_signed_here(lock))
+        return;
+    std::vector<std::string> sockets;
+    for (const std::string &name : names_in(folder_))
+        if (name.compare(0, 5, "host-") == 0)
+            sockets.push_back(folder_ + "/" + name);
+    for (const std::string &path : sockets) {
+        sockaddr_un address;
+        const Descriptor connection = make_socket();
+        if (!connection || !make_address(path, address) ||
+            connect(connection.number(), reinterpret_cast<sockaddr *>(&address), sizeof address) ==
+                0 ||
+            errno != ECONNREFUSED)
+            return; // a host listens, or cannot be asked
+    }
+    for (const std::string &path : sockets)
+        unlink(path.c_str());
     unlink(lock_path().c_str());
     rmdir(folder_.c_str());
 }

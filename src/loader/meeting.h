@@ -28,7 +28,12 @@ class Meeting {
     // Inside: the host of `space` is no more. The folder goes with the last one.
     void close(int space);
 
+    // Removes the folders beside this one that hosts of this machine have left which were killed.
+    void sweep() const;
+
   private:
+    void remove_dead() const;
+    std::string parent() const { return folder_.substr(0, folder_.rfind('/')); }
     std::string socket_path(int space) const;
     std::string lock_path() const { return folder_ + "/lock"; }
 

@@ -153,6 +153,8 @@ class Stub {
         const Descriptor listener = meeting_.offer(space, error_);
         if (!listener)
             return false;
+        if (space == 0)
+            meeting_.sweep();
         const pid_t child = fork();
         if (child == 0) {
             setsid();

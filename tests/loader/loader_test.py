@@ -162,6 +162,35 @@ def test_ranks_end_with_their_host():
         check_folder_is_gone("host")
 
 
+def kill_host_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        os.kill(int(file.read().rpartition(")")[2].split()[1]), signal.SIGKILL)
+
+
+def test_what_a_killed_host_has_left_goes_with_the_next_start():
+    with rank("dead", "ready") as one:
+        kill_host_of(one.rank_pids(1)[0])
+        check_end(one, 2)
+    lock = os.path.join(MEETING, "dead", "lock")
+    with rank("alive", "ready") as living:
+        living.rank_pids(1)
+        assert not os.path.exists(lock), "the dead one's folder is left"
+        with rank("elsewhere", "ready") as one:
+            kill_host_of(one.rank_pids(1)[0])
+            check_end(one, 2)
+        lock = os.path.join(MEETING, "elsewhere", "lock")
+        with open(lock, "w", encoding="utf-8") as file:
+            file.write("another machine's")
+        with rank("third", "memory") as one:
+            check_end(one, 0)
+            check_folder_is_gone("third")
+        assert os.path.exists(lock), "the folder of another machine is gone"
+        shutil.rmtree(os.path.dirname(lock))
+        assert os.path.exists(os.path.join(MEETING, "alive", "host-0")), "a living host's is gone"
+        check_end(living, 0, "go\n")
+        check_folder_is_gone("alive")
+
+
 def test_who_does_not_fit_goes_to_another_address_space():
     with open("/proc/sys/vm/max_map_count", encoding="utf-8") as file:
         half = int(file.read()) * 2 // 5

@@ -353,7 +353,10 @@ int main(int count, char **words) {
     const std::string what = words[1];
     if (what != "whole")
         end_as(what);
-    char folder[64] = "/tmp/sennit-rank-fibers-XXXXXX";
+    // In the test's own folder, which goes with the test even if this program is killed.
+    char folder[256] = {};
+    const char *const parent = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/sennit-rank-fibers-XXXXXX", parent ? parent : "/tmp");
     if (rank == 0)
         CHECK(mkdtemp(folder));
     MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
