@@ -6,7 +6,7 @@
 #     lib/sennit/                       libraries; omp/ has links under the stock runtimes' names
 #     lib/pkgconfig/                    sennit.pc, sennit-mpich.pc, sennit-balance-mpich.pc, ...
 #     include/sennit/  share/sennit/  share/doc/sennit/
-set(libraries sennit-omp sennit-session)
+set(libraries sennit-omp sennit-export sennit-session)
 foreach(mpi ${SENNIT_MPIS} mpiabi)
     foreach(target sennit-${mpi} sennit-network-${mpi} sennit-balance-${mpi})
         if(TARGET ${target})
@@ -51,6 +51,7 @@ Libs: -L\${libdir} -l${library}
     install(FILES ${file} DESTINATION lib/pkgconfig)
 endfunction()
 sennit_install_pc(sennit sennit-omp "" "OpenMP runtime whose tasks may be suspended: sennit.h, alpi.h")
+sennit_install_pc(sennit-export sennit-export "" "Memory that virtual ranks show each other: sennit_export.h")
 foreach(mpi ${SENNIT_MPIS})
     sennit_install_pc(sennit-${mpi} sennit-${mpi} ""
         "TAMPI, MPIX_Detach and MPIX_Continue for ${mpi}; link it in front of MPI")

@@ -7,7 +7,8 @@
 
 namespace sennit {
 
-// Of no meaning to anybody else: the kernel's types are small numbers.
+// The address of what the ranks export (exported/registry.h). Of no meaning to anybody else: the
+// kernel's types are small numbers.
 inline constexpr unsigned long kVirtualRankEntry = 0x53656e6e;
 
 inline bool is_virtual_rank() {

@@ -26,6 +26,9 @@
 namespace sennit::loader {
 namespace {
 
+// What its ranks export. Static: its pages come as they are used.
+exported::Registry g_registry;
+
 constexpr std::uint64_t kUsualMappings = 65530;
 
 std::uint64_t mapping_limit() {
@@ -129,7 +132,7 @@ class Host {
             if (!fiber)
                 return refuse(connection, why);
         }
-        auto rank = std::make_unique<Rank>(*request, descriptors, fiber);
+        auto rank = std::make_unique<Rank>(*request, descriptors, g_registry, fiber);
         if (rank->process() == 0)
             return refuse(connection, rank->error());
         news.kind = News::started;
@@ -180,6 +183,7 @@ class Host {
             for (std::size_t i = 0; i < members_.size(); ++i)
                 if (members_[i].rank->process() == pid && tell(members_[i], status)) {
                     end_fiber(*members_[i].rank);
+                    g_registry.end_of(pid);
                     members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(i));
                     break;
                 }

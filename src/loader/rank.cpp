@@ -64,9 +64,9 @@ std::size_t stack_size(const rlimit &limit) {
 } // namespace
 
 Rank::Rank(const RankRequest &request, const std::vector<Descriptor> &descriptors,
-           virt::RankFiber *fiber)
+           exported::Registry &registry, virt::RankFiber *fiber)
     : fiber_(fiber) {
-    if (!start(request, descriptors))
+    if (!start(request, descriptors, registry))
         process_ = 0;
     else if (fiber_)
         fiber_->process.store(process_);
@@ -91,7 +91,8 @@ bool Rank::make_stack(const RankRequest &request, bool executable) {
     return true;
 }
 
-bool Rank::start(const RankRequest &request, const std::vector<Descriptor> &descriptors) {
+bool Rank::start(const RankRequest &request, const std::vector<Descriptor> &descriptors,
+                 exported::Registry &registry) {
     const ElfProgram program = read_program(request.program);
     const bool dynamic = !program.interpreter.empty();
     const std::string &file = dynamic ? program.interpreter : request.program;
@@ -119,7 +120,8 @@ bool Rank::start(const RankRequest &request, const std::vector<Descriptor> &desc
     set_auxiliary(contents.auxiliary, AT_ENTRY, image.entry);
     set_auxiliary(contents.auxiliary, AT_BASE, 0);
     set_auxiliary(contents.auxiliary, AT_SECURE, 0);
-    set_auxiliary(contents.auxiliary, kVirtualRankEntry, 1);
+    set_auxiliary(contents.auxiliary, kVirtualRankEntry,
+                  reinterpret_cast<std::uintptr_t>(&registry));
     if (fiber_)
         set_auxiliary(contents.auxiliary, virt::kRankFiberEntry,
                       reinterpret_cast<std::uintptr_t>(fiber_));

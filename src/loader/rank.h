@@ -6,6 +6,7 @@
 // kernel does not know whose it was. It goes with the address space, when the last rank ends.
 #pragma once
 
+#include "exported/registry.h"
 #include "loader/descriptor.h"
 #include "loader/entrance.h"
 #include "loader/mapping.h"
@@ -24,7 +25,7 @@ class Rank {
     // Starts it; process() is 0 and error() says why when it cannot.
     // `fiber`: its own, or null.
     Rank(const RankRequest &request, const std::vector<Descriptor> &descriptors,
-         virt::RankFiber *fiber = nullptr);
+         exported::Registry &registry, virt::RankFiber *fiber = nullptr);
     pid_t process() const { return process_; }
     virt::RankFiber *fiber() const { return fiber_; }
     // Somebody may still run on it.
@@ -35,7 +36,8 @@ class Rank {
     std::string failure() const;
 
   private:
-    bool start(const RankRequest &request, const std::vector<Descriptor> &descriptors);
+    bool start(const RankRequest &request, const std::vector<Descriptor> &descriptors,
+               exported::Registry &registry);
     bool make_stack(const RankRequest &request, bool executable);
 
     Mapping stack_;
