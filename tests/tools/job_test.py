@@ -6,6 +6,7 @@ Usage: job_test.py SENNIT mpich|openmpi MPIEXEC FOLDER-OF-PROGRAMS [--virtual]
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -343,6 +344,34 @@ def test_doctor_says_what_would_happen():
         out, _ = check(job.finish(), 0, job)
     for words in ("complete", f"libsennit-{MPI}.so", f"mpiexec.{MPI}", "would set", "and start"):
         assert words in out, out
+
+
+def test_gdb_finds_the_symbols_of_virtual_ranks():
+    if not VIRTUAL:
+        with Running([SENNIT, "doctor", "--gdb", str(os.getpid())]) as one:
+            code, _, errors = one.finish()
+        assert code == 2 and "neither a virtual rank nor the host" in errors[0], errors
+        return
+    with run("wait") as job, tempfile.TemporaryDirectory() as folder:
+        pids = list(job.rank_pids(2).values())
+        with open(f"/proc/{pids[0]}/stat", encoding="utf-8") as file:
+            host = file.read().rpartition(")")[2].split()[1]
+        commands = [subprocess.run([SENNIT, "doctor", "--gdb", str(pid)], check=True, text=True,
+                                   stdout=subprocess.PIPE).stdout for pid in (pids[0], host)]
+        program = os.path.realpath(RANKS)
+        counts = [one.count(f"add-symbol-file {program} -o 0x") for one in commands]
+        assert counts == [2, 2], counts
+        symbols = os.path.join(folder, "symbols")
+        with open(symbols, "w", encoding="utf-8") as file:
+            file.write(commands[0])
+        for pid in pids if shutil.which("gdb") else []:
+            seen = subprocess.run(["gdb", "-nx", "-batch", "-p", str(pid), "-x", symbols, "-ex", "bt"],
+                                  text=True, capture_output=True, timeout=harness.LIMIT, check=False)
+            if "ptrace" in seen.stderr.lower():
+                continue  # this machine does not let gdb attach to processes
+            assert " main (" in seen.stdout and "usleep" in seen.stdout, (seen.stdout, seen.stderr)
+        job.process.send_signal(signal.SIGUSR1)
+        check(job.finish(), 0, job)
 
 
 # Scripts and interpreters are no virtual ranks, and doctor starts none.

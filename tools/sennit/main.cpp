@@ -14,6 +14,7 @@
 #include "report.h"
 #include "run.h"
 #include "simulate.h"
+#include "symbol_commands.h"
 #include "top.h"
 
 #include <CLI/CLI.hpp>
@@ -53,6 +54,7 @@ class Command {
     std::string doctor_mpi_ = "auto";
     std::string options_form_;
     int process_ = 0;
+    int host_ = 0; // of virtual ranks, or one of them
     std::unique_ptr<Simulate> simulate_;
     std::unique_ptr<PoolCommand> pool_;
     std::unique_ptr<TopCommand> top_;
@@ -96,6 +98,9 @@ void Command::add_doctor() {
     doctor_->add_option("--mpi", doctor_mpi_, "the MPI it uses: auto (look), mpich, openmpi");
     doctor_->add_option("--pid", process_,
                         "list the tasks of a running process that wait, and for what (needs gdb)");
+    doctor_->add_option(
+        "--gdb", host_,
+        "print gdb's commands for the symbols of a virtual rank and those beside it");
     doctor_
         ->add_option("--options", options_form_,
                      "the environment variables; as text, markdown or man (--options=man)")
@@ -172,6 +177,8 @@ int Command::start_chosen(char **arguments) {
 int Command::start_doctor() {
     if (doctor_->count("--options") > 0)
         return print_options(options_form_.empty() ? "text" : options_form_);
+    if (doctor_->count("--gdb") > 0)
+        return print_symbol_commands(host_);
     if (process_ != 0)
         examine_process(process_, Installation::locate());
     Request request;

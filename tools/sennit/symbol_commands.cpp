@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol_commands.h"
+
+#include "failure.h"
+#include "run.h"
+
+#include <elf.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace sennit::tool {
+namespace {
+
+// The address that the file itself gives to its beginning; nothing if it is no library and no
+// position-independent program.
+std::optional<std::uint64_t> own_address(const std::string &path) {
+    std::ifstream file(path, std::ios::binary);
+    Elf64_Ehdr header = {};
+    if (!file.read(reinterpret_cast<char *>(&header), sizeof header) ||
+        std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+        header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN ||
+        header.e_phentsize != sizeof(Elf64_Phdr))
+        return std::nullopt;
+    file.seekg(static_cast<std::streamoff>(header.e_phoff));
+    for (unsigned i = 0; i < header.e_phnum; ++i) {
+        Elf64_Phdr segment = {};
+        if (!file.read(reinterpret_cast<char *>(&segment), sizeof segment))
+            return std::nullopt;
+        if (segment.p_type == PT_LOAD && segment.p_offset == 0)
+            return segment.p_vaddr;
+    }
+    return std::nullopt;
+}
+
+bool is_loader(const std::string &path) {
+    return std::filesystem::path(path).filename() == "sennit-loader";
+}
+
+} // namespace
+
+// "7f0c1000-7f0c2000 r--p 00000000 08:01 1234    /usr/lib/libc.so.6"
+std::optional<LoadedImage> parse_mapping(const std::string &line) {
+    std::istringstream words(line);
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+    std::uint64_t offset = 0;
+    char dash = 0;
+    std::string access, device, inode, path;
+    words >> std::hex >> low >> dash >> high >> access >> offset >> device >> inode;
+    std::getline(words >> std::ws, path);
+    if (path.empty() || path[0] != '/' || offset != 0 || dash != '-')
+        return std::nullopt;
+    return LoadedImage{path, low};
+}
+
+int print_symbol_commands(int process) {
+    const std::string folder = fmt::format("/proc/{}", process);
+    std::error_code error;
+    if (process <= 0 || !std::filesystem::exists(folder, error))
+        fail("there is no process {}", process);
+    const std::filesystem::path program = std::filesystem::read_symlink(folder + "/exe", error);
+    if (error)
+        fail("process {} cannot be looked at: {}", process, error.message());
+    std::vector<LoadedImage> images;
+    std::ifstream maps(folder + "/maps");
+    for (std::string line; std::getline(maps, line);) {
+        std::optional<LoadedImage> image = parse_mapping(line);
+        if (!image || is_loader(image->path))
+            continue;
+        if (const auto address = own_address(image->path)) {
+            image->bias -= *address;
+            images.push_back(*image);
+        }
+    }
+    if (!is_loader(program.string()) || images.empty())
+        fail("process {} is neither a virtual rank nor the host of some: gdb -p {} finds its "
+             "symbols "
+             "by itself",
+             process, process);
+    fmt::print("# gdb -p {} -x this-file: the programs and libraries of all its ranks\n", process);
+    fmt::print("set confirm off\nset debuginfod enabled off\n");
+    for (const LoadedImage &image : images)
+        fmt::print("add-symbol-file {} -o {:#x}\n", shell_words({image.path}), image.bias);
+    return 0;
+}
+
+} // namespace sennit::tool
