@@ -3,6 +3,7 @@
 
 Usage: job_test.py SENNIT mpich|openmpi MPIEXEC FOLDER-OF-PROGRAMS [--virtual]
 --virtual: the ranks are virtual ones, and all that a job shows is the same."""
+import glob
 import json
 import os
 import pty
@@ -372,6 +373,33 @@ def test_gdb_finds_the_symbols_of_virtual_ranks():
             assert " main (" in seen.stdout and "usleep" in seen.stdout, (seen.stdout, seen.stderr)
         job.process.send_signal(signal.SIGUSR1)
         check(job.finish(), 0, job)
+
+
+def python_of_fixed_addresses():
+    """The system's python3, if it is one, with its shared library, which is what is tried here."""
+    for path in glob.glob("/usr/bin/python3.*[0-9]"):
+        with open(path, "rb") as file:
+            header = file.read(18)
+        library = glob.glob(f"/usr/lib/*/lib{os.path.basename(path)}.so.1.0")
+        if header[:4] == b"\x7fELF" and header[16] == 2 and library:
+            return path
+    return None
+
+
+def test_a_python_of_fixed_addresses_is_a_virtual_rank():
+    python = python_of_fixed_addresses()
+    if not VIRTUAL or not python:
+        return
+    tell = ("import os, sys, ssl, ctypes, subprocess\n"
+            "child = subprocess.run([sys.executable, '-c', 'print(5)'], capture_output=True).stdout.strip()\n"
+            "os.write(1, f'{os.getppid()} {sys.executable} {child} {sys.argv[1:]}\\n'.encode())\n"
+            "sys.exit(3 if 'SENNIT_PYTHON' in os.environ else 0)")
+    options = ["--mpi", MPI, "-n", "2"]
+    with Running([SENNIT, "run", *VIRTUAL, *options, python, "-c", tell, "a b"]) as job:
+        out, _ = check(job.finish(), 0, job)
+    lines = out.splitlines()
+    assert len(lines) == 2 and lines[0] == lines[1], out
+    assert lines[0].endswith(f" {python} b'5' ['a b']"), out
 
 
 # Scripts and interpreters are no virtual ranks, and doctor starts none.

@@ -69,6 +69,9 @@ def test_what_cannot_be_a_virtual_rank_is_refused():
             file.write(f"#!/bin/sh\n{at('ranks.mpich')}\n")
         os.chmod(script, 0o755)
         refused(["run", "--virtual", script], "is a script")
+        python = os.path.join(folder, "python3.99")
+        shutil.copy(at("fixed-program"), python)
+        refused(["run", "--virtual", python], "its shared library libpython3.99.so.1.0 is missing")
     limited = ["sh", "-c", 'ulimit -v 8000000; exec "$@"', "sh", SENNIT, "run", "--virtual",
                at("ranks.mpich")]
     with Running(limited) as command:

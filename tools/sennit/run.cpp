@@ -267,8 +267,10 @@ int run_program(const Request &request, const Installation &installation) {
     if (find_job_context(read_environment))
         return exec_program(request, installation, "");
     Plan plan = make_plan(request, installation, read_environment);
-    if (request.as_virtual)
+    if (request.as_virtual) {
         refuse_virtual(plan, read_environment);
+        set_python(plan);
+    }
     const std::optional<node::Cores> cores = join_pool(plan, request);
     const int ranks = ranks_of_all(request);
     const std::optional<MpiKind> mpi = launcher_of(plan);
@@ -294,8 +296,10 @@ int run_program(const Request &request, const Installation &installation) {
 int exec_program(const Request &request, const Installation &installation,
                  const std::string &watch_address) {
     Plan plan = make_plan(request, installation, read_environment);
-    if (request.as_virtual)
+    if (request.as_virtual) {
         refuse_virtual(plan, read_environment);
+        set_python(plan);
+    }
     const std::optional<node::Cores> cores = join_pool(plan, request);
     const std::optional<JobContext> job = find_job_context(read_environment);
     if (job) {

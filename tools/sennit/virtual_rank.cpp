@@ -3,6 +3,7 @@
 
 #include "elf_image.h"
 #include "failure.h"
+#include "library_search.h"
 #include "node/identity.h"
 
 #include <elf.h>
@@ -53,6 +54,28 @@ void refuse_sanitizer(const Plan &plan, const ElfImage &image) {
              plan.program.path);
 }
 
+// "python3.11", whatever the links to it are called.
+std::string python_name(const std::string &path) {
+    std::error_code error;
+    const std::string name = std::filesystem::canonical(path, error).filename().string();
+    return name.starts_with("python3.") ? name : "";
+}
+
+std::string python_soname(const std::string &path) {
+    return fmt::format("lib{}.so.1.0", python_name(path));
+}
+
+bool needs_python_launcher(const std::string &path) {
+    return !python_name(path).empty() && read_elf(path).type == ET_EXEC;
+}
+
+// Beside the interpreter, else where the system finds it; empty: nowhere.
+std::string python_library(const std::string &path) {
+    const auto prefix = std::filesystem::canonical(path).parent_path().parent_path();
+    const std::string beside = (prefix / "lib" / python_soname(path)).string();
+    return access(beside.c_str(), R_OK) == 0 ? beside : find_preloaded(python_soname(path), {});
+}
+
 // Told apart from an earlier process with that number.
 std::string parent_process() {
     return fmt::format("parent-{}-{:x}", getppid(), node::identity_of(getppid()));
@@ -69,7 +92,12 @@ void refuse_virtual(const Plan &plan, const EnvironmentReader &environment) {
     if (text_of(environment("LD_PRELOAD")).find("vgpreload") != std::string::npos)
         fail("valgrind cannot follow virtual ranks: leave --virtual away");
     const ElfImage image = read_elf(path);
-    if (image.type == ET_EXEC)
+    if (needs_python_launcher(path)) {
+        if (python_library(path).empty())
+            fail("'{}' is linked to fixed addresses, and its shared library {} is missing: install "
+                 "it (Debian: the package lib{}), or leave --virtual away",
+                 path, python_soname(path), python_name(path));
+    } else if (image.type == ET_EXEC)
         fail("'{}' is linked to fixed addresses, so there can be only one of it in an address "
              "space: link it with -pie, or leave --virtual away",
              path);
@@ -78,17 +106,25 @@ void refuse_virtual(const Plan &plan, const EnvironmentReader &environment) {
     refuse_limit(RLIMIT_DATA, "-d");
 }
 
+void set_python(Plan &plan) {
+    if (needs_python_launcher(plan.program.path))
+        plan.settings.push_back({"SENNIT_PYTHON", python_library(plan.program.path)});
+}
+
 std::uint32_t expected_mappings(const Plan &plan, int threads) {
     constexpr std::uint32_t of_any = 24; // stack, heap, the dynamic linker, the program
     constexpr std::uint32_t of_library = 6;
     constexpr std::uint32_t of_thread = 6;    // stack, guard, arena; fibers come in slabs
     constexpr std::uint32_t of_mpich = 200;   // 266 were counted of a small program
+    constexpr std::uint32_t of_python = 200;  // its modules are libraries, too
     constexpr std::uint32_t of_openmpi = 400; // its components are libraries: 399
     const auto libraries = static_cast<std::uint32_t>(plan.program.libraries.size());
     const auto own_threads = static_cast<std::uint32_t>(std::max(threads, 1));
     std::uint32_t mappings = of_any + of_library * libraries;
     if (!plan.program.openmp_libraries.empty() || own_threads > 1)
         mappings += of_thread * own_threads;
+    if (needs_python_launcher(plan.program.path))
+        mappings += of_python;
     if (plan.mpi)
         mappings += *plan.mpi == MpiKind::openmpi ? of_openmpi : of_mpich;
     return mappings;
@@ -133,9 +169,11 @@ std::vector<std::string> virtual_command(const Plan &plan, const Request &reques
     if (const std::uint64_t limit = mapping_limit(); mappings > limit)
         fail("'{}' needs about {} mappings, the kernel allows {}: raise vm.max_map_count",
              plan.program.path, mappings, limit);
-    std::vector<std::string> command = {loader, request.as_fibers ? "--fiber-stub" : "--stub",
-                                        folder, std::to_string(mappings),
-                                        std::filesystem::absolute(plan.program.path).string()};
+    std::vector<std::string> command = {
+        loader, request.as_fibers ? "--fiber-stub" : "--stub", folder, std::to_string(mappings),
+        needs_python_launcher(plan.program.path)
+            ? installation.python()
+            : std::filesystem::absolute(plan.program.path).string()};
     command.insert(command.end(), request.command.begin(), request.command.end());
     return command;
 }

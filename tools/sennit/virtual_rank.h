@@ -15,6 +15,9 @@ namespace sennit::tool {
 // do not allow it.
 void refuse_virtual(const Plan &plan, const EnvironmentReader &environment);
 
+// A Python of fixed addresses is run from its shared library: names it in the plan's settings.
+void set_python(Plan &plan);
+
 // How many mappings of the kernel's a rank of this program will need, with some to spare.
 std::uint32_t expected_mappings(const Plan &plan, int threads);
 
