@@ -4,8 +4,8 @@
 #include "dlb/callbacks.h"
 
 #include "base/compiler.h"
+#include "node/look.h"
 #include "node/pool.h"
-#include "node/share.h"
 
 #include <atomic>
 #include <cstring>

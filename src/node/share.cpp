@@ -2,11 +2,9 @@
 #include "node/share.h"
 
 #include "base/clock.h"
-#include "base/spin.h"
+#include "node/look.h"
 
 #include <algorithm>
-#include <array>
-#include <new>
 #include <sched.h>
 
 namespace sennit::node {
@@ -18,20 +16,6 @@ constexpr std::int64_t kYieldNs = 100'000;
 constexpr std::int64_t kNapNs = 2'000'000;
 constexpr std::int64_t kShortestNs = 1'000'000;
 constexpr std::int64_t kSweepNs = 100'000'000;
-// How long cores are kept for those who have asked: longer than a thread takes to wake up.
-constexpr std::int64_t kAskedNs = 10'000'000;
-
-// Threads of the slot's process that want a core now, or will in a moment.
-int wanted(const CoreUse &use) {
-    const int now =
-        use.wants.load(std::memory_order_relaxed) + use.without.load(std::memory_order_relaxed);
-    const int asked = use.asked.load(std::memory_order_relaxed);
-    if (asked <= 0)
-        return now;
-    // A process in another time namespace has another clock: what it asks is never kept for longer.
-    const std::int64_t left = use.asked_until_ns.load(std::memory_order_relaxed) - monotonic_ns();
-    return left > 0 && left <= kAskedNs ? now + asked : now;
-}
 
 // One that had asked has come.
 void answer(CoreUse &use) {
@@ -41,133 +25,7 @@ void answer(CoreUse &use) {
     }
 }
 
-struct Members {
-    Claimant claimants[kMostSlots];
-    int slots[kMostSlots]; // of the claimants
-    std::int16_t claimant_of[kMostSlots];
-    Core cores[kMostCores];
-    bool recalled[kMostCores];
-    int count = 0;
-    int cores_count = 0;
-    Board *board = nullptr;
-
-    void read(Board &of);
-    int find(int slot) const { return slot == kNobody ? kNobody : claimant_of[slot]; }
-    std::span<const bool> are_recalled() const {
-        return {recalled, static_cast<std::size_t>(cores_count)};
-    }
-    // As `asker` asks it, one thread of whom wants a core at least.
-    View view(int asker) {
-        claimants[asker].wants = std::max(claimants[asker].wants, 1);
-        return view();
-    }
-    View view() const {
-        return {{claimants, static_cast<std::size_t>(count)},
-                {cores, static_cast<std::size_t>(cores_count)},
-                {is_allowed, const_cast<Members *>(this)}};
-    }
-    static bool is_allowed(void *members, int core, int claimant) {
-        const auto &of = *static_cast<Members *>(members);
-        return of.board->slot(of.slots[claimant]).member.cores.has(core);
-    }
-};
-
-// Cores and claimants as they are now; what changes meanwhile may be seen or not.
-void Members::read(Board &of) {
-    board = &of;
-    std::fill_n(claimant_of, board->slots_end(), static_cast<std::int16_t>(kNobody));
-    count = 0;
-    board->each([&](int number, Slot &slot) {
-        const CoreUse &use = slot.cores;
-        if (use.counts.load(std::memory_order_acquire) == 0)
-            return;
-        const std::uint64_t job = slot.job.load(std::memory_order_relaxed);
-        int program = number; // the first slot of the job stands for it
-        for (int i = 0; i < count; ++i)
-            if (board->slot(slots[i]).job.load(std::memory_order_relaxed) == job) {
-                program = claimants[i].program;
-                break;
-            }
-        Claimant &claimant = claimants[count];
-        claimant = {};
-        claimant.program = program;
-        claimant.share = slot.member.share;
-        claimant.priority = slot.member.priority;
-        claimant.leftover = slot.member.leftover;
-        claimant.wants = wanted(use);
-        claimant.used_ns = use.used_ns.load(std::memory_order_relaxed);
-        claimant.progress = static_cast<double>(use.progress.load(std::memory_order_relaxed));
-        const Memory::Program *const known = find_program(board->policy_memory(), program);
-        claimant.limit = known ? known->limit : 0;
-        slots[count] = number;
-        claimant_of[number] = static_cast<std::int16_t>(count++);
-    });
-    const CoreTable &table = board->core_table();
-    cores_count = table.end();
-    for (int core = 0; core < cores_count; ++core) {
-        const CoreState now = table.state(core);
-        cores[core] = {find(now.owner), find(now.user), 0};
-        recalled[core] = now.recalled;
-        if (cores[core].owner != kNobody)
-            ++claimants[cores[core].owner].owns;
-        if (cores[core].user != kNobody)
-            ++claimants[cores[core].user].uses;
-    }
-}
-
-Members g_members; // of who holds g_looking; its arrays are large
-SpinLock g_looking;
-
-// The members as they are now, for questions to the policy.
-class Look {
-  public:
-    explicit Look(Board &board) {
-        g_looking.lock();
-        g_members.read(board);
-    }
-    ~Look() { g_looking.unlock(); }
-    Look(const Look &) = delete;
-    Look &operator=(const Look &) = delete;
-    Members *operator->() const { return &g_members; }
-};
-
-const Policy &policy_on(Board &board) {
-    const PoolSettings &pool = board.pool();
-    const Policy *policy =
-        pool.named.load(std::memory_order_acquire) != 0 ? policy_of(pool.policy) : nullptr;
-    return policy ? *policy : *policy_of("lend");
-}
-
 } // namespace
-
-void divide_cores(Board &board) {
-    CoreTable &table = board.core_table();
-    static std::array<int, kMostCores> owners; // of who looks
-    std::uint32_t seen = 0;
-    do {
-        seen = table.changes();
-        const Look look(board);
-        divide(look->view(), board.policy_memory(),
-               {owners.data(), static_cast<std::size_t>(look->cores_count)});
-        for (int core = 0; core < look->cores_count; ++core)
-            table.set_owner(core, owners[core] == kNobody ? kNobody : look->slots[owners[core]]);
-    } while (table.changes() != seen);
-}
-
-void rethink_cores(Board &board) {
-    const auto think = [&] {
-        const Look look(board);
-        return policy_on(board).rethink(look->view(), monotonic_ns(), board.policy_memory());
-    };
-    if (think())
-        divide_cores(board);
-    // Who uses more than its program gains from goes, at its next scheduling point.
-    const Look look(board);
-    for (int core; (core = surplus(look->view(), look->are_recalled())) != kNobody;) {
-        look->recalled[core] = true;
-        board.core_table().recall(core, kNobody);
-    }
-}
 
 void Share::begin(Board &board, Slot &slot) {
     board_ = &board;
@@ -197,7 +55,7 @@ void Share::end() {
 void Share::abandon() {
     on_.store(false, std::memory_order_relaxed);
     inside_.store(0, std::memory_order_relaxed);
-    new (&g_looking) SpinLock;
+    Look::after_fork_in_child();
 }
 
 // A core on which a thread of the process rests comes last: the thread waits awake there, and goes

@@ -117,9 +117,4 @@ class Share {
     std::atomic<std::int64_t> next_sweep_ns_{0};
 };
 
-// Divide the cores among those who take part, anew: somebody joined, left or died.
-void divide_cores(Board &board);
-// Every kRethinkNs, one process at a time: the policy thinks about what was measured.
-void rethink_cores(Board &board);
-
 } // namespace sennit::node

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cores of a node that processes share: who takes, lends, recalls them, and what is left of the
 // dead. A Share stands for a process; several may be in one here.
+#include "node/look.h"
 #include "node/share.h"
 
 #include <atomic>

@@ -3,7 +3,7 @@
 
 #include "failure.h"
 
-#include "node/share.h"
+#include "node/look.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -6,8 +6,8 @@
 #include "pool_targets.h"
 
 #include "base/clock.h"
+#include "node/look.h"
 #include "node/segment.h"
-#include "node/share.h"
 
 #include <algorithm>
 #include <cerrno>

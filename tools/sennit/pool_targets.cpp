@@ -4,7 +4,7 @@
 #include "failure.h"
 #include "pool_board.h"
 
-#include "node/share.h"
+#include "node/look.h"
 
 #include <algorithm>
 #include <charconv>

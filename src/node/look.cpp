@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/look.h"
+
+#include "base/clock.h"
+#include "base/spin.h"
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+namespace sennit::node {
+namespace {
+
+// Threads of the slot's process that want a core now, or will in a moment.
+int wanted(const CoreUse &use) {
+    const int now =
+        use.wants.load(std::memory_order_relaxed) + use.without.load(std::memory_order_relaxed);
+    const int asked = use.asked.load(std::memory_order_relaxed);
+    if (asked <= 0)
+        return now;
+    // A process in another time namespace has another clock: what it asks is never kept for longer.
+    const std::int64_t left = use.asked_until_ns.load(std::memory_order_relaxed) - monotonic_ns();
+    return left > 0 && left <= kAskedNs ? now + asked : now;
+}
+
+bool is_allowed(void *members, int core, int claimant) {
+    const auto &of = *static_cast<Members *>(members);
+    return of.board->slot(of.slots[claimant]).member.cores.has(core);
+}
+
+Members g_members; // of who holds g_looking
+SpinLock g_looking;
+
+} // namespace
+
+// Cores and claimants as they are now; what changes meanwhile may be seen or not.
+void Members::read(Board &of) {
+    board = &of;
+    std::fill_n(claimant_of, board->slots_end(), static_cast<std::int16_t>(kNobody));
+    count = 0;
+    board->each([&](int number, Slot &slot) {
+        const CoreUse &use = slot.cores;
+        if (use.counts.load(std::memory_order_acquire) == 0)
+            return;
+        const std::uint64_t job = slot.job.load(std::memory_order_relaxed);
+        int program = number; // the first slot of the job stands for it
+        for (int i = 0; i < count; ++i)
+            if (board->slot(slots[i]).job.load(std::memory_order_relaxed) == job) {
+                program = claimants[i].program;
+                break;
+            }
+        Claimant &claimant = claimants[count];
+        claimant = {};
+        claimant.program = program;
+        claimant.share = slot.member.share;
+        claimant.priority = slot.member.priority;
+        claimant.leftover = slot.member.leftover;
+        claimant.wants = wanted(use);
+        claimant.used_ns = use.used_ns.load(std::memory_order_relaxed);
+        claimant.progress = static_cast<double>(use.progress.load(std::memory_order_relaxed));
+        const Memory::Program *const known = find_program(board->policy_memory(), program);
+        claimant.limit = known ? known->limit : 0;
+        slots[count] = number;
+        claimant_of[number] = static_cast<std::int16_t>(count++);
+    });
+    const CoreTable &table = board->core_table();
+    cores_count = table.end();
+    for (int core = 0; core < cores_count; ++core) {
+        const CoreState now = table.state(core);
+        cores[core] = {find(now.owner), find(now.user), 0};
+        recalled[core] = now.recalled;
+        if (cores[core].owner != kNobody)
+            ++claimants[cores[core].owner].owns;
+        if (cores[core].user != kNobody)
+            ++claimants[cores[core].user].uses;
+    }
+}
+
+View Members::view(int asker) {
+    claimants[asker].wants = std::max(claimants[asker].wants, 1);
+    return view();
+}
+
+View Members::view() const {
+    return {{claimants, static_cast<std::size_t>(count)},
+            {cores, static_cast<std::size_t>(cores_count)},
+            {is_allowed, const_cast<Members *>(this)}};
+}
+
+Look::Look(Board &board) {
+    g_looking.lock();
+    g_members.read(board);
+}
+
+Look::~Look() {
+    g_looking.unlock();
+}
+
+Members *Look::operator->() const {
+    return &g_members;
+}
+
+void Look::after_fork_in_child() {
+    new (&g_looking) SpinLock;
+}
+
+const Policy &policy_on(Board &board) {
+    const PoolSettings &pool = board.pool();
+    const Policy *policy =
+        pool.named.load(std::memory_order_acquire) != 0 ? policy_of(pool.policy) : nullptr;
+    return policy ? *policy : *policy_of("lend");
+}
+
+void divide_cores(Board &board) {
+    CoreTable &table = board.core_table();
+    static std::array<int, kMostCores> owners; // of who looks
+    std::uint32_t seen = 0;
+    do {
+        seen = table.changes();
+        const Look look(board);
+        divide(look->view(), board.policy_memory(),
+               {owners.data(), static_cast<std::size_t>(look->cores_count)});
+        for (int core = 0; core < look->cores_count; ++core)
+            table.set_owner(core, owners[core] == kNobody ? kNobody : look->slots[owners[core]]);
+    } while (table.changes() != seen);
+}
+
+void rethink_cores(Board &board) {
+    const auto think = [&] {
+        const Look look(board);
+        return policy_on(board).rethink(look->view(), monotonic_ns(), board.policy_memory());
+    };
+    if (think())
+        divide_cores(board);
+    // Who uses more than its program gains from goes, at its next scheduling point.
+    const Look look(board);
+    for (int core; (core = surplus(look->view(), look->are_recalled())) != kNobody;) {
+        look->recalled[core] = true;
+        board.core_table().recall(core, kNobody);
+    }
+}
+
+} // namespace sennit::node

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The board as policies see it, and what they decide for all of it.
+#pragma once
+
+#include "node/board.h"
+
+#include <span>
+
+namespace sennit::node {
+
+// How long cores are kept for those who have asked: longer than a thread takes to wake up.
+constexpr std::int64_t kAskedNs = 10'000'000;
+
+// Who takes part, and the cores.
+struct Members {
+    Claimant claimants[kMostSlots];
+    int slots[kMostSlots]; // of the claimants
+    std::int16_t claimant_of[kMostSlots];
+    Core cores[kMostCores];
+    bool recalled[kMostCores];
+    int count = 0;
+    int cores_count = 0;
+    Board *board = nullptr;
+
+    void read(Board &of);
+    int find(int slot) const { return slot == kNobody ? kNobody : claimant_of[slot]; }
+    std::span<const bool> are_recalled() const {
+        return {recalled, static_cast<std::size_t>(cores_count)};
+    }
+    // As `asker` asks it, one thread of whom wants a core at least.
+    View view(int asker);
+    View view() const;
+};
+
+// The members as they are now, for questions to the policy. One at a time in a process: its arrays
+// are large.
+class Look {
+  public:
+    explicit Look(Board &board);
+    ~Look();
+    Look(const Look &) = delete;
+    Look &operator=(const Look &) = delete;
+    Members *operator->() const;
+    static void after_fork_in_child();
+};
+
+const Policy &policy_on(Board &board);
+
+// Divide the cores among those who take part, anew: somebody joined, left or died.
+void divide_cores(Board &board);
+// Every kRethinkNs, one process at a time: the policy thinks about what was measured.
+void rethink_cores(Board &board);
+
+} // namespace sennit::node
