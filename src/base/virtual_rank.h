@@ -11,6 +11,14 @@ namespace sennit {
 // kernel's types are small numbers.
 inline constexpr unsigned long kVirtualRankEntry = 0x53656e6e;
 
+// As well, for the host's address of a rank fiber (virt/rank_fiber.h).
+inline constexpr unsigned long kRankFiberEntry = 0x53656e66;
+
+// May the rank's main flow run on other kernel threads than its own?
+inline bool is_rank_fiber() {
+    return getauxval(kRankFiberEntry) != 0;
+}
+
 inline bool is_virtual_rank() {
     return getauxval(kVirtualRankEntry) != 0;
 }

@@ -123,7 +123,7 @@ bool Rank::start(const RankRequest &request, const std::vector<Descriptor> &desc
     set_auxiliary(contents.auxiliary, kVirtualRankEntry,
                   reinterpret_cast<std::uintptr_t>(&registry));
     if (fiber_)
-        set_auxiliary(contents.auxiliary, virt::kRankFiberEntry,
+        set_auxiliary(contents.auxiliary, kRankFiberEntry,
                       reinterpret_cast<std::uintptr_t>(fiber_));
     if (getrandom(contents.random, sizeof contents.random, 0) <
         0) { // no longer than the kernel starts

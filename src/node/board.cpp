@@ -165,7 +165,8 @@ void Board::clear(Slot &slot) {
         table.want_no_more(use.wants.exchange(0, std::memory_order_relaxed));
         use.without.store(0, std::memory_order_relaxed);
         use.asked.store(0, std::memory_order_relaxed);
-        for (auto *count : {&use.borrowed, &use.recalled, &use.kept, &use.late, &use.progress})
+        for (auto *count :
+             {&use.borrowed, &use.recalled, &use.kept, &use.late, &use.slept, &use.progress})
             count->store(0, std::memory_order_relaxed);
         use.used_ns.store(0, std::memory_order_relaxed);
         use.borrowed_ns.store(0, std::memory_order_relaxed);

@@ -49,13 +49,13 @@ Hold CoreTable::take(int core, int slot) {
     const bool taken = update(core, [&](CoreState &state) {
         if (!state.is_open_to(slot))
             return false;
-        state.free();
-        state.user = slot;
-        state.use = use = (state.use + 1) % (kUses / kUse + 1);
+        use = state.begin_use(slot);
         return true;
     });
-    if (!taken)
-        return {};
+    return taken ? begun(core, use) : Hold{};
+}
+
+Hold CoreTable::begun(int core, std::uint32_t use) {
     cells_[core].recalled_ns.store(0, std::memory_order_relaxed);
     return {core, use};
 }
@@ -106,6 +106,17 @@ bool CoreTable::give(Hold hold, int slot) {
         state.free();
         return true;
     });
+}
+
+Hold CoreTable::take_over(Hold from, int slot) {
+    std::uint32_t use = 0;
+    const bool taken = update(from.core, [&](CoreState &state) {
+        if (state.use != from.use || state.user == kNobody || state.rests)
+            return false;
+        use = state.begin_use(slot);
+        return true;
+    });
+    return taken ? begun(from.core, use) : Hold{};
 }
 
 bool CoreTable::rest(Hold hold, int slot) {

@@ -26,6 +26,12 @@
 // wants it all the same, and comes first, frees it by recalling it.
 //
 // Each use has a number. Who holds a core knows it, and so sees that it holds the core no more.
+//
+// A thread may sleep in a system call with its core: in read(), in a lock of another library. Who
+// has waited for a while looks at the threads that hold cores, and takes the core of one that
+// sleeps. The compare-and-swap is with the number of the use that it has seen, so a core is taken
+// from that use or not at all. Who was robbed runs on beside the new user when it wakes up, and
+// finds at its next scheduling point that it has no core any more.
 #pragma once
 
 #include "node/bell.h"
@@ -37,7 +43,7 @@
 namespace sennit::node {
 
 // Who is to leave a core and does not within this time keeps it: then the system divides it
-// between him and the owner, and it is counted.
+// between him and the owner, and it is counted. Who waits for longer looks for threads that sleep.
 constexpr std::int64_t kKeptNs = 2'000'000;
 
 constexpr int kMostSlots = 1024;
@@ -90,8 +96,10 @@ struct alignas(64) CoreUse {
     std::atomic<std::uint64_t> recalled;   // how often it left one, as its owner wanted it
     std::atomic<std::uint64_t> kept;       // how often it left one later than kKeptNs after that
     std::atomic<std::uint64_t> late;       // how often a thread ran without a core
-    std::atomic<std::uint64_t> progress;   // work done (Share::note_progress)
-    Bell bell;                             // its threads that want a core sleep on it
+    // How often somebody took a core from one of its threads that slept; who took it writes.
+    std::atomic<std::uint64_t> slept;
+    std::atomic<std::uint64_t> progress; // work done (Share::note_progress)
+    Bell bell;                           // its threads that want a core sleep on it
 };
 
 // What one core's word says.
@@ -110,6 +118,11 @@ struct CoreState {
         user = kNobody;
         recalled = false;
         rests = false;
+    }
+    std::uint32_t begin_use(int slot) { // its number
+        free();
+        user = slot;
+        return use = (use + 1) % (std::uint32_t{1} << 30);
     }
 };
 
@@ -140,6 +153,8 @@ class CoreTable {
     int find_open(int slot, const Cores &allowed) const;
     // The use of the core ends. False: it had ended already, for another one has the core.
     bool give(Hold hold, int slot);
+    // Take the core from a use, as it was seen, whose thread sleeps. Nothing: that use is over.
+    Hold take_over(Hold from, int slot);
     // It rests. False: nothing has changed, for its use has ended, or it is to be left.
     bool rest(Hold hold, int slot);
     // Does it still rest, for who has said so?
@@ -154,12 +169,32 @@ class CoreTable {
         const std::uint64_t word = cells_[hold.core].word.load(std::memory_order_relaxed);
         return (word & (kRecalled | kUses)) != std::uint64_t{hold.use} * kUse;
     }
+    // For the user: has another one taken it over?
+    bool has_lost(Hold hold) const {
+        const std::uint64_t word = cells_[hold.core].word.load(std::memory_order_relaxed);
+        return (word & kUses) != std::uint64_t{hold.use} * kUse;
+    }
+    // By who has taken it: when its use began, CLOCK_MONOTONIC, and the kernel's number of the
+    // thread; 0: nobody is to look at it.
+    void note_use(Hold hold, std::int64_t now, int thread) {
+        Cell &cell = cells_[hold.core];
+        cell.since_ns.store(now, std::memory_order_relaxed);
+        // release: who knows the thread knows the time. With the number of the use, for a thread
+        // that is not told yet is not the one before.
+        cell.thread.store(std::uint64_t{hold.use} << 32 | static_cast<std::uint32_t>(thread),
+                          std::memory_order_release);
+    }
+    int thread_of(Hold hold) const {
+        const std::uint64_t told = cells_[hold.core].thread.load(std::memory_order_acquire);
+        return told >> 32 == hold.use ? static_cast<int>(told & 0xffffffff) : 0;
+    }
+    std::int64_t since_ns(int core) const {
+        return cells_[core].since_ns.load(std::memory_order_relaxed);
+    }
     // Since when the user of this hold is to leave, CLOCK_MONOTONIC; 0: it is not. A hint: of who
     // is recalled just now the time may not be there yet.
     std::int64_t recalled_since(Hold hold) const;
     void set_owner(int core, int owner);
-    // When its use began, CLOCK_MONOTONIC; the user alone writes.
-    std::atomic<std::int64_t> &since_ns(int core) { return cells_[core].since_ns; }
     // The slot's process has died, or left: all that it used is free. Returns how many cores.
     int release(int slot);
 
@@ -191,12 +226,14 @@ class CoreTable {
     // change(state) -> bool, whether to write it
     template <class Change>
     bool update(int core, Change change);
+    Hold begun(int core, std::uint32_t use);
     template <class Accept>
     Hold take_first(int slot, int near, Accept accept);
 
     struct alignas(64) Cell {
         std::atomic<std::uint64_t> word;
-        std::atomic<std::int64_t> since_ns;
+        std::atomic<std::int64_t> since_ns; // the user alone writes this and `thread`
+        std::atomic<std::uint64_t> thread;  // of a use (upper half): note_use
         // Of the last recall; 0: of the use before. By who recalls, after the word.
         std::atomic<std::int64_t> recalled_ns;
     };

@@ -21,15 +21,18 @@ constexpr int kPidBits = 22;
 constexpr int kStartBits = 64 - kPidBits;
 constexpr Identity kStartMask = (Identity{1} << kStartBits) - 1;
 
+// What a file `stat` says after "number (name", null if there is none. The name may have blanks and
+// parentheses, so it ends with the last one.
+const char *after_name(const char *path, char *text, std::size_t size) {
+    return read_small_file(path, text, size) == 0 ? nullptr : std::strrchr(text, ')');
+}
+
 // 0: unknown, for there is no /proc, or no such process.
 Identity start_of(pid_t pid) {
     char path[32];
     std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
     char text[1024];
-    if (read_small_file(path, text, sizeof text) == 0)
-        return 0;
-    // The name may have blanks and parentheses: the third field comes after the last one.
-    const char *at = std::strrchr(text, ')');
+    const char *at = after_name(path, text, sizeof text);
     constexpr int start_field = 22;
     for (int field = 2; at && field < start_field; ++field)
         at = std::strchr(at + 1, ' ');
@@ -76,6 +79,15 @@ bool is_alive(Identity identity) {
     const Identity start = identity & kStartMask;
     const Identity now = start_of(pid);
     return start == 0 || now == 0 ? kill(pid, 0) == 0 || errno == EPERM : start == now;
+}
+
+bool is_asleep(pid_t process, int thread) {
+    char path[48];
+    std::snprintf(path, sizeof path, "/proc/%d/task/%d/stat", process, thread);
+    char text[64]; // the name has 16 at most
+    const char *const at = after_name(path, text, sizeof text);
+    // Sleeps, waits for a device, is stopped by a signal or a debugger: proc_pid_stat(5).
+    return at && std::strncmp(at, ") ", 2) == 0 && std::strchr("SDTt", at[2]) && at[2] != '\0';
 }
 
 } // namespace sennit::node

@@ -2,10 +2,13 @@
 #include "node/share.h"
 
 #include "base/clock.h"
+#include "base/virtual_rank.h"
 #include "node/look.h"
 
 #include <algorithm>
 #include <sched.h>
+#include <unistd.h>
+#include <utility>
 
 namespace sennit::node {
 namespace {
@@ -13,7 +16,6 @@ namespace {
 // Before it sleeps: what it waits for may be a moment away, and a wake-up takes tens of
 // microseconds.
 constexpr std::int64_t kYieldNs = 100'000;
-constexpr std::int64_t kNapNs = 2'000'000;
 constexpr std::int64_t kShortestNs = 1'000'000;
 constexpr std::int64_t kSweepNs = 100'000'000;
 
@@ -33,6 +35,7 @@ void Share::begin(Board &board, Slot &slot) {
     number_ = board.number_of(slot);
     policy_ = &policy_on(board);
     patience_ns_.store(longest_ns_, std::memory_order_relaxed);
+    tells_threads_ = !is_rank_fiber(); // which changes them
     const PoolSettings &pool = board.pool();
     if (pool.named.load(std::memory_order_acquire) != 0 && pool.cores.count() != 0)
         board.core_table().widen(pool.cores);
@@ -124,7 +127,7 @@ Hold Share::begin_use(Hold hold, int near, bool waits) {
         hold = wait_for_core(near);
     running_.fetch_add(1, std::memory_order_relaxed);
     if (hold) {
-        board_->core_table().since_ns(hold.core).store(monotonic_ns(), std::memory_order_relaxed);
+        board_->core_table().note_use(hold, monotonic_ns(), tells_threads_ ? gettid() : 0);
     } else {
         slot_->cores.without.fetch_add(1, std::memory_order_relaxed);
         recall();
@@ -139,8 +142,10 @@ void Share::note_end(Hold hold) {
         use.without.fetch_sub(1, std::memory_order_relaxed);
         return;
     }
+    if (table.has_lost(hold)) // who has taken it has counted what was used until then
+        return;
     const std::int64_t now = monotonic_ns();
-    const std::int64_t used = now - table.since_ns(hold.core).load(std::memory_order_relaxed);
+    const std::int64_t used = now - table.since_ns(hold.core);
     if (const std::int64_t since = table.recalled_since(hold); since != 0 && now - since > kKeptNs)
         use.kept.fetch_add(1, std::memory_order_relaxed);
     use.used_ns.fetch_add(used, std::memory_order_relaxed);
@@ -262,6 +267,52 @@ void Share::sweep(std::int64_t now) {
         divide_cores(*board_);
 }
 
+// The sleeper whose core this process should have: one of its own, or what the policy would give it
+// if all of them were free. Threads that run without a core, or sleep without one, do not keep it
+// for their process: they would not get it from the sleeper.
+const Sleepers::One *Share::choose(const Sleepers &sleepers) {
+    const Look look(*board_);
+    const int me = look->find(number_);
+    if (me == kNobody)
+        return nullptr;
+    for (const Sleepers::One &one : sleepers.all()) {
+        Core &core = look->cores[one.hold.core];
+        const int user = std::exchange(core.user, kNobody);
+        if (user == me && !look->recalled[one.hold.core])
+            return &one;
+        if (user == kNobody)
+            continue;
+        --look->claimants[user].uses;
+        look->claimants[user].wants =
+            board_->slot(one.user).cores.wants.load(std::memory_order_relaxed);
+    }
+    const int core = best_free(*policy_, look->view(me), me);
+    for (const Sleepers::One &one : sleepers.all())
+        if (one.hold.core == core)
+            return &one;
+    return nullptr;
+}
+
+// One thread of the process looks, every kKeptNs at most: short waits that come again and again add
+// up, too.
+Hold Share::take_from_sleeper(std::int64_t now) {
+    std::int64_t due = next_look_ns_.load(std::memory_order_relaxed);
+    if (now < due ||
+        !next_look_ns_.compare_exchange_strong(due, now + kKeptNs, std::memory_order_relaxed))
+        return {};
+    const Sleepers sleepers(*board_, slot_->member.cores, now, look_from_);
+    const Sleepers::One *const one = sleepers.all().empty() ? nullptr : choose(sleepers);
+    const Hold hold = one ? board_->core_table().take_over(one->hold, number_) : Hold{};
+    if (!hold)
+        return {};
+    CoreUse &robbed = board_->slot(one->user).cores;
+    robbed.slept.fetch_add(1, std::memory_order_relaxed);
+    robbed.used_ns.fetch_add(one->used_ns, std::memory_order_relaxed);
+    if (sleepers.all().size() > 1) // another thread need not wait
+        next_look_ns_.store(now, std::memory_order_relaxed);
+    return hold;
+}
+
 // A core, or kNobody: the thread is to run without one.
 Hold Share::wait_for_core(int near) {
     CoreUse &use = slot_->cores;
@@ -283,11 +334,13 @@ Hold Share::wait_for_core(int near) {
             const std::uint32_t seen = use.bell.arm();
             hold = try_take(near);
             if (!hold && running_.load(std::memory_order_relaxed) > 0) {
-                use.bell.sleep(seen, std::min(kNapNs, patience - (now - begin)));
+                use.bell.sleep(seen, std::min(kKeptNs, patience - (now - begin)));
                 hold = try_take(near);
             }
         }
         now = monotonic_ns();
+        if (!hold && now - begin >= kYieldNs) // before it sleeps, too
+            hold = take_from_sleeper(now);
         if (!hold)
             sweep(now);
     }
@@ -321,7 +374,7 @@ bool Share::is_late() const {
 }
 
 Hold Share::leave(Hold hold) {
-    if (hold)
+    if (hold && !board_->core_table().has_lost(hold))
         slot_->cores.recalled.fetch_add(1, std::memory_order_relaxed);
     const Entry entry(*this);
     if (!entry)

@@ -6,9 +6,13 @@
 // progress may be what all others wait for, and the system's own scheduler serves such threads
 // well. Threads beyond it wait for a core, at most `patience`; then they run without one, counted
 // as overdue. So programs whose threads wait for each other in ways that nobody sees go on.
+//
+// A thread that has a core may sleep in the kernel without telling. Who waits for longer than a
+// nap takes its core (core_table.h), if the policy would give it the core as a free one.
 #pragma once
 
 #include "node/board.h"
+#include "node/sleepers.h"
 #include "sennit.h"
 
 namespace sennit::node {
@@ -76,6 +80,8 @@ class Share {
     Hold try_take(int near);
     Hold borrow();
     Hold wait_for_core(int near);
+    const Sleepers::One *choose(const Sleepers &sleepers);
+    Hold take_from_sleeper(std::int64_t now);
     Hold take_inside(int near, bool waits);
     Hold begin_use(Hold hold, int near, bool waits);
     // The thread computes no more. Was it the last one of the process?
@@ -115,6 +121,9 @@ class Share {
     std::int64_t longest_ns_ = kPatienceNs;
     std::atomic<std::int64_t> patience_ns_{0}; // it adapts
     std::atomic<std::int64_t> next_sweep_ns_{0};
+    bool tells_threads_ = false;                // which kernel threads use its cores
+    std::atomic<std::int64_t> next_look_ns_{0}; // for sleepers; who moves it on looks
+    std::atomic<int> look_from_{0};             // from which core on
 };
 
 } // namespace sennit::node

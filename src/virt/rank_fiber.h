@@ -38,8 +38,7 @@ class Turns;
 struct Worker;
 struct RankFiber;
 
-// Of the auxiliary vector: the address of the rank's RankFiber.
-inline constexpr unsigned long kRankFiberEntry = 0x53656e66;
+// The rank's auxiliary vector has the address of its RankFiber (kRankFiberEntry).
 
 enum class Place : std::uint32_t { home, waiting, ready, running, returning, gone };
 

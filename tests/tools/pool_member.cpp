@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process that takes part in a pool as the runtime does, one step for each word on its input:
 //
-//   take, give   its only thread gets a core, or runs without one; and gives it
+//   take, give   its only thread gets a core, or runs without one, and computes; and gives it
+//   doze         until the next word it sleeps, with its core
 //   work N       progress
 //   fill         joins again and again, until the board is full
 //   moves N      in N steps of 10 ms each core gets another owner, one of those that take part
@@ -15,7 +16,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <poll.h>
 #include <random>
+#include <sched.h>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -37,6 +40,12 @@ void move_cores(int steps) {
             board.core_table().set_owner(core, slots[random() % slots.size()]);
         usleep(10'000);
     }
+}
+
+// Until there is input: in read() it would sleep.
+void compute() {
+    for (pollfd input = {STDIN_FILENO, POLLIN, 0}; poll(&input, 1, 0) == 0;)
+        sched_yield();
 }
 
 } // namespace
@@ -75,6 +84,8 @@ int main(int, char **arguments) {
         else if (int steps = 0; word == "moves" && std::cin >> steps)
             move_cores(steps);
         std::cout << word << ' ' << hold.core << std::endl;
+        if (hold && word != "doze" && word != "give")
+            compute();
     }
     share.end();
     board.leave(*slot);

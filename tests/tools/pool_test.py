@@ -444,6 +444,31 @@ def test_a_stopped_program_holds_up_nobody():
             assert nobody_is_left(pools), pools.top("night")
 
 
+def test_who_sleeps_in_a_system_call_gives_its_cores_to_others():
+    for program in WORKERS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            with Member(pools, "night", "sleeper", 9) as sleeper:
+                assert sleeper.do("take") >= 0
+                first = Worker(pools, program, "sleep", 4000)
+                rest = len(CORES) - 1
+                assert eventually(lambda: users(pools.top("night")).count(first.pid) >= rest)
+                assert sleeper.pid in users(pools.top("night")), "it computes"
+                sleeper.do("doze")
+                second = Worker(pools, program, "slow", 3000)
+                asleep = {sleeper.pid, first.pid}
+                assert eventually(lambda: not asleep & set(users(pools.top("night")))), \
+                    pools.top("night")
+                slept = [one["slept"] for one in pools.top("night")["processes"]
+                         if one["pid"] in asleep]
+                assert sum(slept) >= len(CORES), slept
+                # Who was robbed goes on, and has nothing to give.
+                sleeper.do("give")
+                assert second.regions() > 0 and first.regions() > 0
+                sleeper.leave()
+            assert eventually(lambda: nobody_is_left(pools)), pools.top("night")
+
+
 def test_a_program_without_scheduling_points_holds_up_nobody():
     for program in WORKERS:
         with Pools() as pools:

@@ -342,6 +342,98 @@ TEST(Interleavings, NothingRestsWhenNobodyIsAwake) {
     }
 }
 
+// ---- cores of who sleeps: Share::take_from_sleeper, Sleepers (node/); CoreTable::note_use ------
+
+struct Robbing {
+    int pc[3] = {};
+    int use = 0, user = -1;           // the core's word
+    int told_use = 0, told_user = -1; // which thread uses it
+    bool asleep[3] = {};
+    bool slept[3] = {}; // during the use that it has now
+    int mine[3] = {};   // the number of its use
+    int seen[3] = {};   // of the use that it has looked at
+    int sleeper[3] = {};
+    auto operator<=>(const Robbing &) const = default;
+};
+
+enum class Wrong { nothing, takes_any_use, tells_no_use };
+
+// Thread 0 takes the core, tells so, sleeps, wakes up, gives the core, and sleeps without one. 1
+// and 2 want the core: take it if it is free, else from who sleeps; they never sleep.
+Outcome robbing_step(Robbing &s, int thread, std::string &broken, Wrong wrong) {
+    int &pc = s.pc[thread];
+    constexpr int kEnd = 20;
+    const auto begin_use = [&] {
+        s.mine[thread] = ++s.use;
+        s.user = thread;
+        s.slept[thread] = false;
+    };
+    const auto next = [&](bool sound) {
+        pc = sound ? pc + 1 : kEnd;
+        return Outcome::ran;
+    };
+    switch (pc) {
+    case 0: // take() of a free core
+        if (s.user != -1) {
+            pc = thread == 0 ? kEnd : 10;
+            return Outcome::ran;
+        }
+        begin_use();
+        pc = 1;
+        return Outcome::ran;
+    case 1:
+        s.told_use = s.mine[thread];
+        s.told_user = thread;
+        pc = thread == 0 ? 2 : 4;
+        return Outcome::ran;
+    case 2:
+        s.asleep[thread] = s.slept[thread] = true;
+        return next(true);
+    case 3:
+        s.asleep[thread] = false;
+        return next(true);
+    case 4: // at a scheduling point: is it still its own?
+        if (s.use != s.mine[thread] && !s.slept[thread])
+            broken = "who computes is robbed";
+        return next(true);
+    case 5: // give(), by compare-and-swap
+        if (s.use == s.mine[thread])
+            s.user = -1;
+        s.mine[thread] = 0;
+        s.asleep[thread] = thread == 0; // for other reasons
+        return next(false);
+    case 10: // looks at the word
+        s.seen[thread] = s.use;
+        return next(s.user != -1);
+    case 11: // at the thread that uses it
+        s.sleeper[thread] = s.told_user;
+        return next(s.told_user != -1 &&
+                    (wrong == Wrong::tells_no_use || s.told_use == s.seen[thread]));
+    case 12: // at what the kernel says of it
+        return next(s.asleep[s.sleeper[thread]]);
+    case 13: // take_over()
+        if (wrong != Wrong::takes_any_use && s.use != s.seen[thread])
+            return next(false);
+        if (s.user == -1)
+            return next(false);
+        begin_use();
+        pc = 1;
+        return Outcome::ran;
+    default:
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, OnlyWhoSleepsLosesItsCore) {
+    for (const Wrong wrong : {Wrong::nothing, Wrong::takes_any_use, Wrong::tells_no_use}) {
+        const std::string failure =
+            failure_of(Robbing{}, 3, [&](Robbing &s, int thread, std::string &broken) {
+                return robbing_step(s, thread, broken, wrong);
+            });
+        EXPECT_EQ(failure.empty(), wrong == Wrong::nothing) << failure;
+    }
+}
+
 // ---- slots of the dead: Board::sweep, join (node/board.cpp) ------------------------------------
 
 struct Sweeping {

@@ -33,6 +33,7 @@ MemberNow describe(int number, node::Slot &slot) {
     one.borrowed_ns = get(use.borrowed_ns);
     one.moves = get(use.borrowed) + get(use.recalled);
     one.kept = get(use.kept);
+    one.slept = get(use.slept);
     one.late = get(use.late);
     one.progress = get(use.progress);
     return one;
@@ -104,8 +105,7 @@ Snapshot look_at(node::Board &board) {
         const std::int64_t recalled = table.recalled_since({core, now.use});
         if (recalled != 0 && snapshot.now_ns - recalled > node::kKeptNs) // still
             ++user->kept;
-        const std::int64_t since =
-            snapshot.now_ns - const_cast<node::CoreTable &>(table).since_ns(core).load();
+        const std::int64_t since = snapshot.now_ns - table.since_ns(core);
         user->used_ns += std::max<std::int64_t>(0, since);
         if (owner == user)
             continue;

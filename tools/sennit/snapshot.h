@@ -30,6 +30,7 @@ struct MemberNow {
     std::int64_t used_ns = 0;
     std::int64_t borrowed_ns = 0;
     std::uint64_t moves = 0; // cores that it has borrowed, or left for their owner
+    std::uint64_t slept = 0; // how often others took a core from a thread of it that slept
     std::uint64_t kept = 0;  // how often it has not left a core in time for who wanted it back
     std::uint64_t late = 0;
     std::uint64_t progress = 0;

@@ -163,6 +163,7 @@ std::string top_json(const BoardFacts &facts, const Period &period) {
                                        {"moves", one.moves},
                                        {"kept", one.kept},
                                        {"late", one.late},
+                                       {"slept", one.slept},
                                        {"progress", one.progress},
                                        {"cores_in_use", rates.cores},
                                        {"borrowed_part", rates.borrowed},

@@ -2,6 +2,7 @@
 #include "mpi/crowd/hop.h"
 
 #include "base/system_call.h"
+#include "base/virtual_rank.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
@@ -16,7 +17,7 @@ constinit Hops g_hops;
 namespace {
 
 virt::RankFiber *own_fiber() {
-    auto *const fiber = reinterpret_cast<virt::RankFiber *>(getauxval(virt::kRankFiberEntry));
+    auto *const fiber = reinterpret_cast<virt::RankFiber *>(getauxval(kRankFiberEntry));
     return fiber && fiber->calls->version == virt::kRankFiberVersion ? fiber : nullptr;
 }
 

@@ -3,8 +3,10 @@
  * A program that computes in a pool, and has bad days.
  *
  * pool_works MS         regions, one after the other, for that many milliseconds
+ * pool_works slow MS    as the first one; each region takes 20 ms
  * pool_works sum MS     as the first one; each region adds numbers up, in tasks and in a loop
  * pool_works spin MS    one region without a scheduling point for so long
+ * pool_works sleep MS   one region, all threads of which sleep for so long; then as the first one
  * pool_works fork MS    as the first one, and forks in the middle of it: a child that computes in a
  *                       region of its own, and one that runs another program
  * pool_works exec MS    as the first one; then it becomes a new program, that does the same again
@@ -29,13 +31,21 @@ static void compute(double ms) {
         ;
 }
 
-static int regions(double ms) {
+static void sleep_ms(double ms) {
+    usleep((useconds_t)(ms * 1000));
+}
+
+static int regions_of(double each, double ms) {
     int count = 0;
     for (const double end = now_ms() + ms; now_ms() < end; ++count) {
 #pragma omp parallel
-        compute(0.2);
+        compute(each);
     }
     return count;
+}
+
+static int regions(double ms) {
+    return regions_of(0.2, ms);
 }
 
 /* 0: one was wrong. */
@@ -92,6 +102,12 @@ int main(int count, char **arguments) {
 #pragma omp parallel
         compute(atof(ms));
         done = 1;
+    } else if (strcmp(what, "sleep") == 0) {
+#pragma omp parallel
+        sleep_ms(atof(ms));
+        done = regions(100);
+    } else if (strcmp(what, "slow") == 0) {
+        done = regions_of(20, atof(ms));
     } else if (strcmp(what, "sum") == 0) {
         done = sums(atof(ms));
     } else {
