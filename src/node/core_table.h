@@ -43,7 +43,7 @@
 namespace sennit::node {
 
 // Who is to leave a core and does not within this time keeps it: then the system divides it
-// between him and the owner, and it is counted. Who waits for longer looks for threads that sleep.
+// between him and the owner, and it is counted. Who waits looks as often for threads that sleep.
 constexpr std::int64_t kKeptNs = 2'000'000;
 
 constexpr int kMostSlots = 1024;

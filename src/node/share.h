@@ -7,8 +7,9 @@
 // well. Threads beyond it wait for a core, at most `patience`; then they run without one, counted
 // as overdue. So programs whose threads wait for each other in ways that nobody sees go on.
 //
-// A thread that has a core may sleep in the kernel without telling. Who waits for longer than a
-// nap takes its core (core_table.h), if the policy would give it the core as a free one.
+// A thread that has a core may sleep in the kernel without telling. Who waits for one
+// looks for such threads before it sleeps and after each nap, and takes a core of theirs
+// (core_table.h) that the policy would give it if it were free.
 #pragma once
 
 #include "node/board.h"
