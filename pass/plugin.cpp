@@ -12,6 +12,7 @@
 #include "tail_binding.h"
 #include "task_entries.h"
 
+#include "llvm-c/Core.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/InstIterator.h"
@@ -100,5 +101,10 @@ void add_passes(PassBuilder &builder) {
 
 extern "C" LLVM_ATTRIBUTE_WEAK LLVM_ATTRIBUTE_VISIBILITY_DEFAULT PassPluginLibraryInfo
 llvmGetPassPluginInfo() {
+    // Another LLVM's classes are laid out otherwise. A compiler refuses a plug-in of no version.
+    unsigned major = 0;
+    LLVMGetVersion(&major, nullptr, nullptr);
+    if (major != LLVM_VERSION_MAJOR)
+        return {0, "sennit, for LLVM " LLVM_VERSION_STRING, LLVM_VERSION_STRING, add_passes};
     return {LLVM_PLUGIN_API_VERSION, "sennit", LLVM_VERSION_STRING, add_passes};
 }
