@@ -114,8 +114,9 @@ class Marks {
             summary.flags |= kUnknown;
             calls = 0;
         }
+        static_assert(kFunction == 0 && kFlags == 1 && kCalls == 2); // in this order
         add_distance(function);
-        words_.push_back(word(summary.flags | static_cast<std::uint32_t>(calls) << kCallsShift));
+        words_.push_back(word(flags_word(summary.flags, static_cast<std::uint32_t>(calls))));
         for (std::size_t i = 0; i < calls; ++i)
             add_distance(*summary.elsewhere[i]);
     }

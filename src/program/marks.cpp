@@ -52,13 +52,13 @@ void each_record(std::uint32_t type, const Words &words, Visit visit) {
             visit(words.function(i), kSends | kUnknown, words, std::size_t{0}, std::size_t{0});
         return;
     }
-    for (std::size_t i = 0; i + 2 <= words.count();) {
-        const std::uint32_t flags = words.value(i + 1);
-        const std::size_t calls = flags >> kCallsShift;
-        if (calls > words.count() - (i + 2))
+    for (std::size_t i = 0; i + kCalls <= words.count();) {
+        const std::uint32_t flags = words.value(i + kFlags);
+        const std::size_t calls = calls_of(flags);
+        if (calls > words.count() - (i + kCalls))
             return;
-        visit(words.function(i), flags, words, i + 2, calls);
-        i += 2 + calls;
+        visit(words.function(i + kFunction), flags, words, i + kCalls, calls);
+        i += kCalls + calls;
     }
 }
 
