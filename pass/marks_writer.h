@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what the functions of a file do into a note (program/marks_format.h): of tasks, and of whatever
-// other files may call.
+// Writes what the functions of a file do into a note (program/marks_format.h): of tasks, and of
+// whatever other files may call.
 #pragma once
 
 #include "task_entries.h"

@@ -11,6 +11,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
+#include <iterator>
 #include <string>
 
 namespace sennit::pass {
@@ -81,13 +82,14 @@ class TailBinding {
         if (const auto *invoke = dyn_cast<InvokeInst>(candidate.call))
             enter(invoke->getNormalDest()); // C's functions throw nothing
         else
-            starts.push_back(candidate.call->getNextNode());
+            starts.push_back(&*std::next(candidate.call->getIterator()));
         while (!starts.empty()) {
             const Instruction *at = starts.pop_back_val();
-            for (const Instruction *next = at; next; next = next->getNextNode())
-                if (std::string reason = crossing(candidate, *next); !reason.empty())
+            const BasicBlock *block = at->getParent();
+            for (const Instruction &next : make_range(at->getIterator(), block->end()))
+                if (std::string reason = crossing(candidate, next); !reason.empty())
                     return reason;
-            for (const BasicBlock *next : successors(at->getParent()))
+            for (const BasicBlock *next : successors(block))
                 enter(next);
         }
         return "";

@@ -54,13 +54,22 @@ def files_of(root):
                 yield os.path.relpath(os.path.join(folder, name), root)
 
 
-def includes_of(root):
-    """file -> the files of ours that it includes"""
-    files = set(files_of(root))
+def includes_of(root, beside=()):
+    """file -> the files of ours that it includes. A folder beside src/ is named in front of its files; they include
+    from where they are, from the folder, or from src/."""
+    places = {path: os.path.join(root, path) for path in files_of(root)}
+    tops = dict.fromkeys(places, "")
+    for folder in beside:
+        top = os.path.basename(folder)
+        for path in files_of(folder):
+            places[f"{top}/{path}"], tops[f"{top}/{path}"] = os.path.join(folder, path), top
     includes = {}
-    for path in files:
-        with open(os.path.join(root, path), encoding="utf-8") as file:
-            includes[path] = [name for name in INCLUDE.findall(file.read()) if name in files]
+    for path, place in places.items():
+        with open(place, encoding="utf-8") as file:
+            named = INCLUDE.findall(file.read())
+        starts = (room_of(path), tops[path], "") if tops[path] else ("",)
+        found = ([name for name in (os.path.join(start, name) for start in starts) if name in places] for name in named)
+        includes[path] = [names[0] for names in found if names]
     return includes
 
 
@@ -112,13 +121,13 @@ def circles(graph):
     return found
 
 
-def check(root, objects, rooms):
+def check(root, beside, objects, rooms):
     """{(kind, from, to) or ("circle", modules): an example}"""
     found = {}
-    includes = includes_of(root)
+    includes = includes_of(root, beside)
     for path in includes:
         if room_of(path) not in rooms:
-            sys.exit(f"src/{path}: the room '{room_of(path)}' is not drawn in rooms.txt")
+            sys.exit(f"{path}: the room '{room_of(path)}' is not drawn in rooms.txt")
 
     def use(kind, source, target, what):
         here, there = room_of(source), room_of(target)
@@ -146,6 +155,7 @@ def check(root, objects, rooms):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source", required=True, help="the folder src/")
+    parser.add_argument("--beside", action="append", default=[], metavar="FOLDER", help="one beside src/ that uses it")
     parser.add_argument("--rooms", required=True, help="rooms.txt")
     parser.add_argument("--objects", action="append", default=[], metavar="FOLDER[=PREFIX]",
                         help="object files of one library; PREFIX: where its sources are in src/")
@@ -156,7 +166,7 @@ def main():
     for folder, _ in objects:
         if not os.path.isdir(folder):
             sys.exit(f"{folder}: no such folder of objects")
-    found = check(options.source, objects, rooms)
+    found = check(options.source, options.beside, objects, rooms)
     if not objects:
         exceptions = {key for key in exceptions if key[0] != "symbol"}
     for key in sorted(found.keys() - exceptions):
