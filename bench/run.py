@@ -24,6 +24,7 @@ import instructions
 import machine
 import memory
 import node
+import plugin
 import report
 
 MPIS = ("mpich", "openmpi")
@@ -54,7 +55,8 @@ def parse_arguments():
                         help="beside another program: one busy process a core; also with one thread more than cores")
     parser.add_argument("--rows", help="only these rows, comma separated")
     parser.add_argument("--groups", default="omp,suspend,mpi",
-                        help="of omp, suspend, mpi (default: all three); or node: more ranks than cores")
+                        help="of omp, suspend, mpi (default: all three); or node: more ranks than cores; or pass: the "
+                             "compiler plug-in")
     parser.add_argument("--crossed", action="store_true", help="also gcc binaries on LLVM's libomp")
     parser.add_argument("--callgrind", action="store_true",
                         help="instead of times, count instructions per unit (valgrind, one thread, group omp)")
@@ -66,9 +68,9 @@ def parse_arguments():
             setattr(arguments, name, value)
         if getattr(arguments, name) <= 0:
             parser.error(f"--{name.replace('_', '-')} must be positive")
-    unknown = set() if arguments.groups == "node" else set(arguments.groups.split(",")) - {"omp", "suspend", "mpi"}
+    unknown = set() if arguments.groups in ("node", "pass") else set(arguments.groups.split(",")) - {"omp", "suspend", "mpi"}
     if unknown:
-        parser.error(f"no such group: {', '.join(sorted(unknown))}; there are omp, suspend, mpi, and node alone")
+        parser.error(f"no such group: {', '.join(sorted(unknown))}; there are omp, suspend, mpi, and node or pass alone")
     return arguments
 
 
@@ -199,10 +201,13 @@ def write_samples(path, results):
     path.write_text(json.dumps(records, indent=1) + "\n")
 
 
-def measure_node(arguments, cpus, source):
+def busy_notes():
     load = os.getloadavg()[0]
-    notes = [f"Other work was running here (load average {load:.1f}): compare the columns only."] if load > BUSY_LOAD else []
-    return node.report(arguments.build, machine.describe(cpus, source, MPIS), notes, arguments.rounds, arguments.seed,
+    return [f"Other work was running here (load average {load:.1f}): compare the columns only."] if load > BUSY_LOAD else []
+
+
+def measure_node(arguments, cpus, source):
+    return node.report(arguments.build, machine.describe(cpus, source, MPIS), busy_notes(), arguments.rounds, arguments.seed,
                        4 * arguments.timeout, progress)
 
 
@@ -225,6 +230,9 @@ def run(arguments, crossed):
         arguments.groups = "omp"
     if arguments.groups == "node":
         return finish(arguments, measure_node(arguments, cpus, source))
+    if arguments.groups == "pass":
+        return finish(arguments, plugin.report(arguments.build, machine.describe(cpus, source, MPIS), busy_notes(),
+                                               arguments.rounds, arguments.seed, progress))
     groups = make_groups(arguments, len(cpus))
     present, runtime_facts, notes = present_runtimes(arguments, crossed)
     load = os.getloadavg()[0]

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiler plug-in: programs with it and without, compiled here, by clang. What is compared is run in each
+round, in an order of its own; tables have the median of the rounds, and their least and greatest."""
+
+import glob
+import json
+import os
+import pathlib
+import random
+import re
+import statistics
+import subprocess
+import tempfile
+
+MPIS = {"mpich": "MPICH_CC", "openmpi": "OMPI_CC"}
+TITLES = {"mpich": "MPICH", "openmpi": "Open MPI"}
+CALLS = 16  # in a row
+LATENCY_US = 200
+# Messages wait for their receives, so that a blocking send takes latencies of its own.
+NETWORK = f"latency:{LATENCY_US},bandwidth:10000,eager:1024"
+CHOLESKY = ["--n", "4096", "--block", "256", "--emulate", "--rates", "2,3.5,3.8,4.2", "--no-check"]
+INSTRUCTIONS = {"refused": "a call in a loop that cannot be batched",
+                "nobody": "a call to MPI_PROC_NULL in a loop that is batched"}
+
+
+class Programs:
+    """Each is compiled plainly and through `sennit cc`."""
+
+    def __init__(self, build, folder):
+        self.sennit, self.folder = str(build / "bin/sennit"), pathlib.Path(folder)
+        self.root = pathlib.Path(__file__).resolve().parent.parent
+
+    def flags(self):
+        return ["-O2", "-std=c11", "-D_GNU_SOURCE", "-fopenmp", "-w", f"-I{self.root / 'apps/suite'}"]
+
+    def cholesky_files(self):
+        return sorted(path for room in ("suite", "cholesky") for path in glob.glob(str(self.root / "apps" / room / "*.c")))
+
+    def compiler(self, mpi, transformed):
+        return ([self.sennit, "cc"] if transformed else []) + [f"mpicc.{mpi}"]
+
+    def environment(self, mpi, **more):
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SENNIT_", "OMP_"))}
+        return {**kept, MPIS[mpi]: "clang-19", "CCACHE_DISABLE": "1", "OPENBLAS_NUM_THREADS": "1",
+                "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **more}
+
+    def build(self, name, mpi, transformed):
+        path = self.folder / f"{name}-{mpi}-{'transformed' if transformed else 'plain'}"
+        if not path.exists():
+            files = self.cholesky_files() if name == "cholesky" else [str(self.root / "bench" / f"{name}.c")]
+            subprocess.run([*self.compiler(mpi, transformed), *self.flags(), *files, "-o", str(path), "-lopenblas", "-lm"],
+                           env=self.environment(mpi), check=True)
+        return str(path)
+
+    def run(self, mpi, program, *arguments, threads=1, timeout=60, **environment):
+        done = subprocess.run([self.sennit, "run", "--mpi", mpi, "-n", "2", "--threads", str(threads), program, *arguments],
+                              capture_output=True, text=True, env=self.environment(mpi, **environment), timeout=timeout,
+                              check=True)
+        return done.stdout
+
+
+def of(values, form="{:.2f}"):
+    return (form + " [" + form + " to " + form + "]").format(statistics.median(values), min(values), max(values))
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def interleaved(rounds, seed, ways, measure, progress, what):
+    """{way: values}"""
+    order, found = random.Random(seed), {way: [] for way in ways}
+    for number in range(rounds):
+        for way in order.sample(list(ways), len(ways)):
+            found[way].append(measure(way))
+        progress(f"{what}: round {number + 1} of {rounds}")
+    return found
+
+
+def latencies(programs, rounds, seed, progress):
+    rows = []
+    for mpi in MPIS:
+        def measure(way, mpi=mpi):
+            transformed, count = way
+            out = programs.run(mpi, programs.build("batched-calls", mpi, transformed), "latency", str(count),
+                               SENNIT_NETWORK=NETWORK)
+            return min(int(line) for line in out.split()) / 1000
+        found = interleaved(rounds, seed, [(False, 1), (False, CALLS), (True, 1), (True, CALLS)], measure, progress,
+                            f"latencies, {mpi}")
+        one = statistics.median(found[False, 1])
+        rows += [[TITLES[mpi], name, of(found[transformed, 1], "{:.0f}"), of(found[transformed, CALLS], "{:.0f}"),
+                  f"{statistics.median(found[transformed, CALLS]) / one:.2f}"]
+                 for transformed, name in ((False, "plain"), (True, "transformed"))]
+    return (f"## {CALLS} messages in a row\n\nA loop of MPI_Send on one rank, one of MPI_Recv on the other, 8 KiB each, with "
+            f"`SENNIT_NETWORK={NETWORK}`: each message asks first, and is answered. Microseconds, the best of 30. Goal: "
+            f"together at most 1.2 times as long as one.\n\n"
+            + table(["MPI", "program", "one", f"{CALLS} in a row", "by one, plain"], rows))
+
+
+def cholesky(programs, rounds, seed, progress):
+    ways = {"detach, by hand": (False, "detach"), "blocking, transformed": (True, "interop-blocking"),
+            "blocking, plain": (False, "interop-blocking")}
+    rows = []
+    for mpi in MPIS:
+        suspended = {}
+
+        def measure(way, mpi=mpi, suspended=suspended):
+            transformed, variant = ways[way]
+            with tempfile.TemporaryDirectory() as folder:
+                out = programs.run(mpi, programs.build("cholesky", mpi, transformed), *CHOLESKY, "--variant", variant,
+                                   threads=4, SENNIT_STATS=os.path.join(folder, "rank"), SENNIT_NETWORK=NETWORK)
+                count, paths = 0, glob.glob(os.path.join(folder, "rank.*"))
+                assert len(paths) == 2, paths
+                for path in paths:
+                    with open(path, encoding="utf-8") as file:
+                        count += json.load(file)["tasks_suspended"]
+            suspended.setdefault(way, []).append(count)
+            return float(re.search(r": ([0-9.]+) s,", out)[1])
+        found = interleaved(rounds, seed, ways, measure, progress, f"Cholesky, {mpi}")
+        reference = statistics.median(found["detach, by hand"])
+        rows += [[TITLES[mpi], way, of(found[way], "{:.4f}"), f"{statistics.median(found[way]) / reference:.3f}",
+                  of(suspended[way], "{:.0f}")] for way in ways]
+    return ("## Cholesky of the mpi-detach paper\n\n`apps/cholesky " + " ".join(CHOLESKY) + "`, two ranks of 4 threads: kernels "
+            "hold their thread, but no core. Blocking calls in tasks, transformed and not, and the version by hand: "
+            "non-blocking calls, MPIX_Detach, detached tasks. Seconds. Goal: within 2%; no task is suspended.\n\n"
+            + table(["MPI", "program", "seconds", "by the hand-written", "tasks suspended"], rows))
+
+
+def instructions(programs, progress):
+    rows = []
+    for mode, text in INSTRUCTIONS.items():
+        found = []
+        for transformed in (False, True):
+            counts = []
+            for count in (1000, 21000):
+                progress(f"instructions: {mode}")
+                done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+                                       programs.build("batched-calls", "mpich", transformed), mode, str(count)],
+                                      capture_output=True, text=True, env=programs.environment("mpich"), timeout=300,
+                                      check=True)
+                counts.append(int(re.search(r"Collected : (\d+)", done.stderr)[1]))
+            found.append((counts[1] - counts[0]) / 20000)
+        rows.append([text, f"{found[0]:.1f}", f"{found[1]:.1f}", f"{100 * (found[1] / found[0] - 1):+.1f}%"])
+    return ("## Instructions\n\nPer call, by callgrind, MPICH without Sennit. Goal: at most 1% more where nothing can be "
+            "done.\n\n" + table(["what", "plain", "transformed", ""], rows))
+
+
+def compile_time(programs, rounds, seed, progress):
+    def measure(transformed):
+        before = os.times()
+        for path in programs.cholesky_files():
+            subprocess.run([*programs.compiler("mpich", transformed), *programs.flags(), "-c", path, "-o",
+                            str(programs.folder / "object.o")], env=programs.environment("mpich"), check=True)
+        after = os.times()
+        return after.children_user + after.children_system - before.children_user - before.children_system
+    found = interleaved(rounds, seed, (False, True), measure, progress, "compile time")
+    least = {way: min(values) for way, values in found.items()}
+    return (f"## Compile time\n\nThe {len(programs.cholesky_files())} files of the Cholesky, `-O2`: seconds of processors. Goal: "
+            "at most 5% more.\n\n"
+            + table(["compiler", "seconds", "least by least"],
+                    [["clang-19", of(found[False]), ""],
+                     ["with the plug-in, by `sennit cc`", of(found[True]), f"{100 * (least[True] / least[False] - 1):+.1f}%"]]))
+
+
+def report(build, facts, notes, rounds, seed, progress):
+    with tempfile.TemporaryDirectory() as folder:
+        programs = Programs(build.resolve(), folder)
+        parts = ["# The compiler plug-in", "\n".join(f"- {name}: {text}" for name, text in facts),
+                 "\n".join(f"**{note}**" for note in notes), " ".join(__doc__.split()),
+                 latencies(programs, rounds, seed, progress), cholesky(programs, rounds, seed, progress),
+                 instructions(programs, progress), compile_time(programs, rounds, seed, progress)]
+    return "\n\n".join(part for part in parts if part) + "\n"
