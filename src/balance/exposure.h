@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 
 namespace sennit::balance {
@@ -22,7 +21,7 @@ class Exposure {
     // Pieces to be offered by a PE that begins the loop, besides its own one: at most pes - 1.
     int pieces(int idle, int pes) {
         const double lately = mean() * (pes - 1);
-        int count = std::max(idle, static_cast<int>(std::lround(lately)));
+        int count = std::max(idle, (static_cast<int>(2 * lately) + 1) / 2);
         if (count > 0)
             quiet_ = 0;
         else if (++quiet_ >= kProbeEvery) {

@@ -65,6 +65,20 @@ static void asked_for(void) {
     }
 }
 
+/* Regions so short that a worker is still looking for threads of the last one when the next one
+ * begins: each thread runs once all the same. */
+static void one_after_the_other(void) {
+    enum { kRegions = 100 };
+    static int times[kMost];
+    memset(times, 0, sizeof times);
+    for (int i = 0; i < kRegions; ++i) {
+#pragma omp parallel
+        ++times[omp_get_thread_num()];
+    }
+    for (int i = 0; i < g_all; ++i)
+        CHECK_EQ(times[i], kRegions);
+}
+
 /* Which thread has which iterations does not depend on who runs it. */
 static void same_partition(void) {
     static int first[kMost * 8], again[kMost * 8];
@@ -172,11 +186,13 @@ static void explicit_tasks(void) {
 }
 
 int main(void) {
-    g_split = from_environment("SENNIT_SPLIT");
     g_workers = from_environment("OMP_NUM_THREADS");
+    const char *split = getenv("SENNIT_SPLIT");
+    g_split = split && strcmp(split, "auto") == 0 ? 8 : from_environment("SENNIT_SPLIT");
     g_all = g_split * g_workers;
     for (int round = 0; round < 20; ++round) {
         numbers();
+        one_after_the_other();
         same_partition();
         others_help();
         barriers();

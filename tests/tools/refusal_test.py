@@ -31,6 +31,7 @@ def test_wrong_options_are_refused():
     for count in ("0", "-3", "x", "1.5", "99999999999"):
         refused(["run", "-n", count, ranks], "is not a number from 1")
         refused(["run", "--threads", count, ranks], "is not a number from 1")
+        refused(["run", "--split", count, ranks], "is not a number from 1")
     refused(["run", "--policy", "nonsense", ranks], "unknown: use one of")
     refused(["run", "--mpi", "lam", ranks], "use auto, mpich, openmpi or mpiabi")
     refused(["run", "--virtual=threads", ranks], "it is --virtual alone, or --virtual=fibers")

@@ -199,7 +199,7 @@ Plan make_plan(const Request &request, const Installation &installation,
     if (request.threads)
         plan.settings.push_back({"OMP_NUM_THREADS", std::to_string(*request.threads)});
     if (request.split)
-        plan.settings.push_back({"SENNIT_SPLIT", std::to_string(*request.split)});
+        plan.settings.push_back({"SENNIT_SPLIT", *request.split});
     if (request.policy)
         plan.settings.push_back({"SENNIT_POLICY", *request.policy});
     if (request.trace)

@@ -69,7 +69,7 @@ std::vector<std::string> exec_command(const Plan &plan, const Request &request,
     if (request.threads)
         line.insert(line.end(), {"--threads", std::to_string(*request.threads)});
     if (request.split)
-        line.insert(line.end(), {"--split", std::to_string(*request.split)});
+        line.insert(line.end(), {"--split", *request.split});
     if (request.policy)
         line.insert(line.end(), {"--policy", *request.policy});
     if (request.trace)

@@ -6,47 +6,57 @@
 #include "omp/env/environment.h"
 #include "program/thread_local.h"
 
+#include <cstring>
 #include <utility>
 
 namespace sennit::omp {
 
 constinit int detail::g_split_workers = 0;
+constinit bool detail::g_split_adapts = false;
 
 namespace {
 
 constexpr long kMostPerWorker = 64;
+// auto: enough to balance most loops, few enough to cost a balanced one less than a hundredth
+// (docs/results/split.md). Always the same, as which thread has which iterations depends on it.
+constexpr int kAuto = 8;
 bool g_refused = false;
 
-// SENNIT_SPLIT as a number; 1 where it says none.
-int wanted() {
+// SENNIT_SPLIT as a number; 1 where it says none, or nobody could help.
+int wanted(int threads) {
     const char *const text = config().split;
     if (*text == '\0')
         return 1;
+    if (std::strcmp(text, "auto") == 0) {
+        detail::g_split_adapts = true;
+        return threads > 1 ? kAuto : 1;
+    }
     long number = 0;
     const char *end = nullptr;
     if (parse_number(text, 1, kMostPerWorker, &number, &end) && *end == '\0')
         return static_cast<int>(number);
-    warn("SENNIT_SPLIT='%s' is not a number from 1 to %ld: going on with 1", text, kMostPerWorker);
+    warn("SENNIT_SPLIT='%s' is neither auto nor a number from 1 to %ld: going on with 1", text,
+         kMostPerWorker);
     return 1;
 }
 
 // Each thread has its own data, which several threads on one worker would share.
-bool allowed(int split) {
+bool allowed() {
     char whose[256];
     const char *const what = program::thread_local_data(whose, sizeof whose);
     if (what)
-        warn("SENNIT_SPLIT=%d: %s has %s, which threads that share a worker would mix up: going on "
+        warn("SENNIT_SPLIT=%s: %s has %s, which threads that share a worker would mix up: going on "
              "with 1",
-             split, whose, what);
+             config().split, whose, what);
     return what == nullptr;
 }
 
 } // namespace
 
 int split_threads(int threads) {
-    static const int split = [] {
-        const int asked = wanted();
-        return asked > 1 && allowed(asked) ? asked : 1;
+    static const int split = [threads] {
+        const int asked = wanted(threads);
+        return asked > 1 && allowed() ? asked : 1;
     }();
     if (split == 1 || g_refused)
         return threads;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SENNIT_SPLIT=K: what asks for the environment's P threads gets K * P, which run on P workers
-// (omp/team/virtual_team.h). For the program this is OMP_NUM_THREADS=K*P,P.
+// SENNIT_SPLIT=K or auto: what asks for the environment's P threads gets K * P, which run on P
+// workers (omp/team/virtual_team.h). For the program this is OMP_NUM_THREADS=K*P,P.
 #pragma once
 
 #include "base/compiler.h"
@@ -10,11 +10,17 @@ namespace sennit::omp {
 namespace detail {
 // Hidden: tested in memory by each region.
 [[gnu::visibility("hidden")]] extern int g_split_workers;
+extern bool g_split_adapts;
 } // namespace detail
 
 // Regions of more threads than these have so many workers; 0: threads are not split.
 inline int split_workers() {
     return detail::g_split_workers;
+}
+
+// auto: do workers offer others so many of their threads only as were taken lately?
+inline bool split_adapts() {
+    return detail::g_split_adapts;
 }
 
 // The environment says that regions have so many threads: how many are they to have, if that is

@@ -12,7 +12,7 @@ using gomp::Function;
 namespace {
 
 struct Region {
-    Function function;
+    Function function; // first: see omp::Body
     void *data;
     // Of a combined construct: the threads find themselves inside this loop.
     bool is_loop = false;

@@ -98,7 +98,7 @@ void register_in(sched::Worker &worker, std::uintptr_t *data, std::uintptr_t *sh
 }
 
 struct ReductionRegion {
-    Function function;
+    Function function; // first: see omp::Body
     void *data;
     std::uintptr_t *reductions;
 };

@@ -86,7 +86,7 @@ constexpr auto make_calls(std::index_sequence<N...>) {
 constexpr auto g_calls = make_calls(std::make_index_sequence<kMostArguments + 1>{});
 
 struct Region {
-    Microtask microtask;
+    Microtask microtask; // first: see omp::Body
     void **arguments;
     Call call;
     fiber::FpControl control; // of the encountering task

@@ -48,13 +48,16 @@ void docked_thread(void *argument) {
         member.undock();
         if (team.disband)
             break;
+        if (SENNIT_UNLIKELY(team.threads != nullptr))
+            team.threads->begin_part(team, member);
         start_implicit(worker, member);
         if (ompt::on())
             ompt::implicit_task_begin(member);
         team.body(member, team.data);
         task::retire_implicit(worker, member.implicit);
-        if (SENNIT_UNLIKELY(team.threads != nullptr))
-            team.threads->run_others(worker, team, member);
+        const int ended = SENNIT_UNLIKELY(team.threads != nullptr)
+                              ? 1 + team.threads->run_others(worker, team, member)
+                              : 1;
         // From here on the thread only helps with what is left of the region.
         member.dock(team.fork.word());
         if (ompt::on()) {
@@ -65,7 +68,7 @@ void docked_thread(void *argument) {
             pass(worker, member, team.barrier, seen);
             ompt::implicit_task_end(member, kind);
         } else {
-            arrive(team, Team::kJoin);
+            arrive(team, Team::kJoin, ended);
         }
     }
     if (ompt::on()) {

@@ -64,13 +64,15 @@ template <unsigned kExtras>
     if (kExtras == kTool)
         ompt::parallel_begin(worker, team);
     if (is_virtual)
-        team.threads->begin(team);
+        team.threads->begin();
     if (workers > 1) {
         begin_active(workers - 1);
         team.fork.open(team);
     }
     Member &first = team.member(0);
     worker.enter(first);
+    if (is_virtual)
+        team.threads->begin_part(team, first);
     start_implicit(worker, first);
     if (kExtras == kTool)
         ompt::implicit_task_begin(first);
@@ -86,11 +88,10 @@ template <unsigned kExtras>
     task::retire_implicit(worker, first.implicit);
     if (kExtras == kTool)
         ompt::implicit_task_leaves(first);
-    if (is_virtual)
-        team.threads->run_others(worker, team, first);
+    const int ended = is_virtual ? 1 + team.threads->run_others(worker, team, first) : 1;
     if (team.size > 1 || team.has_tasks.load(std::memory_order_relaxed)) {
         const std::uint32_t seen = team.barrier.epoch();
-        arrive(team, Team::kJoin);
+        arrive(team, Team::kJoin, ended);
         pass(worker, first, team.barrier, seen);
     }
     if (kExtras == kTool)

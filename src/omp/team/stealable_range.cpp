@@ -21,11 +21,12 @@ void StealableRange::refill(std::uint64_t first, std::uint64_t last) {
     lock_.unlock();
 }
 
-bool StealableRange::steal_half(std::uint64_t *first, std::uint64_t *last) {
+bool StealableRange::steal(std::uint64_t *first, std::uint64_t *last, std::uint64_t from,
+                           std::uint64_t most) {
     lock_.lock();
     const std::uint64_t high = high_.load(std::memory_order_relaxed);
-    const std::uint64_t count = left();
-    const std::uint64_t middle = high - (count + 1) / 2;
+    const std::uint64_t count = left(from);
+    const std::uint64_t middle = high - std::min((count + 1) / 2, most);
     bool stolen = count > 0;
     if (stolen) {
         high_.store(middle, std::memory_order_relaxed);

@@ -13,6 +13,7 @@
 #include "base/fence.h"
 #include "base/spin.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -29,21 +30,29 @@ class alignas(kCacheLine) StealableRange {
     bool take(std::uint64_t *chunk) {
         const std::uint64_t mine = low_.load(std::memory_order_relaxed);
         low_.store(mine + 1, std::memory_order_relaxed);
-        fence_light(); // pairs with fence_heavy in steal_half
+        fence_light(); // pairs with fence_heavy in steal
         *chunk = mine;
         return SENNIT_LIKELY(mine < high_.load(std::memory_order_relaxed)) || take_slow(mine);
     }
     // The owner puts what it stole into its empty range.
     void refill(std::uint64_t first, std::uint64_t last);
 
-    // Anybody: the upper half of what is left. False when it is empty or the owner was faster.
-    bool steal_half(std::uint64_t *first, std::uint64_t *last);
-    // A hint.
-    std::uint64_t left() const {
-        const std::uint64_t low = low_.load(std::memory_order_relaxed);
+    // Anybody: the upper half of what is left, of chunks from `from` on, but not more than `most`.
+    // False when there is none or the owner was faster.
+    bool steal(std::uint64_t *first, std::uint64_t *last, std::uint64_t from, std::uint64_t most);
+    bool steal_half(std::uint64_t *first, std::uint64_t *last) {
+        return steal(first, last, 0, ~std::uint64_t{0});
+    }
+    // A hint, of chunks from `from` on. None, while a thief is at work, does not mean that none is
+    // left, not even to the owner: the thief may give back. take() says so for certain.
+    std::uint64_t left(std::uint64_t from = 0) const {
+        const std::uint64_t low = std::max(low_.load(std::memory_order_relaxed), from);
         const std::uint64_t high = high_.load(std::memory_order_relaxed);
         return low < high ? high - low : 0;
     }
+    // The owner, when take() has found nothing: where it would have gone on. What was behind it is
+    // stolen.
+    std::uint64_t stopped_at() const { return low_.load(std::memory_order_relaxed); }
 
   private:
     bool take_slow(std::uint64_t mine);

@@ -174,8 +174,9 @@ void Team::settle() {
     barrier.open(*this);
 }
 
-void arrive(Team &team, std::int64_t at_join) {
-    const std::int64_t arrived = team.arrived.fetch_add(1 + at_join, std::memory_order_acq_rel) + 1;
+void arrive(Team &team, std::int64_t at_join, int threads) {
+    const std::int64_t more = (1 + at_join) * threads;
+    const std::int64_t arrived = team.arrived.fetch_add(more, std::memory_order_acq_rel) + more;
     const auto all = static_cast<std::uint32_t>(team.size);
     if ((static_cast<std::uint32_t>(arrived) == all ||
          team.cancelled.load(std::memory_order_relaxed)) &&

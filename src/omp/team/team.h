@@ -112,7 +112,8 @@ struct Member : sched::Slot {
     int lane = 0;              // in a virtual team: of the worker that is docked here
 };
 
-// What a region runs on each thread.
+// What a region runs on each thread. What is remembered of a region is found by its function in the
+// program: a pointer to it is what `data` points to, first.
 using Body = void (*)(Member &member, void *data);
 
 // The league that a team belongs to (OpenMP 5.2, 10.2), and its number there.
@@ -270,8 +271,8 @@ void regions_after_fork_in_child();
 // each), who are not started; and back.
 Team *make_team(int size, int workers = 0);
 void drop_team(Team *team);
-// Count the thread in: at a barrier (0), or at the end of its implicit task (Team::kJoin).
-void arrive(Team &team, std::int64_t at_join);
+// Count `threads` in: at a barrier (0), or at the end of their implicit tasks (Team::kJoin).
+void arrive(Team &team, std::int64_t at_join, int threads = 1);
 // Wait until the gate's epoch differs from `seen`.
 void pass(sched::Worker &worker, Member &member, Gate &gate, std::uint32_t seen,
           bool cancellable = false);

@@ -5,104 +5,234 @@
 #include "fiber/fp_control.h"
 #include "omp/team/implicit_task.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace sennit::omp {
+namespace {
+
+// How long a worker is idle before it takes what is not offered: this part of the time that its
+// part in the region took, but at least about as long as it takes to steal, and never as long as
+// anybody would notice.
+constexpr std::uint64_t kIdlePart = 64;
+constexpr std::uint64_t kLeastIdleUs = 2;
+constexpr std::uint64_t kMostIdleUs = 50;
+
+constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+
+// The region's function, see Body.
+const void *function_of(const Team &team) {
+    const void *function = nullptr;
+    if (team.data)
+        std::memcpy(&function, team.data, sizeof function);
+    return function;
+}
+
+} // namespace
 
 VirtualTeam *VirtualTeam::make(const Team &team) {
     const auto workers = static_cast<std::size_t>(team.workers);
-    const std::size_t size = sizeof(VirtualTeam) + workers * sizeof(StealableRange);
-    static_assert(sizeof(VirtualTeam) % alignof(StealableRange) == 0);
-    void *memory = std::aligned_alloc(kCacheLine, size);
+    const bool adapts = split_adapts();
+    const std::size_t size = sizeof(VirtualTeam) + workers * sizeof(Lane) +
+                             (adapts ? workers * sizeof(RegionHistory) : 0);
+    static_assert(sizeof(VirtualTeam) % alignof(Lane) == 0);
+    static_assert(sizeof(Lane) % alignof(RegionHistory) == 0);
+    void *memory = std::aligned_alloc(kCacheLine, (size + kCacheLine - 1) & ~(kCacheLine - 1));
     if (!memory)
         fatal("no memory for a team of threads (%zu bytes): lower SENNIT_SPLIT", size);
     auto *made = new (memory) VirtualTeam;
     made->workers_ = team.workers;
-    made->ranges_ = reinterpret_cast<StealableRange *>(made + 1);
+    made->lanes_ = reinterpret_cast<Lane *>(made + 1);
+    auto *regions = reinterpret_cast<RegionHistory *>(made->lanes_ + workers);
     for (int i = 0; i < team.workers; ++i) {
-        new (&made->ranges_[i]) StealableRange;
+        new (&made->lanes_[i]) Lane;
+        if (adapts)
+            made->lanes_[i].regions = new (&regions[i]) RegionHistory;
         static_cast<Member *>(team.slots[first_of(i, team)])->lane = i;
     }
     return made;
 }
 
-// Under the ranges' locks: a thief of the last region may still be looking. What it finds by then
-// is this region's, which is complete.
-void VirtualTeam::begin(const Team &team) {
+// There is something to steal. Its fence pairs with that in steal(): either we see that a thief has
+// said that there is nothing, or it sees what we have put there.
+void VirtualTeam::note_unbegun(Team &team) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (!exhausted_.load(std::memory_order_relaxed))
+        return;
+    exhausted_.store(false, std::memory_order_relaxed);
+    sched::announce_work(team); // who looked in vain may sleep by now
+}
+
+// A thief that finds nothing before the others have come says so.
+void VirtualTeam::begin() {
     sched::note_unbegun(1);
-    for (int i = 0; i < workers_; ++i)
-        ranges_[i].refill(static_cast<std::uint64_t>(first_of(i, team)) + 1,
-                          static_cast<std::uint64_t>(first_of(i + 1, team)));
     exhausted_.store(false, std::memory_order_relaxed);
 }
 
-bool VirtualTeam::take(int lane, int *number) {
-    StealableRange &range = ranges_[lane];
+// Under the range's lock: a thief of the last region may still be looking. What it finds by then
+// is this region's, which is complete: we have seen it begin.
+void VirtualTeam::begin_part(Team &team, const Member &mine) {
+    Lane &lane = lanes_[mine.lane];
+    const auto first = static_cast<std::uint64_t>(mine.index) + 1;
+    const auto last = static_cast<std::uint64_t>(first_of(mine.lane + 1, team));
+    if (lane.regions)
+        offer(team, lane, first, last);
+    lane.range.refill(first, last);
+    note_unbegun(team);
+}
+
+// The last ones, as many as the region's history says.
+void VirtualTeam::offer(const Team &team, Lane &lane, std::uint64_t first, std::uint64_t last) {
+    lane.history = &lane.regions->of(function_of(team));
+    // All of the team's workers are busy: who is idle is known later.
+    const int offered = lane.history->pieces(0, static_cast<int>(last - first) + 1);
+    lane.offered_from.store(last - static_cast<std::uint64_t>(offered), std::memory_order_relaxed);
+    lane.last = last;
+    lane.began = ticks();
+}
+
+// Its worker has found the range empty. Idle ones may have taken more than was offered.
+void VirtualTeam::record(Lane &lane) {
+    if (!lane.history)
+        return;
+    const auto taken = static_cast<int>(lane.last - lane.range.stopped_at());
+    const auto offered =
+        static_cast<int>(lane.last - lane.offered_from.load(std::memory_order_relaxed));
+    lane.history->record(std::max(offered, taken), taken);
+    lane.history = nullptr;
+    // From now on what it has is stolen: who asks may have it.
+    lane.offered_from.store(0, std::memory_order_relaxed);
+}
+
+bool VirtualTeam::take(Lane &lane, int *number) {
     std::uint64_t mine = 0;
-    if (range.left() != 0 && range.take(&mine)) {
+    if (lane.range.take(&mine)) {
         *number = static_cast<int>(mine);
         return true;
     }
-    return !exhausted_.load(std::memory_order_relaxed) && steal(lane, number);
+    record(lane);
+    return false;
 }
 
-// From who has most left.
-SENNIT_NOINLINE bool VirtualTeam::steal(int lane, int *number) {
-    for (;;) {
-        StealableRange *victim = nullptr;
+// From who has most left. The caller has found its own range empty.
+SENNIT_NOINLINE bool VirtualTeam::steal(Team &team, Lane &lane, From from,
+                                        std::uint64_t most_at_once, int *number) {
+    if (exhausted_.load(std::memory_order_relaxed))
+        return false;
+    for (bool said = false;;) {
+        Lane *victim = nullptr;
+        std::uint64_t victim_from = 0;
         std::uint64_t most = 0;
-        for (int i = 0; i < workers_; ++i) {
-            const std::uint64_t left = i == lane ? 0 : ranges_[i].left();
+        bool any = false;
+        for (Lane *other = lanes_; other != lanes_ + workers_; ++other) {
+            if (other == &lane || other->range.left() == 0)
+                continue;
+            any = true;
+            const std::uint64_t first =
+                from == From::all ? 0 : other->offered_from.load(std::memory_order_relaxed);
+            const std::uint64_t left = other->range.left(first);
             if (left > most) {
                 most = left;
-                victim = &ranges_[i];
+                victim = other;
+                victim_from = first;
             }
         }
-        if (!victim) {
+        if (!any) {
+            if (said)
+                return false;
             exhausted_.store(true, std::memory_order_relaxed);
-            return false;
+            std::atomic_thread_fence(std::memory_order_seq_cst); // and look again: note_unbegun()
+            said = true;
+            continue;
         }
+        if (said)
+            note_unbegun(team);
+        said = false;
+        if (!victim)
+            return false;
         std::uint64_t first = 0;
         std::uint64_t last = 0;
-        if (!victim->steal_half(&first, &last))
+        if (!victim->range.steal(&first, &last, victim_from, most_at_once))
             continue;
         *number = static_cast<int>(first);
         if (last - first > 1) {
-            ranges_[lane].refill(first + 1, last);
-            exhausted_.store(false, std::memory_order_relaxed);
+            lane.range.refill(first + 1, last);
+            note_unbegun(team);
         }
         return true;
     }
 }
 
-// As a thread of the system would: with the floating-point control of the team's maker, and without
-// a trace in the worker's.
+// The caller has nothing to do. Is it still so when it may take what is not offered? False: there
+// is nothing any more. Explicit tasks, if there are some, do not wait meanwhile.
+bool VirtualTeam::stays_idle(const Team &team, const Lane &lane) const {
+    const std::uint64_t us = sched::ticks_per_us();
+    std::uint64_t now = ticks();
+    const std::uint64_t end =
+        now + std::clamp((now - lane.began) / kIdlePart, kLeastIdleUs * us, kMostIdleUs * us);
+    for (; now < end; now = ticks()) {
+        if (exhausted_.load(std::memory_order_relaxed))
+            return false;
+        if (team.has_tasks.load(std::memory_order_relaxed))
+            return true;
+        if (sched::crowded())
+            sched::yield_processor();
+        else
+            cpu_relax();
+    }
+    return true;
+}
+
+// As a thread of the system would: with the floating-point control of the team's maker.
 void VirtualTeam::run(sched::Worker &worker, Team &team, Member &mine, int number) {
     Member &member = team.member(number);
     member.home = &mine;
     member.node = mine.node;
-    const fiber::FpControl control = fiber::fp_control();
     fiber::set_fp_control(team.control);
     start_implicit(worker, member);
     team.body(member, team.data);
     task::retire_implicit(worker, member.implicit);
+}
+
+// Without a trace in the worker's own thread. One atomic operation counts all of them: before it
+// nobody waits for them but the join.
+int VirtualTeam::run_others(sched::Worker &worker, Team &team, Member &mine) {
+    Lane &lane = lanes_[mine.lane];
+    const fiber::FpControl control = fiber::fp_control();
+    From from = lane.regions ? From::offered : From::all;
+    int ended = 0;
+    for (int number = 0;;) {
+        if (take(lane, &number) || steal(team, lane, from, kNoLimit, &number)) {
+            run(worker, team, mine, number);
+            ++ended;
+        } else if (from == From::all || !stays_idle(team, lane)) {
+            break;
+        } else {
+            from = From::all;
+        }
+    }
+    fiber::set_fp_control(control);
+    worker.task = &mine.implicit;
+    worker.slot = &mine;
+    return ended;
+}
+
+// The worker's other threads wait, so it waits for nothing before it steals. If its part in the
+// region is over, it takes what it runs at once and no more: by now that may be of the next region,
+// whose part it has not begun, and for which it needs its range.
+bool VirtualTeam::run_one(sched::Worker &worker, Team &team, Member &mine) {
+    Lane &lane = lanes_[mine.lane];
+    int number = 0;
+    if (!take(lane, &number) && !steal(team, lane, From::all, mine.regions ? 1 : kNoLimit, &number))
+        return false;
+    const fiber::FpControl control = fiber::fp_control();
+    run(worker, team, mine, number);
     fiber::set_fp_control(control);
     worker.task = &mine.implicit;
     worker.slot = &mine;
     arrive(team, Team::kJoin); // last: the region may be over
-}
-
-void VirtualTeam::run_others(sched::Worker &worker, Team &team, Member &mine) {
-    while (run_one(worker, team, mine)) {
-    }
-}
-
-bool VirtualTeam::run_one(sched::Worker &worker, Team &team, Member &mine) {
-    int number = 0;
-    if (!take(mine.lane, &number))
-        return false;
-    run(worker, team, mine, number);
     return true;
 }
 

@@ -4,12 +4,18 @@
 // thread has which iterations of a static loop is fixed. What is not fixed is who runs a thread:
 //
 // - Each worker owns a range of threads. It begins with the first of them, which is the slot that
-// it
-//   is docked at, and calls the others one after the other, from the low end.
+//   it is docked at, and calls the others one after the other, from the low end.
 // - A worker that has none left takes half of what another one has not begun, from the high end.
+//   It has its own range for the rest.
 // - A thread that waits, at a barrier say, is parked as any fiber. Its worker begins the next one
-// on
-//   another fiber (sched::Worker::begin_one). From then on the thread stays with this worker.
+//   on another fiber (sched::Worker::begin_one). From then on the thread stays with this worker.
+//
+// How much of its range a worker offers is all, or under SENNIT_SPLIT=auto what the history of its
+// last runs of the region says (region_history.h; 4.3.2). Who has nothing left takes what is
+// offered at once. What is not offered it takes, too, but only when it has been idle for a part of
+// the time that the region has taken (4.3.3, where idle PEs are counted). So workers that end at
+// about the same time leave each other alone. Whether a thread is offered is advice: a range can be
+// stolen from at all times, and a worker that sits in one thread for long keeps no other one.
 //
 // Invariant: a thread that has not begun is in the range of one worker, or in the hands of the
 // thief that begins it. The owner of a range begins what is there before it waits for anything, so
@@ -21,6 +27,7 @@
 #pragma once
 
 #include "omp/env/split.h"
+#include "omp/team/region_history.h"
 #include "omp/team/stealable_range.h"
 #include "omp/team/team.h"
 
@@ -44,28 +51,48 @@ class VirtualTeam {
         return static_cast<int>(std::int64_t{team.size} * worker / team.workers);
     }
 
-    // A region begins: all that its threads need is there. Its workers have not begun.
-    void begin(const Team &team);
+    // A region begins, and has ended.
+    void begin();
     static void end() { sched::note_unbegun(-1); }
 
-    // The worker's first thread has ended: run the others, and those that it can steal.
-    void run_others(sched::Worker &worker, Team &team, Member &mine);
-    // Run one, if there is one.
+    // The worker's part in a region begins. All that the region's threads need is there.
+    void begin_part(Team &team, const Member &mine);
+    // The worker's first thread has ended: run the others, and those that it can steal. Returns how
+    // many have ended, who are still to arrive at the join.
+    int run_others(sched::Worker &worker, Team &team, Member &mine);
+    // Run one, if there is one; it arrives.
     bool run_one(sched::Worker &worker, Team &team, Member &mine);
     bool has_any(const Member &mine) const {
-        return ranges_[mine.lane].left() != 0 || !exhausted_.load(std::memory_order_relaxed);
+        return lanes_[mine.lane].range.left() != 0 ||
+               (!exhausted_.load(std::memory_order_relaxed) && !mine.is_late());
     }
 
   private:
-    bool take(int lane, int *number);
-    bool steal(int lane, int *number);
+    // One of a worker's, by Member::lane.
+    struct Lane {
+        StealableRange range; // of threads that have not begun
+        // Offered from here on: a hint to thieves.
+        alignas(kCacheLine) std::atomic<std::uint64_t> offered_from{0};
+        // The worker's own. Of its part in the region, while it has not found its range empty:
+        balance::Exposure *history = nullptr;
+        std::uint64_t last = 0; // where its range ended
+        std::uint64_t began = 0;
+        RegionHistory *regions = nullptr; // only where a part is offered
+    };
+    enum class From { offered, all };
+
+    void offer(const Team &team, Lane &lane, std::uint64_t first, std::uint64_t last);
+    static void record(Lane &lane);
+    bool take(Lane &lane, int *number);
+    bool steal(Team &team, Lane &lane, From from, std::uint64_t most_at_once, int *number);
+    bool stays_idle(const Team &team, const Lane &lane) const;
+    void note_unbegun(Team &team);
     static void run(sched::Worker &worker, Team &team, Member &mine, int number);
 
     int workers_ = 0;
-    // A thief has found nothing to steal; not so since another one has put away what it does not
-    // run at once. A hint.
+    // A thief has found nothing to steal, and nobody has put anything into a range since.
     alignas(kCacheLine) std::atomic<bool> exhausted_{true};
-    StealableRange *ranges_ = nullptr; // of threads that have not begun, one a worker
+    Lane *lanes_ = nullptr; // one a worker
 };
 
 } // namespace sennit::omp
