@@ -4,7 +4,6 @@
 Usage: apart_test.py SENNIT FIRST-MPI SECOND-MPI FOLDER-OF-PROGRAMS [--virtual[=fibers]]
 The MPIs are those of the first and of the second program; a third one has none."""
 import os
-import pty
 import signal
 import sys
 import tempfile
@@ -128,28 +127,10 @@ def test_a_signal_to_sennit_ends_all():
 
 
 def test_ctrl_c_at_a_terminal_ends_all():
-    token = f"SENNIT_TEST_TERMINAL_{os.getpid()}"
     with tempfile.TemporaryDirectory() as folder:
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.environ[token] = "1"
-            os.environ["SENNIT_BOARD"] = os.path.join(folder, "board")
-            os.execv(SENNIT, [SENNIT, "run", "--apart", *VIRTUAL, "-n", "1", RANKS[0], "wait", ":",
-                              "-n", "1", RANKS[1], "wait"])
-        seen = ""
-        while seen.count(" pid ") < 2:
-            seen += os.read(terminal, 4096).decode(errors="replace")
-        os.write(terminal, b"\x03")
-        try:  # the terminal has to be read, or they cannot write their last words
-            while os.read(terminal, 4096):
-                pass
-        except OSError:
-            pass
-        _, status = os.waitpid(pid, 0)
-        os.close(terminal)
-        code = os.waitstatus_to_exitcode(status)
-        assert code == 128 + signal.SIGINT, f"exit code {code}: {seen}"
-        assert eventually(lambda: not harness.processes_with(token), 3), "processes were left behind"
+        harness.check_ctrl_c([SENNIT, "run", "--apart", *VIRTUAL, "-n", "1", RANKS[0], "wait", ":",
+                              "-n", "1", RANKS[1], "wait"],
+                             {"SENNIT_BOARD": os.path.join(folder, "board")})
 
 
 def test_stop_and_continue_reach_all():

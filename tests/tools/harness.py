@@ -3,6 +3,7 @@
 
 Each started command carries a token in its environment, which all of its processes inherit."""
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -83,6 +84,30 @@ class Running:
     def left_behind(self):
         return [] if eventually(lambda: not processes_with(self.token), 3) else processes_with(
             self.token)
+
+
+def check_ctrl_c(argv, settings=None):
+    """Starts argv at a terminal, gives it Ctrl-C when two ranks have told their pid, and checks that all end."""
+    token = f"SENNIT_TEST_TERMINAL_{os.getpid()}"
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ[token] = "1"
+        os.environ.update(settings or {})
+        os.execv(argv[0], argv)
+    seen = ""
+    while seen.count(" pid ") < 2:
+        seen += os.read(terminal, 4096).decode(errors="replace")
+    os.write(terminal, b"\x03")
+    try:  # the terminal has to be read, or they cannot write their last words
+        while os.read(terminal, 4096):
+            pass
+    except OSError:
+        pass
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    code = os.waitstatus_to_exitcode(status)
+    assert code == 128 + signal.SIGINT, f"exit code {code}: {seen}"
+    assert eventually(lambda: not processes_with(token), 3), "processes were left behind"
 
 
 def own_lines(errors):

@@ -6,7 +6,6 @@ Usage: job_test.py SENNIT mpich|openmpi MPIEXEC FOLDER-OF-PROGRAMS [--virtual]
 import glob
 import json
 import os
-import pty
 import shutil
 import signal
 import subprocess
@@ -192,25 +191,7 @@ def test_stop_and_continue_reach_the_ranks():
 
 
 def test_ctrl_c_at_a_terminal_leaves_nothing_behind():
-    token = f"SENNIT_TEST_TERMINAL_{os.getpid()}"
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.environ[token] = "1"
-        os.execv(SENNIT, [SENNIT, "run", *VIRTUAL, "-n", "2", RANKS, "wait"])
-    seen = ""
-    while seen.count(" pid ") < 2:
-        seen += os.read(terminal, 4096).decode(errors="replace")
-    os.write(terminal, b"\x03")
-    try:  # the terminal has to be read, or the job cannot write its last words
-        while os.read(terminal, 4096):
-            pass
-    except OSError:
-        pass
-    _, status = os.waitpid(pid, 0)
-    os.close(terminal)
-    code = os.waitstatus_to_exitcode(status)
-    assert code == 128 + signal.SIGINT, f"exit code {code}: {seen}"
-    assert eventually(lambda: not harness.processes_with(token), 3), "processes were left behind"
+    harness.check_ctrl_c([SENNIT, "run", *VIRTUAL, "-n", "2", RANKS, "wait"])
 
 
 def test_nothing_survives_when_sennit_is_killed():
