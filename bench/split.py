@@ -20,6 +20,7 @@ import machine
 import report
 
 SPLITS = (1, 2, 4, 8, 16)
+AUTO = 8  # what SENNIT_SPLIT=auto is (omp/env/split.cpp); on one worker it is as without
 COMPILERS = ("gcc", "clang")
 WORKERS = 2
 LOOP = ("2000", "20")  # iterations, regions
@@ -76,8 +77,8 @@ def main():
           f"processor time of the busiest kernel\nthread in the loop / mean - 1, median of {options.rounds} runs. The sum "
           "is the same in all runs of a row: partial sums belong\nto threads, whoever runs them.\n")
     lines = []
-    for split in SPLITS:
-        cell = [str(split), str(split * WORKERS)]
+    for split in (*SPLITS, "auto"):
+        cell = [str(split), str((AUTO if split == "auto" else split) * WORKERS)]
         for compiler in COMPILERS:
             percent, sums = imbalance(build, compiler, split, options.rounds)
             cell.append(f"{percent:.1f}" + ("" if len(sums) == 1 else " (sums differ)"))
