@@ -5,7 +5,7 @@
 
 #include <climits>
 #include <cstring>
-#include <ctime>
+#include <sched.h>
 
 namespace sennit::exported {
 namespace {
@@ -24,12 +24,6 @@ Registry::Lock::Lock(Registry &registry, pid_t self) : registry_(registry) {
         else
             sched_yield();
     }
-}
-
-std::int64_t Registry::now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 // The number of the entry is in the id.

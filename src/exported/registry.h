@@ -13,6 +13,7 @@
 // seq_cst). If a rank is killed in between, the host wakes all when it has ended.
 #pragma once
 
+#include "base/clock.h"
 #include "base/futex.h"
 
 #include <atomic>
@@ -83,7 +84,6 @@ class Registry {
 
     Entry *entry_of(std::uint64_t id);
     void tell();
-    static std::int64_t now_ns();
 
     std::uint64_t version_ = kVersion;
     std::atomic<pid_t> holder_{0};
@@ -95,13 +95,13 @@ class Registry {
 
 template <typename Condition>
 bool Registry::wait(std::int64_t wait_ns, Condition is_over) {
-    const std::int64_t end = wait_ns > 0 ? now_ns() + wait_ns : 0;
+    const std::int64_t end = wait_ns > 0 ? monotonic_ns() + wait_ns : 0;
     waiting_.fetch_add(1);
     bool over = false;
     for (;;) {
         const std::uint32_t seen = changes_.load();
         over = is_over();
-        const std::int64_t left = wait_ns > 0 ? end - now_ns() : wait_ns;
+        const std::int64_t left = wait_ns > 0 ? end - monotonic_ns() : wait_ns;
         if (over || left == 0 || (wait_ns > 0 && left < 0))
             break;
         futex_wait(changes_, seen, left);

@@ -125,8 +125,7 @@ bool Rank::start(const RankRequest &request, const std::vector<Descriptor> &desc
     if (fiber_)
         set_auxiliary(contents.auxiliary, kRankFiberEntry,
                       reinterpret_cast<std::uintptr_t>(fiber_));
-    if (getrandom(contents.random, sizeof contents.random, 0) <
-        0) { // no longer than the kernel starts
+    if (getrandom(contents.random, sizeof contents.random, 0) < 0) {
         error_ = "the system gives no random numbers (getrandom)";
         return false;
     }

@@ -74,8 +74,11 @@ class NativeReader {
                 file_.read<Elf64_Phdr>(header_.e_phoff + std::uint64_t{i} * sizeof(Elf64_Phdr));
             if (!segment)
                 return false;
-            if (segment->p_type == PT_LOAD)
+            if (segment->p_type == PT_LOAD) {
                 loaded_.push_back(*segment);
+                if (segment->p_offset == 0 && !image_.begin)
+                    image_.begin = segment->p_vaddr;
+            }
             if (segment->p_type == PT_DYNAMIC)
                 dynamic_segment_ = *segment;
             if (segment->p_type == PT_INTERP) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ struct ElfImage {
     int error_number = 0;
     std::string machine; // in words: "64-bit x86-64"
     std::uint16_t type = 0;
-    std::string interpreter; // empty: no loader asked for
-    bool dynamic = false;    // has a dynamic section
+    std::optional<std::uint64_t> begin; // the address that the file gives to its own beginning
+    std::string interpreter;            // empty: no loader asked for
+    bool dynamic = false;               // has a dynamic section
     bool position_independent_program = false;
     bool brings_more = false; // imports what loads libraries or starts programs: dlopen, execve
     bool sanitized = false;   // calls the start of AddressSanitizer or a relative of it

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbol_commands.h"
 
+#include "elf_image.h"
 #include "failure.h"
 #include "run.h"
 
 #include <elf.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -16,25 +15,11 @@
 namespace sennit::tool {
 namespace {
 
-// The address that the file itself gives to its beginning; nothing if it is no library and no
-// position-independent program.
+// Nothing if it is no library and no position-independent program.
 std::optional<std::uint64_t> own_address(const std::string &path) {
-    std::ifstream file(path, std::ios::binary);
-    Elf64_Ehdr header = {};
-    if (!file.read(reinterpret_cast<char *>(&header), sizeof header) ||
-        std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN ||
-        header.e_phentsize != sizeof(Elf64_Phdr))
-        return std::nullopt;
-    file.seekg(static_cast<std::streamoff>(header.e_phoff));
-    for (unsigned i = 0; i < header.e_phnum; ++i) {
-        Elf64_Phdr segment = {};
-        if (!file.read(reinterpret_cast<char *>(&segment), sizeof segment))
-            return std::nullopt;
-        if (segment.p_type == PT_LOAD && segment.p_offset == 0)
-            return segment.p_vaddr;
-    }
-    return std::nullopt;
+    const ElfImage image = read_elf(path);
+    return image.kind == ElfImage::Kind::native && image.type == ET_DYN ? image.begin
+                                                                        : std::nullopt;
 }
 
 bool is_loader(const std::string &path) {
