@@ -7,18 +7,29 @@
 
 namespace sennit {
 
-// The rank in MPI_COMM_WORLD as the launcher says; -1 when it does not.
-inline int rank_of_environment() {
-    for (const char *variable : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"}) {
+// The first of the variables that holds a number of 0 or more; -1 if none does.
+inline int first_number(std::initializer_list<const char *> variables) {
+    for (const char *variable : variables) {
         const char *text = std::getenv(variable);
         if (!text || !*text)
             continue;
         char *end = nullptr;
-        const long rank = std::strtol(text, &end, 10);
-        if (*end == '\0' && rank >= 0 && rank <= 0x7fffffff)
-            return static_cast<int>(rank);
+        const long number = std::strtol(text, &end, 10);
+        if (*end == '\0' && number >= 0 && number <= 0x7fffffff)
+            return static_cast<int>(number);
     }
     return -1;
+}
+
+// The rank in MPI_COMM_WORLD as the launcher says; -1 when it does not.
+inline int rank_of_environment() {
+    return first_number({"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"});
+}
+
+// How many ranks the launcher has started; -1 when it does not say. Slurm's comes last: an mpiexec
+// in one of its steps starts a job of its own.
+inline int ranks_of_environment() {
+    return first_number({"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"});
 }
 
 } // namespace sennit

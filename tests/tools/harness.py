@@ -115,10 +115,10 @@ def own_lines(errors):
     return [line for line in errors if line.startswith("sennit: ")]
 
 
-def run_tests(module):
-    """Run every function test_* in the order of the file; exit with 1 if one failed."""
+def run_tests(tests):
+    """Run every function test_* of a module, or of a dictionary, in its order; exit with 1 if one failed."""
     failed = 0
-    for name, test in list(vars(module).items()):
+    for name, test in list((tests if isinstance(tests, dict) else vars(tests)).items()):
         if not name.startswith("test_"):
             continue
         start = time.monotonic()

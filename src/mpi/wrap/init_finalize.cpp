@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initialization, which is where MPI_THREAD_MULTIPLE comes from, and the end.
 #include "base/clock.h"
+#include "base/rank.h"
 #include "mpi/call/blocked_mark.h"
 #include "mpi/call/runtime.h"
 #include "mpi/crowd/crowd.h"
@@ -75,6 +76,22 @@ void refuse_other_mpi(const void *caller) {
     std::_Exit(2);
 }
 
+// Ranks whose MPI does not speak the launcher's language are started all right, each as a job of
+// its own: they would compute the same thing many times.
+void say_if_alone() {
+    static constexpr auto comm_size = SENNIT_BARE(Comm_size);
+    const int started = sennit::ranks_of_environment();
+    int size = 0;
+    if (started <= 1 || sennit::rank_of_environment() != 0 ||
+        comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS || size > 1)
+        return;
+    std::fprintf(
+        stderr,
+        "sennit: the launcher has started %d ranks, but in MPI each is alone: start them "
+        "by this MPI's mpiexec; by srun with --mpi=pmi2 (MPICH) or --mpi=pmix (Open MPI)\n",
+        started);
+}
+
 int init(int *argc, char ***argv, int required, int *provided) {
     static constexpr auto bare = SENNIT_BARE(Init_thread);
     const bool tasks = runtime_present() && knows_constants();
@@ -85,6 +102,7 @@ int init(int *argc, char ***argv, int required, int *provided) {
     const int error = outside_task([&] { return bare(argc, argv, asked, &got); });
     if (error != MPI_SUCCESS)
         return error;
+    say_if_alone();
     opened(got >= MPI_THREAD_MULTIPLE);
     // First, for all ranks do it: what follows is for some settings, and says so if a rank lacks
     // them.

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sennit exec under srun and sennit run in a batch job, by a Slurm of the test's own: a controller and two
+daemons, which play two nodes on this machine.
+
+Usage: slurm_test.py SENNIT FOLDER-OF-PROGRAMS MPI=PROGRAM-WITH-TASKS...
+Exit status 77: Slurm cannot be started here."""
+import contextlib
+import functools
+import getpass
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+
+import harness
+from harness import Running, eventually
+
+SENNIT, PROGRAMS = sys.argv[1:3]
+TASKS = dict(word.split("=", 1) for word in sys.argv[3:])
+os.environ["PATH"] += ":/usr/sbin"  # where the daemons are
+SKIPPED = 77
+# By which of Slurm's services the ranks of an MPI find each other.
+SERVICE = {"mpich": "pmi2", "openmpi": "pmix"}
+CONFIGURATION = """
+ClusterName=sennit
+SlurmctldHost=localhost
+SlurmctldPort={ports[0]}
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/none
+CredType=cred/none
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/%n
+SlurmctldPidFile={folder}/controller.pid
+SlurmdPidFile={folder}/%n.pid
+SlurmctldLogFile={folder}/controller.log
+SlurmdLogFile={folder}/%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SwitchType=switch/none
+SchedulerType=sched/builtin
+SlurmdParameters=config_overrides
+ReturnToService=2
+KillWait=2
+NodeName=one NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[1]} CPUs=8
+NodeName=two NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[2]} CPUs=8
+PartitionName=all Nodes=one,two Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def nodes_are_idle():
+    shown = subprocess.run(["sinfo", "-h", "-o", "%T %D"], capture_output=True, text=True, check=False)
+    return shown.stdout.split() == ["idle", "2"]
+
+
+@contextlib.contextmanager
+def cluster():
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("state", "one", "two"):
+            os.mkdir(os.path.join(folder, name))
+        file = os.path.join(folder, "slurm.conf")
+        with open(file, "w", encoding="utf-8") as out:
+            out.write(CONFIGURATION.format(ports=free_ports(3), user=getpass.getuser(), folder=folder))
+        os.environ["SLURM_CONF"] = file
+        with contextlib.ExitStack() as daemons:
+            for command in ("slurmctld", "slurmd -N one", "slurmd -N two"):
+                # They have logs; nobody would read a pipe.
+                daemons.enter_context(Running(["sh", "-c", f"exec {command} -D >/dev/null 2>&1"]))
+            if not eventually(nodes_are_idle, 30):
+                logs = [open(os.path.join(folder, name), encoding="utf-8").read()[-2000:]
+                        for name in sorted(os.listdir(folder)) if name.endswith(".log")]
+                print("no Slurm:", *logs, sep="\n")
+                sys.exit(SKIPPED)
+            yield folder
+
+
+class Step(Running):
+    """A step of a job: srun with the service of an MPI."""
+
+    def __init__(self, mpi, *words, options=("-n", "4"), **how):
+        super().__init__(["srun", f"--mpi={SERVICE[mpi]}", "--quit-on-interrupt", *options, *words], **how)
+
+    def check(self, code=0):
+        got, out, errors = self.finish()
+        assert got == code, f"exit code {got}, wanted {code}; output {out!r}, errors {errors}"
+        assert not self.left_behind(), "processes were left behind"
+        return out, errors
+
+
+def ranks(mpi):
+    return os.path.join(PROGRAMS, f"ranks.{mpi}")
+
+
+def each_way(mpi):
+    """As processes, as virtual ranks, as rank fibers."""
+    for option in ([], ["--virtual"], ["--virtual=fibers"]):
+        yield mpi, [SENNIT, "exec", *option, ranks(mpi)]
+
+
+def test_a_step_knows_its_ranks(mpi):
+    for _, command in each_way(mpi):
+        with Step(mpi, *command, "print", "SENNIT_LOCAL_RANKS", "SENNIT_DOORBELLS") as step:
+            out, _ = step.check()
+        lines = out.splitlines()
+        assert out.count(" of 4 pid ") == 4, out
+        for rank in range(4):
+            assert f"{rank} SENNIT_LOCAL_RANKS=4" in lines and f"{rank} SENNIT_DOORBELLS=auto" in lines, out
+
+
+def test_codes_of_ranks_are_those_of_the_step(mpi):
+    for _, command in each_way(mpi):
+        with Step(mpi, *command, "exit", "2", "7") as step:
+            step.check(7)
+
+
+def test_a_rank_that_is_killed_or_aborts_ends_the_step(mpi):
+    for _, command in each_way(mpi):
+        for words in (["raise", "1", "9"], ["abort", "1", "5"]):
+            with Step(mpi, *command, *words, options=("-n", "4", "--kill-on-bad-exit=1")) as step:
+                code, out, errors = step.finish()
+                assert code != 0, (words, out, errors)
+                assert not step.left_behind(), (words, "processes were left behind")
+
+
+def test_a_step_is_cancelled(mpi):
+    for _, command in each_way(mpi):
+        with Step(mpi, *command, "wait") as step:
+            step.rank_pids(4)
+            step.process.send_signal(signal.SIGINT)  # --quit-on-interrupt
+            step.finish()
+            assert not step.left_behind(), "processes were left behind"
+
+
+def test_ranks_that_are_alone_are_told(mpi):
+    other = next(service for service in SERVICE.values() if service != SERVICE[mpi])
+    with Step(mpi, SENNIT, "exec", ranks(mpi), options=("-n", "2", f"--mpi={other}")) as step:
+        code, out, errors = step.finish()
+    if mpi == "openmpi":  # it says so itself
+        assert code != 0 and "was not built with SLURM's PMI support" in " ".join(errors), (code, errors)
+        return
+    assert code == 0 and out.count("rank 0 of 1 ") == 2, (out, errors)
+    assert [line for line in errors if "each is alone" in line] == [
+        "sennit: the launcher has started 2 ranks, but in MPI each is alone: start them by this MPI's mpiexec; "
+        "by srun with --mpi=pmi2 (MPICH) or --mpi=pmix (Open MPI)"], errors
+
+
+def test_ranks_on_two_nodes(mpi):
+    if mpi == "openmpi":
+        return  # the two nodes' PMIx servers are in each other's way on one machine
+    for _, command in each_way(mpi):
+        with Step(mpi, *command, "print", "SENNIT_LOCAL_RANKS", options=("-N", "2", "-n", "4",
+                                                                         "--ntasks-per-node=2")) as step:
+            out, _ = step.check()
+        assert out.count(" of 4 pid ") == 4 and out.count(" SENNIT_LOCAL_RANKS=2") == 4, out
+
+
+def test_tasks_wait_in_mpi(mpi):
+    for option in ([], ["--virtual"], ["--virtual=fibers"]):
+        with Step(mpi, SENNIT, "exec", *option, TASKS[mpi], options=("-n", "2"),
+                  environment={"OMP_NUM_THREADS": "2"}) as step:
+            step.check()
+
+
+def test_a_batch_job_starts_ranks_of_its_own(mpi):
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, "job")
+        with open(script, "w", encoding="utf-8") as out:
+            out.write(f"#!/bin/sh\n#SBATCH -n 4\n{SENNIT} run -n 3 {ranks(mpi)} print SENNIT_LOCAL_RANKS\n")
+        with Running(["sbatch", "--wait", "-o", os.path.join(folder, "out"), script]) as job:
+            code, _, errors = job.finish()
+            with open(os.path.join(folder, "out"), encoding="utf-8") as out:
+                said = out.read()
+            assert code == 0, (errors, said)
+            assert said.count(" of 3 pid ") == 3 and said.count(" SENNIT_LOCAL_RANKS=3") == 3, said
+
+
+if __name__ == "__main__":
+    if not shutil.which("slurmctld") or not shutil.which("slurmd"):
+        print("no Slurm is installed")
+        sys.exit(SKIPPED)
+    with cluster():
+        harness.run_tests({f"{name} ({mpi})": functools.partial(test, mpi)
+                           for name, test in list(globals().items()) if name.startswith("test_")
+                           for mpi in TASKS})
