@@ -97,6 +97,13 @@ TEST_F(Environment, AnOpenMpProgramWithoutMpiGetsOnlyTheRuntime) {
     EXPECT_EQ(value(made, "LD_LIBRARY_PATH"), lib("omp"));
 }
 
+TEST_F(Environment, OpenMpBehindLibcIsBroughtForwardByAPreload) {
+    const Plan made = plan("openmp-through-library");
+    EXPECT_EQ(value(made, "LD_PRELOAD"), lib("libsennit-omp.so"));
+    ASSERT_FALSE(made.notes.empty());
+    EXPECT_TRUE(contains(made.notes[0], "libgomp.so.1 comes after libc"));
+}
+
 TEST_F(Environment, RpathToAStockRuntimeIsOvercomeByAPreload) {
     const Plan made = plan("openmp-by-rpath");
     EXPECT_EQ(value(made, "LD_PRELOAD"), lib("libsennit-omp.so"));

@@ -56,6 +56,16 @@ bool is_same_file(const std::string &a, const std::string &b) {
     return std::filesystem::equivalent(a, b, error) && !error;
 }
 
+// As where only a library of the program needs OpenMP. libc's functions are then reached before
+// ours.
+bool comes_after_libc(const Program &program, const LoadedLibrary &library) {
+    const auto place = [&](std::string_view name) {
+        return std::find_if(program.libraries.begin(), program.libraries.end(),
+                            [&](const LoadedLibrary &each) { return each.name == name; });
+    };
+    return place("libc.so.6") < place(library.name);
+}
+
 // LD_LIBRARY_PATH loses against DT_RPATH, an absolute NEEDED and a name that we have no link for,
 // and a script may put other folders in front of it. Then only a preload puts our symbols in front
 // of the stock runtime's; so it does for what comes later with a name of its own.
@@ -74,6 +84,13 @@ bool must_preload_openmp(Plan &plan, const Request &request, const Installation 
                              "bring along (libgomp-*.so)");
     }
     for (const OpenMpUse &use : program.openmp_libraries) {
+        if (comes_after_libc(program, use.library)) {
+            must = true;
+            plan.notes.push_back(
+                fmt::format("{} comes after libc in the order of its libraries: Sennit's OpenMP "
+                            "library is preloaded, so that tasks wait for libc's locks as tasks",
+                            use.library.name));
+        }
         if (use.library.path.empty() ||
             is_same_file(use.library.path, installation.openmp_library()))
             continue;

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A program without OpenMP of its own: only a library that it needs uses OpenMP. So libc comes
+ * before the OpenMP runtime in the loader's order.
+ */
+#include <stdio.h>
+
+int late_compute(int threads);
+
+int main(void) {
+    const int sum = late_compute(4);
+    if (sum != 4970)
+        fprintf(stderr, "linked_library_main: %d\n", sum);
+    return sum != 4970;
+}
