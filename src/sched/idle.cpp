@@ -23,6 +23,7 @@ constexpr int kPollsBeforeNap = 4096;
 constexpr std::int64_t kNapNs = 50'000;        // the shortest
 constexpr std::int64_t kLongNapNs = 1'000'000; // the ticker's period
 constexpr std::int64_t kWatchedAfterNs = 1'000'000'000;
+constexpr std::int64_t kLongAwayNs = 1'000'000'000'000; // for one that waits for ever
 
 } // namespace
 
@@ -206,7 +207,28 @@ std::int64_t Worker::nap_ns() const {
 
 void Worker::listen() {
     if (node::Bell *const bell = poll::doorbell())
-        rings_seen_ = bell->arm();
+        rings_seen_ = bell->arm(flow() ? node::Bell::kFiber : node::Bell::kThread);
+}
+
+// To the ranks that can go on; where the thread is at home, to whom the kernel has.
+void Worker::yield_processor() {
+    if (SENNIT_UNLIKELY(flow_ != nullptr) && flow_->worker.load(std::memory_order_relaxed))
+        flow_->calls->yield(*flow_);
+    else
+        sched::yield_processor();
+}
+
+// As a rank fiber, until wake(), or a ring. False: it cannot leave its home here.
+bool Worker::sleep_away(node::Bell *bell, std::int64_t most_ns) {
+    const virt::Watched own = {&state_, kAway};
+    const virt::Watched rings = bell ? virt::Watched{&bell->word(), rings_seen_} : virt::Watched{};
+    if (flow_->calls->wait(*flow_, own, rings, most_ns < 0 ? kLongAwayNs : most_ns))
+        return true;
+    if (bell)
+        bell->arm(); // the kernel's way, for whoever rings now
+    std::uint32_t away = kAway;
+    state_.compare_exchange_strong(away, kAsleep, std::memory_order_seq_cst);
+    return false;
 }
 
 void Worker::sleep() {
@@ -216,7 +238,9 @@ void Worker::sleep() {
     for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
         mine->group->sleepers.fetch_add(1, std::memory_order_relaxed);
     g_asleep.fetch_add(1, std::memory_order_relaxed);
-    state_.store(kAsleep, std::memory_order_relaxed);
+    const bool as_fiber = flow() != nullptr;
+    // Release: who wakes it as a fiber knows which one.
+    state_.store(as_fiber ? kAway : kAsleep, std::memory_order_release);
     // Pairs with fence_light in announce_work and make_ready: either they see us asleep or we see
     // what they published.
     fence_heavy();
@@ -231,9 +255,12 @@ void Worker::sleep() {
         node::Bell *const bell = poller ? poll::doorbell() : nullptr;
         if (SENNIT_UNLIKELY(poll::wants_watch()) && !begins_watch() && !poller)
             most_ns = kWatchedAfterNs;
-        if (SENNIT_UNLIKELY(bell != nullptr))
+        if (bell)
+            most_ns = kLongNapNs;
+        const bool slept_away = SENNIT_UNLIKELY(as_fiber) && sleep_away(bell, most_ns);
+        if (SENNIT_UNLIKELY(bell != nullptr) && !slept_away)
             bell->sleep_on_both(rings_seen_, state_, kAsleep, kLongNapNs);
-        else
+        else if (!slept_away)
             futex_wait(state_, kAsleep, most_ns);
     }
     if (SENNIT_LIKELY(!shares_cores()))
@@ -251,12 +278,17 @@ void Worker::forget_others() {
 }
 
 void Worker::wake() {
-    if (state_.exchange(kAwake, std::memory_order_acq_rel) != kAsleep)
+    // Before the ring, see src/virt/turns.h.
+    const std::uint32_t was = state_.exchange(kAwake, std::memory_order_seq_cst);
+    if (was == kAwake)
         return;
     // A core that rests waits for it: the caller may go to sleep before this one is awake.
     if (SENNIT_UNLIKELY(shares_cores()))
         share().count_awake(1);
-    futex_wake(state_);
+    if (SENNIT_UNLIKELY(was == kAway))
+        flow_->calls->ring(*flow_, nullptr); // the caller is another thread of the rank, no fiber
+    else
+        futex_wake(state_);
 }
 
 } // namespace sennit::sched

@@ -9,6 +9,7 @@
 #include "sched/processors.h"
 #include "sched/sharing.h"
 #include "sched/worker.h"
+#include "virt/own_fiber.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -174,6 +175,7 @@ struct WorkerThreads {
     void settle(Worker &worker) const {
         worker.thread_ = pthread_self();
         worker.thread_id_.store(gettid(), std::memory_order_relaxed);
+        worker.flow_ = gettid() == getpid() ? virt::own_fiber() : nullptr;
         fiber::adopt_thread(worker.root_.context);
         worker.root_.home = &worker;
         worker.root_.state.restart(FiberState::running);
@@ -351,6 +353,7 @@ void Worker::after_fork_in_child() {
         new (&t_self_->event_lock) SpinLock;
         // The system calls its thread by another number.
         t_self_->thread_id_.store(gettid(), std::memory_order_relaxed);
+        t_self_->flow_ = nullptr; // the parent's
         t_self_->each_fiber([](Fiber &fiber) { fiber.thread = gettid(); });
     }
     poll::after_fork_in_child();

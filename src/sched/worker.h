@@ -12,6 +12,9 @@
 // Who wakes: a parked fiber is resumed through its worker's inbox (make_ready). A sleeping worker
 // is woken by make_ready, by a push to a queue of one of its groups (announce_work), or to take
 // over polling (give_up_polling).
+//
+// The thread of a rank fiber (src/virt) sleeps away from home: its kernel thread runs other ranks
+// meanwhile, and who wakes it rings for it.
 #pragma once
 
 #include "base/assert.h"
@@ -28,6 +31,7 @@
 #include "sched/fiber.h"
 #include "sched/group.h"
 #include "sched/processors.h"
+#include "virt/rank_fiber.h"
 
 #include <atomic>
 #include <cstdint>
@@ -121,7 +125,7 @@ class alignas(kCacheLine) Worker {
     // The same, also from a signal handler on its own thread.
     void send(Fiber *fiber);
     void wake(); // if it sleeps
-    bool asleep() const { return state_.load(std::memory_order_relaxed) == kAsleep; }
+    bool asleep() const { return state_.load(std::memory_order_relaxed) != kAwake; }
 
     static Worker *self() { return t_self_; }
     // The worker of the calling thread, made on its first call.
@@ -210,7 +214,7 @@ class alignas(kCacheLine) Worker {
   private:
     friend struct WorkerThreads;
     friend class WaitCell;
-    enum : std::uint32_t { kAwake = 0, kAsleep = 1 };
+    enum : std::uint32_t { kAwake = 0, kAsleep = 1, kAway = 2 }; // asleep as a rank fiber
 
     static Worker &adopt();
     static Worker *make();
@@ -257,9 +261,18 @@ class alignas(kCacheLine) Worker {
     void look_at_core();
     // How long it waits awake, in ticks().
     std::uint64_t patience() {
+        if (SENNIT_UNLIKELY(flow_ != nullptr) && flow_->calls->keeps_others(*flow_))
+            return 0; // to sleep costs a fiber no more than to yield
         return SENNIT_LIKELY(!shares_cores()) ? spin_budget() : patience_at_share();
     }
     std::uint64_t patience_at_share();
+    void yield_processor();
+    // The rank fiber that this thread is the flow of, if it may leave its home.
+    virt::RankFiber *flow() const {
+        const bool hops = flow_ && flow_->hops.load(std::memory_order_relaxed) != 0;
+        return SENNIT_UNLIKELY(hops) ? flow_ : nullptr;
+    }
+    bool sleep_away(node::Bell *bell, std::int64_t most_ns);
     void awake_at_share(bool was_asleep);
     void tell_progress(std::uint64_t waits);
     void settle_groups();
@@ -322,6 +335,7 @@ class alignas(kCacheLine) Worker {
     void **exception_globals_ = nullptr;
     std::uint64_t work_counted_ns_ = 0; // processor time that is in some fiber's worked_ns
     int id_ = 0;
+    virt::RankFiber *flow_ = nullptr; // of the thread that it is on; see flow()
     Fiber root_;
     pthread_t thread_{};
 

@@ -247,8 +247,8 @@ void Crew::settle(Worker &worker, RankFiber &fiber) {
         return send_home(fiber);
     if (worker.reason == Reason::yields)
         return make_ready(fiber);
-    fiber.place.store(Place::waiting); // seq_cst, then the look at the word: turns.h
-    if (fiber.word->load() != fiber.seen || fiber.wanted_home.load() != 0)
+    fiber.place.store(Place::waiting); // seq_cst, then the look at the words: turns.h
+    if (fiber.has_changed() || fiber.wanted_home.load() != 0)
         make_ready(fiber);
 }
 

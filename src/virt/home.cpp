@@ -32,7 +32,7 @@ void *parked(void *argument) {
     siginfo_t held[kMostHeld];
     int count = 0;
     self.place.store(Place::waiting); // seq_cst, see turns.h
-    if (self.word->load() != self.seen)
+    if (self.has_changed())
         self.turns->ring(self, nullptr);
     else
         self.turns->help(); // its time limit
@@ -101,10 +101,9 @@ void leave_worker(RankFiber &self, Worker &worker, Reason reason) {
     sennit_virt_switch(&self.stack_pointer, worker.stack_pointer, worker.thread_pointer);
 }
 
-bool wait(RankFiber &self, const std::atomic<std::uint32_t> &word, std::uint32_t seen,
-          std::int64_t limit_ns) {
-    self.word = &word;
-    self.seen = seen;
+bool wait(RankFiber &self, Watched one, Watched other, std::int64_t limit_ns) {
+    self.watched[0] = one;
+    self.watched[1] = other;
     self.limit_ns = limit_ns;
     if (Worker *const worker = self.worker.load(std::memory_order_relaxed))
         leave_worker(self, *worker, Reason::waits);
@@ -116,14 +115,16 @@ bool wait(RankFiber &self, const std::atomic<std::uint32_t> &word, std::uint32_t
 
 void yield(RankFiber &self) {
     Worker *const worker = self.worker.load(std::memory_order_relaxed);
-    if (!worker) {
-        call(SYS_sched_yield);
+    if (!worker || !self.turns->others_ready()) {
+        call(SYS_sched_yield); // threads of the ranks share the core with the workers
         return;
     }
-    if (!self.turns->others_ready())
-        return;
     leave_worker(self, *worker, Reason::yields);
     arrive(self);
+}
+
+bool keeps_others(const RankFiber &self) {
+    return self.worker.load(std::memory_order_relaxed) && self.turns->others_ready();
 }
 
 void ring(RankFiber &other, const RankFiber *self) {
@@ -136,7 +137,8 @@ RankFiber *find(const RankFiber &self, pid_t process) {
 
 } // namespace
 
-const RankFiberCalls g_rank_fiber_calls = {kRankFiberVersion, wait, yield, ring, find};
+const RankFiberCalls g_rank_fiber_calls = {kRankFiberVersion, wait, yield,
+                                           keeps_others,      ring, find};
 
 void return_home(RankFiber &fiber) {
     const pid_t home = fiber.process.load(std::memory_order_relaxed);

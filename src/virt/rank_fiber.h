@@ -42,21 +42,29 @@ struct RankFiber;
 
 enum class Place : std::uint32_t { home, waiting, ready, running, returning, gone };
 
+// A word that somebody changes, and then rings.
+struct Watched {
+    const std::atomic<std::uint32_t> *word = nullptr; // null: none
+    std::uint32_t seen = 0;
+    bool has_changed() const { return word && word->load() != seen; } // seq_cst, see turns.h
+};
+
 struct RankFiberCalls {
     std::uint64_t version;
-    // The calling flow is self's, as in all that follow. Returns when `word` differs from `seen`
-    // and somebody has rung since, after about `limit_ns`, or for no reason. False: it cannot leave
-    // its home here, and has not waited.
-    bool (*wait)(RankFiber &self, const std::atomic<std::uint32_t> &word, std::uint32_t seen,
-                 std::int64_t limit_ns);
-    // Others that can go on do so first.
+    // The calling flow is self's, as in all that follow. Returns when one of the words differs from
+    // what was seen and somebody has rung since, after about `limit_ns`, or for no reason. False:
+    // it cannot leave its home here, and has not waited.
+    bool (*wait)(RankFiber &self, Watched one, Watched other, std::int64_t limit_ns);
+    // Others that can go on do so first: fibers; where there are none, whom the kernel has.
     void (*yield)(RankFiber &self);
-    // The word that `other` waits on has changed. `self`: the caller, null where it is no fiber.
+    // Is the flow on a worker that has others to run?
+    bool (*keeps_others)(const RankFiber &self);
+    // A word that `other` waits on has changed. `self`: the caller, null where it is no fiber.
     void (*ring)(RankFiber &other, const RankFiber *self);
     // The fiber of the rank that has this process number; null: none of this address space.
     RankFiber *(*find)(const RankFiber &self, pid_t process);
 };
-inline constexpr std::uint64_t kRankFiberVersion = 1;
+inline constexpr std::uint64_t kRankFiberVersion = 2;
 
 struct RankFiber {
     // ---- the host's, written before the rank starts
@@ -71,13 +79,16 @@ struct RankFiber {
     void *stack_pointer = nullptr;
     void *frame = nullptr; // not null: it was interrupted, and goes on by sigreturn from here
     std::uintptr_t thread_pointer = 0;
-    std::atomic<Worker *> worker{nullptr};            // null: at home
-    const std::atomic<std::uint32_t> *word = nullptr; // what it waits on
-    std::uint32_t seen = 0;
+    std::atomic<Worker *> worker{nullptr}; // null: at home
+    Watched watched[2] = {};               // what it waits on
     std::int64_t limit_ns = 0;
     std::int64_t deadline_ns = 0;           // 0: nobody has looked at the clock yet
     std::uint64_t signal_mask = 0;          // of the home thread, while it is away
     unsigned char alternate_stack[24] = {}; // likewise: a stack_t
+    bool has_changed() const { return watched[0].has_changed() || watched[1].has_changed(); }
+
+    // ---- the rank's
+    std::atomic<std::uint32_t> hops{0}; // 1: MPI is there, so its flow may leave its home
 
     // ---- how others reach it
     alignas(64) std::atomic<Place> place{Place::home};

@@ -9,8 +9,8 @@
 // A wake-up cannot be lost between a fiber that goes to wait and who rings for it:
 //
 //   who rings                              the worker that the fiber leaves (or its home thread)
-//   1. changes the word                    1. place = waiting
-//   2. puts the fiber on the list          2. looks at the word: it has changed: ready
+//   1. changes a word                      1. place = waiting
+//   2. puts the fiber on the list          2. looks at the words: one has changed: ready
 //   later, whoever takes the list: place == waiting: ready
 //
 // If 2 on the right does not see the change, then whoever takes the list sees `waiting` (all four

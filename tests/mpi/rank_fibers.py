@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Rank fibers (sennit run --virtual=fibers): what has to stay a rank's own while it hops between kernel
-threads, how a rank ends, and that nothing is left behind.
+threads, how a rank ends, that nothing is left behind, and that waits in OpenMP leave the core to other ranks.
 
-usage: rank_fibers.py --sennit COMMAND --program PROGRAM --mpi mpich|openmpi
+usage: rank_fibers.py --sennit COMMAND --program PROGRAM --openmp PROGRAM --mpi mpich|openmpi
 """
 
 import argparse
@@ -21,13 +21,18 @@ ENDS = {"exit": 5, "atexit": 6, "segfault": 139, "abort": 134, "kill": 137}
 failures = []
 
 
-def run(options, folder, ranks, *words):
+def one_processor():
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def run(options, folder, ranks, *words, program=None, threads=1, prepare=None):
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("SENNIT_DOORBELLS", "SENNIT_BOARD", "OMP_NUM_THREADS")}
     environment["TMPDIR"] = folder
-    line = [options.sennit, "run", "--virtual=fibers", "--mpi", options.mpi, "-n", str(ranks), "--threads", "1",
-            options.program, *words]
-    job = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)
+    line = [options.sennit, "run", "--virtual=fibers", "--mpi", options.mpi, "-n", str(ranks), "--threads",
+            str(threads), program or options.program, *words]
+    job = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=LIMIT, preexec_fn=prepare,
+                         check=False)
     print(f"{ranks} ranks {' '.join(words)}: {job.returncode}")
     return job
 
@@ -53,12 +58,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sennit", required=True)
     parser.add_argument("--program", required=True)
+    parser.add_argument("--openmp", required=True)
     parser.add_argument("--mpi", required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for ranks in (2, 4, 7):
             job = run(options, folder, ranks, "whole")
             check(job.returncode == 0 and job.stdout == "whole\n", f"{ranks} ranks", job)
+        for ranks in (2, 3):
+            job = run(options, folder, ranks, program=options.openmp, threads=2, prepare=one_processor)
+            check(job.returncode == 0 and job.stdout == "away\n", f"{ranks} ranks with OpenMP", job)
         for way, code in ENDS.items():
             job = run(options, folder, 4, way)
             check(job.returncode == code if options.mpi == "openmpi" else job.returncode != 0, way, job)

@@ -2,11 +2,10 @@
 #include "mpi/crowd/hop.h"
 
 #include "base/system_call.h"
-#include "base/virtual_rank.h"
+#include "virt/own_fiber.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
-#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,11 +14,6 @@ namespace sennit::mpi {
 constinit Hops g_hops;
 
 namespace {
-
-virt::RankFiber *own_fiber() {
-    auto *const fiber = reinterpret_cast<virt::RankFiber *>(getauxval(kRankFiberEntry));
-    return fiber && fiber->calls->version == virt::kRankFiberVersion ? fiber : nullptr;
-}
 
 // The kernel writes the number of the processor into a thread's own memory: that of the home
 // thread, which is not where the fiber runs. Without it, libc asks the processor.
@@ -45,11 +39,11 @@ void leave_processor_number() {
 } // namespace
 
 bool Hops::wanted() {
-    return own_fiber() != nullptr;
+    return virt::own_fiber() != nullptr;
 }
 
 void Hops::begin(node::Board &board, std::uint64_t job) {
-    virt::RankFiber *const own = own_fiber();
+    virt::RankFiber *const own = virt::own_fiber();
     const bool is_main_flow =
         system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) == system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
     if (!own || !is_main_flow)
@@ -66,10 +60,11 @@ void Hops::begin(node::Board &board, std::uint64_t job) {
     leave_processor_number();
     thread_ = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
     own_ = own;
+    own->hops.store(1, std::memory_order_relaxed); // its own flow asks
 }
 
 bool Hops::sleep(node::Bell &bell, std::uint32_t seen, std::int64_t limit_ns) const {
-    if (!own_->calls->wait(*own_, bell.word(), seen, limit_ns)) {
+    if (!own_->calls->wait(*own_, {&bell.word(), seen}, {}, limit_ns)) {
         bell.arm(); // the kernel's way, for whoever rings now
         return bell.sleep(seen, limit_ns);
     }

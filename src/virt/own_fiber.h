@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rank fiber of this process, for the rank's own code.
+#pragma once
+
+#include "base/virtual_rank.h"
+#include "virt/rank_fiber.h"
+
+namespace sennit::virt {
+
+// Null: this process is none, or its host is of another version. A child that was forked finds what
+// was its parent's.
+inline RankFiber *own_fiber() {
+    auto *const fiber = reinterpret_cast<RankFiber *>(getauxval(kRankFiberEntry));
+    return fiber && fiber->calls->version == kRankFiberVersion ? fiber : nullptr;
+}
+
+} // namespace sennit::virt

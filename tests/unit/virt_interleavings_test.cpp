@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rank fibers: a fiber that leaves its home, or a worker, to wait; those that ring for it; and the
+// workers, which may all sleep (virt/turns.h: Turns::ring, parked, Crew::settle, Crew::take_rung,
+// Crew::idle). No time limit makes up for a lost wake-up here. The checker must refuse steps that
+// are done the wrong way round.
+#include "interleavings.h"
+
+#include <compare>
+
+namespace sennit::model {
+namespace {
+
+constexpr int kRingers = 2;
+constexpr int kWorkers = 2;
+constexpr int kHome = kRingers + kWorkers; // the home thread
+constexpr int kThreads = kHome + 1;
+
+enum class Way {
+    right,
+    looks_before_it_waits,    // the home thread
+    unmarks_after_it_looked,  // take_rung()
+    does_not_look,            // settle()
+    says_that_it_sleeps_late, // idle()
+};
+enum class Place { away, waiting, ready, running };
+
+struct Turns {
+    int changed = 0; // the fiber goes on for good when all have changed something
+    int seen_changes = 0;
+    bool saw_change = false; // the home thread
+    Place place = Place::away;
+    bool rung = false, listed = false, locked = false;
+    int sleeping = 0, searching = 0, wakes = 0;
+    int pc[kThreads] = {};
+    int seen_wakes[kWorkers] = {};
+    bool asleep[kWorkers] = {};
+    auto operator<=>(const Turns &) const = default;
+};
+
+bool others_ready(const Turns &s) {
+    return s.place == Place::ready || s.listed;
+}
+
+// FUTEX_WAKE of one.
+void wake_one(Turns &s) {
+    ++s.wakes;
+    for (bool &asleep : s.asleep)
+        if (asleep) {
+            asleep = false;
+            return;
+        }
+}
+
+enum RingStep { kChange, kMark, kList, kHelp, kWake, kRung, kParks, kLooks };
+
+// Turns::ring; who only helps begins at kHelp.
+Outcome ring_step(Turns &s, int &pc) {
+    switch (pc) {
+    case kChange:
+        ++s.changed;
+        break;
+    case kMark:
+        if (s.rung)
+            pc = kWake; // somebody else has
+        s.rung = true;
+        break;
+    case kList:
+        s.listed = true;
+        break;
+    case kHelp:
+        if (s.sleeping == 0 || s.searching != 0)
+            pc = kWake;
+        break;
+    case kWake:
+        wake_one(s);
+        break;
+    default:
+        return Outcome::ended;
+    }
+    ++pc;
+    return Outcome::ran;
+}
+
+// The fiber leaves its home: parked() in virt/home.cpp.
+Outcome home_step(Turns &s, Way way) {
+    int &pc = s.pc[kHome];
+    if (pc != kParks && pc != kLooks)
+        return ring_step(s, pc);
+    if ((pc == kParks) == (way != Way::looks_before_it_waits))
+        s.place = Place::waiting;
+    else
+        s.saw_change = s.changed != s.seen_changes;
+    if (pc == kParks)
+        pc = kLooks;
+    else
+        pc = s.saw_change ? kMark : kHelp;
+    return Outcome::ran;
+}
+
+enum WorkStep {
+    kSettle,  // the fiber has left this worker
+    kTake,    // take_rung(): the whole list
+    kUnmark,  // take_rung(): it may be rung for again; then: does it wait?
+    kJudge,   //
+    kPick,    // take()
+    kSearch,  // idle(), line by line
+    kSeen,    //
+    kSay,     //
+    kFound,   //
+    kLast,    //
+    kSayLate, // the wrong way
+    kSleep,   //
+    kAsleep,  //
+    kUp       //
+};
+
+// Until all have changed something, it waits again, for what it has not seen yet.
+void run(Turns &s, int worker) {
+    s.seen_changes = s.changed;
+    s.place = s.changed == kRingers ? Place::running : Place::away;
+    s.pc[kRingers + worker] = kSettle;
+}
+
+Outcome work_step(Turns &s, int worker, Way way) {
+    int &pc = s.pc[kRingers + worker];
+    if (s.place == Place::running)
+        return Outcome::ended;
+    if ((pc == kSettle || pc == kTake) && s.locked)
+        return Outcome::waits;
+    switch (pc) {
+    case kSettle: // under the lock: as one step
+        s.place = Place::waiting;
+        if (way != Way::does_not_look && s.changed != s.seen_changes)
+            s.place = Place::ready;
+        break;
+    case kTake:
+        s.locked = true;
+        if (!s.listed)
+            pc = kJudge;
+        s.listed = false;
+        break;
+    case kUnmark:
+    case kJudge:
+        if ((pc == kUnmark) == (way != Way::unmarks_after_it_looked))
+            s.rung = false;
+        else if (s.place == Place::waiting)
+            s.place = Place::ready;
+        break;
+    case kPick:
+        s.locked = false;
+        if (s.place == Place::ready) {
+            run(s, worker);
+            return Outcome::ran;
+        }
+        break;
+    case kSearch:
+        ++s.searching;
+        if (others_ready(s)) {
+            --s.searching;
+            pc = kSettle;
+        }
+        break;
+    case kSeen:
+        s.seen_wakes[worker] = s.wakes;
+        break;
+    case kSay:
+        s.sleeping += way != Way::says_that_it_sleeps_late;
+        break;
+    case kFound:
+        --s.searching;
+        break;
+    case kLast:
+        if (others_ready(s)) {
+            s.sleeping += way == Way::says_that_it_sleeps_late;
+            pc = kAsleep;
+        }
+        break;
+    case kSayLate:
+        s.sleeping += way == Way::says_that_it_sleeps_late;
+        break;
+    case kSleep:
+        s.asleep[worker] = s.wakes == s.seen_wakes[worker];
+        break;
+    case kAsleep:
+        if (s.asleep[worker])
+            return Outcome::waits;
+        break;
+    default:
+        --s.sleeping;
+        pc = kTake;
+        return Outcome::ran;
+    }
+    ++pc;
+    return Outcome::ran;
+}
+
+std::string failure_of_turns(Way way, bool from_home) {
+    Turns start;
+    for (int worker = 0; worker < kWorkers; ++worker)
+        start.pc[kRingers + worker] = kTake;
+    start.pc[kRingers] = from_home ? kTake : kSettle;
+    start.pc[kHome] = from_home ? kParks : kRung;
+    return failure_of(start, kThreads, [way](Turns &s, int thread, std::string &) {
+        if (thread < kRingers)
+            return ring_step(s, s.pc[thread]);
+        return thread == kHome ? home_step(s, way) : work_step(s, thread - kRingers, way);
+    });
+}
+
+TEST(Interleavings, ARankFiberThatIsRungForRuns) {
+    for (const bool from_home : {true, false})
+        EXPECT_EQ(failure_of_turns(Way::right, from_home), "");
+    EXPECT_NE(failure_of_turns(Way::looks_before_it_waits, true), "");
+    EXPECT_NE(failure_of_turns(Way::unmarks_after_it_looked, true), "");
+    EXPECT_NE(failure_of_turns(Way::does_not_look, false), "");
+    EXPECT_NE(failure_of_turns(Way::says_that_it_sleeps_late, false), "");
+}
+
+} // namespace
+} // namespace sennit::model
