@@ -116,7 +116,7 @@ SENNIT_EXPORT int sennit_import(const char *name, int64_t wait_ns, sennit_range 
     if (!g_self.registry)
         return SENNIT_EXPORT_NOT_VIRTUAL;
     const auto look = [&] {
-        const std::uint64_t found = g_self.registry->find(g_self.process, name);
+        const std::uint64_t found = g_self.registry->find(name);
         if (found != 0)
             *range = found;
         return found != 0;

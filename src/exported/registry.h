@@ -3,10 +3,18 @@
 // memory of their host; each rank has its own copy of this code, and finds the registry by the
 // auxiliary vector.
 //
-// A rank may be killed at any instruction. So an entry is there from one store on, to its `id`, and
-// gone by another; and the lock holds the number of the rank that has it: when that has ended, the
-// host frees the lock and the rank's entries (end_of). The host itself never takes the lock, which
-// a stopped rank may hold.
+// A rank may be stopped or killed at any instruction, and nobody is to wait for it. So there is no
+// lock. A range is added in four steps:
+//
+//   1. an entry is reserved: its word names the process
+//   2. it is filled in and proposed: its word is the id that it will have
+//   3. `latest_`, the id of the range that was added last, becomes its id, by a CAS from the id
+//      that it had before the names were looked at: this adds the range, and shows that no other
+//      was added since. So there is one of a name
+//   4. it is there: its word is its id. Whoever reads latest_ does this first (settle)
+//
+// What a rank has reserved or proposed when it ends, the host frees, with its ranges (end_of). Ids
+// are never used again, so no CAS takes one for another.
 //
 // Who waits sleeps on changes_. A wake-up cannot be lost: who waits adds itself to waiting_, then
 // reads changes_, then looks; who changes something changes changes_, then looks at waiting_ (all
@@ -34,7 +42,7 @@ enum class Outcome { done, exists, full, not_own, ended };
 
 class Registry {
   public:
-    static constexpr std::uint64_t kVersion = 0x31747078456e6e53; // "SnnExpt1"
+    static constexpr std::uint64_t kVersion = 0x32747078456e6e53; // "SnnExpt2"
     static constexpr std::size_t kMost = 1024;
     static constexpr std::size_t kLongestName = 63;
 
@@ -50,7 +58,7 @@ class Registry {
     Outcome publish(pid_t self, std::uint64_t id);
     Outcome remove(pid_t self, std::uint64_t id);
     // 0: there is none.
-    std::uint64_t find(pid_t self, const char *name);
+    std::uint64_t find(const char *name);
     // False: it has ended.
     bool get(std::uint64_t id, State &state) const;
 
@@ -62,34 +70,43 @@ class Registry {
     bool wait(std::int64_t wait_ns, Condition is_over);
 
   private:
+    static constexpr std::size_t kNameWords = (kLongestName + 1) / sizeof(std::uint64_t);
+    struct Name {
+        std::uint64_t words[kNameWords] = {};
+        explicit Name(const char *text);
+    };
+    // What an entry's word says: 0: it is free; kReserved and a process number; kProposed and an
+    // id; an id.
+    static constexpr std::uint64_t kReserved = std::uint64_t{1} << 63;
+    static constexpr std::uint64_t kProposed = std::uint64_t{1} << 62;
+    static bool is_id(std::uint64_t word) {
+        return word != 0 && (word & (kReserved | kProposed)) == 0;
+    }
     struct Entry {
-        std::atomic<std::uint64_t> id{0}; // 0: it is free
-        std::atomic<std::uint64_t> version{0};
+        std::atomic<std::uint64_t> word{0};
+        std::atomic<std::uint64_t> version{0}; // its low bits; above them some of the id's
         std::atomic<std::uint64_t> address{0};
         std::atomic<std::uint64_t> bytes{0};
         std::atomic<pid_t> owner{0};
-        char name[kLongestName + 1] = {}; // under the lock
+        std::atomic<std::uint64_t> name[kNameWords] = {};
     };
 
-    class Lock {
-      public:
-        Lock(Registry &registry, pid_t self);
-        ~Lock() { registry_.holder_.store(0, std::memory_order_release); }
-        Lock(const Lock &) = delete;
-        Lock &operator=(const Lock &) = delete;
-
-      private:
-        Registry &registry_;
-    };
-
-    Entry *entry_of(std::uint64_t id);
+    const Entry *entry_of(std::uint64_t id) const {
+        return is_id(id) ? &entries_[id % kMost] : nullptr;
+    }
+    Entry *entry_of(std::uint64_t id) { return is_id(id) ? &entries_[id % kMost] : nullptr; }
+    Entry *reserve(pid_t self);
+    std::uint64_t propose(Entry &entry, pid_t self, const Name &name, const State &state);
+    void settle(std::uint64_t latest);
+    std::uint64_t look_for(const Name &name) const;
+    Outcome own(const Entry *entry, std::uint64_t id, pid_t self) const;
     void tell();
 
     std::uint64_t version_ = kVersion;
-    std::atomic<pid_t> holder_{0};
+    std::atomic<std::uint64_t> latest_{0}; // 0: none was added yet
+    std::atomic<std::uint64_t> tickets_{0};
     FutexWord changes_{0};
     std::atomic<std::uint32_t> waiting_{0}; // or was, and was killed: then a wake-up too many
-    std::uint64_t last_ = 0;                // ids that were given, under the lock
     Entry entries_[kMost];
 };
 

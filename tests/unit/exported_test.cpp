@@ -5,9 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <csignal>
 #include <memory>
+#include <new>
 #include <string>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace sennit::exported {
@@ -32,8 +37,8 @@ struct Exported : testing::Test {
 TEST_F(Exported, ARangeIsFoundByItsName) {
     const std::uint64_t id = add(kSelf, "field");
     EXPECT_EQ(outcome, Outcome::done);
-    EXPECT_EQ(registry->find(kOther, "field"), id);
-    EXPECT_EQ(registry->find(kOther, "fiel"), 0U);
+    EXPECT_EQ(registry->find("field"), id);
+    EXPECT_EQ(registry->find("fiel"), 0U);
     State state;
     ASSERT_TRUE(registry->get(id, state));
     EXPECT_EQ(state.address, 64U);
@@ -94,7 +99,7 @@ TEST_F(Exported, TheEndOfARankTakesItsRangesBackAndWakesWhoWaits) {
     waiting.join();
     State state;
     EXPECT_TRUE(registry->get(kept, state));
-    EXPECT_EQ(registry->find(kOther, "field"), 0U);
+    EXPECT_EQ(registry->find("field"), 0U);
 }
 
 TEST_F(Exported, AWaitIsOverInTime) {
@@ -151,6 +156,86 @@ TEST_F(Exported, StressReadersSeeWholeRangesWhileOthersComeAndGo) {
     over = true;
     for (std::thread &thread : threads)
         thread.join();
+}
+
+// In memory that processes share, as virtual ranks share all.
+TEST(ExportedByProcesses, NobodyWaitsForARankThatIsStoppedOrKilled) {
+    struct Shared {
+        Registry registry;
+        std::atomic<int> rounds{0};
+    };
+    void *const memory =
+        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    auto &shared = *new (memory) Shared;
+    const auto add_and_remove = [&shared](pid_t self, const char *name) {
+        std::uint64_t id = 0;
+        return shared.registry.add(self, name, State{}, id) == Outcome::done &&
+               shared.registry.remove(self, id) == Outcome::done;
+    };
+    const pid_t other = fork();
+    if (other == 0)
+        for (;; shared.rounds.fetch_add(1))
+            if (!add_and_remove(getpid(), "theirs"))
+                _exit(1);
+    constexpr int times = 200;
+    for (int i = 0; i < times; ++i) {
+        for (const int before = shared.rounds.load(); shared.rounds.load() == before;)
+            std::this_thread::yield();
+        kill(other, i + 1 < times ? SIGSTOP : SIGKILL);
+        int status = 0;
+        ASSERT_EQ(waitpid(other, &status, WUNTRACED), other);
+        ASSERT_TRUE(WIFSTOPPED(status) || WIFSIGNALED(status));
+        EXPECT_TRUE(add_and_remove(kSelf, "mine"));
+        EXPECT_EQ(shared.registry.find("mine"), 0U);
+        kill(other, SIGCONT);
+    }
+    shared.registry.end_of(other);
+    EXPECT_EQ(shared.registry.find("theirs"), 0U);
+    for (std::size_t i = 0; i < Registry::kMost; ++i) {
+        std::uint64_t id = 0;
+        EXPECT_EQ(shared.registry.add(kSelf, std::to_string(i).c_str(), State{}, id),
+                  Outcome::done);
+    }
+    munmap(memory, sizeof(Shared));
+}
+
+TEST_F(Exported, ANumberThatIsNoRangeIsNone) {
+    const std::uint64_t id = add(kSelf, "field");
+    State state;
+    for (const std::uint64_t bit : {std::uint64_t{1} << 63, std::uint64_t{1} << 62}) {
+        EXPECT_FALSE(registry->get(bit | id, state));
+        EXPECT_EQ(registry->publish(kSelf, bit | id), Outcome::ended);
+        EXPECT_EQ(registry->remove(kSelf, bit | kSelf), Outcome::ended);
+    }
+    EXPECT_EQ(registry->publish(kSelf, 0), Outcome::ended);
+    EXPECT_EQ(registry->find("field"), id);
+}
+
+TEST_F(Exported, StressANameIsOneRanksAtATime) {
+    std::atomic<int> holders{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i)
+        threads.emplace_back([&, i] {
+            for (int round = 0; round < 2'000; ++round) {
+                std::uint64_t id = 0;
+                const Outcome mine = registry->add(kSelf + i, "field", State{}, id);
+                if (mine != Outcome::done) {
+                    EXPECT_EQ(mine, Outcome::exists);
+                    continue;
+                }
+                EXPECT_EQ(holders.fetch_add(1), 0);
+                EXPECT_EQ(registry->publish(kSelf + i, id), Outcome::done);
+                State state;
+                EXPECT_TRUE(registry->get(id, state));
+                EXPECT_EQ(state.version, 1U);
+                holders.fetch_sub(1);
+                EXPECT_EQ(registry->remove(kSelf + i, id), Outcome::done);
+            }
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(registry->find("field"), 0U);
 }
 
 } // namespace
