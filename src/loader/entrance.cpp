@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/entrance.h"
 
+#include "base/kernel_action.h"
 #include "base/system_call.h"
 
 #include <fcntl.h>
@@ -56,15 +57,11 @@ void take_descriptors(Entrance &self) {
 }
 
 void take_signals(const Entrance &self) {
-    struct {
-        void (*handler)(int);
-        unsigned long flags;
-        void (*restorer)();
-        std::uint64_t mask;
-    } action = {SIG_DFL, 0, nullptr, 0};
+    KernelAction action;
     for (int signal = 1; signal <= 64; ++signal) {
         // None of the host's own handlers.
-        action.handler = self.ignored_signals >> (signal - 1) & 1 ? SIG_IGN : SIG_DFL;
+        action.handler = reinterpret_cast<std::uintptr_t>(
+            self.ignored_signals >> (signal - 1) & 1 ? SIG_IGN : SIG_DFL);
         call(SYS_rt_sigaction, signal, address(&action), 0, sizeof action.mask);
     }
     call(SYS_rt_sigprocmask, SIG_SETMASK, address(&self.blocked_signals), 0,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "virt/trap.h"
 
+#include "base/kernel_action.h"
 #include "virt/call.h"
 #include "virt/turns.h"
 
@@ -123,12 +124,7 @@ std::uint64_t make_call(const Context &context) {
 
 // A fault of ours: as if there were no handler.
 void die(int signal) {
-    struct {
-        void (*handler)(int);
-        unsigned long flags;
-        void (*restorer)();
-        std::uint64_t mask;
-    } action = {SIG_DFL, 0, nullptr, 0};
+    const KernelAction action;
     call(SYS_rt_sigaction, signal, reinterpret_cast<long>(&action), 0, sizeof action.mask);
 }
 
@@ -214,14 +210,11 @@ stack_t signal_stack_of(const Worker &worker) {
 } // namespace
 
 bool set_traps() {
-    constexpr unsigned long has_restorer = 0x04000000; // SA_RESTORER
     // The mask of the thread stays as it is, for the handler may never return.
-    struct {
-        void (*handler)(int, siginfo_t *, void *);
-        unsigned long flags;
-        void (*restorer)();
-        std::uint64_t mask;
-    } action = {trap, SA_SIGINFO | SA_ONSTACK | SA_NODEFER | has_restorer, sennit_virt_restorer, 0};
+    const KernelAction action = {.handler = reinterpret_cast<std::uintptr_t>(trap),
+                                 .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER |
+                                          KernelAction::kHasRestorer,
+                                 .restorer = sennit_virt_restorer};
     bool well = true;
     for (const int signal : kTraps)
         well = call(SYS_rt_sigaction, signal, reinterpret_cast<long>(&action), 0,

@@ -2,7 +2,10 @@
 """Virtual ranks without MPI: what each inherits, that none disturbs another, how each ends.
 
 Usage: loader_test.py LOADER FOLDER-OF-PROGRAMS"""
+import ctypes
+import errno
 import os
+import platform
 import resource
 import shutil
 import signal
@@ -19,9 +22,9 @@ MEETING = tempfile.mkdtemp(prefix="sennit-test-")
 MAPPINGS = 40
 
 
-def command(job, *words, program="rank.gcc", name="rank", mappings=MAPPINGS):
+def command(job, *words, program="rank.gcc", name="rank", mappings=MAPPINGS, way="--stub"):
     path = os.path.join(PROGRAMS, program)
-    return [LOADER, "--stub", os.path.join(MEETING, job), str(mappings), path, name, *words]
+    return [LOADER, way, os.path.join(MEETING, job), str(mappings), path, name, *words]
 
 
 def rank(job, *words, **how):
@@ -212,6 +215,36 @@ def test_what_cannot_be_a_rank_is_refused_in_one_line():
             errors = check_end(one, 2)
             check_folder_is_gone("refused")
         assert len(errors) == 1 and word in errors[0], errors
+
+
+def refuse_dispatch():
+    """As a kernel before Linux 5.11: prctl(PR_SET_SYSCALL_USER_DISPATCH) fails with EINVAL."""
+    class Instruction(ctypes.Structure):
+        _fields_ = [("code", ctypes.c_uint16), ("if_true", ctypes.c_uint8), ("if_false", ctypes.c_uint8),
+                    ("value", ctypes.c_uint32)]
+
+    class Program(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_uint16), ("code", ctypes.POINTER(Instruction))]
+    load, equals, end = 0x20, 0x15, 0x06  # of a word of struct seccomp_data
+    refused, allowed = 0x00050000 | errno.EINVAL, 0x7fff0000
+    code = (Instruction * 6)((load, 0, 0, 0), (equals, 0, 3, 157), (load, 0, 0, 16), (equals, 0, 1, 59),
+                             (end, 0, 0, refused), (end, 0, 0, allowed))
+    libc = ctypes.CDLL(None, use_errno=True)
+    no_new_privileges, set_filter, filter_mode = 38, 22, 2
+    if libc.prctl(no_new_privileges, 1, 0, 0, 0) or \
+            libc.prctl(set_filter, filter_mode, ctypes.byref(Program(len(code), code)), 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+def test_where_there_can_be_no_rank_fibers_they_are_refused_in_one_line():
+    if platform.machine() != "x86_64":
+        return
+    with Running(command("fibers", "memory", way="--fiber-stub"), prepare=refuse_dispatch) as one:
+        errors = check_end(one, 2)
+        check_folder_is_gone("fibers")
+    assert len(errors) == 1 and "Linux 5.11" in errors[0] and "--virtual alone" in errors[0], errors
+    with Running(command("fibers", "memory"), prepare=refuse_dispatch) as one:
+        check_end(one, 0)
 
 
 if __name__ == "__main__":

@@ -44,12 +44,12 @@ def eventually(condition, limit=10.0):
 class Running:
     """A started command; its output so far; nothing of it survives the `with` block."""
 
-    def __init__(self, command, stdin=subprocess.DEVNULL, environment=None, new_session=True):
+    def __init__(self, command, stdin=subprocess.DEVNULL, environment=None, new_session=True, prepare=None):
         self.token = f"SENNIT_TEST_{uuid.uuid4().hex}"
         values = {**os.environ, **(environment or {}), self.token: "1"}
         self.process = subprocess.Popen(
             command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env=values, start_new_session=new_session)
+            env=values, start_new_session=new_session, preexec_fn=prepare)
         self.seen = ""
 
     def __enter__(self):

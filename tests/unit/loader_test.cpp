@@ -7,6 +7,7 @@
 #include "loader/image.h"
 #include "loader/meeting.h"
 #include "loader/rank_request.h"
+#include "virt/support.h"
 
 #include <gtest/gtest.h>
 
@@ -190,6 +191,16 @@ TEST(LoaderElf, RefusesWithCauseAndRemedy) {
         (void)refusal(damaged); // whatever it is: no crash
     }
     EXPECT_NE(read_program("/no/such/file").refusal, "");
+}
+
+TEST(RankFibers, AreRefusedWhereTheMachineCannot) {
+    constexpr unsigned long may_write_thread_pointer = 2; // HWCAP2_FSGSBASE
+    constexpr unsigned long others = ~may_write_thread_pointer;
+    EXPECT_EQ(sennit::virt::impediment_of(may_write_thread_pointer, true), "");
+    EXPECT_NE(sennit::virt::impediment_of(others, true).find("FSGSBASE"), std::string::npos);
+    EXPECT_NE(sennit::virt::impediment_of(others, false).find("FSGSBASE"), std::string::npos);
+    EXPECT_NE(sennit::virt::impediment_of(may_write_thread_pointer, false).find("Linux 5.11"),
+              std::string::npos);
 }
 
 TEST(LoaderMeeting, IsForOneUserAndGoesWithTheLastHost) {
