@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends and receives that follow each other, and loops of the one or of the other, are started
-// together and waited for once (mpi detach paper, section 5.3: "merging completion calls"). In any
-// function, a task or not. library/batch.h does it when the program runs.
+// together and waited for once (mpi detach paper, section 5.3: "merging completion calls"), as late
+// as may be (window.h). In any function, a task or not. library/batch.h does it when the program
+// runs.
 //
 // Until the wait nothing happens but the next of them, in their order, and what can be seen by
 // nobody else. A send or receive that meets the buffer of another, where one of the two is written,
@@ -17,15 +18,14 @@
 #pragma once
 
 #include "remarks.h"
+#include "window.h"
 
-#include "llvm/Analysis/AliasAnalysis.h"
-#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Function.h"
 
 namespace sennit::pass {
 
-// Has the function changed?
-bool batch_calls(llvm::Function &function, llvm::AAResults &aliases, const llvm::LoopInfo &loops,
-                 Remarks &remarks);
+// Has the function changed? `says_missed`: of calls that are left alone, too.
+bool batch_calls(llvm::Function &function, const Windows::Analyses &analyses, Remarks &remarks,
+                 bool says_missed);
 
 } // namespace sennit::pass

@@ -67,6 +67,13 @@ bool Buffers::apart(const Value *one, const Value *other) const {
     return true;
 }
 
+bool Buffers::is_absolute(const Value *buffer) {
+    return any_of(objects_of(buffer), [](const Value *object) {
+        return isa<ConstantPointerNull, UndefValue>(object) ||
+               (isa<ConstantExpr>(object) && !isa<GlobalValue>(object));
+    });
+}
+
 bool Buffers::of_one_object(const Value *one, const Value *other) {
     return any_of(objects_of(one),
                   [&](const Value *object) { return is_contained(objects_of(other), object); });

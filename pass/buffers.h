@@ -24,6 +24,9 @@ class Buffers {
     // addresses were computed?
     bool apart(const llvm::Value *one, const llvm::Value *other) const;
 
+    // Is it, or may it be, what a datatype's addresses count from: MPI_BOTTOM?
+    static bool is_absolute(const llvm::Value *buffer);
+
     // May they be places of one and the same object?
     static bool of_one_object(const llvm::Value *one, const llvm::Value *other);
 

@@ -18,6 +18,7 @@ struct PointToPoint {
     bool synchronizes; // it returns when the other side has come: nothing may cross it
 
     static constexpr unsigned kBuffer = 0;
+    static constexpr unsigned kCount = 1;
     static constexpr unsigned kDatatype = 2;
     static constexpr unsigned kCommunicator = 5;
     static constexpr unsigned kStatus = 6; // of a receive

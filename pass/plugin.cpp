@@ -2,10 +2,12 @@
 // The plug-in for clang-19 and flang-new-19 (-fpass-plugin): what it does, and when.
 //
 //     before all     MPI's declarations say that blocking calls keep no pointer
-//     at the end     calls that end tasks are bound, others batched; marks are written
+//     in between     calls that end tasks are bound, others are batched and waited for later
+//     at the end     marks are written
 //
-// At the end the compiler has inlined what a task calls. Without optimization it has not, and local
-// variables are in memory: nothing is bound then, but marks are written at every level.
+// In between the compiler has inlined what a task calls, and loops are as simple as they get:
+// neither vectorized nor unrolled. Without optimization it has done nothing, and local variables
+// are in memory: only marks are written then.
 #include "batching.h"
 #include "marks_writer.h"
 #include "mpi_calls.h"
@@ -15,6 +17,7 @@
 #include "llvm-c/Core.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
@@ -48,35 +51,67 @@ class Declarations : public PassInfoMixin<Declarations> {
 
 class Transformation : public PassInfoMixin<Transformation> {
   public:
-    explicit Transformation(bool optimized) : optimized_(optimized) {}
-    static bool isRequired() { return true; }
-
-    PreservedAnalyses run(Module &module, ModuleAnalysisManager &manager) const {
+    static PreservedAnalyses run(Module &module, ModuleAnalysisManager &manager) {
         auto &functions =
             manager.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
         const TaskEntries tasks = task_entries(module);
         bool changed = false;
         for (Function *task : tasks) {
-            if (!optimized_ || task->hasOptNone())
+            if (task->hasOptNone())
                 continue;
             Remarks remarks(functions.getResult<OptimizationRemarkEmitterAnalysis>(*task));
             changed |= bind_tail_calls(*task, functions.getResult<AAManager>(*task), remarks);
         }
         for (Function &function : module) {
-            if (!optimized_ || function.isDeclaration() || function.hasOptNone() ||
-                !sends(function))
+            if (function.isDeclaration() || function.hasOptNone() || !sends(function))
                 continue;
             // Loops have one way in, and ways out of their own.
             functions.invalidate(function, LoopSimplifyPass().run(function, functions));
+            if (join_same_sums(function, functions.getResult<DominatorTreeAnalysis>(function)))
+                functions.invalidate(function, PreservedAnalyses::none());
             Remarks remarks(functions.getResult<OptimizationRemarkEmitterAnalysis>(function));
-            changed |= batch_calls(function, functions.getResult<AAManager>(function),
-                                   functions.getResult<LoopAnalysis>(function), remarks);
+            changed |= batch_calls(function,
+                                   {functions.getResult<AAManager>(function),
+                                    functions.getResult<LoopAnalysis>(function),
+                                    functions.getResult<DominatorTreeAnalysis>(function),
+                                    functions.getResult<ScalarEvolutionAnalysis>(function)},
+                                   remarks, !is_contained(tasks, &function));
         }
-        changed |= write_marks(module, tasks, Triple(module.getTargetTriple()));
         return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
     }
 
   private:
+    // What has been computed twice, on either way to a block, is computed in that block: often that
+    // is a loop's next index, without which nothing is known of the loop.
+    static bool join_same_sums(Function &function, const DominatorTree &dominators) {
+        bool changed = false;
+        for (BasicBlock &block : function)
+            for (PHINode &phi : make_early_inc_range(block.phis())) {
+                const auto *first = dyn_cast<BinaryOperator>(phi.getIncomingValue(0));
+                if (!first || first->getOpcode() != Instruction::Add ||
+                    phi.getNumIncomingValues() < 2)
+                    continue;
+                const bool same = all_of(phi.incoming_values(), [&](const Value *value) {
+                    const auto *other = dyn_cast<BinaryOperator>(value);
+                    return other && other->getOpcode() == first->getOpcode() &&
+                           equal(other->operands(), first->operands());
+                });
+                if (!same || !all_of(first->operands(), [&](const Value *operand) {
+                        return !isa<Instruction>(operand) ||
+                               dominators.dominates(cast<Instruction>(operand), &block);
+                    }))
+                    continue;
+                Instruction *sum = first->clone();
+                for (const Value *value : phi.incoming_values())
+                    sum->andIRFlags(value);
+                sum->insertInto(&block, block.getFirstInsertionPt());
+                phi.replaceAllUsesWith(sum);
+                phi.eraseFromParent();
+                changed = true;
+            }
+        return changed;
+    }
+
     // What has no call of interest costs no analysis.
     static bool sends(Function &function) {
         for (Instruction &instruction : instructions(function))
@@ -85,16 +120,29 @@ class Transformation : public PassInfoMixin<Transformation> {
                     return true;
         return false;
     }
+};
 
-    bool optimized_;
+class Marks : public PassInfoMixin<Marks> {
+  public:
+    static bool isRequired() { return true; }
+
+    static PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
+        return write_marks(module, task_entries(module), Triple(module.getTargetTriple()))
+                   ? PreservedAnalyses::none()
+                   : PreservedAnalyses::all();
+    }
 };
 
 void add_passes(PassBuilder &builder) {
     builder.registerPipelineStartEPCallback(
         [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(Declarations()); });
-    builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel level) {
-        passes.addPass(Transformation(level != OptimizationLevel::O0));
-    });
+    builder.registerOptimizerEarlyEPCallback(
+        [](ModulePassManager &passes, OptimizationLevel level) {
+            if (level != OptimizationLevel::O0)
+                passes.addPass(Transformation());
+        });
+    builder.registerOptimizerLastEPCallback(
+        [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(Marks()); });
 }
 
 } // namespace

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remarks.h"
 
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DebugLoc.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 
 #include <string>
@@ -49,8 +52,31 @@ void Remarks::note(llvm::StringRef name, const llvm::CallBase &call, const llvm:
     emit<llvm::OptimizationRemarkAnalysis>(emitter_, name, call, text);
 }
 
-std::string described(const llvm::Instruction &instruction) {
+// Globals have names; variables have those that the compiler has written down for a debugger.
+std::string name_of(const llvm::Value *pointer) {
+    const llvm::Value *object = llvm::getUnderlyingObject(pointer, /*MaxLookup=*/0);
+    if (llvm::isa<llvm::GlobalVariable>(object))
+        return llvm::demangle(object->getName());
+    const llvm::Function *function = nullptr;
+    if (const auto *argument = llvm::dyn_cast<llvm::Argument>(object))
+        function = argument->getParent();
+    else if (const auto *instruction = llvm::dyn_cast<llvm::Instruction>(object))
+        function = instruction->getFunction();
+    if (!function)
+        return "";
+    for (const llvm::Instruction &instruction : llvm::instructions(*function))
+        for (const llvm::DbgVariableRecord &record :
+             llvm::filterDbgVars(instruction.getDbgRecordRange()))
+            if (llvm::is_contained(record.location_ops(), object))
+                return record.getVariable()->getName().str();
+    return "";
+}
+
+std::string described(const llvm::Instruction &instruction, bool names) {
     std::string text = kind_of(instruction);
+    if (const llvm::Value *memory = llvm::getLoadStorePointerOperand(&instruction); names && memory)
+        if (const std::string name = name_of(memory); !name.empty())
+            text += " of " + name;
     if (const llvm::DebugLoc &where = instruction.getDebugLoc())
         text += " (line " + std::to_string(where.getLine()) + ")";
     return text;

@@ -21,7 +21,10 @@ class Remarks {
     llvm::OptimizationRemarkEmitter &emitter_;
 };
 
-// What people call an instruction: "a call of foo (line 12)", "a store (line 12)".
-std::string described(const llvm::Instruction &instruction);
+// What people call an instruction: "a call of foo (line 12)", "a write (line 12)"; with names, "a
+// write of x (line 12)".
+std::string described(const llvm::Instruction &instruction, bool names = false);
+// The variable that a pointer leads into. Empty: it is not known.
+std::string name_of(const llvm::Value *pointer);
 
 } // namespace sennit::pass

@@ -110,11 +110,36 @@ void sennit_pass_receive(struct sennit_pass_batch *batch, void *buffer, int coun
     batch->statuses += status != no_status(batch);
 }
 
+/* Goes on by `stride` bytes, `rounds` times. */
+static void go_on(struct sennit_pass_operation *range, long stride, unsigned long rounds) {
+    long way;
+    int far = __builtin_mul_overflow(stride, rounds, &way);
+    if (!far && way < 0)
+        far = __builtin_sub_overflow(range->first, 0UL - (unsigned long)way, &range->first);
+    else if (!far)
+        far = __builtin_add_overflow(range->behind, (unsigned long)way, &range->behind);
+    if (far) {
+        range->first = 0;
+        range->behind = ULONG_MAX;
+    }
+}
+
+void sennit_pass_touch_rounds(struct sennit_pass_batch *batch, const void *memory, long bytes,
+                              int writes, long stride, unsigned long rounds, long stride_2,
+                              unsigned long rounds_2, long stride_3, unsigned long rounds_3) {
+    if (batch->under_way == 0)
+        return;
+    struct sennit_pass_operation touch = {.first = (unsigned long)memory, .receives = writes};
+    touch.behind = touch.first;
+    go_on(&touch, bytes, 1);
+    go_on(&touch, stride, rounds);
+    go_on(&touch, stride_2, rounds_2);
+    go_on(&touch, stride_3, rounds_3);
+    if (meets(batch, &touch))
+        sennit_pass_finish(batch);
+}
+
 void sennit_pass_touch(struct sennit_pass_batch *batch, const void *memory, long bytes,
                        int writes) {
-    const unsigned long first = (unsigned long)memory;
-    const struct sennit_pass_operation touch = {
-        .first = first, .behind = first + (unsigned long)bytes, .receives = writes};
-    if (batch->under_way > 0 && meets(batch, &touch))
-        sennit_pass_finish(batch);
+    sennit_pass_touch_rounds(batch, memory, bytes, writes, 0, 0, 0, 0, 0, 0);
 }

@@ -33,6 +33,10 @@ void sennit_pass_receive(struct sennit_pass_batch *batch, void *buffer, int coun
                          int from, int tag, long communicator, void *status);
 /* The program is about to read or to write memory: is it in a buffer of these? */
 void sennit_pass_touch(struct sennit_pass_batch *batch, const void *memory, long bytes, int writes);
+/* The same of loops: the bytes, and on from there by each stride that many times, all together. */
+void sennit_pass_touch_rounds(struct sennit_pass_batch *batch, const void *memory, long bytes,
+                              int writes, long stride, unsigned long rounds, long stride_2,
+                              unsigned long rounds_2, long stride_3, unsigned long rounds_3);
 void sennit_pass_finish(struct sennit_pass_batch *batch);
 
 /* Could anybody tell that the next receive has been started before the last one was complete? */

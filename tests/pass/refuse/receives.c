@@ -31,8 +31,8 @@ void calls(int from) {
 /* A barrier made by hand: no send before all have come. */
 void relay(int others) {
     for (int i = 0; i < others; ++i) {
-        MPI_Recv(&ghost[0][i], 1, MPI_DOUBLE, i, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: the receives of this loop are waited for one by one: a call of MPI_Send (line +1)
-        MPI_Send(&whole[i], 1, MPI_DOUBLE, i + 1, 0, MPI_COMM_WORLD);
+        MPI_Recv(&ghost[0][i], 1, MPI_DOUBLE, i, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: the receives of this loop are waited for one by one: a call of MPI_Send (line +1) // done: MPI_Recv of ghost is waited for only before a call of MPI_Send (line +1)
+        MPI_Send(&whole[i], 1, MPI_DOUBLE, i + 1, 0, MPI_COMM_WORLD); // done: MPI_Send of whole is waited for only before a call of MPI_Send (line +0), and at 1 more
     }
 }
 
@@ -51,14 +51,14 @@ int status_read(double *all, int from) {
     return sum;
 }
 
-/* Neither is together with its neighbour, so of these nothing is said. */
+/* Neither is together with its neighbour. */
 double in_a_row(int other) {
-    MPI_Recv(whole, 8, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Send(ghost[0], 8, MPI_DOUBLE, other, 0, MPI_COMM_WORLD);
+    MPI_Recv(whole, 8, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of whole is waited for where it stands: nothing is to be done before a call of MPI_Send (line +1)
+    MPI_Send(ghost[0], 8, MPI_DOUBLE, other, 0, MPI_COMM_WORLD); // missed: MPI_Send of ghost is waited for where it stands: nothing is to be done before a call of touch (line +1)
     touch();
-    MPI_Recv(whole, 8, MPI_DOUBLE, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(whole, 8, MPI_DOUBLE, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of whole is waited for where it stands: nothing is to be done before a read of whole (line +1)
     const double first = whole[0];
-    MPI_Recv(ghost[1], 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Recv(ghost[1], 8, MPI_DOUBLE, other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(ghost[1], 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a call of MPI_Recv (line +1)
+    MPI_Recv(ghost[1], 8, MPI_DOUBLE, other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before the function's end
     return first;
 }

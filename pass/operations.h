@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocking sends and receives that may be started where they stand and waited for later, and what
+// a function may do in between: nothing that others could notice, and nothing that the messages
+// could.
+#pragma once
+
+#include "buffers.h"
+#include "mpi_calls.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/IR/Instructions.h"
+
+namespace sennit::pass {
+
+// A standard send or a receive whose error code nobody uses.
+struct Operation {
+    llvm::CallInst *call;
+    bool receives;
+    const llvm::AllocaInst *status; // that somebody reads; null: there is none
+    const char *refusal;            // why it has to be waited for where it stands; null: it has not
+
+    llvm::Value *buffer() const { return call->getArgOperand(PointToPoint::kBuffer); }
+};
+
+// A read or write that may be in a buffer: asked when the program runs.
+struct Touch {
+    llvm::Instruction *instruction;
+    llvm::Value *memory;
+    llvm::Value *bytes; // null: as many as `type` has
+    llvm::Type *type;
+    bool writes;
+};
+
+class Operations {
+  public:
+    Operations(llvm::Function &function, llvm::AAResults &aliases) : buffers_(function, aliases) {}
+
+    // Its call is null: `instruction` is something else.
+    Operation at(llvm::Instruction &instruction) const;
+
+    // May `next` be started while these are under way? Their buffers are compared when the program
+    // runs.
+    bool may_follow(llvm::ArrayRef<Operation> under_way, const Operation &next) const;
+    // A status is written when its operation is waited for.
+    bool status_is_apart(llvm::ArrayRef<Operation> operations, const Operation &next) const;
+    bool apart(const Operation &one, const Operation &other) const {
+        return buffers_.apart(one.buffer(), other.buffer());
+    }
+
+    // While these are under way, and others of them are to come:
+    enum class Crossing { // from best to worst
+        allowed,
+        asked,  // if what was added to `touches` is not in a buffer
+        inside, // it touches the object that a buffer is in: `touches` has where
+        never,
+    };
+    Crossing crossing(llvm::Instruction &instruction, llvm::ArrayRef<Operation> under_way,
+                      llvm::SmallVectorImpl<Touch> &touches) const;
+
+  private:
+    Crossing near(llvm::ArrayRef<Operation> under_way, const llvm::Value *memory,
+                  bool writes) const;
+    Crossing crossing_access(llvm::ArrayRef<Operation> under_way, const Touch &touch,
+                             llvm::SmallVectorImpl<Touch> &touches) const;
+    Crossing crossing_call(llvm::CallInst &call, llvm::ArrayRef<Operation> under_way,
+                           llvm::SmallVectorImpl<Touch> &touches) const;
+
+    Buffers buffers_;
+};
+
+} // namespace sennit::pass

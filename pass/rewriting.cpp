@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriting.h"
+
+#include "library/batch.h"
+
+#include "llvm/IR/Module.h"
+
+#include <cstddef>
+
+namespace sennit::pass {
+
+using namespace llvm;
+
+Rewriting::Rewriting(Function &function, const CallInst &first, bool compares)
+    : module_(*function.getParent()), builder_(function.getContext()) {
+    BasicBlock &entry = function.getEntryBlock();
+    builder_.SetInsertPoint(&entry, entry.getFirstInsertionPt());
+    AllocaInst *memory =
+        builder_.CreateAlloca(ArrayType::get(builder_.getInt8Ty(), sizeof(sennit_pass_batch)));
+    memory->setAlignment(Align(alignof(sennit_pass_batch)));
+    memory->setName("sennit.batch");
+    batch_ = memory;
+    const bool wide = first.getArgOperand(PointToPoint::kCommunicator)->getType()->isPointerTy();
+    const auto set = [&](std::size_t at, bool value) {
+        builder_.CreateStore(builder_.getInt32(value),
+                             builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), batch_, at));
+    };
+    set(offsetof(sennit_pass_batch, under_way), false);
+    set(offsetof(sennit_pass_batch, statuses), false);
+    set(offsetof(sennit_pass_batch, compares), compares);
+    set(offsetof(sennit_pass_batch, wide), wide);
+}
+
+void Rewriting::finish(Instruction &before) {
+    builder_.SetInsertPoint(&before);
+    call("sennit_pass_finish", {batch_}, before.getDebugLoc());
+}
+
+void Rewriting::ask(const Touch &touch) {
+    builder_.SetInsertPoint(touch.instruction);
+    Value *bytes = touch.bytes
+                       ? builder_.CreateZExtOrTrunc(touch.bytes, builder_.getInt64Ty())
+                       : builder_.getInt64(
+                             module_.getDataLayout().getTypeStoreSize(touch.type).getFixedValue());
+    call("sennit_pass_touch", {batch_, touch.memory, bytes, builder_.getInt32(touch.writes)},
+         touch.instruction->getDebugLoc());
+}
+
+void Rewriting::ask(Instruction &before, const Touch &touch, Value *memory, Value *bytes,
+                    ArrayRef<Rounds> loops) {
+    builder_.SetInsertPoint(&before);
+    SmallVector<Value *, 10> arguments = {batch_, memory, bytes, builder_.getInt32(touch.writes)};
+    for (std::size_t i = 0; i < kMostLoops; ++i) {
+        arguments.push_back(i < loops.size() ? loops[i].stride : builder_.getInt64(0));
+        arguments.push_back(i < loops.size() ? loops[i].rounds : builder_.getInt64(0));
+    }
+    call("sennit_pass_touch_rounds", arguments, touch.instruction->getDebugLoc());
+}
+
+void Rewriting::start(const Operation &operation) {
+    CallInst &from = *operation.call;
+    builder_.SetInsertPoint(&from);
+    SmallVector<Value *, 8> arguments = {batch_};
+    for (unsigned i = 0; i < PointToPoint::kStatus; ++i) {
+        Value *argument = from.getArgOperand(i);
+        const bool handle = i == PointToPoint::kDatatype || i == PointToPoint::kCommunicator;
+        arguments.push_back(!handle ? argument
+                            : argument->getType()->isPointerTy()
+                                ? builder_.CreatePtrToInt(argument, builder_.getInt64Ty())
+                                : builder_.CreateZExt(argument, builder_.getInt64Ty()));
+    }
+    if (operation.receives)
+        arguments.push_back(operation.status ? from.getArgOperand(PointToPoint::kStatus)
+                                             : no_status(from));
+    call(operation.receives ? "sennit_pass_receive" : "sennit_pass_send", arguments,
+         from.getDebugLoc());
+    from.eraseFromParent();
+}
+
+void Rewriting::call(StringRef name, ArrayRef<Value *> arguments, const DebugLoc &where) {
+    SmallVector<Type *, 8> types;
+    for (const Value *argument : arguments)
+        types.push_back(argument->getType());
+    FunctionCallee function = module_.getOrInsertFunction(
+        name, FunctionType::get(builder_.getVoidTy(), types, /*isVarArg=*/false));
+    auto *declared = cast<Function>(function.getCallee());
+    declared->setVisibility(GlobalValue::HiddenVisibility);
+    declared->setDSOLocal(true);
+    builder_.CreateCall(function, arguments)->setDebugLoc(where);
+}
+
+} // namespace sennit::pass

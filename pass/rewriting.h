@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts calls of libsennit-pass.a (library/batch.h) into a function. One batch holds all that is
+// under way in it.
+#pragma once
+
+#include "operations.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace sennit::pass {
+
+// What the rounds of loops touch: they go on from `memory` by `stride` bytes, `rounds` times.
+struct Rounds {
+    llvm::Value *stride, *rounds; // of 64 bits
+};
+
+class Rewriting {
+  public:
+    // `first` is one of the function's operations: of its MPI.
+    Rewriting(llvm::Function &function, const llvm::CallInst &first, bool compares);
+
+    void start(const Operation &operation); // in place of the call
+    void finish(llvm::Instruction &before);
+    void ask(const Touch &touch);
+    // `bytes` of 64 bits at `memory`, and where loops take them: kMostLoops at most.
+    static constexpr std::size_t kMostLoops = 3;
+    void ask(llvm::Instruction &before, const Touch &touch, llvm::Value *memory, llvm::Value *bytes,
+             llvm::ArrayRef<Rounds> loops);
+
+  private:
+    void call(llvm::StringRef name, llvm::ArrayRef<llvm::Value *> arguments,
+              const llvm::DebugLoc &where);
+
+    llvm::Module &module_;
+    llvm::IRBuilder<> builder_;
+    llvm::Value *batch_;
+};
+
+} // namespace sennit::pass
