@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace sennit::balance {
 namespace {
@@ -42,6 +43,18 @@ class Neighbours {
 
 constexpr int kNotPlaced = -1;
 
+// A PE that an object may go to.
+struct Candidate {
+    int pe = 0;
+    double links_s = 0; // to what is elsewhere
+    double bytes = 0;   // of links to what is there
+    double done_s = 0;  // when the PE would be done
+
+    bool operator<(const Candidate &other) const {
+        return std::tuple(done_s, -bytes, pe) < std::tuple(other.done_s, -other.bytes, other.pe);
+    }
+};
+
 } // namespace
 
 std::vector<int> by_falling_load(std::span<const Object> objects) {
@@ -65,31 +78,26 @@ Assignment GreedyComm::assign(const Problem &problem) const {
     const Neighbours neighbours(problem);
     LeastLoaded least(problem);
     for (const int object : by_falling_load(problem.objects)) {
+        const double load = problem.objects[index(object)].load;
         const auto told = neighbours.of(object);
-        const auto cost_s = [&](int pe) {
-            double bytes = 0;
+        const auto candidate = [&](int pe) {
+            Candidate found{.pe = pe};
             for (const Neighbours::End &end : told) {
                 const int there = pe_of[index(end.object)];
-                if (there != kNotPlaced && problem.node_of(there) != problem.node_of(pe))
-                    bytes += end.bytes;
+                if (there == kNotPlaced)
+                    continue;
+                found.links_s += end.bytes * problem.seconds_per_byte_of(pe, there);
+                found.bytes += there == pe ? end.bytes : 0;
             }
-            return bytes * problem.seconds_per_byte;
+            found.done_s = least.after(pe, load) + found.links_s;
+            return found;
         };
-        const double load = problem.objects[index(object)].load;
-        int best = least.first();
-        double best_s = least.after(best, load) + cost_s(best);
-        for (const Neighbours::End &end : told) {
-            const int pe = pe_of[index(end.object)];
-            if (pe == kNotPlaced)
-                continue;
-            const double end_s = least.after(pe, load) + cost_s(pe);
-            if (end_s < best_s || (end_s == best_s && pe < best)) {
-                best = pe;
-                best_s = end_s;
-            }
-        }
-        least.put_on(best, load, cost_s(best));
-        pe_of[index(object)] = best;
+        Candidate best = candidate(least.first());
+        for (const Neighbours::End &end : told)
+            if (const int pe = pe_of[index(end.object)]; pe != kNotPlaced)
+                best = std::min(best, candidate(pe));
+        least.put_on(best.pe, load, best.links_s);
+        pe_of[index(object)] = best.pe;
     }
     return pe_of;
 }

@@ -12,11 +12,13 @@ class Greedy final : public Strategy {
     Assignment assign(const Problem &problem) const override;
 };
 
-// What two objects on different nodes tell each other costs both their PEs time. So an object's
-// candidates are the least loaded PE, and the PEs of those it talks to.
+// What two objects on different PEs tell each other costs both PEs time. So an object's candidates
+// are the least loaded PE, and the PEs of those it talks to. Where that makes no difference, it
+// goes to those it tells most.
 class GreedyComm final : public Strategy {
   public:
     Assignment assign(const Problem &problem) const override;
+    bool looks_at_links() const override { return true; }
 };
 
 // Indices of the objects, the heaviest first; of equal ones the first is first.

@@ -2,6 +2,7 @@
 #include "balance/problem.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace sennit::balance {
@@ -27,6 +28,18 @@ std::vector<double> loads_of(const Problem &problem, std::span<const int> pe_of)
     for (std::size_t i = 0; i < pe_of.size(); ++i)
         loads[index(pe_of[i])] += problem.objects[i].load / problem.speed_of(pe_of[i]);
     return loads;
+}
+
+std::vector<double> link_seconds_of(const Problem &problem, std::span<const int> pe_of) {
+    std::vector<double> seconds(index(problem.pes));
+    for (const Link &link : problem.links) {
+        const int a = pe_of[index(link.a)];
+        const int b = pe_of[index(link.b)];
+        const double both = link.bytes * problem.seconds_per_byte_of(a, b);
+        seconds[index(a)] += both;
+        seconds[index(b)] += both;
+    }
+    return seconds;
 }
 
 std::vector<double> node_loads_of(const Problem &problem, std::span<const int> pe_of) {
@@ -56,19 +69,27 @@ Forecast forecast(const Problem &problem, std::span<const int> pe_of, const Cost
     Forecast found;
     const Assignment before = where_they_are(problem);
     const auto slowest = [&](std::span<const int> places) {
-        return greatest(shared ? node_loads_of(problem, places) : loads_of(problem, places));
+        if (shared)
+            return greatest(node_loads_of(problem, places));
+        std::vector<double> step = loads_of(problem, places);
+        const std::vector<double> links = link_seconds_of(problem, places);
+        std::transform(step.begin(), step.end(), links.begin(), step.begin(), std::plus());
+        return greatest(step);
     };
     found.step_before_s = slowest(before);
     found.step_after_s = slowest(pe_of);
     // What leaves and what enters a node go at the same time.
-    std::vector<double> sent(index(problem.nodes()));
+    const auto place = [&](int pe) {
+        return index(problem.moves_in_node ? pe : problem.node_of(pe));
+    };
+    std::vector<double> sent(index(problem.moves_in_node ? problem.pes : problem.nodes()));
     std::vector<double> received(sent.size());
     for (std::size_t i = 0; i < pe_of.size(); ++i) {
         if (pe_of[i] == before[i])
             continue;
         ++found.moves;
-        const std::size_t from = index(problem.node_of(before[i]));
-        const std::size_t to = index(problem.node_of(pe_of[i]));
+        const std::size_t from = place(before[i]);
+        const std::size_t to = place(pe_of[i]);
         if (from == to)
             continue;
         const std::size_t bytes = problem.objects[i].bytes;

@@ -41,12 +41,19 @@ struct Problem {
     std::span<const Position> positions; // of the objects; empty: not known
     int pes = 1;
     int pes_of_node = 1;
-    std::span<const double> speeds;  // of each PE; empty: 1
-    std::span<const double> fixed_s; // seconds a PE is busy with what cannot move; empty: 0
-    std::span<const Link> links;     // empty: not known
-    double seconds_per_byte = 0;     // between two nodes
+    std::span<const double> speeds;      // of each PE; empty: 1
+    std::span<const double> fixed_s;     // seconds a PE is busy with what cannot move; empty: 0
+    std::span<const Link> links;         // empty: not known
+    double seconds_per_byte = 0;         // of links, between two nodes
+    double seconds_per_byte_in_node = 0; // and between two PEs of one
+    bool moves_in_node = false;          // an object that changes its PE only is sent, too
 
     int node_of(int pe) const { return pe / pes_of_node; }
+    double seconds_per_byte_of(int pe, int other) const {
+        return pe == other                     ? 0
+               : node_of(pe) == node_of(other) ? seconds_per_byte_in_node
+                                               : seconds_per_byte;
+    }
     int nodes() const { return (pes + pes_of_node - 1) / pes_of_node; }
     double speed_of(int pe) const { return speeds.empty() ? 1 : speeds[index(pe)]; }
     double fixed_of(int pe) const { return fixed_s.empty() ? 0 : fixed_s[index(pe)]; }
@@ -58,6 +65,8 @@ using Assignment = std::vector<int>;
 Assignment where_they_are(const Problem &problem);
 // Seconds of a step, of each PE.
 std::vector<double> loads_of(const Problem &problem, std::span<const int> pe_of);
+// Seconds of a step that each PE spends on links to other PEs.
+std::vector<double> link_seconds_of(const Problem &problem, std::span<const int> pe_of);
 // Seconds of a step of each node, if its PEs shared the work perfectly.
 std::vector<double> node_loads_of(const Problem &problem, std::span<const int> pe_of);
 
@@ -65,7 +74,8 @@ std::vector<double> node_loads_of(const Problem &problem, std::span<const int> p
 // there is no load at all.
 double imbalance(std::span<const double> loads);
 
-// Is it worth it? What the slowest PE gains in `steps` steps, against what the moves cost. The cost
+// Is it worth it? What the slowest PE gains in `steps` steps, against what the moves cost. Its step
+// is its load, and what its links cost it. The cost
 // is the larger one of the whole and of the node that sends or receives most.
 struct Costs {
     double decide_s = 0;           // to collect loads, to decide, to tell: paid in any case
@@ -77,7 +87,7 @@ struct Forecast {
     double step_after_s = 0;
     double move_s = 0;
     std::size_t moves = 0; // objects that change their PE
-    std::size_t bytes = 0; // that change their node
+    std::size_t bytes = 0; // that are sent
     double gain_s(double steps) const { return (step_before_s - step_after_s) * steps - move_s; }
 };
 // Nodes that share their work (cores go where work is) are judged as a whole: `shared`.

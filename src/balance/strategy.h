@@ -17,6 +17,7 @@ class Strategy {
     Strategy &operator=(const Strategy &) = delete;
     virtual ~Strategy() = default;
     virtual Assignment assign(const Problem &problem) const = 0;
+    virtual bool looks_at_links() const { return false; }
     // Not: it moves objects for the sake of moving them, whatever that costs.
     virtual bool is_for_balance() const { return true; }
 };

@@ -192,6 +192,17 @@ SENNIT_API int sennit_object_load(sennit_objects *set, int object, double second
     return MPI_SUCCESS;
 }
 
+SENNIT_API int sennit_object_traffic(sennit_objects *set, int object, int other, size_t bytes) {
+    if (const char *fault = fault_of(set, object))
+        return wrong("sennit_object_traffic", fault, object);
+    if (!set->set.exists(other))
+        return wrong("sennit_object_traffic: other", "does not exist", other);
+    return guarded("sennit_object_traffic", [&] {
+        set->set.traffic().add(object, other, bytes);
+        return MPI_SUCCESS;
+    });
+}
+
 SENNIT_API int sennit_objects_speed(sennit_objects *set, double speed) {
     if (!(speed > 0 && std::isfinite(speed))) {
         warn("sennit_objects_speed: %g is no speed", speed);
@@ -212,6 +223,7 @@ SENNIT_API int sennit_object_send(sennit_objects *set, int from, int to, int tag
         return MPI_ERR_TAG;
     }
     return guarded("sennit_object_send", [&] {
+        set->set.traffic().add(from, to, bytes);
         return set->set.mailbox().send(set->set.rank_of(to),
                                        Message({from, to, tag}, buffer, bytes));
     });

@@ -17,6 +17,8 @@ using balance::index;
 
 // What a call gains lasts about so long, in calls: loads change, but not at once.
 constexpr double kHorizon = 4;
+// Within a node a message is copied once or twice, and no network is in the way.
+constexpr double kInNode = 0.25;
 constexpr std::size_t kPart = std::size_t{1} << 30; // of MPI's counts
 constexpr int kHeaderTag = 2;
 constexpr int kDataTag = 3;
@@ -205,6 +207,11 @@ Set::Answer Set::decide(sennit_balance_info &info) {
     const bool root = rank_ == 0;
     const std::vector<Row> rows = gather<Row>(mine, comm_, ranks_, root);
     const std::vector<double> speeds = gather<double>({&speed_, 1}, comm_, ranks_, root);
+    std::vector<Told> told = traffic_.take();
+    if (strategy_->looks_at_links())
+        told = gather<Told>(told, comm_, ranks_, root);
+    else
+        told.clear();
     Answer answer;
     if (root) {
         std::vector<balance::Object> objects(rank_of_.size());
@@ -220,13 +227,19 @@ Set::Answer Set::decide(sennit_balance_info &info) {
         problem.pes = ranks_;
         problem.pes_of_node = ranks_of_node_;
         problem.speeds = speeds;
+        problem.moves_in_node = true; // a rank has memory of its own
+        std::vector<balance::Link> links;
+        links.reserve(told.size());
+        for (const Told &one : told)
+            links.push_back({one.a, one.b, static_cast<double>(one.bytes)});
+        problem.links = links;
+        problem.seconds_per_byte = costs_.seconds_per_byte;
+        problem.seconds_per_byte_in_node = kInNode * costs_.seconds_per_byte;
         const balance::Assignment now = balance::where_they_are(problem);
         const balance::Assignment pe_of = strategy_->assign(problem);
         info.imbalance = balance::imbalance(balance::loads_of(problem, now));
         info.node_imbalance = balance::imbalance(balance::node_loads_of(problem, now));
         info.promised = balance::imbalance(balance::loads_of(problem, pe_of));
-        // What does not leave its node is copied, too: a rank has memory of its own.
-        problem.pes_of_node = 1;
         const balance::Forecast found = balance::forecast(problem, pe_of, costs_, false);
         answer.predicted_move_s = found.move_s;
         info.declined =

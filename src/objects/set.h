@@ -9,6 +9,7 @@
 #include "balance/strategy.h"
 #include "objects/mailbox.h"
 #include "objects/meter.h"
+#include "objects/traffic.h"
 #include "sennit_balance.h"
 
 #include <atomic>
@@ -54,6 +55,7 @@ class Set {
 
     Meter &meter() { return meter_; }
     Mailbox &mailbox() { return mailbox_; }
+    Traffic &traffic() { return traffic_; }
 
     int balance(sennit_balance_info &info);
 
@@ -85,6 +87,7 @@ class Set {
     // What moves have cost so far, for the next forecast.
     balance::Costs costs_{0, 20e-6, 0.5e-9};
     Meter meter_;
+    Traffic traffic_;
     Mailbox mailbox_;
 };
 

@@ -151,6 +151,45 @@ TEST(Balance, GreedyCommKeepsTogetherWhoTalks) {
     EXPECT_DOUBLE_EQ(slowest(problem, assigned("greedycomm", problem)), 4);
 }
 
+TEST(Balance, GreedyCommPutsAnObjectOfEqualLoadWhereItTalks) {
+    // Object i talks to 7 - i, and greedy puts no such two together.
+    const std::vector<Object> objects(8, Object{1, 0, 0});
+    std::vector<Link> links;
+    for (const int i : {0, 1, 2, 3})
+        links.push_back({i, 7 - i, 10});
+    Problem problem = problem_of(objects, 4, 2);
+    problem.links = links;
+    const auto apart = [&](const Assignment &pe_of) {
+        return std::count_if(links.begin(), links.end(), [&](const Link &link) {
+            return pe_of[static_cast<std::size_t>(link.a)] !=
+                   pe_of[static_cast<std::size_t>(link.b)];
+        });
+    };
+    EXPECT_EQ(apart(assigned("greedy", problem)), 4);
+    EXPECT_EQ(apart(assigned("greedycomm", problem)), 0);
+    // Nothing is too dear to be apart, if the load is not.
+    problem.seconds_per_byte = 0.01;
+    problem.seconds_per_byte_in_node = 0.001;
+    EXPECT_EQ(apart(assigned("greedycomm", problem)), 0);
+    EXPECT_DOUBLE_EQ(slowest(problem, assigned("greedycomm", problem)), 2);
+}
+
+TEST(Balance, ForecastCountsLinksAndWhatMovesWithinANode) {
+    const std::vector<Object> objects{{1, 0, 100}, {1, 1, 100}, {1, 2, 100}};
+    const std::vector<Link> links{{0, 1, 10}, {1, 2, 10}};
+    Problem problem = problem_of(objects, 4, 2);
+    problem.links = links;
+    problem.seconds_per_byte = 0.5;
+    problem.seconds_per_byte_in_node = 0.1;
+    const Assignment to{0, 1, 3};
+    const Costs costs{0, 1, 0.01};
+    EXPECT_DOUBLE_EQ(forecast(problem, to, costs, false).step_before_s, 1 + 1 + 5);
+    EXPECT_EQ(forecast(problem, to, costs, false).bytes, 0U);
+    problem.moves_in_node = true;
+    EXPECT_EQ(forecast(problem, to, costs, false).bytes, 100U);
+    EXPECT_DOUBLE_EQ(forecast(problem, to, costs, false).move_s, 2);
+}
+
 TEST(Balance, RefineMovesNothingThatIsInBalance) {
     std::vector<Object> objects;
     for (int i = 0; i < 64; ++i)

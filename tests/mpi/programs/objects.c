@@ -170,6 +170,35 @@ static void loads_are_balanced(void) {
     CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
 }
 
+/* Objects of equal loads are put with whom they talk to, whether they talk by messages or the program
+ * says so. Object i talks to the one as far from the end; greedy puts no such two together. */
+static void talkers_are_together(const char *strategy, int by_messages) {
+    sennit_objects *set = make(cyclic);
+    CHECK(sennit_balance_strategy(set, strategy) == MPI_SUCCESS);
+    static char bytes[100000];
+    for (int i = 0; i < objects; ++i) {
+        const int other = objects - 1 - i;
+        if (sennit_object_rank(set, i) != rank)
+            continue;
+        CHECK(sennit_object_load(set, i, 10) == MPI_SUCCESS);
+        CHECK((by_messages ? sennit_object_send(set, i, other, 0, bytes, sizeof bytes)
+                           : sennit_object_traffic(set, i, other, 4000000000u)) == MPI_SUCCESS);
+    }
+    sennit_balance_info info;
+    CHECK(sennit_balance(set, &info) == MPI_SUCCESS);
+    CHECK(fabs(info.promised) < 1e-9);
+    int apart = 0;
+    for (int i = 0; i < objects / 2; ++i)
+        apart += sennit_object_rank(set, i) != sennit_object_rank(set, objects - 1 - i);
+    const int comm_aware = strcmp(strategy, "greedycomm") == 0;
+    CHECK(apart == (comm_aware || ranks == 1 ? 0 : objects / 2));
+    CHECK(comm_aware || info.moved == 0);
+    /* A period later nobody has said anything, and all stay. */
+    CHECK(sennit_balance(set, &info) == MPI_SUCCESS && info.moved == 0);
+    check_all(set);
+    CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
+}
+
 static void work_for(double seconds) {
     struct timespec start, now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
@@ -280,6 +309,7 @@ static void mistakes(void) {
     CHECK(sennit_objects_add(set, 0, one) == MPI_SUCCESS); /* on every rank, and 1 on none */
     CHECK(sennit_objects_commit(set) == MPI_ERR_ARG);
     CHECK(sennit_balance_strategy(set, "greedyy") == MPI_ERR_ARG);
+    CHECK(sennit_object_traffic(set, 0, 2, 1) == MPI_ERR_ARG);
     CHECK(sennit_object_end(set, 0) == MPI_ERR_ARG);
     CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
     CHECK(sennit_objects_free(&set) == MPI_ERR_ARG);
@@ -305,6 +335,9 @@ int main(int argc, char **argv) {
     const int rounds = argc > 1 ? atoi(argv[1]) : 650; /* x 16 objects: 10,000 moves */
     moves_with_messages_under_way(rounds);
     loads_are_balanced();
+    talkers_are_together("greedy", 0);
+    talkers_are_together("greedycomm", 0);
+    talkers_are_together("greedycomm", 1);
     work_is_measured();
     what_cannot_move_stays();
     ranges_of_memory();

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many bytes objects have told each other since sennit_balance(): what it sends, and what the
+// program says. Counted on the rank of the sender.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace sennit::objects {
+
+// Between two objects, in either direction.
+struct Told {
+    int a;
+    int b;
+    std::uint64_t bytes;
+};
+
+// Any thread.
+class Traffic {
+  public:
+    void add(int object, int other, std::uint64_t bytes);
+    // All, in the order of the objects; counting begins anew.
+    std::vector<Told> take();
+
+  private:
+    std::mutex lock_;
+    std::unordered_map<std::uint64_t, std::uint64_t> bytes_; // by both objects
+};
+
+} // namespace sennit::objects
