@@ -28,7 +28,7 @@ if(TARGET sennit-simgrid)
     install(TARGETS sennit-simgrid RUNTIME DESTINATION lib/sennit)
 endif()
 install(DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/omp DESTINATION lib/sennit)
-install(DIRECTORY include/ DESTINATION include/sennit FILES_MATCHING PATTERN *.h)
+install(DIRECTORY include/ DESTINATION include/sennit FILES_MATCHING PATTERN *.h PATTERN *.f90)
 install(FILES ${CMAKE_BINARY_DIR}/share/sennit/gdb/sennit.py DESTINATION share/sennit/gdb)
 install(FILES LICENSE README.md DESTINATION share/doc/sennit)
 install(DIRECTORY docs DESTINATION share/doc/sennit)
@@ -47,7 +47,7 @@ Version: ${PROJECT_VERSION}
 Requires: ${requires}
 Cflags: -I\${includedir}
 Libs: -L\${libdir} -l${library}
-")
+${ARGN}")
     install(FILES ${file} DESTINATION lib/pkgconfig)
 endfunction()
 sennit_install_pc(sennit sennit-omp "" "OpenMP runtime whose tasks may be suspended: sennit.h, alpi.h")
@@ -56,5 +56,6 @@ foreach(mpi ${SENNIT_MPIS})
     sennit_install_pc(sennit-${mpi} sennit-${mpi} ""
         "TAMPI, MPIX_Detach and MPIX_Continue for ${mpi}; link it in front of MPI")
     sennit_install_pc(sennit-balance-${mpi} sennit-balance-${mpi} ""
-        "Objects that move between the ranks of an MPI program, for ${mpi}: sennit_balance.h")
+        "Objects that move between the ranks of an MPI program, for ${mpi}: sennit_balance.h"
+        "fortran=\${includedir}/sennit_objects.f90\n")
 endforeach()

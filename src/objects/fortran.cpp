@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What include/sennit_objects.f90 cannot call as it is in C: Fortran's communicators are numbers.
+#include "sennit_balance.h"
+
+#define SENNIT_API extern "C" [[gnu::visibility("default")]]
+
+SENNIT_API int sennit_objects_create_f(MPI_Fint comm, int count, const sennit_object_type *type,
+                                       sennit_objects **set) {
+    return sennit_objects_create(MPI_Comm_f2c(comm), count, type, set);
+}
+
+SENNIT_API int sennit_objects_create_memory_f(MPI_Fint comm, int count, sennit_objects **set) {
+    return sennit_objects_create(MPI_Comm_f2c(comm), count, SENNIT_OBJECT_MEMORY, set);
+}
