@@ -19,11 +19,14 @@ struct Header {
     std::uint32_t slots;
 };
 
+constexpr int kMostAssemblies = 8;
+
 struct Layout {
     Header header;
     PoolSettings pool;
     Memory memory;
     CoreTable cores;
+    Assembly assemblies[kMostAssemblies];
     std::atomic<std::int32_t> slots_end;
     Slot slots[kMostSlots];
 };
@@ -113,6 +116,36 @@ PoolSettings &Board::pool() {
 
 Memory &Board::policy_memory() {
     return layout(segment_).memory;
+}
+
+Assembly &Board::assembly(int number) {
+    return layout(segment_).assemblies[number];
+}
+
+int Board::number_of(const Assembly &assembly) {
+    return static_cast<int>(&assembly - layout(segment_).assemblies);
+}
+
+bool Board::is_there(std::uint64_t job) {
+    bool found = false;
+    each([&](int, const Slot &slot) {
+        found = found || slot.job.load(std::memory_order_relaxed) == job;
+    });
+    return found;
+}
+
+// A job that nobody is left of does not come back: who sees that may claim its place.
+Assembly *Board::claim_assembly(std::uint64_t job) {
+    for (const bool swept : {false, true}) {
+        if (swept)
+            sweep();
+        for (Assembly &assembly : layout(segment_).assemblies) {
+            const std::uint64_t before = assembly.job();
+            if ((before == 0 || (swept && !is_there(before))) && assembly.claim(before, job))
+                return &assembly;
+        }
+    }
+    return nullptr;
 }
 
 // What this process has left that ran another program before.

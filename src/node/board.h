@@ -9,9 +9,12 @@
 // Beside the slots it has the table of cores (core_table.h), and the settings of a pool: a board
 // that somebody has named and keeps open, so that programs started at any time meet on it.
 //
+// It also has some places where the ranks of a job meet (assembly.h).
+//
 // There is no lock on the board. Who dies while it does something leaves a slot that is swept.
 #pragma once
 
+#include "node/assembly.h"
 #include "node/bell.h"
 #include "node/core_table.h"
 #include "node/identity.h"
@@ -100,9 +103,16 @@ class Board {
     PoolSettings &pool();
     Memory &policy_memory();
 
+    // A place for a job to meet at, for its process that asks; null: all are taken by jobs that
+    // live. The process has a slot. It gives the place back by Assembly::release().
+    Assembly *claim_assembly(std::uint64_t job);
+    Assembly &assembly(int number);
+    int number_of(const Assembly &assembly);
+
   private:
     void clear(Slot &slot);
     void forget_past();
+    bool is_there(std::uint64_t job);
     Segment segment_;
 };
 

@@ -25,13 +25,14 @@ failures = []
 
 
 class Job:
-    def __init__(self, options, ranks, *arguments, doorbells=None, board=None, cores=None):
+    def __init__(self, options, ranks, *arguments, doorbells=None, board=None, cores=None, together=False):
         environment = {name: value for name, value in os.environ.items()
                        if name not in ("SENNIT_DOORBELLS", "SENNIT_BOARD", "OMP_NUM_THREADS")}
         if doorbells:
             environment["SENNIT_DOORBELLS"] = doorbells
         if board:
             environment["SENNIT_BOARD"] = str(board)
+        environment["SENNIT_NODE_COLLECTIVES"] = "on" if together else "off"
         line = [options.sennit, "run", "--mpi", options.mpi, "-n", str(ranks), "--threads", "1", options.program,
                 *arguments]
         if cores is not None:
@@ -93,6 +94,15 @@ def main():
         check(job.code == 0 and len(shares(job)) == 2 and max(shares(job)) < IDLE,
               f"ranks that wait inside of MPI take less than {IDLE} of a core", job)
 
+        # The same with small collectives in shared memory.
+        jobs = [Job(options, 6, "all", board=board, doorbells="on", together=True) for _ in range(2)]
+        for job in jobs:
+            job.end()
+            check(job.code == 0 and job.errors == "", "every call, two jobs at once, in shared memory", job)
+        job = Job(options, 3, "meet", str(WAIT), board=board, cores=first_core(), together=True).end()
+        check(job.code == 0 and len(shares(job)) == 2 and max(shares(job)) < IDLE,
+              f"ranks that wait for a barrier take less than {IDLE} of a core", job)
+
         # Without bells, by timers alone.
         missing = pathlib.Path(folder) / "missing" / "board"
         job = Job(options, 4, "all", board=missing, doorbells="on").end()
@@ -114,6 +124,10 @@ def main():
         job = Job(options, 3, "kill", board=board, doorbells="on").end()
         check(job.code != 0, "a job whose rank is killed fails", job)
         check(not board.exists(), "nothing is left of it", job)
+        for case in ("kill", "leave"):
+            job = Job(options, 3, case, board=board, doorbells="on", together=True).end()
+            check(job.code != 0, f"a job whose rank ends in a barrier fails: {case}", job)
+            check(not board.exists(), f"nothing is left of it: {case}", job)
     return 1 if failures else 0
 
 

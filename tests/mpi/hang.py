@@ -177,6 +177,10 @@ def run_cases(options):
               r"in rank 1, which is in MPI_Finalize\n", settings=crowd)
     explained(options, "missing_barrier",
               r"MPI_Barrier on MPI_COMM_WORLD: not called by rank 1\n", settings=crowd)
+    together = crowd | {"SENNIT_NODE_COLLECTIVES": "on"}
+    explained(options, "missing_barrier",
+              r"MPI_Barrier on MPI_COMM_WORLD: not called by rank 1\n", settings=together)
+    silent(options, "long_collective", together)
     silent(options, "long_message", crowd)
     silent(options, "slow_sender", crowd)
     silent(options, "openmp_first", {"SENNIT_HANG_GRACE": "8"})

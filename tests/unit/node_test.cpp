@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -346,6 +347,91 @@ TEST(Bell, RingsWithoutSleepersCostNoCall) {
     EXPECT_FALSE(bell.ring()) << "one ring is enough";
     EXPECT_TRUE(bell.sleep(seen, 60'000'000'000)) << "it has rung since";
     EXPECT_FALSE(bell.sleep(bell.arm(), 1000));
+}
+
+// ---- where ranks meet ---------------------------------------------------------------------------
+
+TEST_F(Node, APlaceToMeetIsForOneJob) {
+    const auto board = open();
+    ASSERT_NE(board->join(7, member(0)), nullptr);
+    ASSERT_NE(board->join(8, member(0)), nullptr);
+    Assembly *const one = board->claim_assembly(7);
+    Assembly *const two = board->claim_assembly(8);
+    ASSERT_NE(one, nullptr);
+    ASSERT_NE(two, nullptr);
+    EXPECT_NE(one, two);
+    EXPECT_EQ(&board->assembly(board->number_of(*two)), two);
+    one->release();
+    EXPECT_EQ(board->claim_assembly(8), one);
+    board->close();
+}
+
+TEST_F(Node, PlacesOfJobsThatLiveAreKeptAndThoseOfTheDeadAreNot) {
+    const auto board = open();
+    ASSERT_NE(board->join(8, member(0)), nullptr);
+    const auto dead = [&](std::uint64_t job) {
+        return std::make_unique<Process>([&, job] {
+            Board theirs;
+            Reason reason;
+            return theirs.open(path_.c_str(), reason) && theirs.join(job, member(0)) &&
+                   theirs.claim_assembly(job);
+        });
+    };
+    const auto other = dead(7);
+    int claimed = 1;
+    while (board->claim_assembly(8))
+        ASSERT_LT(++claimed, 1000);
+    Assembly *theirs = nullptr;
+    for (int i = 0; i < claimed; ++i)
+        if (board->assembly(i).job() == 7)
+            theirs = &board->assembly(i);
+    other->kill_it();
+    EXPECT_EQ(board->claim_assembly(8), theirs);
+    EXPECT_EQ(board->claim_assembly(8), nullptr);
+    board->close();
+}
+
+// Each member's part is one of a few bytes; the last one adds them up.
+TEST(Assembly, StressEveryCallHasItsOwnResult) {
+    constexpr int members = 4;
+    constexpr std::uint32_t calls = 20'000;
+    const auto assembly = std::make_unique<Assembly>();
+    assembly->begin(members);
+    Bell bells[members];
+    const auto take_part = [&](int me) {
+        for (std::uint32_t call = 1; call <= calls; ++call) {
+            const std::uint32_t mine = call * 7 + static_cast<std::uint32_t>(me);
+            std::memcpy(assembly->part(me), &mine, sizeof mine);
+            if (assembly->come(me, call, 5)) {
+                std::uint32_t sum = 0;
+                for (int i = 0; i < members; ++i) {
+                    std::uint32_t part = 0;
+                    std::memcpy(&part, assembly->part(i), sizeof part);
+                    sum += part;
+                    ASSERT_TRUE(assembly->has_come(i, call));
+                    ASSERT_EQ(assembly->call_of(i), 5U);
+                }
+                std::memcpy(assembly->result(), &sum, sizeof sum);
+                assembly->end(call);
+                for (Bell &bell : bells)
+                    bell.ring();
+            }
+            while (!assembly->is_over(call)) {
+                const std::uint32_t seen = bells[me].arm();
+                if (!assembly->is_over(call))
+                    bells[me].sleep(seen, 60'000'000'000);
+            }
+            std::uint32_t sum = 0;
+            std::memcpy(&sum, assembly->result(), sizeof sum);
+            ASSERT_EQ(sum, members * call * 7 + 6);
+        }
+    };
+    std::vector<std::thread> threads;
+    threads.reserve(members);
+    for (int me = 0; me < members; ++me)
+        threads.emplace_back(take_part, me);
+    for (std::thread &thread : threads)
+        thread.join();
 }
 
 } // namespace

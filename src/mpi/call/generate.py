@@ -90,6 +90,7 @@ class Wrapper:
         self.describe_test()
         self.describe_twin()
         self.describe_rings()
+        self.describe_assembled()
         template = self.template()
         if self.is_behind:
             template += templates.POST
@@ -233,6 +234,14 @@ class Wrapper:
         if self.kind == "poll" and self.of_requests:
             fields["all"] = "true" if self.name == "Waitall" else "false"
             fields["statuses"] = next(n for n in self.names if "status" in n)
+
+    def describe_assembled(self):
+        """See crowd/assembled.h."""
+        self.fields["assembled"] = {
+            "Barrier": "if (crowded && g_assembled.takes(comm))\n        return assemble(operation, {});",
+            "Allreduce": "if (Reduction reduction{sendbuf, recvbuf, count, datatype, op};\n"
+                         "        crowded && g_assembled.takes(comm, reduction))\n"
+                         "        return assemble(operation, reduction);"}.get(self.call["name"], "")
 
     def describe_rings(self):
         """Who has to look: see crowd/neighbours.h."""

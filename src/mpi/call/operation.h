@@ -28,6 +28,7 @@ struct Operation {
     const Operation *receives = nullptr; // beside what it sends, and started before
     std::uintptr_t type = 0;             // of a message: its datatype
     std::int64_t bytes = -1; // its length, known only where ranks outnumber cores (crowd/length.h)
+    bool assembled = false;  // a collective without messages (crowd/assembled.h)
 };
 
 inline std::uint64_t group_of(Object object) {

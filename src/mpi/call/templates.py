@@ -8,6 +8,7 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/call/blocked_mark.h"
 #include "mpi/call/table.h"
 #include "mpi/chaos/chaos.h"
+#include "mpi/engine/assemble.h"
 #include "mpi/engine/attempt.h"
 #include "mpi/engine/delegate.h"
 #include "mpi/engine/engine.h"
@@ -109,6 +110,7 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
         return start_and_stay(operation, start);
     if (const int error = g_chaos.failure(operation))
         return error;
+    {assembled}
     return form == CollectiveForm::delegated ? delegate(operation, blocking)
                                              : start_and_wait(operation, {status}, start);
 }}

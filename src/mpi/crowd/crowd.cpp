@@ -6,6 +6,7 @@
 #include "mpi/call/meet.h"
 #include "mpi/call/private_comm.h"
 #include "mpi/call/runtime.h"
+#include "mpi/crowd/assembled.h"
 #include "mpi/crowd/hop.h"
 #include "mpi/crowd/neighbours.h"
 #include "mpi/crowd/vigil.h"
@@ -111,6 +112,29 @@ bool has_teams(std::uint64_t job) {
     return found;
 }
 
+// Small collectives without messages, if all ranks can have them so; all take part.
+void begin_assembly(std::uint64_t job, int rank, int size) {
+    constexpr std::uint64_t cannot = ~std::uint64_t{0};
+    const bool can = options::read_choice<NodeCollectiveChoice>(options::node_collectives) ==
+                         NodeCollectiveChoice::on &&
+                     g_own && g_neighbours.all_have_bells() && size <= node::Assembly::kMostMembers;
+    node::Assembly *claimed = nullptr;
+    if (can && rank == 0 && (claimed = g_board.claim_assembly(job)))
+        claimed->begin(size);
+    // Its number from 1: all learn it, or that one rank cannot. The messages order what begin() has
+    // written before what others do there.
+    const std::uint64_t found =
+        greatest_of_all(!can      ? cannot
+                        : claimed ? static_cast<std::uint64_t>(g_board.number_of(*claimed)) + 1
+                                  : 0);
+    if (found == 0 || found == cannot) {
+        if (claimed)
+            claimed->release();
+        return;
+    }
+    g_assembled.begin(g_board, g_board.assembly(static_cast<int>(found - 1)), rank, g_comm);
+}
+
 } // namespace
 
 void begin_crowd() {
@@ -159,6 +183,7 @@ void begin_crowd() {
         sleep_on(g_own->bell.words());
         pthread_atfork(nullptr, nullptr, [] {
             g_neighbours.after_fork_in_child();
+            g_assembled.after_fork_in_child();
             g_board.abandon();
         });
     }
@@ -166,6 +191,7 @@ void begin_crowd() {
         g_neighbours.share_cores(true);
         share_cores(g_board.memory(), g_board.number_of(*g_own));
     }
+    begin_assembly(job, rank, size);
     attend_to(kCrowd);
 }
 
@@ -190,6 +216,7 @@ void end_crowd() {
 // A rank that is not as far may still ring: the next holder of the slot looks once in vain.
 void leave_board() {
     if (g_own) {
+        g_assembled.end();
         sleep_on(nullptr);
         share_cores(nullptr, 0);
         g_neighbours.share_cores(false);

@@ -181,6 +181,11 @@ void Neighbours::ring_all() {
             ring_slot(world_->slots[rank]);
 }
 
+void Neighbours::ring_own() {
+    if (world_)
+        ring_slot(world_->slots[world_->own]);
+}
+
 void Neighbours::note(MPI_Comm comm, int peer, std::int64_t bytes) {
     note_slot(slot_of(comm, peer), bytes);
 }
@@ -199,11 +204,11 @@ void Neighbours::ring_for(const Operation &operation) {
         return;
     const bool collective = operation.turn.kind == Object::Kind::communicator;
     const bool message = operation.object.kind == Object::Kind::communicator;
-    if (collective)
+    if (collective && !operation.assembled)
         ring_partners(handle_from<MPI_Comm>(operation.object.handle), operation.peer);
     else if (message && operation.bytes >= kMaybeLong)
         ring(handle_from<MPI_Comm>(operation.object.handle), operation.peer);
-    if (message && operation.bytes < kMaybeLong)
+    if (message && !operation.assembled && operation.bytes < kMaybeLong)
         return;
     for (std::atomic<std::uint32_t> &entry : recent_) {
         const std::uint32_t value = entry.load(std::memory_order_relaxed);

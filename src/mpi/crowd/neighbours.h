@@ -57,6 +57,8 @@ class Neighbours {
     void ring_partners(MPI_Comm comm, int root);
     // Somebody on this node may have to do something: nobody knows who.
     void ring_all();
+    // Another thread of this rank.
+    void ring_own();
     // A long message to or from that rank is under way.
     void note(MPI_Comm comm, int peer, std::int64_t bytes);
     // For later: the slot of that rank, or -1; what ring() and note() do then.

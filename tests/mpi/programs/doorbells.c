@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * More ranks than cores: every kind of call that waits, outside of tasks. And how much processor
  * time a rank takes that waits.
- * usage: doorbells all|wait SECONDS|fence SECONDS|kill */
+ * usage: doorbells all|wait SECONDS|fence SECONDS|meet SECONDS|kill|leave */
 #include "check.h"
 
 #include <signal.h>
@@ -196,6 +196,16 @@ static void receive_late(double seconds) {
     }
 }
 
+/* The same, for it to come to a barrier. */
+static void meet_late(double seconds) {
+    begin_wait();
+    if (rank == ranks - 1)
+        usleep((useconds_t)(seconds * 1e6));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank != ranks - 1)
+        end_wait(seconds);
+}
+
 /* The same, in a call that has no non-blocking form. */
 static void fence_late(double seconds) {
     int memory = -1, value = rank;
@@ -238,8 +248,12 @@ int main(int argc, char **argv) {
         receive_late(atof(argv[2]));
     } else if (argc > 2 && strcmp(argv[1], "fence") == 0) {
         fence_late(atof(argv[2]));
-    } else if (argc > 1 && strcmp(argv[1], "kill") == 0) {
+    } else if (argc > 2 && strcmp(argv[1], "meet") == 0) {
+        meet_late(atof(argv[2]));
+    } else if (argc > 1 && (strcmp(argv[1], "kill") == 0 || strcmp(argv[1], "leave") == 0)) {
         MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0 && strcmp(argv[1], "leave") == 0)
+            _exit(0); /* without MPI_Finalize: not every launcher ends the job */
         if (rank == 0)
             raise(SIGKILL);
         MPI_Barrier(MPI_COMM_WORLD);

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/crowd/assembled.h"
+
+#include "base/clock.h"
+#include "base/last_words.h"
+#include "mpi/call/bare.h"
+#include "mpi/crowd/neighbours.h"
+#include "node/identity.h"
+
+#include <cstdio>
+#include <cstring>
+
+namespace sennit::mpi {
+
+constinit Assembled g_assembled;
+
+namespace {
+
+[[noreturn]] void abort_job() {
+    static constexpr auto abort = SENNIT_BARE(Abort);
+    let_last_words_through();
+    abort(MPI_COMM_WORLD, 1);
+    __builtin_trap(); // it does not return
+}
+
+} // namespace
+
+void Assembled::begin(node::Board &board, node::Assembly &assembly, int rank, MPI_Comm comm) {
+    Reduction::learn_types();
+    board_ = &board;
+    rank_ = rank;
+    comm_ = comm;
+    assembly_ = &assembly;
+}
+
+void Assembled::end() {
+    if (assembly_ && rank_ == 0) // who has claimed it
+        assembly_->release();
+    assembly_ = nullptr;
+}
+
+// Others may be in the midst of a message to or from this rank, or of a one-sided call: MPI goes on
+// with them in any of its calls. No message comes to this communicator.
+void Assembled::look_for_messages() const {
+    static constexpr auto probe = SENNIT_BARE(Iprobe);
+    int flag = 0;
+    probe(MPI_ANY_SOURCE, 0, comm_, &flag, MPI_STATUS_IGNORE);
+}
+
+// By the last rank to come. MPI, with messages, would hang or worse.
+void Assembled::compare_calls(std::uint32_t own) const {
+    for (int rank = 0; rank < assembly_->members(); ++rank) {
+        const std::uint32_t other = assembly_->call_of(rank);
+        if (other == own)
+            continue;
+        const auto name = [](std::uint32_t call) {
+            return call == 0 ? "MPI_Barrier" : "MPI_Allreduce";
+        };
+        std::fprintf(
+            stderr,
+            "sennit: on MPI_COMM_WORLD rank %d calls %s (%zu bytes) where rank %d calls %s "
+            "(%zu bytes)%s; all its ranks must make the same calls in the same order\n",
+            rank_, name(own), Reduction::bytes_of(own), rank, name(other),
+            Reduction::bytes_of(other),
+            Reduction::bytes_of(own) == Reduction::bytes_of(other) ? " with another operation"
+                                                                   : "");
+        abort_job();
+    }
+}
+
+// By the last rank to come: part 0 op part 1, that op part 2, and so on.
+void Assembled::put_together(const Reduction &reduction) const {
+    const int members = assembly_->members();
+    for (int i = 1; i < members; ++i)
+        if (!reduction.combine(assembly_->part(i - 1), assembly_->part(i))) {
+            std::fputs("sennit: MPI_Reduce_local refuses what MPI_Allreduce allows; set "
+                       "SENNIT_NODE_COLLECTIVES=off\n",
+                       stderr);
+            abort_job();
+        }
+    std::memcpy(assembly_->result(), assembly_->part(members - 1), reduction.bytes);
+}
+
+// A rank that has ended never comes. MPI's launchers end the job when they see that; not all do,
+// nor in all cases.
+void Assembled::look_for_dead(const char *name, std::uint32_t number) const {
+    for (int rank = 0; rank < assembly_->members(); ++rank) {
+        const int slot = g_neighbours.slot_of(MPI_COMM_WORLD, rank);
+        if (slot < 0 || rank == rank_ || assembly_->has_come(rank, number))
+            continue;
+        const node::Identity holder = board_->slot(slot).holder.load(std::memory_order_relaxed);
+        if (node::is_alive(holder))
+            continue;
+        std::fprintf(stderr,
+                     "sennit: rank %d waits in %s on MPI_COMM_WORLD for rank %d, which has ended "
+                     "without MPI_Finalize\n",
+                     rank_, name, rank);
+        abort_job();
+    }
+}
+
+// ---- one call -----------------------------------------------------------------------------------
+
+// False: an earlier one of this rank is not over.
+bool AssembledCall::come() {
+    // It has counted itself in `next_`, and looks whether the one before is through. That one says
+    // that it is, then looks for who comes after it. All seq_cst: one of them sees the other.
+    if (g_assembled.through_.load(std::memory_order_seq_cst) != number_ - 1)
+        return false;
+    node::Assembly &assembly = *g_assembled.assembly_;
+    if (reduction_.bytes > 0)
+        std::memcpy(assembly.part(g_assembled.rank_), reduction_.own(), reduction_.bytes);
+    has_come_ = true;
+    if (assembly.come(g_assembled.rank_, number_, reduction_.number())) {
+        g_assembled.compare_calls(reduction_.number());
+        if (reduction_.bytes > 0)
+            g_assembled.put_together(reduction_);
+        assembly.end(number_);
+        g_neighbours.ring_all();
+    }
+    return true;
+}
+
+bool AssembledCall::test() {
+    if (!has_come_ && !come()) {
+        look_around();
+        return false;
+    }
+    const node::Assembly &assembly = *g_assembled.assembly_;
+    if (!assembly.is_over(number_)) {
+        look_around();
+        return false;
+    }
+    if (reduction_.bytes > 0)
+        std::memcpy(reduction_.out, g_assembled.assembly_->result(), reduction_.bytes);
+    g_assembled.through_.store(number_, std::memory_order_seq_cst); // pairs with come()
+    if (g_assembled.next_.load(std::memory_order_seq_cst) != number_)
+        g_neighbours.ring_own();
+    return true;
+}
+
+// The first looks come before the thread rests (Vigil), and are only for who comes just now.
+void AssembledCall::look_around() {
+    constexpr unsigned brief = 2;
+    constexpr unsigned looks_a_clock = 64;
+    constexpr std::int64_t second = 1'000'000'000;
+    if (++looks_ <= brief)
+        return;
+    g_assembled.look_for_messages();
+    if (looks_ % looks_a_clock != 0)
+        return;
+    const std::int64_t now = monotonic_ns();
+    if (looked_for_dead_ns_ != 0 && now - looked_for_dead_ns_ > second) {
+        g_assembled.look_for_dead(name_, number_);
+        looked_for_dead_ns_ = now;
+    }
+    if (looked_for_dead_ns_ == 0)
+        looked_for_dead_ns_ = now;
+}
+
+} // namespace sennit::mpi

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Small collective calls on MPI_COMM_WORLD: every operation with every datatype, in place, around
+ * 256 bytes, between messages and other collectives, in tasks, with errors, and right before the
+ * end. Where they are made in shared memory (SENNIT_NODE_COLLECTIVES), sums also have their order.
+ * usage: assembled [mixed] */
+#include "check.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { MOST = 64, LONG = 1 << 20 };
+static MPI_Comm twin; /* of MPI_COMM_WORLD: calls on it are MPI's own */
+
+typedef struct {
+    MPI_Op op;
+    unsigned kinds;
+} Operation;
+typedef struct {
+    MPI_Datatype type;
+    unsigned kind;
+} Type;
+enum {
+    INTEGER = 1,
+    FORTRAN = 2,
+    REAL = 4,
+    LOGICAL = 8,
+    COMPLEX = 16,
+    BYTE = 32,
+    ADDRESS = 64,
+    PAIR = 128
+};
+
+/* What the standard allows with each other (MPI 4.0, section 6.9.2). */
+static void reductions(void) {
+    const unsigned numbers = INTEGER | FORTRAN | REAL | ADDRESS,
+                   bits = INTEGER | FORTRAN | BYTE | ADDRESS;
+    const Operation operations[] = {{MPI_SUM, numbers | COMPLEX},
+                                    {MPI_PROD, numbers | COMPLEX},
+                                    {MPI_MAX, numbers},
+                                    {MPI_MIN, numbers},
+                                    {MPI_LAND, INTEGER | LOGICAL},
+                                    {MPI_LOR, INTEGER | LOGICAL},
+                                    {MPI_LXOR, INTEGER | LOGICAL},
+                                    {MPI_BAND, bits},
+                                    {MPI_BOR, bits},
+                                    {MPI_BXOR, bits},
+                                    {MPI_MAXLOC, PAIR},
+                                    {MPI_MINLOC, PAIR}};
+    const Type types[] = {{MPI_DOUBLE, REAL},
+                          {MPI_FLOAT, REAL},
+                          {MPI_LONG_DOUBLE, REAL},
+                          {MPI_DOUBLE_PRECISION, REAL},
+                          {MPI_REAL, REAL},
+                          {MPI_REAL4, REAL},
+                          {MPI_REAL8, REAL},
+                          {MPI_INT, INTEGER},
+                          {MPI_LONG, INTEGER},
+                          {MPI_LONG_LONG, INTEGER},
+                          {MPI_SHORT, INTEGER},
+                          {MPI_SIGNED_CHAR, INTEGER},
+                          {MPI_UNSIGNED, INTEGER},
+                          {MPI_UNSIGNED_LONG, INTEGER},
+                          {MPI_UNSIGNED_LONG_LONG, INTEGER},
+                          {MPI_UNSIGNED_SHORT, INTEGER},
+                          {MPI_UNSIGNED_CHAR, INTEGER},
+                          {MPI_INT8_T, INTEGER},
+                          {MPI_INT16_T, INTEGER},
+                          {MPI_INT32_T, INTEGER},
+                          {MPI_INT64_T, INTEGER},
+                          {MPI_UINT8_T, INTEGER},
+                          {MPI_UINT16_T, INTEGER},
+                          {MPI_UINT32_T, INTEGER},
+                          {MPI_UINT64_T, INTEGER},
+                          {MPI_INTEGER, FORTRAN},
+                          {MPI_INTEGER1, FORTRAN},
+                          {MPI_INTEGER2, FORTRAN},
+                          {MPI_INTEGER4, FORTRAN},
+                          {MPI_INTEGER8, FORTRAN},
+                          {MPI_C_BOOL, LOGICAL},
+                          {MPI_LOGICAL, LOGICAL},
+                          {MPI_BYTE, BYTE},
+                          {MPI_AINT, ADDRESS},
+                          {MPI_OFFSET, ADDRESS},
+                          {MPI_COUNT, ADDRESS},
+                          {MPI_C_FLOAT_COMPLEX, COMPLEX},
+                          {MPI_C_DOUBLE_COMPLEX, COMPLEX},
+                          {MPI_C_LONG_DOUBLE_COMPLEX, COMPLEX},
+                          {MPI_COMPLEX, COMPLEX},
+                          {MPI_DOUBLE_COMPLEX, COMPLEX},
+                          {MPI_FLOAT_INT, PAIR},
+                          {MPI_DOUBLE_INT, PAIR},
+                          {MPI_LONG_INT, PAIR},
+                          {MPI_2INT, PAIR},
+                          {MPI_SHORT_INT, PAIR},
+                          {MPI_LONG_DOUBLE_INT, PAIR},
+                          {MPI_2REAL, PAIR},
+                          {MPI_2DOUBLE_PRECISION, PAIR},
+                          {MPI_2INTEGER, PAIR}};
+    for (size_t t = 0; t < sizeof types / sizeof *types; ++t) {
+        MPI_Aint least, extent;
+        if (types[t].type == MPI_DATATYPE_NULL)
+            continue;
+        MPI_Type_get_extent(types[t].type, &least, &extent);
+        for (size_t o = 0; o < sizeof operations / sizeof *operations; ++o) {
+            if (!(operations[o].kinds & types[t].kind))
+                continue;
+            for (int count = 1; count <= 5; count += 2) {
+                _Alignas(16) char in[5 * 32] = {0}, out[5 * 32] = {0}, expected[5 * 32] = {0};
+                char packed[2][5 * 32];
+                int length[2] = {0, 0};
+                CHECK(extent <= 32);
+                /* Numbers that are exact in any order. 1.0 and 2.0 differ in high bytes alone. */
+                for (int i = 0; i < count; ++i) {
+                    char *at = in + i * extent;
+                    const int value = 1 + (rank + i) % 2;
+                    if (types[t].kind == LOGICAL)
+                        at[0] = (char)(value - 1);
+                    else if (types[t].kind != REAL && types[t].kind != COMPLEX &&
+                             types[t].kind != PAIR)
+                        at[0] = (char)value;
+                    else if (types[t].type == MPI_FLOAT || types[t].type == MPI_REAL ||
+                             types[t].type == MPI_REAL4 || types[t].type == MPI_C_FLOAT_COMPLEX ||
+                             types[t].type == MPI_COMPLEX || types[t].type == MPI_FLOAT_INT ||
+                             types[t].type == MPI_2REAL)
+                        memcpy(at, &(float){(float)value}, sizeof(float));
+                    else if (types[t].type == MPI_LONG_DOUBLE ||
+                             types[t].type == MPI_C_LONG_DOUBLE_COMPLEX ||
+                             types[t].type == MPI_LONG_DOUBLE_INT)
+                        memcpy(at, &(long double){value}, 10);
+                    else if (types[t].type == MPI_SHORT_INT || types[t].type == MPI_2INT ||
+                             types[t].type == MPI_LONG_INT || types[t].type == MPI_2INTEGER)
+                        at[0] = (char)value;
+                    else
+                        memcpy(at, &(double){value}, sizeof(double));
+                }
+                if (count == 3) {
+                    memcpy(out, in, sizeof out);
+                    MPI_Allreduce(MPI_IN_PLACE, out, count, types[t].type, operations[o].op,
+                                  MPI_COMM_WORLD);
+                } else {
+                    MPI_Allreduce(in, out, count, types[t].type, operations[o].op, MPI_COMM_WORLD);
+                }
+                MPI_Allreduce(in, expected, count, types[t].type, operations[o].op, twin);
+                MPI_Pack(out, count, types[t].type, packed[0], sizeof packed[0], &length[0], twin);
+                MPI_Pack(expected, count, types[t].type, packed[1], sizeof packed[1], &length[1],
+                         twin);
+                const bool padded = types[t].type == MPI_LONG_DOUBLE ||
+                                    types[t].type == MPI_C_LONG_DOUBLE_COMPLEX ||
+                                    types[t].type == MPI_LONG_DOUBLE_INT;
+                CHECK(length[0] == length[1] &&
+                      (padded ? memcmp(packed[0], packed[1], 10)
+                              : memcmp(packed[0], packed[1], (size_t)length[0])) == 0);
+            }
+        }
+    }
+}
+
+static void lengths(void) {
+    for (int count = 0; count <= MOST; ++count) {
+        double in[MOST], out[MOST];
+        for (int i = 0; i < count; ++i) {
+            in[i] = rank + i;
+            out[i] = -1;
+        }
+        MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        for (int i = 0; i < count; ++i)
+            CHECK(out[i] == ranks * (ranks - 1) / 2 + ranks * i);
+        if (count % 3 == 0)
+            MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* ((a + b) + c) + d, which no other order gives. */
+static void order(void) {
+    const double parts[] = {1e16, 1, -1e16, 1};
+    double sum = 0, expected = 0;
+    for (int i = 0; i < ranks; ++i)
+        expected += parts[i % 4];
+    for (int round = 0; round < 100; ++round) {
+        MPI_Allreduce(&parts[rank % 4], &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        CHECK(sum == expected);
+    }
+}
+
+/* Long messages that only go on while their ranks look; others that are received late. */
+static void among_messages(void) {
+    static int out[LONG], in[LONG];
+    for (int round = 0; round < 5; ++round) {
+        MPI_Request requests[2];
+        int sum = -1, early = -1;
+        for (int i = 0; i < LONG; i += 4096)
+            out[i] = rank + round + i;
+        MPI_Irecv(in, LONG, MPI_INT, previous(), 1, MPI_COMM_WORLD, &requests[0]);
+        if (round % 2)
+            MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Isend(out, LONG, MPI_INT, next(), 1, MPI_COMM_WORLD, &requests[1]);
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        CHECK(sum == ranks * (ranks - 1) / 2);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < LONG; i += 4096)
+            CHECK(in[i] == previous() + round + i);
+        /* rank 0 can go on only if the others answer from within their barrier */
+        if (rank == 0)
+            for (int i = 1; i < ranks; ++i)
+                MPI_Ssend(out, LONG, MPI_INT, i, 2, MPI_COMM_WORLD);
+        else
+            MPI_Irecv(in, LONG, MPI_INT, 0, 2, MPI_COMM_WORLD, &requests[0]);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank != 0)
+            MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        CHECK(rank == 0 || in[4096] == round + 4096);
+        MPI_Sendrecv(&rank, 1, MPI_INT, next(), 3, &early, 1, MPI_INT, previous(), 3,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK(early == previous());
+    }
+}
+
+/* Other collectives on MPI_COMM_WORLD, some of them under way, and those that start again. */
+static void among_collectives(void) {
+    for (int round = 0; round < 20; ++round) {
+        MPI_Request requests[2];
+        int value = rank == round % ranks ? round : -1, most = -1, least = -1, all[MOST];
+        CHECK(ranks <= MOST);
+        MPI_Iallreduce(&rank, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &requests[0]);
+        MPI_Allreduce(&rank, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+        CHECK(least == 0);
+        MPI_Ibarrier(MPI_COMM_WORLD, &requests[1]);
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Bcast(&value, 1, MPI_INT, round % ranks, MPI_COMM_WORLD);
+        CHECK(value == round);
+        MPI_Allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
+        CHECK(all[ranks - 1] == ranks - 1);
+        MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        CHECK(value == round * ranks);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        CHECK(most == ranks - 1);
+    }
+#if MPI_VERSION >= 4
+    int sum = 0, plain = 0;
+    MPI_Request again;
+    MPI_Allreduce_init(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &again);
+    for (int round = 0; round < 5; ++round) {
+        MPI_Start(&again);
+        MPI_Allreduce(&rank, &plain, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Wait(&again, MPI_STATUS_IGNORE);
+        CHECK(sum == plain && sum == ranks * (ranks - 1) / 2);
+    }
+    MPI_Request_free(&again);
+#endif
+}
+
+/* Each task has a communicator of its own, one of them MPI_COMM_WORLD. */
+static void in_tasks(void) {
+    enum { TASKS = 4 };
+    MPI_Comm comms[TASKS] = {MPI_COMM_WORLD};
+    for (int i = 1; i < TASKS; ++i)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    int sums[TASKS] = {0};
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < TASKS; ++i) {
+#pragma omp task firstprivate(i) shared(comms, sums)
+        for (int round = 0; round < 30; ++round) {
+            int sum = -1;
+            MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comms[i]);
+            if (round % 4 == i)
+                MPI_Barrier(comms[i]);
+            sums[i] += sum;
+        }
+    }
+    for (int i = 0; i < TASKS; ++i)
+        CHECK(sums[i] == 30 * (ranks * (ranks - 1) / 2));
+    for (int i = 1; i < TASKS; ++i)
+        MPI_Comm_free(&comms[i]);
+}
+
+/* What MPI refuses it refuses still. Debian's MPICH does not look at arguments. */
+static void errors(void) {
+    double in = 1, out = 0;
+#ifdef OPEN_MPI
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK(MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_BAND, MPI_COMM_WORLD) != MPI_SUCCESS);
+    CHECK(MPI_Allreduce(&in, &out, -1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) != MPI_SUCCESS);
+    CHECK(MPI_Allreduce(&in, &out, 1, MPI_DATATYPE_NULL, MPI_SUM, MPI_COMM_WORLD) != MPI_SUCCESS);
+    CHECK(MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_OP_NULL, MPI_COMM_WORLD) != MPI_SUCCESS);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+#endif
+    MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(out == ranks);
+}
+
+int main(int argc, char **argv) {
+    begin(&argc, &argv);
+    if (argc > 1 && strcmp(argv[1], "mixed") == 0) { /* wrong: the ranks make different calls */
+        int in = 1, out = 0;
+        if (rank == ranks - 1)
+            MPI_Barrier(MPI_COMM_WORLD);
+        else
+            MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        CHECK(!"nobody comes here");
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &twin);
+    const char *assembled = getenv("SENNIT_NODE_COLLECTIVES");
+    if (assembled && strcmp(assembled, "on") == 0)
+        order();
+    reductions();
+    lengths();
+    among_messages();
+    among_collectives();
+    in_tasks();
+    errors();
+    MPI_Comm_free(&twin);
+    double sum = 0, one = 1;
+    MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return sum == ranks ? 0 : 1;
+}
