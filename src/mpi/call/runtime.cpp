@@ -3,12 +3,13 @@
 
 #include "mpi/call/bare.h"
 #include "mpi/call/callback_state.h"
+#include "mpi/call/test_rest.h"
 
 #include <atomic>
-#include <sched.h>
 
 namespace sennit::mpi {
 
+constinit std::atomic<void (*)()> g_test_rest{nullptr};
 constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec"))) = true;
 constinit thread_local unsigned t_tests_in_vain __attribute__((tls_model("initial-exec"))) = 0;
 
@@ -190,8 +191,8 @@ void suspend(sennit_task *task, const Operation &operation) {
 }
 void yield_to_tasks() {
     if (!in_task()) {
-        if (crowded())
-            sched_yield();
+        if (void (*const rest)() = g_test_rest.load(std::memory_order_relaxed))
+            rest();
         return;
     }
     const InCallback::Aside aside;

@@ -88,6 +88,25 @@ static void messages(MPI_Comm comm) {
     MPI_Request_free(&request);
 }
 
+/* Tests in vain between pieces of work are no wait: a nap for each would take minutes. */
+static void tests_between_work(MPI_Comm comm) {
+    const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+    int got = -1, flag = 0;
+    unsigned long long work = 1;
+    MPI_Request request;
+    MPI_Irecv(&got, 1, MPI_INT, left, 8, comm, &request);
+    MPI_Barrier(comm);
+    for (int i = 0; i < 100000; ++i) {
+        work = work * 6364136223846793005u + 1442695040888963407u;
+        if (!flag)
+            MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    }
+    CHECK(work != 0);
+    MPI_Send(&rank, 1, MPI_INT, right, 8, comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(got == left);
+}
+
 static void worst(void *in, void *inout, int *count, MPI_Datatype *type) {
     (void)type;
     for (int i = 0; i < *count; ++i)
@@ -259,6 +278,7 @@ int main(int argc, char **argv) {
         MPI_Barrier(MPI_COMM_WORLD);
     } else {
         messages(MPI_COMM_WORLD);
+        tests_between_work(MPI_COMM_WORLD);
         collectives(MPI_COMM_WORLD);
         communicators();
     }
