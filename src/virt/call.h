@@ -11,7 +11,10 @@ extern "C" {
 // call of these functions has saved its own, with this thread pointer. What compilers expect a
 // function to keep is kept, the control of floating point too.
 void sennit_virt_switch(void **from, void *to, std::uintptr_t thread_pointer);
-// The same, to where a signal has interrupted a flow of control: `frame` is the signal's.
+// The same, and the thread pointer stays the caller's: to write it takes longer than all the rest.
+void sennit_virt_step_back(void **from, void *to);
+// As sennit_virt_switch, to where a signal has interrupted a flow of control: `frame` is the
+// signal's.
 void sennit_virt_resume(void **from, void *frame, std::uintptr_t thread_pointer);
 // The same, and nobody comes back.
 [[noreturn]] void sennit_virt_leave(void *to, std::uintptr_t thread_pointer);

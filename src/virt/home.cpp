@@ -98,7 +98,7 @@ void arrive(RankFiber &self) {
 
 void leave_worker(RankFiber &self, Worker &worker, Reason reason) {
     worker.reason = reason;
-    sennit_virt_switch(&self.stack_pointer, worker.stack_pointer, worker.thread_pointer);
+    sennit_virt_step_back(&self.stack_pointer, worker.stack_pointer);
 }
 
 bool wait(RankFiber &self, Watched one, Watched other, std::int64_t limit_ns) {
