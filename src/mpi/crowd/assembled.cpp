@@ -7,6 +7,7 @@
 #include "mpi/crowd/neighbours.h"
 #include "node/identity.h"
 
+#include <bit>
 #include <cstdio>
 #include <cstring>
 
@@ -68,17 +69,28 @@ void Assembled::compare_calls(std::uint32_t own) const {
     }
 }
 
-// By the last rank to come: part 0 op part 1, that op part 2, and so on.
+// By the last rank to come, in the order in which MPICH and Open MPI put few bytes together, by
+// recursive doubling: so sums come out as bare, to the last bit. The first ranks beyond a power of
+// two go in pairs, so that as many parts are left; then neighbours, then pairs, and so on.
 void Assembled::put_together(const Reduction &reduction) const {
     const int members = assembly_->members();
-    for (int i = 1; i < members; ++i)
-        if (!reduction.combine(assembly_->part(i - 1), assembly_->part(i))) {
-            std::fputs("sennit: MPI_Reduce_local refuses what MPI_Allreduce allows; set "
-                       "SENNIT_NODE_COLLECTIVES=off\n",
-                       stderr);
-            abort_job();
-        }
-    std::memcpy(assembly_->result(), assembly_->part(members - 1), reduction.bytes);
+    const int parts = static_cast<int>(std::bit_floor(static_cast<unsigned>(members)));
+    const int beyond = members - parts;
+    const auto member_of = [&](int part) { return part < beyond ? 2 * part + 1 : part + beyond; };
+    const auto combine = [&](int from, int into) {
+        if (reduction.combine(assembly_->part(from), assembly_->part(into)))
+            return;
+        std::fputs("sennit: MPI_Reduce_local refuses what MPI_Allreduce allows; set "
+                   "SENNIT_NODE_COLLECTIVES=off\n",
+                   stderr);
+        abort_job();
+    };
+    for (int i = 0; i < beyond; ++i)
+        combine(2 * i, 2 * i + 1);
+    for (int distance = 1; distance < parts; distance *= 2)
+        for (int i = 0; i < parts; i += 2 * distance)
+            combine(member_of(i + distance), member_of(i));
+    std::memcpy(assembly_->result(), assembly_->part(member_of(0)), reduction.bytes);
 }
 
 // A rank that has ended never comes. MPI's launchers end the job when they see that; not all do,

@@ -6,8 +6,8 @@
 //
 // Which calls these are, all ranks decide alike: by the communicator, which is MPI_COMM_WORLD
 // itself, by which call it is, and by what reduction.h says. Non-blocking and persistent calls,
-// which no blocking call matches, are never among them. Results are the same each time: parts are
-// put together in the order of the ranks.
+// which no blocking call matches, are never among them. Results are the same each time, and the
+// same as bare (put_together).
 //
 // Calls of a rank get their numbers as they are made: the program orders calls on one communicator,
 // and tasks make them in that order, too. Of a rank, one call at a time is at the assembly, the

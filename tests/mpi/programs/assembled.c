@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Small collective calls on MPI_COMM_WORLD: every operation with every datatype, in place, around
  * 256 bytes, between messages and other collectives, in tasks, with errors, and right before the
- * end. Where they are made in shared memory (SENNIT_NODE_COLLECTIVES), sums also have their order.
+ * end. The order of sums is that of bare MPI, also where they are made in shared memory.
  * usage: assembled [mixed] */
 #include "check.h"
 
@@ -170,15 +170,39 @@ static void lengths(void) {
     }
 }
 
-/* ((a + b) + c) + d, which no other order gives. */
+/* Numbers of which any other order gives another sum. */
+static double number(int member, int i) {
+    const double numbers[] = {1e16, 1, -1e16, 1, 3, 1e16, -1e16, 7};
+    return numbers[(member + i) % 8];
+}
+
+/* By recursive doubling: first in pairs those beyond a power of two, then neighbours, and so on. */
+static double sum_of_ranks(int i) {
+    double parts[MOST];
+    int count = 1;
+    while (2 * count <= ranks)
+        count *= 2;
+    const int beyond = ranks - count;
+    for (int member = 0; member < ranks; ++member)
+        if (member >= 2 * beyond)
+            parts[member - beyond] = number(member, i);
+        else if (member % 2 == 1)
+            parts[member / 2] = number(member - 1, i) + number(member, i);
+    for (int distance = 1; distance < count; distance *= 2)
+        for (int part = 0; part < count; part += 2 * distance)
+            parts[part] += parts[part + distance];
+    return parts[0];
+}
+
 static void order(void) {
-    const double parts[] = {1e16, 1, -1e16, 1};
-    double sum = 0, expected = 0;
-    for (int i = 0; i < ranks; ++i)
-        expected += parts[i % 4];
-    for (int round = 0; round < 100; ++round) {
-        MPI_Allreduce(&parts[rank % 4], &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        CHECK(sum == expected);
+    double in[MOST], out[MOST];
+    CHECK(ranks <= MOST);
+    for (int count = 1; count <= 32; ++count) {
+        for (int i = 0; i < count; ++i)
+            in[i] = number(rank, i);
+        MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        for (int i = 0; i < count; ++i)
+            CHECK(out[i] == sum_of_ranks(i));
     }
 }
 
@@ -301,7 +325,7 @@ int main(int argc, char **argv) {
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &twin);
     const char *assembled = getenv("SENNIT_NODE_COLLECTIVES");
-    if (assembled && strcmp(assembled, "on") == 0)
+    if (!assembled || strcmp(assembled, "off") != 0)
         order();
     reductions();
     lengths();
