@@ -5,9 +5,10 @@ A program is a list of messages between two ranks. Each rank makes its tasks in 
 nothing can deadlock where tasks are suspended. How a message is sent and received is drawn from forms that the
 plug-in transforms and from forms that it must refuse. All random numbers come from the seed.
 
-Every other file has programs without tasks, for receives are started together only where no tasks are. Each round of
+Two files of three have programs without tasks, for receives are started together only where no tasks are. Each round of
 theirs goes one way, or to and fro; messages are received in a row or in a loop, with other work in between that may
-touch their buffers.
+touch their buffers. In every third file there is more of it: loops, conditions, copies and early ends, behind the
+messages, too.
 
 usage: random_programs.py MPI MPICC SENNIT SEED [FILES [PROGRAMS-A-FILE]]
 """
@@ -33,6 +34,13 @@ double *b[BUFFERS];
 double fixed_too[8];
 volatile int zero;
 static int rank;
+static double lone[2][LONGEST];
+/* Whoever calls it does not know what it does. */
+__attribute__((noinline)) static void stranger(void) {{
+    double *volatile any = b[1];
+    any[3] = any[3] * 0.5 + any[40];
+    __asm__ volatile("" ::: "memory");
+}}
 static void mix(double *x, int n, double c) {{
 #pragma clang loop vectorize(disable) unroll(disable)
     for (int k = 0; k < n; ++k)
@@ -49,13 +57,13 @@ int main(int argc, char **argv) {{
     for (int p = 0; p < {count}; ++p) {{
         for (int i = 0; i < BUFFERS; ++i)
             for (int k = 0; k < LONGEST; ++k)
-                b[i][k] = rank * 1000 + i * 10 + k % 7;
+                lone[i % 2][k] = b[i][k] = rank * 1000 + i * 10 + k % 7;
         {region}
         programs[p]();
         double sum = 0;
         for (int i = 0; i < BUFFERS; ++i)
             for (int k = 0; k < LONGEST; ++k)
-                sum = sum * 0.999 + b[i][k];
+                sum = sum * 0.999 + b[i][k] + lone[i % 2][k];
         double sums[2] = {{0, 0}};
         MPI_Gather(&sum, 1, MPI_DOUBLE, sums, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         if (rank == 0)
@@ -223,10 +231,93 @@ class SerialProgram:
                 "b[0][0] += sum;\n}\n")
 
 
+class WindowProgram(SerialProgram):
+    """Each round is a function of its own. What follows a message may touch its buffer, or end the function."""
+
+    def __init__(self, dice, name):
+        super().__init__(dice, name)
+        self.functions = []
+
+    def place(self, length):
+        """Somewhere in the memory that messages use, with that many numbers behind."""
+        name = self.dice.choice([f"b[{self.dice.randrange(BUFFERS)}]", f"fixed[{self.dice.randrange(BUFFERS)}]", "lone[0]", "lone[1]", "x", "y"])
+        return f"{name} + {self.dice.randrange(self.dice.choice([20, max(1, min(4000, LONGEST - length))]))}"
+
+    def bound(self, n):
+        return self.dice.choice([f"{n}", f"z + {n}", f"(long)z + {n}"])
+
+    def walk(self):
+        n, steps = self.dice.choice([0, 1, 20, 300]), (self.dice.choice([1, 1, 2, 5]), self.dice.choice([1, 1, 3]))
+        to, source = (self.place(step * (n + 1)) for step in steps)
+        kind, back = self.dice.choice(["int", "long", "unsigned", "unsigned long"]), self.dice.random() < 0.2
+        k = f"({n} - k)" if back else "k"
+        body = {"copy": f"({to})[{k} * {steps[0]}] = ({source})[k * {steps[1]}] * 0.5 + {n};", "add": f"sum += ({source})[{k} * {steps[1]}];",
+                "fill": f"({to})[{k} * {steps[0]}] = k;"}[self.dice.choice(["copy", "copy", "add", "fill"])]
+        if self.dice.random() < 0.2:
+            body = f"if (k % 3 == 1) {{ {body} }}"
+        if self.dice.random() < 0.15:
+            body += f" if (k == {self.dice.choice([2, n + 7])}) stranger();"
+        if self.dice.random() < 0.1:
+            body += " if (sum > 1e300) break;"
+        return f"for ({kind} k = 0; k < ({kind})({self.bound(n)}); ++k) {{ {body} }}"
+
+    def table(self):
+        rows, width, used = self.dice.choice([0, 1, 4, 10]), self.dice.choice([8, 50]), self.dice.choice([1, 6, 8])
+        to, source = self.place((rows + 3) * width), self.place((rows + 3) * width)
+        kind, end = self.dice.choice(["int", "long"]), self.dice.choice([f"{used}", f"z + {used}", "r"])
+        width = self.dice.choice([f"{width}", f"({width} + z)"])
+        return (f"for ({kind} r = 1; r < {self.bound(rows)} + 1; ++r) for ({kind} k = 0; k < {end}; ++k) "
+                f"({to})[r * {width} + k] = ({source})[(r - 1) * {width} + k] * 0.25 + ({source})[(r + 1) * {width} + k] * 0.25;")
+
+    def block(self):
+        n = self.dice.choice([0, 1, 64, 1000])
+        to, source = self.place(n), self.place(n)
+        size = f"{n} * sizeof(double)" if self.dice.random() < 0.5 else f"(z + {n}ul) * sizeof(double)"
+        return self.dice.choice([f"memmove({to}, {source}, {size});", f"memset({to}, 0, {size});"])
+
+    def compute(self, depth=0):
+        form = self.dice.choice(["walk"] * 4 + ["table"] * 3 + ["block", "one", "one", "if", "if", "stranger", "mix", "times"])
+        if form == "if" and depth < 2:
+            return f"if ({self.dice.choice(['z', '!z', 'sum < 0', 'rank'])}) {{ {self.compute(depth + 1)} }} else {{ {self.compute(depth + 1)} }}"
+        if form == "times" and depth < 2:
+            return f"for (int s{depth} = 0; s{depth} < z + 2; ++s{depth}) {{ {self.compute(depth + 1)} {self.compute(depth + 1)} }}"
+        if form == "one":
+            return self.dice.choice([f"sum += *({self.place(1)});", f"*({self.place(1)}) = {self.dice.randrange(9)};"])
+        return {"table": self.table, "block": self.block, "stranger": lambda: "stranger();",
+                "mix": lambda: f"mix({self.place(50)}, 50, 2);"}.get(form, self.walk)()
+
+    def between(self, buffer, n):
+        return " ".join(self.compute() for _ in range(self.dice.choice([0, 0, 0, 0, 1, 1, 2]))) + " "
+
+    def function(self, text):
+        """The messages, and computation that ends in one place or another."""
+        name = f"{self.name}_{len(self.functions)}"
+        text = text.replace("b[", self.dice.choice(["b[", "fixed["])) # one object, or who knows
+        if self.dice.random() < 0.2:
+            text = f"if (!z) {{ {text} }} else {{ {self.compute()} }}"
+        for _ in range(self.dice.randrange(3)):
+            text += f"\n{self.compute()}"
+            if self.dice.random() < 0.25:
+                text += f"\nif ({self.dice.choice(['z', '!z', 'sum > 0'])}) return sum;"
+        x, y = (f"fixed[{self.dice.randrange(BUFFERS)}]" for _ in "xy")
+        self.functions.append(f"__attribute__((noinline)) static double {name}(double *x, double *y) {{\nconst int z = zero;\ndouble sum = 0;\n"
+                              f"{self.compute() if self.dice.random() < 0.3 else ''}\n{text}\nreturn sum;\n}}\n")
+        return f"sum += {name}({x}, {y});\n"
+
+    def round(self, tag):
+        return [self.function(side) for side in super().round(tag)]
+
+    def text(self):
+        main = super().text()
+        return "".join(self.functions) + main
+
+
 MODES = (
     (Program, {"initialize": "int provided;\n    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);",
                "region": "_Pragma(\"omp parallel\") _Pragma(\"omp single\")"}),
     (SerialProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": ""}),
+    # Nothing moves before it is waited for: a buffer that is touched too early has wrong numbers, always.
+    (WindowProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": "", "head": '#include "lazy.h"\n'}),
 )
 
 
@@ -239,17 +330,17 @@ def run(command, what):
 def compare(number, folder):
     dice = random.Random(SEED * 1000003 + number)
     names = [f"program_{i}" for i in range(PROGRAMS)]
-    kind, words = MODES[number % 2]
+    kind, words = MODES[number % len(MODES)]
     source = os.path.join(folder, "programs.c")
     with open(source, "w", encoding="utf-8") as file:
-        file.write(HEAD + "".join(kind(dice, name).text() for name in names)
+        file.write(words.get("head", "") + HEAD + "".join(kind(dice, name).text() for name in names)
                    + MAIN.format(names=", ".join(names), count=PROGRAMS, **words))
     level = dice.choice(["-O1", "-O2", "-O3"])
     chaos = dice.choice(["off", f"seed:{SEED},latency:100,order"])
     output, bound = [], 0
     for prefix in ([], [SENNIT, "cc"]):
         program = os.path.join(folder, "transformed" if prefix else "plain")
-        _, said = run([*prefix, MPICC, level, "-fopenmp", "-w", "-o", program, source,
+        _, said = run([*prefix, MPICC, level, "-fopenmp", "-w", "-I" + os.path.join(os.path.dirname(os.path.abspath(__file__)), "run"), "-o", program, source,
                        *(["-Rpass=sennit"] if prefix else [])], number)
         bound += said.count("remark:")
         output.append(run(["env", "SENNIT_CHAOS=" + chaos, SENNIT, "run", "-n", "2", "--threads", str(dice.choice([1, 2, 3])),
