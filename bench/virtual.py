@@ -71,7 +71,7 @@ def print_hops(build, rounds):
 
 def print_messages(build, rounds):
     print("\n## Long messages\n\nMicroseconds of one way of a ping-pong of two ranks, beside a memcpy of as many bytes by one of "
-          "them. As processes, these MPI\nlibraries have the kernel copy (process_vm_readv).\n")
+          "them. As processes, these MPI\nlibraries have the kernel copy (process_vm_readv); between virtual ranks it is a memcpy.\n")
     lines = []
     for mpi in ("mpich", "openmpi"):
         for size in SIZES:

@@ -20,7 +20,7 @@ class Crew;
 // pointer: the thread pointer is a rank's then.
 struct Worker {
     Crew *crew = nullptr;
-    void *stack_pointer = nullptr; // of its own flow, while it runs a fiber
+    void *stack_pointer = nullptr;     // of its own flow, while it runs a fiber
     std::uintptr_t thread_pointer = 0; // its own
     // The fiber that it runs. A handler of the worker's reads it, others look at it.
     std::atomic<RankFiber *> fiber{nullptr};
