@@ -95,6 +95,23 @@ TEST(Exposure, AsManyAsAreIdleOrAsWereTaken) {
     EXPECT_EQ(exposure.pieces(0, 17), 0);
 }
 
+TEST(Exposure, ALoopThatBecomesBalancedIsNotCutAfterEightRuns) {
+    balance::Exposure exposure;
+    for (int run = 0; run < 100; ++run)
+        exposure.record(exposure.pieces(0, 16) + 1, exposure.pieces(0, 16) + 1);
+    EXPECT_EQ(exposure.pieces(0, 16), 15);
+    int cut = 0;
+    for (int run = 0; run < balance::Exposure::kProbeEvery; ++run) {
+        const int pieces = exposure.pieces(0, 16);
+        cut += pieces > 0 ? 1 : 0;
+        exposure.record(pieces, 0);
+    }
+    EXPECT_EQ(cut, 8);
+    // And what was taken before that does not come back with the next one that is.
+    exposure.record(1, 1);
+    EXPECT_DOUBLE_EQ(exposure.mean(), 1.0 / balance::Exposure::kLength);
+}
+
 TEST(Wave, CountsTheCellsInTheBand) {
     // A far source: the front is nearly a straight line. It covers half of a domain.
     const Wave wave({4, 1, 0.5, 27, -1000, 0.5});
