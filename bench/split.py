@@ -24,7 +24,7 @@ AUTO = 8  # what SENNIT_SPLIT=auto is (omp/env/split.cpp); on one worker it is a
 COMPILERS = ("gcc", "clang")
 WORKERS = 2
 LOOP = ("2000", "20")  # iterations, regions
-COUNTED_LOOP = ("400", "5")
+COUNTED_LOOP = "400"
 REGIONS = 200  # whose instructions are counted
 
 
@@ -57,10 +57,11 @@ def instructions(build, compiler, split, arguments):
         return int(re.search(r"^(?:summary|totals): (\d+)", out_file.read_text(), re.MULTILINE).group(1))
 
 
-def of_a_region(build, compiler, split):
-    once, twice = (instructions(build, compiler, split, ("empty", "64", str(regions)))
-                   for regions in (REGIONS, 2 * REGIONS))
-    return (twice - once) / REGIONS
+def of_a_region(build, compiler, split, kind, iterations, regions):
+    """without what the program's start takes"""
+    once, twice = (instructions(build, compiler, split, (kind, iterations, str(count)))
+                   for count in (regions, 2 * regions))
+    return (twice - once) / regions
 
 
 def main():
@@ -87,14 +88,14 @@ def main():
     print("\n## What it costs\n\nInstructions, by callgrind, on one worker. *A thread*: what each further thread adds to a "
           "region with a static loop of 64\niterations, the loop's own bounds and the compiler's code among them. *A "
           "balanced loop*: a region of "
-          f"{int(COUNTED_LOOP[0]) ** 2 // 2:,} additions, against\nthe same without splitting.\n")
+          f"{int(COUNTED_LOOP) ** 2 // 2:,} additions, against\nthe same without splitting.\n")
     lines = []
     first = {}
     for split in SPLITS:
         cell = [str(split)]
         for compiler in COMPILERS:
-            region = of_a_region(build, compiler, split)
-            loop = instructions(build, compiler, split, ("balanced", *COUNTED_LOOP))
+            region = of_a_region(build, compiler, split, "empty", "64", REGIONS)
+            loop = of_a_region(build, compiler, split, "balanced", COUNTED_LOOP, 5)
             whole, alone = first.setdefault(compiler, (region, loop))
             cell += ["" if split == 1 else f"{(region - whole) / (split - 1):.0f}", f"{100 * (loop / alone - 1):+.2f}%"]
         lines.append(cell)

@@ -79,6 +79,31 @@ static void one_after_the_other(void) {
         CHECK_EQ(times[i], kRegions);
 }
 
+/* A few threads have most of the work, and in time others have it: where workers begin follows. Each
+ * thread runs once all the same, and its iterations are its own. */
+static void moving_load(void) {
+    enum { kRegions = 60 };
+    static int times[kMost], by[4 * kMost];
+    memset(times, 0, sizeof times);
+    for (int region = 0; region < kRegions; ++region) {
+#pragma omp parallel
+        {
+            const int me = omp_get_thread_num();
+            ++times[me];
+            if ((me + region / 10) % g_all < 3)
+                for (volatile int i = 0; i < 20000; ++i) {
+                }
+#pragma omp for schedule(static) nowait
+            for (int i = 0; i < 4 * g_all; ++i)
+                by[i] = me;
+        }
+        for (int i = 0; i < 4 * g_all; ++i)
+            CHECK_EQ(by[i], i / 4);
+    }
+    for (int i = 0; i < g_all; ++i)
+        CHECK_EQ(times[i], kRegions);
+}
+
 /* Which thread has which iterations does not depend on who runs it. */
 static void same_partition(void) {
     static int first[kMost * 8], again[kMost * 8];
@@ -194,6 +219,7 @@ int main(void) {
         numbers();
         one_after_the_other();
         same_partition();
+        moving_load();
         others_help();
         barriers();
         yields();

@@ -64,7 +64,7 @@ template <unsigned kExtras>
     if (kExtras == kTool)
         ompt::parallel_begin(worker, team);
     if (is_virtual)
-        team.threads->begin();
+        team.threads->begin(team);
     if (workers > 1) {
         begin_active(workers - 1);
         team.fork.open(team);
@@ -104,7 +104,7 @@ template <unsigned kExtras>
     if (workers > 1)
         end_active(workers - 1);
     if (is_virtual)
-        VirtualTeam::end();
+        team.threads->end();
     if (SENNIT_UNLIKELY(team.counted > 0))
         team.contention->threads.fetch_sub(team.counted, std::memory_order_relaxed);
     if (kExtras == kTool)

@@ -8,17 +8,17 @@
 #pragma once
 
 #include "balance/exposure.h"
+#include "omp/team/region_place.h"
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 
 namespace sennit::omp {
 
 class RegionHistory {
   public:
     balance::Exposure &of(const void *function) {
-        Entry &entry = entries_[place(function)];
+        Entry &entry = entries_[region_place(function, kPlaces)];
         if (entry.function != function)
             entry = {function, {}};
         return entry.exposure;
@@ -30,11 +30,6 @@ class RegionHistory {
         const void *function = nullptr;
         balance::Exposure exposure;
     };
-    // Functions begin at multiples of 16.
-    static std::size_t place(const void *function) {
-        const auto address = reinterpret_cast<std::uintptr_t>(function);
-        return (address >> 4 ^ address >> 10) % kPlaces;
-    }
 
     std::array<Entry, kPlaces> entries_{};
 };

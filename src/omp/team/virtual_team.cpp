@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <new>
 
 namespace sennit::omp {
@@ -22,6 +23,14 @@ constexpr std::uint64_t kMostIdleUs = 50;
 
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 
+// Processor time of the calling thread. That of other programs on its processor is no load.
+std::uint64_t worked_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
 // The region's function, see Body.
 const void *function_of(const Team &team) {
     const void *function = nullptr;
@@ -35,23 +44,30 @@ const void *function_of(const Team &team) {
 VirtualTeam *VirtualTeam::make(const Team &team) {
     const auto workers = static_cast<std::size_t>(team.workers);
     const bool adapts = split_adapts();
-    const std::size_t size = sizeof(VirtualTeam) + workers * sizeof(Lane) +
-                             (adapts ? workers * sizeof(RegionHistory) : 0);
+    const std::size_t regions_at = sizeof(VirtualTeam) + workers * sizeof(Lane);
+    const std::size_t parts_at = regions_at + (adapts ? workers * sizeof(RegionHistory) : 0);
+    const std::size_t own_at = parts_at + PartHistory::size_for(team.workers, team.size);
+    const std::size_t size = own_at + workers * sizeof(int); // `own` is needed here only
     static_assert(sizeof(VirtualTeam) % alignof(Lane) == 0);
     static_assert(sizeof(Lane) % alignof(RegionHistory) == 0);
+    static_assert(sizeof(RegionHistory) % alignof(PartHistory) == 0);
     void *memory = std::aligned_alloc(kCacheLine, (size + kCacheLine - 1) & ~(kCacheLine - 1));
     if (!memory)
         fatal("no memory for a team of threads (%zu bytes): lower SENNIT_SPLIT", size);
     auto *made = new (memory) VirtualTeam;
     made->workers_ = team.workers;
     made->lanes_ = reinterpret_cast<Lane *>(made + 1);
-    auto *regions = reinterpret_cast<RegionHistory *>(made->lanes_ + workers);
+    auto *const bytes = static_cast<std::byte *>(memory);
+    auto *regions = reinterpret_cast<RegionHistory *>(bytes + regions_at);
+    auto *own = reinterpret_cast<int *>(bytes + own_at);
     for (int i = 0; i < team.workers; ++i) {
         new (&made->lanes_[i]) Lane;
         if (adapts)
             made->lanes_[i].regions = new (&regions[i]) RegionHistory;
-        static_cast<Member *>(team.slots[first_of(i, team)])->lane = i;
+        own[i] = first_of(i, team);
+        static_cast<Member *>(team.slots[own[i]])->lane = i;
     }
+    made->parts_ = PartHistory::make(bytes + parts_at, {own, workers}, team.size);
     return made;
 }
 
@@ -66,19 +82,32 @@ void VirtualTeam::note_unbegun(Team &team) {
 }
 
 // A thief that finds nothing before the others have come says so.
-void VirtualTeam::begin() {
+void VirtualTeam::begin(const Team &team) {
     sched::note_unbegun(1);
     exhausted_.store(false, std::memory_order_relaxed);
+    any_taken_.store(false, std::memory_order_relaxed);
+    any_waited_.store(false, std::memory_order_relaxed);
+    parts_->begin(function_of(team));
+}
+
+void VirtualTeam::end() {
+    sched::note_unbegun(-1);
+    parts_->end(any_taken_.load(std::memory_order_relaxed),
+                any_waited_.load(std::memory_order_relaxed));
 }
 
 // Under the range's lock: a thief of the last region may still be looking. What it finds by then
 // is this region's, which is complete: we have seen it begin.
 void VirtualTeam::begin_part(Team &team, const Member &mine) {
     Lane &lane = lanes_[mine.lane];
-    const auto first = static_cast<std::uint64_t>(mine.index) + 1;
-    const auto last = static_cast<std::uint64_t>(first_of(mine.lane + 1, team));
+    const std::uint64_t first = parts_->first(mine.lane);
+    const std::uint64_t last = parts_->last(mine.lane);
     if (lane.regions)
         offer(team, lane, first, last);
+    if (lane.regions)
+        lane.began = ticks();
+    if (SENNIT_UNLIKELY(parts_->measures()))
+        lane.worked_ns = worked_ns();
     lane.range.refill(first, last);
     note_unbegun(team);
 }
@@ -90,13 +119,10 @@ void VirtualTeam::offer(const Team &team, Lane &lane, std::uint64_t first, std::
     const int offered = lane.history->pieces(0, static_cast<int>(last - first) + 1);
     lane.offered_from.store(last - static_cast<std::uint64_t>(offered), std::memory_order_relaxed);
     lane.last = last;
-    lane.began = ticks();
 }
 
 // Its worker has found the range empty. Idle ones may have taken more than was offered.
-void VirtualTeam::record(Lane &lane) {
-    if (!lane.history)
-        return;
+SENNIT_NOINLINE void VirtualTeam::record(Lane &lane) {
     const auto taken = static_cast<int>(lane.last - lane.range.stopped_at());
     const auto offered =
         static_cast<int>(lane.last - lane.offered_from.load(std::memory_order_relaxed));
@@ -106,19 +132,17 @@ void VirtualTeam::record(Lane &lane) {
     lane.offered_from.store(0, std::memory_order_relaxed);
 }
 
-bool VirtualTeam::take(Lane &lane, int *number) {
-    std::uint64_t mine = 0;
-    if (lane.range.take(&mine)) {
-        *number = static_cast<int>(mine);
+[[gnu::always_inline]] inline bool VirtualTeam::take(Lane &lane, std::uint64_t *place) {
+    if (lane.range.take(place))
         return true;
-    }
-    record(lane);
+    if (lane.history)
+        record(lane);
     return false;
 }
 
 // From who has most left. The caller has found its own range empty.
 SENNIT_NOINLINE bool VirtualTeam::steal(Team &team, Lane &lane, From from,
-                                        std::uint64_t most_at_once, int *number) {
+                                        std::uint64_t most_at_once, std::uint64_t *place) {
     if (exhausted_.load(std::memory_order_relaxed))
         return false;
     for (bool said = false;;) {
@@ -156,7 +180,9 @@ SENNIT_NOINLINE bool VirtualTeam::steal(Team &team, Lane &lane, From from,
         std::uint64_t last = 0;
         if (!victim->range.steal(&first, &last, victim_from, most_at_once))
             continue;
-        *number = static_cast<int>(first);
+        *place = first;
+        if (!any_taken_.load(std::memory_order_relaxed))
+            any_taken_.store(true, std::memory_order_relaxed);
         if (last - first > 1) {
             lane.range.refill(first + 1, last);
             note_unbegun(team);
@@ -196,16 +222,30 @@ void VirtualTeam::run(sched::Worker &worker, Team &team, Member &mine, int numbe
     task::retire_implicit(worker, member.implicit);
 }
 
+SENNIT_NOINLINE void VirtualTeam::run_measured(sched::Worker &worker, Team &team, Member &mine,
+                                               int number) {
+    const std::uint64_t before_ns = worked_ns();
+    run(worker, team, mine, number);
+    parts_->note_load(number, worked_ns() - before_ns);
+}
+
 // Without a trace in the worker's own thread. One atomic operation counts all of them: before it
 // nobody waits for them but the join.
 int VirtualTeam::run_others(sched::Worker &worker, Team &team, Member &mine) {
     Lane &lane = lanes_[mine.lane];
     const fiber::FpControl control = fiber::fp_control();
     From from = lane.regions ? From::offered : From::all;
+    const bool measures = parts_->measures();
+    if (SENNIT_UNLIKELY(measures))
+        parts_->note_load(mine.index, worked_ns() - lane.worked_ns);
     int ended = 0;
-    for (int number = 0;;) {
-        if (take(lane, &number) || steal(team, lane, from, kNoLimit, &number)) {
-            run(worker, team, mine, number);
+    for (std::uint64_t place = 0;;) {
+        if (take(lane, &place) || steal(team, lane, from, kNoLimit, &place)) {
+            const int number = parts_->thread_of(place);
+            if (SENNIT_UNLIKELY(measures))
+                run_measured(worker, team, mine, number);
+            else
+                run(worker, team, mine, number);
             ++ended;
         } else if (from == From::all || !stays_idle(team, lane)) {
             break;
@@ -224,11 +264,17 @@ int VirtualTeam::run_others(sched::Worker &worker, Team &team, Member &mine) {
 // whose part it has not begun, and for which it needs its range.
 bool VirtualTeam::run_one(sched::Worker &worker, Team &team, Member &mine) {
     Lane &lane = lanes_[mine.lane];
-    int number = 0;
-    if (!take(lane, &number) && !steal(team, lane, From::all, mine.regions ? 1 : kNoLimit, &number))
+    std::uint64_t place = 0;
+    if (!take(lane, &place) && !steal(team, lane, From::all, mine.regions ? 1 : kNoLimit, &place))
         return false;
+    if (!mine.regions)
+        any_waited_.store(true, std::memory_order_relaxed);
     const fiber::FpControl control = fiber::fp_control();
-    run(worker, team, mine, number);
+    const int number = parts_->thread_of(place);
+    if (SENNIT_UNLIKELY(parts_->measures()))
+        run_measured(worker, team, mine, number);
+    else
+        run(worker, team, mine, number);
     fiber::set_fp_control(control);
     worker.task = &mine.implicit;
     worker.slot = &mine;

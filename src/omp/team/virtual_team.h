@@ -3,8 +3,10 @@
 // for programs that know nothing of it). For the program it is a team of so many threads; which
 // thread has which iterations of a static loop is fixed. What is not fixed is who runs a thread:
 //
-// - Each worker owns a range of threads. It begins with the first of them, which is the slot that
-//   it is docked at, and calls the others one after the other, from the low end.
+// - Each worker begins with the thread of the slot that it is docked at. Besides it owns a range of
+//   the threads that are nobody's own in this way, and calls these one after the other, from the
+//   low end. Ranges are equal numbers of threads, or what was balanced when the region ran last
+//   (part_history.h).
 // - A worker that has none left takes half of what another one has not begun, from the high end.
 //   It has its own range for the rest.
 // - A thread that waits, at a barrier say, is parked as any fiber. Its worker begins the next one
@@ -27,6 +29,7 @@
 #pragma once
 
 #include "omp/env/split.h"
+#include "omp/team/part_history.h"
 #include "omp/team/region_history.h"
 #include "omp/team/stealable_range.h"
 #include "omp/team/team.h"
@@ -46,14 +49,14 @@ class VirtualTeam {
     // Goes with the team, by free().
     static VirtualTeam *make(const Team &team);
 
-    // The first of a worker's threads.
+    // A worker's own thread: its first one.
     static int first_of(int worker, const Team &team) {
         return static_cast<int>(std::int64_t{team.size} * worker / team.workers);
     }
 
     // A region begins, and has ended.
-    void begin();
-    static void end() { sched::note_unbegun(-1); }
+    void begin(const Team &team);
+    void end();
 
     // The worker's part in a region begins. All that the region's threads need is there.
     void begin_part(Team &team, const Member &mine);
@@ -70,29 +73,35 @@ class VirtualTeam {
   private:
     // One of a worker's, by Member::lane.
     struct Lane {
-        StealableRange range; // of threads that have not begun
+        StealableRange range; // of threads that have not begun, by PartHistory::thread_of()
         // Offered from here on: a hint to thieves.
         alignas(kCacheLine) std::atomic<std::uint64_t> offered_from{0};
         // The worker's own. Of its part in the region, while it has not found its range empty:
         balance::Exposure *history = nullptr;
-        std::uint64_t last = 0; // where its range ended
-        std::uint64_t began = 0;
+        std::uint64_t last = 0;           // where its range ended
+        std::uint64_t began = 0;          // where somebody asks
+        std::uint64_t worked_ns = 0;      // by the kernel thread until then, where that is measured
         RegionHistory *regions = nullptr; // only where a part is offered
     };
     enum class From { offered, all };
 
     void offer(const Team &team, Lane &lane, std::uint64_t first, std::uint64_t last);
     static void record(Lane &lane);
-    bool take(Lane &lane, int *number);
-    bool steal(Team &team, Lane &lane, From from, std::uint64_t most_at_once, int *number);
+    static bool take(Lane &lane, std::uint64_t *place);
+    bool steal(Team &team, Lane &lane, From from, std::uint64_t most_at_once, std::uint64_t *place);
     bool stays_idle(const Team &team, const Lane &lane) const;
     void note_unbegun(Team &team);
     static void run(sched::Worker &worker, Team &team, Member &mine, int number);
+    void run_measured(sched::Worker &worker, Team &team, Member &mine, int number);
 
     int workers_ = 0;
     // A thief has found nothing to steal, and nobody has put anything into a range since.
     alignas(kCacheLine) std::atomic<bool> exhausted_{true};
     Lane *lanes_ = nullptr; // one a worker
+    PartHistory *parts_ = nullptr;
+    // In this region. Read when all have arrived at its join.
+    alignas(kCacheLine) std::atomic<bool> any_taken_{false};
+    std::atomic<bool> any_waited_{false};
 };
 
 } // namespace sennit::omp
