@@ -26,7 +26,7 @@ bool is_the_programs(std::string_view path) {
         name, {"ld-linux",     "libc.so",  "libm.so",    "libstdc++.", "libc++",    "libgcc_s.",
                "libgfortran.", "libflang", "libFortran", "libgomp.",   "libomp.",   "libiomp5.",
                "libasan.",     "libtsan.", "libubsan.",  "libsennit",  "libmpi",    "libopen-",
-               "libpmi",       "libprrte", "libuc",      "libfabric.", "libhwloc.", "libevent"});
+               "mca_",         "libpmi",       "libprrte", "libuc",      "libfabric.", "libhwloc.", "libevent"});
 }
 
 } // namespace

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -357,6 +358,11 @@ bool change_setting(const char *name, const char *value) {
 void icv_refuse_split(const char *why) {
     if (const int threads = omp::refuse_split(why))
         g_icvs.initial.nthreads[0] = threads;
+}
+
+// Other threads may read it meanwhile: one number or the other.
+void omp::set_threads_of_environment(int threads) {
+    std::atomic_ref(g_icvs.initial.nthreads[0]).store(threads, std::memory_order_relaxed);
 }
 
 namespace {

@@ -3,9 +3,12 @@
 
 #include "base/config.h"
 #include "base/message.h"
+#include "base/spin.h"
 #include "omp/env/environment.h"
+#include "program/loads.h"
 #include "program/thread_local.h"
 
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -21,6 +24,9 @@ constexpr long kMostPerWorker = 64;
 // (docs/results/split.md). Always the same, as which thread has which iterations depends on it.
 constexpr int kAuto = 8;
 bool g_refused = false;
+
+program::Loads g_loads;
+std::atomic<bool> g_ended{false};
 
 // SENNIT_SPLIT as a number; 1 where it says none, or nobody could help.
 int wanted(int threads) {
@@ -56,12 +62,35 @@ bool allowed() {
 int split_threads(int threads) {
     static const int split = [threads] {
         const int asked = wanted(threads);
-        return asked > 1 && allowed() ? asked : 1;
+        if (asked == 1)
+            return 1;
+        bool is_allowed = true;
+        g_loads.look([&] { is_allowed = allowed(); });
+        return is_allowed ? asked : 1;
     }();
     if (split == 1 || g_refused)
         return threads;
     detail::g_split_workers = threads;
     return threads * split;
+}
+
+// Regions that run are not disturbed: who opens a library has its data from then on, and no thread
+// that began before knows of them.
+bool split_ends() {
+    if (g_ended.load(std::memory_order_relaxed))
+        return true;
+    if (!g_loads.any_new())
+        return false;
+    static SpinLock lock;
+    lock.lock();
+    g_loads.look([] {
+        if (g_ended.load(std::memory_order_relaxed) || allowed())
+            return;
+        g_ended.store(true, std::memory_order_relaxed);
+        set_threads_of_environment(detail::g_split_workers);
+    });
+    lock.unlock();
+    return g_ended.load(std::memory_order_relaxed);
 }
 
 int refuse_split(const char *why) {

@@ -26,6 +26,11 @@ inline bool split_adapts() {
 // The environment says that regions have so many threads: how many are they to have, if that is
 // asked for and the program allows it?
 int split_threads(int threads);
+// Before a region of virtual threads begins: has the program opened a library whose data they would
+// share? Then no more such regions, and a line says so.
+bool split_ends();
+// icv.cpp: so many threads has from now on who has changed no setting of its own.
+void set_threads_of_environment(int threads);
 // It is not to be: a line says why. Returns how many threads the environment has said, 0 where none
 // are split.
 int refuse_split(const char *why);

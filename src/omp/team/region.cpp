@@ -40,7 +40,8 @@ template <unsigned kExtras>
     const int level = encountering.team->level + 1;
     if (level > 1) // tasks outside of regions start when they are made
         worker.note_control();
-    const bool is_virtual = kExtras == kVirtual && becomes_virtual(*encountering.team, size, kind);
+    const bool is_virtual =
+        kExtras == kVirtual && becomes_virtual(*encountering.team, size, kind) && !split_ends();
     Team &team = take_team(worker, team_key(size, is_virtual), level);
     const int workers = kExtras == kVirtual ? team.workers : team.size;
     team.in_use = true;

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * plain_part.c - thread_local_part.c without thread-local data. */
+#define PLAIN
+#include "thread_local_part.c"
