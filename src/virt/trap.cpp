@@ -146,8 +146,10 @@ void system_call_of(Worker &worker, RankFiber &fiber, Context &context) {
         context.rax = static_cast<std::uint64_t>(fiber.process.load(std::memory_order_relaxed));
         return;
     case SYS_sched_yield:
-        context.rax = 0;
-        if (fiber.turns->others_ready() && save(fiber, context))
+        // Where no rank can go on, to the ranks' threads: they share the core with the workers.
+        if (!fiber.turns->others_ready())
+            context.rax = make_call(context);
+        else if (context.rax = 0; save(fiber, context))
             leave(worker, Reason::yields);
         return;
     default:

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Rank fibers (sennit run --virtual=fibers): what has to stay a rank's own while it hops between kernel
-threads, how a rank ends, that nothing is left behind, and that waits in OpenMP leave the core to other ranks.
+threads, how a rank ends, that nothing is left behind, and that waits outside of MPI leave the core to other
+ranks.
 
-usage: rank_fibers.py --sennit COMMAND --program PROGRAM --openmp PROGRAM --mpi mpich|openmpi
+usage: rank_fibers.py --sennit COMMAND --program PROGRAM --waits PROGRAM --mpi mpich|openmpi
 """
 
 import argparse
@@ -58,7 +59,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sennit", required=True)
     parser.add_argument("--program", required=True)
-    parser.add_argument("--openmp", required=True)
+    parser.add_argument("--waits", required=True)
     parser.add_argument("--mpi", required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -66,8 +67,8 @@ def main():
             job = run(options, folder, ranks, "whole")
             check(job.returncode == 0 and job.stdout == "whole\n", f"{ranks} ranks", job)
         for ranks in (2, 3):
-            job = run(options, folder, ranks, program=options.openmp, threads=2, prepare=one_processor)
-            check(job.returncode == 0 and job.stdout == "away\n", f"{ranks} ranks with OpenMP", job)
+            job = run(options, folder, ranks, program=options.waits, threads=2, prepare=one_processor)
+            check(job.returncode == 0 and job.stdout == "away\n", f"{ranks} ranks that wait outside of MPI", job)
         for way, code in ENDS.items():
             job = run(options, folder, 4, way)
             check(job.returncode == code if options.mpi == "openmpi" else job.returncode != 0, way, job)

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A rank fiber whose main flow waits in OpenMP stays away from home, and other ranks go on
- * meanwhile. Two threads a rank, one processor for all ranks: what a main flow waits for is done by
- * the rank's other thread when the main flows of all ranks have come as far.
+ * While the main flow of a rank fiber waits outside of MPI, other ranks go on. One processor for
+ * all ranks: what a main flow waits for is done by another thread of the rank when the main flows
+ * of all ranks have come as far. If one kept the processor's worker, none would ever.
  *
- * A flow that waits at home, or goes there, costs its kernel thread a switch: that is counted. */
+ * A flow that waits in OpenMP stays away from home, too. Else its kernel thread would have to be
+ * switched to: that is counted. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <omp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -91,12 +97,100 @@ static void taskwait(void) {
     }
 }
 
+/* What follows waits by the system's means. */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static sem_t semaphore;
+static int pipes[2];
+static volatile int locked_by_other, over;
+
+static void *hold(void *unused) {
+    pthread_mutex_lock(&mutex);
+    locked_by_other = 1;
+    work();
+    pthread_mutex_unlock(&mutex);
+    return unused;
+}
+static void *tell(void *unused) {
+    work();
+    pthread_mutex_lock(&mutex);
+    over = 1;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
+    sem_post(&semaphore);
+    CHECK(write(pipes[1], "", 1) == 1);
+    return unused;
+}
+
+/* wait(), while another thread runs `other`, and then for its end. */
+static void with(void *(*other)(void *), void (*wait)(void)) {
+    pthread_t thread;
+    locked_by_other = over = 0;
+    CHECK(pthread_create(&thread, NULL, other, NULL) == 0);
+    hop(); /* away from home */
+    steps[rank] = step;
+    wait();
+    CHECK(pthread_join(thread, NULL) == 0);
+}
+
+static void in_mutex(void) {
+    while (!locked_by_other)
+        usleep(100);
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+}
+static void in_condition(void) {
+    pthread_mutex_lock(&mutex);
+    while (!over)
+        pthread_cond_wait(&changed, &mutex);
+    pthread_mutex_unlock(&mutex);
+}
+static void in_semaphore(void) {
+    while (sem_wait(&semaphore) != 0)
+        CHECK(errno == EINTR);
+}
+static void in_read(void) {
+    char byte;
+    CHECK(read(pipes[0], &byte, 1) == 1);
+}
+static void in_poll(void) {
+    struct pollfd input = {.fd = pipes[0], .events = POLLIN};
+    CHECK(poll(&input, 1, -1) == 1);
+    in_read();
+}
+static void in_join(void) {}
+
+static void system_waits(void) {
+    void (*const waits[])(void) = {in_condition, in_semaphore, in_read, in_poll, in_join};
+    CHECK(sem_init(&semaphore, 0, 0) == 0 && pipe(pipes) == 0);
+    for (unsigned i = 0; i < sizeof waits / sizeof *waits; ++i) {
+        ++step;
+        with(tell, waits[i]);
+        if (waits[i] != in_semaphore)
+            in_semaphore();
+        if (waits[i] != in_read && waits[i] != in_poll)
+            in_read();
+    }
+    ++step;
+    with(hold, in_mutex);
+    ++step;
+    hop();
+    steps[rank] = step;
+    const struct timespec moment = {.tv_nsec = 100000};
+    for (int other = 0; other < ranks; ++other)
+        while (steps[other] < step)
+            nanosleep(&moment, NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static long switches(void) {
     struct rusage usage;
     getrusage(RUSAGE_THREAD, &usage);
     return usage.ru_nvcsw;
 }
 
+/* Of OpenMP. */
 static void check(const char *name, void (*wait)(void)) {
     ++step;
     wait(); /* memory that it needs is there from now on */
@@ -133,6 +227,7 @@ int main(int argc, char **argv) {
     check("barrier", barrier);
     check("lock", locked);
     check("taskwait", taskwait);
+    system_waits();
     MPI_Win_free(&window);
     if (rank == 0)
         puts("away");
