@@ -67,6 +67,14 @@ bool Buffers::apart(const Value *one, const Value *other) const {
     return true;
 }
 
+bool Buffers::touched_by(const CallBase &call, const Value *memory, bool reads) const {
+    return any_of(objects_of(memory), [&](const Value *object) {
+        const ModRefInfo how =
+            aliases_.getModRefInfo(&call, MemoryLocation::getBeforeOrAfter(object));
+        return reads ? isModOrRefSet(how) : isModSet(how);
+    });
+}
+
 bool Buffers::is_absolute(const Value *buffer) {
     return any_of(objects_of(buffer), [](const Value *object) {
         return isa<ConstantPointerNull, UndefValue>(object) ||

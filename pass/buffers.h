@@ -24,6 +24,9 @@ class Buffers {
     // addresses were computed?
     bool apart(const llvm::Value *one, const llvm::Value *other) const;
 
+    // May the call write what the pointer leads to; or, with `reads`, read it?
+    bool touched_by(const llvm::CallBase &call, const llvm::Value *memory, bool reads) const;
+
     // Is it, or may it be, what a datatype's addresses count from: MPI_BOTTOM?
     static bool is_absolute(const llvm::Value *buffer);
 

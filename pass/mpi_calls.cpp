@@ -175,6 +175,17 @@ Effects effects_of(StringRef symbol) {
     return {false, 0};
 }
 
+bool only_computes(StringRef symbol) {
+    static constexpr const char *kNames[] = {
+        "acos",  "acosh", "asin", "asinh",     "atan",  "atan2", "atanh", "cbrt",  "cos", "cosh",
+        "erf",   "erfc",  "exp",  "exp2",      "expm1", "fdim",  "fmod",  "hypot", "log", "log10",
+        "log1p", "log2",  "pow",  "remainder", "sin",   "sinh",  "sqrt",  "tan",   "tanh"};
+    return llvm::any_of(kNames, [&](StringRef name) {
+        return symbol == name || (symbol.size() == name.size() + 1 && symbol.starts_with(name) &&
+                                  (symbol.back() == 'f' || symbol.back() == 'l'));
+    });
+}
+
 bool keeps_no_pointer(StringRef symbol) {
     const std::string name = mpi_name(symbol);
     if (name.empty() || name == "start" || name == "startall" || keeps_buffer(name))

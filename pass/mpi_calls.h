@@ -49,6 +49,8 @@ struct Effects {
 };
 Effects effects_of(llvm::StringRef symbol);
 
+// Does it compute, and may it set errno, but nothing else? Of C's library.
+bool only_computes(llvm::StringRef symbol);
 // Does a call of this function keep no pointer that it is given? By name; MPI's blocking calls.
 bool keeps_no_pointer(llvm::StringRef symbol);
 // Does it start an operation that keeps its buffer, but not the address of the request, its last

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operations.h"
 
+#include "quiet_calls.h"
+
 #include "llvm/IR/IntrinsicInst.h"
 
 #include <algorithm>
@@ -22,6 +24,15 @@ bool is_read(const AllocaInst &status) {
         const PointToPoint *what = point_to_point(*call);
         return what && what->receives && call->getArgOperand(PointToPoint::kBuffer) != &status;
     });
+}
+
+// In a library: declared here, and nothing else goes by this name.
+bool is_mathematics(const CallInst &call) {
+    const Function *function = call.getCalledFunction();
+    return function && function->isDeclaration() && !call.isMustTailCall() &&
+           only_computes(function->getName()) && function->getReturnType()->isFloatingPointTy() &&
+           all_of(function->args(),
+                  [](const Argument &argument) { return argument.getType()->isFloatingPointTy(); });
 }
 
 bool is_nobodys_business(const Instruction &instruction) {
@@ -103,6 +114,15 @@ Crossing Operations::crossing_access(ArrayRef<Operation> under_way, const Touch 
     return where;
 }
 
+Crossing Operations::crossing_quiet_call(const CallInst &call,
+                                         ArrayRef<Operation> under_way) const {
+    const bool meets = any_of(under_way, [&](const Operation &one) {
+        return buffers_.touched_by(call, one.buffer(), one.receives) ||
+               (one.status && buffers_.touched_by(call, one.status, true));
+    });
+    return meets ? Crossing::never : Crossing::allowed;
+}
+
 Crossing Operations::crossing_call(CallInst &call, ArrayRef<Operation> under_way,
                                    SmallVectorImpl<Touch> &touches) const {
     if (call.isLifetimeStartOrEnd())
@@ -122,6 +142,12 @@ Crossing Operations::crossing_call(CallInst &call, ArrayRef<Operation> under_way
 
 Crossing Operations::crossing(Instruction &instruction, ArrayRef<Operation> under_way,
                               SmallVectorImpl<Touch> &touches) const {
+    if (const auto *call = dyn_cast<CallInst>(&instruction)) {
+        if (is_mathematics(*call))
+            return Crossing::allowed;
+        if (is_quiet(*call, aliases_))
+            return crossing_quiet_call(*call, under_way);
+    }
     if (instruction.isVolatile() || instruction.isAtomic() || instruction.mayThrow() ||
         !instruction.willReturn())
         return Crossing::never;

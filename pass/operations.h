@@ -34,7 +34,8 @@ struct Touch {
 
 class Operations {
   public:
-    Operations(llvm::Function &function, llvm::AAResults &aliases) : buffers_(function, aliases) {}
+    Operations(llvm::Function &function, llvm::AAResults &aliases)
+        : aliases_(aliases), buffers_(function, aliases) {}
 
     // Its call is null: `instruction` is something else.
     Operation at(llvm::Instruction &instruction) const;
@@ -66,6 +67,10 @@ class Operations {
     Crossing crossing_call(llvm::CallInst &call, llvm::ArrayRef<Operation> under_way,
                            llvm::SmallVectorImpl<Touch> &touches) const;
 
+    Crossing crossing_quiet_call(const llvm::CallInst &call,
+                                 llvm::ArrayRef<Operation> under_way) const;
+
+    llvm::AAResults &aliases_;
     Buffers buffers_;
 };
 

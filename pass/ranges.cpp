@@ -12,34 +12,98 @@ bool Ranges::ends(const Loop &loop) {
            !isa<SCEVCouldNotCompute>(evolution_.getSymbolicMaxBackedgeTakenCount(&loop));
 }
 
-std::optional<Range> Ranges::find(const Touch &touch, const Loop &loop) {
-    const Instruction *before = loop.getLoopPreheader()->getTerminator();
-    Type *const wide = Type::getInt64Ty(before->getContext());
-    const auto usable = [&](const SCEV *value) {
-        return evolution_.isLoopInvariant(value, &loop) &&
-               evolution_.getTypeSizeInBits(value->getType()) <= 64 &&
-               expander_.isSafeToExpandAt(value, before);
+namespace {
+
+// An index of 32 bits that is extended to an address's 64 in each round is what it would be if it
+// had 64 bits all the time, unless it wraps around. That is asked when the program runs.
+class Widening : public SCEVRewriteVisitor<Widening> {
+  public:
+    Widening(ScalarEvolution &evolution, const Loop &loop)
+        : SCEVRewriteVisitor(evolution), loop_(loop) {}
+
+    const SCEV *visitSignExtendExpr(const SCEVSignExtendExpr *index) {
+        return widened(*index, [&](const SCEV *value) {
+            return SE.getSignExtendExpr(value, index->getType());
+        });
+    }
+    const SCEV *visitZeroExtendExpr(const SCEVZeroExtendExpr *index) {
+        return widened(*index, [&](const SCEV *value) {
+            return SE.getZeroExtendExpr(value, index->getType());
+        });
+    }
+
+    struct Index {
+        const SCEV *value; // as if it never wrapped around
+        std::int64_t least, greatest;
     };
-    Range range = {touch, evolution_.getSCEV(touch.memory), nullptr, {}};
-    range.bytes = touch.bytes ? evolution_.getSCEV(touch.bytes)
-                              : evolution_.getStoreSizeOfExpr(wide, touch.type);
-    while (!evolution_.isLoopInvariant(range.first, &loop)) {
-        const auto *address = dyn_cast<SCEVAddRecExpr>(range.first);
-        if (!address || !address->isAffine() || range.loops.size() == Rewriting::kMostLoops)
+    ArrayRef<Index> indices() const { return indices_; }
+
+  private:
+    template <class Extend>
+    const SCEV *widened(const SCEVCastExpr &index, Extend extend) {
+        const auto *narrow = dyn_cast<SCEVAddRecExpr>(index.getOperand());
+        const std::uint64_t bits = SE.getTypeSizeInBits(index.getOperand()->getType());
+        if (!narrow || !narrow->isAffine() || SE.isLoopInvariant(narrow, &loop_) || bits > 32 ||
+            SE.getTypeSizeInBits(index.getType()) != 64)
+            return &index;
+        const SCEV *value =
+            SE.getAddRecExpr(visit(extend(narrow->getStart())),
+                             SE.getSignExtendExpr(narrow->getStepRecurrence(SE), index.getType()),
+                             narrow->getLoop(), SCEV::FlagAnyWrap);
+        const bool is_signed = isa<SCEVSignExtendExpr>(index);
+        const std::int64_t size = std::int64_t{1} << (is_signed ? bits - 1 : bits);
+        indices_.push_back({value, is_signed ? -size : 0, size - 1});
+        return value;
+    }
+
+    const Loop &loop_;
+    SmallVector<Index, 4> indices_;
+};
+
+} // namespace
+
+bool Ranges::usable(const SCEV *value, const Loop &loop) const {
+    return evolution_.isLoopInvariant(value, &loop) &&
+           evolution_.getTypeSizeInBits(value->getType()) <= 64 &&
+           expander_.isSafeToExpandAt(value, loop.getLoopPreheader()->getTerminator());
+}
+
+std::optional<Range::Way> Ranges::way(const SCEV *value, const Loop &loop) const {
+    Type *const wide = Type::getInt64Ty(loop.getHeader()->getContext());
+    Range::Way way = {value, {}};
+    while (!evolution_.isLoopInvariant(way.first, &loop)) {
+        const auto *address = dyn_cast<SCEVAddRecExpr>(way.first);
+        if (!address || !address->isAffine() || way.loops.size() == Rewriting::kMostLoops)
             return std::nullopt;
         const SCEV *stride = address->getStepRecurrence(evolution_);
         const SCEV *rounds = evolution_.getSymbolicMaxBackedgeTakenCount(address->getLoop());
-        if (isa<SCEVCouldNotCompute>(rounds) || !usable(rounds))
+        if (isa<SCEVCouldNotCompute>(rounds) || !usable(rounds, loop))
             rounds = evolution_.getConstantMaxBackedgeTakenCount(address->getLoop());
-        if (isa<SCEVCouldNotCompute>(rounds) || !usable(rounds) || !usable(stride))
+        if (isa<SCEVCouldNotCompute>(rounds) || !usable(rounds, loop) || !usable(stride, loop))
             return std::nullopt;
-        range.loops.push_back({evolution_.getTruncateOrSignExtend(stride, wide),
-                               evolution_.getTruncateOrZeroExtend(rounds, wide)});
-        range.first = address->getStart();
+        way.loops.push_back({evolution_.getTruncateOrSignExtend(stride, wide),
+                             evolution_.getTruncateOrZeroExtend(rounds, wide)});
+        way.first = address->getStart();
     }
-    if (!usable(range.first) || !usable(range.bytes))
+    return usable(way.first, loop) ? std::optional(way) : std::nullopt;
+}
+
+std::optional<Range> Ranges::find(const Touch &touch, const Loop &loop) const {
+    Type *const wide = Type::getInt64Ty(loop.getHeader()->getContext());
+    Widening widening(evolution_, loop);
+    const std::optional<Range::Way> address =
+        way(widening.visit(evolution_.getSCEV(touch.memory)), loop);
+    const SCEV *bytes = touch.bytes ? evolution_.getSCEV(touch.bytes)
+                                    : evolution_.getStoreSizeOfExpr(wide, touch.type);
+    if (!address || !usable(bytes, loop))
         return std::nullopt;
-    range.bytes = evolution_.getTruncateOrZeroExtend(range.bytes, wide);
+    Range range = {touch, *address, evolution_.getTruncateOrZeroExtend(bytes, wide), {}};
+    for (const Widening::Index &index : widening.indices()) {
+        const std::optional<Range::Way> values = way(index.value, loop);
+        if (!values)
+            return std::nullopt;
+        range.indices.push_back({*values, index.least, index.greatest});
+    }
     return range;
 }
 
@@ -50,14 +114,14 @@ bool Ranges::meets(const Range &range, Value *buffer, const Loop &loop) {
         const auto *address = dyn_cast<SCEVAddRecExpr>(part);
         return address && !address->getLoop()->contains(&loop);
     });
-    if (elsewhere || place->getType() != range.first->getType())
+    if (elsewhere || place->getType() != range.address.first->getType())
         return false;
-    const auto *by = dyn_cast<SCEVConstant>(evolution_.getMinusSCEV(place, range.first));
+    const auto *by = dyn_cast<SCEVConstant>(evolution_.getMinusSCEV(place, range.address.first));
     const auto *bytes = dyn_cast<SCEVConstant>(range.bytes);
     if (!by || by->getAPInt().getSignificantBits() > 62)
         return false;
     std::int64_t first = 0, behind = bytes ? bytes->getAPInt().getSExtValue() : 1;
-    for (const Range::Step &step : range.loops) {
+    for (const Range::Step &step : range.address.loops) {
         const auto *stride = dyn_cast<SCEVConstant>(step.stride);
         const auto *rounds = dyn_cast<SCEVConstant>(step.rounds);
         std::int64_t way = 0;
@@ -71,9 +135,10 @@ bool Ranges::meets(const Range &range, Value *buffer, const Loop &loop) {
 }
 
 std::optional<Range> Ranges::joined(const Range &one, const Range &other) {
-    if (one.touch.writes != other.touch.writes || one.loops != other.loops)
+    if (one.touch.writes != other.touch.writes || one.address.loops != other.address.loops)
         return std::nullopt;
-    const auto *apart = dyn_cast<SCEVConstant>(evolution_.getMinusSCEV(other.first, one.first));
+    const auto *apart =
+        dyn_cast<SCEVConstant>(evolution_.getMinusSCEV(other.address.first, one.address.first));
     const auto *bytes = dyn_cast<SCEVConstant>(one.bytes);
     const auto *others = dyn_cast<SCEVConstant>(other.bytes);
     if (!apart || !bytes || !others || apart->getAPInt().getSignificantBits() > 32)
@@ -86,6 +151,9 @@ std::optional<Range> Ranges::joined(const Range &one, const Range &other) {
         evolution_.getConstant(bytes->getType(), std::max(bytes->getAPInt().getZExtValue(),
                                                           others->getAPInt().getZExtValue() +
                                                               static_cast<std::uint64_t>(by)));
+    for (const Range::Index &index : other.indices)
+        if (!is_contained(both.indices, index))
+            both.indices.push_back(index);
     return both;
 }
 
@@ -93,10 +161,18 @@ void Ranges::ask(Rewriting &rewriting, Instruction &before, const Range &range) 
     const auto expand = [&](const SCEV *value) {
         return expander_.expandCodeFor(value, value->getType(), &before);
     };
-    SmallVector<Rounds, Rewriting::kMostLoops> loops;
-    for (const Range::Step &step : range.loops)
-        loops.push_back({expand(step.stride), expand(step.rounds)});
-    rewriting.ask(before, range.touch, expand(range.first), expand(range.bytes), loops);
+    const auto expand_loops = [&](const Range::Way &way) {
+        SmallVector<Rounds, Rewriting::kMostLoops> loops;
+        for (const Range::Step &step : way.loops)
+            loops.push_back({expand(step.stride), expand(step.rounds)});
+        return loops;
+    };
+    SmallVector<Value *, 4> certain;
+    for (const Range::Index &index : range.indices)
+        certain.push_back(rewriting.stays(before, expand(index.values.first), index.least,
+                                          index.greatest, expand_loops(index.values)));
+    rewriting.ask(before, range.touch, expand(range.address.first), expand(range.bytes),
+                  expand_loops(range.address), certain);
 }
 
 } // namespace sennit::pass

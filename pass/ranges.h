@@ -10,19 +10,30 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
+#include <cstdint>
 #include <optional>
 
 namespace sennit::pass {
 
 struct Range {
-    Touch touch;
-    const llvm::SCEV *first; // its address
-    const llvm::SCEV *bytes;
     struct Step {
         const llvm::SCEV *stride, *rounds;
         bool operator==(const Step &) const = default;
     };
-    llvm::SmallVector<Step, Rewriting::kMostLoops> loops;
+    struct Way { // of a number, in the rounds of the loops around it
+        const llvm::SCEV *first;
+        llvm::SmallVector<Step, Rewriting::kMostLoops> loops;
+        bool operator==(const Way &) const = default;
+    };
+    struct Index { // on which the address depends, if its values stay within these
+        Way values;
+        std::int64_t least, greatest;
+        bool operator==(const Index &) const = default;
+    };
+    Touch touch;
+    Way address;
+    const llvm::SCEV *bytes;
+    llvm::SmallVector<Index, 4> indices;
 };
 
 class Ranges {
@@ -31,7 +42,7 @@ class Ranges {
         : evolution_(evolution), expander_(evolution, layout, "sennit.range") {}
 
     // Null: it cannot be told where `loop` begins. Bounds, not what is touched exactly.
-    std::optional<Range> find(const Touch &touch, const llvm::Loop &loop);
+    std::optional<Range> find(const Touch &touch, const llvm::Loop &loop) const;
     // Does `loop` surely touch the beginning of the buffer?
     bool meets(const Range &range, llvm::Value *buffer, const llvm::Loop &loop);
     // One that has both, of accesses that differ by a constant: else null.
@@ -42,6 +53,9 @@ class Ranges {
     bool ends(const llvm::Loop &loop);
 
   private:
+    bool usable(const llvm::SCEV *value, const llvm::Loop &loop) const;
+    std::optional<Range::Way> way(const llvm::SCEV *value, const llvm::Loop &loop) const;
+
     llvm::ScalarEvolution &evolution_;
     llvm::SCEVExpander expander_;
 };

@@ -46,15 +46,39 @@ void Rewriting::ask(const Touch &touch) {
          touch.instruction->getDebugLoc());
 }
 
-void Rewriting::ask(Instruction &before, const Touch &touch, Value *memory, Value *bytes,
-                    ArrayRef<Rounds> loops) {
-    builder_.SetInsertPoint(&before);
-    SmallVector<Value *, 10> arguments = {batch_, memory, bytes, builder_.getInt32(touch.writes)};
+void Rewriting::add(SmallVectorImpl<Value *> &arguments, ArrayRef<Rounds> loops) {
     for (std::size_t i = 0; i < kMostLoops; ++i) {
         arguments.push_back(i < loops.size() ? loops[i].stride : builder_.getInt64(0));
         arguments.push_back(i < loops.size() ? loops[i].rounds : builder_.getInt64(0));
     }
+}
+
+void Rewriting::ask(Instruction &before, const Touch &touch, Value *memory, Value *bytes,
+                    ArrayRef<Rounds> loops, ArrayRef<Value *> certain) {
+    builder_.SetInsertPoint(&before);
+    if (Value *all = certain.empty() ? nullptr : builder_.CreateAnd(certain)) {
+        memory = builder_.CreateSelect(all, memory, Constant::getNullValue(memory->getType()));
+        bytes = builder_.CreateSelect(all, bytes, builder_.getInt64(INT64_MAX));
+    }
+    SmallVector<Value *, 10> arguments = {batch_, memory, bytes, builder_.getInt32(touch.writes)};
+    add(arguments, loops);
     call("sennit_pass_touch_rounds", arguments, touch.instruction->getDebugLoc());
+}
+
+Value *Rewriting::stays(Instruction &before, Value *first, std::int64_t least,
+                        std::int64_t greatest, ArrayRef<Rounds> loops) {
+    builder_.SetInsertPoint(&before);
+    SmallVector<Value *, 9> arguments = {first,
+                                         builder_.getInt64(static_cast<std::uint64_t>(least)),
+                                         builder_.getInt64(static_cast<std::uint64_t>(greatest))};
+    add(arguments, loops);
+    CallInst *asked =
+        call("sennit_pass_stays", arguments, before.getDebugLoc(), builder_.getInt32Ty());
+    // The same for several accesses: asked once.
+    asked->getCalledFunction()->setDoesNotAccessMemory();
+    asked->getCalledFunction()->setDoesNotThrow();
+    asked->getCalledFunction()->setWillReturn();
+    return builder_.CreateIsNotNull(asked);
 }
 
 void Rewriting::start(const Operation &operation) {
@@ -77,16 +101,19 @@ void Rewriting::start(const Operation &operation) {
     from.eraseFromParent();
 }
 
-void Rewriting::call(StringRef name, ArrayRef<Value *> arguments, const DebugLoc &where) {
+CallInst *Rewriting::call(StringRef name, ArrayRef<Value *> arguments, const DebugLoc &where,
+                          Type *result) {
     SmallVector<Type *, 8> types;
     for (const Value *argument : arguments)
         types.push_back(argument->getType());
     FunctionCallee function = module_.getOrInsertFunction(
-        name, FunctionType::get(builder_.getVoidTy(), types, /*isVarArg=*/false));
+        name, FunctionType::get(result ? result : builder_.getVoidTy(), types, /*isVarArg=*/false));
     auto *declared = cast<Function>(function.getCallee());
     declared->setVisibility(GlobalValue::HiddenVisibility);
     declared->setDSOLocal(true);
-    builder_.CreateCall(function, arguments)->setDebugLoc(where);
+    CallInst *made = builder_.CreateCall(function, arguments);
+    made->setDebugLoc(where);
+    return made;
 }
 
 } // namespace sennit::pass

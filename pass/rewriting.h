@@ -8,6 +8,8 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/IRBuilder.h"
 
+#include <cstdint>
+
 namespace sennit::pass {
 
 // What the rounds of loops touch: they go on from `memory` by `stride` bytes, `rounds` times.
@@ -25,12 +27,17 @@ class Rewriting {
     void ask(const Touch &touch);
     // `bytes` of 64 bits at `memory`, and where loops take them: kMostLoops at most.
     static constexpr std::size_t kMostLoops = 3;
+    // Unless all these are certain it may be any memory.
     void ask(llvm::Instruction &before, const Touch &touch, llvm::Value *memory, llvm::Value *bytes,
-             llvm::ArrayRef<Rounds> loops);
+             llvm::ArrayRef<Rounds> loops, llvm::ArrayRef<llvm::Value *> certain);
+    // Does a number stay within these in all rounds?
+    llvm::Value *stays(llvm::Instruction &before, llvm::Value *first, std::int64_t least,
+                       std::int64_t greatest, llvm::ArrayRef<Rounds> loops);
 
   private:
-    void call(llvm::StringRef name, llvm::ArrayRef<llvm::Value *> arguments,
-              const llvm::DebugLoc &where);
+    llvm::CallInst *call(llvm::StringRef name, llvm::ArrayRef<llvm::Value *> arguments,
+                         const llvm::DebugLoc &where, llvm::Type *result = nullptr);
+    void add(llvm::SmallVectorImpl<llvm::Value *> &arguments, llvm::ArrayRef<Rounds> loops);
 
     llvm::Module &module_;
     llvm::IRBuilder<> builder_;

@@ -20,7 +20,10 @@ constexpr unsigned kMostAsked = 16;
 // A copy of that many bytes is worth what a loop is.
 constexpr std::uint64_t kLongCopy = 512;
 
-bool is_long_copy(const Instruction &instruction) {
+bool is_long(const Instruction &instruction) {
+    const auto *call = dyn_cast<CallInst>(&instruction);
+    if (call && call->getCalledFunction() && !call->getCalledFunction()->isDeclaration())
+        return true;
     const auto *copy = dyn_cast<MemIntrinsic>(&instruction);
     const auto *length = copy ? dyn_cast<ConstantInt>(copy->getLength()) : nullptr;
     return copy && (!length || length->getZExtValue() >= kLongCopy);
@@ -201,7 +204,7 @@ void Windows::step(Instruction &instruction, Set &under_way, unsigned &asked) {
         touches_.append(touches);
         break;
     }
-    if (is_long_copy(instruction))
+    if (is_long(instruction) && under_way.any())
         note_crossing(under_way);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "batch.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stddef.h>
 
@@ -35,11 +36,13 @@ static void *request(struct sennit_pass_batch *batch, int i) {
 
 void sennit_pass_finish(struct sennit_pass_batch *batch) {
     const int count = batch->under_way, statuses = batch->statuses;
+    const int error = errno; /* the program may have computed since, and look at it only now */
     batch->under_way = batch->statuses = 0;
     if (count > 0 && statuses == 0)
         MPI_Waitall(count, batch->requests, no_status(batch));
     for (int i = 0; statuses && i < count; ++i) /* their length is not known here */
         MPI_Wait(request(batch, i), batch->operations[i].status);
+    errno = error;
 }
 
 static void find_extent(struct sennit_pass_operation *operation, unsigned long buffer, int count,
@@ -137,6 +140,23 @@ void sennit_pass_touch_rounds(struct sennit_pass_batch *batch, const void *memor
     go_on(&touch, stride_3, rounds_3);
     if (meets(batch, &touch))
         sennit_pass_finish(batch);
+}
+
+/* How far it comes below and above `first`. */
+static int reach(long *below, long *above, long stride, unsigned long rounds) {
+    long way;
+    if (__builtin_mul_overflow(stride, rounds, &way))
+        return 0;
+    return way < 0 ? !__builtin_add_overflow(*below, way, below)
+                   : !__builtin_add_overflow(*above, way, above);
+}
+
+int sennit_pass_stays(long first, long least, long greatest, long stride, unsigned long rounds,
+                      long stride_2, unsigned long rounds_2, long stride_3,
+                      unsigned long rounds_3) {
+    long below = first, above = first;
+    return reach(&below, &above, stride, rounds) && reach(&below, &above, stride_2, rounds_2) &&
+           reach(&below, &above, stride_3, rounds_3) && below >= least && above <= greatest;
 }
 
 void sennit_pass_touch(struct sennit_pass_batch *batch, const void *memory, long bytes,

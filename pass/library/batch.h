@@ -37,6 +37,9 @@ void sennit_pass_touch(struct sennit_pass_batch *batch, const void *memory, long
 void sennit_pass_touch_rounds(struct sennit_pass_batch *batch, const void *memory, long bytes,
                               int writes, long stride, unsigned long rounds, long stride_2,
                               unsigned long rounds_2, long stride_3, unsigned long rounds_3);
+/* Does a number that goes on from `first` like that stay between these? */
+int sennit_pass_stays(long first, long least, long greatest, long stride, unsigned long rounds,
+                      long stride_2, unsigned long rounds_2, long stride_3, unsigned long rounds_3);
 void sennit_pass_finish(struct sennit_pass_batch *batch);
 
 /* Could anybody tell that the next receive has been started before the last one was complete? */

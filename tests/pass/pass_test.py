@@ -70,7 +70,7 @@ class Built:
 
     def __init__(self, folder, path, plain=False):
         self.path = os.path.join(folder, "plain" if plain else "program")
-        command = compile_command(path, "-o", self.path)
+        command = compile_command(path, "-o", self.path) + ["-lm"]
         if plain:
             command = command[2:]
         done = subprocess.run(command, text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)

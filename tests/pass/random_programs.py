@@ -41,6 +41,10 @@ __attribute__((noinline)) static void stranger(void) {{
     any[3] = any[3] * 0.5 + any[40];
     __asm__ volatile("" ::: "memory");
 }}
+__attribute__((noinline)) void blend(double *x, const double *y, int n) {{
+    for (int k = 0; k < n; ++k)
+        x[k] = x[k] * 0.5 + y[k] * 0.25;
+}}
 static void mix(double *x, int n, double c) {{
 #pragma clang loop vectorize(disable) unroll(disable)
     for (int k = 0; k < n; ++k)
@@ -253,6 +257,8 @@ class WindowProgram(SerialProgram):
         k = f"({n} - k)" if back else "k"
         body = {"copy": f"({to})[{k} * {steps[0]}] = ({source})[k * {steps[1]}] * 0.5 + {n};", "add": f"sum += ({source})[{k} * {steps[1]}];",
                 "fill": f"({to})[{k} * {steps[0]}] = k;"}[self.dice.choice(["copy", "copy", "add", "fill"])]
+        if self.dice.random() < 0.15: # it begins anew
+            body = body.replace(f"{k} * {steps[0]}", f"(unsigned char)({k} * {steps[0]} + {self.dice.randrange(256)})")
         if self.dice.random() < 0.2:
             body = f"if (k % 3 == 1) {{ {body} }}"
         if self.dice.random() < 0.15:
@@ -276,7 +282,7 @@ class WindowProgram(SerialProgram):
         return self.dice.choice([f"memmove({to}, {source}, {size});", f"memset({to}, 0, {size});"])
 
     def compute(self, depth=0):
-        form = self.dice.choice(["walk"] * 4 + ["table"] * 3 + ["block", "one", "one", "if", "if", "stranger", "mix", "times"])
+        form = self.dice.choice(["walk"] * 4 + ["table"] * 3 + ["block", "one", "one", "if", "if", "stranger", "mix", "blend", "times"])
         if form == "if" and depth < 2:
             return f"if ({self.dice.choice(['z', '!z', 'sum < 0', 'rank'])}) {{ {self.compute(depth + 1)} }} else {{ {self.compute(depth + 1)} }}"
         if form == "times" and depth < 2:
@@ -284,7 +290,7 @@ class WindowProgram(SerialProgram):
         if form == "one":
             return self.dice.choice([f"sum += *({self.place(1)});", f"*({self.place(1)}) = {self.dice.randrange(9)};"])
         return {"table": self.table, "block": self.block, "stranger": lambda: "stranger();",
-                "mix": lambda: f"mix({self.place(50)}, 50, 2);"}.get(form, self.walk)()
+                "blend": lambda: f"blend({self.place(50)}, {self.place(50)}, 50);", "mix": lambda: f"mix({self.place(50)}, 50, 2);"}.get(form, self.walk)()
 
     def between(self, buffer, n):
         return " ".join(self.compute() for _ in range(self.dice.choice([0, 0, 0, 0, 1, 1, 2]))) + " "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Calls that are started where they stand and waited for later. */
+#include <math.h>
 #include <mpi.h>
 
 enum { N = 1000 };
@@ -75,4 +76,36 @@ void steps(int other, int n) {
         for (int i = 0; i < 64; ++i)
             out[i] = ghost[i] + next[i + 1];
     }
+}
+
+/* Not inlined: what they touch is known all the same. */
+__attribute__((noinline)) void relax(double *restrict to, const double *from, int n) {
+    for (int i = 1; i < n - 1; ++i)
+        to[i] = from[i - 1] + from[i + 1];
+}
+__attribute__((noinline)) static void relax_all(void) {
+    for (int i = 1; i < N - 1; ++i)
+        next[i] = field[i - 1] + field[i + 1];
+}
+
+void calls(int other) {
+    MPI_Send(out, 64, MPI_DOUBLE, other, 0, MPI_COMM_WORLD); // done: 2 sends and receives are started together and waited for once // done: MPI_Send of out is waited for only before a call of relax (line +3)
+    MPI_Recv(ghost, 64, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: 2 sends and receives are started together and waited for once // done: MPI_Recv of ghost is waited for only before a call of relax (line +2)
+    relax(next, field, N);
+    relax(ghost, field, 64);
+}
+
+/* Nobody else knows where it is. */
+double own_memory(int other) {
+    double mine[64];
+    MPI_Recv(mine, 64, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is waited for only before a read (line +2)
+    relax_all();
+    return mine[3];
+}
+
+void roots(int other, double *x) {
+    MPI_Send(out, 64, MPI_DOUBLE, other, 0, MPI_COMM_WORLD); // done: MPI_Send of out is waited for only before a call of touch (line +3)
+    for (int i = 0; i < N; ++i)
+        next[i] = pow(x[i], field[i]);
+    touch();
 }

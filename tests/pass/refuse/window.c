@@ -136,3 +136,23 @@ void shown_before(int from) {
     touch();
     work();
 }
+
+__attribute__((noinline)) static void publish(double *x, int n) {
+    for (int i = 0; i < n; ++i)
+        x[i] = 0;
+    atomic_store(&flag, n);
+}
+__attribute__((noinline)) void refill(double *x, int n) {
+    for (int i = 0; i < n; ++i)
+        x[i] = n - i;
+}
+
+void published(int to, double *x) {
+    MPI_Send(out, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send of out is waited for where it stands: nothing is to be done before a call of publish (line +1)
+    publish(x, to);
+}
+
+void refilled(int to) {
+    MPI_Send(out, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send of out is waited for where it stands: nothing is to be done before a call of refill (line +1)
+    refill(out, 64);
+}

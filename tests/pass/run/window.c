@@ -3,6 +3,8 @@
  * moves before it is waited for. */
 // stock
 #include "lazy.h"
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +19,8 @@ static void check(int ok, const char *what) {
     }
 }
 
-#define APART __attribute__((noinline)) static
+/* Not static: nothing is known of their callers. */
+#define APART __attribute__((noinline))
 
 static void send(const double *x, int n, int tag) {
     PMPI_Send(x, n, MPI_DOUBLE, 1 - rank, tag, MPI_COMM_WORLD);
@@ -60,12 +63,27 @@ APART double strided(double *to, double *a, const double *b, int n, int stride, 
     return sum;
 }
 
-APART void stencil(double *u, double *v, long first, long last) {
+APART void stencil(double *u, double *v, int first, int last) {
     MPI_Send(u + COLUMNS, COLUMNS, MPI_DOUBLE, 1 - rank, 3, MPI_COMM_WORLD);
     MPI_Recv(u, COLUMNS, MPI_DOUBLE, 1 - rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    for (long i = first; i < last; ++i)
-        for (long j = 1; j < COLUMNS - 1; ++j)
+    for (int i = first; i < last; ++i)
+        for (int j = 1; j < COLUMNS - 1; ++j)
             v[i * COLUMNS + j] = u[(i - 1) * COLUMNS + j] + u[(i + 1) * COLUMNS + j];
+}
+
+/* An index that begins anew. */
+APART double wrapped(double *to, const double *from, int start, int n) {
+    double sum = 0;
+    MPI_Recv(to, 4, MPI_DOUBLE, 1 - rank, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < n; ++i)
+        sum += from[(unsigned char)(start + i)];
+    return sum;
+}
+
+APART void with_errors(double *x, int n) {
+    MPI_Send(out, N, MPI_DOUBLE, 1 - rank, 9, MPI_COMM_WORLD);
+    for (int i = 0; i < n; ++i)
+        x[i] = exp(x[i]);
 }
 
 APART void copied(double *to, double *from, long bytes, double *message) {
@@ -143,6 +161,14 @@ static void one_way(int sends) {
                 numbers[i] = i;
             copied(numbers + at, numbers + 2 * N, 8 * sizeof(double), numbers + N);
         }
+        send(message, 4, 8);
+        send(message, 4, 8);
+        message[0] = 1000;
+        errno = 0;
+        const int started = lazy_started;
+        with_errors(message, 1);
+        check(errno == ERANGE && lazy_started > started, "an error behind a message");
+        message[0] = 1;
         send(message, 1, 5);
         send(message, N, 6);
         return;
@@ -174,6 +200,11 @@ static void one_way(int sends) {
             bad += ghost[i] != N + i;
         check(bad == 0, "a message as it was before a copy");
     }
+    for (int i = 0; i < 4 * N; ++i)
+        numbers[i] = 0;
+    check(wrapped(numbers, numbers, 4, 200) == 0 && lazy_count == 0, "an index that stays");
+    check(wrapped(numbers, numbers, 250, 8) == 1 + 2, "an index that begins anew");
+    receive(ghost, N, 9);
     MPI_Datatype type;
     MPI_Aint address;
     const int length = 1;
