@@ -11,6 +11,7 @@ import subprocess
 
 import kernels
 import lending
+import small_collectives
 import two_programs
 
 RANKS = (4, 8, 16)
@@ -81,6 +82,7 @@ def report(build, facts, notes, rounds, seed, timeout, progress):
     parts = ["# More ranks than cores", "\n".join(f"- {name}: {text}" for name, text in facts),
              "\n".join(f"**{note}**" for note in notes), " ".join(__doc__.split()),
              "\n".join(f"- {row}: {what[0]}" for row, what in ROWS.items()) + "\n\nMicroseconds.", tables(cells),
+             small_collectives.report(build, rounds, seed, timeout, progress),
              kernels.report(build, rounds, seed, timeout, progress),
              lending.report(build, ("mpich", "openmpi"), rounds, seed, timeout, progress),
              two_programs.report(build, ("mpich", "openmpi"), rounds, seed, timeout, progress)]
