@@ -81,6 +81,14 @@ bool is_alive(Identity identity) {
     return start == 0 || now == 0 ? kill(pid, 0) == 0 || errno == EPERM : start == now;
 }
 
+bool is_stopped(Identity identity) {
+    char path[32];
+    std::snprintf(path, sizeof path, "/proc/%d/stat", pid_of(identity));
+    char text[64];
+    const char *const at = after_name(path, text, sizeof text);
+    return at && (at[2] == 'T' || at[2] == 't') && is_alive(identity);
+}
+
 bool is_asleep(pid_t process, int thread) {
     char path[48];
     std::snprintf(path, sizeof path, "/proc/%d/task/%d/stat", process, thread);

@@ -21,6 +21,8 @@ pid_t pid_of(Identity identity);
 // False: the process has ended, be it by SIGKILL, though nobody may have waited for it yet. A
 // stopped process is alive.
 bool is_alive(Identity identity);
+// Is the process stopped, by a signal or a debugger? False if the kernel does not say.
+bool is_stopped(Identity identity);
 // Does this thread of the process sleep in the kernel, or is it stopped? False if the kernel does
 // not say.
 bool is_asleep(pid_t process, int thread);

@@ -94,20 +94,35 @@ void Assembled::put_together(const Reduction &reduction) const {
 }
 
 // A rank that has ended never comes. MPI's launchers end the job when they see that; not all do,
-// nor in all cases.
-void Assembled::look_for_dead(const char *name, std::uint32_t number) const {
-    for (int rank = 0; rank < assembly_->members(); ++rank) {
+// nor in all cases. One that somebody has stopped comes when it is let go on, which may be never:
+// whoever finds it stopped at two looks says so, once. Between them it may be on its way.
+void AssembledCall::look_for_missing() {
+    const node::Assembly &assembly = *g_assembled.assembly_;
+    for (int rank = 0; rank < assembly.members(); ++rank) {
         const int slot = g_neighbours.slot_of(MPI_COMM_WORLD, rank);
-        if (slot < 0 || rank == rank_ || assembly_->has_come(rank, number))
+        if (slot < 0 || rank == g_assembled.rank_ || assembly.has_come(rank, number_))
             continue;
-        const node::Identity holder = board_->slot(slot).holder.load(std::memory_order_relaxed);
-        if (node::is_alive(holder))
+        const node::Identity holder =
+            g_assembled.board_->slot(slot).holder.load(std::memory_order_relaxed);
+        if (!node::is_alive(holder)) {
+            std::fprintf(stderr,
+                         "sennit: rank %d waits in %s on MPI_COMM_WORLD for rank %d, which has "
+                         "ended without MPI_Finalize\n",
+                         g_assembled.rank_, name_, rank);
+            abort_job();
+        }
+        if (stopped_ == kTold || !node::is_stopped(holder))
             continue;
-        std::fprintf(stderr,
-                     "sennit: rank %d waits in %s on MPI_COMM_WORLD for rank %d, which has ended "
-                     "without MPI_Finalize\n",
-                     rank_, name, rank);
-        abort_job();
+        if (stopped_ != rank) {
+            stopped_ = rank;
+            return;
+        }
+        std::fprintf(
+            stderr,
+            "sennit: rank %d waits in %s on MPI_COMM_WORLD for rank %d (process %d), which "
+            "is stopped, by a signal or a debugger\n",
+            g_assembled.rank_, name_, rank, static_cast<int>(node::pid_of(holder)));
+        stopped_ = kTold;
     }
 }
 
@@ -162,12 +177,11 @@ void AssembledCall::look_around() {
     if (looks_ % looks_a_clock != 0)
         return;
     const std::int64_t now = monotonic_ns();
-    if (looked_for_dead_ns_ != 0 && now - looked_for_dead_ns_ > second) {
-        g_assembled.look_for_dead(name_, number_);
-        looked_for_dead_ns_ = now;
-    }
-    if (looked_for_dead_ns_ == 0)
-        looked_for_dead_ns_ = now;
+    if (looked_ns_ != 0 && now - looked_ns_ <= second)
+        return;
+    if (looked_ns_ != 0)
+        look_for_missing();
+    looked_ns_ = now;
 }
 
 } // namespace sennit::mpi

@@ -50,7 +50,6 @@ class Assembled {
     void look_for_messages() const;
     void compare_calls(std::uint32_t own) const;
     void put_together(const Reduction &reduction) const;
-    void look_for_dead(const char *name, std::uint32_t number) const;
 
     node::Assembly *assembly_ = nullptr; // null: no calls are made so
     node::Board *board_ = nullptr;
@@ -79,13 +78,16 @@ class AssembledCall {
   private:
     bool come();
     void look_around();
+    void look_for_missing();
 
+    static constexpr int kTold = -2;
     const char *name_;
     const Reduction &reduction_;
     std::uint32_t number_;
     bool has_come_ = false;
-    unsigned looks_ = 0; // in vain
-    std::int64_t looked_for_dead_ns_ = 0;
+    unsigned looks_ = 0;         // in vain
+    std::int64_t looked_ns_ = 0; // for those who have not come
+    int stopped_ = -1;           // of these, one that was found stopped
 };
 
 } // namespace sennit::mpi

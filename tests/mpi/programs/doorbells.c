@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * More ranks than cores: every kind of call that waits, outside of tasks. And how much processor
  * time a rank takes that waits.
- * usage: doorbells all|wait SECONDS|fence SECONDS|meet SECONDS|kill|leave */
+ * usage: doorbells all|wait SECONDS|fence SECONDS|meet SECONDS|kill|leave|stop|start COMMAND */
 #include "check.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { LONG = 1 << 20 };
@@ -269,6 +270,17 @@ int main(int argc, char **argv) {
         fence_late(atof(argv[2]));
     } else if (argc > 2 && strcmp(argv[1], "meet") == 0) {
         meet_late(atof(argv[2]));
+    } else if (argc > 2 && strcmp(argv[1], "start") == 0) { /* a command, in the midst of a job */
+        int worst = 0, code = system(argv[2]);
+        code = WIFEXITED(code) ? WEXITSTATUS(code) : 255;
+        MPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        if (rank == 0)
+            printf("it ended with %d\n", worst);
+    } else if (argc > 1 && strcmp(argv[1], "stop") == 0) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0)
+            raise(SIGSTOP);
+        MPI_Barrier(MPI_COMM_WORLD);
     } else if (argc > 1 && (strcmp(argv[1], "kill") == 0 || strcmp(argv[1], "leave") == 0)) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0 && strcmp(argv[1], "leave") == 0)
@@ -276,6 +288,7 @@ int main(int argc, char **argv) {
         if (rank == 0)
             raise(SIGKILL);
         MPI_Barrier(MPI_COMM_WORLD);
+        printf("through\n");
     } else {
         messages(MPI_COMM_WORLD);
         tests_between_work(MPI_COMM_WORLD);
