@@ -8,6 +8,7 @@
 #include "omp/env/affinity_format.h"
 #include "omp/env/display.h"
 #include "omp/env/icv.h"
+#include "omp/env/split.h"
 #include "omp/kmp/threadprivate.h"
 #include "omp/ompt/tool.h"
 #include "omp/sync/sync.h"
@@ -90,6 +91,8 @@ constinit bool g_loaded = false;
     icv_setup();
     omp::display_as_asked();
     trace::setup();
+    if (trace::on())
+        omp::let_regions_differ();
     task::observer_setup();
     ompt::setup();
     runtime::statistics_setup();

@@ -53,7 +53,9 @@ inline constexpr std::size_t kMostMeetings = 4;
                           completions */                                                           \
     X(priority, 3)     /* task, its new priority: a policy's decision */                           \
     X(policy_pass, 2)  /* ticks that the policy took to reconsider priorities, until now */        \
-    X(core, 4)         /* pair(core, CoreStep), its owner's process, ticks waited for it */
+    X(core, 4)         /* pair(core, CoreStep), its owner's process, ticks waited for it */        \
+    X(part_begin, 4)   /* a parallel region's number, its function, its workers */                 \
+    X(part_end, 2)     /* the region's number */
 
 enum class Kind : std::uint8_t {
 #define SENNIT_TRACE_KIND(name, words) name,

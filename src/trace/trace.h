@@ -105,6 +105,19 @@ inline void core(CoreStep step, int core, int owner, std::uint64_t waited) {
     if (on())
         record(Kind::core, pair(core, static_cast<int>(step)), static_cast<Word>(owner), waited);
 }
+// The thread's part in a parallel region of so many workers; or what a worker of it runs on a fiber
+// of its own. Parts nest as tasks do.
+inline void part_begin(std::uint64_t region, std::uint64_t function, int workers) {
+    if (on()) {
+        if (function)
+            name_entry(function);
+        record(Kind::part_begin, region, function, static_cast<Word>(workers));
+    }
+}
+inline void part_end(std::uint64_t region) {
+    if (on())
+        record(Kind::part_end, region);
+}
 // By the scheduler, on the thread that switches.
 inline void fiber_switch(const void *from, const void *to) {
     if (on())

@@ -3,6 +3,7 @@
 #include "analysis.h"
 
 #include <algorithm>
+#include <cstring>
 #include <gtest/gtest.h>
 
 using namespace sennit::trace;
@@ -236,4 +237,80 @@ TEST(ReportFindings, AreTheSumsOfItsProcesses) {
     EXPECT_EQ(found.kinds.size(), 1u);
     EXPECT_EQ(found.policy.passes, 4u);
     EXPECT_EQ(found.policy.spent, 60);
+}
+
+TEST(ReportBalance, LambdaOfNodesRanksAndThreads) {
+    Job job{};
+    std::vector<std::vector<Shares>> shares;
+    for (const int rank : {0, 1, 2, 3}) {
+        job.processes.push_back(make_process(rank, 0));
+        std::strcpy(job.processes.back().file.header.host, rank < 2 ? "here" : "there");
+        Shares first{};
+        first.task = 100 * rank;
+        first.program_mpi = 5000; // is no work
+        Shares second{};
+        second.program = 100;
+        second.idle = 70;
+        shares.push_back({first, second});
+    }
+    const Balance balance = balance_of(job, shares);
+    EXPECT_EQ(balance.threads.parts, 8u);
+    EXPECT_EQ(balance.threads.all, 1000);
+    EXPECT_DOUBLE_EQ(balance.threads.imbalance(), 100 * (300.0 / 125 - 1));
+    EXPECT_EQ(balance.ranks.most, 400);
+    EXPECT_DOUBLE_EQ(balance.ranks.imbalance(), 100 * (400.0 / 250 - 1));
+    EXPECT_EQ(balance.nodes.parts, 2u);
+    EXPECT_DOUBLE_EQ(balance.nodes.imbalance(), 100 * (700.0 / 500 - 1));
+    EXPECT_TRUE(balance.regions.empty());
+    EXPECT_DOUBLE_EQ(Spread{}.imbalance(), 0);
+}
+
+TEST(ReportBalance, LambdaOfRegionsByFunction) {
+    Job job{};
+    job.processes.push_back(make_process(0, 1));
+    Process &process = job.processes[0];
+    process.file.names[16] = "uneven";
+    process.file.names[32] = "even";
+    process.threads[0].intervals = {{0, 300, State::program, 0},
+                                    {300, 400, State::outside, 0},
+                                    {400, 500, State::program, 0},
+                                    {500, 1000, State::outside, 0}};
+    process.threads[1].intervals = {{0, 100, State::program, 0},   {100, 350, State::outside, 0},
+                                    {350, 380, State::task, 1}, // in the region's barrier
+                                    {380, 400, State::outside, 0}, {400, 600, State::program, 0},
+                                    {600, 1000, State::outside, 0}};
+    process.parts = {{0, 400, 1, 16, 0, 2},
+                     {400, 600, 2, 32, 0, 2},
+                     {0, 100, 1, 16, 1, 2},
+                     {150, 160, 1, 16, 1, 2}, // on a fiber of its own
+                     {400, 600, 2, 32, 1, 2}};
+    Call mpi = call(0, 0, 1, 450, 550, 0); // half of it in the region's thread
+    mpi.thread = 1;
+    process.calls.push_back(mpi);
+    process.tasks[1].started = 350;
+    const Balance balance = balance_of(job, {std::vector<Shares>(2)});
+    ASSERT_EQ(balance.regions.size(), 2u);
+    const RegionKind &uneven = balance.regions[0];
+    EXPECT_EQ(uneven.name, "uneven");
+    EXPECT_EQ(uneven.runs, 1u);
+    EXPECT_EQ(uneven.workers, 2);
+    EXPECT_EQ(uneven.work, 300 + 130);
+    EXPECT_DOUBLE_EQ(uneven.imbalance(), 100 * (300.0 / 215 - 1));
+    EXPECT_DOUBLE_EQ(uneven.lost(), 85);
+    EXPECT_EQ(balance.regions[1].name, "even");
+    EXPECT_DOUBLE_EQ(balance.regions[1].imbalance(), 0); // 100, and 200 less 100 in MPI
+}
+
+TEST(ReportBalance, WorkersThatHadNoPartCount) {
+    Job job{};
+    job.processes.push_back(make_process(0, 0));
+    Process &process = job.processes[0];
+    process.threads[0].intervals = {{0, 1000, State::program, 0}};
+    for (std::uint64_t run : {1, 2, 3})
+        process.parts.push_back({0, 100, run, 0, 0, 4});
+    const Balance balance = balance_of(job, {std::vector<Shares>(2)});
+    ASSERT_EQ(balance.regions.size(), 1u);
+    EXPECT_EQ(balance.regions[0].name, "(unknown)");
+    EXPECT_EQ(balance.regions[0].runs, 3u);
+    EXPECT_DOUBLE_EQ(balance.regions[0].imbalance(), 300);
 }

@@ -270,6 +270,49 @@ TEST_F(TraceReader, FilesOfALargerJobBeforeAreLeftOut) {
     EXPECT_NE(folder.notes[0].find("rank-3.sennit: of another run"), std::string::npos);
 }
 
+TEST_F(TraceReader, APartInARegionIsTheProgramsOrItsTasks) {
+    MadeTrace trace;
+    const std::size_t chunk = trace.add_chunk(0, 0);
+    const Word first = 111;
+    const Word second = 222; // fibers
+    trace.add(chunk, 2000, Kind::part_begin, {7, 4096, 2});
+    trace.add(chunk, 2100, Kind::wait_begin, {0, static_cast<Word>(WaitReason::barrier)});
+    trace.add(chunk, 2200, Kind::fiber_switch, {first, second});
+    trace.add(chunk, 2300, Kind::part_begin, {7, 4096, 2}); // of a thread that had not begun
+    trace.add(chunk, 2500, Kind::part_end, {7});
+    trace.add(chunk, 2600, Kind::fiber_switch, {second, first});
+    trace.add(chunk, 2700, Kind::wait_end, {0});
+    trace.add(chunk, 2900, Kind::part_end, {7});
+    trace.add(chunk, 3000, Kind::create, {1, 0, 8192});
+    trace.add(chunk, 3000, Kind::start, {1, 8192});
+    trace.add(chunk, 3100, Kind::part_begin, {8, 4096, 2}); // a region that the task encounters
+    trace.add(chunk, 3300, Kind::part_end, {8});
+    trace.add(chunk, 3400, Kind::end, {1});
+    const std::size_t other = trace.add_chunk(1, 1); // its part is not over
+    trace.add(other, 2000, Kind::part_begin, {7, 4096, 2});
+    const Process process = build_process(TraceFile::read(trace.write(folder_)));
+    EXPECT_EQ(process.strange, 0u);
+    ASSERT_EQ(process.parts.size(), 4u);
+    EXPECT_EQ(process.parts[0].end - process.parts[0].begin, 900);
+    EXPECT_EQ(process.parts[1].end - process.parts[1].begin, 200);
+    EXPECT_EQ(process.parts[2].region, 8u);
+    EXPECT_EQ(process.parts[3].end, process.end);
+    EXPECT_EQ(process.parts[3].thread, 1u);
+    EXPECT_EQ(process.parts[0].function, 4096u);
+    EXPECT_EQ(process.parts[0].workers, 2);
+    EXPECT_EQ(process.tasks[1].running, 400);
+    std::vector<std::pair<Ns, State>> seen;
+    for (const Interval &interval : process.threads[0].intervals)
+        if (interval.begin < 3000)
+            seen.emplace_back(interval.end - process.begin, interval.state);
+    const std::vector<std::pair<Ns, State>> expected{{1100, State::program},
+                                                     {1300, State::outside},
+                                                     {1500, State::program},
+                                                     {1700, State::outside},
+                                                     {2000, State::program}};
+    EXPECT_EQ(seen, expected);
+}
+
 TEST_F(TraceReader, CoresAreUsedFromATakeToTheNextStep) {
     MadeTrace trace;
     const auto step = [](int core, CoreStep what) { return pair(core, static_cast<int>(what)); };

@@ -447,6 +447,7 @@ Findings::Findings(const Job &job)
       kinds(task_kinds(job)), policy(policy_work(job)), cores(core_shares(job)) {
     for (const Process &process : job.processes)
         shares.push_back(divide_time(process, window));
+    balance = balance_of(job, shares);
 }
 
 Shares Findings::of(std::size_t process) const {

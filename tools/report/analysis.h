@@ -113,6 +113,33 @@ struct CoreShares {
 // By process; empty if no core was shared.
 std::vector<CoreShares> core_shares(const Job &job);
 
+// How evenly work is spread: the percent imbalance of the paper openmp-in-charm, equation 1. Work
+// is what is in tasks and in the program, without its MPI.
+struct Spread {
+    std::size_t parts = 0;
+    Ns most = 0; // of one part
+    Ns all = 0;
+    Ns mean() const { return parts > 0 ? all / static_cast<Ns>(parts) : 0; }
+    // lambda, in percent: 0 is perfect balance
+    double imbalance() const;
+};
+// Parallel regions of a function: the sums of their most loaded workers, and of the means.
+struct RegionKind {
+    std::string name;
+    std::uint64_t runs = 0;
+    int workers = 0; // the most
+    Ns work = 0;     // of all workers
+    double most = 0, mean = 0;
+    double imbalance() const { return mean > 0 ? 100 * (most / mean - 1) : 0; }
+    double lost() const { return most - mean; } // by which they would have ended sooner
+};
+struct Balance {
+    Spread nodes, ranks, threads;
+    std::vector<RegionKind> regions; // of several workers; what loses most first
+};
+// `shares`: of the processes' threads.
+Balance balance_of(const Job &job, const std::vector<std::vector<Shares>> &shares);
+
 // All of it: a run is analysed once, however many tables and pages are made of it.
 struct Findings {
     Findings() = default;
@@ -127,6 +154,7 @@ struct Findings {
     std::vector<TaskKind> kinds;
     PolicyWork policy;
     std::vector<CoreShares> cores;
+    Balance balance;
 };
 
 // Names that compilers make up become "file:line" where the program has debug information and

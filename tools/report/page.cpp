@@ -243,6 +243,32 @@ json kinds_json(const Findings &found) {
     return kinds;
 }
 
+json spread_json(const char *name, const Spread &spread) {
+    return {{"name", name},
+            {"parts", spread.parts},
+            {"lambda", spread.imbalance()},
+            {"mean", spread.mean()},
+            {"most", spread.most}};
+}
+
+json balance_json(const Balance &balance) {
+    constexpr std::size_t kMost = 40;
+    json levels = {spread_json("nodes", balance.nodes), spread_json("ranks", balance.ranks),
+                   spread_json("threads", balance.threads)};
+    json regions = json::array();
+    for (const RegionKind &kind : balance.regions) {
+        if (regions.size() >= kMost)
+            break;
+        regions.push_back({{"name", kind.name},
+                           {"runs", kind.runs},
+                           {"workers", kind.workers},
+                           {"lambda", kind.imbalance()},
+                           {"work", kind.work},
+                           {"lost", kind.lost()}});
+    }
+    return {{"levels", std::move(levels)}, {"regions", std::move(regions)}};
+}
+
 json run_json(const Titled &run) {
     const Job &job = run.job;
     const Findings &found = run.found;
@@ -263,6 +289,7 @@ json run_json(const Titled &run) {
             {"policy_ns", found.policy.spent},
             {"waits", waits_json(found)},
             {"kinds", kinds_json(found)},
+            {"balance", balance_json(found.balance)},
             {"names", names.list()}};
 }
 

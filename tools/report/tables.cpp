@@ -137,6 +137,33 @@ void print_cores(const Job &job, const Findings &found, std::FILE *to) {
     table.print(to);
 }
 
+// Lambda of the paper openmp-in-charm, equation 1.
+void print_balance(const Balance &balance, std::FILE *to) {
+    if (balance.threads.all == 0)
+        return;
+    fmt::print(to, "Balance of the work in tasks and in the program (lambda: most / mean - 1)\n");
+    Table table({"", "number", "lambda", "mean", "most"});
+    const auto row = [&](const char *what, const Spread &spread) {
+        table.add({what, std::to_string(spread.parts), fmt::format("{:.1f}%", spread.imbalance()),
+                   duration(spread.mean()), duration(spread.most)});
+    };
+    row("nodes", balance.nodes);
+    row("ranks", balance.ranks);
+    row("threads", balance.threads);
+    table.print(to);
+    if (balance.regions.empty())
+        return;
+    fmt::print(to, "Parallel regions (lost: by so much they would have ended sooner)\n");
+    Table regions({"function", "runs", "threads", "lambda", "work", "lost"});
+    for (std::size_t i = 0; i < std::min(balance.regions.size(), kMostRows); ++i) {
+        const RegionKind &kind = balance.regions[i];
+        regions.add({kind.name, std::to_string(kind.runs), std::to_string(kind.workers),
+                     fmt::format("{:.1f}%", kind.imbalance()), duration(kind.work),
+                     duration(static_cast<Ns>(kind.lost()))});
+    }
+    regions.print(to);
+}
+
 // What the policy itself cost, of the threads' time.
 void print_policy(const Findings &found, std::FILE *to) {
     const PolicyWork &work = found.policy;
@@ -226,6 +253,7 @@ void print_tables(const Titled &run, bool by_thread, std::FILE *to) {
                "suspended at once ({})\n\n",
                duration(found.window.length()), tasks, edges, peak, where);
     print_shares(job, found, by_thread, to);
+    print_balance(found.balance, to);
     print_cores(job, found, to);
     print_policy(found, to);
     print_path(job, found, to);

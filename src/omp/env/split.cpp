@@ -16,6 +16,7 @@ namespace sennit::omp {
 
 constinit int detail::g_split_workers = 0;
 constinit bool detail::g_split_adapts = false;
+constinit bool detail::g_regions_differ = false;
 
 namespace {
 
@@ -71,6 +72,7 @@ int split_threads(int threads) {
     if (split == 1 || g_refused)
         return threads;
     detail::g_split_workers = threads;
+    let_regions_differ();
     return threads * split;
 }
 

@@ -11,7 +11,17 @@ namespace detail {
 // Hidden: tested in memory by each region.
 [[gnu::visibility("hidden")]] extern int g_split_workers;
 extern bool g_split_adapts;
+[[gnu::visibility("hidden")]] extern bool g_regions_differ;
 } // namespace detail
+
+// Do regions pay for what few have: threads are split, or a trace is recorded?
+inline bool regions_differ() {
+    return detail::g_regions_differ;
+}
+// From now on. Before other threads exist.
+inline void let_regions_differ() {
+    detail::g_regions_differ = true;
+}
 
 // Regions of more threads than these have so many workers; 0: threads are not split.
 inline int split_workers() {

@@ -3,6 +3,7 @@
 #include "omp/team/implicit_task.h"
 
 #include "base/message.h"
+#include "omp/team/part_trace.h"
 #include "omp/team/placement.h"
 #include "omp/team/region_events.h"
 #include "omp/team/thread_events.h"
@@ -51,6 +52,7 @@ void docked_thread(void *argument) {
         if (SENNIT_UNLIKELY(team.threads != nullptr))
             team.threads->begin_part(team, member);
         start_implicit(worker, member);
+        begin_traced_part(team);
         if (ompt::on())
             ompt::implicit_task_begin(member);
         team.body(member, team.data);
@@ -58,6 +60,7 @@ void docked_thread(void *argument) {
         const int ended = SENNIT_UNLIKELY(team.threads != nullptr)
                               ? 1 + team.threads->run_others(worker, team, member)
                               : 1;
+        end_traced_part(team);
         // From here on the thread only helps with what is left of the region.
         member.dock(team.fork.word());
         if (ompt::on()) {

@@ -3,6 +3,7 @@
 #include "omp/team/entry.h"
 #include "omp/team/hot_teams.h"
 #include "omp/team/implicit_task.h"
+#include "omp/team/part_trace.h"
 #include "omp/team/placement.h"
 #include "omp/team/region_events.h"
 #include "omp/team/team.h"
@@ -10,6 +11,7 @@
 #include "sched/processors.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace sennit::omp {
 namespace {
@@ -26,11 +28,22 @@ void end_active(int threads) {
     g_active.fetch_sub(threads, std::memory_order_relaxed);
 }
 
-// What regions pay for that few have: a tool is attached; threads may outnumber workers.
+// What regions pay for that few have: a tool is attached; threads may outnumber workers, or a trace
+// is recorded.
 enum Extras : unsigned { kNone = 0, kTool = 1, kVirtual = 2 };
 
 unsigned extras() {
-    return ompt::on() ? kTool : SENNIT_UNLIKELY(split_workers() != 0) ? kVirtual : kNone;
+    return ompt::on() ? kTool : SENNIT_UNLIKELY(regions_differ()) ? kVirtual : kNone;
+}
+
+// Before its threads begin. A region of one thread is always balanced.
+SENNIT_COLD void trace_begin(Team &team) {
+    static std::atomic<std::uint64_t> numbers{0};
+    team.traced = 0;
+    if (!team.is_region() || team.size == 1)
+        return;
+    team.traced = numbers.fetch_add(1, std::memory_order_relaxed) + 1;
+    begin_traced_part(team);
 }
 
 template <unsigned kExtras>
@@ -66,6 +79,8 @@ template <unsigned kExtras>
         ompt::parallel_begin(worker, team);
     if (is_virtual)
         team.threads->begin(team);
+    if (kExtras != kNone && SENNIT_UNLIKELY(trace::on()))
+        trace_begin(team);
     if (workers > 1) {
         begin_active(workers - 1);
         team.fork.open(team);
@@ -95,6 +110,8 @@ template <unsigned kExtras>
         arrive(team, Team::kJoin, ended);
         pass(worker, first, team.barrier, seen);
     }
+    if (kExtras != kNone && SENNIT_UNLIKELY(trace::on()))
+        end_traced_part(team);
     if (kExtras == kTool)
         ompt::implicit_task_end(first, team.kind);
     first.outside = false; // see begin_initial

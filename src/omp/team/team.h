@@ -176,6 +176,7 @@ struct Team final : sched::Group {
     VirtualTeam *threads = nullptr;           // more than workers
     TeamPlacement placement;
     ompt::Region tool;
+    std::uint64_t traced = 0; // the region's number in the trace; 0: it is not there
 
     void forget_workshares() {
         // Acquire: another thread of an earlier region may have made them.

@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "fiber/fp_control.h"
 #include "omp/team/implicit_task.h"
+#include "omp/team/part_trace.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -29,14 +30,6 @@ std::uint64_t worked_ns() {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
            static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-// The region's function, see Body.
-const void *function_of(const Team &team) {
-    const void *function = nullptr;
-    if (team.data)
-        std::memcpy(&function, team.data, sizeof function);
-    return function;
 }
 
 } // namespace
@@ -271,10 +264,12 @@ bool VirtualTeam::run_one(sched::Worker &worker, Team &team, Member &mine) {
         any_waited_.store(true, std::memory_order_relaxed);
     const fiber::FpControl control = fiber::fp_control();
     const int number = parts_->thread_of(place);
+    begin_traced_part(team);
     if (SENNIT_UNLIKELY(parts_->measures()))
         run_measured(worker, team, mine, number);
     else
         run(worker, team, mine, number);
+    end_traced_part(team);
     fiber::set_fp_control(control);
     worker.task = &mine.implicit;
     worker.slot = &mine;

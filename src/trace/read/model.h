@@ -95,6 +95,15 @@ struct WaitSpan {
     Ns ran_before;
 };
 
+// What a thread does in a parallel region.
+struct Part {
+    Ns begin, end;
+    std::uint64_t region; // its number
+    std::uint64_t function;
+    std::uint32_t thread;
+    int workers; // of the region
+};
+
 struct Steal {
     Ns at;
     std::uint32_t thread;
@@ -148,6 +157,7 @@ struct Process {
     std::vector<ThreadModel> threads; // by row, those without one last
     std::vector<Call> calls;          // by begin
     std::vector<WaitSpan> waits;
+    std::vector<Part> parts; // by begin, of each thread
     std::vector<Steal> steals;
     std::vector<Polled> polls;
     std::vector<CoreUse> cores; // by begin

@@ -12,9 +12,9 @@ namespace sennit::trace {
 namespace {
 
 struct Frame {
-    enum class Kind { task, wait } kind;
+    enum class Kind { task, wait, part } kind;
     std::uint32_t task;
-    std::uint32_t span; // of a wait: its index
+    std::uint32_t span; // of a wait, or a part: its index
 };
 using Stack = std::vector<Frame>;
 
@@ -98,13 +98,22 @@ class Replay {
         since_valid_ = false;
     }
 
+    // What runs: the topmost frame. A region is part of the task that has encountered it.
+    const Frame *top() const {
+        const auto found = std::find_if(stack_.rbegin(), stack_.rend(), [](const Frame &frame) {
+            return frame.kind != Frame::Kind::part;
+        });
+        return found == stack_.rend() ? nullptr : &*found;
+    }
     State state() const {
-        if (!stack_.empty())
-            return stack_.back().kind == Frame::Kind::task ? State::task : State::outside;
-        return fiber_ == root_ && thread_->row >= 0 ? State::program : State::outside;
+        if (const Frame *frame = top())
+            return frame->kind == Frame::Kind::task ? State::task : State::outside;
+        return (fiber_ == root_ || !stack_.empty()) && thread_->row >= 0 ? State::program
+                                                                         : State::outside;
     }
     std::uint32_t current() const {
-        return !stack_.empty() && stack_.back().kind == Frame::Kind::task ? stack_.back().task : 0;
+        const Frame *frame = top();
+        return frame && frame->kind == Frame::Kind::task ? frame->task : 0;
     }
 
     // Close the interval that is open at `now`; the state from then on is that of the stack after
@@ -203,6 +212,10 @@ class Replay {
             return note(event, now);
         case Kind::core:
             return change_core(event, now);
+        case Kind::part_begin:
+            return begin_part(event, now);
+        case Kind::part_end:
+            return end_part(event, now);
         case Kind::none:
         case Kind::count:
             return;
@@ -302,6 +315,25 @@ class Replay {
             if (top != stack_.rend())
                 process_.waits[top->span].end = now;
             pop(is_wait);
+        });
+    }
+
+    void begin_part(const Event &event, Ns now) {
+        const auto index = static_cast<std::uint32_t>(process_.parts.size());
+        process_.parts.push_back(
+            {now, kNever, event[0], event[1], number_, static_cast<int>(event[2])});
+        change_state(now, [&] { stack_.push_back({Frame::Kind::part, 0, index}); });
+    }
+
+    void end_part(const Event &event, Ns now) {
+        change_state(now, [&] {
+            pop([&](const Frame &frame) {
+                if (frame.kind != Frame::Kind::part ||
+                    process_.parts[frame.span].region != event[0])
+                    return false;
+                process_.parts[frame.span].end = now;
+                return true;
+            });
         });
     }
 
@@ -445,6 +477,9 @@ class Replay {
         for (WaitSpan &wait : process_.waits)
             if (wait.end == kNever)
                 wait.end = std::max(wait.begin, process_.end);
+        for (Part &part : process_.parts)
+            if (part.end == kNever)
+                part.end = std::max(part.begin, process_.end);
         for (CoreUse &use : process_.cores)
             if (use.end == kNever)
                 use.end = std::max(use.begin, process_.end);

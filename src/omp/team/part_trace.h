@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which worker has a part in which region, for the trace.
+#pragma once
+
+#include "omp/team/team.h"
+#include "trace/trace.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace sennit::omp {
+
+// The region's function, see Body; null: not known.
+inline const void *function_of(const Team &team) {
+    const void *function = nullptr;
+    if (team.data)
+        std::memcpy(&function, team.data, sizeof function);
+    return function;
+}
+
+inline void begin_traced_part(const Team &team) {
+    if (trace::on() && team.traced != 0)
+        trace::part_begin(team.traced, reinterpret_cast<std::uint64_t>(function_of(team)),
+                          team.workers);
+}
+inline void end_traced_part(const Team &team) {
+    if (trace::on() && team.traced != 0)
+        trace::part_end(team.traced);
+}
+
+} // namespace sennit::omp
