@@ -47,7 +47,7 @@ const Loop *Windows::whole_loop(const BasicBlock &block) const {
     const Loop *whole = nullptr;
     for (const Loop *loop = analyses_.loops.getLoopFor(&block); loop;
          loop = loop->getParentLoop()) {
-        if (any_of(operations_, [&](const Operation &one) { return loop->contains(one.call); }))
+        if (loops_with_operations_.contains(loop))
             break;
         whole = loop;
     }
@@ -64,8 +64,13 @@ bool Windows::wait_at(Instruction &place, const Instruction &reason) {
 void Windows::find(ArrayRef<Operation> operations) {
     operations_.assign(operations.begin(), operations.end());
     numbers_.clear();
-    for (std::size_t i = 0; i < operations_.size(); ++i)
+    loops_with_operations_.clear();
+    for (std::size_t i = 0; i < operations_.size(); ++i) {
         numbers_[operations_[i].call] = i;
+        const Loop *loop = analyses_.loops.getLoopFor(operations_[i].call->getParent());
+        for (; loop; loop = loop->getParentLoop())
+            loops_with_operations_.insert(loop);
+    }
     waits_.clear();
     // A new wait only makes less be under way behind it, so all found before still suffice.
     while (flow()) {

@@ -19,6 +19,7 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 
@@ -72,6 +73,7 @@ class Windows {
 
     llvm::SmallVector<Operation, 8> operations_;
     llvm::DenseMap<const llvm::Instruction *, std::size_t> numbers_;
+    llvm::SmallPtrSet<const llvm::Loop *, 8> loops_with_operations_;
     llvm::DenseMap<const llvm::BasicBlock *, Set> at_entry_;
     // Instructions before which all is waited for; and what is in the way there.
     struct Wait {
