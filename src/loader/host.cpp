@@ -94,8 +94,10 @@ class Host {
 
     // No rank, and no stub on its way to here: who comes later finds the folder empty.
     bool may_end() {
-        if (!members_.empty() || !meeting_.enter().empty())
+        if (!members_.empty())
             return false;
+        if (!meeting_.enter().empty())
+            return meeting_.is_gone(); // with the folder around it: nobody finds the way
         pollfd waiting = {listener_.number(), POLLIN, 0};
         if (poll(&waiting, 1, 0) > 0) {
             meeting_.leave();

@@ -8,7 +8,9 @@
 
 #include "loader/descriptor.h"
 
+#include <cerrno>
 #include <string>
+#include <unistd.h>
 
 namespace sennit::loader {
 
@@ -19,6 +21,8 @@ class Meeting {
     // The folder is made, if need be. Empty, or why it cannot be used, for people.
     std::string enter();
     void leave() { lock_.reset(); }
+    // Somebody has removed the folder.
+    bool is_gone() const { return access(folder_.c_str(), F_OK) != 0 && errno == ENOENT; }
 
     // Both inside. A connection to the host of that address space; none: there is no host.
     Descriptor find(int space) const;

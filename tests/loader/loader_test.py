@@ -165,6 +165,16 @@ def test_ranks_end_with_their_host():
         check_folder_is_gone("host")
 
 
+def test_a_host_whose_folder_was_removed_ends_with_its_last_rank():
+    os.mkdir(os.path.join(MEETING, "around"), 0o700)
+    with rank("around/removed", "ready") as one:
+        with open(f"/proc/{one.rank_pids(1)[0]}/stat", encoding="utf-8") as file:
+            host = int(file.read().rpartition(")")[2].split()[1])
+        shutil.rmtree(os.path.join(MEETING, "around"))
+        check_end(one, 0, "go\n")
+        assert eventually(lambda: not os.path.exists(f"/proc/{host}")), "the host lives on"
+
+
 def kill_host_of(pid):
     with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
         os.kill(int(file.read().rpartition(")")[2].split()[1]), signal.SIGKILL)
