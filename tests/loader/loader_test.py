@@ -166,8 +166,8 @@ def test_ranks_end_with_their_host():
 
 
 def test_a_host_whose_folder_was_removed_ends_with_its_last_rank():
-    os.mkdir(os.path.join(MEETING, "around"), 0o700)
-    with rank("around/removed", "ready") as one:
+    os.makedirs(os.path.join(MEETING, "around", "user"), 0o700)
+    with rank("around/user/removed", "ready") as one:
         with open(f"/proc/{one.rank_pids(1)[0]}/stat", encoding="utf-8") as file:
             host = int(file.read().rpartition(")")[2].split()[1])
         shutil.rmtree(os.path.join(MEETING, "around"))
