@@ -150,9 +150,22 @@ int wait_without_core(Test test) {
     }
 }
 
-void begin() {
-    if (g_wire.asks() && multiple())
+// Messages leave by a thread of this library.
+int begin(int *argc, char ***argv, int required, int *provided) {
+    static constexpr auto bare = BARE(Init_thread);
+    int got = MPI_THREAD_SINGLE;
+    const int error = bare(argc, argv, g_wire.on() ? MPI_THREAD_MULTIPLE : required, &got);
+    if (error != MPI_SUCCESS)
+        return error;
+    if (provided)
+        *provided = got;
+    if (g_wire.on() && !multiple())
+        std::fputs("sennit: this MPI does not provide MPI_THREAD_MULTIPLE: going on without "
+                   "SENNIT_NETWORK\n",
+                   stderr);
+    else if (g_wire.asks())
         g_receives.begin();
+    return MPI_SUCCESS;
 }
 
 } // namespace
@@ -244,19 +257,11 @@ DEFINE(Allreduce, const void *in, void *out, int count, MPI_Datatype type, MPI_O
 }
 
 DEFINE(Init, int *argc, char ***argv) {
-    static constexpr auto bare = BARE(Init);
-    const int error = bare(argc, argv);
-    if (error == MPI_SUCCESS)
-        begin();
-    return error;
+    return begin(argc, argv, MPI_THREAD_SINGLE, nullptr);
 }
 
 DEFINE(Init_thread, int *argc, char ***argv, int required, int *provided) {
-    static constexpr auto bare = BARE(Init_thread);
-    const int error = bare(argc, argv, required, provided);
-    if (error == MPI_SUCCESS)
-        begin();
-    return error;
+    return begin(argc, argv, required, provided);
 }
 
 DEFINE(Comm_free, MPI_Comm *comm) {
