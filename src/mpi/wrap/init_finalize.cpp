@@ -82,7 +82,7 @@ void say_if_alone() {
     static constexpr auto comm_size = SENNIT_BARE(Comm_size);
     const int started = sennit::ranks_of_environment();
     int size = 0;
-    if (started <= 1 || sennit::rank_of_environment() != 0 ||
+    if (started <= 1 || sennit::rank_of_environment() != 0 || !knows_constants() ||
         comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS || size > 1)
         return;
     std::fprintf(
