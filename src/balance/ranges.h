@@ -59,4 +59,35 @@ inline std::uint64_t most_loaded(const PieceLoads &pieces, std::span<const int> 
     return most;
 }
 
+struct Progress { // of a worker
+    std::uint64_t time;
+    int next, end; // of its range
+};
+
+// When all is done, if a worker begins with its own piece, goes through its range, and then takes
+// the last piece of whoever has most left. Large pieces at the end of a range are bad: who has
+// begun the last one has nothing to give away. `progress`: for each worker, to be written.
+inline std::uint64_t end_with_thieves(const PieceLoads &pieces, std::span<const int> ends,
+                                      std::span<Progress> progress) {
+    for (std::size_t worker = 0; worker < progress.size(); ++worker)
+        progress[worker] = {pieces.of(pieces.own[worker]), ends[worker], ends[worker + 1]};
+    for (std::size_t left = pieces.others.size(); left > 0; --left) {
+        const auto first =
+            std::min_element(progress.begin(), progress.end(),
+                             [](const Progress &a, const Progress &b) { return a.time < b.time; });
+        const auto owner = first->next < first->end
+                               ? first
+                               : std::max_element(
+                                     progress.begin(), progress.end(),
+                                     [](const Progress &a, const Progress &b) {
+                                         return a.end - a.next < b.end - b.next;
+                                     });
+        const int piece = owner == first ? owner->next++ : --owner->end;
+        first->time += pieces.of(pieces.others[static_cast<std::size_t>(piece)]);
+    }
+    return std::max_element(progress.begin(), progress.end(),
+                            [](const Progress &a, const Progress &b) { return a.time < b.time; })
+        ->time;
+}
+
 } // namespace sennit::balance

@@ -19,7 +19,8 @@ constexpr std::uint64_t kWorthIt = 32;
 std::size_t PartHistory::size_for(int workers, int threads) {
     static_assert(sizeof(PartHistory) % alignof(std::uint64_t) == 0);
     const std::size_t ends = index(workers) + 1;
-    return sizeof(PartHistory) + index(threads) * sizeof(std::uint64_t) + kPlaces * sizeof(Entry) +
+    return sizeof(PartHistory) + index(threads) * sizeof(std::uint64_t) +
+           index(workers) * sizeof(balance::Progress) + kPlaces * sizeof(Entry) +
            (index(threads) + ends + (kPlaces + 1) * ends) * sizeof(int);
 }
 
@@ -30,7 +31,8 @@ PartHistory *PartHistory::make(void *memory, std::span<const int> own, int threa
     made->threads_ = threads;
     made->loads_ = reinterpret_cast<std::uint64_t *>(made + 1);
     std::fill_n(made->loads_, threads, 0);
-    made->entries_ = reinterpret_cast<Entry *>(made->loads_ + threads);
+    made->progress_ = reinterpret_cast<balance::Progress *>(made->loads_ + threads);
+    made->entries_ = reinterpret_cast<Entry *>(made->progress_ + workers);
     std::fill_n(made->entries_, kPlaces, Entry{});
     made->own_ = reinterpret_cast<int *>(made->entries_ + kPlaces);
     std::copy(own.begin(), own.end(), made->own_);
@@ -71,13 +73,18 @@ balance::PieceLoads PartHistory::pieces() const {
         {loads_, index(threads_)}, {own_, index(workers_)}, {others_, index(threads_ - workers_)}};
 }
 
-// By what was measured. False: what was before is as good.
+// By what was measured. False: what was before is as good. So it may be with few large threads: if
+// they come last in a range, nobody can take the last one over.
 bool PartHistory::place() {
     const std::size_t count = index(workers_) + 1;
     const std::span found(ends_of(kPlaces), count);
     const std::uint64_t most = balance::most_loaded(pieces(), {ends_, count});
     balance::cut_by_loads(pieces(), found);
     if (most - most / kWorthIt <= balance::most_loaded(pieces(), found))
+        return false;
+    const std::span progress(progress_, index(workers_));
+    const std::uint64_t before = balance::end_with_thieves(pieces(), {ends_, count}, progress);
+    if (before + before / kWorthIt < balance::end_with_thieves(pieces(), found, progress))
         return false;
     std::copy(found.begin(), found.end(), ends_of(static_cast<std::size_t>(current_ - entries_)));
     current_->is_placed = true;

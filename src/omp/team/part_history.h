@@ -62,6 +62,7 @@ class PartHistory {
     const int *ends_ = nullptr;
     // In the memory behind:
     std::uint64_t *loads_ = nullptr; // by thread
+    balance::Progress *progress_ = nullptr;
     Entry *entries_ = nullptr;
     int *own_ = nullptr;
     int *others_ = nullptr;  // threads that are nobody's own
