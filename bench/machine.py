@@ -60,6 +60,12 @@ def switch_facts(build):
     ]
 
 
+def print_facts(mpis):
+    """For benchmarks of their own: where they run, on the processors that they may use."""
+    for name, text in describe(sorted(os.sched_getaffinity(0)), pathlib.Path(__file__).parent.parent, mpis):
+        print(f"- {name}: {text}")
+
+
 def describe(cpus, source, mpis):
     facts = [
         ("CPU", f"{cpu_model()}, {os.cpu_count()} CPUs, measured on {len(cpus)} cores"),

@@ -9,7 +9,6 @@ process bare, where both ways are the MPI library's own (so what it shows is the
 Sennit, for each MPI and compiler. Exit code 1: a median of the rounds is above the goal."""
 
 import argparse
-import os
 import pathlib
 import statistics
 import subprocess
@@ -50,8 +49,7 @@ def main():
         for case in cases:
             for sennit in (False, True):
                 found.setdefault((case, sennit), []).append(ratio_and_time(build, *case, options.pairs, sennit))
-    for name, text in machine.describe(sorted(os.sched_getaffinity(0)), pathlib.Path(__file__).parent.parent, set(MPIS)):
-        print(f"- {name}: {text}")
+    machine.print_facts(set(MPIS))
     print(f"- runs: {options.rounds} rounds of {options.pairs} pairs of blocks\n")
     rows, missed = [], False
     for case in cases:

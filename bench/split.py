@@ -8,7 +8,6 @@ Imbalance is of processor time: on a busy machine it shows who had a processor. 
 counted by callgrind. bench/split.c is the program."""
 
 import argparse
-import os
 import pathlib
 import re
 import statistics
@@ -72,8 +71,7 @@ def main():
     build = options.build.resolve()
     print("# Threads that are split: what it gains and costs\n")
     print("`bench/split.py` printed this; [user/balance.md](../user/balance.md) says what `SENNIT_SPLIT` does.\n")
-    for name, text in machine.describe(sorted(os.sched_getaffinity(0)), pathlib.Path(__file__).parent.parent, set()):
-        print(f"- {name}: {text}")
+    machine.print_facts(set())
     print(f"\n## A triangular loop\n\n`schedule(static)`, iteration i takes time ~ i; {WORKERS} workers. Percent imbalance: "
           f"processor time of the busiest kernel\nthread in the loop / mean - 1, median of {options.rounds} runs. The sum "
           "is the same in all runs of a row: partial sums belong\nto threads, whoever runs them.\n")

@@ -93,11 +93,8 @@ def main():
     build = options.build.resolve()
     print("# Virtual ranks: what a hop and a long message take\n")
     print("`bench/virtual.py` printed this. A run takes the best of some samples; the tables have the median of the runs, their "
-          "least and\ngreatest. "
-          "[user/virtual.md](../user/virtual.md) says what rank\nfibers are.\n")
-    for name, text in machine.describe(sorted(os.sched_getaffinity(0)), pathlib.Path(__file__).parent.parent,
-                                       {"mpich", "openmpi"}):
-        print(f"- {name}: {text}")
+          "least and\ngreatest. [user/virtual.md](../user/virtual.md) says what rank fibers are.\n")
+    machine.print_facts({"mpich", "openmpi"})
     if os.getloadavg()[0] > 0.5:
         print("\n**Other work was running here: compare only what is in one table.**")
     print_hops(build, options.rounds)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "objects/meter.h"
 
+#include "base/thread_clock.h"
 #include "sennit.h"
 
-#include <ctime>
 #include <dlfcn.h>
 
 namespace sennit::objects {
@@ -39,9 +39,7 @@ std::int64_t work_time_ns() {
     std::uint64_t ns = 0;
     if (runtime.work_time && runtime.work_time(&ns) == SENNIT_SUCCESS)
         return static_cast<std::int64_t>(ns);
-    timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+    return thread_work_ns();
 }
 
 } // namespace

@@ -22,11 +22,12 @@ bool is_the_programs(std::string_view path) {
     const std::size_t slash = path.rfind('/');
     const std::string_view name = slash == path.npos ? path : path.substr(slash + 1);
     // The compilers' runtimes and ours, MPI and what it stands on: they may be installed anywhere.
-    return !begins_with_any(
-        name, {"ld-linux",     "libc.so",  "libm.so",    "libstdc++.", "libc++",    "libgcc_s.",
-               "libgfortran.", "libflang", "libFortran", "libgomp.",   "libomp.",   "libiomp5.",
-               "libasan.",     "libtsan.", "libubsan.",  "libsennit",  "libmpi",    "libopen-",
-               "mca_",         "libpmi",       "libprrte", "libuc",      "libfabric.", "libhwloc.", "libevent"});
+    return !begins_with_any(name,
+                            {"ld-linux",  "libc.so",      "libm.so",    "libstdc++.", "libc++",
+                             "libgcc_s.", "libgfortran.", "libflang",   "libFortran", "libgomp.",
+                             "libomp.",   "libiomp5.",    "libasan.",   "libtsan.",   "libubsan.",
+                             "libsennit", "libmpi",       "libopen-",   "mca_",       "libpmi",
+                             "libprrte",  "libuc",        "libfabric.", "libhwloc.",  "libevent"});
 }
 
 } // namespace

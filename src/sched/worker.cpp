@@ -7,11 +7,11 @@
 #include "base/assert.h"
 #include "base/message.h"
 #include "base/observed.h"
+#include "base/thread_clock.h"
 #include "sched/processors.h"
 #include "trace/trace.h"
 
 #include <algorithm>
-#include <ctime>
 #include <sched.h>
 #include <unistd.h>
 #include <utility>
@@ -603,10 +603,7 @@ void Worker::switch_to(Fiber *to) {
 
 // `left` works no more; another fiber does from now on.
 void Worker::count_work(Fiber &left) {
-    timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    const std::uint64_t now = static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
-                              static_cast<std::uint64_t>(time.tv_nsec);
+    const auto now = static_cast<std::uint64_t>(thread_work_ns());
     left.worked_ns += now - work_counted_ns_;
     work_counted_ns_ = now;
 }

@@ -2,6 +2,7 @@
 #include "omp/team/virtual_team.h"
 
 #include "base/message.h"
+#include "base/thread_clock.h"
 #include "fiber/fp_control.h"
 #include "omp/team/implicit_task.h"
 #include "omp/team/part_trace.h"
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <new>
 
 namespace sennit::omp {
@@ -24,12 +24,8 @@ constexpr std::uint64_t kMostIdleUs = 50;
 
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 
-// Processor time of the calling thread. That of other programs on its processor is no load.
 std::uint64_t worked_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(now.tv_nsec);
+    return static_cast<std::uint64_t>(thread_work_ns());
 }
 
 } // namespace
@@ -95,10 +91,10 @@ void VirtualTeam::begin_part(Team &team, const Member &mine) {
     Lane &lane = lanes_[mine.lane];
     const std::uint64_t first = parts_->first(mine.lane);
     const std::uint64_t last = parts_->last(mine.lane);
-    if (lane.regions)
+    if (lane.regions) {
         offer(team, lane, first, last);
-    if (lane.regions)
         lane.began = ticks();
+    }
     if (SENNIT_UNLIKELY(parts_->measures()))
         lane.worked_ns = worked_ns();
     lane.range.refill(first, last);
