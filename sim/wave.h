@@ -9,10 +9,10 @@
 namespace sennit::sim {
 
 struct WaveShape {
-    int side = 128;        // domains, in each direction
-    double speed = 0.17;   // of the front: domain widths in a step
-    double band = 0.31;    // its width, in domain widths
-    double factor = 27;    // cost of a cell in the band, of another one: 1
+    int side = 128;      // domains, in each direction
+    double speed = 0.17; // of the front: domain widths in a step
+    double band = 0.31;  // its width, in domain widths
+    double factor = 27;  // cost of a cell in the band, of another one: 1
     double source_x = 0; // where it starts, as a share of the mesh
     double source_y = 0;
 };

@@ -54,12 +54,13 @@ static double over_edge(double ta, double ax, double ay, double tb, double bx, d
 }
 
 static double updated(const double *at, int stride) {
-    static const int kRing[8][2] = {{1, 0}, {1, 1}, {0, 1}, {-1, 1}, {-1, 0}, {-1, -1}, {0, -1}, {1, -1}};
+    static const int kRing[8][2] = {{1, 0},  {1, 1},   {0, 1},  {-1, 1},
+                                    {-1, 0}, {-1, -1}, {0, -1}, {1, -1}};
     double least = *at;
     for (int i = 0; i < 8; ++i) {
         const int *a = kRing[i], *b = kRing[(i + 1) % 8];
-        const double time = over_edge(at[a[1] * stride + a[0]], a[0], a[1],
-                                      at[b[1] * stride + b[0]], b[0], b[1]);
+        const double time =
+            over_edge(at[a[1] * stride + a[0]], a[0], a[1], at[b[1] * stride + b[0]], b[0], b[1]);
         least = time < least ? time : least;
     }
     return least;

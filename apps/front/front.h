@@ -8,10 +8,10 @@
 enum front_loops { loops_serial, loops_parallel, loops_taskloop };
 
 typedef struct {
-    int side;   /* domains, in each direction */
-    int cells;  /* of a domain, in each direction */
+    int side;  /* domains, in each direction */
+    int cells; /* of a domain, in each direction */
     int steps;
-    int period; /* steps between two calls of the balancer; 0: never */
+    int period;   /* steps between two calls of the balancer; 0: never */
     double speed; /* cells in a step; at most 1, for a border travels one cell in a step */
     enum front_loops loops;
     const char *strategy; /* null: as SENNIT_BALANCE says */
@@ -44,7 +44,7 @@ void advance(domain *one, const front_options *options, double now);
 typedef struct {
     double worst; /* difference from the exact time, of cells where the front has been */
     long arrived;
-    long missed; /* cells where it should have been */
+    long missed;       /* cells where it should have been */
     unsigned long sum; /* of all bits */
 } outcome;
 void look_at(const domain *one, const front_options *options, outcome *found);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A wave front passes over a mesh: work that is heavy where the front is, and the front moves. Written
- * from the description in Bak et al., Integrating OpenMP into the Charm++ Programming Model (2017),
- * section 5: many domains for each core; cells in a band around the front cost far more than others,
- * most of it in loops that compute distances between points; domains exchange their borders in each
- * step, by calls that block. The result is checked against the time of arrival that is known.
+ * A wave front passes over a mesh: work that is heavy where the front is, and the front moves.
+ * Written from the description in Bak et al., Integrating OpenMP into the Charm++ Programming Model
+ * (2017), section 5: many domains for each core; cells in a band around the front cost far more
+ * than others, most of it in loops that compute distances between points; domains exchange their
+ * borders in each step, by calls that block. The result is checked against the time of arrival that
+ * is known.
  *
  * Each cell has a time of arrival, unknown at first. A front of speed 1 arrives at a point at the
  * least time at which it is at a point nearby, plus the distance (Huygens). So a cell's time is the
@@ -59,9 +60,8 @@ static void receive_borders(sennit_objects *set, const front_options *options, i
         const int other = neighbour(options, object, direction);
         if (other < 0)
             continue;
-        fail("sennit_object_recv",
-             sennit_object_recv(set, object, other, direction ^ 1, buffer,
-                                (size_t)one->cells * sizeof *buffer, NULL));
+        fail("sennit_object_recv", sennit_object_recv(set, object, other, direction ^ 1, buffer,
+                                                      (size_t)one->cells * sizeof *buffer, NULL));
         for (int i = 1; i <= one->cells; ++i)
             *border_cell(one, direction, 0, i) = buffer[i - 1];
     }
@@ -76,9 +76,8 @@ static void send_borders(sennit_objects *set, const front_options *options, int 
             continue;
         for (int i = 1; i <= one->cells; ++i)
             buffer[i - 1] = *border_cell(one, direction, 1, i);
-        fail("sennit_object_send",
-             sennit_object_send(set, object, other, direction, buffer,
-                                (size_t)one->cells * sizeof *buffer));
+        fail("sennit_object_send", sennit_object_send(set, object, other, direction, buffer,
+                                                      (size_t)one->cells * sizeof *buffer));
     }
 }
 
@@ -109,7 +108,8 @@ static sennit_objects *make_domains(const front_options *options, int rank, int 
         fail("sennit_balance_strategy", sennit_balance_strategy(set, options->strategy));
     fail("sennit_objects_speed", sennit_objects_speed(set, omp_get_max_threads()));
     /* Runs of rows, as even as they can be. */
-    const int first = (int)((long)rank * count / ranks), end = (int)((long)(rank + 1) * count / ranks);
+    const int first = (int)((long)rank * count / ranks),
+              end = (int)((long)(rank + 1) * count / ranks);
     for (int object = first; object < end; ++object) {
         domain *one = make_domain(options, object % options->side, object / options->side);
         if (!one) {
@@ -119,8 +119,8 @@ static sennit_objects *make_domains(const front_options *options, int rank, int 
         }
         fail("sennit_objects_add_memory",
              sennit_objects_add_memory(set, object, one, domain_bytes(options->cells)));
-        fail("sennit_objects_position",
-             sennit_objects_position(set, object, object % options->side, object / options->side, 0));
+        fail("sennit_objects_position", sennit_objects_position(set, object, object % options->side,
+                                                                object / options->side, 0));
     }
     fail("sennit_objects_commit", sennit_objects_commit(set));
     return set;
@@ -197,8 +197,8 @@ int main(int argc, char **argv) {
     if (rank == 0) {
         const int calls = sums.calls > 0 ? sums.calls : 1;
         printf("seconds %.4f balance %.4f imbalance %.4f node_imbalance %.4f moved %ld calls %d\n",
-               seconds, sums.balance_s, sums.imbalance / calls, sums.node_imbalance / calls, sums.moved,
-               sums.calls);
+               seconds, sums.balance_s, sums.imbalance / calls, sums.node_imbalance / calls,
+               sums.moved, sums.calls);
         printf("arrived %ld missed %ld worst %.4f checksum %016lx: %s\n", all.arrived, all.missed,
                all.worst, all.sum, right ? "right" : "WRONG");
     }

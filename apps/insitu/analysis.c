@@ -2,7 +2,8 @@
  * An analysis that reads the field of a running simulation (simulation.c) where it lies: of each
  * version the heat of the whole rod, which must not change, and the hottest cell.
  *
- * usage: analysis RANKS-OF-THE-SIMULATION [VERSIONS]: it ends with the simulation, or after so many. */
+ * usage: analysis RANKS-OF-THE-SIMULATION [VERSIONS]: it ends with the simulation, or after so
+ * many. */
 #include "insitu.h"
 
 #include <math.h>

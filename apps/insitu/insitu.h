@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the simulation and its analysis have in common: names "field.0", "field.1", ... are the parts
- * of the field, "read" counts in its versions how many of theirs have been read. */
+ * What the simulation and its analysis have in common: names "field.0", "field.1", ... are the
+ * parts of the field, "read" counts in its versions how many of theirs have been read. */
 #include <sennit_export.h>
 
 #include <stdint.h>

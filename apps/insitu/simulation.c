@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A simulation whose field others read where it lies: heat that spreads along a rod, a part of it in
- * each rank. After each step a rank publishes its part, and goes on when the analysis has read it.
+ * A simulation whose field others read where it lies: heat that spreads along a rod, a part of it
+ * in each rank. After each step a rank publishes its part, and goes on when the analysis has read
+ * it.
  *
  *   sennit run --virtual --apart -n 4 simulation 1000 : -n 1 analysis 4
  *

@@ -79,8 +79,8 @@ static void one_after_the_other(void) {
         CHECK_EQ(times[i], kRegions);
 }
 
-/* A few threads have most of the work, and in time others have it: where workers begin follows. Each
- * thread runs once all the same, and its iterations are its own. */
+/* A few threads have most of the work, and in time others have it: where workers begin follows.
+ * Each thread runs once all the same, and its iterations are its own. */
 static void moving_load(void) {
     enum { kRegions = 60 };
     static int times[kMost], by[4 * kMost];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sennit_split_opened.c PLAIN WITH-THREAD-LOCAL-DATA - threads that are split share workers until the
- * program opens a library whose thread-local data they would share, too. From then on each thread has
- * its own, and regions that ask for no number of threads have the environment's.
+ * sennit_split_opened.c PLAIN WITH-THREAD-LOCAL-DATA - threads that are split share workers until
+ * the program opens a library whose thread-local data they would share, too. From then on each
+ * thread has its own, and regions that ask for no number of threads have the environment's.
  */
 #include "check.h"
 
@@ -58,7 +58,8 @@ int main(int argc, char **argv) {
         CHECK(distinct(all) <= workers);
     }
     int (*const count)(void) = opened(argv[2]);
-    /* The number is known before the library is found: that many threads there are, each for itself. */
+    /* The number is known before the library is found: that many threads there are, each for
+     * itself. */
     CHECK_EQ(region(count), all);
     CHECK_EQ(distinct(all), all);
     for (int i = 0; i < all; ++i)

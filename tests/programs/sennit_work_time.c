@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * sennit.h: a task's processor time is its own, though its thread runs others while it is suspended.
+ * sennit.h: a task's processor time is its own, though its thread runs others while it is
+ * suspended.
  */
 #define _GNU_SOURCE
 #include "sennit_door.h"

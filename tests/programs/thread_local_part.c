@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * thread_local_part.c - a library that sennit_split_opened.c opens: calls, by kernel thread where it
- * has thread-local data.
+ * thread_local_part.c - a library that sennit_split_opened.c opens: calls, by kernel thread where
+ * it has thread-local data.
  */
 #ifdef PLAIN
 static int calls;

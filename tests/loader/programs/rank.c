@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A virtual rank that does what the first argument asks, and ends with 0 if all was as in a process of
- * its own. It has no MPI: what is tested is the loader. */
+ * A virtual rank that does what the first argument asks, and ends with 0 if all was as in a process
+ * of its own. It has no MPI: what is tested is the loader. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>

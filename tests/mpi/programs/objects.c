@@ -97,8 +97,8 @@ static void check_all(sennit_objects *set) {
     CHECK(sennit_object_rank(set, -1) == -1 && sennit_object_rank(set, objects) == -1);
 }
 
-/* Each object sends to the next one, and receives from the one before what that one sent three rounds
- * ago: so some messages are always under way while their receiver moves. */
+/* Each object sends to the next one, and receives from the one before what that one sent three
+ * rounds ago: so some messages are always under way while their receiver moves. */
 static void moves_with_messages_under_way(int rounds) {
     enum { lag = 3 };
     sennit_objects *set = make(cyclic);
@@ -123,7 +123,8 @@ static void moves_with_messages_under_way(int rounds) {
                     int message[3];
                     sennit_object_status status;
                     const int tag = (round - lag) % tags;
-                    CHECK(sennit_object_recv(set, me, round % 2 ? SENNIT_ANY : (me + objects - 1) % objects,
+                    CHECK(sennit_object_recv(set, me,
+                                             round % 2 ? SENNIT_ANY : (me + objects - 1) % objects,
                                              tag, message, sizeof message, &status) == MPI_SUCCESS);
                     CHECK(status.from == (me + objects - 1) % objects && status.tag == tag &&
                           status.bytes == sizeof message);
@@ -160,18 +161,21 @@ static void loads_are_balanced(void) {
     CHECK(sennit_balance_strategy(set, "greedy") == MPI_SUCCESS);
     CHECK(sennit_balance(set, &info) == MPI_SUCCESS);
     CHECK(fabs(info.imbalance - (ranks - 1)) < 1e-9 && fabs(info.promised) < 1e-9);
-    CHECK(info.moved == objects - objects / ranks && sennit_objects_local(set, NULL) == objects / ranks);
+    CHECK(info.moved == objects - objects / ranks &&
+          sennit_objects_local(set, NULL) == objects / ranks);
     CHECK(info.bytes == info.moved * (int64_t)sizeof(block) && info.seconds > 0);
     check_all(set);
     /* What would cost more than it gains is left. */
-    CHECK(sennit_object_load(set, 0, 1e-9) == (sennit_object_rank(set, 0) == rank ? MPI_SUCCESS : MPI_ERR_ARG));
+    CHECK(sennit_object_load(set, 0, 1e-9) ==
+          (sennit_object_rank(set, 0) == rank ? MPI_SUCCESS : MPI_ERR_ARG));
     CHECK(sennit_balance(set, &info) == MPI_SUCCESS);
     CHECK(info.moved == 0);
     CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
 }
 
-/* Objects of equal loads are put with whom they talk to, whether they talk by messages or the program
- * says so. Object i talks to the one as far from the end; greedy puts no such two together. */
+/* Objects of equal loads are put with whom they talk to, whether they talk by messages or the
+ * program says so. Object i talks to the one as far from the end; greedy puts no such two together.
+ */
 static void talkers_are_together(const char *strategy, int by_messages) {
     sennit_objects *set = make(cyclic);
     CHECK(sennit_balance_strategy(set, strategy) == MPI_SUCCESS);
@@ -204,11 +208,12 @@ static void work_for(double seconds) {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
     do
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    while ((double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) * 1e-9 < seconds);
+    while ((double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) * 1e-9 <
+           seconds);
 }
 
-/* Rank 0's objects work four times as long as others. A task that waits for a message works not, though
- * its thread does. */
+/* Rank 0's objects work four times as long as others. A task that waits for a message works not,
+ * though its thread does. */
 static void work_is_measured(void) {
     sennit_objects *set = make(cyclic);
     CHECK(sennit_balance_strategy(set, "none") == MPI_SUCCESS);
@@ -222,7 +227,8 @@ static void work_is_measured(void) {
             {
                 char byte;
                 CHECK(sennit_object_begin(set, local[i]) == MPI_SUCCESS);
-                CHECK(sennit_object_recv(set, local[i], local[i], 0, &byte, 1, NULL) == MPI_SUCCESS);
+                CHECK(sennit_object_recv(set, local[i], local[i], 0, &byte, 1, NULL) ==
+                      MPI_SUCCESS);
                 work_for(rank == 0 ? 4e-3 : 1e-3);
                 CHECK(sennit_object_end(set, local[i]) == MPI_SUCCESS);
             }
@@ -238,8 +244,8 @@ static void work_is_measured(void) {
     CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
 }
 
-/* An object that cannot be packed, and one that cannot be unpacked: they stay, and with them what they
- * have not received. */
+/* An object that cannot be packed, and one that cannot be unpacked: they stay, and with them what
+ * they have not received. */
 static void what_cannot_move_stays(void) {
     sennit_objects *set = make(cyclic);
     CHECK(sennit_balance_strategy(set, "rotate") == MPI_SUCCESS);
@@ -274,7 +280,8 @@ static void what_cannot_move_stays(void) {
 
 static void ranges_of_memory(void) {
     sennit_objects *set = NULL;
-    CHECK(sennit_objects_create(MPI_COMM_WORLD, objects, SENNIT_OBJECT_MEMORY, &set) == MPI_SUCCESS);
+    CHECK(sennit_objects_create(MPI_COMM_WORLD, objects, SENNIT_OBJECT_MEMORY, &set) ==
+          MPI_SUCCESS);
     for (int i = 0; i < objects; ++i) {
         if (cyclic(i) != rank)
             continue;

@@ -62,7 +62,8 @@ static void names_and_errors(void) {
     CHECK((state.address == (void *)field) == (rank == 0) && ((int *)state.address)[999] == 4711);
     CHECK((state.exporter == getpid()) == (rank == 0));
     uint64_t version = 77;
-    CHECK(sennit_range_wait(range, 0, some_ms, &version) == SENNIT_EXPORT_UNCHANGED && version == 0);
+    CHECK(sennit_range_wait(range, 0, some_ms, &version) == SENNIT_EXPORT_UNCHANGED &&
+          version == 0);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
         field[0] = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * uneven.c - regions for `sennit report`: in 20 runs of one the first thread alone has work; in 10 of
- * another one, all have the same. */
+ * uneven.c - regions for `sennit report`: in 20 runs of one the first thread alone has work; in 10
+ * of another one, all have the same. */
 #include <omp.h>
 
 static volatile long sink;
