@@ -135,7 +135,7 @@ struct Hold {
 
 class CoreTable {
   public:
-    // The set of cores that anybody may use: widened by those who join.
+    // The set of cores that anybody may use: widened by those who join, by domains.h.
     void widen(const Cores &cores);
     int end() const { return end_.load(std::memory_order_acquire); }
     CoreState state(int core) const;
@@ -195,6 +195,11 @@ class CoreTable {
     // is recalled just now the time may not be there yet.
     std::int64_t recalled_since(Hold hold) const;
     void set_owner(int core, int owner);
+    // Of memory (NUMA).
+    void set_domain(int core, int domain) {
+        cells_[core].domain.store(domain, std::memory_order_relaxed);
+    }
+    int domain(int core) const { return cells_[core].domain.load(std::memory_order_relaxed); }
     // The slot's process has died, or left: all that it used is free. Returns how many cores.
     int release(int slot);
 
@@ -236,6 +241,7 @@ class CoreTable {
         std::atomic<std::uint64_t> thread;  // of a use (upper half): note_use
         // Of the last recall; 0: of the use before. By who recalls, after the word.
         std::atomic<std::int64_t> recalled_ns;
+        std::atomic<std::int32_t> domain;
     };
     std::atomic<std::int32_t> end_;
     std::atomic<std::uint32_t> changes_;

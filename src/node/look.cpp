@@ -67,7 +67,7 @@ void Members::read(Board &of) {
     cores_count = table.end();
     for (int core = 0; core < cores_count; ++core) {
         const CoreState now = table.state(core);
-        cores[core] = {find(now.owner), find(now.user), 0};
+        cores[core] = {find(now.owner), find(now.user), table.domain(core)};
         recalled[core] = now.recalled;
         if (cores[core].owner != kNobody)
             ++claimants[cores[core].owner].owns;

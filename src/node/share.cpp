@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/virtual_rank.h"
+#include "node/domains.h"
 #include "node/look.h"
 
 #include <algorithm>
@@ -37,10 +38,9 @@ void Share::begin(Board &board, Slot &slot) {
     patience_ns_.store(longest_ns_, std::memory_order_relaxed);
     tells_threads_ = !is_rank_fiber(); // which changes them
     const PoolSettings &pool = board.pool();
-    if (pool.named.load(std::memory_order_acquire) != 0 && pool.cores.count() != 0)
-        board.core_table().widen(pool.cores);
-    else
-        board.core_table().widen(slot.member.cores);
+    const bool pools_cores =
+        pool.named.load(std::memory_order_acquire) != 0 && pool.cores.count() != 0;
+    widen(board.core_table(), pools_cores ? pool.cores : slot.member.cores);
     slot.cores.counts.store(1, std::memory_order_release);
     board.core_table().note_change();
     divide_cores(board);

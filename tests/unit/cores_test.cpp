@@ -9,9 +9,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
@@ -79,6 +81,75 @@ TEST_F(SharedCores, EachOwnsItsPart) {
         ++owned[board_.core_table().state(core).owner == board_.number_of(*two.slot)];
     EXPECT_EQ(owned[0], 2);
     EXPECT_EQ(owned[1], 2);
+}
+
+// A machine of two NUMA domains: the even cores, and the odd ones.
+class SharedDomains : public SharedCores {
+  protected:
+    void SetUp() override {
+        SharedCores::SetUp();
+        write("online", "0-1");
+        write("node0/cpulist", "0,2,4");
+        write("node1/cpulist", "1,3,5");
+        setenv("SENNIT_SYSTEM_FILES", folder_.c_str(), 1);
+    }
+    void TearDown() override {
+        unsetenv("SENNIT_SYSTEM_FILES");
+        SharedCores::TearDown();
+    }
+    void write(const std::string &name, const char *text) const {
+        const fs::path path = folder_ + "/node/" + name;
+        fs::create_directories(path.parent_path());
+        std::ofstream(path) << text << '\n';
+    }
+    std::vector<int> owned(const Process &process) {
+        std::vector<int> cores;
+        for (int core = 0; core < board_.core_table().end(); ++core)
+            if (board_.core_table().state(core).owner == board_.number_of(*process.slot))
+                cores.push_back(core);
+        return cores;
+    }
+};
+
+TEST_F(SharedDomains, EachOwnsCoresOfOneDomain) {
+    const Process one(board_, 7, 6);
+    const Process two(board_, 8, 6);
+    std::set<int> domains;
+    for (const Process *process : {&one, &two}) {
+        const std::vector<int> cores = owned(*process);
+        ASSERT_EQ(cores.size(), 3U);
+        for (const int core : cores)
+            EXPECT_EQ(core % 2, cores[0] % 2);
+        domains.insert(cores[0] % 2);
+    }
+    EXPECT_EQ(domains.size(), 2U);
+}
+
+// Two cores each: one of the three has a core in either domain.
+TEST_F(SharedDomains, WhatIsLentIsOfTheBorrowersDomainFirst) {
+    Process one(board_, 7, 6);
+    Process two(board_, 8, 6);
+    Process three(board_, 9, 6);
+    int looked = 0;
+    for (Process *process : {&one, &two, &three}) {
+        const std::vector<int> own = owned(*process);
+        ASSERT_EQ(own.size(), 2U);
+        if (own[0] % 2 != own[1] % 2)
+            continue;
+        ++looked;
+        Hold holds[6];
+        for (Hold &hold : holds) {
+            hold = process->share.take(kNobody);
+            ASSERT_TRUE(hold);
+        }
+        EXPECT_EQ(std::set<int>({holds[0].core, holds[1].core}),
+                  std::set<int>(own.begin(), own.end()));
+        EXPECT_EQ(holds[2].core % 2, own[0] % 2) << "the third one of its domain, lent";
+        EXPECT_NE(holds[3].core % 2, own[0] % 2);
+        for (const Hold &hold : holds)
+            process->share.give(hold);
+    }
+    EXPECT_EQ(looked, 2);
 }
 
 TEST_F(SharedCores, AnIdleOneLendsAndGetsBack) {

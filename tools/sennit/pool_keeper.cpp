@@ -6,6 +6,7 @@
 #include "pool_targets.h"
 
 #include "base/clock.h"
+#include "node/domains.h"
 #include "node/look.h"
 #include "node/segment.h"
 
@@ -99,7 +100,7 @@ void Keeper::write_settings() {
     std::snprintf(pool.name, sizeof pool.name, "%s", plan_.name.c_str());
     std::snprintf(pool.policy, sizeof pool.policy, "%s", plan_.policy.c_str());
     pool.cores = plan_.cores;
-    board_.core_table().widen(plan_.cores);
+    node::widen(board_.core_table(), plan_.cores);
     pool.named.store(1, std::memory_order_release);
 }
 

@@ -2,6 +2,7 @@
 #include "omp/env/topology.h"
 
 #include "base/config.h"
+#include "base/number_list.h"
 #include "base/small_file.h"
 
 #include <algorithm>
@@ -38,14 +39,7 @@ class SystemFile {
     // A list such as 0-3,8,10-11: calls visit(number) for each.
     template <class Visit>
     void list(Visit visit) const {
-        for (const char *at = text_; *at >= '0' && *at <= '9';) {
-            char *end = nullptr;
-            const long first = std::strtol(at, &end, 10);
-            const long last = *end == '-' ? std::strtol(end + 1, &end, 10) : first;
-            for (long number = first; number <= last && number < CpuSet::kMost; ++number)
-                visit(static_cast<int>(number));
-            at = *end == ',' ? end + 1 : end;
-        }
+        each_of_list(text_, CpuSet::kMost, visit);
     }
     CpuSet processors() const {
         CpuSet set;
