@@ -62,4 +62,11 @@ void Link::send_moves(int rank) {
     ::send(socket_, message, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+bool Link::send_here(int rank) {
+    char message[48];
+    const int size = std::snprintf(message, sizeof message, "here\t%d\t%d", rank, getpid());
+    return ::send(socket_, message, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL) ==
+           size;
+}
+
 } // namespace sennit::watch

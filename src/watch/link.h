@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way to `sennit run`, which judges the ranks of its machine together: a datagram for every
-// look at a rank that stands still. The other end, and the format, are tools/sennit/hang_judge.h.
+// look at a rank that stands still, and one that tells which process it is. The other end, and the
+// format, are tools/sennit/hang_judge.h.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,8 @@ class Link {
     void send(int rank, std::uint64_t since, std::uint64_t now, std::uint64_t grace, bool outside,
               const char *text);
     void send_moves(int rank);
+    // That this process is of the rank; false: it could not be said now.
+    bool send_here(int rank);
 
   private:
     int socket_ = -1;

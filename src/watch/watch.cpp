@@ -190,7 +190,14 @@ void Watch::begin_anew(const Glance &seen, std::uint64_t before) {
     stillness_.last_look = before;
 }
 
+// The launcher's queue of messages may be full: then at the next look.
+void Watch::introduce() {
+    if (!introduced_ && rank_ >= 0 && link_.connected())
+        introduced_ = link_.send_here(rank_);
+}
+
 void Watch::look() {
+    introduce();
     const std::uint64_t before = poll::now_ns();
     const Glance seen = glance();
     const std::uint64_t period = grace_ / kLooks;
@@ -222,6 +229,7 @@ void Watch::start(const Regions &regions) {
     asked_for_ = is_given("SENNIT_HANG");
     rank_ = rank_of_environment();
     link_.connect(config().hang_link);
+    introduce();
     poll::set_watch([](void *self) { static_cast<Watch *>(self)->look(); }, this, grace_ / kLooks);
 }
 

@@ -50,6 +50,7 @@ class Watch {
 
     static Glance glance();
     bool anyone_starves();
+    void introduce();
     void look();
     void begin_anew(const Glance &seen, std::uint64_t before);
     bool judge(std::uint64_t now);
@@ -64,7 +65,8 @@ class Watch {
     Link link_;
     const Regions *regions_ = nullptr;
     std::uint64_t grace_ = 0;
-    bool asked_for_ = false; // SENNIT_HANG is set
+    bool asked_for_ = false;  // SENNIT_HANG is set
+    bool introduced_ = false; // to the launcher
     int rank_ = -1;
     char name_[64] = "";
     std::atomic<bool> others_{false};

@@ -10,6 +10,7 @@ usage: hang.py --sennit COMMAND --victim PROGRAM [--spawns] [--mpi-4]
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -58,6 +59,28 @@ def reported(options, case, *patterns):
                 break
         job.terminate()
         check(not wanted, f"{case}: the report has '{wanted and wanted[0]}'", seen)
+
+
+def stopped(options, settings=None):
+    """A rank that is stopped is named, and the one that waits for it; then it is let go on."""
+    environment = os.environ | SETTINGS | (settings or {})
+    with subprocess.Popen([options.sennit, "run", "-n", "2", "--threads", "2", options.victim, "stopped_sender"],
+                          stderr=subprocess.PIPE, text=True, env=environment) as job:
+        seen = ""
+        named = None
+        for line in job.stderr:
+            seen += line
+            named = named or re.fullmatch(r"sennit: rank 1 \(process (\d+)\) is stopped, by a signal or a debugger\n",
+                                          line)
+            if named and re.search(r"MPI_Recv from rank 1, tag 1, (count 1, )?on MPI_COMM_WORLD", line):
+                os.kill(int(named[1]), signal.SIGCONT)
+                break
+        seen += job.stderr.read()
+        code = job.wait(LIMIT)
+    check(code == 0 and named, "a rank that is stopped is named, and goes on", seen)
+    check("sennit: perhaps others wait for it: no other rank has moved for " in seen and "the job hangs" not in seen,
+          "the job waits for it", seen)
+    check("sennit: the job goes on\n" in seen, "it is said that the job goes on", seen)
 
 
 def silent(options, case, settings=None):
@@ -189,6 +212,8 @@ def run_cases(options):
         silent(options, case)
     silent(options, "slow_sender")
     silent(options, "slow_task")
+    for settings in ({}, {"SENNIT_DOORBELLS": "on"}):
+        stopped(options, settings)
     silent(options, "slow_callback")
     silent(options, "slow_handler")
     not_ended(options, "slow_thread", r"sennit: +for MPI_Grequest_start\n")

@@ -78,6 +78,58 @@ TEST(HangJudge, TellsOnceAndTellsWhenItGoesOn) {
     EXPECT_EQ(verdict->text, "sennit: the job goes on\n");
 }
 
+TEST(HangJudge, NamesARankThatIsStoppedWhileAllOthersStandStill) {
+    bool is_stopped = true;
+    HangJudge judge(3, [&](int process) { return process == 1001 && is_stopped; });
+    for (int rank = 0; rank < 3; ++rank)
+        judge.hear(fmt::format("here\t{}\t{}", rank, 1000 + rank));
+    judge.hear(still(0, 0, 20));
+    EXPECT_FALSE(judge.verdict()) << "rank 2 may be at work";
+    judge.hear(still(2, 5, 20));
+    EXPECT_FALSE(judge.verdict()) << "it is known to be stopped since 20";
+    judge.hear(still(0, 0, 30));
+    EXPECT_FALSE(judge.verdict());
+    judge.hear(still(2, 5, 30));
+    const auto verdict = judge.verdict();
+    ASSERT_TRUE(verdict);
+    EXPECT_TRUE(says(verdict->text, "sennit: rank 1 (process 1001) is stopped, by a signal or a "
+                                    "debugger\nsennit: perhaps others wait for it: no other rank "
+                                    "has moved for 10 s\n"))
+        << verdict->text;
+    EXPECT_TRUE(says(verdict->text, "sennit: rank 2 (process 1002):\nsennit:   text of 2\n"));
+    EXPECT_TRUE(verdict->processes.empty());
+    judge.hear(still(0, 0, 60));
+    judge.hear(still(2, 5, 60));
+    EXPECT_FALSE(judge.verdict()) << "it is told once";
+    is_stopped = false;
+    judge.hear("move\t0");
+    const auto end = judge.verdict();
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->text, "sennit: the job goes on\n");
+    is_stopped = true;
+    judge.hear(still(0, 70, 90));
+    judge.hear(still(2, 5, 90));
+    EXPECT_FALSE(judge.verdict()) << "it went on in between: stopped since 90";
+}
+
+TEST(HangJudge, ARankThatWasStoppedForAMomentIsNotNamed) {
+    bool is_stopped = true;
+    HangJudge judge(2, [&](int) { return is_stopped; });
+    judge.hear("here\t1\t1001");
+    judge.hear(still(0, 0, 20));
+    EXPECT_FALSE(judge.verdict());
+    is_stopped = false;
+    judge.hear(still(0, 0, 25));
+    EXPECT_FALSE(judge.verdict());
+    is_stopped = true;
+    judge.hear(still(0, 0, 30));
+    EXPECT_FALSE(judge.verdict());
+    judge.hear(still(0, 0, 39));
+    EXPECT_FALSE(judge.verdict());
+    judge.hear(still(0, 0, 40));
+    EXPECT_TRUE(judge.verdict());
+}
+
 TEST(HangJudge, NamesTheCycleOfRanks) {
     const std::string verdict = text_of({"MPI_Recv\t2\t1\t7\tMPI_COMM_WORLD\tcall\n",
                                          "MPI_Recv\t2\t2\t7\tMPI_COMM_WORLD\tcall\n",

@@ -10,8 +10,6 @@
 namespace sennit::tool {
 namespace {
 
-constexpr std::uint64_t second = 1'000'000'000;
-
 std::vector<std::string_view> split(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
     for (;;) {
@@ -132,23 +130,86 @@ void HangJudge::hear(std::string_view message) {
         ranks_.erase(number);
         return;
     }
+    if (const auto words = split(message, '\t'); words.size() == 3 && words[0] == "here") {
+        int number = -1;
+        int process = 0;
+        constexpr std::size_t most = 16; // the program comes before what it starts
+        if (read(words[1], number) && read(words[2], process) && processes_[number].size() < most)
+            processes_[number].insert(process);
+        return;
+    }
     if (auto heard = parse(message); heard && heard->first >= 0)
         ranks_[heard->first] = std::move(heard->second);
 }
 
-std::optional<HangJudge::Verdict> HangJudge::verdict() {
-    std::map<int, std::uint64_t> begins;
-    std::uint64_t latest_begin = 0;
-    std::uint64_t earliest_look = std::numeric_limits<std::uint64_t>::max();
-    std::uint64_t grace = 0;
+HangJudge::Stillness HangJudge::stillness() const {
+    Stillness found;
+    found.earliest_look = std::numeric_limits<std::uint64_t>::max();
     for (const auto &[number, rank] : ranks_) {
-        latest_begin = std::max(latest_begin, rank.since);
+        if (stopped_.contains(number))
+            continue;
+        found.latest_begin = std::max(found.latest_begin, rank.since);
         if (rank.state.ended)
             continue; // for good
-        begins[number] = rank.since;
-        earliest_look = std::min(earliest_look, rank.now);
-        grace = std::max(grace, rank.grace);
+        found.begins[number] = rank.since;
+        found.earliest_look = std::min(found.earliest_look, rank.now);
+        found.grace = std::max(found.grace, rank.grace);
     }
+    return found;
+}
+
+// Those that were stopped at every look since.
+void HangJudge::look_for_stopped() {
+    std::uint64_t now = 0;
+    for (const auto &[number, rank] : ranks_)
+        now = std::max(now, rank.now);
+    for (const auto &[number, processes] : processes_) {
+        const auto heard = ranks_.find(number);
+        const bool ended = heard != ranks_.end() && heard->second.state.ended;
+        const auto found = is_stopped_ && !ended
+                               ? std::find_if(processes.begin(), processes.end(), is_stopped_)
+                               : processes.end();
+        if (found == processes.end())
+            stopped_.erase(number);
+        else
+            stopped_.try_emplace(number, Stop{*found, now});
+    }
+}
+
+// All that are not stopped stand still, and may do so because of those that are.
+std::optional<HangJudge::Verdict> HangJudge::verdict_of_stopped() {
+    if (stopped_.empty() || !told_.empty())
+        return std::nullopt;
+    Stillness still = stillness();
+    for (int rank = 0; rank < size_; ++rank) {
+        const auto stop = stopped_.find(rank);
+        if (stop != stopped_.end())
+            still.latest_begin = std::max(still.latest_begin, stop->second.since);
+        else if (!ranks_.contains(rank))
+            return std::nullopt;
+    }
+    if (!still.lasts())
+        return std::nullopt;
+    told_ = still.begins;
+    told_certain_ = false;
+    Verdict verdict;
+    for (const auto &[number, stop] : stopped_)
+        verdict.text +=
+            fmt::format("sennit: rank {} (process {}) is stopped, by a signal or a debugger\n",
+                        number, stop.process);
+    verdict.text +=
+        fmt::format("sennit: perhaps others wait for {}: no other rank has moved for {} s\n",
+                    stopped_.size() == 1 ? "it" : "them", still.seconds());
+    for (const auto &[number, since] : still.begins) {
+        const Rank &rank = ranks_.at(number);
+        verdict.text +=
+            fmt::format("sennit: rank {} (process {}):\n{}", number, rank.process, rank.text);
+    }
+    return verdict;
+}
+
+std::optional<HangJudge::Verdict> HangJudge::verdict() {
+    look_for_stopped();
     if (!told_.empty()) {
         // A rank that ends may be ended because of the hang.
         const bool moved = std::any_of(told_.begin(), told_.end(), [&](const auto &before) {
@@ -163,8 +224,10 @@ std::optional<HangJudge::Verdict> HangJudge::verdict() {
         if (told_certain_)
             return std::nullopt;
     }
-    if (static_cast<int>(ranks_.size()) < size_ || begins.empty() || earliest_look < latest_begin ||
-        earliest_look - latest_begin < grace)
+    if (!stopped_.empty())
+        return verdict_of_stopped();
+    const Stillness still = stillness();
+    if (static_cast<int>(ranks_.size()) < size_ || !still.lasts())
         return std::nullopt;
     std::map<int, RankState> states;
     for (const auto &[number, rank] : ranks_)
@@ -174,9 +237,9 @@ std::optional<HangJudge::Verdict> HangJudge::verdict() {
     // What is not certain may become so when the ranks look again.
     if (life == HangState::Life::certain || (life == HangState::Life::perhaps && !told_.empty()))
         return std::nullopt;
-    told_ = begins;
+    told_ = still.begins;
     told_certain_ = life == HangState::Life::none;
-    return describe((earliest_look - latest_begin) / second, state, life == HangState::Life::none);
+    return describe(still.seconds(), state, life == HangState::Life::none);
 }
 
 HangJudge::Verdict HangJudge::describe(std::uint64_t seconds, const HangState &state,

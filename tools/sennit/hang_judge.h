@@ -5,6 +5,9 @@
 // at the same time for that long, so nothing is under way between them: no rank can have been woken
 // by another that fell silent afterwards.
 //
+// A rank whose process is stopped says nothing. If all others stand still for a grace time, and it
+// is stopped all the while, that is told: it may be what they wait for.
+//
 // A message is
 //   hang <rank> <process> <since> <now> <grace> <abort> <outside>      times in ns; flags 0 or 1
 //   <call> <direction> <peer> <tag> <communicator> <role> [<fact>=<value> ...]       a line each
@@ -13,6 +16,7 @@
 // or
 //   move <rank>      one that stood still
 //   end <rank> <now>
+//   here <rank> <process>      one of its processes, said at its begin
 // with tabs between the words. The role is
 //   call        that it is in
 //   operation   that this call waits for: MPI_Irecv for MPI_Wait
@@ -29,17 +33,22 @@
 #include "hang_state.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sennit::tool {
 
 class HangJudge {
   public:
-    explicit HangJudge(int ranks) : size_(ranks) {}
+    using IsStopped = std::function<bool(int process)>; // by a signal or a debugger
+    explicit HangJudge(int ranks, IsStopped is_stopped = {})
+        : size_(ranks), is_stopped_(std::move(is_stopped)) {}
 
     void hear(std::string_view message);
 
@@ -62,11 +71,32 @@ class HangJudge {
         std::string text;
     };
 
+    // What was heard of those that stand still, and not for good.
+    struct Stillness {
+        std::map<int, std::uint64_t> begins; // since when each rank does
+        std::uint64_t latest_begin = 0;
+        std::uint64_t earliest_look = 0;
+        std::uint64_t grace = 0;
+
+        bool lasts() const { return !begins.empty() && earliest_look >= latest_begin + grace; }
+        std::uint64_t seconds() const { return (earliest_look - latest_begin) / 1'000'000'000; }
+    };
+
+    Stillness stillness() const; // but for those that are stopped
+    void look_for_stopped();
+    std::optional<Verdict> verdict_of_stopped();
     static std::optional<std::pair<int, Rank>> parse(std::string_view message);
     static bool parse_call(std::string_view line, RankState &state);
     Verdict describe(std::uint64_t seconds, const HangState &state, bool certain) const;
 
     int size_;
+    IsStopped is_stopped_;
+    std::map<int, std::set<int>> processes_; // of each rank
+    struct Stop {
+        int process;
+        std::uint64_t since; // the latest look of any rank when it was first seen
+    };
+    std::map<int, Stop> stopped_; // ranks
     bool told_certain_ = false;
     std::map<int, Rank> ranks_;
     std::map<int, std::uint64_t>

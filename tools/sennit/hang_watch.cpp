@@ -2,19 +2,35 @@
 #include "hang_watch.h"
 
 #include "failure.h"
+#include "process_stat.h"
 #include "rank_report.h"
 
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <cstdio>
+#include <fstream>
+#include <string>
 #include <vector>
 
 namespace sennit::tool {
 
+namespace {
+
+bool is_stopped(int process) {
+    std::string line;
+    std::ifstream file(fmt::format("/proc/{}/stat", process));
+    const auto stat = std::getline(file, line) ? parse_process_stat(line) : std::nullopt;
+    return stat && (stat->state == 'T' || stat->state == 't');
+}
+
+} // namespace
+
 HangWatch::HangWatch(const std::string &name, int ranks)
-    : socket_(bind_datagrams(name)), judge_(ranks) {}
+    : socket_(bind_datagrams(name)), judge_(ranks, is_stopped) {}
 
 HangWatch::~HangWatch() {
     close(socket_);

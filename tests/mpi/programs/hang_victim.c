@@ -11,6 +11,7 @@
 #include <mpix_detach.h>
 #include <omp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -378,6 +379,17 @@ static void slow_sender(void) {
     receive(1);
 }
 
+/* The one that is to send is stopped until hang.py lets it go on. */
+static void stopped_sender(void) {
+    if (rank == 1) {
+        raise(SIGSTOP);
+        send(1);
+    } else {
+        receive(1);
+    }
+    compute(2); /* it goes on, and is seen to do so */
+}
+
 /* One rank's task computes for long while its initial thread is in a call, as the other rank is. */
 static void slow_task(void) {
 #pragma omp parallel num_threads(2)
@@ -524,6 +536,7 @@ int main(int count, char **arguments) {
                  {"openmp_first", openmp_first},
                  {"slow_sender", slow_sender},
                  {"slow_task", slow_task},
+                 {"stopped_sender", stopped_sender},
                  {"slow_callback", slow_callback},
                  {"stuck_callbacks", stuck_callbacks},
                  {"left_callbacks", left_callbacks},
