@@ -5,6 +5,7 @@
 #include "mpi/call/runtime.h"
 #include "mpi/crowd/hop.h"
 #include "mpi/crowd/neighbours.h"
+#include "mpi/crowd/reduction.h"
 #include "mpi/crowd/spins.h"
 #include "mpi/record/timeline.h"
 
@@ -15,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <unistd.h>
 #include <utility>
 
 namespace {
@@ -40,6 +42,8 @@ std::atomic<int> g_rings{0};
 std::vector<std::int64_t> g_long_messages; // of the test's own thread
 std::vector<int> g_rung_slots;
 int g_sizes_asked = 0;
+int g_probes = 0;
+int g_rings_own = 0;
 std::atomic<int> g_tests{0};
 std::atomic<int> g_testers{0};
 std::atomic<int> g_most_testers{0};
@@ -112,6 +116,16 @@ int type_size(MPI_Datatype type, MPI_Count *size) {
     return MPI_SUCCESS;
 }
 
+int probe(int, int, MPI_Comm, int *flag, MPI_Status *) {
+    ++g_probes;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+int abort_all(MPI_Comm, int) {
+    _exit(77);
+}
+
 [[noreturn]] void unexpected(const char *name) {
     std::fprintf(stderr, "the engine called %s, which this test does not expect\n", name);
     std::abort();
@@ -133,6 +147,8 @@ void *find_bare(const char *name) {
         {"PMPI_Testsome", reinterpret_cast<void *>(test_some)},
         {"PMPI_Get_count", reinterpret_cast<void *>(get_count)},
         {"PMPI_Type_size_x", reinterpret_cast<void *>(type_size)},
+        {"PMPI_Iprobe", reinterpret_cast<void *>(probe)},
+        {"PMPI_Abort", reinterpret_cast<void *>(abort_all)},
     };
     const auto found = functions.find(name);
     if (found == functions.end())
@@ -169,6 +185,9 @@ void Neighbours::note_slot(int, std::int64_t bytes) {
 void Neighbours::ring_all() {
     g_rung_slots.push_back(-1);
 }
+void Neighbours::ring_own() {
+    ++g_rings_own;
+}
 std::uint32_t Neighbours::arm() {
     return 0;
 }
@@ -178,6 +197,21 @@ bool Neighbours::sleep(std::uint32_t, std::int64_t) { // nobody has rung
 constinit Hops g_hops;
 int Neighbours::answers(const Operation &) {
     return 64;
+}
+
+// Sums of ints are what ranks make among themselves.
+void Reduction::learn_types() {}
+bool Reduction::fits(std::size_t most) {
+    bytes = static_cast<std::size_t>(count) * sizeof(int);
+    return type == MPI_INT && op == MPI_SUM && bytes <= most;
+}
+std::uint32_t Reduction::number() const {
+    return static_cast<std::uint32_t>(bytes);
+}
+bool Reduction::combine(const void *a, void *b) const {
+    for (std::int64_t i = 0; i < count; ++i)
+        static_cast<int *>(b)[i] += static_cast<const int *>(a)[i];
+    return true;
 }
 
 bool runtime_present() {
@@ -250,6 +284,12 @@ int tests() {
 }
 int rings() {
     return g_rings;
+}
+int probes() {
+    return g_probes;
+}
+int rings_own() {
+    return std::exchange(g_rings_own, 0);
 }
 int sizes_asked() {
     return g_sizes_asked;

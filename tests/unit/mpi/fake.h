@@ -24,6 +24,8 @@ int most_testers();
 // The requests that were tested, in order, since the last time.
 std::vector<MPI_Request> tested();
 
+// How often somebody has asked for messages. MPI_Abort ends the process with 77.
+int probes();
 // A derived type is as large as its handle. How often somebody has asked for a size.
 int sizes_asked();
 
@@ -37,6 +39,8 @@ std::vector<int> resumed();
 int rings();
 // Whose bells were rung since the last time; a rank's slot is its number, -1 all of them.
 std::vector<int> rung_slots();
+// How often a thread of this rank was woken by another one, since the last time.
+int rings_own();
 // Of the messages that were noted as long since the last time: how many bytes.
 std::vector<std::int64_t> long_messages();
 // How many sends the runtime was told of.

@@ -37,6 +37,7 @@ constexpr int MPI_SUCCESS = 0, MPI_ERR_OTHER = 15, MPI_ERR_TRUNCATE = 14, MPI_ER
 constexpr int MPI_UNDEFINED = -32766, MPI_ANY_SOURCE = -1, MPI_PROC_NULL = -2;
 constexpr int MPI_THREAD_SINGLE = 0, MPI_THREAD_MULTIPLE = 3;
 #define MPI_STATUS_IGNORE (static_cast<MPI_Status *>(nullptr))
+#define MPI_IN_PLACE (reinterpret_cast<void *>(-1))
 
 int MPI_Abort(MPI_Comm comm, int code);
 int MPI_Cancel(MPI_Request *request);
@@ -49,6 +50,7 @@ int MPI_Comm_size(MPI_Comm comm, int *size);
 int MPI_File_call_errhandler(MPI_File file, int error);
 int MPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count);
 int MPI_Initialized(int *flag);
+int MPI_Iprobe(int peer, int tag, MPI_Comm comm, int *flag, MPI_Status *status);
 int MPI_Irecv(void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
               MPI_Request *request);
 int MPI_Isend(const void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
