@@ -30,10 +30,14 @@ def make_page(folder, *, n, ranks, threads, policies="fifo,fa"):
 
 
 class Page(unittest.TestCase):
+    """A page in a browser; make() makes it."""
+
     @classmethod
     def setUpClass(cls):
+        if cls is Cores and not OPTIONS.shares:
+            raise unittest.SkipTest("no program that shares cores")
         cls.folder = tempfile.TemporaryDirectory()
-        cls.page = make_page(cls.folder.name, n=6144, ranks=4, threads=2)
+        cls.page = cls.make(cls.folder.name)
         cls.browser = browser.Browser()
 
     @classmethod
@@ -53,6 +57,12 @@ class Page(unittest.TestCase):
 
     def run_in(self, script):
         return self.browser.run(script)
+
+
+class Timeline(Page):
+    @staticmethod
+    def make(folder):
+        return make_page(folder, n=6144, ranks=4, threads=2)
 
     def view(self):
         return self.run_in("[view.begin, view.end]")
@@ -214,6 +224,11 @@ class Page(unittest.TestCase):
             self.assertLessEqual(self.run_in("document.documentElement.scrollWidth"), width)
             self.assertEqual(self.run_in("performance.getEntriesByType('resource').length"), 0)
 
+    def test_nothing_is_said_of_cores_where_none_was_shared(self):
+        self.open()
+        self.assertEqual(self.run_in("layout.cores.length"), 0)
+        self.assertTrue(self.run_in("$('moves').hidden"))
+
     def test_it_says_what_the_policies_do(self):
         self.open()
         text = self.run_in("$('changed').textContent")
@@ -221,9 +236,54 @@ class Page(unittest.TestCase):
             self.assertIn(words, text)
 
 
+class Cores(Page):
+    """The page of a program of a pool: whose thread has which core."""
+
+    @classmethod
+    def make(cls, folder):
+        sennit = os.path.abspath(OPTIONS.sennit)
+        environment = {**os.environ, "SENNIT_BOARD": os.path.join(folder, "board")}
+
+        def run(*words, **more):
+            subprocess.run([sennit, *words], cwd=folder, check=True, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, env={**environment, **more})
+        run("pool", "start", "page")
+        try:
+            run("exec", "--pool", "page", os.path.abspath(OPTIONS.shares), SENNIT_TRACE="runs")
+        finally:
+            run("pool", "stop", "page", "--now")
+        run("report", "runs", "--html", "page.html")
+        return pathlib.Path(folder, "page.html")
+
+    def test_the_timeline_has_a_row_for_each_core(self):
+        self.open()
+        cores = self.run_in("layout.cores.map(({row}) => row.core)")
+        self.assertEqual(cores, sorted(set(cores)))
+        self.assertLessEqual(set(cores), os.sched_getaffinity(0))
+        self.assertTrue(cores)
+        self.assertFalse(self.run_in("$('moves').hidden"))
+        self.assertIn("rank 0", self.run_in("$('cores').textContent"))
+        said = self.run_in("""layout.cores.map(({row, y, height}) => {
+            const longest = row.begin.reduce((best, begin, i) => row.end[i] - begin > row.end[best] - row.begin[best] ? i : best, 0);
+            return coreText((x(row.run, row.begin[longest]) + x(row.run, row.end[longest])) / 2, y + height / 2); })""")
+        self.assertEqual(said, [f"core {core}: rank 0" for core in cores])
+        self.assertEqual(self.run_in("coreText(layout.left + 5, 5)"), "")
+
+    def test_a_core_has_the_colour_of_its_rank(self):
+        self.open()
+        self.assertTrue(self.run_in("""layout.cores.every(({row, y, height}) => {
+            const longest = row.begin.reduce((best, begin, i) => row.end[i] - begin > row.end[best] - row.begin[best] ? i : best, 0);
+            const middle = (x(row.run, row.begin[longest]) + x(row.run, row.end[longest])) / 2, ratio = devicePixelRatio || 1;
+            const pixel = context.getImageData(Math.round(middle * ratio), Math.round((y + height / 2) * ratio), 1, 1).data;
+            const probe = document.createElement("canvas").getContext("2d");
+            probe.fillStyle = rankColor(row.process[longest]); probe.fillRect(0, 0, 1, 1);
+            return probe.getImageData(0, 0, 1, 1).data.every((value, i) => Math.abs(value - pixel[i]) < 3); })"""))
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--sennit", required=True)
+    parser.add_argument("--shares", help="a program that shares cores")
     OPTIONS, rest = parser.parse_known_args()
     if not browser.find():
         print("no Chromium here")

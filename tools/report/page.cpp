@@ -144,6 +144,50 @@ json calls_of(const Process &process, const Scale &scale, Names &names) {
         {"message", base64(message)}, {"within", base64(within)}};
 }
 
+// Who uses which core, by begin; empty where none was shared.
+json cores_of(const Job &job, const Window &window, const Scale &scale) {
+    struct Use {
+        const CoreUse *use;
+        std::uint32_t process;
+    };
+    std::vector<Use> uses;
+    for (std::uint32_t p = 0; p < job.processes.size(); ++p)
+        for (const CoreUse &use : job.processes[p].cores)
+            if (use.core >= 0 && use.end > window.begin && use.begin < window.end)
+                uses.push_back({&use, p});
+    std::stable_sort(uses.begin(), uses.end(), [](const Use &one, const Use &other) {
+        return one.use->begin < other.use->begin;
+    });
+    Column core, begin, end, process;
+    std::vector<std::uint8_t> lent;
+    for (const Use &one : uses) {
+        core.push_back(static_cast<std::uint32_t>(one.use->core));
+        begin.push_back(scale(std::max(one.use->begin, window.begin)));
+        end.push_back(scale(std::min(one.use->end, window.end)));
+        process.push_back(one.process);
+        lent.push_back(one.use->step == CoreStep::own ? 0 : 1);
+    }
+    return {{"core", base64(core)},
+            {"begin", base64(begin)},
+            {"end", base64(end)},
+            {"process", base64(process)},
+            {"lent", base64(lent)}};
+}
+
+json core_shares_json(const Findings &found) {
+    json all = json::array();
+    for (const CoreShares &one : found.cores)
+        all.push_back({{"own", one.own},
+                       {"borrowed", one.borrowed},
+                       {"lent", one.lent},
+                       {"without", one.without},
+                       {"waited", one.waited},
+                       {"borrowings", one.borrowings},
+                       {"recalls", one.recalls},
+                       {"late", one.late}});
+    return all;
+}
+
 json shares_json(const Shares &shares) {
     return {
         {"task", shares.task}, {"program", shares.program},   {"program_mpi", shares.program_mpi},
@@ -290,6 +334,8 @@ json run_json(const Titled &run) {
             {"waits", waits_json(found)},
             {"kinds", kinds_json(found)},
             {"balance", balance_json(found.balance)},
+            {"cores", cores_of(job, found.window, scale)},
+            {"core_shares", core_shares_json(found)},
             {"names", names.list()}};
 }
 
