@@ -164,6 +164,8 @@ Effects effects_of(StringRef symbol) {
         return effects_of_mpi(name);
     if (is_plain_openmp(symbol))
         return {true, 0};
+    if (symbol.starts_with("sennit_pass_loop_")) // library/loops.h
+        return {true, 0};
     if (symbol.starts_with("sennit_pass_")) // library/batch.h
         return llvm::StringSwitch<Effects>(symbol)
             .Case("sennit_pass_send", {true, kSends | kBlocks})

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plug-in for clang-19 and flang-new-19 (-fpass-plugin): what it does, and when.
 //
-//     before all     MPI's declarations say that blocking calls keep no pointer
+//     before all     MPI's declarations say that blocking calls keep no pointer; static loops are
+//                    let go
 //     in between     calls that end tasks are bound, others are batched and waited for later
 //     at the end     marks are written
 //
@@ -11,6 +12,7 @@
 #include "batching.h"
 #include "marks_writer.h"
 #include "mpi_calls.h"
+#include "static_loops.h"
 #include "tail_binding.h"
 #include "task_entries.h"
 
@@ -46,6 +48,24 @@ class Declarations : public PassInfoMixin<Declarations> {
                     if (argument.getType()->isPointerTy())
                         argument.addAttr(Attribute::NoCapture);
         return PreservedAnalyses::all();
+    }
+};
+
+class LoopLending : public PassInfoMixin<LoopLending> {
+  public:
+    static PreservedAnalyses run(Module &module, ModuleAnalysisManager &manager) {
+        auto &functions =
+            manager.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+        bool changed = false;
+        for (Function &function : module) {
+            if (function.isDeclaration() || function.hasOptNone() || !has_static_loops(function))
+                continue;
+            Remarks remarks(functions.getResult<OptimizationRemarkEmitterAnalysis>(function));
+            changed |=
+                lend_static_loops(function, functions.getResult<DominatorTreeAnalysis>(function),
+                                  functions.getResult<LoopAnalysis>(function), remarks);
+        }
+        return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
     }
 };
 
@@ -134,8 +154,11 @@ class Marks : public PassInfoMixin<Marks> {
 };
 
 void add_passes(PassBuilder &builder) {
-    builder.registerPipelineStartEPCallback(
-        [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(Declarations()); });
+    builder.registerPipelineStartEPCallback([](ModulePassManager &passes, OptimizationLevel level) {
+        passes.addPass(Declarations());
+        if (level != OptimizationLevel::O0)
+            passes.addPass(LoopLending());
+    });
     builder.registerOptimizerEarlyEPCallback(
         [](ModulePassManager &passes, OptimizationLevel level) {
             if (level != OptimizationLevel::O0)

@@ -67,7 +67,8 @@ std::string name_of(const llvm::Value *pointer) {
     for (const llvm::Instruction &instruction : llvm::instructions(*function))
         for (const llvm::DbgVariableRecord &record :
              llvm::filterDbgVars(instruction.getDbgRecordRange()))
-            if (llvm::is_contained(record.location_ops(), object))
+            if (llvm::is_contained(record.location_ops(), object) ||
+                (record.isDbgAssign() && record.getAddress() == object)) // a variable in memory
                 return record.getVariable()->getName().str();
     return "";
 }

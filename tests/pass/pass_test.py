@@ -7,13 +7,15 @@
                       also runs under the stock runtime; the untransformed program suspends tasks
 
     cholesky          the application
+    loops/            programs with static loops that are let go: under the stock runtime, under Sennit, and lent
 
-usage: pass_test.py remarks|run|cholesky MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
+usage: pass_test.py remarks|run|cholesky|loops MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
 """
 import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -46,8 +48,10 @@ def expected(path):
 
 
 def remarks(path):
+    with open(path, encoding="utf-8") as file:
+        debugging = ["-g"] if "Compiled with -g" in file.read() else []
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(compile_command(path, *KINDS, "-c", "-o", os.path.join(folder, "o")), text=True,
+        done = subprocess.run(compile_command(path, *KINDS, *debugging, "-c", "-o", os.path.join(folder, "o")), text=True,
                               capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
     assert done.returncode == 0, done.stderr
     said = re.findall(r"^(.*?):(\d+):\d+: remark: (.*) \[(-Rpass[\w-]*=sennit)\]$", done.stderr, re.MULTILINE)
@@ -130,4 +134,23 @@ def test_cholesky():
         assert built.suspensions(2) == 0
 
 
-{"remarks": test_remarks, "run": test_run, "cholesky": test_cholesky}[WHAT]()
+def test_loops():
+    for path in sources("loops"):
+        fortran = path.endswith(".f90")
+        if fortran and not shutil.which("flang-new-19"):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "program")
+            done = subprocess.run([SENNIT, *(["ftn", "flang-new-19"] if fortran else ["cc", "clang-19", "-Wall"]), "-O2",
+                                   "-fopenmp", "-Rpass=sennit", "-Rpass-missed=sennit", path, "-o", program], check=True,
+                                  text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT)
+            assert "may take over iterations" in done.stderr and "runs its share" not in done.stderr, done.stderr
+            for threads in (1, 2, 4):
+                under_sennit = [SENNIT, "run", "--threads", str(threads)]
+                lent = [*under_sennit, "--split", "loops", program] + (["lent"] if threads > 1 else [])
+                for command in ([program], [*under_sennit, program], lent):
+                    subprocess.run(command, env={**ENVIRONMENT, "OMP_NUM_THREADS": str(threads)}, timeout=LIMIT,
+                                   check=True)
+
+
+{"remarks": test_remarks, "run": test_run, "cholesky": test_cholesky, "loops": test_loops}[WHAT]()

@@ -29,9 +29,10 @@ enum Cell : signed char { kLow, kHigh, kLock };
 // What is left out, or done in another order.
 enum class Fault { none, heavy_fence, look_first, thief_lock, give_back, slow_path, hint };
 
-// What thieves may take at once.
+// What thieves may take at once, and what owners want (take_some).
 struct Part {
     int from = 0, most = 100;
+    int piece = 1;
 };
 
 struct Store {
@@ -138,7 +139,7 @@ class Model {
     enum Place : signed char {
         kTake,
         kTakeLate, // the owner who looks before it stores
-        kSlow,     // take_slow
+        kSlow,     // take_some_slow
         kSlowLook,
         kSteal, // steal_chunks: the longest of the other ranges
         kVictimLock,
@@ -162,11 +163,12 @@ class Model {
             me.victim = me.mine = me.high = me.middle = 0; // fewer states
     }
 
-    // The owner has found a chunk: it runs it.
-    static void run_mine(Ranges &s, Thread &me, std::string &broken) {
-        if ((s.taken >> me.mine & 1U) != 0)
+    // The owner has found chunks: it runs them.
+    static void run_mine(Ranges &s, Thread &me, int count, std::string &broken) {
+        const unsigned chunks = ((1U << count) - 1) << me.mine;
+        if ((s.taken & chunks) != 0)
             broken = "a chunk is run twice";
-        s.taken |= 1U << me.mine;
+        s.taken |= chunks;
         go_on(me, kTake);
     }
 
@@ -184,30 +186,32 @@ class Model {
                 go_on(me, kTakeLate);
                 return true;
             }
-            access.store(number, kLow, me.mine + 1);
+            access.store(number, kLow, me.mine + part_.piece);
             me.high = access.load(number, kHigh);
             break;
         case kTakeLate:
-            access.store(number, kLow, me.mine + 1);
+            access.store(number, kLow, me.mine + part_.piece);
             break;
         case kSlow:
             if (!access.lock(number))
                 return false;
             go_on(me, kSlowLook);
             return true;
-        default: // kSlowLook
+        default: { // kSlowLook
             me.high = access.load(number, kHigh);
-            if (me.mine < me.high)
-                access.store(number, kLow, me.mine + 1);
+            const int found = std::clamp(me.high - me.mine, 0, part_.piece);
+            if (found > 0)
+                access.store(number, kLow, me.mine + found);
             access.unlock(number);
-            if (me.mine < me.high)
-                run_mine(s, me, broken);
+            if (found > 0)
+                run_mine(s, me, found, broken);
             else
                 go_on(me, kSteal);
             return true;
         }
-        if (me.mine < me.high) {
-            run_mine(s, me, broken);
+        }
+        if (me.mine + part_.piece <= me.high) {
+            run_mine(s, me, part_.piece, broken);
             return true;
         }
         access.store(number, kLow, me.mine);
@@ -338,6 +342,14 @@ TEST(Interleavings, EveryChunkOfStealableRangesIsRunOnceIfThievesTakeLess) {
     EXPECT_EQ(ranges_failure({3, 1}, Fault::none, {1, 1}), "");
 }
 
+TEST(Interleavings, EveryChunkOfStealableRangesIsRunOnceIfOwnersTakeMore) {
+    EXPECT_EQ(ranges_failure({4, 0}, Fault::none, {0, 100, 2}), "");
+    EXPECT_EQ(ranges_failure({4, 0}, Fault::none, {0, 100, 3}), "");
+    EXPECT_EQ(ranges_failure({3, 1}, Fault::none, {0, 100, 2}), "");
+    EXPECT_NE(ranges_failure({4, 0}, Fault::heavy_fence, {0, 100, 2}), "");
+    EXPECT_NE(ranges_failure({3, 0}, Fault::slow_path, {0, 100, 2}), "");
+}
+
 } // namespace
 } // namespace sennit::model
 
@@ -363,8 +375,13 @@ TEST(StealableRange, StressEveryChunkIsTakenOnce) {
     for (std::uint64_t round = 0; round < kRounds; ++round) {
         range->refill(round * kEach, (round + 1) * kEach);
         std::uint64_t chunk = 0;
-        while (range->take(&chunk))
-            taken[chunk].fetch_add(1, std::memory_order_relaxed);
+        if (round % 2 == 0)
+            while (range->take(&chunk))
+                taken[chunk].fetch_add(1, std::memory_order_relaxed);
+        else
+            while (const std::uint64_t count = range->take_some(1 + round % 3, &chunk))
+                for (std::uint64_t i = 0; i < count; ++i)
+                    taken[chunk + i].fetch_add(1, std::memory_order_relaxed);
     }
     over.store(true, std::memory_order_relaxed);
     second.join();

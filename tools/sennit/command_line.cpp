@@ -165,7 +165,8 @@ void RunOptions::add_program_options_to(CLI::App &command) {
     command.add_option("--split", split_,
                        "threads for each of these, as the program sees it: who is done takes over "
                        "what others have not begun. auto: 8, offered as far as others took them "
-                       "lately (SENNIT_SPLIT)");
+                       "lately. loops: threads stay as they are, loops are lent that `sennit cc` "
+                       "has let go (SENNIT_SPLIT)");
     command.add_option("--policy", policy_,
                        fmt::format("which ready task runs next (SENNIT_POLICY): {}",
                                    fmt::join(known_policies(), ", ")));
@@ -292,8 +293,9 @@ Request RunOptions::make(const std::vector<std::string> &program) const {
     if (!threads_.empty())
         result.threads = parse_count("--threads", threads_, most_threads);
     if (!split_.empty())
-        result.split =
-            split_ == "auto" ? split_ : std::to_string(parse_count("--split", split_, most_split));
+        result.split = split_ == "auto" || split_ == "loops"
+                           ? split_
+                           : std::to_string(parse_count("--split", split_, most_split));
     if (!policy_.empty())
         result.policy = parse_policy(policy_);
     if (!trace_.empty())

@@ -25,7 +25,7 @@ struct Request {
     std::optional<MpiKind> mpi;
     std::optional<int> ranks;
     std::optional<int> threads;
-    std::optional<std::string> split; // threads for each of these, or auto
+    std::optional<std::string> split; // threads for each of these, auto or loops
     std::optional<std::string> policy;
     std::optional<std::string> trace; // absolute
     std::optional<std::string> pool;  // name, share, priority: as they were typed, checked

@@ -16,6 +16,7 @@ namespace sennit::omp {
 
 constinit int detail::g_split_workers = 0;
 constinit bool detail::g_split_adapts = false;
+constinit bool detail::g_lends_loops = false;
 constinit bool detail::g_regions_differ = false;
 
 namespace {
@@ -38,12 +39,16 @@ int wanted(int threads) {
         detail::g_split_adapts = true;
         return threads > 1 ? kAuto : 1;
     }
+    if (std::strcmp(text, "loops") == 0) {
+        detail::g_lends_loops = true;
+        return 1;
+    }
     long number = 0;
     const char *end = nullptr;
     if (parse_number(text, 1, kMostPerWorker, &number, &end) && *end == '\0')
         return static_cast<int>(number);
-    warn("SENNIT_SPLIT='%s' is neither auto nor a number from 1 to %ld: going on with 1", text,
-         kMostPerWorker);
+    warn("SENNIT_SPLIT='%s' is neither auto nor loops nor a number from 1 to %ld: going on with 1",
+         text, kMostPerWorker);
     return 1;
 }
 

@@ -11,6 +11,7 @@ namespace detail {
 // Hidden: tested in memory by each region.
 [[gnu::visibility("hidden")]] extern int g_split_workers;
 extern bool g_split_adapts;
+extern bool g_lends_loops;
 [[gnu::visibility("hidden")]] extern bool g_regions_differ;
 } // namespace detail
 
@@ -31,6 +32,11 @@ inline int split_workers() {
 // auto: do workers offer others so many of their threads only as were taken lately?
 inline bool split_adapts() {
     return detail::g_split_adapts;
+}
+
+// SENNIT_SPLIT=loops: threads are not split, but static loops that the plug-in has let go are.
+inline bool lends_loops() {
+    return detail::g_lends_loops;
 }
 
 // The environment says that regions have so many threads: how many are they to have, if that is

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Worksharing loops. The compiler passes inclusive bounds of four types. Distances, and with them
 // the count of iterations, are modulo the values of the type; all else is modulo 2^64.
+#include "omp/env/split.h"
 #include "omp/kmp/kmp.h"
 #include "omp/loops/constructs.h"
+#include "omp/loops/lent.h"
 
 #include <limits>
 
@@ -171,6 +173,25 @@ std::int32_t dispatch_next(ompt::Site site, std::int32_t *last, T *lower, T *upp
     return 1;
 }
 
+// A static loop that the plug-in has let go (pass/library/loops.c): its first piece, if it is lent.
+template <class T, class S>
+std::int32_t lend(ompt::Site site, const Ident *location, std::atomic<omp::LentLoop *> *place,
+                  T *lower, T *upper, S step) {
+    sched::Worker &worker = omp::here();
+    const std::uint64_t count = omp::Iterations::count_through(*lower, *upper, step);
+    if (!omp::lends_loops() || count < 2 || omp::member_of(worker).group->size == 1)
+        return 0;
+    omp::LoopSchedule schedule;
+    schedule.lent = &omp::LentLoop::at(*place);
+    const omp::Iterations iterations = {.start = static_cast<std::uint64_t>(*lower),
+                                        .step = static_cast<std::uint64_t>(step),
+                                        .count = count};
+    omp::loop_begin(worker, site, kmp::LoopKind{location}, iterations, schedule);
+    if (!dispatch_next<T, S>(site, nullptr, lower, upper, nullptr))
+        give_none(lower, upper, step);
+    return 1;
+}
+
 } // namespace
 
 #define SENNIT_LOOPS(suffix, T, S)                                                                 \
@@ -194,6 +215,13 @@ std::int32_t dispatch_next(ompt::Site site, std::int32_t *last, T *lower, T *upp
     KMP_API void __kmpc_team_static_init_##suffix(Ident *, Gtid, std::int32_t *last, T *lower,     \
                                                   T *upper, S *stride, S step, S chunk) {          \
         static_init(kmp::kDistributeChunked, last, lower, upper, stride, step, chunk);             \
+    }                                                                                              \
+    KMP_API std::int32_t sennit_lend_##suffix(                                                     \
+        Ident *location, std::atomic<omp::LentLoop *> *place, T *lower, T *upper, S step) {        \
+        return lend(SENNIT_SITE, location, place, lower, upper, step);                             \
+    }                                                                                              \
+    KMP_API std::int32_t sennit_lend_next_##suffix(T *lower, T *upper) {                           \
+        return dispatch_next<T, S>(SENNIT_SITE, nullptr, lower, upper, nullptr);                   \
     }                                                                                              \
     KMP_API void __kmpc_dispatch_init_##suffix(Ident *location, Gtid, std::int32_t schedule,       \
                                                T lower, T upper, S step, S chunk) {                \

@@ -8,6 +8,7 @@
 //   whole     nonmonotonic dynamic for a team of one
 //   guided    a shared iteration number
 //   trapezoid the number of the next piece is a shared counter; its bounds are computed
+//   lent      a static loop of which others take over a part (lent.cpp)
 //
 // A room above may have plans of its own: its Planner is asked before the schedule decides.
 #pragma once

@@ -3,8 +3,7 @@
 // member's `position`.
 #include "omp/loops/plan.h"
 
-#include "base/spin.h"
-#include "sched/processors.h"
+#include "omp/loops/lent.h"
 
 #include <algorithm>
 
@@ -100,7 +99,7 @@ class Steal final : public Plan {
         std::uint64_t chunk = 0;
         if (member.work.position != 0 || loop.count == 0)
             return false;
-        while (steal_chunks(member, loop))
+        while (take_over(member, loop))
             if (loop.ranges[member.index].take(&chunk)) {
                 loop.give_chunk(chunk, first, last);
                 return true;
@@ -111,45 +110,6 @@ class Steal final : public Plan {
         member.work.position = 1;
         loop.give_chunk(loop.chunks - 1, first, last);
         return true;
-    }
-
-    // Does the owner finish `range` within a microsecond, or when it gets the processor? Then a
-    // theft would cost both more than it gains.
-    static bool drains_at_once(const StealableRange &range) {
-        if (sched::crowded()) {
-            if (!sched::processors_wanted())
-                sched::yield_processor();
-        } else {
-            for (const std::uint64_t end = ticks() + sched::ticks_per_us(); ticks() < end;) {
-                if (range.left() == 0)
-                    return true;
-                cpu_relax();
-            }
-        }
-        return range.left() == 0;
-    }
-
-    // Half of the longest range becomes this thread's; false when all are empty.
-    static bool steal_chunks(const Member &member, const Loop &loop) {
-        for (;;) {
-            StealableRange *victim = nullptr;
-            std::uint64_t most = 0;
-            for (int i = 0; i < member.group->size; ++i) {
-                const std::uint64_t left = loop.ranges[i].left();
-                if (i != member.index && left > most) {
-                    most = left;
-                    victim = &loop.ranges[i];
-                }
-            }
-            if (!victim)
-                return false;
-            std::uint64_t first = 0;
-            std::uint64_t last = 0;
-            if (drains_at_once(*victim) || !victim->steal_half(&first, &last))
-                continue;
-            loop.ranges[member.index].refill(first, last);
-            return true;
-        }
     }
 };
 
@@ -257,6 +217,8 @@ void begin_loop(Loop &loop, std::uint64_t count, const LoopSchedule &schedule, i
     loop.ordered = schedule.ordered;
     loop.own = nullptr;
     loop.next.store(0, std::memory_order_relaxed);
+    if (SENNIT_UNLIKELY(schedule.lent != nullptr))
+        return schedule.lent->begin(loop, threads);
     if (SENNIT_UNLIKELY(g_planner != nullptr))
         if (const Plan *plan = g_planner->plan_for(schedule, count, threads)) {
             loop.plan = plan;

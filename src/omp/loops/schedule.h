@@ -8,12 +8,15 @@
 
 namespace sennit::omp {
 
+class LentLoop; // lent.h
+
 struct LoopSchedule {
     Sched kind = Sched::static_;
     std::uint64_t chunk = 0; // 0: the kind's default
     bool monotonic = false;  // false lets dynamic split the space among the threads and steal
     bool ordered = false;
     std::uint64_t multiple = 1; // simd: pieces have a multiple of this many iterations
+    LentLoop *lent = nullptr;   // its pieces go to whoever is done, whatever the rest says
 };
 
 // The chunk-less static schedule's share of one thread.

@@ -3,14 +3,16 @@
 
 namespace sennit::omp {
 
-// Either the range is empty or a thief is at work on the chunk that we wanted, and may give it
+// Either the range has less, or a thief is at work on chunks that we wanted, and may give them
 // back.
-SENNIT_NOINLINE bool StealableRange::take_slow(std::uint64_t mine) {
+SENNIT_NOINLINE std::uint64_t StealableRange::take_some_slow(std::uint64_t mine,
+                                                             std::uint64_t most) {
     low_.store(mine, std::memory_order_relaxed);
     lock_.lock();
-    const bool found = mine < high_.load(std::memory_order_relaxed);
-    if (found)
-        low_.store(mine + 1, std::memory_order_relaxed);
+    const std::uint64_t high = high_.load(std::memory_order_relaxed);
+    const std::uint64_t found = mine < high ? std::min(high - mine, most) : 0;
+    if (found > 0)
+        low_.store(mine + found, std::memory_order_relaxed);
     lock_.unlock();
     return found;
 }

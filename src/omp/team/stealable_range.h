@@ -34,6 +34,16 @@ class alignas(kCacheLine) StealableRange {
         *chunk = mine;
         return SENNIT_LIKELY(mine < high_.load(std::memory_order_relaxed)) || take_slow(mine);
     }
+    // The same of several at once: as many as are left, `most` at most; 0: none is.
+    std::uint64_t take_some(std::uint64_t most, std::uint64_t *first) {
+        const std::uint64_t mine = low_.load(std::memory_order_relaxed);
+        low_.store(mine + most, std::memory_order_relaxed);
+        fence_light(); // pairs with fence_heavy in steal
+        *first = mine;
+        return SENNIT_LIKELY(mine + most <= high_.load(std::memory_order_relaxed))
+                   ? most
+                   : take_some_slow(mine, most);
+    }
     // The owner puts what it stole into its empty range.
     void refill(std::uint64_t first, std::uint64_t last);
 
@@ -55,7 +65,8 @@ class alignas(kCacheLine) StealableRange {
     std::uint64_t stopped_at() const { return low_.load(std::memory_order_relaxed); }
 
   private:
-    bool take_slow(std::uint64_t mine);
+    bool take_slow(std::uint64_t mine) { return take_some_slow(mine, 1) != 0; }
+    std::uint64_t take_some_slow(std::uint64_t mine, std::uint64_t most);
 
     std::atomic<std::uint64_t> low_{0};
     std::atomic<std::uint64_t> high_{0};
