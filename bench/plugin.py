@@ -24,6 +24,8 @@ HALO = ["3000", "200"]
 HALO_NETWORK = "latency:1000,bandwidth:10000,eager:65536"
 INSTRUCTIONS = {"refused": "a call in a loop that cannot be batched",
                 "nobody": "a call to MPI_PROC_NULL in a loop that is batched"}
+LENT = {"triangular": "4000", "balanced": "400"}  # iterations; i takes ~ i, or all the same
+CHUNKS = (1, 4, 16, 64)
 
 
 class Programs:
@@ -59,6 +61,11 @@ class Programs:
         done = subprocess.run([self.sennit, "run", "--mpi", mpi, "-n", "2", "--threads", str(threads), program, *arguments],
                               capture_output=True, text=True, env=self.environment(mpi, **environment), timeout=timeout,
                               check=True)
+        return done.stdout
+
+    def run_threads(self, program, *arguments, threads, **environment):
+        done = subprocess.run([self.sennit, "run", "--threads", str(threads), program, *arguments], capture_output=True,
+                              text=True, env=self.environment("mpich", **environment), timeout=60, check=True)
         return done.stdout
 
 
@@ -150,6 +157,25 @@ def halo(programs, rounds, seed, progress):
             + table(["MPI", "program", "a step", "gain"], rows))
 
 
+def lent_loops(programs, rounds, seed, progress):
+    program = programs.build("lent", "mpich", True)
+    parts = []
+    for shape, iterations in LENT.items():
+        ways = {"static": ("static", {}), "static, lent": ("static", {"SENNIT_SPLIT": "loops"}),
+                **{f"dynamic, {chunk}": ("runtime", {"OMP_SCHEDULE": f"dynamic,{chunk}"}) for chunk in CHUNKS}}
+
+        def measure(way, ways=ways, shape=shape, iterations=iterations):
+            kind, environment = ways[way]
+            return float(programs.run_threads(program, kind, shape, iterations, "200", threads=2, **environment))
+        found = interleaved(rounds, seed, ways, measure, progress, f"lent loops, {shape}")
+        best = min(statistics.median(found[way]) for way in ways if way.startswith("dynamic"))
+        parts.append([[shape, way, of(found[way], "{:.0f}"), f"{statistics.median(found[way]) / best:.3f}"] for way in ways])
+    return ("## Static loops that are lent\n\n`bench/lent.c`, 2 threads: a static loop with a reduction, compiled with the plug-in, "
+            "and the same with the schedule that is named. Triangular: iteration i takes time ~ i. Microseconds, the best of 200 "
+            "runs. Goal: lent within 3% of the best dynamic one.\n\n"
+            + table(["loop", "schedule", "microseconds", "by the best dynamic one"], [row for rows in parts for row in rows]))
+
+
 def instructions(programs, progress):
     rows = []
     for mode, text in INSTRUCTIONS.items():
@@ -192,6 +218,6 @@ def report(build, facts, notes, rounds, seed, progress):
         parts = ["# The compiler plug-in", "\n".join(f"- {name}: {text}" for name, text in facts),
                  "\n".join(f"**{note}**" for note in notes), " ".join(__doc__.split()),
                  latencies(programs, rounds, seed, progress), cholesky(programs, rounds, seed, progress),
-                 halo(programs, rounds, seed, progress),
+                 halo(programs, rounds, seed, progress), lent_loops(programs, rounds, seed, progress),
                  instructions(programs, progress), compile_time(programs, rounds, seed, progress)]
     return "\n\n".join(part for part in parts if part) + "\n"
