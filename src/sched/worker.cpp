@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduling loop: wait, park, schedule, find, and the switch from fiber to fiber. What a
-// worker without work does is in idle.cpp; fibers are made in fibers.cpp, threads in threads.cpp.
+// The scheduling loop: wait, park, schedule, find, and the switch from fiber to fiber. Who gives
+// way though it could go on is in yield.cpp, what a worker without work does in idle.cpp; fibers
+// are made in fibers.cpp, threads in threads.cpp.
 #include "sched/worker.h"
 #include "sched/cores.h"
 
@@ -12,7 +13,6 @@
 #include "trace/trace.h"
 
 #include <algorithm>
-#include <sched.h>
 #include <unistd.h>
 #include <utility>
 
@@ -22,10 +22,7 @@ SENNIT_TLS Worker *Worker::t_self_;
 
 namespace {
 
-constexpr unsigned kYieldsBeforeSystem = 16;   // yields that find nothing else to run
-constexpr unsigned kYieldsBeforeSettling = 16; // yields to other fibers
-constexpr unsigned kYieldsBeforeOthers = 64;   // the same, before other threads have the processor
-constexpr int kBriefSpins = 32;                // before parking, when nobody told us to be patient
+constexpr int kBriefSpins = 32; // before parking, when nobody told us to be patient
 constexpr std::uint32_t kManyToSteal = 8;
 
 SENNIT_COLD void note_steal(const Slot &from, int count) {
@@ -365,13 +362,6 @@ void Worker::run_more(Slot &where, const Fiber *creator, std::uint64_t end) {
     }
 }
 
-// What a fiber that is about to be switched to runs first.
-void Worker::hand_off(Slot &where, Node *node, fiber::FpControl control) {
-    handoff_ = node;
-    handoff_slot_ = &where;
-    handoff_control_ = control;
-}
-
 // What a fresh fiber does: it never waits for anything itself, so any task may run on it.
 SENNIT_NO_ASAN void Worker::schedule() {
     for (;;) {
@@ -428,86 +418,6 @@ bool Worker::begin_one() {
     const bool begun = mine->group->begin_one(*this, *mine);
     task = nullptr;
     return begun;
-}
-
-void Worker::yield() {
-    note_control();
-    poll_if_due();
-    Slot *where = nullptr;
-    // A task before other fibers: fibers that yield in turns must not keep the tasks that they may
-    // be waiting for from starting; nor threads of a group.
-    Node *node = find(where);
-    Fiber *to = nullptr;
-    if (!node && any_unbegun() && (to = take_fiber())) {
-        begins_ = true;
-    } else if (node) {
-        to = take_fiber();
-        if (!to) {
-            push(*where, node);
-            return;
-        }
-        hand_off(*where, node, where->control);
-    } else {
-        to = next_ready();
-        // What the caller waits for may be behind a barrier.
-        if (!to || ++busy_yields_ % kYieldsBeforeSettling == 0) {
-            settle_groups();
-            if (!to)
-                to = next_ready();
-            // Or on a thread that has no processor: fibers that yield in turns would use up ours.
-            if (busy_yields_ % kYieldsBeforeOthers == 0 && crowded())
-                yield_processor();
-        }
-        if (!to) {
-            if (poll::pending())
-                poll();
-            else if (crowded() || ++empty_yields_ % kYieldsBeforeSystem == 0)
-                sched_yield(); // what we wait for may need our processor
-            else
-                cpu_relax();
-            return;
-        }
-    }
-    make_ready(current());
-    switch_to(to);
-}
-
-void Worker::yield_to_parked() {
-    note_control();
-    poll_if_due();
-    Fiber *to = any_unbegun() ? take_fiber() : nullptr;
-    if (to)
-        begins_ = true;
-    else
-        to = next_ready();
-    if (!to && ++busy_yields_ % kYieldsBeforeSettling == 0) {
-        settle_groups(); // what the caller waits for may be behind a barrier
-        to = next_ready();
-    }
-    if (!to)
-        return;
-    make_ready(current());
-    switch_to(to);
-}
-
-bool Worker::run_on_own_fiber(Slot &where, Node *node, std::uint32_t down_to) {
-    note_control();
-    Fiber *fresh = take_fiber();
-    if (SENNIT_UNLIKELY(!fresh))
-        return false;
-    // As if it was called.
-    hand_off(*where.home, node, fiber::fp_control());
-    handoff_creator_ = current();
-    handoff_down_to_ = down_to;
-    // In front of the others: the creator goes on as soon as the task ends or suspends.
-    Fiber *me = current();
-    SENNIT_ASSERT(me->state.step(FiberState::ready));
-    me->next = ready_head_;
-    ready_head_ = me;
-    if (!ready_tail_)
-        ready_tail_ = me;
-    switch_to(fresh);
-    return true;
 }
 
 // ---- fibers ---------------------------------------------------------------------------------

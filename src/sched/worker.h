@@ -223,7 +223,12 @@ class alignas(kCacheLine) Worker {
     static void fiber_main(fiber::Context &self);
 
     void queue_next();
-    void hand_off(Slot &where, Node *node, fiber::FpControl control);
+    // What a fiber that is about to be switched to runs first.
+    void hand_off(Slot &where, Node *node, fiber::FpControl control) {
+        handoff_ = node;
+        handoff_slot_ = &where;
+        handoff_control_ = control;
+    }
     int poll(bool looks = false);
     void to_inbox(Fiber *fiber);
     bool may_steal();
