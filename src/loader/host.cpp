@@ -135,8 +135,10 @@ class Host {
                 return refuse(connection, why);
         }
         auto rank = std::make_unique<Rank>(*request, descriptors, g_registry, fiber);
-        if (rank->process() == 0)
+        if (rank->process() == 0) {
+            end_fiber(*rank);
             return refuse(connection, rank->error());
+        }
         news.kind = News::started;
         news.value = rank->process();
         send_message(connection.number(), news);

@@ -68,8 +68,10 @@ Rank::Rank(const RankRequest &request, const std::vector<Descriptor> &descriptor
     : fiber_(fiber) {
     if (!start(request, descriptors, registry))
         process_ = 0;
-    else if (fiber_)
+    else if (fiber_) {
+        fiber_->thread.store(process_);
         fiber_->process.store(process_);
+    }
 }
 
 // Guarded below and above: it must not grow into another's memory, nor be joined to it (libc takes

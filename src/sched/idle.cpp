@@ -206,8 +206,14 @@ std::int64_t Worker::nap_ns() const {
 }
 
 void Worker::listen() {
-    if (node::Bell *const bell = poll::doorbell())
-        rings_seen_ = bell->arm(flow() ? node::Bell::kFiber : node::Bell::kThread);
+    node::Bell *const bell = poll::doorbell();
+    if (!bell)
+        return;
+    virt::RankFiber *const own = flow();
+    if (SENNIT_UNLIKELY(own != nullptr)) // who rings knows the main flow alone
+        if (virt::RankFiber *const main = own->main.load(std::memory_order_relaxed); main != own)
+            main->listener.store(own);
+    rings_seen_ = bell->arm(own ? node::Bell::kFiber : node::Bell::kThread);
 }
 
 // To the ranks that can go on; where the thread is at home, to whom the kernel has.
@@ -286,7 +292,7 @@ void Worker::wake() {
     if (SENNIT_UNLIKELY(shares_cores()))
         share().count_awake(1);
     if (SENNIT_UNLIKELY(was == kAway))
-        flow_->calls->ring(*flow_, nullptr); // the caller is another thread of the rank, no fiber
+        flow_->calls->ring(*flow_, nullptr); // at once: the caller may go on for long
     else
         futex_wake(state_);
 }

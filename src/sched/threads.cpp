@@ -10,6 +10,7 @@
 #include "sched/sharing.h"
 #include "sched/worker.h"
 #include "virt/own_fiber.h"
+#include "virt/processor_number.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -184,8 +185,26 @@ struct WorkerThreads {
         Worker::t_self_ = &worker;
     }
 
+    // A thread of ours in a rank of fibers is a fiber, too. Not in the child of a fork(), which
+    // finds what was its parent's.
+    static void enter_flow(Worker &worker) {
+        virt::RankFiber *const main = virt::own_fiber();
+        if (!main || main->process.load() != getpid())
+            return;
+        worker.flow_ = main->calls->enter(*main, gettid());
+        if (worker.flow_)
+            virt::leave_processor_number();
+    }
+
+    static void leave_flow(Worker &worker) {
+        if (worker.flow_)
+            worker.flow_->calls->leave(*worker.flow_);
+        worker.flow_ = nullptr;
+    }
+
     void live(Worker &worker) {
         settle(worker);
+        enter_flow(worker);
         lock_.lock();
         worker.born_ = retirements_;
         lock_.unlock();
@@ -209,6 +228,7 @@ struct WorkerThreads {
                 break;
         }
         worker.lend_core();
+        leave_flow(worker);
         Worker::t_self_ = nullptr; // the next thread may have the worker at once
         threads_.fetch_sub(1, std::memory_order_relaxed);
         put(worker, threadless_);

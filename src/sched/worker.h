@@ -13,8 +13,8 @@
 // is woken by make_ready, by a push to a queue of one of its groups (announce_work), or to take
 // over polling (give_up_polling).
 //
-// The thread of a rank fiber (src/virt) sleeps away from home: its kernel thread runs other ranks
-// meanwhile, and who wakes it rings for it.
+// The threads of a rank of fibers (src/virt), its main flow and those of ours, sleep away from
+// home: the kernel's thread that they are on runs other fibers meanwhile, and who wakes them rings.
 #pragma once
 
 #include "base/assert.h"
@@ -266,16 +266,23 @@ class alignas(kCacheLine) Worker {
     void look_at_core();
     // How long it waits awake, in ticks().
     std::uint64_t patience() {
-        if (SENNIT_UNLIKELY(flow_ != nullptr) && flow_->calls->keeps_others(*flow_))
-            return 0; // to sleep costs a fiber no more than to yield
+        if (SENNIT_UNLIKELY(flow_ != nullptr) && sleeps_at_once())
+            return 0;
         return SENNIT_LIKELY(!shares_cores()) ? spin_budget() : patience_at_share();
     }
     std::uint64_t patience_at_share();
     void yield_processor();
     // The rank fiber that this thread is the flow of, if it may leave its home.
     virt::RankFiber *flow() const {
-        const bool hops = flow_ && flow_->hops.load(std::memory_order_relaxed) != 0;
+        const bool hops =
+            flow_ &&
+            flow_->main.load(std::memory_order_relaxed)->hops.load(std::memory_order_relaxed) != 0;
         return SENNIT_UNLIKELY(hops) ? flow_ : nullptr;
+    }
+    // To sleep costs a fiber no more than to yield; and at home each yield is the kernel's.
+    bool sleeps_at_once() const {
+        return flow_->worker.load(std::memory_order_relaxed) ? flow_->calls->keeps_others(*flow_)
+                                                             : crowded() && flow();
     }
     bool sleep_away(node::Bell *bell, std::int64_t most_ns);
     void awake_at_share(bool was_asleep);

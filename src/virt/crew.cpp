@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -19,8 +18,6 @@
 namespace sennit::virt {
 namespace {
 
-constexpr std::size_t kPage = 4096;
-constexpr std::size_t kParkingStack = std::size_t{32} << 10;
 constexpr int kLooks = 400;                          // before a worker sleeps: some 20 us
 constexpr std::int64_t kLookAtClockNs = 1'000'000;   // while there is always a fiber to run
 constexpr std::int64_t kNapBesideOthersNs = 300'000; // while another worker's fiber runs
@@ -74,30 +71,18 @@ void run(Worker &worker, RankFiber &fiber) {
 
 // ---- the host's main thread ---------------------------------------------------------------------
 
-RankFiber *Crew::add() {
-    const std::int32_t number = fibers_end_.load(std::memory_order_relaxed);
-    if (number == kMostFibers)
-        return nullptr;
-    // What the kernel needs for a signal's frame, with the state of the vector units.
-    const std::size_t frame = std::max<std::size_t>(getauxval(AT_MINSIGSTKSZ), kPage) + kPage;
-    const std::size_t size = kParkingStack + frame + sizeof(RankFiber) + kPage;
-    char *const memory = allocate(size);
-    if (!memory)
-        return nullptr;
-    // A guard below the stack; the rest lies above it, the frame's room aligned by being first.
-    mprotect(memory, kPage, PROT_NONE);
-    auto *fiber = new (memory + kParkingStack + frame / kPage * kPage + kPage) RankFiber;
-    fiber->calls = &g_rank_fiber_calls;
-    fiber->turns = this;
-    fiber->parking = memory + kParkingStack;
-    fiber->frame_room = memory + kParkingStack;
-    fiber->frame_size = frame / kPage * kPage;
-    fibers_[number].store(fiber, std::memory_order_release);
-    fibers_end_.store(number + 1, std::memory_order_release);
-    return fiber;
+Crew::Crew() : Turns(g_rank_fiber_calls) {}
+
+bool Crew::end(RankFiber &main) {
+    bool well = true;
+    fibers_.each([&](RankFiber &fiber) {
+        if (fiber.main.load() == &main && &fiber != &main && fiber.in_use.load() != 0)
+            well = end_one(fiber) && well;
+    });
+    return end_one(main) && well;
 }
 
-bool Crew::end(RankFiber &fiber) {
+bool Crew::end_one(RankFiber &fiber) {
     fiber.doomed.store(1);
     constexpr int tries = 20'000;
     constexpr timespec nap = {0, 100'000};
@@ -121,6 +106,7 @@ bool Crew::end(RankFiber &fiber) {
             if (place != Place::running) {
                 fiber.place.store(Place::gone);
                 fiber.process.store(0);
+                fiber.in_use.store(0, std::memory_order_release);
                 return true;
             }
             worker = fiber.worker.load();
@@ -201,11 +187,9 @@ void Crew::take_rung() {
 std::int64_t Crew::wake_late(std::int64_t now) {
     looked_ns_.store(now, std::memory_order_relaxed);
     std::int64_t left = kLongestNapNs;
-    const std::int32_t end = fibers_end_.load(std::memory_order_acquire);
-    for (std::int32_t i = 0; i < end; ++i) {
-        RankFiber &fiber = *fibers_[i].load(std::memory_order_relaxed);
+    fibers_.each([&](RankFiber &fiber) {
         if (fiber.place.load() != Place::waiting)
-            continue;
+            return;
         if (fiber.deadline_ns == 0)
             fiber.deadline_ns = now + fiber.limit_ns;
         if (fiber.deadline_ns <= now) {
@@ -214,7 +198,7 @@ std::int64_t Crew::wake_late(std::int64_t now) {
         } else {
             left = std::min(left, fiber.deadline_ns - now);
         }
-    }
+    });
     return left;
 }
 

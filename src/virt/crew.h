@@ -21,12 +21,13 @@ class Crew : public Turns {
   public:
     static constexpr int kMostWorkers = 256;
 
-    // All by the host's main thread. Null: there is no memory, or there are too many. It stays
-    // until the host ends.
-    RankFiber *add();
-    // The process of the rank has ended: nobody runs its fiber any more, nor touches its stack.
-    // False: a worker does not let go of it.
-    bool end(RankFiber &fiber);
+    Crew();
+    // All by the host's main thread. The main flow of a rank: null where there is no memory, or
+    // there are too many.
+    RankFiber *add() { return fibers_.add(nullptr); }
+    // The process of the rank has ended: nobody runs its fibers any more, nor touches their stacks.
+    // False: a worker does not let go of one.
+    bool end(RankFiber &main);
     // As many workers as there are cores that some rank may use. False: no thread for them.
     bool staff(const cpu_set_t &cores);
 
@@ -43,6 +44,7 @@ class Crew : public Turns {
     std::int64_t wake_late(std::int64_t now);
     void tick();
     Worker *hire();
+    bool end_one(RankFiber &fiber);
 
     SpinLock lock_;
     RankFiber *first_ready_ = nullptr;

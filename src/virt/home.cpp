@@ -31,6 +31,8 @@ void *parked(void *argument) {
     RankFiber &self = *static_cast<RankFiber *>(argument);
     siginfo_t held[kMostHeld];
     int count = 0;
+    const bool is_main = self.main.load(std::memory_order_relaxed) ==
+                         &self;       // only that one takes the rank's signals
     self.place.store(Place::waiting); // seq_cst, see turns.h
     if (self.has_changed())
         self.turns->ring(self, nullptr);
@@ -39,7 +41,7 @@ void *parked(void *argument) {
     for (;;) {
         // Those that do not find room stay in the queue.
         const std::uint64_t wanted =
-            count < kMostHeld ? kAllSignals : std::uint64_t{1} << (kNudge - 1);
+            is_main && count < kMostHeld ? kAllSignals : std::uint64_t{1} << (kNudge - 1);
         siginfo_t &info = held[count < kMostHeld ? count : kMostHeld - 1];
         siginfo_t nudge;
         siginfo_t &taken = count < kMostHeld ? info : nudge;
@@ -55,7 +57,7 @@ void *parked(void *argument) {
             self.turns->poke(worker->thread.load());
     }
     self.wanted_home.store(0, std::memory_order_relaxed);
-    const pid_t own = self.process.load(std::memory_order_relaxed);
+    const pid_t own = self.process.load(std::memory_order_relaxed); // of a main flow
     for (int i = 0; i < count; ++i)
         call(SYS_rt_tgsigqueueinfo, own, own, held[i].si_signo, address(&held[i]));
     self.place.store(Place::home, std::memory_order_relaxed);
@@ -129,25 +131,47 @@ bool keeps_others(const RankFiber &self) {
 
 void ring(RankFiber &other, const RankFiber *self) {
     other.turns->ring(other, self);
+    if (other.listener.load(std::memory_order_relaxed))
+        if (RankFiber *const listener = other.listener.exchange(nullptr))
+            other.turns->ring(*listener, self);
 }
 
 RankFiber *find(const RankFiber &self, pid_t process) {
-    return self.turns->find(process);
+    return self.turns->fibers().find(process);
+}
+
+RankFiber *enter(RankFiber &main, pid_t thread) {
+    RankFiber *const fiber = main.turns->fibers().add(&main);
+    if (!fiber)
+        return nullptr;
+    fiber->thread.store(thread);
+    fiber->process.store(main.process.load());
+    return fiber;
+}
+
+void leave(RankFiber &self) {
+    if (Worker *const worker = self.worker.load(std::memory_order_relaxed)) {
+        leave_worker(self, *worker, Reason::home);
+        arrive(self);
+    }
+    self.process.store(0);
+    self.in_use.store(0, std::memory_order_release);
 }
 
 } // namespace
 
-const RankFiberCalls g_rank_fiber_calls = {kRankFiberVersion, wait, yield,
-                                           keeps_others,      ring, find};
+const RankFiberCalls g_rank_fiber_calls = {
+    kRankFiberVersion, wait, yield, keeps_others, ring, find, enter, leave};
 
 void return_home(RankFiber &fiber) {
-    const pid_t home = fiber.process.load(std::memory_order_relaxed);
+    const pid_t process = fiber.process.load(std::memory_order_relaxed);
+    const pid_t home = fiber.thread.load(std::memory_order_relaxed);
     siginfo_t info{};
     info.si_signo = kNudge;
     info.si_code = SI_QUEUE;
     info.si_value.sival_ptr = &fiber;
     // The queue may be full for a moment (RLIMIT_SIGPENDING); a process that has ended needs none.
-    while (call(SYS_rt_tgsigqueueinfo, home, home, kNudge, address(&info)) == -EAGAIN)
+    while (call(SYS_rt_tgsigqueueinfo, process, home, kNudge, address(&info)) == -EAGAIN)
         call(SYS_sched_yield);
 }
 

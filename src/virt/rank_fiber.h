@@ -2,18 +2,20 @@
 // Rank fibers: how virtual ranks of one address space take turns on a few kernel threads (paper
 // mpi-process-virtualization, section 3).
 //
-// The main flow of a rank - its stack, its registers, its thread pointer - is a fiber. At *home*,
-// on the kernel thread that the rank was started as, it is what any program is. When it waits for a
-// message it leaves home: the home thread parks on a small stack of its own, and the fiber goes on,
-// once somebody has rung for it, on one of the host's *workers*, a kernel thread for each core. A
-// worker goes from one fiber to the next without the kernel.
+// The main flow of a rank - its stack, its registers, its thread pointer - is a fiber, and so is
+// each thread of its OpenMP teams. At *home*, on the kernel thread that it was started as, it is
+// what any thread is. When it waits for a message, or for its team, it leaves home: the home thread
+// parks on a small stack of its own, and the fiber goes on, once somebody has rung for it, on one
+// of the host's *workers*, a kernel thread for each core. A worker goes from one fiber to the next
+// without the kernel.
 //
 // What a process is to the kernel - its number, descriptors, folder, limits, signals - stays with
 // the home thread. So the kernel is asked to let no system call of a fiber through on a worker
 // (trap.h): it comes back as a signal, and the fiber goes home, where the call is made by the task
-// that it is meant for, may block, and holds up nobody but this rank. The same is done with a
+// that it is meant for, may block, and holds up nobody but this fiber. The same is done with a
 // fault: it happens again at home, to the process whose fault it is. A signal for the rank wakes
-// the home thread, which calls its fiber home and takes the signal there. So nothing of libc is
+// the home thread of its main flow, which calls that one home and takes the signal there. The home
+// threads of team threads leave signals to it. So nothing of libc is
 // wrapped, and no list of functions can miss one.
 //
 // This header is what the host and the ranks share. Each has its own copy of all code, and a rank
@@ -61,10 +63,14 @@ struct RankFiberCalls {
     bool (*keeps_others)(const RankFiber &self);
     // A word that `other` waits on has changed. `self`: the caller, null where it is no fiber.
     void (*ring)(RankFiber &other, const RankFiber *self);
-    // The fiber of the rank that has this process number; null: none of this address space.
+    // The main flow of the rank that has this process number; null: none of this address space.
     RankFiber *(*find)(const RankFiber &self, pid_t process);
+    // The calling thread, of the same rank as `main` and of no fiber, gets one of its own until it
+    // gives it back, before it ends. Null: there is no memory, or there are too many.
+    RankFiber *(*enter)(RankFiber &main, pid_t thread);
+    void (*leave)(RankFiber &self);
 };
-inline constexpr std::uint64_t kRankFiberVersion = 2;
+inline constexpr std::uint64_t kRankFiberVersion = 3;
 
 struct RankFiber {
     // ---- the host's, written before the rank starts
@@ -73,7 +79,10 @@ struct RankFiber {
     char *parking = nullptr; // high end of the home thread's stack while the fiber is away
     char *frame_room = nullptr;
     std::size_t frame_size = 0;
-    std::atomic<pid_t> process{0}; // also the home thread's number
+    std::atomic<pid_t> process{0};
+    std::atomic<pid_t> thread{0};           // the home thread's number
+    std::atomic<RankFiber *> main{nullptr}; // of the same rank; itself, if it is that one
+    std::atomic<std::uint32_t> in_use{1};   // 0: whoever needs a fiber may take it
 
     // ---- where it left off: written by who runs it, read by who runs it next
     void *stack_pointer = nullptr;
@@ -87,8 +96,11 @@ struct RankFiber {
     unsigned char alternate_stack[24] = {}; // likewise: a stack_t
     bool has_changed() const { return watched[0].has_changed() || watched[1].has_changed(); }
 
-    // ---- the rank's
-    std::atomic<std::uint32_t> hops{0}; // 1: MPI is there, so its flow may leave its home
+    // ---- the rank's, of its main flow
+    std::atomic<std::uint32_t> hops{0}; // 1: MPI is there, so the rank's flows may leave home
+    // The team thread that waits for the messages of all; who rings for the main flow takes it out,
+    // and rings for it, too.
+    std::atomic<RankFiber *> listener{nullptr};
 
     // ---- how others reach it
     alignas(64) std::atomic<Place> place{Place::home};

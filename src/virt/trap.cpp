@@ -142,8 +142,10 @@ void look_at(Worker &worker, RankFiber &fiber, const Context &context) {
 void system_call_of(Worker &worker, RankFiber &fiber, Context &context) {
     switch (context.rax) {
     case SYS_getpid:
-    case SYS_gettid:
         context.rax = static_cast<std::uint64_t>(fiber.process.load(std::memory_order_relaxed));
+        return;
+    case SYS_gettid:
+        context.rax = static_cast<std::uint64_t>(fiber.thread.load(std::memory_order_relaxed));
         return;
     case SYS_sched_yield:
         // Where no rank can go on, to the ranks' threads: they share the core with the workers.

@@ -10,16 +10,7 @@
 
 namespace sennit::virt {
 
-Turns::Turns() : host_(getpid()) {}
-
-RankFiber *Turns::find(pid_t process) const {
-    for (std::int32_t i = fibers_end_.load(std::memory_order_acquire); i-- > 0;) {
-        RankFiber *const fiber = fibers_[i].load(std::memory_order_acquire);
-        if (fiber->process.load() == process)
-            return fiber;
-    }
-    return nullptr;
-}
+Turns::Turns(const RankFiberCalls &calls) : fibers_(calls, *this), host_(getpid()) {}
 
 void Turns::ring(RankFiber &fiber, const RankFiber *self) {
     if (fiber.rung.exchange(1) != 0)

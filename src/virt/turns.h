@@ -18,6 +18,7 @@
 #pragma once
 
 #include "base/futex.h"
+#include "virt/fiber_table.h"
 #include "virt/rank_fiber.h"
 
 #include <atomic>
@@ -27,9 +28,7 @@ namespace sennit::virt {
 
 class Turns {
   public:
-    static constexpr int kMostFibers = 4096;
-
-    Turns();
+    explicit Turns(const RankFiberCalls &calls);
     Turns(const Turns &) = delete;
     Turns &operator=(const Turns &) = delete;
 
@@ -37,8 +36,7 @@ class Turns {
     void ring(RankFiber &fiber, const RankFiber *self);
     void help();                   // a worker is to look at the clock, or at the list
     void poke(pid_t worker) const; // it is to look at the fiber that it runs
-    // The fiber of the rank with this process number, or null.
-    RankFiber *find(pid_t process) const;
+    FiberTable &fibers() { return fibers_; }
     bool others_ready() const {
         return ready_count_.load(std::memory_order_relaxed) != 0 ||
                rung_.load(std::memory_order_relaxed) != nullptr;
@@ -53,8 +51,7 @@ class Turns {
     std::atomic<std::int32_t> sleeping_{0};
     FutexWord wakes_{0};
 
-    alignas(64) std::atomic<std::int32_t> fibers_end_{0};
-    std::atomic<RankFiber *> fibers_[kMostFibers] = {};
+    alignas(64) FiberTable fibers_;
 
   private:
     pid_t host_;

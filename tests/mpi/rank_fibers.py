@@ -4,7 +4,7 @@
 threads, how a rank ends, that nothing is left behind, and that waits outside of MPI leave the core to other
 ranks.
 
-usage: rank_fibers.py --sennit COMMAND --program PROGRAM --waits PROGRAM --mpi mpich|openmpi
+usage: rank_fibers.py --sennit COMMAND --program PROGRAM --waits PROGRAM --teams PROGRAM --mpi mpich|openmpi
 """
 
 import argparse
@@ -17,6 +17,7 @@ import time
 LIMIT = 120  # seconds until a test counts as failed
 
 # How rank 1 ends, and the job's exit code. MPICH's launcher mixes that of all ranks, which it kills.
+TEAM_ENDS = {"exit": 5, "segfault": 139, "abort": 134}
 ENDS = {"exit": 5, "atexit": 6, "segfault": 139, "abort": 134, "kill": 137}
 
 failures = []
@@ -60,6 +61,7 @@ def main():
     parser.add_argument("--sennit", required=True)
     parser.add_argument("--program", required=True)
     parser.add_argument("--waits", required=True)
+    parser.add_argument("--teams", required=True)
     parser.add_argument("--mpi", required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -69,8 +71,14 @@ def main():
         for ranks in (2, 3):
             job = run(options, folder, ranks, program=options.waits, threads=2, prepare=one_processor)
             check(job.returncode == 0 and job.stdout == "away\n", f"{ranks} ranks that wait outside of MPI", job)
-        for way, code in ENDS.items():
-            job = run(options, folder, 4, way)
+        for ranks in (2, 3):
+            for prepare in (one_processor, None):
+                job = run(options, folder, ranks, "whole", program=options.teams, threads=3, prepare=prepare)
+                check(job.returncode == 0 and job.stdout == "teams\n", f"{ranks} ranks with teams", job)
+        ends = [(options.program, 1, *end) for end in ENDS.items()]
+        ends += [(options.teams, 3, *end) for end in TEAM_ENDS.items()]
+        for program, threads, way, code in ends:
+            job = run(options, folder, 4, way, program=program, threads=threads)
             check(job.returncode == code if options.mpi == "openmpi" else job.returncode != 0, way, job)
             check(not is_left(folder), f"{way}: nothing is left", job)
     return 1 if failures else 0

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fibers of one address space, and where their memory comes from. Any thread of any rank adds
+// one, with the rank's thread pointer: no lock, no thread-local variable, no libc.
+//
+// One that is not used any more is taken by the next that needs one; its memory stays until the
+// host ends, for others may still ring for it.
+#pragma once
+
+#include "virt/rank_fiber.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <sys/types.h>
+
+namespace sennit::virt {
+
+class FiberTable {
+  public:
+    static constexpr int kMostFibers = 4096;
+
+    FiberTable(const RankFiberCalls &calls, Turns &turns);
+    FiberTable(const FiberTable &) = delete;
+    FiberTable &operator=(const FiberTable &) = delete;
+
+    // For the rank whose main flow has that one; null: for a main flow. Null: there is no memory,
+    // or there are too many.
+    RankFiber *add(RankFiber *main);
+    // The main flow of the rank with this process number, or null.
+    RankFiber *find(pid_t process) const;
+    template <class Visit>
+    void each(Visit visit) const {
+        for (std::int32_t i = 0; i < end_.load(std::memory_order_acquire); ++i)
+            if (RankFiber *const fiber = fibers_[i].load(std::memory_order_acquire))
+                visit(*fiber);
+    }
+
+  private:
+    RankFiber *take_unused() const;
+    RankFiber *make();
+
+    const RankFiberCalls &calls_;
+    Turns &turns_;
+    const std::size_t frame_size_;
+    std::atomic<std::int32_t> end_{0};
+    std::atomic<RankFiber *> fibers_[kMostFibers] = {}; // null: not yet
+};
+
+} // namespace sennit::virt
