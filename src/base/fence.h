@@ -6,7 +6,8 @@
 //     who is about to sleep    stores "I sleep", fence_heavy, looks for work
 //
 // At least one of the two sees the other. The frequent side pays a compiler barrier, the other one
-// a membarrier(2). Where the kernel has no membarrier both pay a fence.
+// a membarrier(2). Where the kernel has no membarrier, and where the other side is as frequent
+// (rank fibers), both pay a fence.
 #pragma once
 
 #include <atomic>
