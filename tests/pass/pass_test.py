@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiler plug-in, through `sennit cc`: what it says of each call, and what its programs do.
 
-    accept/ refuse/   a line `// done: text` or `// missed: text` behind a call is the remark that has
+    accept/ refuse/   a line `// done: text`, `// missed: text` or `// note: text` behind a call is the remark that has
                       to come, and no other may; both MPIs
     run/              programs: `// suspensions: N` under Sennit, on all ranks together; `// stock`: it
                       also runs under the stock runtime; the untransformed program suspends tasks
@@ -22,7 +22,8 @@ import tempfile
 
 WHAT, MPI, MPICC, MPICXX, MPIEXEC, SENNIT, PLUGIN, SOURCE = sys.argv[1:9]
 NAMES = sys.argv[9:]
-KINDS = {"-Rpass=sennit": "done", "-Rpass-missed=sennit": "missed"}
+KINDS = {"-Rpass=sennit": "done", "-Rpass-missed=sennit": "missed", "-Rpass-analysis=sennit": "note"}
+YAML_KINDS = {"Passed": "done", "Missed": "missed", "Analysis": "note"}
 # clang is asked for by `sennit cc`; without it as here.
 ENVIRONMENT = {**os.environ, "MPICH_CC": "clang-19", "OMPI_CC": "clang-19", "MPICH_CXX": "clang++-19",
                "OMPI_CXX": "clang++-19", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -44,19 +45,39 @@ def compile_command(path, *options):
 def expected(path):
     with open(path, encoding="utf-8") as file:
         return sorted((number, kind, re.sub(r"line ([+-]\d+)", lambda n: f"line {number + int(n[1])}", text)) for number, line in enumerate(file, 1)
-                      for kind, text in re.findall(r"// (done|missed): (.*?)(?= // |$)", line.rstrip()))
+                      for kind, text in re.findall(r"// (done|missed|note): (.*?)(?= // |$)", line.rstrip()))
 
 
 def remarks(path):
+    """What is said, and what is recorded: the same."""
     with open(path, encoding="utf-8") as file:
-        debugging = ["-g"] if "Compiled with -g" in file.read() else []
+        text = file.read()
+    options = list(KINDS)[:3 if "// note: " in text else 2] + (["-g"] if "Compiled with -g" in text else [])
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(compile_command(path, *KINDS, *debugging, "-c", "-o", os.path.join(folder, "o")), text=True,
-                              capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
-    assert done.returncode == 0, done.stderr
+        record = os.path.join(folder, "record")
+        done = subprocess.run(compile_command(path, *options, "-foptimization-record-passes=^sennit$",
+                                              "-foptimization-record-file=" + record, "-c", "-o", os.path.join(folder, "o")),
+                              text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
+        assert done.returncode == 0, done.stderr
+        with open(record, encoding="utf-8") as file:
+            recorded = yaml_records(file.read())
     said = re.findall(r"^(.*?):(\d+):\d+: remark: (.*) \[(-Rpass[\w-]*=sennit)\]$", done.stderr, re.MULTILINE)
     # A call that was inlined at several places has one remark for each.
-    return sorted({(int(line), KINDS[option], text) for _, line, text, option in said})
+    found = {(int(line), KINDS[option], text) for _, line, text, option in said}
+    kinds = [KINDS[option] for option in options if option in KINDS]
+    assert found == {one for one in recorded if one[1] in kinds}, (found, recorded)
+    return sorted(found)
+
+
+def yaml_records(text):
+    """Of LLVM's: one string each, which is quoted where it has to be, and may take several lines."""
+    found = set()
+    for record in text.split("--- !")[1:]:
+        line = re.search(r"DebugLoc:.*?Line: (\d+)", record, re.DOTALL)
+        string = re.search(r"- String: +(?:'((?:[^']|'')*)'|(.*))", record)
+        message = string[2] if string[1] is None else " ".join(string[1].replace("''", "'").split())
+        found.add((int(line[1]), YAML_KINDS[record.split("\n")[0]], message))
+    return found
 
 
 def test_remarks():
