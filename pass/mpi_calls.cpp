@@ -112,10 +112,18 @@ const PointToPoint *wait_for_operation(const llvm::CallBase &call) {
         .Default(nullptr);
 }
 
-bool is_wait(const llvm::CallBase &call) {
+static bool is_library_call(const llvm::CallBase &call, StringRef name, unsigned arguments) {
     const llvm::Function *function = called(call);
-    return function && function->isDeclaration() && function->getName() == "MPI_Wait" &&
-           call.arg_size() == 2;
+    return function && function->isDeclaration() && function->getName() == name &&
+           call.arg_size() == arguments;
+}
+
+bool is_wait(const llvm::CallBase &call) {
+    return is_library_call(call, "MPI_Wait", 2);
+}
+
+bool is_wait_for_all(const llvm::CallBase &call) {
+    return is_library_call(call, "MPI_Waitall", 3);
 }
 
 namespace {

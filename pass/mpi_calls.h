@@ -29,7 +29,8 @@ struct PointToPoint {
 const PointToPoint *point_to_point(const llvm::CallBase &call);
 // A non-blocking one: MPI_Isend(..., request) and its like. What its wait is.
 const PointToPoint *wait_for_operation(const llvm::CallBase &call);
-bool is_wait(const llvm::CallBase &call); // MPI_Wait(request, status)
+bool is_wait(const llvm::CallBase &call);         // MPI_Wait(request, status)
+bool is_wait_for_all(const llvm::CallBase &call); // MPI_Waitall(count, requests, statuses)
 
 // Has the pass put a slot in place of the function?
 bool is_bound(const llvm::CallBase &call);

@@ -5,6 +5,7 @@
 #include "mpi_calls.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -12,6 +13,7 @@
 #include "llvm/IR/Module.h"
 
 #include <iterator>
+#include <optional>
 #include <string>
 
 namespace sennit::pass {
@@ -19,40 +21,60 @@ namespace {
 
 using namespace llvm;
 
+// A call that could be bound.
 struct Candidate {
-    CallBase *call;
-    const PointToPoint *what;
-    CallBase *operation; // has the buffer: the call itself, or what it waits for
+    CallBase *call = nullptr; // null: there is none
+    const char *name = nullptr;
+    const char *slot = nullptr;
+    bool receives = false;
+    bool synchronizes = false;
+    SmallVector<CallBase *, 2>
+        operations; // have the buffers: the call itself, or what it waits for
+    std::optional<unsigned> status_place;
 
-    Value *buffer() const { return operation->getArgOperand(PointToPoint::kBuffer); }
-    unsigned status_place() const { return operation == call ? PointToPoint::kStatus : 1; }
-    bool has_status() const { return what->receives || operation != call; }
-    Value *status() const { return call->getArgOperand(status_place()); }
+    Value *status() const { return call->getArgOperand(*status_place); }
 };
 
-// The operation that a wait is for, where its request is a variable that only the two have.
-CallBase *operation_of(const CallBase &wait) {
-    auto *request = dyn_cast<AllocaInst>(wait.getArgOperand(0));
-    CallBase *operation = nullptr;
-    if (!request || request->isArrayAllocation())
-        return nullptr;
-    for (User *user : request->users()) {
+// Those that a wait is for, where `requests` is a variable that only they have.
+bool add_operations_of(const CallBase &wait, Value &requests, Candidate &candidate) {
+    return all_of(requests.users(), [&](User *user) {
+        if (isa<GetElementPtrInst>(user))
+            return add_operations_of(wait, *user, candidate);
         auto *call = dyn_cast<CallBase>(user);
         if (call == &wait || (call && call->isLifetimeStartOrEnd()))
-            continue;
-        if (!call || operation || !wait_for_operation(*call) || call->getArgOperand(6) != request)
-            return nullptr;
-        operation = call;
-    }
-    return operation;
+            return true;
+        const PointToPoint *what = call ? wait_for_operation(*call) : nullptr;
+        if (!what || call->getArgOperand(6) != &requests)
+            return false;
+        candidate.operations.push_back(call);
+        candidate.receives |= what->receives;
+        return true;
+    });
 }
 
-// Of `call`, if it is one that could be bound: null otherwise.
 Candidate candidate_of(CallBase &call) {
-    if (const PointToPoint *what = point_to_point(call))
-        return {&call, what, &call};
-    CallBase *operation = is_wait(call) ? operation_of(call) : nullptr;
-    return {&call, operation ? wait_for_operation(*operation) : nullptr, operation};
+    if (const PointToPoint *what = point_to_point(call)) {
+        Candidate found = {&call,   what->name,  what->slot, what->receives, what->synchronizes,
+                           {&call}, std::nullopt};
+        if (what->receives)
+            found.status_place = PointToPoint::kStatus;
+        return found;
+    }
+    const bool for_all = is_wait_for_all(call);
+    if (!for_all && !is_wait(call))
+        return {};
+    Value *requests = call.getArgOperand(for_all ? 1 : 0);
+    auto *variable = dyn_cast<AllocaInst>(for_all ? getUnderlyingObject(requests) : requests);
+    Candidate found = {&call, "MPI_Wait", "sennit_pass_Iwait", false, false, {}, 1};
+    if (for_all) {
+        found.name = "MPI_Waitall";
+        found.slot = "sennit_pass_Iwaitall";
+        found.status_place = 2;
+    }
+    if (!variable || !add_operations_of(call, *variable, found) || found.operations.empty() ||
+        (!for_all && (variable->isArrayAllocation() || found.operations.size() > 1)))
+        return {};
+    return found;
 }
 
 class TailBinding {
@@ -63,9 +85,11 @@ class TailBinding {
     std::string obstacle(const Candidate &candidate) {
         if (!candidate.call->use_empty())
             return "its error code is used";
-        if (std::string reason = buffers_.ends_with_body(candidate.buffer()); !reason.empty())
-            return reason;
-        if (candidate.has_status() && !ignores_status(candidate.status()) &&
+        for (const CallBase *operation : candidate.operations)
+            if (std::string reason = buffers_.ends_with_body(buffer_of(*operation));
+                !reason.empty())
+                return reason;
+        if (candidate.status_place && !ignores_status(candidate.status()) &&
             !buffers_.own_variable(candidate.status()))
             return "its status is kept";
         return obstacle_behind(candidate);
@@ -114,11 +138,20 @@ class TailBinding {
 
     std::string access(const Candidate &candidate, const Instruction &instruction,
                        const Value *pointer, bool writes) {
-        if (candidate.has_status() && in_status(candidate, pointer))
+        if (candidate.status_place && in_status(candidate, pointer))
             return "its status is used by " + described(instruction);
-        if ((!writes && !candidate.what->receives) || buffers_.apart(pointer, candidate.buffer()))
-            return "";
-        return "its buffer may be touched by " + described(instruction);
+        for (const CallBase *operation : candidate.operations)
+            if ((writes || receives(*operation)) && !buffers_.apart(pointer, buffer_of(*operation)))
+                return "its buffer may be touched by " + described(instruction);
+        return "";
+    }
+
+    static const Value *buffer_of(const CallBase &operation) {
+        return operation.getArgOperand(PointToPoint::kBuffer);
+    }
+    static bool receives(const CallBase &operation) {
+        const PointToPoint *what = point_to_point(operation);
+        return what ? what->receives : wait_for_operation(operation)->receives;
     }
 
     bool in_status(const Candidate &candidate, const Value *pointer) {
@@ -135,14 +168,15 @@ class TailBinding {
             other = bound_point_to_point(call);
         if (!other)
             return "it is followed by " + described(call);
-        if (candidate.what->synchronizes || other->synchronizes)
+        if (candidate.synchronizes || other->synchronizes)
             return "a synchronous send is not crossed: it is followed by " + described(call);
-        if (candidate.what->receives)
+        if (candidate.receives)
             return "its arrival may be what allows " + described(call);
         if (!other->receives)
             return "";
-        if (!buffers_.apart(call.getArgOperand(PointToPoint::kBuffer), candidate.buffer()))
-            return "its buffer may overlap that of " + described(call);
+        for (const CallBase *operation : candidate.operations)
+            if (!buffers_.apart(buffer_of(call), buffer_of(*operation)))
+                return "its buffer may overlap that of " + described(call);
         return "";
     }
 
@@ -153,12 +187,11 @@ void bind(const Candidate &candidate) {
     CallBase &call = *candidate.call;
     Module &module = *call.getModule();
     IRBuilder<> builder(&call);
-    auto *slot =
-        cast<GlobalVariable>(module.getOrInsertGlobal(candidate.what->slot, builder.getPtrTy()));
+    auto *slot = cast<GlobalVariable>(module.getOrInsertGlobal(candidate.slot, builder.getPtrTy()));
     slot->setVisibility(GlobalValue::HiddenVisibility);
     slot->setDSOLocal(true);
-    if (candidate.has_status() && !ignores_status(candidate.status()))
-        call.setArgOperand(candidate.status_place(), no_status(*candidate.operation));
+    if (candidate.status_place && !ignores_status(candidate.status()))
+        call.setArgOperand(*candidate.status_place, no_status(*candidate.operations[0]));
     call.setCalledOperand(builder.CreateLoad(builder.getPtrTy(), slot));
 }
 
@@ -168,24 +201,24 @@ bool bind_tail_calls(Function &entry, AAResults &aliases, Remarks &remarks) {
     SmallVector<Candidate, 4> candidates;
     for (Instruction &instruction : instructions(entry))
         if (auto *call = dyn_cast<CallBase>(&instruction))
-            if (const Candidate candidate = candidate_of(*call); candidate.what)
+            if (const Candidate candidate = candidate_of(*call); candidate.call)
                 candidates.push_back(candidate);
     TailBinding binding(entry, aliases);
     SmallVector<Candidate, 4> bound;
     for (const Candidate &candidate : candidates) {
         const std::string reason = binding.obstacle(candidate);
+        if (candidate.receives)
+            remarks.note("StockHang", *candidate.call,
+                         "this receive inside a task can hang under a stock OpenMP runtime");
         if (reason.empty()) {
             bound.push_back(candidate);
             remarks.done("Bound", *candidate.call,
-                         Twine(candidate.what->name) +
+                         Twine(candidate.name) +
                              " is bound to its task, which ends without waiting for it");
             continue;
         }
         remarks.missed("NotBound", *candidate.call,
-                       Twine(candidate.what->name) + " suspends its task: " + reason);
-        if (candidate.what->receives)
-            remarks.note("StockHang", *candidate.call,
-                         "this receive inside a task can hang under a stock OpenMP runtime");
+                       Twine(candidate.name) + " suspends its task: " + reason);
     }
     for (const Candidate &candidate : bound)
         bind(candidate);

@@ -90,10 +90,16 @@ class Program:
         extra = self.dice.choice(["", "", "", " if(0)", " final(1)", " untied", " mergeable", " priority(1)"])
         return f"#pragma omp task {clauses}{extra}\n{{ {body} }}\n"
 
+    def all(self, begin, i):
+        """A message and one to nobody, waited for together."""
+        nobody = f"MPI_Isend(b[{i}], 1, MPI_DOUBLE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &r[1]);"
+        return (f"MPI_Request r[2]; {begin} {nobody} MPI_Waitall({self.dice.choice(['2', 'zero + 2'])}, r, "
+                f"{self.dice.choice(['MPI_STATUSES_IGNORE', '(MPI_Status[2]){0}'])});")
+
     def send(self, i, n, tag):
         call = f"MPI_Send(b[{i}], {n}, MPI_DOUBLE, 1 - rank, {tag}, MPI_COMM_WORLD);"
         c = self.dice.randrange(9)
-        form = self.dice.choice(["plain", "plain", "pointer", "pointer", "before", "after", "copy", "error", "sync", "wait"])
+        form = self.dice.choice(["plain", "plain", "pointer", "pointer", "before", "after", "copy", "error", "sync", "wait", "all"])
         if form == "plain":
             return self.task("in", [i], call)
         if form == "pointer":
@@ -108,6 +114,8 @@ class Program:
         if form == "wait":
             return self.task("in", [i], "MPI_Request r; " + call.replace("MPI_Send", "MPI_Isend").replace(");", ", &r);")
                              + f" MPI_Wait(&r, {self.dice.choice(['MPI_STATUS_IGNORE', '&(MPI_Status){0}'])});")
+        if form == "all":
+            return self.task("in", [i], self.all(call.replace("MPI_Send", "MPI_Isend").replace(");", ", &r[0]);"), i))
         if form == "error":
             return self.task("inout", [i], f"b[{i}][0] += 1 + {call}")
         return self.task("in", [i], call.replace("Send", "Ssend"))
@@ -115,7 +123,10 @@ class Program:
     def receive(self, i, n, tag):
         call = f"MPI_Recv(b[{i}], {n}, MPI_DOUBLE, 1 - rank, {tag}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
         status = call.replace("MPI_STATUS_IGNORE", "&s")
-        form = self.dice.choice(["plain", "plain", "pointer", "unread", "read", "after", "any", "wait", "wait after"])
+        form = self.dice.choice(["plain", "plain", "pointer", "unread", "read", "after", "any", "wait", "wait after", "all", "all after"])
+        if "all" in form:
+            body = self.all(call.replace("MPI_Recv", "MPI_Irecv").replace("MPI_STATUS_IGNORE", "&r[0]"), i)
+            return self.task("inout", [i], body + (f" mix(b[{i}], {n}, 4);" if "after" in form else ""))
         if "wait" in form:
             body = ("MPI_Request r; " + call.replace("MPI_Recv", "MPI_Irecv").replace("MPI_STATUS_IGNORE", "&r")
                     + " MPI_Wait(&r, MPI_STATUS_IGNORE);")

@@ -26,3 +26,25 @@ void unread_status(int to) {
         MPI_Wait(&request, &status); // done: MPI_Wait is bound to its task, which ends without waiting for it
     }
 }
+
+void a_pair(int other) {
+    double *in = blocks[0], *out = blocks[1];
+#pragma omp task depend(out : in[0]) depend(in : out[0])
+    {
+        MPI_Request requests[2];
+        MPI_Irecv(in, 64, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(out, 64, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE); // done: MPI_Waitall is bound to its task, which ends without waiting for it
+    }
+}
+
+void many(int count) {
+#pragma omp task depend(out : whole)
+    {
+        MPI_Request requests[count];
+        MPI_Status statuses[count];
+        for (int i = 0; i < count; ++i)
+            MPI_Irecv(whole + i, 1, MPI_DOUBLE, i, 0, MPI_COMM_WORLD, &requests[i]);
+        MPI_Waitall(count, requests, statuses); // done: MPI_Waitall is bound to its task, which ends without waiting for it
+    }
+}
