@@ -51,7 +51,6 @@ class Crew : public Turns {
     RankFiber *last_ready_ = nullptr;
     std::atomic<std::int64_t> looked_ns_{0}; // at the clock; written under the lock
 
-    std::atomic<std::int32_t> workers_end_{0};
     Worker *workers_[kMostWorkers] = {};
     cpu_set_t cores_{};
     pthread_t watcher_{};

@@ -115,8 +115,13 @@ bool wait(RankFiber &self, Watched one, Watched other, std::int64_t limit_ns) {
     return true;
 }
 
+// At home, a yield of the kernel's would be one to workers that spin: for milliseconds. So it takes
+// its turns with their fibers from now on.
 void yield(RankFiber &self) {
     Worker *const worker = self.worker.load(std::memory_order_relaxed);
+    static const std::atomic<std::uint32_t> changed{1};
+    if (!worker && self.turns->any_running() && wait(self, {&changed, 0}, {}, 0))
+        return;
     if (!worker || !self.turns->others_ready()) {
         call(SYS_sched_yield); // threads of the ranks share the core with the workers
         return;

@@ -41,10 +41,17 @@ class Turns {
         return ready_count_.load(std::memory_order_relaxed) != 0 ||
                rung_.load(std::memory_order_relaxed) != nullptr;
     }
+    // Does any worker run a fiber? A look at some moment.
+    bool any_running() const {
+        return sleeping_.load(std::memory_order_relaxed) +
+                   searching_.load(std::memory_order_relaxed) <
+               workers_end_.load(std::memory_order_relaxed);
+    }
 
   protected:
     ~Turns() = default;
 
+    std::atomic<std::int32_t> workers_end_{0};
     std::atomic<std::int32_t> ready_count_{0}; // written under the crew's lock
     alignas(64) std::atomic<RankFiber *> rung_{nullptr};
     alignas(64) std::atomic<std::int32_t> searching_{0}; // workers that look at the list often

@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::int64_t kYieldNs = 1'000'000;
 constexpr std::int64_t kFirstNapNs = 100'000;
-constexpr std::int64_t kLongestNapNs = 2'000'000;
 constexpr int kLooksAfterRing = 32; // before it sleeps again
+constexpr int kLooksAfterNap = 8;
 
 } // namespace
 
@@ -32,6 +32,7 @@ void Spins::rest() {
         begin_ns_ = now;
         nap_ns_ = 0;
         armed_ = false;
+        looks_left_ = 0;
         if (rings_ < kRings) {
             ++rings_;
             g_neighbours.ring_all();
@@ -42,16 +43,24 @@ void Spins::rest() {
             g_hops.yield();
         else if (!g_neighbours.tests_yield())
             sched_yield();
+    } else if (looks_left_ > 0) {
+        --looks_left_;
     } else if (!armed_) {
         nap_ns_ = nap_ns_ == 0 ? kFirstNapNs : nap_ns_;
         seen_ = g_neighbours.arm();
         armed_ = true; // one more look
     } else {
         armed_ = false;
-        if (g_neighbours.sleep(seen_, nap_ns_))
+        const bool as_fiber = g_hops.here();
+        if (as_fiber)
+            nap_ns_ = nap_of_fiber(now - begin_ns_);
+        if (g_neighbours.sleep(seen_, nap_ns_)) {
             looks_ = kLooks - kLooksAfterRing;
-        else
+        } else if (as_fiber) {
+            looks_left_ = kLooksAfterNap;
+        } else {
             nap_ns_ = std::min(2 * nap_ns_, kLongestNapNs);
+        }
     }
 }
 

@@ -13,6 +13,7 @@
 
 #include "mpi/crowd/neighbours.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace sennit::mpi {
@@ -31,7 +32,17 @@ class Spins {
     // This thread looks by itself, and rests in between (vigil.h).
     void rests() { looks_ = 0; }
 
+    // To wake up costs a fiber little. Inside of one call ranks may have to answer each other many
+    // times, and MPI does not say that it has found something, nor rings: each answer waits for a
+    // nap, which makes the wait a little longer, not twice as long.
+    static constexpr std::int64_t nap_of_fiber(std::int64_t waited_ns) {
+        return std::clamp(waited_ns / kPartOfWait, kShortestNapNs, kLongestNapNs);
+    }
+
   private:
+    static constexpr std::int64_t kLongestNapNs = 2'000'000;
+    static constexpr std::int64_t kShortestNapNs = 20'000;
+    static constexpr std::int64_t kPartOfWait = 32;
     static constexpr int kLooks = 64;
     static constexpr int kRings = 8;
 
@@ -42,6 +53,7 @@ class Spins {
     std::uint32_t seen_ = 0;
     int looks_ = 0;
     int rings_ = 0;
+    int looks_left_ = 0; // after a nap
     bool armed_ = false;
 };
 

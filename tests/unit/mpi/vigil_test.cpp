@@ -3,6 +3,7 @@
 #include "mpi/crowd/vigil.h"
 
 #include "mpi/call/call_path.h"
+#include "mpi/crowd/spins.h"
 
 #include "fake.h"
 
@@ -50,4 +51,15 @@ TEST_F(VigilTest, WhoWaitsForACollectiveRingsOnceUnlessSomebodyRings) {
                                .object = communicator(MPI_COMM_WORLD),
                                .turn = communicator(MPI_COMM_WORLD)};
     EXPECT_EQ(wait_for(barrier), 1);
+}
+
+// A dozen answers, each of which is found after a nap.
+TEST(Spins, NapsOfAFiberMakeALongWaitLittleLonger) {
+    for (const std::int64_t begin : {100'000, 1'000'000, 10'000'000}) {
+        std::int64_t waited = begin;
+        for (int answer = 0; answer < 12; ++answer)
+            waited += Spins::nap_of_fiber(waited);
+        EXPECT_LT(waited, begin * 3 / 2 + 240'000);
+    }
+    EXPECT_LE(Spins::nap_of_fiber(std::int64_t{1} << 40), 2'000'000);
 }
