@@ -93,7 +93,8 @@ class Planning {
     std::string obstacle(const Loop &loop, ArrayRef<Operation> operations) {
         const bool receives = operations[0].receives;
         for (const Operation &operation : operations) {
-            if (operation.receives != receives) // the next round's send, behind a receive
+            // The next round's send, behind a receive.
+            if (operation.receives != receives || (operation.receives && operation.sends))
                 return described(*operation.call);
             if (operation.refusal)
                 return operation.refusal;
@@ -110,11 +111,9 @@ class Planning {
     }
 
     void end_row(ArrayRef<Operation> operations) {
-        const auto any = [&](bool receives) {
-            return any_of(operations,
-                          [&](const Operation &one) { return one.receives == receives; });
-        };
-        const char *name = !any(true) ? "sends" : !any(false) ? "receives" : "sends and receives";
+        const bool sends = any_of(operations, [](const Operation &one) { return one.sends; });
+        const bool receives = any_of(operations, [](const Operation &one) { return one.receives; });
+        const char *name = !receives ? "sends" : !sends ? "receives" : "sends and receives";
         for (const Operation &operation : operations)
             remarks_.done("Batched", *operation.call,
                           Twine(operations.size()) + " " + name +
@@ -131,7 +130,8 @@ class Planning {
 
 // "MPI_Recv of ghost"
 std::string title(const CallBase &call) {
-    const std::string name = name_of(call.getArgOperand(PointToPoint::kBuffer));
+    const std::string name = name_of(
+        call.getArgOperand(is_exchange(call) ? Exchange::kReceived : PointToPoint::kBuffer));
     return call.getCalledFunction()->getName().str() + (name.empty() ? "" : " of " + name);
 }
 
@@ -158,11 +158,11 @@ class Batching {
             const Operation operation = rules_.at(instruction);
             if (operation.call && !operation.refusal)
                 operations.push_back(operation);
-            else if (what)
-                missed(*call, operation.call       ? operation.refusal
-                              : what->receives     ? "its error code is used, or it may throw"
-                              : what->synchronizes ? "it returns when its receiver has come"
-                                                   : "its error code is used, or it may throw");
+            else if (what || (call && is_exchange(*call)))
+                missed(*call, operation.call ? operation.refusal
+                              : what && what->synchronizes
+                                  ? "it returns when its receiver has come"
+                                  : "its error code is used, or it may throw");
         }
         choose(operations);
         if (operations.empty())

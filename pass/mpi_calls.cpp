@@ -118,6 +118,10 @@ static bool is_library_call(const llvm::CallBase &call, StringRef name, unsigned
            call.arg_size() == arguments;
 }
 
+bool is_exchange(const llvm::CallBase &call) {
+    return is_library_call(call, "MPI_Sendrecv", Exchange::kArguments);
+}
+
 bool is_wait(const llvm::CallBase &call) {
     return is_library_call(call, "MPI_Wait", 2);
 }
@@ -161,7 +165,7 @@ bool ignores_status(const llvm::Value *status) {
 llvm::Constant *no_status(const llvm::CallBase &call) {
     llvm::LLVMContext &context = call.getContext();
     auto *pointer = llvm::PointerType::getUnqual(context);
-    if (call.getArgOperand(PointToPoint::kCommunicator)->getType()->isPointerTy())
+    if (call.getArgOperand(PointToPoint::kDatatype)->getType()->isPointerTy())
         return llvm::ConstantPointerNull::get(pointer);
     return llvm::ConstantExpr::getIntToPtr(
         llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), 1), pointer);
@@ -178,6 +182,7 @@ Effects effects_of(StringRef symbol) {
         return llvm::StringSwitch<Effects>(symbol)
             .Case("sennit_pass_send", {true, kSends | kBlocks})
             .Case("sennit_pass_receive", {true, kReceives | kBlocks})
+            .Case("sennit_pass_exchange", {true, kSends | kReceives | kBlocks})
             .Default({true, kBlocks});
     if (symbol.starts_with("__kmpc_") ||
         symbol.starts_with("omp_")) // may run other tasks meanwhile

@@ -19,11 +19,22 @@ struct PointToPoint {
 
     static constexpr unsigned kBuffer = 0;
     static constexpr unsigned kCount = 1;
-    static constexpr unsigned kDatatype = 2;
+    static constexpr unsigned kDatatype = 2; // of all calls that have buffers
     static constexpr unsigned kCommunicator = 5;
     static constexpr unsigned kStatus = 6; // of a receive
     unsigned arguments() const { return receives ? 7 : 6; }
 };
+
+// MPI_Sendrecv(out, count, datatype, to, tag, in, count, datatype, from, tag, comm, status).
+struct Exchange {
+    static constexpr unsigned kSent = 0;
+    static constexpr unsigned kSentCount = 1;
+    static constexpr unsigned kReceived = 5;
+    static constexpr unsigned kReceivedCount = 6;
+    static constexpr unsigned kStatus = 11;
+    static constexpr unsigned kArguments = 12;
+};
+bool is_exchange(const llvm::CallBase &call);
 
 // Null: `call` is something else. Direct calls only.
 const PointToPoint *point_to_point(const llvm::CallBase &call);
@@ -39,7 +50,8 @@ const PointToPoint *bound_point_to_point(const llvm::CallBase &call);
 
 // Is it one of MPICH's and Open MPI's addresses that stand for no status, 1 and 0?
 bool ignores_status(const llvm::Value *status);
-// MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE of the MPI whose point-to-point call this is.
+// MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE of the MPI whose point-to-point call, or exchange, this
+// is.
 llvm::Constant *no_status(const llvm::CallBase &call);
 
 // What the function with this name, declared here and defined elsewhere, does: bits of

@@ -22,7 +22,9 @@ bool is_read(const AllocaInst &status) {
         if (!call || call->isLifetimeStartOrEnd())
             return call != nullptr;
         const PointToPoint *what = point_to_point(*call);
-        return what && what->receives && call->getArgOperand(PointToPoint::kBuffer) != &status;
+        const bool receives = (what && what->receives) || is_exchange(*call);
+        return receives && call->getArgOperand(call->arg_size() - 1) == &status &&
+               count(call->args(), &status) == 1;
     });
 }
 
@@ -44,18 +46,33 @@ bool is_nobodys_business(const Instruction &instruction) {
 
 } // namespace
 
+SmallVector<Operation::Buffer, 2> Operation::buffers() const {
+    if (receives && sends)
+        return {{call->getArgOperand(Exchange::kReceived), true},
+                {call->getArgOperand(Exchange::kSent), false}};
+    return {{call->getArgOperand(PointToPoint::kBuffer), receives}};
+}
+
 Operation Operations::at(Instruction &instruction) const {
     auto *call = dyn_cast<CallInst>(&instruction);
-    const PointToPoint *what = call && call->use_empty() ? point_to_point(*call) : nullptr;
-    if (!what || (!what->receives && std::strcmp(what->name, "MPI_Send") != 0))
+    if (!call || !call->use_empty())
         return {};
-    Operation operation = {call, what->receives, nullptr, nullptr};
-    const auto *count = dyn_cast<ConstantInt>(call->getArgOperand(PointToPoint::kCount));
-    if (Buffers::is_absolute(operation.buffer()) && !(count && count->isZero()))
-        operation.refusal = "its buffer is given by absolute addresses";
-    if (!what->receives)
+    const PointToPoint *what = point_to_point(*call);
+    const bool both = is_exchange(*call);
+    if (!both && (!what || (!what->receives && std::strcmp(what->name, "MPI_Send") != 0)))
+        return {};
+    Operation operation = {call, both || what->receives, both || !what->receives, nullptr, nullptr};
+    for (const auto &[memory, is_written] : operation.buffers()) {
+        const unsigned place = !both        ? PointToPoint::kCount
+                               : is_written ? Exchange::kReceivedCount
+                                            : Exchange::kSentCount;
+        const auto *count = dyn_cast<ConstantInt>(call->getArgOperand(place));
+        if (Buffers::is_absolute(memory) && !(count && count->isZero()))
+            operation.refusal = "its buffer is given by absolute addresses";
+    }
+    if (!operation.receives)
         return operation;
-    const Value *status = call->getArgOperand(PointToPoint::kStatus);
+    const Value *status = call->getArgOperand(both ? Exchange::kStatus : PointToPoint::kStatus);
     if (ignores_status(status))
         return operation;
     const AllocaInst *variable = buffers_.own_variable(status);
@@ -66,12 +83,33 @@ Operation Operations::at(Instruction &instruction) const {
     return operation;
 }
 
+namespace {
+
+// Of two operations: is there a pair of buffers, at least one of which is written, like that?
+template <class Test>
+bool any_pair(const Operation &one, const Operation &other, Test test) {
+    for (const Operation::Buffer &first : one.buffers())
+        for (const Operation::Buffer &second : other.buffers())
+            if ((first.is_written || second.is_written) && test(first.memory, second.memory))
+                return true;
+    return false;
+}
+
+} // namespace
+
+bool Operations::apart(const Operation &one, const Operation &other) const {
+    return !any_pair(one, other, [&](const Value *first, const Value *second) {
+        return !buffers_.apart(first, second);
+    });
+}
+
 bool Operations::may_follow(ArrayRef<Operation> under_way, const Operation &next) const {
     for (const Operation &one : under_way) {
-        if (one.receives && !next.receives)
+        if (one.receives && next.sends)
             return false;
-        if ((one.receives || next.receives) &&
-            one.buffer()->stripPointerCasts() == next.buffer()->stripPointerCasts())
+        if (any_pair(one, next, [](const Value *first, const Value *second) {
+                return first->stripPointerCasts() == second->stripPointerCasts();
+            }))
             return false; // it would be waited for at once
     }
     return status_is_apart(under_way, next);
@@ -79,7 +117,9 @@ bool Operations::may_follow(ArrayRef<Operation> under_way, const Operation &next
 
 bool Operations::status_is_apart(ArrayRef<Operation> operations, const Operation &next) const {
     const auto apart = [&](const Operation &one, const Operation &other) {
-        return !one.status || buffers_.apart(one.status, other.buffer());
+        return !one.status || all_of(other.buffers(), [&](const Operation::Buffer &buffer) {
+            return buffers_.apart(one.status, buffer.memory);
+        });
     };
     return apart(next, next) && all_of(operations, [&](const Operation &one) {
                return apart(one, next) && apart(next, one);
@@ -93,12 +133,14 @@ Crossing Operations::near(ArrayRef<Operation> under_way, const Value *memory, bo
     for (const Operation &one : under_way) {
         if (one.status && !buffers_.apart(memory, one.status))
             return Crossing::never;
-        if ((!writes && !one.receives) || buffers_.apart(memory, one.buffer()))
-            continue;
-        if (buffers_.of_one_object(memory, one.buffer()))
-            found = Crossing::inside;
-        else if (found == Crossing::allowed)
-            found = Crossing::asked;
+        for (const Operation::Buffer &buffer : one.buffers()) {
+            if ((!writes && !buffer.is_written) || buffers_.apart(memory, buffer.memory))
+                continue;
+            if (buffers_.of_one_object(memory, buffer.memory))
+                found = Crossing::inside;
+            else if (found == Crossing::allowed)
+                found = Crossing::asked;
+        }
     }
     return found;
 }
@@ -117,7 +159,10 @@ Crossing Operations::crossing_access(ArrayRef<Operation> under_way, const Touch 
 Crossing Operations::crossing_quiet_call(const CallInst &call,
                                          ArrayRef<Operation> under_way) const {
     const bool meets = any_of(under_way, [&](const Operation &one) {
-        return buffers_.touched_by(call, one.buffer(), one.receives) ||
+        return any_of(one.buffers(),
+                      [&](const Operation::Buffer &buffer) {
+                          return buffers_.touched_by(call, buffer.memory, buffer.is_written);
+                      }) ||
                (one.status && buffers_.touched_by(call, one.status, true));
     });
     return meets ? Crossing::never : Crossing::allowed;

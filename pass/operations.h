@@ -8,19 +8,27 @@
 #include "mpi_calls.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/IR/Instructions.h"
 
 namespace sennit::pass {
 
-// A standard send or a receive whose error code nobody uses.
+// A standard send, a receive, or both in one call, whose error code nobody uses.
 struct Operation {
     llvm::CallInst *call;
     bool receives;
+    bool sends;
     const llvm::AllocaInst *status; // that somebody reads; null: there is none
     const char *refusal;            // why it has to be waited for where it stands; null: it has not
 
-    llvm::Value *buffer() const { return call->getArgOperand(PointToPoint::kBuffer); }
+    struct Buffer {
+        llvm::Value *memory;
+        bool is_written;
+    };
+    llvm::SmallVector<Buffer, 2> buffers() const;
+    // The one that is received into, if there is one.
+    llvm::Value *buffer() const { return buffers().front().memory; }
 };
 
 // A read or write that may be in a buffer: asked when the program runs.
@@ -45,9 +53,8 @@ class Operations {
     bool may_follow(llvm::ArrayRef<Operation> under_way, const Operation &next) const;
     // A status is written when its operation is waited for.
     bool status_is_apart(llvm::ArrayRef<Operation> operations, const Operation &next) const;
-    bool apart(const Operation &one, const Operation &other) const {
-        return buffers_.apart(one.buffer(), other.buffer());
-    }
+    // Is no buffer written that may be one of the other's?
+    bool apart(const Operation &one, const Operation &other) const;
 
     // While these are under way, and others of them are to come:
     enum class Crossing { // from best to worst

@@ -136,7 +136,7 @@ class Transformation : public PassInfoMixin<Transformation> {
     static bool sends(Function &function) {
         for (Instruction &instruction : instructions(function))
             if (const auto *call = dyn_cast<CallBase>(&instruction))
-                if (point_to_point(*call))
+                if (point_to_point(*call) || is_exchange(*call))
                     return true;
         return false;
     }

@@ -20,7 +20,7 @@ Rewriting::Rewriting(Function &function, const CallInst &first, bool compares)
     memory->setAlignment(Align(alignof(sennit_pass_batch)));
     memory->setName("sennit.batch");
     batch_ = memory;
-    const bool wide = first.getArgOperand(PointToPoint::kCommunicator)->getType()->isPointerTy();
+    const bool wide = first.getArgOperand(PointToPoint::kDatatype)->getType()->isPointerTy();
     const auto set = [&](std::size_t at, bool value) {
         builder_.CreateStore(builder_.getInt32(value),
                              builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), batch_, at));
@@ -84,20 +84,24 @@ Value *Rewriting::stays(Instruction &before, Value *first, std::int64_t least,
 void Rewriting::start(const Operation &operation) {
     CallInst &from = *operation.call;
     builder_.SetInsertPoint(&from);
-    SmallVector<Value *, 8> arguments = {batch_};
-    for (unsigned i = 0; i < PointToPoint::kStatus; ++i) {
+    const bool both = operation.receives && operation.sends;
+    const unsigned count = both ? Exchange::kStatus : PointToPoint::kStatus;
+    SmallVector<Value *, 14> arguments = {batch_};
+    for (unsigned i = 0; i < count; ++i) {
         Value *argument = from.getArgOperand(i);
-        const bool handle = i == PointToPoint::kDatatype || i == PointToPoint::kCommunicator;
+        // A datatype behind each buffer and count, and last the communicator.
+        const bool handle = i + 1 == count || i % Exchange::kReceived == PointToPoint::kDatatype;
         arguments.push_back(!handle ? argument
                             : argument->getType()->isPointerTy()
                                 ? builder_.CreatePtrToInt(argument, builder_.getInt64Ty())
                                 : builder_.CreateZExt(argument, builder_.getInt64Ty()));
     }
     if (operation.receives)
-        arguments.push_back(operation.status ? from.getArgOperand(PointToPoint::kStatus)
-                                             : no_status(from));
-    call(operation.receives ? "sennit_pass_receive" : "sennit_pass_send", arguments,
-         from.getDebugLoc());
+        arguments.push_back(operation.status ? from.getArgOperand(count) : no_status(from));
+    call(both                 ? "sennit_pass_exchange"
+         : operation.receives ? "sennit_pass_receive"
+                              : "sennit_pass_send",
+         arguments, from.getDebugLoc());
     from.eraseFromParent();
 }
 

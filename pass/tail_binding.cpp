@@ -28,8 +28,12 @@ struct Candidate {
     const char *slot = nullptr;
     bool receives = false;
     bool synchronizes = false;
-    SmallVector<CallBase *, 2>
-        operations; // have the buffers: the call itself, or what it waits for
+    CallBase *operation = nullptr; // one that has a buffer: the call itself, or what it waits for
+    struct Buffer {
+        const Value *memory;
+        bool is_written;
+    };
+    SmallVector<Buffer, 2> buffers; // of all operations
     std::optional<unsigned> status_place;
 
     Value *status() const { return call->getArgOperand(*status_place); }
@@ -46,7 +50,8 @@ bool add_operations_of(const CallBase &wait, Value &requests, Candidate &candida
         const PointToPoint *what = call ? wait_for_operation(*call) : nullptr;
         if (!what || call->getArgOperand(6) != &requests)
             return false;
-        candidate.operations.push_back(call);
+        candidate.operation = call;
+        candidate.buffers.push_back({call->getArgOperand(PointToPoint::kBuffer), what->receives});
         candidate.receives |= what->receives;
         return true;
     });
@@ -54,25 +59,41 @@ bool add_operations_of(const CallBase &wait, Value &requests, Candidate &candida
 
 Candidate candidate_of(CallBase &call) {
     if (const PointToPoint *what = point_to_point(call)) {
-        Candidate found = {&call,   what->name,  what->slot, what->receives, what->synchronizes,
-                           {&call}, std::nullopt};
+        Candidate found = {&call,
+                           what->name,
+                           what->slot,
+                           what->receives,
+                           what->synchronizes,
+                           &call,
+                           {{call.getArgOperand(PointToPoint::kBuffer), what->receives}},
+                           std::nullopt};
         if (what->receives)
             found.status_place = PointToPoint::kStatus;
         return found;
     }
+    if (is_exchange(call))
+        return {&call,
+                "MPI_Sendrecv",
+                "sennit_pass_Isendrecv",
+                true,
+                false,
+                &call,
+                {{call.getArgOperand(Exchange::kReceived), true},
+                 {call.getArgOperand(Exchange::kSent), false}},
+                Exchange::kStatus};
     const bool for_all = is_wait_for_all(call);
     if (!for_all && !is_wait(call))
         return {};
     Value *requests = call.getArgOperand(for_all ? 1 : 0);
     auto *variable = dyn_cast<AllocaInst>(for_all ? getUnderlyingObject(requests) : requests);
-    Candidate found = {&call, "MPI_Wait", "sennit_pass_Iwait", false, false, {}, 1};
+    Candidate found = {&call, "MPI_Wait", "sennit_pass_Iwait", false, false, nullptr, {}, 1};
     if (for_all) {
         found.name = "MPI_Waitall";
         found.slot = "sennit_pass_Iwaitall";
         found.status_place = 2;
     }
-    if (!variable || !add_operations_of(call, *variable, found) || found.operations.empty() ||
-        (!for_all && (variable->isArrayAllocation() || found.operations.size() > 1)))
+    if (!variable || !add_operations_of(call, *variable, found) || found.buffers.empty() ||
+        (!for_all && (variable->isArrayAllocation() || found.buffers.size() > 1)))
         return {};
     return found;
 }
@@ -85,9 +106,8 @@ class TailBinding {
     std::string obstacle(const Candidate &candidate) {
         if (!candidate.call->use_empty())
             return "its error code is used";
-        for (const CallBase *operation : candidate.operations)
-            if (std::string reason = buffers_.ends_with_body(buffer_of(*operation));
-                !reason.empty())
+        for (const Candidate::Buffer &buffer : candidate.buffers)
+            if (std::string reason = buffers_.ends_with_body(buffer.memory); !reason.empty())
                 return reason;
         if (candidate.status_place && !ignores_status(candidate.status()) &&
             !buffers_.own_variable(candidate.status()))
@@ -140,18 +160,10 @@ class TailBinding {
                        const Value *pointer, bool writes) {
         if (candidate.status_place && in_status(candidate, pointer))
             return "its status is used by " + described(instruction);
-        for (const CallBase *operation : candidate.operations)
-            if ((writes || receives(*operation)) && !buffers_.apart(pointer, buffer_of(*operation)))
+        for (const Candidate::Buffer &buffer : candidate.buffers)
+            if ((writes || buffer.is_written) && !buffers_.apart(pointer, buffer.memory))
                 return "its buffer may be touched by " + described(instruction);
         return "";
-    }
-
-    static const Value *buffer_of(const CallBase &operation) {
-        return operation.getArgOperand(PointToPoint::kBuffer);
-    }
-    static bool receives(const CallBase &operation) {
-        const PointToPoint *what = point_to_point(operation);
-        return what ? what->receives : wait_for_operation(operation)->receives;
     }
 
     bool in_status(const Candidate &candidate, const Value *pointer) {
@@ -174,8 +186,9 @@ class TailBinding {
             return "its arrival may be what allows " + described(call);
         if (!other->receives)
             return "";
-        for (const CallBase *operation : candidate.operations)
-            if (!buffers_.apart(buffer_of(call), buffer_of(*operation)))
+        const Value *received = call.getArgOperand(PointToPoint::kBuffer);
+        for (const Candidate::Buffer &buffer : candidate.buffers)
+            if (!buffers_.apart(received, buffer.memory))
                 return "its buffer may overlap that of " + described(call);
         return "";
     }
@@ -191,7 +204,7 @@ void bind(const Candidate &candidate) {
     slot->setVisibility(GlobalValue::HiddenVisibility);
     slot->setDSOLocal(true);
     if (candidate.status_place && !ignores_status(candidate.status()))
-        call.setArgOperand(*candidate.status_place, no_status(*candidate.operations[0]));
+        call.setArgOperand(*candidate.status_place, no_status(*candidate.operation));
     call.setCalledOperand(builder.CreateLoad(builder.getPtrTy(), slot));
 }
 

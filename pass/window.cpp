@@ -146,7 +146,8 @@ void Windows::start(Instruction &instruction, std::size_t operation, Set &under_
     bool again = false; // from the loop's last round
     for (const unsigned i : under_way.set_bits()) {
         const Loop *loop = analyses_.loops.getLoopFor(next.call->getParent());
-        const bool elsewhere = i == operation && loop && !loop->isLoopInvariant(next.buffer());
+        const bool elsewhere = i == operation && loop && !(next.receives && next.sends) &&
+                               !loop->isLoopInvariant(next.buffer());
         again |= elsewhere;
         if (!elsewhere)
             others.push_back(operations_[i]);
@@ -216,10 +217,12 @@ void Windows::step(Instruction &instruction, Set &under_way, unsigned &asked) {
 void Windows::touch_in_loop(const Touch &touch, const Loop &loop, const Set &under_way) {
     Instruction &before = *loop.getLoopPreheader()->getTerminator();
     std::optional<Range> range = ranges_.find(touch, loop);
-    const bool met =
-        range && any_of(chosen(under_way), [&](const Operation &one) {
-            return (touch.writes || one.receives) && ranges_.meets(*range, one.buffer(), loop);
-        });
+    const bool met = range && any_of(chosen(under_way), [&](const Operation &one) {
+                         return any_of(one.buffers(), [&](const Operation::Buffer &buffer) {
+                             return (touch.writes || buffer.is_written) &&
+                                    ranges_.meets(*range, buffer.memory, loop);
+                         });
+                     });
     SmallVector<Range, 4> &ranges = loop_touches_[&loop];
     if (!range || met || ranges.size() > kMostAsked) {
         wait_at(before, *touch.instruction);

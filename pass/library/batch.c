@@ -18,6 +18,7 @@
 WEAK int MPI_Isend(const void *, int, long, int, int, long, void *);
 WEAK int MPI_Irecv(void *, int, long, int, int, long, void *);
 WEAK int MPI_Recv(void *, int, long, int, int, long, void *);
+WEAK int MPI_Sendrecv(const void *, int, long, int, int, void *, int, long, int, int, long, void *);
 WEAK int MPI_Wait(void *, void *);
 WEAK int MPI_Waitall(int, void *, void *);
 WEAK int MPI_Type_get_extent(long, long *, long *);
@@ -77,40 +78,72 @@ static int meets(const struct sennit_pass_batch *batch, const struct sennit_pass
     return 0;
 }
 
-/* Where the next operation goes. */
-static struct sennit_pass_operation *place(struct sennit_pass_batch *batch, const void *buffer,
-                                           int count, long type, int receives, void *status) {
-    struct sennit_pass_operation next = {.status = status, .receives = receives};
+static struct sennit_pass_operation described(const struct sennit_pass_batch *batch,
+                                              const void *buffer, int count, long type,
+                                              int receives, void *status) {
+    struct sennit_pass_operation one = {.status = status, .receives = receives};
     if (batch->compares)
-        find_extent(&next, (unsigned long)buffer, count, type);
-    if (batch->under_way == sennit_pass_most || (batch->compares && meets(batch, &next)))
+        find_extent(&one, (unsigned long)buffer, count, type);
+    return one;
+}
+
+/* So that all of these can be started: what is in their way is waited for. */
+static void make_room(struct sennit_pass_batch *batch, const struct sennit_pass_operation *next,
+                      int count) {
+    int waits = batch->under_way + count > sennit_pass_most;
+    for (int i = 0; batch->compares && i < count; ++i)
+        waits |= meets(batch, &next[i]);
+    if (waits)
         sennit_pass_finish(batch);
-    struct sennit_pass_operation *here = &batch->operations[batch->under_way];
-    *here = next;
-    return here;
+}
+
+static void note(struct sennit_pass_batch *batch, const struct sennit_pass_operation *started) {
+    batch->operations[batch->under_way++] = *started;
+    batch->statuses += started->receives && started->status != no_status(batch);
 }
 
 /* One that cannot be started has no request: the next takes its place. */
 void sennit_pass_send(struct sennit_pass_batch *batch, const void *buffer, int count, long type,
                       int to, int tag, long communicator) {
-    place(batch, buffer, count, type, 0, no_status(batch));
+    const struct sennit_pass_operation next =
+        described(batch, buffer, count, type, 0, no_status(batch));
+    make_room(batch, &next, 1);
     if (MPI_Isend(buffer, count, type, to, tag, communicator, request(batch, batch->under_way)) ==
         success)
-        ++batch->under_way;
+        note(batch, &next);
 }
 
 void sennit_pass_receive(struct sennit_pass_batch *batch, void *buffer, int count, long type,
                          int from, int tag, long communicator, void *status) {
-    place(batch, buffer, count, type, 1, status);
-    if (sennit_pass_is_watched()) {
+    const struct sennit_pass_operation next = described(batch, buffer, count, type, 1, status);
+    make_room(batch, &next, 1);
+    if (sennit_pass_is_watched())
         MPI_Recv(buffer, count, type, from, tag, communicator, status);
+    else if (MPI_Irecv(buffer, count, type, from, tag, communicator,
+                       request(batch, batch->under_way)) == success)
+        note(batch, &next);
+}
+
+/* If nothing can be sent, nobody waits for an answer. */
+void sennit_pass_exchange(struct sennit_pass_batch *batch, const void *out, int out_count,
+                          long out_type, int to, int out_tag, void *in, int in_count, long in_type,
+                          int from, int in_tag, long communicator, void *status) {
+    const struct sennit_pass_operation next[] = {
+        described(batch, out, out_count, out_type, 0, no_status(batch)),
+        described(batch, in, in_count, in_type, 1, status)};
+    make_room(batch, next, 2);
+    if (sennit_pass_is_watched()) {
+        MPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag,
+                     communicator, status);
         return;
     }
-    if (MPI_Irecv(buffer, count, type, from, tag, communicator, request(batch, batch->under_way)) !=
-        success)
+    if (MPI_Isend(out, out_count, out_type, to, out_tag, communicator,
+                  request(batch, batch->under_way)) != success)
         return;
-    ++batch->under_way;
-    batch->statuses += status != no_status(batch);
+    note(batch, &next[0]);
+    if (MPI_Irecv(in, in_count, in_type, from, in_tag, communicator,
+                  request(batch, batch->under_way)) == success)
+        note(batch, &next[1]);
 }
 
 /* Goes on by `stride` bytes, `rounds` times. */

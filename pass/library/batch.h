@@ -31,6 +31,10 @@ void sennit_pass_send(struct sennit_pass_batch *batch, const void *buffer, int c
                       int to, int tag, long communicator);
 void sennit_pass_receive(struct sennit_pass_batch *batch, void *buffer, int count, long type,
                          int from, int tag, long communicator, void *status);
+/* Both, in place of MPI_Sendrecv. */
+void sennit_pass_exchange(struct sennit_pass_batch *batch, const void *out, int out_count,
+                          long out_type, int to, int out_tag, void *in, int in_count, long in_type,
+                          int from, int in_tag, long communicator, void *status);
 /* The program is about to read or to write memory: is it in a buffer of these? */
 void sennit_pass_touch(struct sennit_pass_batch *batch, const void *memory, long bytes, int writes);
 /* The same of loops: the bytes, and on from there by each stride that many times, all together. */

@@ -12,6 +12,8 @@
 
 typedef void function(void);
 
+extern function MPI_Sendrecv __attribute__((weak));
+
 #define SLOT(name, blocking)                                                                       \
     extern function blocking __attribute__((weak));                                                \
     __attribute__((visibility("hidden"))) function *sennit_pass_##name = blocking;
@@ -24,6 +26,21 @@ static function *request_free_form(const char *name) {
     return (function *)found;
 }
 
+/* MPI_Sendrecv has no request-free form of its own. */
+__attribute__((visibility("hidden"))) function *sennit_pass_Isendrecv = MPI_Sendrecv;
+
+static int start_both(const void *out, int out_count, long out_type, int to, int out_tag, void *in,
+                      int in_count, long in_type, int from, int in_tag, long communicator,
+                      void *status) {
+    typedef int send(const void *, int, long, int, int, long);
+    typedef int receive(void *, int, long, int, int, long, void *);
+    const int error =
+        ((send *)sennit_pass_Isend)(out, out_count, out_type, to, out_tag, communicator);
+    return error ? error
+                 : ((receive *)sennit_pass_Irecv)(in, in_count, in_type, from, in_tag, communicator,
+                                                  status);
+}
+
 __attribute__((constructor)) static void choose(void) {
 #define SLOT(name, blocking)                                                                       \
     {                                                                                              \
@@ -33,4 +50,6 @@ __attribute__((constructor)) static void choose(void) {
     }
 #include "slots.inc"
 #undef SLOT
+    if (request_free_form("TAMPI_Isend") && request_free_form("TAMPI_Irecv"))
+        sennit_pass_Isendrecv = (function *)start_both;
 }

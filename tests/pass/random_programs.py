@@ -225,7 +225,17 @@ class SerialProgram:
             text += " " + self.between(first, n)
         return f"{{ {before}{text}{after} }}\n"
 
+    def exchange(self, n, tag):
+        i, to = self.dice.randrange(BUFFERS), self.dice.randrange(1, BUFFERS)
+        status = self.dice.choice(["MPI_STATUS_IGNORE", "MPI_STATUS_IGNORE", "&s"])
+        return (f"{{ const int k = zero; MPI_Status s; s.MPI_TAG = 0; {self.between(i, n)} MPI_Sendrecv(b[{i}], {n}, MPI_DOUBLE, 1 - rank, {tag}, "
+                f"b[{(i + to) % BUFFERS}], {n}, MPI_DOUBLE, {self.dice.choice(['1 - rank', 'MPI_ANY_SOURCE'])}, {tag}, "
+                f"MPI_COMM_WORLD, {status}); {self.between(i, n)} {'sum += s.MPI_TAG;' if status == '&s' else ''} }}\n")
+
     def round(self, tag):
+        if self.dice.random() < 0.2:
+            n = self.dice.choice([1, 8, 200, 3000])
+            return ["".join(self.exchange(n, tag + k) for k in range(3)) for _ in (0, 1)]
         n, count = self.dice.choice([1, 8, 200, 3000]), self.dice.randint(1, 5)
         if self.dice.random() < 0.2:
             n, count = 8, 40 # more than are under way at a time
