@@ -358,6 +358,35 @@ void sennit_trace_group(uint64_t group, int size, const int *ranks, const char *
  * error_ns. */
 void sennit_trace_job(int rank, int ranks);
 void sennit_trace_clock(int64_t offset_ns, int64_t error_ns);
+/* A library moves objects between processes, in calls that are numbered from 0 (sennit_balance.h).
+ * An object that was here until this call, or until the set's end: how long was worked on it since
+ * the call before, where it goes. */
+struct sennit_trace_stay {
+    uint64_t set;   /* a number that no other set of the job has */
+    int32_t call;   /* that ends its stay, or this part of it */
+    int32_t object; /* 0, 1, ... */
+    int32_t from;   /* this process, in the set's numbering */
+    int32_t to;     /* the same: it stays */
+    uint64_t work_ns;
+    uint64_t bytes;
+    double speed; /* of this process: cores that work on its objects */
+};
+void sennit_trace_object(const struct sennit_trace_stay *object);
+/* What a call has done, as in sennit_balance_info; by one process of the set. */
+struct sennit_trace_balancing {
+    uint64_t set;
+    const char *strategy; /* a string literal */
+    int32_t ranks;
+    int32_t moved;
+    int32_t failed;
+    int32_t declined;
+    double imbalance;
+    double node_imbalance;
+    double promised;
+    uint64_t bytes;
+    uint64_t ns;
+};
+void sennit_trace_balance(const struct sennit_trace_balancing *call);
 
 /* Live numbers of this process, monotonic unless they say "now". */
 struct sennit_statistics {

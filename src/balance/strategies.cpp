@@ -5,6 +5,7 @@
 #include "balance/refine.h"
 #include "balance/strategy.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <iterator>
@@ -76,6 +77,11 @@ const Strategy *strategy_of(std::string_view name) {
         if (kNames[i] == name)
             return kStrategies[i];
     return nullptr;
+}
+
+std::string_view name_of(const Strategy &strategy) {
+    const auto *const found = std::find(kStrategies.begin(), kStrategies.end(), &strategy);
+    return kNames[static_cast<std::size_t>(found - kStrategies.begin())];
 }
 
 std::span<const std::string_view> strategy_names() {

@@ -36,6 +36,8 @@ class Strategy {
 //   rotate        every object to the next PE: a test of moving
 //   random        anywhere: a test of moving; the same problem has the same answer
 const Strategy *strategy_of(std::string_view name);
+// A literal: its data end with a zero.
+std::string_view name_of(const Strategy &strategy);
 std::span<const std::string_view> strategy_names();
 
 } // namespace sennit::balance

@@ -24,13 +24,6 @@ constexpr int kHeaderTag = 2;
 constexpr int kDataTag = 3;
 constexpr int kReplyTag = 4;
 
-// What rank 0 hears of an object.
-struct Row {
-    std::int64_t object;
-    std::uint64_t bytes;
-    double load_s;
-};
-
 struct Move {
     int object;
     int to;
@@ -138,14 +131,31 @@ std::vector<char> bytes_of(const T &value) {
 } // namespace
 
 struct Set::Answer {
+    std::vector<Row> rows; // of this rank
     std::vector<Move> moves;
     double predicted_move_s = 0;
 };
 
+std::size_t Set::object_bytes(int object) const {
+    const Held &one = held(object);
+    return is_memory_ ? one.bytes : type_.size(object, one.data, type_.argument);
+}
+
+// Of this rank's objects; their loads begin anew.
+std::vector<Set::Row> Set::rows() {
+    std::vector<Row> rows;
+    rows.reserve(local_.size());
+    for (const int object : local_) {
+        const std::int64_t ns = held(object).load_ns.exchange(0, std::memory_order_relaxed);
+        rows.push_back({object, object_bytes(object), static_cast<double>(ns) * 1e-9});
+    }
+    return rows;
+}
+
 // Its messages, which travel with it, then what the program packs. Nothing: that failed.
 std::vector<char> Set::pack(int object) {
     const Held &one = held(object);
-    const std::size_t bytes = is_memory_ ? one.bytes : type_.size(object, one.data, type_.argument);
+    const std::size_t bytes = object_bytes(object);
     std::vector<char> packed;
     const std::vector<Message> messages = mailbox_.copies(object);
     append(packed, std::uint64_t{messages.size()});
@@ -194,28 +204,19 @@ bool Set::unpack(int object, const char *packed, std::size_t bytes) {
 }
 
 Set::Answer Set::decide(sennit_balance_info &info) {
-    std::vector<Row> mine;
-    mine.reserve(local_.size());
-    for (const int object : local_) {
-        Held &one = held(object);
-        const std::size_t bytes =
-            is_memory_ ? one.bytes : type_.size(object, one.data, type_.argument);
-        mine.push_back(
-            {object, bytes,
-             static_cast<double>(one.load_ns.exchange(0, std::memory_order_relaxed)) * 1e-9});
-    }
+    Answer answer;
+    answer.rows = rows();
     const bool root = rank_ == 0;
-    const std::vector<Row> rows = gather<Row>(mine, comm_, ranks_, root);
+    const std::vector<Row> all = gather<Row>(answer.rows, comm_, ranks_, root);
     const std::vector<double> speeds = gather<double>({&speed_, 1}, comm_, ranks_, root);
     std::vector<Told> told = traffic_.take();
     if (strategy_->looks_at_links())
         told = gather<Told>(told, comm_, ranks_, root);
     else
         told.clear();
-    Answer answer;
     if (root) {
         std::vector<balance::Object> objects(rank_of_.size());
-        for (const Row &row : rows) {
+        for (const Row &row : all) {
             balance::Object &object = objects[static_cast<std::size_t>(row.object)];
             object.load = row.load_s;
             object.bytes = row.bytes;
@@ -330,6 +331,10 @@ int Set::balance(sennit_balance_info &info) {
         }
     }
     MPI_Bcast(&info, sizeof info, MPI_BYTE, 0, comm_);
+    record(answer.rows);
+    if (rank_ == 0)
+        record(info);
+    ++calls_;
     return info.failed > 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 

@@ -2,27 +2,10 @@
 #include "objects/meter.h"
 
 #include "base/thread_clock.h"
-#include "sennit.h"
-
-#include <dlfcn.h>
+#include "objects/runtime.h"
 
 namespace sennit::objects {
 namespace {
-
-// Sennit's runtime, if it is in the process: it knows which task runs here, and for how long.
-struct Runtime {
-    decltype(&sennit_task_self) task_self = find<decltype(task_self)>("sennit_task_self");
-    decltype(&sennit_work_time) work_time = find<decltype(work_time)>("sennit_work_time");
-
-    template <class Function>
-    static Function find(const char *name) {
-        return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
-    }
-    static const Runtime &get() {
-        static const Runtime runtime;
-        return runtime;
-    }
-};
 
 // The calling task; where nobody knows tasks, the thread.
 const void *caller() {

@@ -3,9 +3,12 @@
 #include "objects/set.h"
 
 #include "base/message.h"
+#include "objects/runtime.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <unistd.h>
 #include <utility>
 
 namespace sennit::objects {
@@ -40,14 +43,26 @@ Set::Set(MPI_Comm comm, int count, const sennit_object_type *type)
     if (is_memory_)
         type_.destroy = free_memory;
     find_nodes();
+    number_ = agree_on_number();
 }
 
 Set::~Set() {
+    if (committed_ && Runtime::get().traces()) // else the program is not asked for sizes
+        record(rows());
     for (int object = 0; object < count(); ++object)
         if (is_here(object))
             destroy(object);
     mailbox_.flush();
     MPI_Comm_free(&comm_);
+}
+
+// Rank 0's, by its process and the time: for traces only.
+std::uint64_t Set::agree_on_number() const {
+    const auto time = std::chrono::steady_clock::now().time_since_epoch().count();
+    std::uint64_t number =
+        static_cast<std::uint64_t>(getpid()) << 40 ^ static_cast<std::uint64_t>(time);
+    MPI_Bcast(&number, sizeof number, MPI_BYTE, 0, comm_);
+    return number;
 }
 
 // Ranks are counted node by node, as strategies take it, or else each rank is taken for a node.

@@ -61,17 +61,31 @@ class Set {
 
   private:
     struct Answer;
+    // What an object of this rank is in this period.
+    struct Row {
+        std::int64_t object;
+        std::uint64_t bytes;
+        double load_s;
+    };
 
     void find_nodes();
+    std::uint64_t agree_on_number() const;
     void list_local();
     void destroy(int object);
     Answer decide(sennit_balance_info &info);
+    std::size_t object_bytes(int object) const;
+    std::vector<Row> rows();
     // Returns the objects of this rank that could not leave.
     std::vector<int> move(const Answer &answer);
+    // In traces (timeline.cpp): the period is over, each of the rows is where rank_of() says.
+    void record(std::span<const Row> rows) const;
+    void record(const sennit_balance_info &info) const;
     std::vector<char> pack(int object);
     bool unpack(int object, const char *packed, std::size_t bytes);
 
     MPI_Comm comm_ = MPI_COMM_NULL;
+    std::uint64_t number_ = 0; // no other set of the job has it
+    int calls_ = 0;            // of balance()
     int rank_ = 0;
     int ranks_ = 1;
     int ranks_of_node_ = 1;

@@ -17,6 +17,7 @@
 #include "trace/symbols.h"
 #include "trace/trace.h"
 
+#include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -217,6 +218,24 @@ SENNIT_EXPORT void sennit_trace_job(int rank, int ranks) {
 
 SENNIT_EXPORT void sennit_trace_clock(int64_t offset_ns, int64_t error_ns) {
     trace::set_clock(offset_ns, error_ns);
+}
+
+SENNIT_EXPORT void sennit_trace_object(const struct sennit_trace_stay *object) {
+    if (trace::on())
+        trace::record(trace::Kind::object, object->set, trace::pair(object->call, object->object),
+                      trace::pair(object->from, object->to), object->work_ns, object->bytes,
+                      std::bit_cast<std::uint64_t>(object->speed));
+}
+
+SENNIT_EXPORT void sennit_trace_balance(const struct sennit_trace_balancing *call) {
+    if (!trace::on())
+        return;
+    trace::name_literal(call->strategy);
+    trace::record(
+        trace::Kind::balanced, call->set, trace::pair(call->moved, call->failed), call->bytes,
+        trace::pair(trace::half_of(call->imbalance), trace::half_of(call->node_imbalance)),
+        trace::pair(trace::half_of(call->promised), call->ranks << 1 | (call->declined ? 1 : 0)),
+        call->ns, reinterpret_cast<std::uint64_t>(call->strategy));
 }
 
 } // extern "C"

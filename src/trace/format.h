@@ -12,6 +12,7 @@
 // whole or not at all.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -55,7 +56,11 @@ inline constexpr std::size_t kMostMeetings = 4;
     X(policy_pass, 2)  /* ticks that the policy took to reconsider priorities, until now */        \
     X(core, 4)         /* pair(core, CoreStep), its owner's process, ticks waited for it */        \
     X(part_begin, 4)   /* a parallel region's number, its function, its workers */                 \
-    X(part_end, 2)     /* the region's number */
+    X(part_end, 2)     /* the region's number */                                                   \
+    X(object, 7)       /* set, pair(call, object), pair(its rank, the next one), its work in ns,   \
+                          bytes, the rank's speed (a double) */                                    \
+    X(balanced, 8)     /* set, pair(moved, failed), their bytes, pair(lambda of ranks, of nodes),  \
+                          pair(the promised one, ranks << 1 | declined), ns, strategy's name */
 
 enum class Kind : std::uint8_t {
 #define SENNIT_TRACE_KIND(name, words) name,
@@ -106,6 +111,13 @@ constexpr Word stamp(std::uint64_t ticks, Kind kind) {
 
 constexpr std::uint64_t pair(int high, int low) {
     return std::uint64_t{static_cast<std::uint32_t>(high)} << 32 | static_cast<std::uint32_t>(low);
+}
+// A float in half a word.
+constexpr int half_of(double value) {
+    return std::bit_cast<int>(static_cast<float>(value));
+}
+constexpr double from_half(int half) {
+    return std::bit_cast<float>(half);
 }
 
 // In the direction of a span: enum sennit_notice, 0 for neither.

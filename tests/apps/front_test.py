@@ -3,10 +3,12 @@
 """apps/front: every time of arrival is right, and the same bit by bit wherever the domains are, however
 many ranks and threads there are, under Sennit and under the stock runtime."""
 import argparse
+import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--sennit", required=True)
@@ -46,6 +48,41 @@ if not moved or checksum != expected:
 moved, checksum = run([args.mpiexec, "-n", "2", args.program, *MESH, "--strategy", "rotate"], STOCK)
 if not moved or checksum != expected:
     sys.exit(f"stock runtime: {moved} moved, {checksum}, not {expected}")
+
+
+def check_report():
+    """The trace tells what each call did, and all objects' work, wherever they were."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace, page = os.path.join(folder, "trace"), os.path.join(folder, "page.html")
+        done = subprocess.run([args.sennit, "run", f"--trace={trace}", "-n", "2", "--threads", "1", args.program,
+                               *MESH, "--strategy", "rotate"], capture_output=True, text=True, timeout=250,
+                              check=True)
+        moved = int(re.search(r"moved (\d+)", done.stdout)[1])
+        text = subprocess.run([args.sennit, "report", trace, "--html", page], capture_output=True, text=True,
+                              timeout=100, check=True).stdout
+        with open(page, encoding="utf-8") as file:
+            data = json.JSONDecoder().raw_decode(file.read().split("const DATA = ")[1])[0]
+    objects = data["runs"][0]["objects"]
+    calls, ranks = objects["calls"], objects["ranks"]
+    problems = [what for what, wrong in (
+        ("no table", not re.search(r"^Calls of sennit_balance\(\)", text, re.MULTILINE)
+         or f"; {moved} moves, " not in text),
+        ("moves", sum(call["moved"] for call in calls) != moved or not moved),
+        ("every object moves in each call", any(call["moved"] != 36 for call in calls)),
+        ("strategy", any(call["strategy"] != "rotate" for call in calls)),
+        ("the next period", any(call["then"] < 0 for call in calls)),
+        ("the imbalance found is not that of the objects", any(
+            abs(a["then"] - b["lambda"]) > 1 for a, b in zip(calls, calls[1:]))),
+        ("objects", len(objects["list"]) != 36 or sum(one["moves"] for one in objects["list"]) != moved),
+        ("ranks", [sum(rank[key] for rank in ranks) for key in ("held", "came", "left")] != [36, moved, moved]),
+        ("bytes", sum(rank["bytes"] for rank in ranks) != sum(call["bytes"] for call in calls)),
+        ("work", min(rank["work"] for rank in ranks) <= 0),
+    ) if wrong]
+    if problems:
+        sys.exit(f"sennit report: wrong: {problems}\n{text}\n{json.dumps(objects, indent=1)}")
+
+
+check_report()
 bad = subprocess.run([args.sennit, "run", "-n", "1", args.program, "--strategy", "greedyy"],
                      capture_output=True, text=True, check=False)
 if bad.returncode == 0 or "there is no strategy 'greedyy'; use one of none, greedy" not in bad.stderr:

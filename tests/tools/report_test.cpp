@@ -314,3 +314,71 @@ TEST(ReportBalance, WorkersThatHadNoPartCount) {
     EXPECT_EQ(balance.regions[0].runs, 3u);
     EXPECT_DOUBLE_EQ(balance.regions[0].imbalance(), 300);
 }
+
+// Two ranks, two objects: both on rank 0 of the set, which is rank 5 of the job. A call moves one;
+// the other grows.
+TEST(ReportObjects, WhatACallFoundDidAndGained) {
+    Job job{};
+    job.processes.push_back(make_process(5, 0));
+    job.processes.push_back(make_process(7, 0));
+    const std::uint64_t set = 42;
+    auto &first = job.processes[0];
+    auto &second = job.processes[1];
+    first.balance_calls.push_back({400, 500, set, 0, 2, 1, 0, false, 1.0, .5, .25, 30});
+    first.objects.push_back({set, 0, 0, 0, 0, 300, 10, 1});
+    first.objects.push_back({set, 0, 1, 0, 1, 100, 20, 1});
+    first.objects.push_back({set, 1, 0, 0, 0, 300, 10, 1});  // until the end
+    second.objects.push_back({set, 1, 1, 1, 1, 400, 30, 2}); // a rank of twice the speed
+    const Objects objects = objects_of(job);
+    EXPECT_EQ(objects.sets, 1u);
+    ASSERT_EQ(objects.calls.size(), 1u);
+    const BalanceCallRow &call = objects.calls[0];
+    EXPECT_DOUBLE_EQ(call.imbalance, 100);
+    EXPECT_DOUBLE_EQ(call.node_imbalance, 50);
+    EXPECT_DOUBLE_EQ(call.promised, 25);
+    EXPECT_EQ(call.lost, 200); // 400 and 0
+    EXPECT_DOUBLE_EQ(call.then, 20);
+    EXPECT_EQ(call.lost_then, 50); // 300 and 200
+    EXPECT_EQ(call.moved, 1);
+    EXPECT_EQ(call.took, 100);
+    EXPECT_EQ(objects.took, 100);
+    EXPECT_EQ(objects.moved, 1u);
+    EXPECT_EQ(objects.bytes, 30u);
+    ASSERT_EQ(objects.objects.size(), 2u);
+    EXPECT_EQ(objects.objects[0].object, 0);
+    EXPECT_EQ(objects.objects[0].work, 600);
+    EXPECT_EQ(objects.objects[0].rank, 5);
+    EXPECT_EQ(objects.objects[0].moves, 0);
+    EXPECT_EQ(objects.objects[1].work, 500);
+    EXPECT_EQ(objects.objects[1].rank, 7);
+    EXPECT_EQ(objects.objects[1].moves, 1);
+    EXPECT_EQ(objects.objects[1].bytes, 30u);
+    ASSERT_EQ(objects.ranks.size(), 2u);
+    EXPECT_EQ(objects.ranks[0].rank, 5);
+    EXPECT_EQ(objects.ranks[0].work, 700);
+    EXPECT_EQ(objects.ranks[0].held, 1u);
+    EXPECT_EQ(objects.ranks[0].left, 1u);
+    EXPECT_EQ(objects.ranks[0].bytes_left, 20u);
+    EXPECT_EQ(objects.ranks[1].came, 1u);
+    EXPECT_EQ(objects.ranks[1].held, 1u);
+}
+
+TEST(ReportObjects, SetsAreToldApartAndTheLastPeriodOfOneMayBeUnknown) {
+    Job job{};
+    job.processes.push_back(make_process(0, 0));
+    auto &process = job.processes[0];
+    process.balance_calls.push_back({700, 800, 9, 0, 1, 0, 0, true, 0, 0, 0, 0});
+    process.balance_calls.push_back({100, 200, 8, 0, 1, 0, 2, false, 0, 0, 0, 0});
+    process.objects.push_back({8, 0, 0, 0, 0, 10, 1, 1});
+    process.objects.push_back({9, 0, 0, 0, 0, 20, 1, 1});
+    const Objects objects = objects_of(job);
+    EXPECT_EQ(objects.sets, 2u);
+    ASSERT_EQ(objects.calls.size(), 2u);
+    EXPECT_EQ(objects.calls[0].set, 0u);
+    EXPECT_EQ(objects.calls[0].failed, 2);
+    EXPECT_TRUE(objects.calls[1].declined);
+    EXPECT_LT(objects.calls[0].then, 0);
+    ASSERT_EQ(objects.objects.size(), 2u);
+    EXPECT_EQ(objects.objects[0].set, 1u);
+    EXPECT_TRUE(objects_of(Job{}).objects.empty());
+}

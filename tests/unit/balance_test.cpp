@@ -64,8 +64,10 @@ TEST(Balance, ImbalanceIsThePapersEquation1) {
 }
 
 TEST(Balance, EveryNameIsAStrategyAndNothingElse) {
-    for (const std::string_view name : strategy_names())
-        EXPECT_NE(strategy_of(name), nullptr) << name;
+    for (const std::string_view name : strategy_names()) {
+        ASSERT_NE(strategy_of(name), nullptr) << name;
+        EXPECT_EQ(name_of(*strategy_of(name)), name);
+    }
     EXPECT_EQ(strategy_of("greed"), nullptr);
     EXPECT_EQ(strategy_of(""), nullptr);
 }

@@ -4,6 +4,7 @@
 #include "trace/read/replay.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -268,6 +269,42 @@ TEST_F(TraceReader, FilesOfALargerJobBeforeAreLeftOut) {
     EXPECT_EQ(folder.files.size(), 1u);
     ASSERT_EQ(folder.notes.size(), 1u);
     EXPECT_NE(folder.notes[0].find("rank-3.sennit: of another run"), std::string::npos);
+}
+
+TEST_F(TraceReader, ObjectsAndTheCallsThatBalanceThem) {
+    MadeTrace trace;
+    const std::size_t chunk = trace.add_chunk(0, 0);
+    const Word strategy = 0x5000;
+    trace.add(chunk, 2000, Kind::object,
+              {77, pair(3, 12), pair(1, 2), 5'000'000, 640, std::bit_cast<Word>(2.5)});
+    trace.add(chunk, 3000, Kind::balanced,
+              {77, pair(9, 1), 5760, pair(half_of(1.5), half_of(.25)),
+               pair(half_of(.125), 4 << 1 | 1), 300, strategy});
+    const Process process = build_process(TraceFile::read(trace.write(folder_)));
+    EXPECT_EQ(process.strange, 0u);
+    ASSERT_EQ(process.objects.size(), 1u);
+    const ObjectStay &stay = process.objects[0];
+    EXPECT_EQ(stay.set, 77u);
+    EXPECT_EQ(stay.call, 3);
+    EXPECT_EQ(stay.object, 12);
+    EXPECT_EQ(stay.from, 1);
+    EXPECT_EQ(stay.to, 2);
+    EXPECT_EQ(stay.work, 5'000'000);
+    EXPECT_EQ(stay.bytes, 640u);
+    EXPECT_EQ(stay.speed, 2.5);
+    ASSERT_EQ(process.balance_calls.size(), 1u);
+    const BalanceCall &call = process.balance_calls[0];
+    EXPECT_EQ(call.end - call.begin, 300);
+    EXPECT_EQ(call.set, 77u);
+    EXPECT_EQ(call.moved, 9);
+    EXPECT_EQ(call.failed, 1);
+    EXPECT_TRUE(call.declined);
+    EXPECT_EQ(call.ranks, 4);
+    EXPECT_EQ(call.bytes, 5760u);
+    EXPECT_EQ(call.imbalance, 1.5);
+    EXPECT_EQ(call.node_imbalance, .25);
+    EXPECT_EQ(call.promised, .125);
+    EXPECT_EQ(call.strategy, strategy);
 }
 
 TEST_F(TraceReader, APartInARegionIsTheProgramsOrItsTasks) {

@@ -444,7 +444,8 @@ std::vector<CoreShares> core_shares(const Job &job) {
 
 Findings::Findings(const Job &job)
     : window(window_of_tasks(job)), path(critical_path(job)), waits(who_waited(job, window)),
-      kinds(task_kinds(job)), policy(policy_work(job)), cores(core_shares(job)) {
+      kinds(task_kinds(job)), policy(policy_work(job)), cores(core_shares(job)),
+      objects(objects_of(job)) {
     for (const Process &process : job.processes)
         shares.push_back(divide_time(process, window));
     balance = balance_of(job, shares);

@@ -140,6 +140,47 @@ struct Balance {
 // `shares`: of the processes' threads.
 Balance balance_of(const Job &job, const std::vector<std::vector<Shares>> &shares);
 
+// What a call of sennit_balance() found, promised and did, and what came of it. Sets of objects are
+// numbered from 0 in the order of their first calls.
+struct BalanceCallRow {
+    std::size_t set;
+    int call; // from 0
+    Ns at;
+    std::string strategy;
+    double imbalance, node_imbalance, promised; // of the period before it, in percent
+    double then = -1; // the imbalance in the period behind it; -1: nobody has told
+    Ns lost = 0;      // by so much the most loaded rank worked longer than the mean; before it
+    Ns lost_then = 0; // and behind it
+    int moved, failed;
+    bool declined;
+    std::uint64_t bytes;
+    Ns took;
+};
+struct ObjectSum {
+    std::size_t set;
+    int object;
+    int rank; // in the job, where it was last
+    int moves = 0;
+    Ns work = 0;
+    std::uint64_t bytes = 0; // the last size
+};
+struct ObjectsOfRank {
+    int rank;
+    Ns work = 0;
+    std::uint64_t held = 0; // objects, at the end
+    std::uint64_t came = 0, left = 0;
+    std::uint64_t bytes_left = 0;
+};
+struct Objects {
+    std::size_t sets = 0;
+    std::vector<BalanceCallRow> calls; // by time
+    std::vector<ObjectSum> objects;    // by work, most first
+    std::vector<ObjectsOfRank> ranks;  // those that had some
+    Ns took = 0;
+    std::uint64_t moved = 0, bytes = 0;
+};
+Objects objects_of(const Job &job);
+
 // All of it: a run is analysed once, however many tables and pages are made of it.
 struct Findings {
     Findings() = default;
@@ -155,6 +196,7 @@ struct Findings {
     PolicyWork policy;
     std::vector<CoreShares> cores;
     Balance balance;
+    Objects objects;
 };
 
 // Names that compilers make up become "file:line" where the program has debug information and

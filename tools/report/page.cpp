@@ -313,6 +313,52 @@ json balance_json(const Balance &balance) {
     return {{"levels", std::move(levels)}, {"regions", std::move(regions)}};
 }
 
+json objects_json(const Job &job, const Objects &objects) {
+    constexpr std::size_t kMost = 200;
+    json calls = json::array();
+    for (const BalanceCallRow &call : objects.calls) {
+        if (calls.size() >= kMost)
+            break;
+        calls.push_back({{"set", call.set},
+                         {"at", call.at - job.begin},
+                         {"strategy", call.strategy},
+                         {"lambda", call.imbalance},
+                         {"nodes", call.node_imbalance},
+                         {"promised", call.promised},
+                         {"then", call.then},
+                         {"lost", call.lost},
+                         {"lost_then", call.lost_then},
+                         {"moved", call.moved},
+                         {"failed", call.failed},
+                         {"declined", call.declined},
+                         {"bytes", call.bytes},
+                         {"took", call.took}});
+    }
+    json ranks = json::array();
+    for (const ObjectsOfRank &rank : objects.ranks)
+        ranks.push_back({{"rank", rank.rank},
+                         {"held", rank.held},
+                         {"work", rank.work},
+                         {"came", rank.came},
+                         {"left", rank.left},
+                         {"bytes", rank.bytes_left}});
+    json list = json::array();
+    for (const ObjectSum &one : objects.objects) {
+        if (list.size() >= kMost)
+            break;
+        list.push_back({{"set", one.set},
+                        {"object", one.object},
+                        {"rank", one.rank},
+                        {"moves", one.moves},
+                        {"work", one.work},
+                        {"bytes", one.bytes}});
+    }
+    return {{"sets", objects.sets},
+            {"calls", std::move(calls)},
+            {"ranks", std::move(ranks)},
+            {"list", std::move(list)}};
+}
+
 json run_json(const Titled &run) {
     const Job &job = run.job;
     const Findings &found = run.found;
@@ -334,6 +380,7 @@ json run_json(const Titled &run) {
             {"waits", waits_json(found)},
             {"kinds", kinds_json(found)},
             {"balance", balance_json(found.balance)},
+            {"objects", objects_json(job, found.objects)},
             {"cores", cores_of(job, found.window, scale)},
             {"core_shares", core_shares_json(found)},
             {"names", names.list()}};

@@ -164,6 +164,55 @@ void print_balance(const Balance &balance, std::FILE *to) {
     regions.print(to);
 }
 
+void print_balance_calls(const Job &job, const Objects &objects, std::FILE *to) {
+    if (objects.calls.empty())
+        return;
+    fmt::print(to, "Calls of sennit_balance() (lost: by so much the most loaded rank worked longer "
+                   "than the mean)\n");
+    Table table({"at", "strategy", "lambda", "of nodes", "promised", "then", "lost", "then",
+                 "moved", "data", "took"});
+    const auto percents = [](double value) { return fmt::format("{:.1f}%", value); };
+    for (std::size_t i = 0; i < std::min(objects.calls.size(), kMostRows); ++i) {
+        const BalanceCallRow &call = objects.calls[i];
+        const std::string failed = call.failed ? fmt::format(", {} failed", call.failed) : "";
+        const std::string set = objects.sets > 1 ? fmt::format(" of set {}", call.set) : "";
+        table.add({duration(call.at - job.begin) + set, call.strategy, percents(call.imbalance),
+                   percents(call.node_imbalance), percents(call.promised),
+                   call.then < 0 ? "-" : percents(call.then), duration(call.lost),
+                   call.then < 0 ? "-" : duration(call.lost_then),
+                   call.declined ? "declined" : std::to_string(call.moved) + failed,
+                   bytes_text(call.bytes), duration(call.took)});
+    }
+    table.print(to);
+    fmt::print(to, "{} calls took {}, {} of the time; {} moves, {}\n\n", objects.calls.size(),
+               duration(objects.took), share(objects.took, job.end - job.begin), objects.moved,
+               bytes_text(objects.bytes));
+}
+
+void print_objects(const Objects &objects, std::FILE *to) {
+    if (objects.objects.empty())
+        return;
+    Ns all = 0;
+    for (const ObjectsOfRank &rank : objects.ranks)
+        all += rank.work;
+    fmt::print(to, "Objects\n");
+    Table ranks({"", "objects at the end", "work", "share", "came", "left", "data that left"});
+    for (const ObjectsOfRank &rank : objects.ranks)
+        ranks.add({fmt::format("rank {}", rank.rank), std::to_string(rank.held),
+                   duration(rank.work), share(rank.work, all), std::to_string(rank.came),
+                   std::to_string(rank.left), bytes_text(rank.bytes_left)});
+    ranks.print(to);
+    Table table({"most work", "last on", "work", "share", "moves", "size"});
+    for (std::size_t i = 0; i < std::min(objects.objects.size(), kMostRows); ++i) {
+        const ObjectSum &one = objects.objects[i];
+        const std::string set = objects.sets > 1 ? fmt::format(" of set {}", one.set) : "";
+        table.add({fmt::format("object {}{}", one.object, set), fmt::format("rank {}", one.rank),
+                   duration(one.work), share(one.work, all), std::to_string(one.moves),
+                   bytes_text(one.bytes)});
+    }
+    table.print(to);
+}
+
 // What the policy itself cost, of the threads' time.
 void print_policy(const Findings &found, std::FILE *to) {
     const PolicyWork &work = found.policy;
@@ -254,6 +303,8 @@ void print_tables(const Titled &run, bool by_thread, std::FILE *to) {
                duration(found.window.length()), tasks, edges, peak, where);
     print_shares(job, found, by_thread, to);
     print_balance(found.balance, to);
+    print_balance_calls(job, found.objects, to);
+    print_objects(found.objects, to);
     print_cores(job, found, to);
     print_policy(found, to);
     print_path(job, found, to);

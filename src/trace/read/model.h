@@ -128,6 +128,29 @@ struct CoreUse {
     Ns waited;         // for it, before
 };
 
+// An object's stay on a rank of its set, from a call that balances to the next one.
+struct ObjectStay {
+    std::uint64_t set;
+    int call; // that ends it; calls are numbered from 0
+    int object;
+    int from, to; // in the set's numbering
+    Ns work;
+    std::uint64_t bytes;
+    double speed; // of `from`
+};
+
+// A call that balances a set of objects; told by one of its processes.
+struct BalanceCall {
+    Ns begin, end;
+    std::uint64_t set;
+    std::uint64_t strategy; // its name, as an entry's
+    int ranks;
+    int moved, failed;
+    bool declined;
+    double imbalance, node_imbalance, promised; // 0: none
+    std::uint64_t bytes;
+};
+
 struct PriorityChange {
     Ns at;
     std::uint32_t task;
@@ -161,6 +184,8 @@ struct Process {
     std::vector<Steal> steals;
     std::vector<Polled> polls;
     std::vector<CoreUse> cores; // by begin
+    std::vector<ObjectStay> objects;
+    std::vector<BalanceCall> balance_calls; // by end
     std::vector<PriorityChange> priorities;
     std::vector<ReadyChange> ready; // by time
     std::uint32_t suspended_peak = 0;

@@ -4,6 +4,7 @@
 #include "trace/read/assemble.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -210,6 +211,13 @@ class Replay {
         case Kind::priority:
         case Kind::policy_pass:
             return note(event, now);
+        case Kind::object:
+            process_.objects.push_back({event[0], high(event[1]), low(event[1]), high(event[2]),
+                                        low(event[2]), static_cast<Ns>(event[3]), event[4],
+                                        std::bit_cast<double>(event[5])});
+            return;
+        case Kind::balanced:
+            return balanced(event, now);
         case Kind::core:
             return change_core(event, now);
         case Kind::part_begin:
@@ -380,6 +388,13 @@ class Replay {
         default:
             return;
         }
+    }
+
+    void balanced(const Event &event, Ns now) {
+        process_.balance_calls.push_back(
+            {now - static_cast<Ns>(event[5]), now, event[0], event[6], low(event[4]) >> 1,
+             high(event[1]), low(event[1]), (low(event[4]) & 1) != 0, from_half(high(event[3])),
+             from_half(low(event[3])), from_half(high(event[4])), event[2]});
     }
 
     void begin_call(const Event &event, Ns now, bool post) {
