@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/sharing.h"
 
+#include "base/config.h"
 #include "base/spin.h"
 #include "poll/poll.h"
 #include "sched/cores.h"
@@ -79,10 +80,11 @@ void Worker::need_core() {
 }
 
 // To the policy, which compares the program's speed with that on other numbers of cores: how often
-// threads went on after a wait - for a region, a barrier, a message -, and tasks.
+// threads went on after a wait - for a region, a barrier, a message -, tasks, and chunks of loops.
 void Worker::tell_progress(std::uint64_t waits) {
-    share().note_progress(waits + tasks() - tasks_told_);
+    share().note_progress(waits + tasks() - tasks_told_ + chunks_);
     tasks_told_ = tasks();
+    chunks_ = 0;
 }
 
 void Worker::lend_core() {
@@ -134,6 +136,16 @@ void Worker::look_at_core() {
     hold_ = share().leave(hold_);
     trace_core(hold_.core, begin);
     go_to(hold_.core);
+}
+
+// Chunks may be as short as some nanoseconds.
+void Worker::pass_chunk() {
+    ++chunks_;
+    const std::uint64_t now = ticks();
+    if (now < next_chunk_look_ || core_use_ != CoreUse::computes)
+        return;
+    look_at_core();
+    next_chunk_look_ = ticks() + static_cast<std::uint64_t>(config().poll_us) * ticks_per_us();
 }
 
 void Worker::turn_busy() {

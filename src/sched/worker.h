@@ -203,6 +203,8 @@ class alignas(kCacheLine) Worker {
     void need_core();
     void lend_core();
     void rest_core();
+    // At a chunk of a loop: is the core to be left?
+    void pass_chunk();
     void forget_core() { core_use_ = CoreUse::none; } // in the child of fork()
     const Wait *begin_wait(Wait &wait);               // returns what end_wait wants
     void end_wait(const Wait *outer) { current()->waits.store(outer, std::memory_order_relaxed); }
@@ -342,6 +344,8 @@ class alignas(kCacheLine) Worker {
     CoreUse core_use_ = CoreUse::none;
     node::Hold hold_;
     std::uint64_t tasks_told_ = 0;
+    std::uint64_t chunks_ = 0; // passed, and not told
+    std::uint64_t next_chunk_look_ = 0;
     unsigned empty_yields_ = 0;
     unsigned busy_yields_ = 0; // that found a fiber to run
     void **exception_globals_ = nullptr;

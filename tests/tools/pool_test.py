@@ -484,6 +484,23 @@ def test_a_program_without_scheduling_points_holds_up_nobody():
             assert nobody_is_left(pools), pools.top("night")
 
 
+def test_a_borrower_leaves_between_two_chunks_of_a_loop():
+    if len(CORES) < 2:
+        return
+    for program in WORKERS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            with Member(pools, "night", "other", 9) as other:
+                first = Worker(pools, program, "loop", 2000 * len(CORES))
+                assert eventually(lambda: users(pools.top("night")).count(first.pid) == len(CORES))
+                other.do("take")  # it does not wait: without a core it runs beside the others
+                assert eventually(lambda: users(pools.top("night")).count(first.pid) < len(CORES))
+                assert first.process.poll() is None, "its only region is over"
+                other.do("give")
+                assert first.regions() == 1
+            assert eventually(lambda: nobody_is_left(pools)), pools.top("night")
+
+
 def test_a_hundred_moves_a_second_change_no_result():
     """SENNIT_TEST_SECONDS: how long, for each OpenMP runtime's program."""
     seconds = int(os.environ.get("SENNIT_TEST_SECONDS", "3"))

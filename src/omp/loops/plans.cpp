@@ -4,6 +4,8 @@
 #include "omp/loops/plan.h"
 
 #include "omp/loops/lent.h"
+#include "sched/cores.h"
+#include "sched/worker.h"
 
 #include <algorithm>
 
@@ -174,6 +176,21 @@ class Trapezoid final : public Plan {
     }
 };
 
+// Where processes share cores: a thread that is to leave its core does so between two pieces.
+template <class P>
+class Leaving final : public Plan {
+  public:
+    void begin(Loop &loop, int threads) const override { plan_.begin(loop, threads); }
+    bool next(Member &member, Loop &loop, std::uint64_t *first,
+              std::uint64_t *last) const override {
+        sched::Worker::here().pass_chunk();
+        return plan_.next(member, loop, first, last);
+    }
+
+  private:
+    P plan_;
+};
+
 constexpr Share kShare;
 constexpr Counter kCounter;
 constexpr Steal kSteal;
@@ -186,7 +203,8 @@ Planner *g_planner = nullptr;
 // The plan's own type is known: a call that can be inlined.
 template <class P>
 void begin(const P &plan, Loop &loop, int threads) {
-    loop.plan = &plan;
+    static constexpr Leaving<P> leaving;
+    loop.plan = SENNIT_LIKELY(!sched::shares_cores()) ? static_cast<const Plan *>(&plan) : &leaving;
     plan.begin(loop, threads);
 }
 

@@ -5,6 +5,7 @@
  * pool_works MS         regions, one after the other, for that many milliseconds
  * pool_works slow MS    as the first one; each region takes 20 ms
  * pool_works sum MS     as the first one; each region adds numbers up, in tasks and in a loop
+ * pool_works loop MS    one region, a loop of so many iterations of a millisecond, each a chunk
  * pool_works spin MS    one region without a scheduling point for so long
  * pool_works sleep MS   one region, all threads of which sleep for so long; then as the first one
  * pool_works fork MS    as the first one, and forks in the middle of it: a child that computes in a
@@ -101,6 +102,12 @@ int main(int count, char **arguments) {
     if (strcmp(what, "spin") == 0) {
 #pragma omp parallel
         compute(atof(ms));
+        done = 1;
+    } else if (strcmp(what, "loop") == 0) {
+        const int iterations = atoi(ms);
+#pragma omp parallel for schedule(dynamic, 1)
+        for (int i = 0; i < iterations; ++i)
+            compute(1);
         done = 1;
     } else if (strcmp(what, "sleep") == 0) {
 #pragma omp parallel
