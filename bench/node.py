@@ -11,6 +11,7 @@ import subprocess
 
 import kernels
 import lending
+import moves
 import small_collectives
 import two_programs
 
@@ -85,5 +86,6 @@ def report(build, facts, notes, rounds, seed, timeout, progress):
              small_collectives.report(build, rounds, seed, timeout, progress),
              kernels.report(build, rounds, seed, timeout, progress),
              lending.report(build, ("mpich", "openmpi"), rounds, seed, timeout, progress),
-             two_programs.report(build, ("mpich", "openmpi"), rounds, seed, timeout, progress)]
+             two_programs.report(build, ("mpich", "openmpi"), rounds, seed, timeout, progress),
+             moves.report(build, rounds, timeout, progress)]
     return "\n\n".join(part for part in parts if part) + "\n"

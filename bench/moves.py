@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moves of a core between two programs of a pool, under the policy `lend`: one computes on all cores and reaches a
+scheduling point every so often; the other one owns half of the cores, and now and then wants one. `back`: until the
+owner has it, with the time that the program takes to its next scheduling point; `lent`: from the owner's giving it
+until the program, which waits for it, uses it again. The table has the median of the rounds, and their least and greatest."""
+
+import os
+import statistics
+import subprocess
+import tempfile
+
+GRAINS = (10, 100, 1000)
+SECONDS = "3"
+COLUMNS = ("moves a second", "back: median", "back: 99%", "back: most", "lent: median", "lent: 99%", "lent: most")
+
+
+def run_once(build, grain, timeout):
+    """The columns, or None."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("SENNIT_", "OMP_"))}
+        environment["SENNIT_BOARD"] = os.path.join(folder, "board")
+        cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0))[:2])
+        sennit = ["taskset", "-c", cores, str(build / "bin/sennit")]
+
+        def say(*words):
+            return subprocess.run([*sennit, *words], env=environment, capture_output=True, timeout=timeout, check=False)
+        if say("pool", "start", "bench", "--policy", "lend").returncode != 0:
+            return None
+        try:
+            with subprocess.Popen([*sennit, "exec", "--pool", "bench", str(build / "bench/gcc/chunks"), str(grain)],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as program:
+                program.stdout.readline()
+                done = subprocess.run(["taskset", "-c", cores, str(build / "bench/moves"), SECONDS], capture_output=True,
+                                      text=True, env={**environment, "SENNIT_POOL": "bench"}, timeout=timeout, check=False)
+                program.stdin.close()
+                program.stdout.read()
+            right = done.returncode == 0 and program.returncode == 0
+            return [float(word) for word in done.stdout.split()[1:]] if right else None
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            say("pool", "stop", "bench", "--now")
+
+
+def report(build, rounds, timeout, progress):
+    cells = {grain: [] for grain in GRAINS}
+    for number in range(rounds):
+        for grain, found in cells.items():
+            if (values := run_once(build, grain, timeout)) is not None:
+                found.append(values)
+        progress(f"moves: round {number + 1} of {rounds}")
+    lines = ["| us between scheduling points | " + " | ".join(COLUMNS) + " |", "|---:" * (len(COLUMNS) + 1) + "|"]
+    for grain, found in cells.items():
+        columns = [f"{statistics.median(column):.0f} [{min(column):.0f} to {max(column):.0f}]" for column in zip(*found)]
+        lines.append(f"| {grain} | " + " | ".join(columns or ["failed"] * len(COLUMNS)) + " |")
+    return "\n\n".join(["## Moves", " ".join(__doc__.split()), "Microseconds.", "\n".join(lines)])
