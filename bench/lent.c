@@ -17,21 +17,17 @@ static double work(long length) {
     return sum;
 }
 
-static double as_static(long iterations, long least, long more) {
-    double sum = 0;
-#pragma omp parallel for schedule(static) reduction(+ : sum)
-    for (long i = 0; i < iterations; ++i)
-        sum += work(least + i * more);
-    return sum;
-}
-
-static double at_runtime(long iterations, long least, long more) {
-    double sum = 0;
-#pragma omp parallel for schedule(runtime) reduction(+ : sum)
-    for (long i = 0; i < iterations; ++i)
-        sum += work(least + i * more);
-    return sum;
-}
+#define PRAGMA(text) _Pragma(#text)
+#define LOOP(name, kind)                                                                           \
+    static double name(long iterations, long least, long more) {                                   \
+        double sum = 0;                                                                            \
+        PRAGMA(omp parallel for schedule(kind) reduction(+ : sum))                                 \
+        for (long i = 0; i < iterations; ++i)                                                      \
+            sum += work(least + i * more);                                                         \
+        return sum;                                                                                \
+    }
+LOOP(as_static, static)
+LOOP(at_runtime, runtime)
 
 static double microseconds(void) {
     struct timespec now;
