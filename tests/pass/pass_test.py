@@ -9,7 +9,9 @@
     cholesky          the application
     loops/            programs with static loops that are let go: under the stock runtime, under Sennit, and lent
 
-usage: pass_test.py remarks|run|cholesky|loops MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
+    programs          those of tests/mpi, transformed
+
+usage: pass_test.py remarks|run|cholesky|loops|programs MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
 """
 import glob
 import json
@@ -174,4 +176,43 @@ def test_loops():
                                    check=True)
 
 
-{"remarks": test_remarks, "run": test_run, "cholesky": test_cholesky, "loops": test_loops}[WHAT]()
+# As in tests/mpi: the job ends with 7, and those that judge failures, or what is over at once.
+EXIT_CODES = {"abort_suspended": 7}
+NOT_UNDER_CHAOS = ("errors", "tool", "tool_callbacks", "processes", "abort_suspended", "million_tasks", "detached_funneled",
+                   "callbacks_funneled")
+
+
+def test_programs():
+    """The programs of tests/mpi do the same when they are transformed: on Sennit, and when completions come late."""
+    tests = os.path.join(SOURCE, "..", "mpi")
+    library = os.path.join(os.path.dirname(PLUGIN), f"libsennit-{MPI}.so")
+    with open(os.path.join(tests, "CMakeLists.txt"), encoding="utf-8") as file:
+        text = file.read()
+    names = re.search(r"^set\(programs ([^)]*)\)", text, re.MULTILINE)[1].split()
+    shapes = dict(re.findall(r"^set\(shapes_(\w+) [^)]*?(\w+)\)", text, re.MULTILINE)) # the last one
+    bound, failed = 0, []
+    for number, name in enumerate(name for name in names if name in shapes and (not NAMES or name in NAMES)):
+        ranks, threads = shapes[name].split("x")
+        libraries = [library.replace("sennit-", "sennit-balance-")] if name == "objects" else [library]
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, name)
+            done = subprocess.run(
+                [SENNIT, "cc", MPICC, "-O2", "-g", "-std=c11", "-w", "-fopenmp", "-Rpass=sennit", "-I" + os.path.join(SOURCE, "..", "..", "include"),
+                 os.path.join(tests, "programs", name + ".c"), "-o", program, "-Wl,--as-needed", *libraries,
+                 "-Wl,-rpath," + os.path.dirname(library)], text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
+            assert done.returncode == 0, done.stderr
+            bound += done.stderr.count("[-Rpass=sennit]")
+            policy = re.search(rf"^set\(policy_{name} (\w+)\)", text, re.MULTILINE)
+            for chaos in ["off"] + [f"seed:{number},latency:100,order"] * (name not in NOT_UNDER_CHAOS):
+                environment = {**ENVIRONMENT, "SENNIT_CHAOS": chaos, **({"SENNIT_POLICY": policy[1]} if policy else {})}
+                ran = subprocess.run([SENNIT, "run", "-n", ranks, "--threads", threads, program], text=True,
+                                     capture_output=True, env=environment, timeout=LIMIT, check=False)
+                if ran.returncode != EXIT_CODES.get(name, 0):
+                    failed.append((name, chaos, ran.returncode, ran.stderr[-600:]))
+    print(f"{number + 1} programs, {bound} calls and loops transformed")
+    assert not failed, "\n".join(map(str, failed))
+    assert bound > 0 or NAMES
+
+
+{"remarks": test_remarks, "run": test_run, "cholesky": test_cholesky, "loops": test_loops,
+ "programs": test_programs}[WHAT]()
