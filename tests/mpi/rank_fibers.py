@@ -65,8 +65,8 @@ def main():
     parser.add_argument("--mpi", required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for ranks in (2, 4, 7):
-            job = run(options, folder, ranks, "whole")
+        for ranks, prepare in ((2, None), (4, None), (7, None), (4, one_processor)):
+            job = run(options, folder, ranks, "whole", prepare=prepare)
             check(job.returncode == 0 and job.stdout == "whole\n", f"{ranks} ranks", job)
         for ranks in (2, 3):
             job = run(options, folder, ranks, program=options.waits, threads=2, prepare=one_processor)
