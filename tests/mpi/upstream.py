@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Run MPICH's own test programs, from Debian's source package, three times: bare, under Sennit, and
-under Sennit with the whole program inside a task, where every blocking call suspends.
+under Sennit with the whole program inside a task, where every blocking call suspends. With
+`--ways bare,virtual,fibers`: bare, as virtual ranks, as rank fibers.
 
 usage: upstream.py --build build/release --folder build/upstream [--mpi mpich,openmpi] [--jobs N]
-                   [--only pt2pt,coll/bcast] [--limit SECONDS] [--output mpi-suite.md]
+                   [--only pt2pt,coll/bcast] [--ways bare,sennit,task] [--limit SECONDS] [--output mpi-suite.md]
 
 A program passes when it ends with 0 and says " No Errors". One that passes in one way and not in
 another is run twice more in each. Results are kept in the folder: a run of some tests replaces
@@ -31,7 +32,10 @@ FOLDERS = ["attr", "coll", "comm", "datatype", "errhan", "group", "info", "init"
            "threads/coll", "threads/comm", "threads/init", "threads/part", "threads/pt2pt", "threads/rma", "threads/spawn",
            "topo"]
 MPIS = {"mpich": "MPICH", "openmpi": "Open MPI"}
-WAYS = {"bare": "bare", "sennit": "Sennit", "task": "Sennit, in a task"}
+WAYS = {"bare": "bare", "sennit": "Sennit", "task": "Sennit, in a task", "virtual": "virtual ranks",
+        "fibers": "rank fibers"}
+USUAL_WAYS = ("bare", "sennit", "task")
+RUN = {"virtual": "--virtual", "fibers": "--virtual=fibers"}
 MOST_RANKS = 4
 TRIES = 3
 NO_END = "no end"
@@ -106,6 +110,9 @@ def read_tests(source):
 
 def command(test, mpi, way, programs, sennit):
     folder = programs / test.folder
+    if way in RUN:
+        return [sennit / "bin" / "sennit", "run", RUN[way], "--mpi", mpi, "-n", str(test.ranks), "--threads", "1",
+                folder / test.name, *test.arguments]
     settings = {"OMP_NUM_THREADS": "1"}
     preload = [programs / "yielding.so"] if mpi == "mpich" else []
     if way == "task":
@@ -140,12 +147,12 @@ def run(test, mpi, way, programs, sennit, limit):
     return f"exit status {done.returncode}: {said[0].strip()[:100] if said else 'no message'}"
 
 
-def judge(test, mpi, programs, sennit, limit):
+def judge(test, mpi, ways, programs, sennit, limit):
     """The ways' failures, a try each or more."""
     failures = {"bare": [run(test, mpi, "bare", programs, sennit, limit)]}
     if failures["bare"] == [NO_END]:  # nor would it end in another way
-        return {way: [NO_END] for way in WAYS}
-    failures |= {way: [run(test, mpi, way, programs, sennit, limit)] for way in WAYS if way != "bare"}
+        return {way: [NO_END] for way in ways}
+    failures |= {way: [run(test, mpi, way, programs, sennit, limit)] for way in ways if way != "bare"}
     if len({bool(tries[0]) for tries in failures.values()}) > 1:
         for _ in range(TRIES - 1):
             for way, tries in failures.items():
@@ -170,24 +177,25 @@ def save(path, results):
     path.write_text(json.dumps(rows, indent=0), encoding="utf-8")
 
 
-def report(results, out):
+def report(results, ways, out):
+    described = ("bare, under Sennit, and under Sennit with `main` inside an OpenMP task, where "
+                 "every blocking call suspends" if ways == USUAL_WAYS else ", ".join(WAYS[way] for way in ways))
     print("# MPICH's test programs\n", file=out)
     print("Each program of Debian's source package `mpich` for C that its lists name without variables of MPICH's own, "
-          f"on at most {MOST_RANKS} ranks: bare, under Sennit, and under Sennit with `main` inside an OpenMP task, where "
-          f"every blocking call suspends. MPICH, which waits without giving a "
-          "processor away, is made to yield, in all three. [mpi.md](../user/mpi.md) says why results differ. "
+          f"on at most {MOST_RANKS} ranks: {described}. MPICH, which waits without giving a "
+          f"processor away, is made to yield{', in all three' if ways == USUAL_WAYS else ' where it is bare'}. [mpi.md](../user/mpi.md) says why results differ. "
           "`./dev mpi-suite` makes this page.\n", file=out)
     for mpi, kept in results.items():
         outcomes = {test: failures for test, failures in sorted(kept.items()) if failures}
         absent = {(test.folder, test.name) for test in kept if not kept[test]}
-        print(f"## {MPIS[mpi]}\n\n| folder | tests | {' | '.join(WAYS.values())} |\n|---|---:|{'---:|' * len(WAYS)}", file=out)
+        print(f"## {MPIS[mpi]}\n\n| folder | tests | {' | '.join(WAYS[way] for way in ways)} |\n|---|---:|{'---:|' * len(ways)}", file=out)
         groups = collections.defaultdict(list)
         for test, failures in outcomes.items():
             groups[test.folder].append(failures)
             groups["all"].append(failures)
         for folder in [*FOLDERS, "all"]:
             if folder in groups:
-                counts = [sum(passed(failures[way]) for failures in groups[folder]) for way in WAYS]
+                counts = [sum(passed(failures[way]) for failures in groups[folder]) for way in ways]
                 print(f"| {folder} | {len(groups[folder])} | {' | '.join(map(str, counts))} |", file=out)
         endless = [test.label for test, failures in outcomes.items() if failures["bare"] == [NO_END]]
         print(f"\n{len(absent)} programs do not compile with this MPI. {len(endless)} did not end bare in their time, and "
@@ -198,10 +206,10 @@ def report(results, out):
         if not differing:
             print("No test has another result under Sennit.\n", file=out)
             continue
-        print(f"| test | {' | '.join(WAYS.values())} | failure |\n|---|{'---|' * len(WAYS)}---|", file=out)
+        print(f"| test | {' | '.join(WAYS[way] for way in ways)} | failure |\n|---|{'---|' * len(ways)}---|", file=out)
         for test, failures in differing.items():
             counts = [f"{sum(not t for t in tries)} of {len(tries)}" for tries in failures.values()]
-            why = next((t for way in reversed(WAYS) for t in failures[way] if t), "").replace("|", "/")
+            why = next((t for way in reversed(ways) for t in failures[way] if t), "").replace("|", "/")
             print(f"| {test.label} | {' | '.join(counts)} | {why} |", file=out)
         print(file=out)
 
@@ -212,11 +220,16 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, required=True)
     parser.add_argument("--mpi", default="mpich,openmpi")
     parser.add_argument("--only", default="")
+    parser.add_argument("--ways", default=",".join(USUAL_WAYS))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--limit", type=int, default=30, help="seconds for a test")
     parser.add_argument("--output", type=pathlib.Path)
     options = parser.parse_args()
     folder = options.folder.resolve()
+    ways = tuple(options.ways.split(","))
+    if ways[0] != "bare" or any(way not in WAYS for way in ways):
+        parser.error(f"--ways: bare, and some of {', '.join(list(WAYS)[1:])}")
+    kept_in = "results.json" if ways == USUAL_WAYS else f"results-{'-'.join(ways)}.json"
     source = prepare(folder)
     wanted = [word for word in options.only.split(",") if word]
     tests = [test for test in read_tests(source)
@@ -227,13 +240,13 @@ def main():
     for mpi in options.mpi.split(","):
         programs = folder / mpi
         build(source, mpi, programs, names, options.jobs)
-        kept = programs / "results.json"
+        kept = programs / kept_in
         results = load(kept) if wanted else {}
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             jobs = {}
             for test in tests:
                 if (programs / test.folder / test.name).exists():
-                    jobs[pool.submit(judge, test, mpi, programs, options.build.resolve(), options.limit)] = test
+                    jobs[pool.submit(judge, test, mpi, ways, programs, options.build.resolve(), options.limit)] = test
                 else:
                     results[test] = None
             for job in concurrent.futures.as_completed(jobs):
@@ -242,11 +255,11 @@ def main():
                 save(kept, results)
                 if any(map(any, failures.values())):
                     print(f"{mpi} {jobs[job].label}: {failures}", flush=True)
-    results = {mpi: load(folder / mpi / "results.json") for mpi in MPIS}
+    results = {mpi: load(folder / mpi / kept_in) for mpi in MPIS}
     if options.output:
         with open(options.output, "w", encoding="utf-8") as out:
-            report(results, out)
-    report(results, sys.stdout)
+            report(results, ways, out)
+    report(results, ways, sys.stdout)
 
 
 if __name__ == "__main__":
