@@ -82,9 +82,10 @@ class Simulation {
         Pe &me = pes_[pe];
         if (me.loops_s <= 0)
             return;
-        const int pieces = sharing_ == Sharing::none
-                               ? 0
-                               : exposures_[pe].pieces(idle_, static_cast<int>(pes_.size()));
+        const int all = static_cast<int>(pes_.size());
+        const int pieces = sharing_ == Sharing::none    ? 0
+                           : sharing_ == Sharing::tasks ? all - 1
+                                                        : exposures_[pe].pieces(idle_, all);
         me.loop = {me.loops_s / (pieces + 1), pieces + 1, 0, pieces, 0};
         me.in_loop = true;
         offer_s_ = costs_.piece_s * pieces;
@@ -131,7 +132,7 @@ class Simulation {
     // its end.
     bool help(std::size_t pe) {
         std::size_t most = pes_.size();
-        if (sharing_ == Sharing::objects) {
+        if (sharing_ >= Sharing::objects) {
             for (std::size_t other = 0; other < pes_.size(); ++other)
                 if (left(other) > 0 && (most == pes_.size() || left(other) > left(most)))
                     most = other;

@@ -13,6 +13,7 @@ enum class Sharing {
     none,    // each PE executes its own domains
     loops,   // the paper's: idle PEs take pieces of a domain's loops
     objects, // idle PEs take whole domains that have not begun, or else pieces of loops
+    tasks,   // the same, and each loop is a piece for each PE, whoever is idle: a taskloop
 };
 
 struct SharingCosts {

@@ -50,8 +50,17 @@ TEST(Front, AnIdlePeTakesWholeDomainsFirst) {
     EXPECT_DOUBLE_EQ(step.end_s, 2);
 }
 
+// Nobody is idle when the loop begins. The paper's loop is not cut then, and ends at 9.
+TEST(Front, ALoopOfTasksIsCutThoughNobodyIsIdle) {
+    NodeOfPes node(2, Sharing::tasks, kFree);
+    const NodeOfPes::Step step = node.run(std::vector<std::vector<DomainTime>>{{{1, 8}}, {{5, 0}}});
+    EXPECT_DOUBLE_EQ(step.end_s, 9); // of two pieces, the owner's second had begun at 5
+    EXPECT_DOUBLE_EQ(node.run(std::vector<std::vector<DomainTime>>{{{1, 8}}, {{4, 0}}}).end_s, 8);
+}
+
 TEST(Front, NothingIsLostOrDoneTwice) {
-    for (const Sharing sharing : {Sharing::none, Sharing::loops, Sharing::objects}) {
+    for (const Sharing sharing :
+         {Sharing::none, Sharing::loops, Sharing::objects, Sharing::tasks}) {
         NodeOfPes node(4, sharing, kFree);
         for (int step = 0; step < 100; ++step) {
             std::vector<std::vector<DomainTime>> domains(4);
@@ -170,6 +179,31 @@ TEST(Front, NeighboursApartIsBetterThanLoadsOfThePast) {
               study.run("greedy", Sharing::objects).node_imbalance);
     EXPECT_LT(study.run("spread", Sharing::objects).balance_s,
               study.run("greedy", Sharing::objects).balance_s);
+}
+
+// What docs/results/balance.md says of 1024 cores.
+TEST(Front, GoalsOfThePapersStudy) {
+    const FrontMachine machine;
+    FrontProgram program;
+    program.wave = {128, .17, .31, 27};
+    const auto run = [&](const char *strategy, Sharing sharing) {
+        FrontWay way;
+        way.strategy = strategy ? balance::strategy_of(strategy) : nullptr;
+        way.sharing = sharing;
+        return simulate_front(machine, program, way);
+    };
+    const FrontResult none = run(nullptr, Sharing::none);
+    const FrontResult greedy = run("greedy", Sharing::none);
+    const FrontResult shared = run(nullptr, Sharing::tasks);
+    const FrontResult both = run("greedy", Sharing::tasks);
+    const FrontResult spread = run("spread", Sharing::tasks);
+    EXPECT_LE(both.pe_imbalance, .25);
+    EXPECT_LE(spread.pe_imbalance, .25);
+    EXPECT_LE(spread.node_imbalance, .137);
+    EXPECT_GE(none.total_s() / both.total_s(), 1.5);
+    EXPECT_GE(greedy.total_s() / both.total_s(), 1.1);
+    EXPECT_GE(none.total_s() / shared.total_s(), 1.21);
+    EXPECT_LE(spread.balance_s, .03 * spread.total_s());
 }
 
 TEST(Front, TheGateDeclinesWhatDoesNotPay) {

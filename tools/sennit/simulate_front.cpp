@@ -33,7 +33,7 @@ SimulateFront::SimulateFront(CLI::App &simulate)
     : app_(simulate.add_subcommand(
           "front", "a wave front over many nodes: objects are balanced, loops are shared")) {
     app_->add_option("--way", ways_,
-                     fmt::format("STRATEGY[:PERIOD][+loops|+objects][+window=STEPS][+gate], "
+                     fmt::format("STRATEGY[:PERIOD][+loops|+objects|+tasks][+window=STEPS][+gate], "
                                  "strategies: {}; again for other ways",
                                  fmt::join(balance::strategy_names(), ", ")))
         ->capture_default_str();
@@ -78,12 +78,14 @@ FrontWay SimulateFront::read_way(const std::string &text) const {
             way.sharing = Sharing::loops;
         else if (part == "objects")
             way.sharing = Sharing::objects;
+        else if (part == "tasks")
+            way.sharing = Sharing::tasks;
         else if (part == "gate")
             way.gate = true;
         else if (part.starts_with("window="))
             way.window = whole_number("--way " + text, part.substr(7));
         else
-            fail("--way {}: '{}' is none of loops, objects, window=STEPS, gate", text, part);
+            fail("--way {}: '{}' is none of loops, objects, tasks, window=STEPS, gate", text, part);
     }
     return way;
 }

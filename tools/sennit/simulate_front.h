@@ -42,7 +42,10 @@ class SimulateFront {
                                    "none+objects",
                                    "greedy:50+objects",
                                    "spread:50+loops",
-                                   "spread:50+objects"};
+                                   "spread:50+objects",
+                                   "none+tasks",
+                                   "greedy:50+tasks",
+                                   "spread:50+tasks"};
     double megabytes_ = 7, network_gb_s_ = 5, domain_us_ = 1550, step_us_ = 13000;
     bool rows_ = false;
     std::string json_;
