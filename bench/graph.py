@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""An irregular code under several runtimes and schedules: a page of Markdown (docs/results/graph.md).
+
+usage: graph.py [--build build/release] [--scale 16] [--rounds 9] [--threads 2]
+
+All cells take turns: each round runs every one of them once, in another order. bench/graph.c is the program."""
+
+import argparse
+import dataclasses
+import pathlib
+import random
+import re
+import statistics
+import subprocess
+import sys
+
+import cells
+import machine
+import report
+
+KERNELS = ("triangles", "pagerank", "distances")
+RUNS = "3"  # of a kernel in one process, whose median counts
+
+
+@dataclasses.dataclass(frozen=True)
+class Way:
+    label: str
+    compiler: str
+    schedule: str  # static: the compiler's; runtime: what the environment says
+    environment: tuple = ()
+    sennit: bool = False
+
+
+WAYS = (
+    Way("libgomp, static", "gcc", "static"),
+    Way("libgomp, dynamic,64", "gcc", "runtime", (("OMP_SCHEDULE", "dynamic,64"),)),
+    Way("libomp, static", "clang", "static"),
+    Way("libomp, dynamic,64", "clang", "runtime", (("OMP_SCHEDULE", "dynamic,64"),)),
+    Way("libomp, KMP_SCHEDULE=static,steal", "clang", "runtime",
+        (("OMP_SCHEDULE", "static"), ("KMP_SCHEDULE", "static,steal"))),
+    *(Way(f"Sennit, {label}, {compiler}", compiler, schedule, environment, True)
+      for compiler in ("gcc", "clang")
+      for label, schedule, environment in (
+          ("static", "static", ()),
+          ("dynamic,64", "runtime", (("OMP_SCHEDULE", "dynamic,64"),)),
+          ("static --split 4", "static", (("SENNIT_SPLIT", "4"),)),
+          ("static --split 8", "static", (("SENNIT_SPLIT", "8"),)),
+          ("static --split auto", "static", (("SENNIT_SPLIT", "auto"),)))),
+)
+
+
+def run(build, way, kernel, options):
+    """(seconds, checksum)"""
+    environment = {**cells.clean_environment(), "OMP_NUM_THREADS": str(options.threads), **dict(way.environment)}
+    if way.sennit:
+        environment["LD_LIBRARY_PATH"] = str(build / "lib/omp")
+    out = subprocess.run([str(build / "bench" / way.compiler / "graph"), kernel, way.schedule, str(options.scale), RUNS],
+                         check=True, text=True, capture_output=True, timeout=600, env=environment).stdout
+    found = re.fullmatch(r"seconds=(\S+) checksum=(\S+)\n", out)
+    return float(found[1]), found[2]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
+    parser.add_argument("--scale", type=int, default=16)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    build = options.build.resolve()
+    seconds = {(way, kernel): [] for way in WAYS for kernel in KERNELS}
+    sums = {}
+    for number in range(options.rounds):
+        order = list(seconds)
+        random.Random(number).shuffle(order)
+        for way, kernel in order:
+            took, checksum = run(build, way, kernel, options)
+            seconds[way, kernel].append(took)
+            # Who adds which part of a sum of fractions differs; nine digits do not.
+            if sums.setdefault(kernel, checksum) != checksum:
+                sys.exit(f"{way.label}, {kernel}: {checksum}, not {sums[kernel]}")
+    print("# An irregular code under several runtimes\n")
+    print("`bench/graph.py` printed this. Three kernels on an R-MAT graph of "
+          f"2^{options.scale} vertices, {options.threads} threads: triangles are\ncounted, ranks of pages computed (20 "
+          "rounds), distances found level by level. Vertices with many edges have low\nnumbers, so equal numbers of "
+          "iterations are unequal work. [user/balance.md](../user/balance.md#balance-the-threads-of-a-rank) says what `--split` does.\n")
+    machine.print_facts(set())
+    print(f"\nMilliseconds, median of {options.rounds} processes, and how far apart their quartiles are in percent. "
+          "All results are the same.\n")
+    lines = []
+    for way in WAYS:
+        line = [way.label]
+        for kernel in KERNELS:
+            found = seconds[way, kernel]
+            middle = statistics.median(found)
+            quartiles = statistics.quantiles(found, n=4) if len(found) > 1 else [middle] * 3
+            line.append(f"{1000 * middle:.1f} ({100 * (quartiles[2] - quartiles[0]) / middle:.0f}%)")
+        lines.append(line)
+    print(report.markdown(["", *KERNELS], lines))
+
+
+main()
