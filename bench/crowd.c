@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * More ranks than cores: what a hop between ranks costs, a collective, and a step of a program that
  * computes and exchanges. usage: crowd hop|allreduce|halo COUNT; prints ns per unit, best of five.
+ *
+ * crowd wait MS: all but the first rank wait so long for a message; prints how many thousandths of
+ * a core the one that took most had meanwhile.
  */
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static int rank, ranks;
 static volatile double sink;
@@ -48,19 +54,50 @@ static void halo(int count) {
     }
 }
 
+static double processor_seconds(void) {
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+static void wait_for_message(int ms) {
+    int token = 0;
+    double part = 0, most = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        usleep((useconds_t)ms * 1000);
+        for (int other = 1; other < ranks; ++other)
+            MPI_Send(&token, 1, MPI_INT, other, 4, MPI_COMM_WORLD);
+    } else {
+        const double begin = MPI_Wtime(), used = processor_seconds();
+        MPI_Recv(&token, 1, MPI_INT, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        part = (processor_seconds() - used) / (MPI_Wtime() - begin);
+    }
+    MPI_Reduce(&part, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%.0f\n", most * 1e3);
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const char *row = argc > 1 ? argv[1] : "";
     int count = argc > 2 ? atoi(argv[2]) : 0;
+    if (strcmp(row, "wait") == 0 && count > 0) {
+        wait_for_message(count);
+        MPI_Finalize();
+        return 0;
+    }
     void (*const run)(int) = strcmp(row, "hop") == 0         ? hop
                              : strcmp(row, "allreduce") == 0 ? allreduce
                              : strcmp(row, "halo") == 0      ? halo
                                                              : NULL;
     if (!run || count < ranks) {
         if (rank == 0)
-            fprintf(stderr, "usage: crowd hop|allreduce|halo COUNT, at least as many as ranks\n");
+            fprintf(stderr, "usage: crowd hop|allreduce|halo COUNT, at least as many as ranks; "
+                            "crowd wait MS\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     count -= count % ranks;

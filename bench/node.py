@@ -19,6 +19,7 @@ RANKS = (4, 8, 16)
 # Repetitions of a row: what is bare and spins takes milliseconds each.
 ROWS = {"hop": ("a token that goes from rank to rank", 1024, 32), "allreduce": ("MPI_Allreduce of one double", 512, 16),
         "halo": ("some 100 us of work, then 4 KiB to and from both neighbours", 256, 32)}
+WAIT_MS = 2000
 WAYS = ("MPICH", "MPICH, Sennit", "Open MPI", "Open MPI, Sennit")
 
 
@@ -33,9 +34,9 @@ def command(build, way, row, ranks, count):
 
 
 def run_once(build, way, row, ranks, timeout):
-    """Microseconds, or None."""
+    """Microseconds, or for `wait` a part of a core; None: it took too long."""
     few = way == "MPICH"
-    count = max(ROWS[row][2 if few else 1], ranks)
+    count = WAIT_MS if row == "wait" else max(ROWS[row][2 if few else 1], ranks)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SENNIT_", "OMP_"))}
     try:
         done = subprocess.run(command(build, way, row, ranks, count), capture_output=True, text=True, env=environment,
@@ -58,6 +59,24 @@ def measure(build, rounds, seed, timeout, progress):
                     cells[row, ranks][way].append(took)
         progress(f"round {number + 1} of {rounds}")
     return cells
+
+
+def waiting(build, rounds, seed, timeout, progress):
+    """How much of a core a rank takes that waits for a message, from the call on; of the ranks the one that takes
+    most. A bare rank would like all of it, and gets what the others leave."""
+    order = random.Random(seed)
+    cells = {ranks: {way: [] for way in WAYS} for ranks in RANKS}
+    for number in range(rounds):
+        for ranks, ways in cells.items():
+            for way in order.sample(WAYS, len(WAYS)):
+                took = run_once(build, way, "wait", ranks, timeout)
+                if took is not None:
+                    ways[way].append(100 * took)
+        progress(f"waiting: round {number + 1} of {rounds}")
+    lines = ["| ranks | " + " | ".join(WAYS) + " |", "|---" + "|---:" * len(WAYS) + "|"]
+    lines += [f"| {ranks} | " + " | ".join(of(ways[way]) for way in WAYS) + " |" for ranks, ways in cells.items()]
+    return "\n\n".join(["## A rank that waits", " ".join(waiting.__doc__.split()) + " Percent of a core.",
+                        "\n".join(lines)])
 
 
 def of(values, form="{:.1f}"):
@@ -83,6 +102,7 @@ def report(build, facts, notes, rounds, seed, timeout, progress):
     parts = ["# More ranks than cores", "\n".join(f"- {name}: {text}" for name, text in facts),
              "\n".join(f"**{note}**" for note in notes), " ".join(__doc__.split()),
              "\n".join(f"- {row}: {what[0]}" for row, what in ROWS.items()) + "\n\nMicroseconds.", tables(cells),
+             waiting(build, rounds, seed, timeout, progress),
              small_collectives.report(build, rounds, seed, timeout, progress),
              kernels.report(build, rounds, seed, timeout, progress),
              lending.report(build, ("mpich", "openmpi"), rounds, seed, timeout, progress),
