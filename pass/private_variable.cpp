@@ -9,8 +9,7 @@ using namespace llvm;
 
 namespace {
 
-// The calls that get this list of variables. Null: it goes elsewhere, too.
-bool reduce_calls(const Value &list, SmallVectorImpl<const CallBase *> &calls) {
+bool add_reduce_calls(const Value &list, SmallVectorImpl<const CallBase *> &calls) {
     return all_of(list.users(), [&](const User *user) {
         const auto *instruction = cast<Instruction>(user);
         if (const auto *call = dyn_cast<CallBase>(instruction)) {
@@ -19,10 +18,18 @@ bool reduce_calls(const Value &list, SmallVectorImpl<const CallBase *> &calls) {
             return call->isLifetimeStartOrEnd() || calls_openmp(*call, "__kmpc_reduce");
         }
         if (isa<GetElementPtrInst, BitCastInst>(instruction))
-            return reduce_calls(*instruction, calls);
+            return add_reduce_calls(*instruction, calls);
         const auto *store = dyn_cast<StoreInst>(instruction);
         return store && store->getPointerOperand() == &list;
     });
+}
+
+// The calls that get this list of variables. None: it goes elsewhere, too.
+SmallVector<const CallBase *, 2> reduce_calls(const Value *list) {
+    SmallVector<const CallBase *, 2> calls;
+    if (!list || !add_reduce_calls(*list, calls))
+        calls.clear();
+    return calls;
 }
 
 } // namespace
@@ -44,12 +51,12 @@ void PrivateVariable::note(const Value &pointer, bool place_is_constant) {
         } else if (const auto *load = dyn_cast<LoadInst>(instruction)) {
             add(load->isVolatile() ? shows : reads);
         } else if (const auto *store = dyn_cast<StoreInst>(instruction)) {
-            SmallVector<const CallBase *, 2> calls;
             const auto *list =
                 dyn_cast<AllocaInst>(store->getPointerOperand()->stripInBoundsOffsets());
+            const auto calls = reduce_calls(list);
             if (store->getValueOperand() != &pointer) {
                 add(store->isVolatile() ? shows : writes);
-            } else if (list && reduce_calls(*list, calls) && !calls.empty()) {
+            } else if (!calls.empty()) {
                 reductions_.append(calls);
                 add(lists);
             } else {

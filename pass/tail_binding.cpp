@@ -36,7 +36,7 @@ struct Candidate {
     SmallVector<Buffer, 2> buffers; // of all operations
     std::optional<unsigned> status_place;
 
-    Value *status() const { return call->getArgOperand(*status_place); }
+    Value *status() const { return status_place ? call->getArgOperand(*status_place) : nullptr; }
 };
 
 // Those that a wait is for, where `requests` is a variable that only they have.
