@@ -270,9 +270,12 @@ class Cores(Page):
         self.assertEqual(self.run_in("coreText(layout.left + 5, 5)"), "")
 
     def test_a_core_has_the_colour_of_its_rank(self):
+        """Of each core the longest use, which fills a third of the width then: an edge is a mixture."""
         self.open()
         self.assertTrue(self.run_in("""layout.cores.every(({row, y, height}) => {
             const longest = row.begin.reduce((best, begin, i) => row.end[i] - begin > row.end[best] - row.begin[best] ? i : best, 0);
+            const begin = row.begin[longest] * row.run.unit, length = Math.max(200, row.end[longest] * row.run.unit - begin);
+            setView(begin - length, begin + 2 * length); draw();
             const middle = (x(row.run, row.begin[longest]) + x(row.run, row.end[longest])) / 2, ratio = devicePixelRatio || 1;
             const pixel = context.getImageData(Math.round(middle * ratio), Math.round((y + height / 2) * ratio), 1, 1).data;
             const probe = document.createElement("canvas").getContext("2d");
