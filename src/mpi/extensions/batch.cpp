@@ -6,6 +6,7 @@
 #include "mpi/call/status.h"
 #include "mpi/chaos/chaos.h"
 #include "mpi/extensions/extensions.h"
+#include "mpi/extensions/linger.h"
 #include "mpi/record/record.h"
 
 #include <cstdlib>
@@ -120,7 +121,7 @@ int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Statu
     const bool tests = count == 1 && !g_record.timeline.on() && !(g_chaos.on() && g_chaos.delays());
     if (tests) {
         MPI_Status *const status = wants ? statuses : MPI_STATUS_IGNORE;
-        if (const Tested tested = test_request(requests, status); tested.over)
+        if (const Tested tested = test_a_while(requests, status); tested.over)
             return settle(operation, tested, status);
     }
     Batch *batch = make_batch(operation.name, count, requests, wants, Requests::waited_for);

@@ -4,6 +4,7 @@
 #include "mpi/engine/progress_thread.h"
 #include "mpi/extensions/batch.h"
 #include "mpi/extensions/extensions.h"
+#include "mpi/extensions/linger.h"
 #include "mpi/record/record.h"
 
 #include "mpix_detach.h"
@@ -58,7 +59,7 @@ bool over_and_told(const char *name, MPI_Request *request, const Delivery &callb
     if (callback.wants_statuses)
         status.MPI_ERROR = MPI_SUCCESS;
     MPI_Status *const wanted = callback.wants_statuses ? &status : MPI_STATUS_IGNORE;
-    const Tested tested = test_request(request, wanted);
+    const Tested tested = test_a_while(request, wanted);
     if (!tested.over)
         return false;
     *request = MPI_REQUEST_NULL; // taken over, a persistent one, too

@@ -38,6 +38,7 @@ int g_at_once = 0;
 std::uint64_t g_key = 0;
 void (*g_work)() = nullptr;
 std::atomic<int> g_sends_noted{0};
+std::atomic<bool> g_wanted{true};
 std::atomic<int> g_rings{0};
 std::vector<std::int64_t> g_long_messages; // of the test's own thread
 std::vector<int> g_rung_slots;
@@ -225,7 +226,7 @@ bool in_task() {
 }
 void always_suspend() {}
 bool worker_wanted() {
-    return true;
+    return g_wanted;
 }
 int task_urgency() {
     return -1;
@@ -300,6 +301,9 @@ std::vector<int> rung_slots() {
 std::vector<std::int64_t> long_messages() {
     return std::exchange(g_long_messages, {});
 }
+void be_wanted(bool wanted) {
+    g_wanted = wanted;
+}
 int sends_noted() {
     return g_sends_noted;
 }
@@ -344,6 +348,7 @@ void reset() {
     g_work = nullptr;
     g_tests = 0;
     g_sends_noted = 0;
+    g_wanted = true;
     g_most_testers = 0;
     g_pending = 0;
 }

@@ -50,6 +50,8 @@ std::int64_t pending();
 // What the policy says: how many long sends may be under way (0: any number), and the key of the
 // next one.
 void order_sends(int at_once, std::uint64_t key);
+// Has the task's thread anything else to do? It has after reset().
+void be_wanted(bool wanted);
 // When a task is suspended, until it is resumed: work() again and again.
 void while_suspended(void (*work)());
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/extensions/linger.h"
+
+#include "base/compiler.h"
+#include "mpi/call/callback_state.h"
+#include "mpi/call/runtime.h"
+
+namespace sennit::mpi {
+
+namespace {
+
+SENNIT_TLS Linger t_linger;
+
+// With other operations pending the time is better spent on whoever can go on. Where senders are
+// told who waits for them (policy global), they do not know yet.
+bool may_wait() {
+    return g_engine.tickets.pending() == 0 && !crowded() && !g_engine.urgency.on() &&
+           !InCallback::polls() && in_task();
+}
+
+} // namespace
+
+Tested test_a_while(MPI_Request *request, MPI_Status *status) {
+    Tested tested = test_request(request, status);
+    if (tested.over || !t_linger.pays() || !may_wait())
+        return tested;
+    for (int i = 0; i < Linger::kTests && !tested.over && !worker_wanted(); ++i)
+        tested = test_request(request, status);
+    t_linger.note(tested.over);
+    return tested;
+}
+
+} // namespace sennit::mpi
