@@ -106,6 +106,7 @@ bool Crew::end_one(RankFiber &fiber) {
             if (place != Place::running) {
                 fiber.place.store(Place::gone);
                 fiber.process.store(0);
+                fiber.main.store(nullptr);
                 fiber.in_use.store(0, std::memory_order_release);
                 return true;
             }

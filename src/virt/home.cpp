@@ -160,6 +160,7 @@ void leave(RankFiber &self) {
         arrive(self);
     }
     self.process.store(0);
+    self.main.store(nullptr); // who ends the rank must not find the next rank's
     self.in_use.store(0, std::memory_order_release);
 }
 

@@ -81,7 +81,7 @@ struct RankFiber {
     std::size_t frame_size = 0;
     std::atomic<pid_t> process{0};
     std::atomic<pid_t> thread{0};           // the home thread's number
-    std::atomic<RankFiber *> main{nullptr}; // of the same rank; itself, if it is that one
+    std::atomic<RankFiber *> main{nullptr}; // of the same rank, or itself; null: nobody uses it
     std::atomic<std::uint32_t> in_use{1};   // 0: whoever needs a fiber may take it
 
     // ---- where it left off: written by who runs it, read by who runs it next
