@@ -81,6 +81,10 @@ GOALS = {
     **dict.fromkeys(("outside", "outside-8B", "outside-64K", "outside-1", "outside-100", "outside-10000",
                      "lock-outside", "flush-outside"), 1.02),
     **dict.fromkeys(("lock-chain", "flush-chain", "flush-tasks"), 1.5),
+    # Peers run the tasks of these in place, and cannot suspend them.
+    **dict.fromkeys(("inside-8B", "window-8B"), 1.2),
+    # Against the bare MPI outside of tasks.
+    **dict.fromkeys(("latency-blocking", "latency-iwait", "latency-detach"), 2.0),
 }
 GOAL_OTHER = 1.0
 RIVALS = {
