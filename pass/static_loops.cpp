@@ -87,6 +87,8 @@ bool lend_static_loops(Function &function, const DominatorTree &dominators, cons
         StaticRegion region;
         std::string reason = find_region(*call, loops, region);
         if (reason.empty())
+            reason = obstacle_before(region);
+        if (reason.empty())
             reason = obstacle_behind(region);
         if (reason.empty())
             reason = thread_dependence(region, dominators, loops);

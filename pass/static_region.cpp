@@ -190,6 +190,42 @@ std::string find_region(CallInst &init, const LoopInfo &loops, StaticRegion &reg
     return region.loop ? "" : "it is no loop";
 }
 
+static bool may_share_a_loop(const Instruction &instruction) {
+    if (calls_openmp(instruction, "__kmpc_for_static_fini"))
+        return true;
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    return call && !isa<IntrinsicInst>(call) && !call->doesNotAccessMemory() &&
+           !calls_openmp(instruction, "__kmpc_") && !calls_openmp(instruction, "omp_");
+}
+
+std::string obstacle_before(const StaticRegion &region) {
+    const std::string reason = "threads may come to it that have not waited for each other: ";
+    SmallVector<const Instruction *, 8> ends;
+    SmallPtrSet<const BasicBlock *, 8> seen;
+    const auto go_back = [&](const BasicBlock &block) {
+        for (const BasicBlock *before : predecessors(&block))
+            if (seen.insert(before).second)
+                ends.push_back(before->getTerminator());
+        return region.outlined || !block.isEntryBlock();
+    };
+    if (const Instruction *before = region.init->getPrevNode())
+        ends.push_back(before);
+    else if (!go_back(*region.init->getParent()))
+        return reason + "before it is the function's beginning";
+    while (!ends.empty()) {
+        const Instruction *at = ends.pop_back_val();
+        const BasicBlock &block = *at->getParent();
+        for (; at && !calls_openmp(*at, "__kmpc_barrier"); at = at->getPrevNode())
+            if (may_share_a_loop(*at))
+                return reason + "before it is " + described(*at);
+        if (at)
+            continue;
+        if (!go_back(block))
+            return reason + "before it is the function's beginning";
+    }
+    return "";
+}
+
 std::string obstacle_behind(const StaticRegion &region) {
     SmallVector<const Instruction *, 8> starts = {&*std::next(region.fini->getIterator())};
     SmallPtrSet<const BasicBlock *, 8> seen;

@@ -46,6 +46,10 @@ struct StaticRegion {
 std::string static_loop_suffix(const llvm::CallInst &call);
 // Empty: `region` is complete, and has one way in, one way out and one loop. Else what prevents it.
 std::string find_region(llvm::CallInst &init, const llvm::LoopInfo &loops, StaticRegion &region);
+// Empty: since the threads began, or last waited for each other, none has run a share of another
+// static loop. One of as many iterations has the same shares (OpenMP 5.2, section 11.5.3), and its
+// thread may still be at work on what this one needs. Else why not.
+std::string obstacle_before(const StaticRegion &region);
 // Empty: behind it the threads wait for each other, and do nothing before. Else why not.
 std::string obstacle_behind(const StaticRegion &region);
 

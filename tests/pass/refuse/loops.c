@@ -24,7 +24,7 @@ void nowait(int n) {
 #pragma omp for schedule(static) nowait // missed: each thread runs its share of this static loop itself: the threads do not wait for each other behind it: it is followed by a read (line +4)
         for (int i = 0; i < n; ++i)
             field[i] = i;
-#pragma omp for schedule(static) // done: threads that are done may take over iterations of this static loop
+#pragma omp for schedule(static) // missed: each thread runs its share of this static loop itself: threads may come to it that have not waited for each other: before it is a call of __kmpc_for_static_fini (line -3)
         for (int i = 0; i < n; ++i)
             field[i] += 1;
     }
@@ -136,7 +136,7 @@ void strangers(int n) {
 }
 
 void given(int n, int me) {
-#pragma omp for // missed: each thread runs its share of this static loop itself: threads may have different values of me
+#pragma omp for // missed: each thread runs its share of this static loop itself: threads may come to it that have not waited for each other: before it is the function's beginning
     for (int i = 0; i < n; ++i)
         field[i] = me;
 }
