@@ -26,20 +26,9 @@ static function *request_free_form(const char *name) {
     return (function *)found;
 }
 
-/* MPI_Sendrecv has no request-free form of its own. */
+/* MPI_Sendrecv has no request-free form in TAMPI.h. The library decides: TAMPI_Isend and TAMPI_Irecv
+ * one after the other would block each by itself where tasks are not suspended. */
 __attribute__((visibility("hidden"))) function *sennit_pass_Isendrecv = MPI_Sendrecv;
-
-static int start_both(const void *out, int out_count, long out_type, int to, int out_tag, void *in,
-                      int in_count, long in_type, int from, int in_tag, long communicator,
-                      void *status) {
-    typedef int send(const void *, int, long, int, int, long);
-    typedef int receive(void *, int, long, int, int, long, void *);
-    const int error =
-        ((send *)sennit_pass_Isend)(out, out_count, out_type, to, out_tag, communicator);
-    return error ? error
-                 : ((receive *)sennit_pass_Irecv)(in, in_count, in_type, from, in_tag, communicator,
-                                                  status);
-}
 
 __attribute__((constructor)) static void choose(void) {
 #define SLOT(name, blocking)                                                                       \
@@ -50,6 +39,7 @@ __attribute__((constructor)) static void choose(void) {
     }
 #include "slots.inc"
 #undef SLOT
-    if (request_free_form("TAMPI_Isend") && request_free_form("TAMPI_Irecv"))
-        sennit_pass_Isendrecv = (function *)start_both;
+    function *both = request_free_form("sennit_mpi_sendrecv_bound");
+    if (both)
+        sennit_pass_Isendrecv = both;
 }
