@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 LIMIT = 120  # seconds until a test counts as failed
 # Reports are of calls that block, wherever there are fewer cores than ranks and threads.
@@ -66,17 +67,21 @@ def stopped(options, settings=None):
     environment = os.environ | SETTINGS | (settings or {})
     with subprocess.Popen([options.sennit, "run", "-n", "2", "--threads", "2", options.victim, "stopped_sender"],
                           stderr=subprocess.PIPE, text=True, env=environment) as job:
+        over = threading.Timer(LIMIT, job.kill)
+        over.start()
         seen = ""
-        named = None
+        named = waits = None
         for line in job.stderr:
             seen += line
             named = named or re.fullmatch(r"sennit: rank 1 \(process (\d+)\) is stopped, by a signal or a debugger\n",
                                           line)
-            if named and re.search(r"MPI_Recv from rank 1, tag 1, (count 1, )?on MPI_COMM_WORLD", line):
+            waits = waits or re.search(r"MPI_Recv from rank 1, tag 1, (count 1, )?on MPI_COMM_WORLD", line)
+            if named and waits:
                 os.kill(int(named[1]), signal.SIGCONT)
                 break
         seen += job.stderr.read()
-        code = job.wait(LIMIT)
+        code = job.wait()
+        over.cancel()
     check(code == 0 and named, "a rank that is stopped is named, and goes on", seen)
     check("sennit: perhaps others wait for it: no other rank has moved for " in seen and "the job hangs" not in seen,
           "the job waits for it", seen)
