@@ -218,8 +218,9 @@ void Worker::listen() {
 
 // To the ranks that can go on; where the thread is at home, to whom the kernel has.
 void Worker::yield_processor() {
-    if (SENNIT_UNLIKELY(flow_ != nullptr) && flow_->worker.load(std::memory_order_relaxed))
-        flow_->calls->yield(*flow_);
+    virt::RankFiber *const own = own_flow();
+    if (SENNIT_UNLIKELY(own != nullptr) && own->worker.load(std::memory_order_relaxed))
+        own->calls->yield(*own);
     else
         sched::yield_processor();
 }
@@ -228,7 +229,8 @@ void Worker::yield_processor() {
 bool Worker::sleep_away(node::Bell *bell, std::int64_t most_ns) {
     const virt::Watched own = {&state_, kAway};
     const virt::Watched rings = bell ? virt::Watched{&bell->word(), rings_seen_} : virt::Watched{};
-    if (flow_->calls->wait(*flow_, own, rings, most_ns < 0 ? kLongAwayNs : most_ns))
+    virt::RankFiber &flow = *own_flow();
+    if (flow.calls->wait(flow, own, rings, most_ns < 0 ? kLongAwayNs : most_ns))
         return true;
     if (bell)
         bell->arm(); // the kernel's way, for whoever rings now
@@ -291,10 +293,14 @@ void Worker::wake() {
     // A core that rests waits for it: the caller may go to sleep before this one is awake.
     if (SENNIT_UNLIKELY(shares_cores()))
         share().count_awake(1);
-    if (SENNIT_UNLIKELY(was == kAway))
-        flow_->calls->ring(*flow_, nullptr); // at once: the caller may go on for long
-    else
+    if (SENNIT_UNLIKELY(was == kAway)) {
+        // At once: the caller may go on for long. Null: something else has woken it, and it has
+        // ended since.
+        if (virt::RankFiber *const flow = own_flow())
+            flow->calls->ring(*flow, nullptr);
+    } else {
         futex_wake(state_);
+    }
 }
 
 } // namespace sennit::sched

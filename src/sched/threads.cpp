@@ -176,7 +176,8 @@ struct WorkerThreads {
     void settle(Worker &worker) const {
         worker.thread_ = pthread_self();
         worker.thread_id_.store(gettid(), std::memory_order_relaxed);
-        worker.flow_ = gettid() == getpid() ? virt::own_fiber() : nullptr;
+        worker.flow_.store(gettid() == getpid() ? virt::own_fiber() : nullptr,
+                           std::memory_order_relaxed);
         fiber::adopt_thread(worker.root_.context);
         worker.root_.home = &worker;
         worker.root_.state.restart(FiberState::running);
@@ -191,15 +192,16 @@ struct WorkerThreads {
         virt::RankFiber *const main = virt::own_fiber();
         if (!main || main->process.load() != getpid())
             return;
-        worker.flow_ = main->calls->enter(*main, gettid());
-        if (worker.flow_)
-            virt::leave_processor_number();
+        virt::RankFiber *const own = main->calls->enter(*main, gettid());
+        if (!own)
+            return;
+        worker.flow_.store(own, std::memory_order_release);
+        virt::leave_processor_number();
     }
 
     static void leave_flow(Worker &worker) {
-        if (worker.flow_)
-            worker.flow_->calls->leave(*worker.flow_);
-        worker.flow_ = nullptr;
+        if (virt::RankFiber *const own = worker.flow_.exchange(nullptr))
+            own->calls->leave(*own);
     }
 
     void live(Worker &worker) {
@@ -373,7 +375,7 @@ void Worker::after_fork_in_child() {
         new (&t_self_->event_lock) SpinLock;
         // The system calls its thread by another number.
         t_self_->thread_id_.store(gettid(), std::memory_order_relaxed);
-        t_self_->flow_ = nullptr; // the parent's
+        t_self_->flow_.store(nullptr); // the parent's
         t_self_->each_fiber([](Fiber &fiber) { fiber.thread = gettid(); });
     }
     poll::after_fork_in_child();

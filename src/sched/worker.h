@@ -268,7 +268,7 @@ class alignas(kCacheLine) Worker {
     void look_at_core();
     // How long it waits awake, in ticks().
     std::uint64_t patience() {
-        if (SENNIT_UNLIKELY(flow_ != nullptr) && sleeps_at_once())
+        if (SENNIT_UNLIKELY(own_flow() != nullptr) && sleeps_at_once())
             return 0;
         return SENNIT_LIKELY(!shares_cores()) ? spin_budget() : patience_at_share();
     }
@@ -276,15 +276,17 @@ class alignas(kCacheLine) Worker {
     void yield_processor();
     // The rank fiber that this thread is the flow of, if it may leave its home.
     virt::RankFiber *flow() const {
+        virt::RankFiber *const own = own_flow();
         const bool hops =
-            flow_ &&
-            flow_->main.load(std::memory_order_relaxed)->hops.load(std::memory_order_relaxed) != 0;
-        return SENNIT_UNLIKELY(hops) ? flow_ : nullptr;
+            own &&
+            own->main.load(std::memory_order_relaxed)->hops.load(std::memory_order_relaxed) != 0;
+        return SENNIT_UNLIKELY(hops) ? own : nullptr;
     }
     // To sleep costs a fiber no more than to yield; and at home each yield is the kernel's.
     bool sleeps_at_once() const {
-        return flow_->worker.load(std::memory_order_relaxed) ? flow_->calls->keeps_others(*flow_)
-                                                             : crowded() && flow();
+        const virt::RankFiber &own = *own_flow();
+        return own.worker.load(std::memory_order_relaxed) ? own.calls->keeps_others(own)
+                                                          : crowded() && flow();
     }
     bool sleep_away(node::Bell *bell, std::int64_t most_ns);
     void awake_at_share(bool was_asleep);
@@ -351,7 +353,10 @@ class alignas(kCacheLine) Worker {
     void **exception_globals_ = nullptr;
     std::uint64_t work_counted_ns_ = 0; // processor time that is in some fiber's worked_ns
     int id_ = 0;
-    virt::RankFiber *flow_ = nullptr; // of the thread that it is on; see flow()
+    // Of the thread that it is on; see flow(). The owner writes, and who wakes it reads: what is
+    // there stays mapped.
+    std::atomic<virt::RankFiber *> flow_{nullptr};
+    virt::RankFiber *own_flow() const { return flow_.load(std::memory_order_relaxed); }
     Fiber root_;
     pthread_t thread_{};
 

@@ -82,6 +82,7 @@ RankFiber *FiberTable::add(RankFiber *main) {
     fiber->listener.store(nullptr);
     fiber->wanted_home.store(0);
     fiber->doomed.store(0);
+    fiber->deadline_ns = 0; // of whoever had it before
     fiber->place.store(Place::home);
     return fiber;
 }

@@ -23,8 +23,8 @@ class FiberTable {
     FiberTable(const FiberTable &) = delete;
     FiberTable &operator=(const FiberTable &) = delete;
 
-    // For the rank whose main flow has that one; null: for a main flow. Null: there is no memory,
-    // or there are too many.
+    // A fiber for a thread of the rank whose main flow is `main`; where that is null, for the main
+    // flow of a new rank. Returns null where there is no memory, or there are too many.
     RankFiber *add(RankFiber *main);
     // The main flow of the rank with this process number, or null.
     RankFiber *find(pid_t process) const;

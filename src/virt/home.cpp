@@ -16,6 +16,8 @@ namespace {
 
 constexpr int kNudge = 64; // SIGRTMAX: each that is sent is kept
 constexpr std::uint64_t kAllSignals = ~std::uint64_t{0};
+// Those that libc sends to each thread by itself, and waits for: for setuid() and its like.
+constexpr std::uint64_t kOfLibc = std::uint64_t{3} << 31;
 constexpr int kMostHeld = 48;
 
 long address(const void *pointer) {
@@ -32,7 +34,7 @@ void *parked(void *argument) {
     siginfo_t held[kMostHeld];
     int count = 0;
     const bool is_main = self.main.load(std::memory_order_relaxed) ==
-                         &self;       // only that one takes the rank's signals
+                         &self;       // only that one takes signals for the whole rank
     self.place.store(Place::waiting); // seq_cst, see turns.h
     if (self.has_changed())
         self.turns->ring(self, nullptr);
@@ -40,8 +42,10 @@ void *parked(void *argument) {
         self.turns->help(); // its time limit
     for (;;) {
         // Those that do not find room stay in the queue.
-        const std::uint64_t wanted =
-            is_main && count < kMostHeld ? kAllSignals : std::uint64_t{1} << (kNudge - 1);
+        constexpr std::uint64_t nudges = std::uint64_t{1} << (kNudge - 1);
+        const std::uint64_t wanted = count == kMostHeld ? nudges
+                                     : is_main          ? kAllSignals
+                                                        : nudges | kOfLibc;
         siginfo_t &info = held[count < kMostHeld ? count : kMostHeld - 1];
         siginfo_t nudge;
         siginfo_t &taken = count < kMostHeld ? info : nudge;
@@ -57,9 +61,10 @@ void *parked(void *argument) {
             self.turns->poke(worker->thread.load());
     }
     self.wanted_home.store(0, std::memory_order_relaxed);
-    const pid_t own = self.process.load(std::memory_order_relaxed); // of a main flow
+    const pid_t process = self.process.load(std::memory_order_relaxed);
+    const pid_t thread = self.thread.load(std::memory_order_relaxed);
     for (int i = 0; i < count; ++i)
-        call(SYS_rt_tgsigqueueinfo, own, own, held[i].si_signo, address(&held[i]));
+        call(SYS_rt_tgsigqueueinfo, process, thread, held[i].si_signo, address(&held[i]));
     self.place.store(Place::home, std::memory_order_relaxed);
     if (void *const frame = self.frame) {
         self.frame = nullptr;
@@ -115,8 +120,8 @@ bool wait(RankFiber &self, Watched one, Watched other, std::int64_t limit_ns) {
     return true;
 }
 
-// At home, a yield of the kernel's would be one to workers that spin: for milliseconds. So it takes
-// its turns with their fibers from now on.
+// At home, a yield of the kernel's would be one to workers that spin: for milliseconds. So the flow
+// leaves home, and takes turns with the fibers on the workers.
 void yield(RankFiber &self) {
     Worker *const worker = self.worker.load(std::memory_order_relaxed);
     static const std::atomic<std::uint32_t> changed{1};

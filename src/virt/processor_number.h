@@ -7,16 +7,23 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <dlfcn.h>
 #include <sys/syscall.h>
+
+// Of glibc 2.35 and later. Not looked up by name: a library's constructor may wait for the caller
+// while it holds the loader's lock.
+extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier)
+[[gnu::weak]] extern const std::ptrdiff_t __rseq_offset;
+[[gnu::weak]] extern const unsigned int __rseq_size;
+// NOLINTEND(bugprone-reserved-identifier)
+}
 
 namespace sennit::virt {
 
 // Of the calling thread, at home. Without it, libc asks the processor.
 inline void leave_processor_number() {
-    const auto *const offset =
-        static_cast<const std::ptrdiff_t *>(dlsym(RTLD_DEFAULT, "__rseq_offset"));
-    const auto *const size = static_cast<const unsigned *>(dlsym(RTLD_DEFAULT, "__rseq_size"));
+    const std::ptrdiff_t *const offset = &__rseq_offset;
+    const unsigned int *const size = &__rseq_size;
     if (!offset || !size || *size == 0)
         return;
     struct Area { // struct rseq
