@@ -26,8 +26,8 @@ static function *request_free_form(const char *name) {
     return (function *)found;
 }
 
-/* MPI_Sendrecv has no request-free form in TAMPI.h. The library decides: TAMPI_Isend and TAMPI_Irecv
- * one after the other would block each by itself where tasks are not suspended. */
+/* MPI_Sendrecv has no request-free form in TAMPI.h. The library decides: TAMPI_Isend and
+ * TAMPI_Irecv one after the other would block each by itself where tasks are not suspended. */
 __attribute__((visibility("hidden"))) function *sennit_pass_Isendrecv = MPI_Sendrecv;
 
 __attribute__((constructor)) static void choose(void) {
