@@ -10,8 +10,9 @@
     loops/            programs with static loops that are let go: under the stock runtime, under Sennit, and lent
 
     programs          those of tests/mpi, transformed
+    untouched/        functions in which nothing is moved: the same code with the plug-in as without
 
-usage: pass_test.py remarks|run|cholesky|loops|programs MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
+usage: pass_test.py remarks|run|cholesky|loops|programs|untouched MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
 """
 import glob
 import json
@@ -214,5 +215,22 @@ def test_programs():
     assert bound > 0 or NAMES
 
 
+def functions(path, *options):
+    """Their code, without the numbers of what the compiler says of it besides."""
+    done = subprocess.run([MPICC, "-O2", "-S", "-emit-llvm", *options, path, "-o", "-"], text=True, capture_output=True,
+                          env=ENVIRONMENT, timeout=LIMIT, check=True)
+    found = re.findall(r"^define [^\n]*?@([\w.]+)\(.*?^}", done.stdout, re.MULTILINE | re.DOTALL)
+    bodies = re.findall(r"^define .*?^}", done.stdout, re.MULTILINE | re.DOTALL)
+    return dict(zip(found, (re.sub(r"(, !\w+)? !\d+|#\d+", "", body) for body in bodies)))
+
+
+def test_untouched():
+    for path in sources("untouched"):
+        plain, transformed = functions(path), functions(path, "-fpass-plugin=" + PLUGIN)
+        assert len(plain) >= 4 and plain.keys() <= transformed.keys()
+        for name, body in plain.items():
+            assert "@MPI_" in body and body == transformed[name], f"{name}\n{body}\n{transformed[name]}"
+
+
 {"remarks": test_remarks, "run": test_run, "cholesky": test_cholesky, "loops": test_loops,
- "programs": test_programs}[WHAT]()
+ "programs": test_programs, "untouched": test_untouched}[WHAT]()
