@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { objects = 16, words = 100, tags = 3 };
 
@@ -173,6 +174,24 @@ static void loads_are_balanced(void) {
     CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
 }
 
+/* Balance would be perfect, but a nanosecond of work is not worth a message. Then the work is worth
+ * it, and nothing of the refusal is left. */
+static void what_does_not_pay_is_declined(void) {
+    sennit_objects *set = make(all_on_the_first);
+    CHECK(sennit_balance_strategy(set, "greedy") == MPI_SUCCESS);
+    for (int round = 0; round < 2; ++round) {
+        for (int i = 0; rank == 0 && i < objects; ++i)
+            CHECK(sennit_object_load(set, i, round ? 10 : 1e-9) == MPI_SUCCESS);
+        sennit_balance_info info;
+        CHECK(sennit_balance(set, &info) == MPI_SUCCESS);
+        CHECK(fabs(info.imbalance - (ranks - 1)) < 1e-9 && fabs(info.promised) < 1e-9);
+        CHECK(!info.declined == (round || ranks == 1));
+        CHECK(info.moved == (round ? objects - objects / ranks : 0) && info.failed == 0);
+        check_all(set);
+    }
+    CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
+}
+
 /* Objects of equal loads are put with whom they talk to, whether they talk by messages or the
  * program says so. Object i talks to the one as far from the end; greedy puts no such two together.
  */
@@ -244,6 +263,40 @@ static void work_is_measured(void) {
     CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
 }
 
+/* What this process writes to stderr from here to there. */
+static FILE *g_written;
+static int g_stderr;
+
+static void begin_listening(void) {
+    g_written = tmpfile();
+    g_stderr = dup(2);
+    CHECK(g_written && g_stderr >= 0 && dup2(fileno(g_written), 2) == 2);
+}
+
+static void end_listening(char *text, size_t bytes) {
+    CHECK(dup2(g_stderr, 2) == 2 && close(g_stderr) == 0);
+    rewind(g_written);
+    text[fread(text, 1, bytes - 1, g_written)] = 0;
+    fclose(g_written);
+}
+
+/* Who fails says so: one line, with the object and where it stays. */
+static void check_complaints(const char *text) {
+    char packed[100] = "", unpacked[100] = "";
+    if (ranks > 1 && rank == 5 % ranks)
+        snprintf(packed, sizeof packed,
+                 "sennit_balance: object 5 cannot be packed; it stays on rank %d\n", rank);
+    if (ranks > 1 && rank == (6 + 1) % ranks)
+        snprintf(unpacked, sizeof unpacked,
+                 "sennit_balance: object 6 cannot be unpacked on rank %d; it stays on rank %d\n",
+                 rank, 6 % ranks);
+    int lines = 0;
+    for (const char *at = text; (at = strchr(at, '\n')); ++at)
+        ++lines;
+    CHECK(strstr(text, packed) && strstr(text, unpacked));
+    CHECK(lines == (*packed != 0) + (*unpacked != 0));
+}
+
 /* An object that cannot be packed, and one that cannot be unpacked: they stay, and with them what
  * they have not received. */
 static void what_cannot_move_stays(void) {
@@ -255,7 +308,11 @@ static void what_cannot_move_stays(void) {
     control.pack = 5;
     control.unpack = 6;
     sennit_balance_info info;
+    char complaints[1000];
+    begin_listening();
     const int code = sennit_balance(set, &info);
+    end_listening(complaints, sizeof complaints);
+    check_complaints(complaints);
     control.pack = control.unpack = -1;
     if (ranks > 1) {
         CHECK(code == MPI_ERR_OTHER && info.failed == 2 && info.moved == objects - 2);
@@ -342,6 +399,7 @@ int main(int argc, char **argv) {
     const int rounds = argc > 1 ? atoi(argv[1]) : 650; /* x 16 objects: 10,000 moves */
     moves_with_messages_under_way(rounds);
     loads_are_balanced();
+    what_does_not_pay_is_declined();
     talkers_are_together("greedy", 0);
     talkers_are_together("greedycomm", 0);
     talkers_are_together("greedycomm", 1);
