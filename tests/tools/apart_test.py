@@ -88,6 +88,32 @@ def test_virtual_ranks_of_all_programs_are_in_one_address_space():
         job.check(0)
 
 
+def test_programs_that_join_a_pool_later_are_in_the_same_address_space():
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"SENNIT_BOARD": os.path.join(folder, "board")}
+
+        def sennit(*words):
+            return Running([SENNIT, *words], environment=environment)
+
+        def waiting_rank(mpi, *options):
+            return sennit("run", *VIRTUAL, *options, "--pool", "later", "-n", "1", RANKS[mpi], "wait")
+
+        with sennit("pool", "start", "later") as pool:
+            assert pool.finish()[0] == 0
+            try:
+                with waiting_rank(0) as first, waiting_rank(1) as second, waiting_rank(0, "--apart") as third:
+                    jobs = (first, second, third)
+                    hosts = {parent_of(job.rank_pids(1)[0]) for job in jobs}
+                    assert (len(hosts) == 1) == bool(VIRTUAL), hosts
+                    for job in jobs:
+                        job.process.send_signal(signal.SIGUSR1)
+                        code, _, errors = job.finish()
+                        assert code == 0, (code, errors)
+            finally:
+                with sennit("pool", "stop", "--now", "later") as stop:
+                    assert stop.finish()[0] == 0
+
+
 def wait_until_told(job, text):
     line = job.process.stderr.readline()
     while text not in line:
@@ -171,6 +197,17 @@ def test_what_cannot_be_is_refused_before_anything_starts():
             code, out, errors = job.finish()
         assert code == 2 and not out and len(errors) == 1, (words, out, errors)
         assert errors[0].startswith("sennit: ") and reason in errors[0], (words, errors)
+
+
+def test_one_world_is_said_or_not_said():
+    for options in ((), ("--one-world",)):
+        with Running([SENNIT, "run", *VIRTUAL, *options, "-n", "1", RANKS[0], "print", ":", "-n", "1", RANKS[0],
+                      "print"]) as job:
+            code, out, errors = job.finish()
+        assert code == 0 and out.count(" of 2 pid ") == 2, (code, out, errors)
+    with Apart("-n", "1", RANKS[0], ":", "-n", "1", RANKS[1], options=("--one-world",)) as job:
+        code, out, errors = job.finish()
+    assert code == 2 and not out and "say the opposite" in errors[0] and len(errors) == 1, (out, errors)
 
 
 def test_two_mpis_in_one_world_are_told_of_it():

@@ -356,6 +356,14 @@ def test_gdb_finds_the_symbols_of_virtual_ranks():
         check(job.finish(), 0, job)
 
 
+def test_valgrind_is_refused_in_one_line():
+    if not VIRTUAL or not shutil.which("valgrind"):
+        return
+    with Running(["valgrind", "-q", "--tool=none", SENNIT, "run", *VIRTUAL, "-n", "2", RANKS]) as job:
+        code, _, errors = job.finish()
+    assert code == 2 and "valgrind cannot follow virtual ranks" in errors[-1], (code, errors)
+
+
 def python_of_fixed_addresses():
     """The system's python3, if it is one, with its shared library, which is what is tried here."""
     for path in glob.glob("/usr/bin/python3.*[0-9]"):
@@ -381,6 +389,18 @@ def test_a_python_of_fixed_addresses_is_a_virtual_rank():
     lines = out.splitlines()
     assert len(lines) == 2 and lines[0] == lines[1], out
     assert lines[0].endswith(f" {python} b'5' ['a b']"), out
+
+
+def test_python_is_a_word_of_its_own():
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, "tell.py")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("import os, sys\nos.write(1, f'{len(os.environ[\"OMP_NUM_THREADS\"])} {sys.argv[1:]}\\n'.encode())\n")
+        options = [*VIRTUAL, "--mpi", MPI, "-n", "2", "--threads", "3"]
+        for words in ([script, "a b", "-n", "1"], ["--", "-u", script, "a b", "-n", "1"]):
+            with Running([SENNIT, "python", *options, *words]) as job:
+                out, _ = check(job.finish(), 0, job)
+            assert out.splitlines() == ["1 ['a b', '-n', '1']"] * 2, out
 
 
 # Scripts and interpreters are no virtual ranks, and doctor starts none.

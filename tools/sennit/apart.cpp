@@ -8,7 +8,6 @@
 #include "pool_board.h"
 #include "pool_keeper.h"
 #include "run.h"
-#include "virtual_rank.h"
 
 #include "node/board.h"
 #include "node/identity.h"
@@ -272,8 +271,6 @@ int run_apart(const Request &request, const Installation &installation) {
     for (OneProgram &program : programs)
         if (pool)
             program.request.pool = pool->name();
-    if (request.as_virtual)
-        setenv(virtual_job_variable, new_virtual_job().c_str(), 1);
     return Programs(std::move(programs), installation).run();
 }
 

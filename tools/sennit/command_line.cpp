@@ -157,6 +157,8 @@ void RunOptions::add_ranks_to(CLI::App &command) {
     command.add_flag("--apart", apart_,
                      "the programs of ./a : -n 2 ./b are jobs of their own, each with its own "
                      "MPI_COMM_WORLD, and share the cores");
+    command.add_flag("--one-world", one_world_,
+                     "they are one job with one MPI_COMM_WORLD, as where nothing is said");
 }
 
 // Those that a program of --apart may have behind its ':'.
@@ -263,6 +265,8 @@ Request RunOptions::request(const std::vector<std::string> &program) const {
     const std::vector<std::vector<std::string>> others = take_other_programs(first);
     if (first.empty())
         fail("no program in front of ':'");
+    if (apart_ && one_world_)
+        fail("--apart and --one-world say the opposite of each other: leave one away");
     if (apart_) {
         Request result = make(first);
         result.apart = true;

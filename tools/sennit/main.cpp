@@ -40,6 +40,7 @@ class Command {
     void add_report();
     void parse(std::vector<std::string> words);
     int start_chosen(char **arguments);
+    static int start(const Request &request);
     int start_doctor();
 
     CLI::App app_;
@@ -47,6 +48,8 @@ class Command {
 
     CLI::App *run_ = nullptr;
     RunOptions run_options_;
+    CLI::App *python_ = nullptr;
+    RunOptions python_options_;
     CLI::App *exec_ = nullptr;
     RunOptions exec_options_;
     std::string watch_;
@@ -76,6 +79,10 @@ Command::Command()
                                "job: sennit run -n 4 ./a : -n 2 ./b");
     run_options_.add_ranks_to(*run_);
     run_options_.add_to(*run_);
+    python_ = app_.add_subcommand(
+        "python", "`sennit run` of python3: sennit python -n 4 --mpi openmpi job.py arguments");
+    python_options_.add_ranks_to(*python_);
+    python_options_.add_to(*python_);
     exec_ = app_.add_subcommand(
         "exec", "become the program, as one rank of a job: mpiexec -n 4 sennit exec ./app");
     exec_options_.add_to(*exec_);
@@ -126,7 +133,7 @@ void Command::add_report() {
 
 // `words`: the whole command line.
 void Command::parse(std::vector<std::string> words) {
-    for (const CLI::App *command : {run_, exec_, doctor_}) {
+    for (const CLI::App *command : {run_, python_, exec_, doctor_}) {
         if (words.empty() || words[0] != command->get_name())
             continue;
         CommandLine line = split_command_line(*command, {words.begin() + 1, words.end()});
@@ -155,11 +162,17 @@ int Command::run(int count, char **arguments) {
     return start_chosen(arguments);
 }
 
+int Command::start(const Request &request) {
+    return request.apart ? run_apart(request, Installation::locate())
+                         : run_program(request, Installation::locate());
+}
+
 int Command::start_chosen(char **arguments) {
-    if (*run_) {
-        const Request request = run_options_.request(program_);
-        return request.apart ? run_apart(request, Installation::locate())
-                             : run_program(request, Installation::locate());
+    if (*run_)
+        return start(run_options_.request(program_));
+    if (*python_) {
+        program_.insert(program_.begin(), "python3");
+        return start(python_options_.request(program_));
     }
     if (*exec_)
         return exec_program(exec_options_.request(program_), Installation::locate(), watch_);

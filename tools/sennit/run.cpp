@@ -176,7 +176,7 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
         explain(plan, command, stderr);
     make_trace_folder(request);
     clear_trace_folder(request);
-    if (request.as_virtual && !request.is_one_of_several) // else it has one
+    if (request.as_virtual && !request.pool) // else the pool names it
         setenv(virtual_job_variable, new_virtual_job().c_str(), 1);
     if (launcher == MpiKind::mpich && outnumber_processors(plan, request))
         keep_one_session();

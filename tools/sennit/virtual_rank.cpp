@@ -4,6 +4,8 @@
 #include "elf_image.h"
 #include "failure.h"
 #include "library_search.h"
+#include "pool_board.h"
+
 #include "node/identity.h"
 
 #include <elf.h>
@@ -14,6 +16,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <random>
 #include <string_view>
 
@@ -76,6 +79,11 @@ std::string python_library(const std::string &path) {
     return access(beside.c_str(), R_OK) == 0 ? beside : find_preloaded(python_soname(path), {});
 }
 
+// By its file, for SENNIT_BOARD may say that pools of one name are two.
+std::string job_of_pool(const std::string &name) {
+    return fmt::format("pool-{:x}-{}", std::hash<std::string>{}(pool_file(name)), name);
+}
+
 // Told apart from an earlier process with that number.
 std::string parent_process() {
     return fmt::format("parent-{}-{:x}", getppid(), node::identity_of(getppid()));
@@ -130,8 +138,8 @@ std::uint32_t expected_mappings(const Plan &plan, int threads) {
     return mappings;
 }
 
-std::string virtual_job(const EnvironmentReader &environment) {
-    std::string name;
+std::string virtual_job(const Request &request, const EnvironmentReader &environment) {
+    std::string name = request.pool ? job_of_pool(*request.pool) : "";
     for (const char *variable : {virtual_job_variable, "PMIX_NAMESPACE"})
         if (name.empty())
             name = text_of(environment(variable));
@@ -160,7 +168,7 @@ std::vector<std::string> virtual_command(const Plan &plan, const Request &reques
     gethostname(host, sizeof host - 1);
     const std::string tmp = text_of(environment("TMPDIR"));
     const std::string folder = fmt::format("{}/sennit-virtual-{}/{}-{}", tmp.empty() ? "/tmp" : tmp,
-                                           geteuid(), host, virtual_job(environment));
+                                           geteuid(), host, virtual_job(request, environment));
     int threads = request.threads.value_or(0);
     for (const Setting &setting : plan.settings)
         if (setting.name == "OMP_NUM_THREADS")

@@ -24,8 +24,9 @@ std::uint32_t expected_mappings(const Plan &plan, int threads);
 // Names the job for its ranks; internal, no option.
 inline constexpr const char *virtual_job_variable = "SENNIT_VIRTUAL_JOB";
 
-// What names the job on this node: said by `sennit run`, by the launcher, or this process's parent.
-std::string virtual_job(const EnvironmentReader &environment);
+// Whose ranks on this node are in one address space: those of a pool, whenever they come; without
+// one, of a job, as `sennit run` says, or the launcher, or this process's parent.
+std::string virtual_job(const Request &request, const EnvironmentReader &environment);
 // A name that no other job has, for `sennit run` to hand on.
 std::string new_virtual_job();
 
