@@ -53,6 +53,55 @@ def attach(options, process):
     return done.stdout + done.stderr
 
 
+def is_loader(process):
+    try:
+        return os.path.basename(os.readlink(f"/proc/{process}/exe")) == "sennit-loader"
+    except OSError:
+        return False
+
+
+def ranks_of(folder, count):
+    """Virtual ranks are processes of the loader's that a process of the loader's has started."""
+    for _ in range(LIMIT * 10):
+        found = {}
+        for process in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{process}/environ", "rb") as file:
+                    ours = folder.encode() in file.read()
+                with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+                    parent = int(file.read().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            if ours and is_loader(process) and is_loader(parent):
+                found[int(process)] = parent
+        if len(found) == count:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"{count} ranks were to come, there are {found}")
+
+
+def virtual_ranks(options, program, environment):
+    """Two in one address space, each by its own number, and both by that of their host."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = dict(environment, SENNIT_VIRTUAL_JOB="gdb", TMPDIR=folder)
+        stubs = [subprocess.Popen([options.sennit, "exec", "--virtual", program, "three_want_lock"], env=environment)
+                 for _ in range(2)]
+        try:
+            ranks = ranks_of(folder, 2)
+            for rank in ranks:
+                expect(attach(options, rank))
+            host, = set(ranks.values())
+            both = attach(options, host)
+            for rank in ranks:
+                head = f"process {rank}, a virtual rank\n"
+                check(both, head)
+                expect(both.partition(head)[2].partition("a virtual rank")[0])
+        finally:
+            for stub in stubs:
+                stub.kill()
+                stub.wait()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("--sennit", "--programs", "--lib"):
@@ -77,6 +126,8 @@ def main():
         expect(subprocess.run(["gdb", "-nx", "-batch", program, core, "-x", script, "-ex",
                                "sennit tasks"], capture_output=True, text=True, timeout=LIMIT,
                               check=False).stdout)
+    if os.path.exists(f"{os.path.dirname(options.sennit)}/../lib/sennit-loader"):
+        virtual_ranks(options, program, environment)
     none = subprocess.run([options.sennit, "doctor", "--pid", "999999999"], capture_output=True,
                           text=True, timeout=LIMIT, check=False)
     check(none.stderr, "sennit: there is no process 999999999\n")

@@ -7,7 +7,16 @@
 A suspended task has a stack of its own that no kernel thread is on. An unwinder presents it as the
 caller of the selected thread's innermost frame, which works in a core file too: nothing is written
 or called in the process. The runtime's data is found through its debug information.
+
+Virtual ranks are processes that share memory, each with libraries of its own, so with a runtime of its
+own. Which libraries go together, their dynamic linkers tell; whose they are, the runtime's kernel
+threads. Attached to a rank, the command is about that one; attached to their host, about all.
 """
+
+import collections
+import functools
+import os
+import struct
 
 import gdb
 import gdb.unwinder
@@ -61,6 +70,179 @@ def plural(count, word):
     return f"{count} {word}" + ("" if count == 1 else "s")
 
 
+# ---- virtual ranks -------------------------------------------------------------------------------
+
+LOADER = "sennit-loader"
+RUNTIME = "libsennit-omp"
+
+
+class Image:
+    """A library or program that is mapped, `bias` above the addresses in its file."""
+
+    def __init__(self, path, low):
+        self.path = path
+        self.low = low
+        self.high = low
+        self.bias = low
+
+
+def is_virtual(process):
+    """Is it a virtual rank, or the host of some?"""
+    try:
+        return os.path.basename(os.readlink(f"/proc/{process}/exe")) == LOADER
+    except OSError:
+        return False
+
+
+def parent_of(process):
+    with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+
+
+def ranks_of(host):
+    """Processes that the host has started."""
+    found = []
+    for entry in os.listdir("/proc"):
+        try:
+            if entry.isdigit() and is_virtual(entry) and parent_of(entry) == host:
+                found.append(int(entry))
+        except OSError:
+            continue  # it has ended
+    return sorted(found)
+
+
+def images_of(process):
+    """All that is mapped from files, by where it begins. Small ones may lie in holes of others."""
+    images = {}
+    last = {}
+    with open(f"/proc/{process}/maps", encoding="utf-8") as file:
+        for line in file:
+            words = line.split(None, 5)
+            path = words[5].strip() if len(words) == 6 else ""
+            if not path.startswith("/"):
+                continue
+            low, high = (int(word, 16) for word in words[0].split("-"))
+            if int(words[2], 16) == 0:
+                last[path] = images[low] = Image(path, low)
+            if path in last:
+                last[path].high = high
+    return images
+
+
+SECTION = collections.namedtuple("SECTION", "name type flags address offset size link info alignment entry")
+SHT_DYNSYM = 11
+
+
+@functools.lru_cache(maxsize=None)
+def dynamic_symbol(path, name):
+    """Its value in a library's table for the dynamic linker; None: it has none."""
+    with open(path, "rb") as file:
+        data = file.read()
+    offset, = struct.unpack_from("<Q", data, 40)
+    size, count = struct.unpack_from("<HH", data, 58)
+    sections = [SECTION(*one) for one in struct.iter_unpack("<IIQQQQIIQQ", data[offset:offset + size * count])]
+    for section in sections:
+        if section.type != SHT_DYNSYM:
+            continue
+        for at in range(section.offset, section.offset + section.size, section.entry):
+            start = sections[section.link].offset + struct.unpack_from("<I", data, at)[0]
+            if data[start:start + len(name) + 1] == name.encode() + b"\0":
+                return struct.unpack_from("<Q", data, at + 8)[0]
+    return None
+
+
+class Memory:
+    """Of the process that gdb is attached to."""
+
+    def __init__(self):
+        self.inferior = gdb.selected_inferior()
+
+    def words(self, address, count):
+        return struct.unpack(f"<{count}Q", self.inferior.read_memory(address, 8 * count).tobytes())
+
+
+def library_sets(images):
+    """What each dynamic linker has loaded: lists of images."""
+    memory = Memory()
+    sets = []
+    for linker in images.values():
+        if not os.path.basename(linker.path).startswith("ld-"):
+            continue
+        offset = dynamic_symbol(linker.path, "_r_debug")
+        if offset is None:
+            continue
+        loaded = []
+        _, entry = memory.words(linker.low + offset, 2)  # r_debug: version, first
+        while entry:
+            bias, _, _, entry = memory.words(entry, 4)  # link_map: l_addr, l_name, l_ld, l_next
+            if bias in images:
+                loaded.append(images[bias])
+        if loaded:
+            sets.append(loaded)
+    return sets
+
+
+def runtime_in(images):
+    return next((one for one in images if os.path.basename(one.path).startswith(RUNTIME)), None)
+
+
+class Symbols:
+    """gdb's, of images of all ranks that were looked at: it does not forget some of them safely."""
+
+    def __init__(self):
+        self.loaded = set()
+        self.table = None  # of the runtime's workers, by its image
+        self.table_type = None
+
+    def load(self, image):
+        if image.low not in self.loaded:
+            self.loaded.add(image.low)
+            gdb.execute(f"add-symbol-file {image.path} -o {image.bias:#x}", to_string=True)
+
+    def table_of(self, runtime):
+        """One name, and as many variables as there are runtimes: so by where it is in the first."""
+        if self.table is None:
+            self.load(runtime)
+            table = lookup(NAMESPACE + "g_table")
+            self.table = int(table.address) - runtime.bias
+            self.table_type = table.type
+        return gdb.Value(self.table + runtime.bias).cast(self.table_type.pointer()).dereference()
+
+
+SYMBOLS = Symbols()
+
+
+class VirtualRank:
+    """The rank that gdb is attached to: the libraries that are its own."""
+
+    def __init__(self, process):
+        self.images = []
+        threads = {thread.ptid[1] for thread in gdb.selected_inferior().threads()}
+        self.all = images_of(process)
+        for one in library_sets(self.all):
+            runtime = runtime_in(one)
+            if runtime and threads & {int(atomic(worker["thread_id_"]))
+                                      for _, worker in workers(SYMBOLS.table_of(runtime))}:
+                self.images = one
+        for image in self.images:
+            SYMBOLS.load(image)
+
+    def table(self):
+        return SYMBOLS.table_of(runtime_in(self.images))
+
+    def name_of(self, address):
+        """gdb finds the frames of tail calls by name, so in whichever rank."""
+        return next((one.path for one in self.all.values() if one.low <= address < one.high), None)
+
+
+ENTERED = None  # the virtual rank that is looked at
+
+
+def library_name(address):
+    """Of the library whose code it is; None: of none that gdb knows."""
+    return gdb.solib_name(address) or (ENTERED.name_of(address) if ENTERED else None)
+
+
 class Switched(gdb.unwinder.Unwinder):
     """Makes a suspended stack the caller of the innermost frame of the selected thread."""
 
@@ -101,7 +283,7 @@ gdb.unwinder.register_unwinder(None, SWITCHED, replace=True)
 
 def is_runtime(frame):
     """Frames of Sennit and MPI between a task and its wait are of no interest."""
-    name = gdb.solib_name(frame.pc()) or ""
+    name = library_name(frame.pc()) or ""
     return any(part in name for part in ("libsennit", "libgomp", "libomp", "libiomp5"))
 
 
@@ -116,7 +298,7 @@ def print_backtrace(frame, limit=16):
                     lines.clear()
                 waiting = False
             else:
-                if frame.name() is None and gdb.solib_name(frame.pc()) is None:
+                if frame.name() is None and library_name(frame.pc()) is None:
                     break  # below the first function of a stack
                 where = frame.find_sal()
                 place = f" at {where.symtab.filename}:{where.line}" if where.symtab else ""
@@ -223,8 +405,7 @@ def fibers_of(worker):
         fiber = fiber.dereference()["listed_next"]
 
 
-def workers():
-    table = lookup(NAMESPACE + "g_table")
+def workers(table):
     for i in range(int(atomic(table["count_"]))):
         worker = atomic(table["workers_"][i])
         if int(worker) != 0 and not bool(atomic(worker.dereference()["away_"])):
@@ -238,9 +419,35 @@ class Tasks(gdb.Command):
         super().__init__("sennit tasks", gdb.COMMAND_STACK)
 
     def invoke(self, argument, from_tty):
+        process = gdb.selected_inferior().pid
+        if not is_virtual(process):
+            self.tell("no-backtrace" not in argument)
+        elif is_virtual(parent_of(process)):
+            self.tell_rank(process, "no-backtrace" not in argument)
+        else:
+            gdb.execute("detach", to_string=True)
+            for rank in ranks_of(process):
+                print(f"process {rank}, a virtual rank")
+                gdb.execute(f"attach {rank}", to_string=True)
+                self.tell_rank(rank, "no-backtrace" not in argument)
+                gdb.execute("detach", to_string=True)
+
+    def tell_rank(self, process, backtraces):
+        global ENTERED  # pylint: disable=global-statement
+        rank = VirtualRank(process)
+        if not rank.images:
+            print("sennit: no OpenMP runtime at work in it")
+            return
+        ENTERED = rank
+        try:
+            self.tell(backtraces)
+        finally:
+            ENTERED = None
+
+    def tell(self, backtraces):
         chosen = gdb.selected_thread()
         try:
-            number = self.list_tasks("no-backtrace" not in argument)
+            number = self.list_tasks(backtraces)
         finally:
             self.present(None)
             if chosen is not None:
@@ -251,7 +458,7 @@ class Tasks(gdb.Command):
     def list_tasks(self, backtraces):
         threads = {thread.ptid[1]: thread for thread in gdb.selected_inferior().threads()}
         number = 0
-        for index, worker in workers():
+        for index, worker in workers(ENTERED.table() if ENTERED else lookup(NAMESPACE + "g_table")):
             thread = threads.get(int(atomic(worker["thread_id_"])))
             state = "idle" if int(atomic(worker["idle_since_"])) else "at work"
             print(f"worker {index}, {'thread %d' % thread.num if thread else 'no thread'}: {state}")
