@@ -86,6 +86,34 @@ def test_a_rank_does_all_that_a_process_does():
         check_folder_is_gone("does")
 
 
+def all_end_well(starts):
+    for one in starts:
+        assert one.wait(timeout=harness.LIMIT) == 0, (one.args, one.returncode)
+
+
+def test_fortran_ranks_have_units_and_commons_of_their_own():
+    if not os.path.exists(os.path.join(PROGRAMS, "fortran.gcc")):
+        return  # no gfortran
+    with tempfile.TemporaryDirectory() as folder:
+        all_end_well([subprocess.Popen(command("fortran", str(number + 1), program="fortran.gcc"), cwd=folder)
+                      for number in range(8)])
+        assert not os.listdir(folder), os.listdir(folder)
+
+
+def do_not_randomize():
+    addr_no_randomize = 0x0040000
+    if ctypes.CDLL(None).personality(addr_no_randomize) < 0:
+        raise OSError("personality")
+
+
+def test_addresses_need_not_be_random():
+    all_end_well([subprocess.Popen(command("addresses", "memory"), preexec_fn=do_not_randomize) for _ in range(4)])
+
+
+def test_ranks_may_have_huge_pages():
+    all_end_well([subprocess.Popen(command("huge", "huge-pages")) for _ in range(4)])
+
+
 def test_64_ranks_share_an_address_space_and_nothing_else():
     ranks = [rank("many", "ready") for _ in range(64)]
     try:
@@ -117,6 +145,22 @@ def test_the_stub_ends_as_the_rank_and_the_others_go_on():
                 check_end(one, code)
         check_end(witness, 0, "go\n")
         check_folder_is_gone("ends")
+
+
+def test_a_rank_that_dumps_core_leaves_the_others():
+    if tuple(int(part) for part in platform.release().split(".")[:2]) < (5, 16):
+        return  # older kernels end all that share the memory: docs/user/virtual.md
+
+    def may_dump():
+        size = min(1 << 20, resource.getrlimit(resource.RLIMIT_CORE)[1])
+        resource.setrlimit(resource.RLIMIT_CORE, (size, size))
+    with tempfile.TemporaryDirectory() as folder, rank("core", "ready") as witness:
+        witness.rank_pids(1)
+        for way, number in (("segfault", signal.SIGSEGV), ("abort", signal.SIGABRT)):
+            end = subprocess.run(command("core", way), cwd=folder, preexec_fn=may_dump, timeout=harness.LIMIT, check=False)
+            assert end.returncode == -number, end
+        check_end(witness, 0, "go\n")
+        check_folder_is_gone("core")
 
 
 def test_signals_to_the_stub_reach_the_rank():

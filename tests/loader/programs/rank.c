@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -73,6 +74,25 @@ static void memory(void) {
     sbrk(4096);
     sbrk(-4096);
     sbrk(-1048576);
+}
+
+/* Memory that asks for huge pages, given back in part and asked for anew: each rank finds its own.
+ */
+static void huge_pages(void) {
+    enum { round_times = 3 };
+    const size_t bytes = (size_t)16 << 20, part = 4096;
+    for (int round = 0; round < round_times; ++round) {
+        char *const all =
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        CHECK(all != MAP_FAILED);
+        madvise(all, bytes, MADV_HUGEPAGE); /* a kernel may have none */
+        const char mine = (char)(getpid() + round);
+        memset(all, mine, bytes);
+        CHECK(madvise(all + bytes / 2, part, MADV_DONTNEED) == 0);
+        for (size_t i = 0; i < bytes; ++i)
+            CHECK(all[i] == (i / part == bytes / 2 / part ? 0 : mine));
+        CHECK(munmap(all, bytes) == 0);
+    }
 }
 
 static void *think(void *unused) {
@@ -242,6 +262,8 @@ int main(int count, char **words) {
     }
     if (strcmp(what, "memory") == 0)
         memory();
+    if (strcmp(what, "huge-pages") == 0)
+        huge_pages();
     if (strcmp(what, "children") == 0)
         children();
     if (strcmp(what, "fences") == 0)
