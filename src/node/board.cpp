@@ -188,14 +188,14 @@ void Board::leave(Slot &slot) {
     clear(slot);
 }
 
-// Whoever's identity the slot has now is the only one to do this.
+// Whoever's identity the slot has now is the only one to do this. It may die at any step: then the
+// next one finds the slot, and does all of it again, for `counts` and `holder` come last.
 void Board::clear(Slot &slot) {
     slot.job.store(0, std::memory_order_relaxed);
     CoreUse &use = slot.cores;
     CoreTable &table = core_table();
-    if (use.counts.exchange(0, std::memory_order_acq_rel) != 0) {
+    if (use.counts.load(std::memory_order_acquire) != 0) {
         table.release(number_of(slot));
-        table.want_no_more(use.wants.exchange(0, std::memory_order_relaxed));
         use.without.store(0, std::memory_order_relaxed);
         use.asked.store(0, std::memory_order_relaxed);
         for (auto *count :
@@ -204,6 +204,7 @@ void Board::clear(Slot &slot) {
         use.used_ns.store(0, std::memory_order_relaxed);
         use.borrowed_ns.store(0, std::memory_order_relaxed);
         table.note_change();
+        use.counts.store(0, std::memory_order_release);
     }
     slot.holder.store(0, std::memory_order_release);
 }

@@ -175,6 +175,7 @@ int CoreTable::release(int slot) {
         });
         freed += used ? 1 : 0;
     }
+    wants_[slot].store(0, std::memory_order_relaxed);
     return freed;
 }
 

@@ -8,11 +8,11 @@
 // owned is given back by who sweeps the board.
 //
 //   who gives a core                     who wants one
-//   1. makes it free in its word         1. says so: `wanting`, and `wants` of its slot
+//   1. makes it free in its word         1. says so: `wants` of its slot
 //   2. fence                             2. fence
-//   3. looks at `wanting`; the policy    3. looks for a free core once more, asks the policy whom
-//   to
-//      chooses whose bell to ring           recall, then sleeps on the bell of its slot
+//   3. looks at `wants` of all; the      3. looks for a free core once more, asks the policy whom
+//      policy chooses whose bell to         to recall, then sleeps on the bell of its slot
+//      ring
 //
 // At least one of the two sees the other. Who stops wanting, with a core or without, looks whether
 // a core is free that it was woken for, and passes the ring on.
@@ -83,7 +83,6 @@ struct Cores {
 // How a process takes part. In its slot; the process alone writes, but for what is said otherwise.
 struct alignas(64) CoreUse {
     std::atomic<std::uint32_t> counts; // it takes part; release, read by acquire
-    std::atomic<std::int32_t> wants;   // threads that wait for a core
     std::atomic<std::int32_t> without; // threads that run without one
     // Threads that are about to want a core (Share::ask). For a moment only: whoever reads looks at
     // the time.
@@ -200,25 +199,39 @@ class CoreTable {
         cells_[core].domain.store(domain, std::memory_order_relaxed);
     }
     int domain(int core) const { return cells_[core].domain.load(std::memory_order_relaxed); }
-    // The slot's process has died, or left: all that it used is free. Returns how many cores.
+    // The slot's process has died, or left: all that it used is free, and it wants nothing. Whoever
+    // dies in it leaves the rest to the next one. Returns how many cores.
     int release(int slot);
 
     // Who takes part has changed: of two that divide the cores, the last one knows of both.
     void note_change() { changes_.fetch_add(1, std::memory_order_acq_rel); }
     std::uint32_t changes() const { return changes_.load(std::memory_order_acquire); }
+    // The owners are those for as many changes. Who divides may die before it says so, then
+    // somebody else does it again.
+    void note_divided(std::uint32_t changes) { divided_.store(changes, std::memory_order_release); }
+    bool is_divided() const { return divided_.load(std::memory_order_acquire) == changes(); }
 
-    // Threads, of all processes, that want a core.
-    void want() {
-        wanting_.fetch_add(1, std::memory_order_relaxed);
+    // A thread of the slot's process wants a core. The one word is what the process counts and what
+    // givers look at: no death leaves the two apart.
+    void want(int slot) {
+        raise_to(wants_end_, slot + 1);
+        wants_[slot].fetch_add(1, std::memory_order_relaxed);
         std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with anybody_wants()
     }
-    void want_no_more(int count = 1) { wanting_.fetch_sub(count, std::memory_order_relaxed); }
+    void want_no_more(int slot) { wants_[slot].fetch_sub(1, std::memory_order_relaxed); }
+    int wants(int slot) const { return wants_[slot].load(std::memory_order_relaxed); }
     // After give().
     bool anybody_wants() const {
         std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with want()
-        return wanting() > 0;
+        return somebody_wants();
     }
-    int wanting() const { return wanting_.load(std::memory_order_relaxed); }
+    // The same as a hint.
+    bool somebody_wants() const {
+        for (int slot = 0, end = wants_end_.load(std::memory_order_relaxed); slot < end; ++slot)
+            if (wants(slot) > 0)
+                return true;
+        return false;
+    }
 
   private:
     // owner + 1 (16 bits), user + 1 (16 bits), recalled, rests, number of the use (30 bits)
@@ -245,7 +258,9 @@ class CoreTable {
     };
     std::atomic<std::int32_t> end_;
     std::atomic<std::uint32_t> changes_;
-    alignas(64) std::atomic<std::int32_t> wanting_;
+    std::atomic<std::uint32_t> divided_;
+    std::atomic<std::int32_t> wants_end_; // slots that have ever wanted a core are below it
+    alignas(64) std::atomic<std::int32_t> wants_[kMostSlots];
     Cell cells_[kMostCores];
 };
 

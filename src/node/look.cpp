@@ -12,9 +12,8 @@ namespace sennit::node {
 namespace {
 
 // Threads of the slot's process that want a core now, or will in a moment.
-int wanted(const CoreUse &use) {
-    const int now =
-        use.wants.load(std::memory_order_relaxed) + use.without.load(std::memory_order_relaxed);
+int wanted(const CoreTable &table, int slot, const CoreUse &use) {
+    const int now = table.wants(slot) + use.without.load(std::memory_order_relaxed);
     const int asked = use.asked.load(std::memory_order_relaxed);
     if (asked <= 0)
         return now;
@@ -55,7 +54,7 @@ void Members::read(Board &of) {
         claimant.share = slot.member.share;
         claimant.priority = slot.member.priority;
         claimant.leftover = slot.member.leftover;
-        claimant.wants = wanted(use);
+        claimant.wants = wanted(board->core_table(), number, use);
         claimant.used_ns = use.used_ns.load(std::memory_order_relaxed);
         claimant.progress = static_cast<double>(use.progress.load(std::memory_order_relaxed));
         const Memory::Program *const known = find_program(board->policy_memory(), program);
@@ -122,6 +121,7 @@ void divide_cores(Board &board) {
                {owners.data(), static_cast<std::size_t>(look->cores_count)});
         for (int core = 0; core < look->cores_count; ++core)
             table.set_owner(core, owners[core] == kNobody ? kNobody : look->slots[owners[core]]);
+        table.note_divided(seen);
     } while (table.changes() != seen);
 }
 

@@ -171,7 +171,7 @@ bool Share::give_inside(Hold hold) {
     if (given)
         pass_on(hold.core);
     // Somebody of this process always runs.
-    if (was_last && use.wants.load(std::memory_order_relaxed) > 0)
+    if (was_last && table.wants(number_) > 0)
         use.bell.ring();
     return was_last;
 }
@@ -189,7 +189,7 @@ void Share::rest(Hold hold) {
         return;
     }
     stop();
-    if (table.anybody_wants() && use.wants.load(std::memory_order_relaxed) > 0)
+    if (table.anybody_wants() && table.wants(number_) > 0)
         use.bell.ring();
 }
 
@@ -263,7 +263,7 @@ void Share::sweep(std::int64_t now) {
     if (now < due ||
         !next_sweep_ns_.compare_exchange_strong(due, now + kSweepNs, std::memory_order_relaxed))
         return;
-    if (board_->sweep() > 0)
+    if (board_->sweep() > 0 || !board_->core_table().is_divided())
         divide_cores(*board_);
 }
 
@@ -283,8 +283,7 @@ const Sleepers::One *Share::choose(const Sleepers &sleepers) {
         if (user == kNobody)
             continue;
         --look->claimants[user].uses;
-        look->claimants[user].wants =
-            board_->slot(one.user).cores.wants.load(std::memory_order_relaxed);
+        look->claimants[user].wants = board_->core_table().wants(one.user);
     }
     const int core = best_free(*policy_, look->view(me), me);
     for (const Sleepers::One &one : sleepers.all())
@@ -319,8 +318,7 @@ Hold Share::wait_for_core(int near) {
     CoreTable &table = board_->core_table();
     const std::int64_t begin = monotonic_ns();
     const std::int64_t patience = patience_ns_.load(std::memory_order_relaxed);
-    use.wants.fetch_add(1, std::memory_order_relaxed);
-    table.want();
+    table.want(number_);
     Hold hold = try_take(near);
     if (!hold)
         recall();
@@ -347,8 +345,7 @@ Hold Share::wait_for_core(int near) {
     const bool somebody_runs = running_.load(std::memory_order_acquire) > 0; // pairs with stop()
     if (!hold)
         hold = try_take(near);
-    use.wants.fetch_sub(1, std::memory_order_relaxed);
-    table.want_no_more();
+    table.want_no_more(number_);
     if (!hold && somebody_runs) {
         use.late.fetch_add(1, std::memory_order_relaxed);
         be_patient(false);
@@ -446,7 +443,7 @@ void Share::tell(sennit_pool_state &state) {
     board_->each([&](int number, Slot &slot) {
         if (slot.job.load(std::memory_order_relaxed) != job)
             return;
-        const int wants = slot.cores.wants.load(std::memory_order_relaxed),
+        const int wants = table.wants(number),
                   without = slot.cores.without.load(std::memory_order_relaxed);
         state.program.wanted += wants;
         state.program.without += without;

@@ -55,7 +55,7 @@ class Share {
     // Has nobody taken the core since?
     bool still_rests(Hold hold) const { return hold && board_->core_table().rests(hold); }
     // Does somebody, of whatever process, wait for a core? A hint.
-    bool others_want() const { return board_->core_table().wanting() > 0; }
+    bool others_want() const { return board_->core_table().somebody_wants(); }
     // Who rested, with this core, is about to compute: take().
     Hold go_on(Hold rested, int near);
     // Who rested, with this core, goes to sleep. What rests is given, but for those of its process

@@ -60,6 +60,7 @@ class SharedCores : public testing::Test {
         }
         Process(const Process &) = delete;
         Process &operator=(const Process &) = delete;
+        int wants() const { return board.core_table().wants(board.number_of(*slot)); }
     };
     int used() {
         int count = 0;
@@ -295,7 +296,7 @@ TEST_F(SharedCores, WhoWaitsIsWokenWhenItsProcessRests) {
     const Hold core = one.share.take(kNobody);
     Hold got;
     std::thread other([&] { got = one.share.take(kNobody); });
-    while (one.slot->cores.wants.load() == 0)
+    while (one.wants() == 0)
         std::this_thread::yield();
     one.share.give(core);
     other.join();
@@ -319,11 +320,11 @@ TEST_F(SharedCores, TheEndWakesThoseWhoWait) {
     Process one(board_, 1, 1);
     const Hold core = one.share.take(kNobody);
     std::thread other([&] { EXPECT_FALSE(one.share.take(kNobody)); });
-    while (one.slot->cores.wants.load() == 0)
+    while (one.wants() == 0)
         std::this_thread::yield();
     one.share.end();
     other.join();
-    EXPECT_EQ(one.slot->cores.wants.load(), 0);
+    EXPECT_EQ(one.wants(), 0);
     one.share.begin(board_, *one.slot);
     one.share.give({});
     one.share.give(core);
@@ -363,7 +364,7 @@ TEST_F(SharedCores, WhoWaitsGetsWhatItsSiblingRestsFrom) {
     EXPECT_FALSE(two.share.take(kNobody)); // it runs all the same
     Hold got;
     std::thread other([&] { got = one.share.take(kNobody); });
-    while (one.slot->cores.wants.load() == 0)
+    while (one.wants() == 0)
         std::this_thread::yield();
     one.share.rest(core);
     other.join();
@@ -567,7 +568,7 @@ TEST_F(SharedCores, WhoComputesIsNotRobbed) {
     while (!has)
         std::this_thread::yield();
     std::thread wants([&] { one.share.give(one.share.take(kNobody)); });
-    while (one.slot->cores.wants.load() == 0)
+    while (one.wants() == 0)
         std::this_thread::yield();
     wanted = true;
     computes.join();
@@ -665,8 +666,7 @@ TEST_F(SharedCores, WhatTheDeadHeldIsFree) {
         share.begin(board, *slot);
         share.take(kNobody);
         share.take(kNobody);
-        board.core_table().want(); // and is about to sleep
-        slot->cores.wants.fetch_add(1);
+        board.core_table().want(board.number_of(*slot)); // and is about to sleep
         if (write(said[1], "x", 1) != 1)
             _exit(1);
         for (;;)
@@ -740,7 +740,7 @@ TEST_F(SharedCores, StressNoCoreIsUsedTwice) {
     EXPECT_EQ(used(), 0);
     EXPECT_FALSE(board_.core_table().anybody_wants());
     for (auto &process : processes) {
-        EXPECT_EQ(process->slot->cores.wants.load(), 0);
+        EXPECT_EQ(process->wants(), 0);
         EXPECT_EQ(process->slot->cores.without.load(), 0);
     }
 }

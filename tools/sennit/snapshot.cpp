@@ -12,7 +12,7 @@
 namespace sennit::tool {
 namespace {
 
-MemberNow describe(int number, node::Slot &slot) {
+MemberNow describe(node::Board &board, int number, node::Slot &slot) {
     const auto get = [](const auto &word) { return word.load(std::memory_order_relaxed); };
     const node::CoreUse &use = slot.cores;
     MemberNow one;
@@ -27,7 +27,7 @@ MemberNow describe(int number, node::Slot &slot) {
     one.leftover = slot.member.leftover;
     one.shares_cores = use.counts.load(std::memory_order_acquire) != 0;
     one.waits = slot.bell.armed();
-    one.wants = get(use.wants);
+    one.wants = board.core_table().wants(number);
     one.without = get(use.without);
     one.used_ns = get(use.used_ns);
     one.borrowed_ns = get(use.borrowed_ns);
@@ -70,7 +70,7 @@ Snapshot look_at(node::Board &board) {
         const std::uint64_t job = slot.job.load(std::memory_order_relaxed);
         if (job == 0 || job == keeper_job)
             return;
-        MemberNow one = describe(number, slot);
+        MemberNow one = describe(board, number, slot);
         if (one.identity == 0)
             return;
         one.job = jobs.emplace(job, number).first->second;
