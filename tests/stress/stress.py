@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random task programs for a while, under settings that change from round to round.
+"""Processes on one board that are killed, then random task programs for a while, under settings that
+change from round to round.
 
     stress.py --build build/release --minutes 60 [--seed N] [--round SECONDS]
 
@@ -44,6 +45,18 @@ def draw(dice):
     return environment, arguments
 
 
+def kill_on_board(built, seed):
+    """2000 kills, and one at each instruction of a few thousand."""
+    board = built / "board-stress"
+    if not board.exists():
+        sys.exit(f"stress: no {board}: build it first")
+    command = [str(board), "--joins", "30000", "--steps", "1000000", "--kills", "2000", "--seed", str(seed)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=3600)
+    print(result.stdout, end="")
+    if result.returncode != 0:
+        sys.exit(f"stress: {result.stderr}\n  {' '.join(command)}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("minutes", type=float)
@@ -61,6 +74,7 @@ def main():
              if not name.startswith(("OMP_", "GOMP_", "KMP_", "SENNIT_"))}
     dice = random.Random(options.seed)
     end = time.monotonic() + 60 * options.minutes
+    kill_on_board(built, options.seed)
     programs = nodes = rounds = 0
     while time.monotonic() < end:
         binary = dice.choice(binaries)
