@@ -5,11 +5,17 @@
 #include "pool_targets.h"
 #include "top_table.h"
 
+#include "node/share.h"
+
+#include <cstdlib>
+#include <filesystem>
 #include <gtest/gtest.h>
+#include <string>
 
 namespace {
 
 using namespace sennit::tool;
+namespace node = sennit::node;
 
 TEST(CoreList, IsReadAndWritten) {
     for (const char *text : {"0", "0-3", "0,2", "0-2,4,6-9", "1023"})
@@ -112,6 +118,36 @@ TEST(Top, SaysWhoBorrowedAndLent) {
     EXPECT_DOUBLE_EQ(period.rates(now.members[2]).moves, 0);
 }
 
+// What a policy has learned, on a board of this test's own.
+TEST(Top, TellsTheSpeedUpThatWasMeasured) {
+    std::string folder = std::filesystem::temp_directory_path() / "sennit-top-XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    node::Board board;
+    node::Reason reason;
+    ASSERT_TRUE(board.open((folder + "/board").c_str(), reason)) << reason.text;
+    node::Member member;
+    for (int core = 0; core < 4; ++core)
+        member.cores.add(core);
+    node::Slot *const slot = board.join(7, member);
+    node::Share share;
+    share.begin(board, *slot);
+    EXPECT_EQ(look_at(board).members.at(0).speed_up, 0) << "nothing is measured";
+    node::Memory::Program &row = board.policy_memory().programs[0];
+    row.program = board.number_of(*slot);
+    row.taken = 1;
+    row.speed_count = 2;
+    row.speeds[0] = {1, 1, 100};
+    row.speeds[1] = {4, 1, 300};
+    const MemberNow now = look_at(board).members.at(0);
+    EXPECT_NEAR(now.speed_up, 3, 1e-6);
+    ASSERT_EQ(now.speeds.size(), 2U);
+    EXPECT_EQ(now.speeds[1].cores, 4);
+    share.end();
+    board.leave(*slot);
+    board.close();
+    std::filesystem::remove_all(folder);
+}
+
 TEST(Top, IsATable) {
     Period period;
     period.add({});
@@ -132,6 +168,8 @@ TEST(Top, IsATable) {
     EXPECT_EQ(lines.size(), 10U);
     for (const std::string &line : top_lines({"pool night", "night", "lend"}, other, 20))
         EXPECT_LE(line.size(), 20U);
+    EXPECT_TRUE(lines[5].ends_with(" SPEEDUP")) << lines[5];
+    EXPECT_TRUE(lines[6].ends_with("       -")) << lines[6];
     EXPECT_NE(top_json({"", "night\xff", "lend"}, other).find("\"owner\": 2"), std::string::npos);
 }
 

@@ -4,6 +4,7 @@
 #include "pool_board.h"
 
 #include "base/clock.h"
+#include "node/policy/curve.h"
 
 #include <algorithm>
 #include <cstring>
@@ -37,6 +38,21 @@ MemberNow describe(node::Board &board, int number, node::Slot &slot) {
     one.late = get(use.late);
     one.progress = get(use.progress);
     return one;
+}
+
+// What a policy has learned is of all processes of a program together.
+void tell_speeds(node::Board &board, Snapshot &snapshot) {
+    for (MemberNow &one : snapshot.members) {
+        const node::Memory::Program *const known =
+            node::find_program(board.policy_memory(), one.job);
+        if (!known || !one.shares_cores)
+            continue;
+        node::Memory::Program copy = *known; // which others may write just now
+        copy.speed_count = std::clamp(copy.speed_count, 0, node::Memory::kMostSpeeds);
+        const node::Curve curve(copy);
+        one.speeds.assign(curve.speeds().begin(), curve.speeds().end());
+        one.speed_up = curve.speed_up(snapshot.owned_by(one.job));
+    }
 }
 
 } // namespace
@@ -114,6 +130,7 @@ Snapshot look_at(node::Board &board) {
         if (owner)
             ++owner->lent;
     }
+    tell_speeds(board, snapshot);
     return snapshot;
 }
 

@@ -34,6 +34,9 @@ struct MemberNow {
     std::uint64_t kept = 0;  // how often it has not left a core in time for who wanted it back
     std::uint64_t late = 0;
     std::uint64_t progress = 0;
+    // Of its program, as the policy has measured it; none: not yet.
+    std::vector<node::Memory::Speed> speeds;
+    double speed_up = 0; // on the cores that the program owns, against one; 0: not known
 };
 
 struct CoreNow {

@@ -111,17 +111,19 @@ std::vector<std::string> top_lines(const BoardFacts &facts, const Period &period
         add_cores(lines, now);
     if (!now.members.empty())
         lines.push_back(fmt::format("{:<20} {:>4} {:>8} {:<6} {:>4} {:>4} {:>5} {:>7} {:>6} {:>8} "
-                                    "{:>6} {:>8} {:>8}",
+                                    "{:>6} {:>8} {:>8} {:>7}",
                                     "PROGRAM", "RANK", "PID", "STATE", "OWN", "USE", "WANT",
-                                    "WITHOUT", "CORES", "BORROWED", "LENT", "MOVES/S", "SPEED"));
+                                    "WITHOUT", "CORES", "BORROWED", "LENT", "MOVES/S", "SPEED",
+                                    "SPEEDUP"));
     for (const MemberNow &one : now.members) {
         const Rates rates = period.rates(one);
         lines.push_back(fmt::format(
-            "{:<20} {:>4} {:>8} {:<6} {:>4} {:>4} {:>5} {:>7} {:>6.2f} {:>8} {:>6} {:>8} {:>8}",
+            "{:<20} {:>4} {:>8} {:<6} {:>4} {:>4} {:>5} {:>7} {:>6.2f} {:>8} {:>6} {:>8} {:>8} "
+            "{:>7}",
             fmt::format("{}:{}", one.program.substr(0, 14), one.job),
             one.rank < 0 ? "-" : std::to_string(one.rank), one.pid, state_of(one), one.owns,
             one.uses, one.wants, one.without, rates.cores, percent(rates.borrowed),
-            percent(rates.lent), number(rates.moves), number(rates.speed)));
+            percent(rates.lent), number(rates.moves), number(rates.speed), number(one.speed_up)));
     }
     if (width > 0)
         for (std::string &line : lines)
@@ -142,6 +144,9 @@ std::string top_json(const BoardFacts &facts, const Period &period) {
                                    {"recalled", core.recalled}});
     for (const MemberNow &one : now.members) {
         const Rates rates = period.rates(one);
+        nlohmann::json speeds = nlohmann::json::array();
+        for (const node::Memory::Speed &measured : one.speeds)
+            speeds.push_back({{"cores", measured.cores}, {"speed", measured.speed}});
         result["processes"].push_back({{"slot", one.slot},
                                        {"program", one.program},
                                        {"job", one.job},
@@ -169,7 +174,9 @@ std::string top_json(const BoardFacts &facts, const Period &period) {
                                        {"borrowed_part", rates.borrowed},
                                        {"lent_part", rates.lent},
                                        {"moves_per_s", rates.moves},
-                                       {"speed", rates.speed}});
+                                       {"speed", rates.speed},
+                                       {"speed_up", one.speed_up},
+                                       {"measured", std::move(speeds)}});
     }
     // A program's name may be in any encoding.
     return result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -65,6 +65,10 @@ double Curve::log_speed(int cores) const {
     return y_of(from) + slope * (x - x_of(from));
 }
 
+double Curve::speed_up(int cores) const {
+    return has_slope() && cores > 0 ? std::exp(log_speed(cores) - log_speed(1)) : 0;
+}
+
 void Curve::put(int cores, double speed, std::uint32_t when) {
     auto *const begin = row_.speeds;
     if (row_.speed_count == Memory::kMostSpeeds) { // the one measured longest ago goes

@@ -20,6 +20,9 @@ class Curve {
     bool has_slope() const;
     double log_speed(int cores) const;
 
+    // Against one core; 0: not known, for nothing is of its slope.
+    double speed_up(int cores) const;
+
     // How far it is from what was measured with so many cores before, as a share of that; it is
     // new: 0. Twice in a row much faster, or slower: what was known is wrong, and forgotten (the
     // program does something else now).
