@@ -9,10 +9,11 @@
     cholesky          the application
     loops/            programs with static loops that are let go: under the stock runtime, under Sennit, and lent
 
+    regions           tests/programs/random_regions.c, of which loops are let go: several seeds, lent
     programs          those of tests/mpi, transformed
     untouched/        functions in which nothing is moved: the same code with the plug-in as without
 
-usage: pass_test.py remarks|run|cholesky|loops|programs|untouched MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
+usage: pass_test.py remarks|run|cholesky|loops|regions|programs|untouched MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
 """
 import glob
 import json
@@ -177,6 +178,20 @@ def test_loops():
                                    check=True)
 
 
+def test_regions():
+    """Loops whose iterations are lent, among all else that regions may have in them."""
+    path = os.path.join(SOURCE, "..", "programs", "random_regions.c")
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "program")
+        done = subprocess.run([SENNIT, "cc", "clang-19", "-std=gnu11", "-O2", "-fopenmp", "-fwrapv", "-Rpass=sennit", path, "-o",
+                               program], check=True, text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT)
+        assert done.stderr.count("may take over iterations") == 2, done.stderr
+        for seed in range(1, 7):
+            for threads in (2, 3):
+                subprocess.run([SENNIT, "run", "--threads", str(threads), "--split", "loops", program], timeout=LIMIT, check=True,
+                               env={**ENVIRONMENT, "SEED": str(seed), "REGIONS": "40", "OMP_CANCELLATION": "true"})
+
+
 # As in tests/mpi: the job ends with 7, and those that judge failures, or what is over at once.
 EXIT_CODES = {"abort_suspended": 7}
 NOT_UNDER_CHAOS = ("errors", "tool", "tool_callbacks", "processes", "abort_suspended", "million_tasks", "detached_funneled",
@@ -232,5 +247,5 @@ def test_untouched():
             assert "@MPI_" in body and body == transformed[name], f"{name}\n{body}\n{transformed[name]}"
 
 
-{"remarks": test_remarks, "run": test_run, "cholesky": test_cholesky, "loops": test_loops,
+{"remarks": test_remarks, "run": test_run, "cholesky": test_cholesky, "loops": test_loops, "regions": test_regions,
  "programs": test_programs, "untouched": test_untouched}[WHAT]()

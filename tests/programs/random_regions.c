@@ -80,6 +80,30 @@ static void static_loop(unsigned n, unsigned chunk) {
     }
 }
 
+/* Iterations that cannot tell who runs them: compiled with the plug-in they may be lent. */
+static long weight(long i) {
+    long sum = 0;
+    for (long k = 0; k < i % 64; ++k)
+        sum += k ^ i;
+    return sum;
+}
+
+static void plain_loop(unsigned n) {
+    long total = 0;
+#pragma omp barrier
+#pragma omp for schedule(static)
+    for (long i = 0; i < (long)n; i += 3)
+        g_cell[i] += weight(i) + 1;
+#pragma omp for schedule(static) reduction(+ : g_sum)
+    for (long i = (long)n - 1; i >= 0; --i)
+        g_sum += weight(i);
+    for (long i = 0; i < (long)n; ++i) {
+        CHECK(g_cell[i] == (i % 3 == 0 ? weight(i) + 1 : 0));
+        total += weight(i);
+    }
+    CHECK(g_sum == total);
+}
+
 static void other_loop(unsigned n, unsigned kind) {
     if (kind == 0) {
 #pragma omp for schedule(dynamic) nowait
@@ -309,7 +333,7 @@ static void construct(unsigned *state) {
     const unsigned n = 1 + next(state) % (kMost - 1);
     const unsigned more = next(state);
     begin();
-    switch (next(state) % 12) {
+    switch (next(state) % 13) {
     case 0:
         static_loop(n, 0);
         break;
@@ -346,6 +370,9 @@ static void construct(unsigned *state) {
     case 11:
         cancelled_loop(n);
         break;
+    case 12:
+        plain_loop(n);
+        break;
     }
 #pragma omp barrier
 }
@@ -353,7 +380,7 @@ static void construct(unsigned *state) {
 int main(void) {
     const int regions = getenv("REGIONS") ? atoi(getenv("REGIONS")) : kRegions;
     const int usual = omp_get_max_threads();
-    unsigned state = 12345;
+    unsigned state = getenv("SEED") ? (unsigned)atoi(getenv("SEED")) : 12345;
     omp_init_lock(&g_lock);
     omp_init_nest_lock(&g_nest_lock);
     omp_set_max_active_levels(2);
