@@ -27,6 +27,7 @@ class Runtime:
     compiler: str  # whose binaries run: gcc or clang
     library_folder: pathlib.Path | None = None  # in front of the loader's search; None = stock
     is_sennit: bool = False
+    is_before: bool = False  # another build of Sennit, which this one is compared with; no peer
 
     @property
     def label(self):
@@ -108,8 +109,11 @@ def clean_environment():
     return {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN_SETTINGS)}
 
 
-def runtimes(build, peers, crossed_folder):
-    """Every runtime that may be measured; the caller drops those that are absent."""
+def runtimes(build, peers, crossed_folder, before=None):
+    """Every runtime that may be measured; the caller drops those that are absent.
+
+    `before` is the lib/omp of another build of Sennit.
+    """
     sennit = build / "lib" / "omp"
     table = [
         Runtime("libgomp", "gcc"),
@@ -120,6 +124,8 @@ def runtimes(build, peers, crossed_folder):
     ]
     if crossed_folder:
         table.insert(1, Runtime("libomp", "gcc", crossed_folder))
+    if before:
+        table += [Runtime("Sennit before", compiler, before, True, True) for compiler in ("gcc", "clang")]
     return table
 
 

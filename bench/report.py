@@ -97,7 +97,8 @@ class Tables:
 
     def __init__(self, group, mode, runtimes, cells):
         self.group, self.mode, self.runtimes, self.cells = group, mode, runtimes, cells
-        self.doors = [runtime for runtime in runtimes if runtime.is_sennit]
+        self.doors = [runtime for runtime in runtimes if runtime.is_sennit and not runtime.is_before]
+        self.before = {runtime.compiler: runtime for runtime in runtimes if runtime.is_before}
         self.peers = [runtime for runtime in runtimes if not runtime.is_sennit]
         self.met = {}  # (compiler, scope): [met, judged]
 
@@ -140,6 +141,21 @@ class Tables:
             header += [f"{door.compiler} door", f"{door.compiler} binary, best of all"]
         return markdown([*header, "goal (own door)"], lines)
 
+    def changes(self):
+        """The table of ratios to the build before, '' when there is none."""
+        doors = [door for door in self.doors if door.compiler in self.before]
+        if not doors:
+            return ""
+        lines = []
+        for row in self.group.rows:
+            line = [row.name]
+            for door in doors:
+                earlier = self.before[door.compiler]
+                value = ratio(self.cell(row.name, door), {earlier.label: self.cell(row.name, earlier)})
+                line.append(value.text() if value else "–")
+            lines.append(line)
+        return markdown(["Sennit / Sennit before", *(door.compiler for door in doors)], lines)
+
     def complaints(self):
         for row in self.group.rows:
             for runtime in self.runtimes:
@@ -158,7 +174,7 @@ def render(title, facts, notes, groups, cells):
     for group, runtimes in groups:
         for mode in group.modes:
             tables = Tables(group, mode, runtimes, cells)
-            parts += [f"## {group.title}: {mode.title}", tables.values(), tables.ratios(),
+            parts += [f"## {group.title}: {mode.title}", tables.values(), tables.ratios(), tables.changes(),
                       "\n".join(tables.complaints())]
             goals += [[f"{group.title}: {mode.title}", compiler, scope, f"{met} of {judged}"]
                       for (compiler, scope), (met, judged) in tables.met.items()]

@@ -53,6 +53,8 @@ def parse_arguments():
                         help="threads of the second mode, on the same cores, unbound; 0 = leave it out (default: 8)")
     parser.add_argument("--neighbour", action="store_true",
                         help="beside another program: one busy process a core; also with one thread more than cores")
+    parser.add_argument("--before", type=pathlib.Path,
+                        help="lib/omp of another build of Sennit, measured in turns with this one; groups omp and suspend")
     parser.add_argument("--rows", help="only these rows, comma separated")
     parser.add_argument("--groups", default="omp,suspend,mpi",
                         help="of omp, suspend, mpi (default: all three); or node: more ranks than cores; or pass: the "
@@ -115,7 +117,7 @@ def make_groups(arguments, threads):
 def present_runtimes(arguments, crossed):
     """The runtimes at hand, their versions, and a note for each that is not."""
     present, facts, notes = [], [], []
-    for runtime in bench_cells.runtimes(arguments.build, arguments.peers, crossed):
+    for runtime in bench_cells.runtimes(arguments.build, arguments.peers, crossed, arguments.before):
         library = "libgomp.so.1" if runtime.compiler == "gcc" else "libomp.so.5"
         if runtime.library_folder and not (runtime.library_folder / library).exists():
             remedy = "build it" if runtime.is_sennit else "bench/get_peers.sh fetches it"
@@ -139,6 +141,8 @@ def present_runtimes(arguments, crossed):
 
 def group_runtimes(build, group, present, notes):
     """Those of the runtimes that can run a group; Sennit needs its MPI library for the MPI ones."""
+    if group.mpi:  # only this build's library for MPI is at hand
+        present = [runtime for runtime in present if not runtime.is_before]
     if not group.mpi or (build / "lib" / f"libsennit-{group.mpi}.so").exists():
         return present
     if any(runtime.is_sennit for runtime in present):

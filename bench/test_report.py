@@ -11,6 +11,7 @@ import report
 LIBGOMP = bench_cells.Runtime("libgomp", "gcc")
 LIBOMP = bench_cells.Runtime("libomp", "clang")
 SENNIT = bench_cells.Runtime("Sennit", "gcc", pathlib.Path("lib"), True)
+BEFORE = bench_cells.Runtime("Sennit before", "gcc", pathlib.Path("old"), True, True)
 MODE = bench_cells.Mode("mode", 2, True)
 
 
@@ -19,7 +20,7 @@ def tables(*rounds_of, rivals=("row",)):
     row = bench_cells.Row("row", "task", "", rivals, 0.6)
     group = bench_cells.Group("group", "program", (MODE,), (row,))
     measured = {("group", "mode", name, runtime): cell for runtime, name, cell in rounds_of}
-    return report.Tables(group, MODE, [LIBGOMP, SENNIT, LIBOMP], measured)
+    return report.Tables(group, MODE, [LIBGOMP, SENNIT, LIBOMP, BEFORE], measured)
 
 
 class Ratios(unittest.TestCase):
@@ -47,6 +48,12 @@ class Rendering(unittest.TestCase):
         line = subject.ratios().splitlines()[-1]
         self.assertIn("| 0.50 (0.50) | 2.50 (2.50) libomp (clang) |", line)
         self.assertEqual(subject.met, {("gcc", "own compiler"): [1, 1], ("gcc", "best of all"): [0, 1]})
+
+    def test_a_build_before_is_compared_and_no_peer(self):
+        subject = tables((LIBGOMP, "row", report.Cell([[10]])), (SENNIT, "row", report.Cell([[5]])),
+                         (BEFORE, "row", report.Cell([[4]])))
+        self.assertEqual(subject.changes().splitlines()[-1], "| row | 1.25 (1.25) |")
+        self.assertIn("| 0.50 (0.50) | 0.50 (0.50) libgomp (gcc) |", subject.ratios())
 
     def test_a_row_without_counterpart_is_compared_with_its_rivals(self):
         subject = tables((LIBGOMP, "other", report.Cell([[10]])), (SENNIT, "row", report.Cell([[5]])),
