@@ -128,11 +128,10 @@ class Planning {
     SmallPtrSet<const BasicBlock *, 16> planned_;
 };
 
-// "MPI_Recv of ghost"
-std::string title(const CallBase &call) {
-    const std::string name = name_of(
+std::string title_of(const CallBase &call) {
+    return title(
+        call.getCalledFunction()->getName(),
         call.getArgOperand(is_exchange(call) ? Exchange::kReceived : PointToPoint::kBuffer));
-    return call.getCalledFunction()->getName().str() + (name.empty() ? "" : " of " + name);
 }
 
 class Batching {
@@ -198,7 +197,7 @@ class Batching {
         if (!windows_.crosses(number) && planning_.has(operation))
             return;
         std::size_t others = 0;
-        std::string text = title(*operation.call) + " is waited for only before " +
+        std::string text = title_of(*operation.call) + " is waited for only before " +
                            windows_.frontier(number, others);
         if (others > 0)
             text += ", and at " + std::to_string(others) + " more";
@@ -211,7 +210,7 @@ class Batching {
     void missed(const CallBase &call, const Twine &reason) {
         if (says_missed_ && !planning_.refuses(call))
             remarks_.missed("NoWindow", call,
-                            title(call) + " is waited for where it stands: " + reason);
+                            title_of(call) + " is waited for where it stands: " + reason);
     }
 
     Function &function_;

@@ -7,6 +7,7 @@
 #include "llvm/IR/DebugLoc.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 
@@ -48,15 +49,23 @@ void Remarks::done(llvm::StringRef name, const llvm::CallBase &call, const llvm:
 void Remarks::missed(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text) {
     emit<llvm::OptimizationRemarkMissed>(emitter_, name, call, text);
 }
-void Remarks::note(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text) {
-    emit<llvm::OptimizationRemarkAnalysis>(emitter_, name, call, text);
+// Clang has one group for what passes warn of: -Wpass-failed.
+void Remarks::warn(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text) {
+    llvm::DiagnosticInfoOptimizationFailure warning(kPass, name, call.getDebugLoc(),
+                                                    call.getParent());
+    warning << text.str();
+    call.getContext().diagnose(warning);
 }
 
-// Globals have names; variables have those that the compiler has written down for a debugger.
+// Globals have names, "function.variable" if they are static in one; variables have those that the
+// compiler has written down for a debugger.
 std::string name_of(const llvm::Value *pointer) {
     const llvm::Value *object = llvm::getUnderlyingObject(pointer, /*MaxLookup=*/0);
-    if (llvm::isa<llvm::GlobalVariable>(object))
-        return llvm::demangle(object->getName());
+    if (const auto *global = llvm::dyn_cast<llvm::GlobalVariable>(object)) {
+        const auto [function, variable] = global->getName().split('.');
+        return llvm::demangle(variable.empty() || !global->hasLocalLinkage() ? global->getName()
+                                                                             : variable);
+    }
     const llvm::Function *function = nullptr;
     if (const auto *argument = llvm::dyn_cast<llvm::Argument>(object))
         function = argument->getParent();
@@ -71,6 +80,11 @@ std::string name_of(const llvm::Value *pointer) {
                 (record.isDbgAssign() && record.getAddress() == object)) // a variable in memory
                 return record.getVariable()->getName().str();
     return "";
+}
+
+std::string title(llvm::StringRef name, const llvm::Value *buffer) {
+    const std::string variable = name_of(buffer);
+    return name.str() + (variable.empty() ? "" : " of " + variable);
 }
 
 std::string described(const llvm::Instruction &instruction, bool names) {

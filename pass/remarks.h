@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of a call: -Rpass=sennit what was done, -Rpass-missed=sennit what prevents it,
-// -Rpass-analysis=sennit what a stock runtime would do.
+// What is said of a call: -Rpass=sennit what was done, -Rpass-missed=sennit what prevents it; and a
+// warning of what a stock runtime would do (-Wpass-failed).
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -15,7 +15,7 @@ class Remarks {
 
     void done(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text);
     void missed(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text);
-    void note(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text);
+    static void warn(llvm::StringRef name, const llvm::CallBase &call, const llvm::Twine &text);
 
   private:
     llvm::OptimizationRemarkEmitter &emitter_;
@@ -26,5 +26,7 @@ class Remarks {
 std::string described(const llvm::Instruction &instruction, bool names = false);
 // The variable that a pointer leads into. Empty: it is not known.
 std::string name_of(const llvm::Value *pointer);
+// "MPI_Recv of ghost"
+std::string title(llvm::StringRef name, const llvm::Value *buffer);
 
 } // namespace sennit::pass

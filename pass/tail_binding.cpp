@@ -142,7 +142,7 @@ class TailBinding {
     // What speaks against `instruction` while the message of `candidate` is under way.
     std::string crossing(const Candidate &candidate, const Instruction &instruction) {
         if (instruction.isVolatile() || instruction.isAtomic())
-            return "it is followed by " + described(instruction);
+            return "it is followed by " + described(instruction, true);
         if (const auto *load = dyn_cast<LoadInst>(&instruction))
             return access(candidate, *load, load->getPointerOperand(), false);
         if (const auto *store = dyn_cast<StoreInst>(&instruction))
@@ -152,17 +152,17 @@ class TailBinding {
         if (isa<ResumeInst>(instruction))
             return "it is followed by code for an exception";
         if (instruction.mayReadOrWriteMemory())
-            return "it is followed by " + described(instruction);
+            return "it is followed by " + described(instruction, true);
         return "";
     }
 
     std::string access(const Candidate &candidate, const Instruction &instruction,
                        const Value *pointer, bool writes) {
         if (candidate.status_place && in_status(candidate, pointer))
-            return "its status is used by " + described(instruction);
+            return "its status is used by " + described(instruction, true);
         for (const Candidate::Buffer &buffer : candidate.buffers)
             if ((writes || buffer.is_written) && !buffers_.apart(pointer, buffer.memory))
-                return "its buffer may be touched by " + described(instruction);
+                return "its buffer may be touched by " + described(instruction, true);
         return "";
     }
 
@@ -220,18 +220,19 @@ bool bind_tail_calls(Function &entry, AAResults &aliases, Remarks &remarks) {
     SmallVector<Candidate, 4> bound;
     for (const Candidate &candidate : candidates) {
         const std::string reason = binding.obstacle(candidate);
+        const std::string name = title(candidate.name, candidate.buffers[0].memory);
         if (candidate.receives)
-            remarks.note("StockHang", *candidate.call,
-                         "this receive inside a task can hang under a stock OpenMP runtime");
+            Remarks::warn(
+                "StockHang", *candidate.call,
+                Twine("this receive inside a task can hang under a stock OpenMP runtime") +
+                    (candidate.call->getDebugLoc() ? "" : " (-g shows where it is)"));
         if (reason.empty()) {
             bound.push_back(candidate);
             remarks.done("Bound", *candidate.call,
-                         Twine(candidate.name) +
-                             " is bound to its task, which ends without waiting for it");
+                         name + " is bound to its task, which ends without waiting for it");
             continue;
         }
-        remarks.missed("NotBound", *candidate.call,
-                       Twine(candidate.name) + " suspends its task: " + reason);
+        remarks.missed("NotBound", *candidate.call, name + " suspends its task: " + reason);
     }
     for (const Candidate &candidate : bound)
         bind(candidate);

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiler plug-in, through `sennit cc`: what it says of each call, and what its programs do.
 
-    accept/ refuse/   a line `// done: text`, `// missed: text` or `// note: text` behind a call is the remark that has
-                      to come, and no other may; both MPIs
+    accept/ refuse/   a line `// done: text`, `// missed: text` or `// warning: text` behind a call is the remark or
+                      warning that has to come, and no other may; both MPIs. Where no warning is expected they are
+                      turned off
     run/              programs: `// suspensions: N` under Sennit, on all ranks together; `// stock`: it
                       also runs under the stock runtime; the untransformed program suspends tasks
 
@@ -26,8 +27,9 @@ import tempfile
 
 WHAT, MPI, MPICC, MPICXX, MPIEXEC, SENNIT, PLUGIN, SOURCE = sys.argv[1:9]
 NAMES = sys.argv[9:]
-KINDS = {"-Rpass=sennit": "done", "-Rpass-missed=sennit": "missed", "-Rpass-analysis=sennit": "note"}
-YAML_KINDS = {"Passed": "done", "Missed": "missed", "Analysis": "note"}
+KINDS = {"-Rpass=sennit": "done", "-Rpass-missed=sennit": "missed", "-Wpass-failed=sennit": "warning"}
+NO_WARNINGS = "-Wno-pass-failed"
+YAML_KINDS = {"Passed": "done", "Missed": "missed", "Failure": "warning"}
 # clang is asked for by `sennit cc`; without it as here.
 ENVIRONMENT = {**os.environ, "MPICH_CC": "clang-19", "OMPI_CC": "clang-19", "MPICH_CXX": "clang++-19",
                "OMPI_CXX": "clang++-19", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -49,14 +51,15 @@ def compile_command(path, *options):
 def expected(path):
     with open(path, encoding="utf-8") as file:
         return sorted((number, kind, re.sub(r"line ([+-]\d+)", lambda n: f"line {number + int(n[1])}", text)) for number, line in enumerate(file, 1)
-                      for kind, text in re.findall(r"// (done|missed|note): (.*?)(?= // |$)", line.rstrip()))
+                      for kind, text in re.findall(r"// (done|missed|warning): (.*?)(?= // |$)", line.rstrip()))
 
 
 def remarks(path):
     """What is said, and what is recorded: the same."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    options = list(KINDS)[:3 if "// note: " in text else 2] + (["-g"] if "Compiled with -g" in text else [])
+    options = [*list(KINDS)[:2], "-Wno-error=pass-failed" if "// warning: " in text else NO_WARNINGS]
+    options += ["-g"] if "Compiled with -g" in text else []
     with tempfile.TemporaryDirectory() as folder:
         record = os.path.join(folder, "record")
         done = subprocess.run(compile_command(path, *options, "-foptimization-record-passes=^sennit$",
@@ -65,10 +68,10 @@ def remarks(path):
         assert done.returncode == 0, done.stderr
         with open(record, encoding="utf-8") as file:
             recorded = yaml_records(file.read())
-    said = re.findall(r"^(.*?):(\d+):\d+: remark: (.*) \[(-Rpass[\w-]*=sennit)\]$", done.stderr, re.MULTILINE)
+    said = re.findall(r"^(.*?):(\d+):\d+: (?:remark|warning): (.*) \[(-[RW]pass[\w-]*=sennit)\]$", done.stderr, re.MULTILINE)
     # A call that was inlined at several places has one remark for each.
     found = {(int(line), KINDS[option], text) for _, line, text, option in said}
-    kinds = [KINDS[option] for option in options if option in KINDS]
+    kinds = ["done", "missed"] + ["warning"] * (NO_WARNINGS not in options)
     assert found == {one for one in recorded if one[1] in kinds}, (found, recorded)
     return sorted(found)
 
@@ -99,7 +102,7 @@ class Built:
 
     def __init__(self, folder, path, plain=False):
         self.path = os.path.join(folder, "plain" if plain else "program")
-        command = compile_command(path, "-o", self.path) + ["-lm"]
+        command = compile_command(path, NO_WARNINGS, "-o", self.path) + ["-lm"]
         if plain:
             command = command[2:]
         done = subprocess.run(command, text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)

@@ -18,7 +18,7 @@ void unread_status(int from) {
 #pragma omp task depend(out : whole)
     {
         MPI_Status status;
-        MPI_Recv(whole, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, &status); // done: MPI_Recv is bound to its task, which ends without waiting for it
+        MPI_Recv(whole, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, &status); // done: MPI_Recv of whole is bound to its task, which ends without waiting for it
     }
 }
 
@@ -27,7 +27,7 @@ void work_before(int to) {
     {
         for (int i = 0; i < 64; ++i)
             whole[i] += i;
-        MPI_Ssend(whole, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // done: MPI_Ssend is bound to its task, which ends without waiting for it
+        MPI_Ssend(whole, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // done: MPI_Ssend of whole is bound to its task, which ends without waiting for it
     }
 }
 
@@ -52,8 +52,8 @@ void send_then_receive(int other) {
     static double in[8], out[8];
 #pragma omp task depend(in : out) depend(out : in)
     {
-        MPI_Send(out, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD); // done: MPI_Send is bound to its task, which ends without waiting for it
-        MPI_Recv(in, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is bound to its task, which ends without waiting for it
+        MPI_Send(out, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD); // done: MPI_Send of out is bound to its task, which ends without waiting for it
+        MPI_Recv(in, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of in is bound to its task, which ends without waiting for it
     }
 }
 

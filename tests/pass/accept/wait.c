@@ -23,7 +23,7 @@ void unread_status(int to) {
         MPI_Request request;
         MPI_Status status;
         MPI_Isend(whole, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD, &request);
-        MPI_Wait(&request, &status); // done: MPI_Wait is bound to its task, which ends without waiting for it
+        MPI_Wait(&request, &status); // done: MPI_Wait of whole is bound to its task, which ends without waiting for it
     }
 }
 
@@ -45,6 +45,6 @@ void many(int count) {
         MPI_Status statuses[count];
         for (int i = 0; i < count; ++i)
             MPI_Irecv(whole + i, 1, MPI_DOUBLE, i, 0, MPI_COMM_WORLD, &requests[i]);
-        MPI_Waitall(count, requests, statuses); // done: MPI_Waitall is bound to its task, which ends without waiting for it
+        MPI_Waitall(count, requests, statuses); // done: MPI_Waitall of whole is bound to its task, which ends without waiting for it
     }
 }

@@ -33,14 +33,14 @@ void own_buffer(int other) {
 #pragma omp task depend(out : ghost)
     {
         double mine[2] = {other, 1};
-        MPI_Sendrecv(mine, 2, MPI_DOUBLE, other, 0, ghost, 64, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Sendrecv suspends its task: its buffer is on the task's stack
+        MPI_Sendrecv(mine, 2, MPI_DOUBLE, other, 0, ghost, 64, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Sendrecv of ghost suspends its task: its buffer is on the task's stack
     }
 }
 
 void read_behind(int other, double *sum) {
 #pragma omp task depend(out : ghost)
     {
-        MPI_Sendrecv(out, 2, MPI_DOUBLE, other, 0, ghost, 64, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Sendrecv suspends its task: its buffer may be touched by a read (line +1)
+        MPI_Sendrecv(out, 2, MPI_DOUBLE, other, 0, ghost, 64, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Sendrecv of ghost suspends its task: its buffer may be touched by a read of ghost (line +1)
         *sum = ghost[0];
     }
 }

@@ -18,28 +18,28 @@ void status_read(int from, int *length) {
 #pragma omp task depend(out : whole)
     {
         MPI_Status status;
-        MPI_Recv(whole, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, &status); // missed: MPI_Recv suspends its task: its status is used by a read (line +1)
+        MPI_Recv(whole, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, &status); // missed: MPI_Recv of whole suspends its task: its status is used by a read (line +1)
         *length = status.MPI_TAG;
     }
 }
 
 void status_kept(int from) {
 #pragma omp task depend(out : whole)
-    MPI_Recv(whole, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, &kept); // missed: MPI_Recv suspends its task: its status is kept
+    MPI_Recv(whole, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, &kept); // missed: MPI_Recv of whole suspends its task: its status is kept
 }
 
 void any_source(int *source) {
 #pragma omp task depend(out : whole)
     {
         MPI_Status status;
-        MPI_Recv(whole, 64, MPI_DOUBLE, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &status); // missed: MPI_Recv suspends its task: its status is used by a read (line +1)
+        MPI_Recv(whole, 64, MPI_DOUBLE, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &status); // missed: MPI_Recv of whole suspends its task: its status is used by a read (line +1)
         *source = status.MPI_SOURCE;
     }
 }
 
 void error_used(int from, int *error) {
 #pragma omp task depend(out : whole)
-    *error = MPI_Recv(whole, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv suspends its task: its error code is used
+    *error = MPI_Recv(whole, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of whole suspends its task: its error code is used
 }
 
 void on_the_stack(int to) {
@@ -57,7 +57,7 @@ void private_copy(int to, double value) {
 
 void of_a_thread(int to) {
 #pragma omp task
-    MPI_Send(own, 8, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send suspends its task: its buffer belongs to a thread
+    MPI_Send(own, 8, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send of own suspends its task: its buffer belongs to a thread
 }
 
 void shown_before(int to) {
@@ -78,7 +78,7 @@ void absolute(int from, MPI_Datatype type) {
 void atomic_after(int from) {
 #pragma omp task depend(out : whole)
     {
-        MPI_Recv(whole, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv suspends its task: it is followed by an atomic operation (line +1)
+        MPI_Recv(whole, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of whole suspends its task: it is followed by an atomic operation (line +1)
         atomic_fetch_add(&arrived, 1);
     }
 }
@@ -86,7 +86,7 @@ void atomic_after(int from) {
 void volatile_after(int to) {
 #pragma omp task depend(in : whole)
     {
-        MPI_Send(whole, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send suspends its task: it is followed by a write (line +1)
+        MPI_Send(whole, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send of whole suspends its task: it is followed by a write of seen (line +1)
         seen = 1;
     }
 }
@@ -94,7 +94,7 @@ void volatile_after(int to) {
 void call_after(int to) {
 #pragma omp task depend(in : whole)
     {
-        MPI_Send(whole, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send suspends its task: it is followed by a call of touch (line +1)
+        MPI_Send(whole, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send of whole suspends its task: it is followed by a call of touch (line +1)
         touch();
     }
 }
@@ -102,7 +102,7 @@ void call_after(int to) {
 void longjmp_after(int to) {
 #pragma omp task depend(in : whole)
     {
-        MPI_Send(whole, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send suspends its task: it is followed by a call of longjmp (line +1)
+        MPI_Send(whole, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send of whole suspends its task: it is followed by a call of longjmp (line +1)
         longjmp(out_of_here, 1);
     }
 }
@@ -110,7 +110,7 @@ void longjmp_after(int to) {
 void buffer_read(int from, double *sum) {
 #pragma omp task depend(out : whole)
     {
-        MPI_Recv(whole, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv suspends its task: its buffer may be touched by a read (line +1)
+        MPI_Recv(whole, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of whole suspends its task: its buffer may be touched by a read of whole (line +1)
         *sum = whole[0];
     }
 }
@@ -128,8 +128,8 @@ void receive_then_send(int other) {
     static double in[8], out[8];
 #pragma omp task depend(in : out) depend(out : in)
     {
-        MPI_Recv(in, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv suspends its task: its arrival may be what allows a call of MPI_Send (line +1)
-        MPI_Send(out, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD); // done: MPI_Send is bound to its task, which ends without waiting for it
+        MPI_Recv(in, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of in suspends its task: its arrival may be what allows a call of MPI_Send (line +1)
+        MPI_Send(out, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD); // done: MPI_Send of out is bound to its task, which ends without waiting for it
     }
 }
 
@@ -137,8 +137,8 @@ void synchronous_then_receive(int other) {
     static double in[8], out[8];
 #pragma omp task depend(in : out) depend(out : in)
     {
-        MPI_Ssend(out, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD); // missed: MPI_Ssend suspends its task: a synchronous send is not crossed: it is followed by a call of MPI_Send (line +1)
-        MPI_Send(in, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD); // done: MPI_Send is bound to its task, which ends without waiting for it
+        MPI_Ssend(out, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD); // missed: MPI_Ssend of out suspends its task: a synchronous send is not crossed: it is followed by a call of MPI_Send (line +1)
+        MPI_Send(in, 8, MPI_DOUBLE, other, 2, MPI_COMM_WORLD); // done: MPI_Send of in is bound to its task, which ends without waiting for it
     }
 }
 
