@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "hold.h"
 #include "suite.h"
-
-#include <stdatomic.h>
-#include <sys/prctl.h>
-#include <time.h>
 
 static double g_rate[kernels]; /* flops per nanosecond */
 static bool g_emulated;
-static atomic_long g_late; /* ns, by which kernels ended too late */
 
 void set_rates(const struct options *options) {
     for (int kernel = 0; kernel < kernels; ++kernel)
@@ -39,25 +35,5 @@ double kernel_seconds(enum kernel kernel, int m, int n, int k) {
 }
 
 void hold(enum kernel kernel, int m, int n, int k) {
-    static _Thread_local bool exact;
-    if (!exact) { /* the kernel otherwise rounds sleeps up by 50 us */
-        prctl(PR_SET_TIMERSLACK, 1);
-        exact = true;
-    }
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    const long ns = end.tv_nsec + (long)(kernel_seconds(kernel, m, n, k) * 1e9);
-    end.tv_sec += ns / 1000000000;
-    end.tv_nsec = ns % 1000000000;
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) != 0)
-        ;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    atomic_fetch_add_explicit(&g_late,
-                              (now.tv_sec - end.tv_sec) * 1000000000 + now.tv_nsec - end.tv_nsec,
-                              memory_order_relaxed);
-}
-
-double late_seconds(void) {
-    return (double)atomic_load_explicit(&g_late, memory_order_relaxed) * 1e-9;
+    hold_since(hold_begin(), kernel_seconds(kernel, m, n, k));
 }

@@ -4,6 +4,7 @@
  * 6 the result is wrong; 7 MPI cannot be called from several threads; 8 the variant needs what is
  * not there.
  */
+#include "hold.h"
 #include "suite.h"
 
 #include <float.h>

@@ -162,9 +162,6 @@ bool emulated(void);
 double kernel_seconds(enum kernel kernel, int m, int n, int k);
 /* Keep the calling thread for that time without using its core. */
 void hold(enum kernel kernel, int m, int n, int k);
-/* By how much such kernels have ended too late so far, all together: the machine woke threads late.
- */
-double late_seconds(void);
 
 /* ---- the program ------------------------------------------------------------------------------
  */

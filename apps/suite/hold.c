@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hold.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+
+static atomic_long g_late; /* ns */
+
+struct timespec hold_begin(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now;
+}
+
+void hold_since(struct timespec begun, double seconds) {
+    static _Thread_local bool exact;
+    if (!exact) { /* the kernel otherwise rounds sleeps up by 50 us */
+        prctl(PR_SET_TIMERSLACK, 1);
+        exact = true;
+    }
+    const long ns = begun.tv_nsec + (long)(seconds * 1e9);
+    const struct timespec end = {begun.tv_sec + ns / 1000000000, ns % 1000000000};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) != 0)
+        ;
+    const struct timespec now = hold_begin();
+    atomic_fetch_add_explicit(&g_late,
+                              (now.tv_sec - end.tv_sec) * 1000000000 + now.tv_nsec - end.tv_nsec,
+                              memory_order_relaxed);
+}
+
+double late_seconds(void) {
+    return (double)atomic_load_explicit(&g_late, memory_order_relaxed) * 1e-9;
+}
