@@ -3,6 +3,7 @@
 #include "objects/set.h"
 
 #include "base/message.h"
+#include "base/option_rows.h"
 #include "objects/runtime.h"
 
 #include <algorithm>
@@ -31,6 +32,28 @@ int size_of(MPI_Comm comm) {
 // For objects that are ranges of memory.
 void free_memory(int, void *data, void *) {
     std::free(data);
+}
+
+// SENNIT_NODE_RANKS
+int said_ranks_of_node() {
+#define SENNIT_TEXT(...)
+#define SENNIT_NUMBER(field, variable, fallback, least, most, help)                                \
+    const char *const name = variable;                                                             \
+    constexpr long kFallback = fallback;                                                           \
+    constexpr long kLeast = least;                                                                 \
+    constexpr long kMost = most;
+#include "objects/options.def"
+#undef SENNIT_TEXT
+#undef SENNIT_NUMBER
+    const char *const text = std::getenv(name);
+    if (!text || !*text)
+        return kFallback;
+    char *end = nullptr;
+    const long number = std::strtol(text, &end, 10);
+    if (!*end && number >= kLeast && number <= kMost)
+        return static_cast<int>(number);
+    warn("%s='%s': use a number from %ld to %ld; going on without", name, text, kLeast, kMost);
+    return kFallback;
 }
 
 } // namespace
@@ -66,7 +89,11 @@ std::uint64_t Set::agree_on_number() const {
 }
 
 // Ranks are counted node by node, as strategies take it, or else each rank is taken for a node.
+// Collective, but for ranks that are told.
 void Set::find_nodes() {
+    ranks_of_node_ = said_ranks_of_node();
+    if (ranks_of_node_ > 0)
+        return;
     MPI_Comm node = MPI_COMM_NULL;
     MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
     const int size = size_of(node);
