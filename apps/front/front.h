@@ -5,27 +5,52 @@
 
 #include <stddef.h>
 
-enum front_loops { loops_serial, loops_parallel, loops_taskloop };
+enum front_loops {
+    loops_serial,
+    loops_taskloop, /* pieces of a loop are tasks: who has nothing to do takes some */
+    loops_parallel  /* `parallel for`: one domain after the other, all threads in each loop */
+};
+enum front_domains {
+    domains_tasks,  /* each domain is a task in each step */
+    domains_threads /* each thread has its own domains, as Charm++'s PEs have */
+};
 
 typedef struct {
     int side;  /* domains, in each direction */
     int cells; /* of a domain, in each direction */
     int steps;
-    int period;   /* steps between two calls of the balancer; 0: never */
-    double speed; /* cells in a step; at most 1, for a border travels one cell in a step */
+    int count_from; /* times and balance are of this step and those after it */
+    int period;     /* steps between two calls of the balancer; 0: never */
+    double speed;   /* cells in a step; at most 1, for a border travels one cell in a step */
     enum front_loops loops;
+    enum front_domains domains;
     const char *strategy; /* null: as SENNIT_BALANCE says */
+    double emulate_s;     /* what a cell outside of the band takes; 0: nothing is emulated */
+    double ratio;         /* emulated: a cell in the band takes so many times as long */
 } front_options;
 
 extern const char front_usage[];
 /* Null, or what is wrong. */
 const char *read_options(int argc, char **argv, front_options *options);
 
+/* What its cells have cost. */
+typedef struct {
+    double outside_s;
+    double band_s; /* in the loops over the band, on top of that */
+    long outside;  /* cells, of all steps */
+    long band;
+} front_cost;
+
 /* One range of memory, so that it can move as it is. */
 typedef struct {
     int cells;
-    int x, y; /* of its first cell, in the mesh */
-    int unused;
+    int x, y;       /* of its first cell, in the mesh */
+    int thread;     /* domains_threads: whose it is */
+    double spent_s; /* since the last call of the balancer */
+    double burnt;   /* cells, by now */
+    double slope; /* sum over cells of how far the front's slope is from 1, when it was measured */
+    long slopes;  /* how many */
+    front_cost cost;
     double arrival[]; /* (cells + 2)^2: with a halo; INFINITY: not known */
 } domain;
 

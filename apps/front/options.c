@@ -6,7 +6,9 @@
 
 const char front_usage[] =
     "usage: front [--side DOMAINS] [--cells CELLS] [--steps STEPS] [--speed CELLS]\n"
-    "             [--period STEPS] [--strategy NAME] [--loops serial|parallel|taskloop]\n";
+    "             [--period STEPS] [--strategy NAME] [--count-from STEP]\n"
+    "             [--loops taskloop|serial|parallel] [--domains tasks|threads]\n"
+    "             [--emulate NS] [--ratio TIMES]\n";
 
 static int number(const char *text, int least, int most, int *value) {
     char *end;
@@ -15,35 +17,70 @@ static int number(const char *text, int least, int most, int *value) {
     return *text && !*end && found >= least && found <= most;
 }
 
-const char *read_options(int argc, char **argv, front_options *options) {
-    static const char *const kLoops[] = {"serial", "parallel", "taskloop"};
-    *options = (front_options){8, 64, 0, 20, 0.9, loops_parallel, NULL};
-    for (int i = 1; i < argc; i += 2) {
-        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
-        int good = 0;
-        if (!strcmp(name, "--side"))
-            good = number(value, 1, 1024, &options->side);
-        else if (!strcmp(name, "--cells"))
-            good = number(value, 4, 4096, &options->cells);
-        else if (!strcmp(name, "--steps"))
-            good = number(value, 1, 10000000, &options->steps);
-        else if (!strcmp(name, "--period"))
-            good = number(value, 0, 10000000, &options->period);
-        else if (!strcmp(name, "--strategy"))
-            good = *(options->strategy = value) != 0;
-        else if (!strcmp(name, "--speed"))
-            good = (options->speed = atof(value)) > 0 && options->speed <= 1;
-        else if (!strcmp(name, "--loops"))
-            for (int k = 0; k < 3; ++k)
-                if (!strcmp(value, kLoops[k])) {
-                    options->loops = (enum front_loops)k;
-                    good = 1;
-                }
-        if (!good)
-            return "an option is unknown, or its value";
+static int real(const char *text, double most, double *value) {
+    char *end;
+    *value = strtod(text, &end);
+    return *text && !*end && *value > 0 && *value <= most;
+}
+
+/* Which of the words; -1: none. */
+static int word(const char *text, const char *const *words, int count) {
+    for (int i = 0; i < count; ++i)
+        if (!strcmp(text, words[i]))
+            return i;
+    return -1;
+}
+
+static int read_option(const char *name, const char *value, front_options *options) {
+    static const char *const kLoops[] = {"serial", "taskloop", "parallel"};
+    static const char *const kDomains[] = {"tasks", "threads"};
+    if (!strcmp(name, "--side"))
+        return number(value, 1, 1024, &options->side);
+    if (!strcmp(name, "--cells"))
+        return number(value, 4, 4096, &options->cells);
+    if (!strcmp(name, "--steps"))
+        return number(value, 1, 10000000, &options->steps);
+    if (!strcmp(name, "--count-from"))
+        return number(value, 0, 10000000, &options->count_from);
+    if (!strcmp(name, "--period"))
+        return number(value, 0, 10000000, &options->period);
+    if (!strcmp(name, "--strategy"))
+        return *(options->strategy = value) != 0;
+    if (!strcmp(name, "--speed"))
+        return real(value, 1, &options->speed);
+    if (!strcmp(name, "--ratio"))
+        return real(value, 1e6, &options->ratio) && options->ratio >= 1;
+    if (!strcmp(name, "--emulate")) {
+        const int good = real(value, 1e9, &options->emulate_s);
+        options->emulate_s *= 1e-9;
+        return good;
     }
+    if (!strcmp(name, "--loops")) {
+        const int found = word(value, kLoops, 3);
+        options->loops = (enum front_loops)found;
+        return found >= 0;
+    }
+    if (!strcmp(name, "--domains")) {
+        const int found = word(value, kDomains, 2);
+        options->domains = (enum front_domains)found;
+        return found >= 0;
+    }
+    return 0;
+}
+
+const char *read_options(int argc, char **argv, front_options *options) {
+    *options = (front_options){.side = 8,
+                               .cells = 64,
+                               .period = 20,
+                               .speed = 0.9,
+                               .loops = loops_taskloop,
+                               .domains = domains_tasks,
+                               .ratio = 27};
+    for (int i = 1; i < argc; i += 2)
+        if (!read_option(argv[i], i + 1 < argc ? argv[i + 1] : "", options))
+            return "an option is unknown, or its value";
     /* Until the front has passed the whole mesh. */
     if (options->steps == 0)
         options->steps = (int)(1.42 * options->side * options->cells / options->speed) + 16;
-    return NULL;
+    return options->count_from < options->steps ? NULL : "--count-from is behind the last step";
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """apps/front: every time of arrival is right, and the same bit by bit wherever the domains are, however
-many ranks and threads there are, under Sennit and under the stock runtime."""
+many ranks and threads there are and whatever they share, under Sennit and under the stock runtime."""
 import argparse
 import json
 import os
@@ -26,7 +26,11 @@ def run(command, environment=None):
     found = re.search(r"moved (\d+).*\narrived \d+ missed 0 worst \S+ checksum (\w+): right", done.stdout)
     if done.returncode or not found:
         sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-    return int(found[1]), found[2]
+    # What cells in the band cost is measured.
+    costs = re.search(r"in the band [\d.]+ ns, ratio ([\d.]+)", done.stdout)
+    if not costs or float(costs[1]) <= 1:
+        sys.exit(f"{' '.join(command)}: the band costs no more\n{done.stdout}")
+    return int(found[1]), found[2], done.stdout
 
 
 def sennit(ranks, threads, *options, environment=None):
@@ -34,20 +38,35 @@ def sennit(ranks, threads, *options, environment=None):
                 *options], environment)
 
 
-_, expected = sennit(1, 1, "--period", "0", "--loops", "serial")
+_, expected, _ = sennit(1, 1, "--period", "0", "--loops", "serial")
 for ranks, threads, options, moves in ((2, 2, ("--strategy", "greedy"), False),
                                        (2, 1, ("--strategy", "rotate", "--loops", "taskloop"), True),
                                        (3, 1, ("--strategy", "random"), True),
-                                       (2, 2, ("--strategy", "spread"), True)):
-    moved, checksum = sennit(ranks, threads, *options)
+                                       (2, 2, ("--strategy", "spread", "--domains", "threads"), True),
+                                       (1, 3, ("--loops", "parallel"), False)):
+    moved, checksum, _ = sennit(ranks, threads, *options)
     if checksum != expected or (moves and not moved):
         sys.exit(f"{ranks} ranks, {threads} threads, {options}: {moved} moved, {checksum}, not {expected}")
-moved, checksum = sennit(2, 1, environment={"SENNIT_BALANCE": "rotate"})
+moved, checksum, _ = sennit(2, 1, environment={"SENNIT_BALANCE": "rotate"})
 if not moved or checksum != expected:
     sys.exit(f"SENNIT_BALANCE=rotate: {moved} moved, {checksum}, not {expected}")
-moved, checksum = run([args.mpiexec, "-n", "2", args.program, *MESH, "--strategy", "rotate"], STOCK)
+moved, checksum, _ = run([args.mpiexec, "-n", "2", args.program, *MESH, "--strategy", "rotate"], STOCK)
 if not moved or checksum != expected:
     sys.exit(f"stock runtime: {moved} moved, {checksum}, not {expected}")
+
+
+def check_sharing():
+    """Threads that have no domain take pieces of others' loops. Emulated work, so that it does not depend on how many
+    processors there are, or how busy."""
+    one = ["--side", "1", "--cells", "32", "--steps", "20", "--period", "0", "--emulate", "3000", "--ratio", "100",
+           "--domains", "threads"]
+    found = {loops: float(re.search(r"thread_lambda (\S+)", sennit(1, 4, *one, "--loops", loops)[2])[1])
+             for loops in ("serial", "taskloop")}
+    if abs(found["serial"] - 3) > 1e-3 or found["taskloop"] > 1.5:
+        sys.exit(f"taskloops do not share: imbalance {found}")
+
+
+check_sharing()
 
 
 def check_report():
