@@ -349,5 +349,92 @@ TEST(Interleavings, MpiIsNotAskedAfterItsEnd) {
     expect_right_and_wrong(Answers{}, 2, answers_step);
 }
 
+// ---- the inbox of tickets: Tickets::file, take_token, take_new (mpi/engine/tickets.h) ---------
+
+// Threads 0 and 1 file a ticket each, twice: its memory is used again as soon as it is over, and
+// the other thread may still have its address for the one below its own. 2 and 3 test.
+struct Inbox {
+    int pc[4] = {};
+    int top = 0;              // inbox_: the number of a ticket, 0: none
+    int next[3] = {};         // of each ticket
+    bool filed[3] = {};       // and not over
+    int rounds[2] = {};       // that each of those who file has begun
+    bool token = false;       // token_
+    int list = 0, ticket = 0; // of who has the token
+    auto operator<=>(const Inbox &) const = default;
+};
+
+Outcome file_step(Inbox &s, int thread) {
+    int &pc = s.pc[thread];
+    const int mine = thread + 1;
+    switch (pc) {
+    case 0:
+        s.filed[mine] = true;
+        s.next[mine] = s.top;
+        pc = 1;
+        return Outcome::ran;
+    case 1: // the exchange, which also fails if the top is not what was read
+        if (s.top == s.next[mine]) {
+            s.top = mine;
+            pc = 2;
+        } else {
+            s.next[mine] = s.top;
+        }
+        return Outcome::ran;
+    case 2: // suspended
+        if (s.filed[mine])
+            return Outcome::waits;
+        pc = ++s.rounds[thread] < 2 ? 0 : 3;
+        return Outcome::ran;
+    default:
+        return Outcome::ended;
+    }
+}
+
+Outcome inbox_step(Inbox &s, int thread, std::string &broken, bool right) {
+    if (thread < 2)
+        return file_step(s, thread);
+    int &pc = s.pc[thread];
+    switch (pc) {
+    case 0:
+        if (s.pc[0] == 3 && s.pc[1] == 3)
+            return Outcome::ended;
+        if (s.token || s.top == 0)
+            return Outcome::waits;
+        s.token = true;
+        pc = 1;
+        return Outcome::ran;
+    case 1: // take_new: all at once; the wrong one looks, and then empties the inbox
+        s.list = s.top;
+        if (right)
+            s.top = 0;
+        pc = right ? 3 : 2;
+        return Outcome::ran;
+    case 2:
+        s.top = 0;
+        pc = 3;
+        return Outcome::ran;
+    case 3:
+        s.ticket = s.list;
+        if (s.ticket != 0 && !s.filed[s.ticket])
+            broken = "a ticket is tested that is over";
+        s.list = s.next[s.ticket];
+        pc = s.ticket != 0 ? 4 : 5;
+        return Outcome::ran;
+    case 4: // over: from now on it is its owner's again
+        s.filed[s.ticket] = false;
+        pc = 3;
+        return Outcome::ran;
+    default:
+        s.token = false;
+        pc = 0;
+        return Outcome::ran;
+    }
+}
+
+TEST(Interleavings, EveryTicketIsTestedOnce) {
+    expect_right_and_wrong(Inbox{}, 4, inbox_step);
+}
+
 } // namespace
 } // namespace sennit::model
