@@ -6,69 +6,21 @@
  *
  * What is different (docs/user/dlb.md has more): threads stay, cores move. So a program need not
  * change its number of threads: what it lends, others use at once; what it wants back, it waits for
- * in DLB_Reclaim. Calls that name cores or a number of cores mean: some cores. Masks are cpu_set_t.
+ * in DLB_Reclaim. Calls that ask for cores by number or mask mean: some cores. Masks are cpu_set_t.
  */
 #ifndef SENNIT_DLB_H
 #define SENNIT_DLB_H
 
+#include "dlb_drom.h"
+#include "dlb_errors.h"
+#include "dlb_types.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum DLBErrorCodes {
-    DLB_NOUPDT = 2, /* nothing to do */
-    DLB_NOTED = 1,
-    DLB_SUCCESS = 0,
-    DLB_ERR_UNKNOWN = -1,
-    DLB_ERR_NOINIT = -2,
-    DLB_ERR_INIT = -3, /* twice */
-    DLB_ERR_DISBLD = -4,
-    DLB_ERR_NOSHMEM = -5, /* in no pool */
-    DLB_ERR_NOPROC = -6,
-    DLB_ERR_PDIRTY = -7,
-    DLB_ERR_PERM = -8,
-    DLB_ERR_TIMEOUT = -9,
-    DLB_ERR_NOCBK = -10,
-    DLB_ERR_NOENT = -11,
-    DLB_ERR_NOCOMP = -12,
-    DLB_ERR_REQST = -13,
-    DLB_ERR_NOMEM = -14,
-    DLB_ERR_NOPOL = -15, /* Sennit has nothing like it */
-    DLB_ERR_NOTALP = -16
-};
-
-typedef void *dlb_cpu_set_t; /* points to a cpu_set_t, as the next one does */
-typedef const void *const_dlb_cpu_set_t;
-
-typedef enum dlb_drom_flags_e {
-    DLB_DROM_FLAGS_NONE = 0,
-    DLB_STEAL_CPUS = 1 << 0, /* also from processes that would keep none */
-    DLB_RETURN_STOLEN = 1 << 1,
-    DLB_SYNC_QUERY = 1 << 2 /* no difference: moves take effect without being asked for */
-} dlb_drom_flags_t;
-
-typedef enum dlb_printshmem_flags_e {
-    DLB_COLOR_AUTO = 1,
-    DLB_COLOR_ALWAYS = 2
-} dlb_printshmem_flags_t;
-
-typedef enum dlb_callbacks_e {
-    dlb_callback_set_num_threads = 1,
-    dlb_callback_set_active_mask = 2,
-    dlb_callback_set_process_mask = 3,
-    dlb_callback_add_active_mask = 4,
-    dlb_callback_add_process_mask = 5,
-    dlb_callback_enable_cpu = 6,
-    dlb_callback_disable_cpu = 7
-} dlb_callbacks_t;
-typedef void (*dlb_callback_t)(void); /* any of the following */
-typedef void (*dlb_callback_set_num_threads_t)(int threads, void *argument);
-typedef void (*dlb_callback_set_active_mask_t)(const_dlb_cpu_set_t mask, void *argument);
-typedef void (*dlb_callback_set_process_mask_t)(const_dlb_cpu_set_t mask, void *argument);
-typedef void (*dlb_callback_add_active_mask_t)(const_dlb_cpu_set_t mask, void *argument);
-typedef void (*dlb_callback_add_process_mask_t)(const_dlb_cpu_set_t mask, void *argument);
-typedef void (*dlb_callback_enable_cpu_t)(int core, void *argument);
-typedef void (*dlb_callback_disable_cpu_t)(int core, void *argument);
 
 /* A process takes part by itself if it was started in a pool (sennit run --pool). So `cores`,
  * `mask` and `arguments` are not used. */
@@ -90,6 +42,8 @@ int DLB_CallbackGet(dlb_callbacks_t which, dlb_callback_t *callback, void **argu
 /* The calling thread waits for something: until it reclaims, its core is the others'. */
 int DLB_Lend(void);
 int DLB_LendCpu(int core);
+/* The caller goes on. Threads of its process that are idle lend their cores at once, so many at
+ * most, or those of the mask. DLB_NOUPDT: none is idle on a core that it still has. */
 int DLB_LendCpus(int count);
 int DLB_LendCpuMask(const_dlb_cpu_set_t mask);
 /* It goes on: it has a core on return, or DLB_NOUPDT says that it had lent none. */
@@ -123,6 +77,13 @@ int DLB_UnsetMaxParallelism(void);
 int DLB_Barrier(void);
 int DLB_BarrierAttach(void);
 int DLB_BarrierDetach(void);
+dlb_barrier_t *DLB_BarrierNamedRegister(const char *name, dlb_barrier_flags_t flags); /* null */
+dlb_barrier_t *DLB_BarrierNamedGet(const char *name, dlb_barrier_flags_t flags);      /* null */
+int DLB_BarrierNamed(dlb_barrier_t *barrier);
+int DLB_BarrierNamedAttach(dlb_barrier_t *barrier);
+int DLB_BarrierNamedDetach(dlb_barrier_t *barrier);
+int DLB_SetObserverRole(bool observes);
+int DLB_GetGPUAffinity(char *text, size_t size, bool full_uuid);
 int DLB_SetVariable(const char *variable, const char *value);
 int DLB_GetVariable(const char *variable, char *value);
 int DLB_PrintVariables(int extended);
@@ -133,25 +94,6 @@ int DLB_PrintShmem(int columns, dlb_printshmem_flags_t flags);
 int DLB_PollDROM(int *count, dlb_cpu_set_t mask);
 /* The same, and calls the callbacks. */
 int DLB_PollDROM_Update(void);
-
-/* For another process, such as a resource manager: look at the pool of SENNIT_POOL. */
-int DLB_DROM_Attach(void);
-int DLB_DROM_Detach(void);
-int DLB_DROM_GetNumCpus(int *count);
-/* Those that share cores; as many as fit. */
-int DLB_DROM_GetPidList(int *pids, int *count, int most);
-/* The cores that it owns. Process 0 is the caller. */
-int DLB_DROM_GetProcessMask(int pid, dlb_cpu_set_t mask, dlb_drom_flags_t flags);
-/* It owns these cores from now on, and no others. Cores of others need DLB_STEAL_CPUS. It holds
- * until a program joins or leaves the pool. */
-int DLB_DROM_SetProcessMask(int pid, const_dlb_cpu_set_t mask, dlb_drom_flags_t flags);
-/* Around a process that is about to start: it takes part by its environment, and gets its share
- * when it does. DLB_ERR_PERM: the mask has cores that are not the pool's. Afterwards, what is left
- * of it is cleared away. */
-int DLB_DROM_PreInit(int pid, const_dlb_cpu_set_t mask, dlb_drom_flags_t flags,
-                     char ***environment);
-int DLB_DROM_PostFinalize(int pid, dlb_drom_flags_t flags);
-int DLB_DROM_RecoverStolenCpus(int pid);
 
 #ifdef __cplusplus
 }

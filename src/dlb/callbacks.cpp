@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 
+#include <cstddef>
 #include <pthread.h>
 
 namespace {
@@ -12,7 +13,7 @@ struct Callback {
     dlb_callback_t function;
     void *argument;
 };
-constexpr int kLast = dlb_callback_disable_cpu;
+constexpr int kLast = dlb_callback_disable_cpu_set;
 pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
 Callback g_callbacks[kLast + 1];
 
@@ -87,6 +88,27 @@ SENNIT_EXPORT int DLB_BarrierAttach() {
     return DLB_ERR_NOCOMP;
 }
 SENNIT_EXPORT int DLB_BarrierDetach() {
+    return DLB_ERR_NOCOMP;
+}
+SENNIT_EXPORT dlb_barrier_t *DLB_BarrierNamedRegister(const char *, dlb_barrier_flags_t) {
+    return nullptr;
+}
+SENNIT_EXPORT dlb_barrier_t *DLB_BarrierNamedGet(const char *, dlb_barrier_flags_t) {
+    return nullptr;
+}
+SENNIT_EXPORT int DLB_BarrierNamed(dlb_barrier_t *) {
+    return DLB_ERR_NOCOMP;
+}
+SENNIT_EXPORT int DLB_BarrierNamedAttach(dlb_barrier_t *) {
+    return DLB_ERR_NOCOMP;
+}
+SENNIT_EXPORT int DLB_BarrierNamedDetach(dlb_barrier_t *) {
+    return DLB_ERR_NOCOMP;
+}
+SENNIT_EXPORT int DLB_SetObserverRole(bool) {
+    return DLB_NOUPDT;
+}
+SENNIT_EXPORT int DLB_GetGPUAffinity(char *, std::size_t, bool) {
     return DLB_ERR_NOCOMP;
 }
 SENNIT_EXPORT int DLB_SetVariable(const char *, const char *) {

@@ -4,6 +4,7 @@
 #include "dlb/callbacks.h"
 
 #include "base/compiler.h"
+#include "base/number_list.h"
 #include "node/look.h"
 #include "node/pool.h"
 
@@ -142,6 +143,30 @@ int reclaim() {
     return result;
 }
 
+// Of threads of this process that are idle, and stay awake on their cores for a moment: the cores
+// that `takes` names.
+template <class Takes>
+int lend_idle(Takes takes) {
+    if (!g_initialized.load(std::memory_order_relaxed))
+        return DLB_ERR_NOINIT;
+    if (!g_enabled.load(std::memory_order_relaxed))
+        return DLB_ERR_DISBLD;
+    const Guard guard;
+    const int slot = find_slot(0);
+    CoreTable &table = g_board.core_table();
+    int lent = 0;
+    for (int core = 0; slot != kNobody && core < table.end(); ++core) {
+        const CoreState now = table.state(core);
+        if (now.user != slot || !now.rests || !takes(core, lent) ||
+            !table.give({core, now.use}, slot))
+            continue;
+        ++lent;
+        if (table.anybody_wants())
+            tell_of_free_core(g_board, policy_on(g_board), core);
+    }
+    return lent > 0 ? DLB_SUCCESS : DLB_NOUPDT;
+}
+
 // What happens without being asked for.
 int by_itself() {
     if (!g_initialized.load(std::memory_order_relaxed))
@@ -227,6 +252,8 @@ SENNIT_EXPORT const char *DLB_Strerror(int error) {
         "the pool has no room for another process",
         "Sennit has nothing like it",
         "Sennit does not measure that",
+        "there is no LeWI",
+        "there is nothing to manage",
     };
     const int index = DLB_NOUPDT - error;
     return index >= 0 && index < static_cast<int>(std::size(texts)) ? texts[index]
@@ -239,11 +266,11 @@ SENNIT_EXPORT int DLB_Lend() {
 SENNIT_EXPORT int DLB_LendCpu(int) {
     return lend();
 }
-SENNIT_EXPORT int DLB_LendCpus(int) {
-    return lend();
+SENNIT_EXPORT int DLB_LendCpus(int count) {
+    return lend_idle([=](int, int lent) { return lent < count; });
 }
-SENNIT_EXPORT int DLB_LendCpuMask(const_dlb_cpu_set_t) {
-    return lend();
+SENNIT_EXPORT int DLB_LendCpuMask(const_dlb_cpu_set_t mask) {
+    return lend_idle([=](int core, int) { return mask && has_core(mask, core); });
 }
 SENNIT_EXPORT int DLB_Reclaim() {
     return reclaim();
@@ -405,6 +432,16 @@ SENNIT_EXPORT int DLB_DROM_SetProcessMask(int pid, const_dlb_cpu_set_t mask,
     }
     keep_division();
     return DLB_SUCCESS;
+}
+
+SENNIT_EXPORT int DLB_DROM_SetProcessMaskStr(int pid, const char *list, dlb_drom_flags_t flags) {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    if (list)
+        sennit::each_of_list(list, CPU_SETSIZE, [&](int core) { CPU_SET(core, &mask); });
+    if (CPU_COUNT(&mask) == 0)
+        return DLB_ERR_PERM;
+    return DLB_DROM_SetProcessMask(pid, &mask, flags);
 }
 
 SENNIT_EXPORT int DLB_DROM_PreInit(int, const_dlb_cpu_set_t mask, dlb_drom_flags_t, char ***) {

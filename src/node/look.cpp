@@ -110,6 +110,20 @@ const Policy &policy_on(Board &board) {
     return policy ? *policy : *policy_of("lend");
 }
 
+void tell_of_free_core(Board &board, const Policy &policy, int core) {
+    int slot = kNobody;
+    {
+        const Look look(board);
+        if (core >= look->cores_count || look->cores[core].user != kNobody)
+            return;
+        const int receiver = policy.receiver(look->view(), core);
+        if (receiver != kNobody)
+            slot = look->slots[receiver];
+    }
+    if (slot != kNobody)
+        board.slot(slot).cores.bell.ring();
+}
+
 void divide_cores(Board &board) {
     CoreTable &table = board.core_table();
     static std::array<int, kMostCores> owners; // of who looks

@@ -46,6 +46,9 @@ class Look {
 
 const Policy &policy_on(Board &board);
 
+// The core is free: tell one who wants it.
+void tell_of_free_core(Board &board, const Policy &policy, int core);
+
 // Divide the cores among those who take part, anew: somebody joined, left or died.
 void divide_cores(Board &board);
 // Every kRethinkNs, one process at a time: the policy thinks about what was measured.

@@ -223,19 +223,8 @@ void Share::give_what_rests(int keep, Hold first) {
         resting(core, give);
 }
 
-// The core is free: tell one who wants it.
 void Share::pass_on(int core) {
-    int slot = kNobody;
-    {
-        const Look look(*board_);
-        if (core >= look->cores_count || look->cores[core].user != kNobody)
-            return;
-        const int receiver = policy_->receiver(look->view(), core);
-        if (receiver != kNobody)
-            slot = look->slots[receiver];
-    }
-    if (slot != kNobody)
-        board_->slot(slot).cores.bell.ring();
+    tell_of_free_core(*board_, *policy_, core);
 }
 
 void Share::recall() {

@@ -19,6 +19,7 @@ from harness import eventually
 
 SENNIT, MEMBER, *PROGRAMS = sys.argv[1:]
 DLB_PROGRAMS = [one for one in PROGRAMS if "dlb_calls" in one]
+DLB_FORTRAN = [one for one in PROGRAMS if "dlb_fortran" in one]
 WORKERS = [one for one in PROGRAMS if "pool_works" in one]
 POOL_PROGRAMS = [one for one in PROGRAMS if "pool_calls" in one]
 CORES = sorted(os.sched_getaffinity(0))
@@ -608,6 +609,24 @@ def test_programs_written_for_dlb_run():
             assert results["disabled"] == -4 and results["nothing"] == 2, results
 
 
+def test_fortran_programs_written_for_dlb_run():
+    for program in DLB_FORTRAN:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            results, _ = dlb(pools, program)
+            assert results == {"early": -2, "init": 0, "again": -3, "idle": 2, "poll": 2, "finalize": 0}, results
+
+
+def test_idle_threads_lend_their_cores_when_dlb_is_asked():
+    for program in DLB_PROGRAMS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            said = pools.well("exec", "--pool", "night", program, "idle").splitlines()
+            results = {line.split(":")[0]: int(line.split()[1]) for line in said}
+            assert results["none"] == results["mine"] == 2, said
+            assert results["lent"] == (0 if len(CORES) > 1 else 2), said
+
+
 def test_callbacks_written_for_dlb_are_called():
     for program in DLB_PROGRAMS:
         with Pools() as pools:
@@ -641,6 +660,8 @@ def test_schedulers_written_for_dlb_move_cores():
                 results, said = dlb(pools, program, "list")
                 assert results["attach"] == results["detach"] == results["list"] == 0, results
                 assert results["preinit"] == 0 and results["gone"] == -6, results
+                assert results["region"] == results["usage"] == -16 and results["listed"] == -1, results
+                assert results["statistics"] == results["statistics end"] == 0, results
                 assert said == [f"of {len(CORES)} cores {first.pid} {second.pid}"], said
                 before = owners(pools.top("night"))
                 _, said = dlb(pools, program, "mask", first.pid)
@@ -649,7 +670,8 @@ def test_schedulers_written_for_dlb_move_cores():
                 taken = CORES[before.index(second.pid)] if second.pid in before else None
                 assert dlb(pools, program, "mask", 1)[0]["mask"] == -6
                 if taken is not None:
-                    assert dlb(pools, program, "set", first.pid, taken)[0]["set"] == -8
+                    refused, _ = dlb(pools, program, "set", first.pid, taken)
+                    assert refused["set"] == refused["no list"] == -8
                     assert dlb(pools, program, "set", first.pid, taken, "steal")[0]["set"] == 0
                     assert dlb(pools, program, "mask", first.pid)[1] == [f"owns {taken}"]
 

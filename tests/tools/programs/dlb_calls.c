@@ -2,9 +2,12 @@
  *
  * A program that was written for DLB: what its calls return, one line each.
  *
- * Usage: dlb_calls lewi | callbacks | list | mask PID | set PID CORE [steal] */
+ * Usage: dlb_calls lewi | idle | callbacks | list | mask PID | set PID CORE [steal] */
 #define _GNU_SOURCE
 #include <dlb.h>
+#include <dlb_drom.h>
+#include <dlb_stats.h>
+#include <dlb_talp.h>
 
 #include <sched.h>
 #include <stdio.h>
@@ -69,6 +72,23 @@ static void lewi(void) {
     printf("threads %d\n", sum > 0);
 }
 
+/* Threads that have nothing to do lend their cores when they are told to; the caller goes on. */
+static void idle(void) {
+    cpu_set_t none;
+    CPU_ZERO(&none);
+    say("init", DLB_Init(0, NULL, NULL));
+    int lent = DLB_NOUPDT;
+    for (int region = 0; region < 10000 && lent == DLB_NOUPDT; ++region) {
+#pragma omp parallel num_threads(2)
+        __asm__ volatile("");
+        lent = DLB_LendCpus(DLB_MAX_CPUS);
+    }
+    say("lent", lent);
+    say("none", DLB_LendCpuMask(&none));
+    say("mine", DLB_Reclaim());
+    say("finalize", DLB_Finalize());
+}
+
 static void list(void) {
     int pids[64], count = 0, cores = 0;
     say("list", DLB_DROM_GetPidList(pids, &count, 64));
@@ -77,6 +97,11 @@ static void list(void) {
     for (int i = 0; i < count; ++i)
         printf(" %d", pids[i]);
     printf("\n");
+    say("region", DLB_MonitoringRegionStart(DLB_MonitoringRegionRegister("all")));
+    say("statistics", DLB_Stats_Init());
+    say("listed", DLB_Stats_GetPidList(pids, &count, 1) - count);
+    say("usage", DLB_Stats_GetCpuUsage(pids[0], NULL));
+    say("statistics end", DLB_Stats_Finalize());
 }
 
 static void mask(int pid) {
@@ -95,6 +120,10 @@ int main(int count, char **arguments) {
         lewi();
         return 0;
     }
+    if (strcmp(arguments[1], "idle") == 0) {
+        idle();
+        return 0;
+    }
     if (strcmp(arguments[1], "callbacks") == 0) {
         callbacks();
         return 0;
@@ -108,6 +137,7 @@ int main(int count, char **arguments) {
         cpu_set_t set;
         CPU_ZERO(&set);
         CPU_SET(atoi(arguments[3]), &set);
+        say("no list", DLB_DROM_SetProcessMaskStr(atoi(arguments[2]), "none", DLB_DROM_FLAGS_NONE));
         say("set", DLB_DROM_SetProcessMask(atoi(arguments[2]), &set,
                                            count > 4 ? DLB_STEAL_CPUS : DLB_DROM_FLAGS_NONE));
     }
