@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulation's insides, for the files that they are in: creation.cpp makes tasks and finds
 // their dependences, threads.cpp has queues and those who take from them, messages.cpp what goes
-// between ranks, simulation.cpp the loop around. One event at a time, in the order of simulated
+// between ranks, engine.cpp the loop around. One event at a time, in the order of simulated
 // time; among equals, of their making.
 #pragma once
 

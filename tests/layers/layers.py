@@ -55,12 +55,12 @@ def files_of(root):
 
 
 def includes_of(root, beside=()):
-    """file -> the files of ours that it includes. A folder beside src/ is named in front of its files; they include
-    from where they are, from the folder, or from src/."""
+    """file -> the files of ours that it includes. A folder beside src/ is named, from where src/ is, in front of its
+    files; they include from where they are, from the folder, from what is beside src/, or from src/."""
     places = {path: os.path.join(root, path) for path in files_of(root)}
     tops = dict.fromkeys(places, "")
     for folder in beside:
-        top = os.path.basename(folder)
+        top = os.path.relpath(folder, os.path.dirname(root))
         for path in files_of(folder):
             places[f"{top}/{path}"], tops[f"{top}/{path}"] = os.path.join(folder, path), top
     includes = {}
@@ -73,27 +73,29 @@ def includes_of(root, beside=()):
     return includes
 
 
-def symbols_of(objects, sources):
-    """({symbol: defining file}, {file: undefined symbols}) of the objects of one library, a folder
-    that has the sources' own layout. Objects that an earlier layout left there do not count."""
-    defined, undefined = {}, collections.defaultdict(set)
+def symbols_of(objects, prefix, known):
+    """({symbol: defining file}, {file: undefined symbols}) of the objects of one library, a folder that has the
+    layout of the sources behind `prefix`. Objects that an earlier layout left there do not count."""
+    sources = {} # of each object
     for folder, _, names in os.walk(objects):
         for name in names:
-            if not name.endswith(".cpp.o"):
-                continue
             path = os.path.join(folder, name)
-            source = os.path.relpath(path, objects)[:-len(".o")]
-            if not os.path.exists(os.path.join(sources, source)):
-                continue
-            output = subprocess.run(["nm", path], check=True, stdout=subprocess.PIPE, text=True).stdout
-            for line in output.splitlines():
-                kind, symbol = line.split()[-2:]
-                if re.match(r"P?MPI_", symbol): # may be a tool's, in front of ours
-                    continue
-                if kind == "U":
-                    undefined[source].add(symbol)
-                elif kind in "TDBR": # weak ones are inline: their headers were checked
-                    defined[symbol] = source
+            # CMake writes __ for .. where a library has another room's sources, too.
+            inner = os.path.relpath(path, objects)[:-len(".o")].replace("__/", "../")
+            source = os.path.normpath(os.path.join(prefix, inner))
+            if name.endswith(".cpp.o") and source in known:
+                sources[path] = source
+    defined, undefined = {}, collections.defaultdict(set)
+    output = subprocess.run(["nm", "-A", *sources], check=True, stdout=subprocess.PIPE, text=True).stdout if sources else ""
+    for line in output.splitlines():
+        path, _, entry = line.partition(":")
+        kind, symbol = entry.split()[-2:]
+        if re.match(r"P?MPI_", symbol): # may be a tool's, in front of ours
+            continue
+        if kind == "U":
+            undefined[sources[path]].add(symbol)
+        elif kind in "TDBR": # weak ones are inline: their headers were checked
+            defined[symbol] = sources[path]
     return defined, undefined
 
 
@@ -142,13 +144,13 @@ def check(root, beside, objects, rooms):
                 graph[module_of(path)].add(module_of(target))
     for circle in circles(graph):
         found[("circle", " ".join(circle))] = "these modules include each other"
-    for folder, prefix in objects:
-        defined, undefined = symbols_of(folder, os.path.join(root, prefix))
+    libraries = [symbols_of(folder, prefix, includes) for folder, prefix in objects]
+    anywhere = collections.ChainMap(*(defined for defined, _ in libraries))
+    for defined, undefined in libraries:
         for source, symbols in undefined.items():
-            for symbol in symbols:
-                if symbol in defined:
-                    use("symbol", prefix + source, prefix + defined[symbol],
-                        f"{symbol} of {defined[symbol]}")
+            for symbol in symbols: # of the library itself, if it has one
+                if there := defined.get(symbol, anywhere.get(symbol)):
+                    use("symbol", source, there, f"{symbol} of {there}")
     return found
 
 
@@ -163,9 +165,9 @@ def main():
     sys.setrecursionlimit(10000)
     rooms, exceptions = read_drawing(options.rooms)
     objects = [(folder, prefix) for folder, _, prefix in (text.partition("=") for text in options.objects)]
-    for folder, _ in objects:
+    for folder, _ in objects: # CMake says where they are; a part of them may not be built
         if not os.path.isdir(folder):
-            sys.exit(f"{folder}: no such folder of objects")
+            print(f"not built, so not looked at: {folder}")
     found = check(options.source, options.beside, objects, rooms)
     if not objects:
         exceptions = {key for key in exceptions if key[0] != "symbol"}

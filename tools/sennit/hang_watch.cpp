@@ -51,8 +51,4 @@ void HangWatch::ready() {
     }
 }
 
-std::string hang_link(const std::string &watch_address) {
-    return watch_address + "-hang";
-}
-
 } // namespace sennit::tool

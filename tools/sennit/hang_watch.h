@@ -28,7 +28,4 @@ class HangWatch : public JobListener {
     bool has_ended_ranks_ = false;
 };
 
-// The watch's name where a job's ranks report to `watch_address` (rank_report.h).
-std::string hang_link(const std::string &watch_address);
-
 } // namespace sennit::tool

@@ -3,7 +3,8 @@
 
 #include "argument_pointers.h"
 #include "failure.h"
-#include "hang_watch.h"
+
+#include <fmt/format.h>
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -54,6 +55,10 @@ std::string describe(const RankReport &report) {
         "{} (process {}) was ended by signal {} (SIG{}){}", who, report.pid, report.signal,
         name ? name : "?",
         report.signal == SIGKILL ? ": somebody killed it, or the kernel for want of memory" : "");
+}
+
+std::string hang_link(const std::string &watch_address) {
+    return watch_address + "-hang";
 }
 
 int bind_datagrams(const std::string &name) {

@@ -39,6 +39,9 @@ class ReportBox {
     std::string address_;
 };
 
+// Where the ranks say that they stand still, if their ends are told to `watch_address`.
+std::string hang_link(const std::string &watch_address);
+
 // A socket that receives what is sent to the abstract address `name`, without waiting. Throws.
 int bind_datagrams(const std::string &name);
 
