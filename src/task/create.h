@@ -79,6 +79,13 @@ inline void start(sched::Worker &worker, Task &task, const Request &request) {
         submit(worker, task, request.depends, request.count);
 }
 
+// A task without a body: it has nothing to do but to stand in the order that its dependences say.
+inline void stand_in_order(sched::Worker &worker, const Request &request) {
+    if (is_undeferred(worker, request.deferred))
+        return wait_depends_only(worker, request.depends, request.count);
+    submit(worker, make(worker, {}, [](Task &) {}), request.depends, request.count);
+}
+
 // All of it, where nobody looks on. `body` is a door's view of what the compiler hands over:
 // entry() and call() run it on the caller's stack; spec() says of what to make a task, fill(Task &)
 // its payload for `invoke`. These are asked only then: the path of a task that is called is short.

@@ -71,7 +71,7 @@ void submit(const Copy &copy, const std::size_t *const *shapes, int count,
     for (int i = 0; i < kShapes && line > 0; ++i)
         std::memcpy(kept.shape(i), shapes[i], line);
     SENNIT_READ_DEPENDENCES(depends, total, (Objects{count, objects}))
-    task::submit(worker, task, depends, total);
+    task::start(worker, task, {depends, total});
 }
 
 } // namespace

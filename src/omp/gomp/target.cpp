@@ -98,53 +98,51 @@ void invoke(Task &task) {
         run(omp::here(), *static_cast<const Region *>(task.payload()));
 }
 
-// Data movement has nothing to do but to stand in the order that its dependences say.
+// The target task's view of the region, for task::create().
+struct Asked {
+    const Region &region;
+    const Items &items;
+
+    void *entry() const { return reinterpret_cast<void *>(region.function); }
+    static std::uint32_t flags() { return 0; }
+    task::Spec spec() const { return {.entry = entry(), .room = sizeof(Region) + items.room()}; }
+    void call() const {
+        Region own = region;
+        own.items = static_cast<void **>(alloca(items.room()));
+        items.copy_to(own.items);
+        run(omp::here(), own);
+    }
+    void fill(Task &task) const {
+        auto *own = new (task.payload()) Region(region);
+        own->items = reinterpret_cast<void **>(own + 1);
+        items.copy_to(own->items);
+    }
+};
+
+// Data movement.
 void stand_in_order(int device, unsigned flags, void **depend) {
     require_device(device);
     if (!depend)
         return;
-    sched::Worker &worker = omp::here();
     SENNIT_READ_DEPENDENCES(depends, count, gomp::Dependences(depend))
-    const bool nowait = (flags & kNowait) != 0;
-    if (task::is_undeferred(worker, nowait))
-        return task::wait_depends_only(worker, depends, count);
-    Task &task = task::make(worker, {}, [](Task &) {});
-    task::submit(worker, task, depends, count);
-}
-
-// The target task: with `nowait` it waits for its dependences by itself. Else the encountering task
-// waits for it; what it binds or excludes holds for others, too.
-void make_task(sched::Worker &worker, const Region &like, const Items &items,
-               const task::Request &request) {
-    const task::Spec spec{.entry = reinterpret_cast<void *>(like.function),
-                          .room = sizeof(Region) + items.room()};
-    Task &task = task::make(worker, spec, invoke);
-    auto *region = new (task.payload()) Region(like);
-    region->items = reinterpret_cast<void **>(region + 1);
-    items.copy_to(region->items);
-    task::start(worker, task, request);
+    task::stand_in_order(omp::here(), {depends, count, (flags & kNowait) != 0});
 }
 
 } // namespace
 
+// With `nowait` the target task waits for its dependences by itself. Else the encountering task
+// waits for it; what it binds or excludes holds for others, too.
 GOMP_API void GOMP_target_ext(int device, Function function, std::size_t count, void **addresses,
                               std::size_t *sizes, unsigned short *kinds, unsigned flags,
                               void **depend, void **arguments) {
     require_device(device);
     sched::Worker &worker = omp::here();
     const Items items{count, addresses, sizes, kinds};
-    const int thread_limit = thread_limit_of(arguments);
-    const bool nowait = (flags & kNowait) != 0;
-    if (depend || !task::is_undeferred(worker, nowait)) {
-        SENNIT_READ_DEPENDENCES(depends, depend_count, gomp::Dependences(depend))
-        const task::Request request{depends, depend_count, nowait};
-        if (!nowait || !task::is_pointless(worker, request))
-            make_task(worker, {function, thread_limit, nullptr}, items, request);
-        return;
-    }
-    auto **own = static_cast<void **>(alloca(items.room()));
-    items.copy_to(own);
-    run(worker, {function, thread_limit, own});
+    const Region region{function, thread_limit_of(arguments), nullptr};
+    SENNIT_READ_DEPENDENCES(depends, depend_count, gomp::Dependences(depend))
+    const task::Request request{depends, depend_count, (flags & kNowait) != 0};
+    if (!request.deferred || !task::is_pointless(worker, request))
+        task::create(worker, request, invoke, Asked{region, items});
 }
 
 GOMP_API void GOMP_target_data_ext(int device, std::size_t, void **, std::size_t *,

@@ -149,29 +149,34 @@ void run_range(Task &self) {
     }
 }
 
-// All at once, as included tasks.
-void run_undeferred(sched::Worker &worker, const Range &range) {
-    std::uint64_t begin = range.pieces.from(0);
-    for (std::uint64_t number = 0; number < range.pieces.count; ++number) {
-        const std::uint64_t end = range.pieces.to(number, begin);
-        omp::call_included(worker, reinterpret_cast<void *>(range.function), range.flags,
-                           [&] { run_iterations(range, begin, end); });
-        begin = end;
-    }
-}
+// What is asked for, for omp::create_loop_tasks().
+struct Asked {
+    sched::Worker &worker;
+    Range &range;
+    int priority;
 
-// Each a task of its own.
-void submit_pieces(sched::Worker &worker, Range &range, int priority) {
-    const std::uint32_t always = range.arguments.copy ? std::uint32_t{Task::kRunsAlways} : 0;
-    const task::Spec spec = spec_of(range, range.flags | always, priority);
-    for (; range.first < range.pieces.count; ++range.first) {
-        Task &task = omp::make_task<Piece>(worker, spec);
+    void call() const {
+        std::uint64_t begin = range.pieces.from(0);
+        for (std::uint64_t number = 0; number < range.pieces.count; ++number) {
+            const std::uint64_t end = range.pieces.to(number, begin);
+            omp::call_included(worker, reinterpret_cast<void *>(range.function), range.flags,
+                               [&] { run_iterations(range, begin, end); });
+            begin = end;
+        }
+    }
+    bool each_alone() const { return range.arguments.copy != nullptr; }
+    bool more() const { return range.first < range.pieces.count; }
+    Task &make_next() const {
+        const std::uint32_t always = each_alone() ? std::uint32_t{Task::kRunsAlways} : 0;
+        Task &task = omp::make_task<Piece>(worker, spec_of(range, range.flags | always, priority));
         fill(task, range);
         omp::note_iterations(task, range.pieces.from(range.first),
                              range.pieces.end(range.first) - range.pieces.first(range.first));
-        task::submit(worker, task, nullptr, 0);
+        ++range.first;
+        return task;
     }
-}
+    Task &make_all() const { return make_range(worker, range, priority); }
+};
 
 void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priority,
               const omp::Iterations &loop, Function function, const Arguments &arguments) {
@@ -197,12 +202,7 @@ void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priorit
         range.last = range.pieces.count;
         range.flags = gomp::translate(flags) & ~Task::kUntied;
         omp::work_begin(site, ompt::kWorkTaskloop, loop.count);
-        if (task::is_undeferred(worker, (flags & gomp::kIf) != 0))
-            run_undeferred(worker, range);
-        else if (arguments.copy || omp::tasks_are_told())
-            submit_pieces(worker, range, level);
-        else
-            task::submit(worker, make_range(worker, range, level), nullptr, 0);
+        omp::create_loop_tasks(worker, (flags & gomp::kIf) != 0, Asked{worker, range, level});
         omp::work_end(site);
     }
     if (grouped)

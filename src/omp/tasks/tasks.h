@@ -93,9 +93,18 @@ SENNIT_TOLD void undeferred_end(sched::Worker &worker, ompt::Where auto site, Ta
 
 // ---- tasks of a taskloop ------------------------------------------------------------------------
 
-// A tool sees each of the program's tasks, and nothing else: several in one are not for it.
-inline bool tasks_are_told() {
-    return ompt::on();
+// `loop` is a door's view of a taskloop. Where the creator waits for the tasks anyhow, loop.call()
+// runs them. Each is made, by loop.make_next(), where only the creator can make them
+// (loop.each_alone()), or a tool looks on, which sees the program's tasks and nothing else. Else
+// one task, loop.make_all(), stands for all, and is divided as long as somebody takes a part.
+template <class Loop>
+void create_loop_tasks(sched::Worker &worker, bool deferred, const Loop &loop) {
+    if (task::is_undeferred(worker, deferred))
+        return loop.call();
+    if (!loop.each_alone() && !ompt::on())
+        return task::submit(worker, loop.make_all(), nullptr, 0);
+    while (loop.more())
+        task::submit(worker, loop.make_next(), nullptr, 0);
 }
 
 // Which iterations it has: the loop variable's first value, and how many.
