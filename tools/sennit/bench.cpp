@@ -12,10 +12,16 @@
 namespace sennit::tool {
 
 void run_bench(const std::vector<std::string> &words, const Installation &installation) {
-    if (words.empty() || words[0] != "cholesky")
-        fail("there is one bench: sennit bench cholesky [--quick]; --help lists its options");
+    const std::string name = words.empty() ? "" : words[0];
+    const char *const file = name == "cholesky" ? "suite.py"
+                             : name == "front"  ? "front.py"
+                                                : nullptr;
+    if (!file)
+        fail("there are two benches: sennit bench cholesky, sennit bench front; --quick takes "
+             "minutes, "
+             "--help lists their options");
     const std::string &home = installation.home();
-    const std::string script = home + "/share/sennit/bench/suite.py";
+    const std::string script = home + "/share/sennit/bench/" + file;
     if (!std::filesystem::exists(script))
         fail("{} is missing: the bench runs from the folder that Sennit was built in", script);
     std::vector<std::string> command = {"python3", script, "--home", home};
