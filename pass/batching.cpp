@@ -35,7 +35,9 @@ class Planning {
             exits.empty())
             return;
         const Operation &first = operations[0];
-        const char *name = first.receives ? "receives" : "sends";
+        const char *name = first.collective ? "collective calls"
+                           : first.receives ? "receives"
+                                            : "sends";
         if (const std::string reason = obstacle(loop, operations); !reason.empty()) {
             remarks_.missed("LoopNotBatched", *first.call,
                             Twine("the ") + name +
@@ -94,12 +96,15 @@ class Planning {
         const bool receives = operations[0].receives;
         for (const Operation &operation : operations) {
             // The next round's send, behind a receive.
-            if (operation.receives != receives || (operation.receives && operation.sends))
+            if (operation.receives != receives || operation.is_exchange())
                 return described(*operation.call);
             if (operation.refusal)
                 return operation.refusal;
-            if (receives && loop.isLoopInvariant(operation.buffer()))
+            if (receives && !operation.has_buffers_of_rounds(loop))
                 return "each round receives into the same memory";
+            for (const Operation &other : operations)
+                if (!Operations::may_follow_in_order(operation, other))
+                    return described(*other.call);
             if (!rules_.status_is_apart(operations, operation))
                 return "its status may be in a buffer";
         }
@@ -113,7 +118,10 @@ class Planning {
     void end_row(ArrayRef<Operation> operations) {
         const bool sends = any_of(operations, [](const Operation &one) { return one.sends; });
         const bool receives = any_of(operations, [](const Operation &one) { return one.receives; });
-        const char *name = !receives ? "sends" : !sends ? "receives" : "sends and receives";
+        const char *name = operations[0].collective ? "collective calls"
+                           : !receives              ? "sends"
+                           : !sends                 ? "receives"
+                                                    : "sends and receives";
         for (const Operation &operation : operations)
             remarks_.done("Batched", *operation.call,
                           Twine(operations.size()) + " " + name +
@@ -129,9 +137,11 @@ class Planning {
 };
 
 std::string title_of(const CallBase &call) {
+    const StringRef name = call.getCalledFunction()->getName();
+    if (const Collective *what = collective(call))
+        return title(name, received_place(*what, call));
     return title(
-        call.getCalledFunction()->getName(),
-        call.getArgOperand(is_exchange(call) ? Exchange::kReceived : PointToPoint::kBuffer));
+        name, call.getArgOperand(is_exchange(call) ? Exchange::kReceived : PointToPoint::kBuffer));
 }
 
 class Batching {
@@ -157,7 +167,7 @@ class Batching {
             const Operation operation = rules_.at(instruction);
             if (operation.call && !operation.refusal)
                 operations.push_back(operation);
-            else if (what || (call && is_exchange(*call)))
+            else if (what || (call && (is_exchange(*call) || collective(*call))))
                 missed(*call, operation.call ? operation.refusal
                               : what && what->synchronizes
                                   ? "it returns when its receiver has come"

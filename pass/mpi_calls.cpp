@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi_calls.h"
 
+#include "collectives.h"
 #include "program/marks_format.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -161,11 +162,18 @@ bool ignores_status(const llvm::Value *status) {
            llvm::cast<llvm::ConstantInt>(expression->getOperand(0))->isOne();
 }
 
+bool has_wide_handles(const llvm::CallBase &call) {
+    const Collective *what = collective(call);
+    return call.getArgOperand(what ? what->communicator() : PointToPoint::kDatatype)
+        ->getType()
+        ->isPointerTy();
+}
+
 // MPICH's handles are integers, those of Open MPI and of the standard ABI are pointers.
 llvm::Constant *no_status(const llvm::CallBase &call) {
     llvm::LLVMContext &context = call.getContext();
     auto *pointer = llvm::PointerType::getUnqual(context);
-    if (call.getArgOperand(PointToPoint::kDatatype)->getType()->isPointerTy())
+    if (has_wide_handles(call))
         return llvm::ConstantPointerNull::get(pointer);
     return llvm::ConstantExpr::getIntToPtr(
         llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), 1), pointer);

@@ -50,6 +50,8 @@ const PointToPoint *bound_point_to_point(const llvm::CallBase &call);
 
 // Is it one of MPICH's and Open MPI's addresses that stand for no status, 1 and 0?
 bool ignores_status(const llvm::Value *status);
+// Are the handles of its MPI pointers?
+bool has_wide_handles(const llvm::CallBase &call);
 // MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE of the MPI whose point-to-point call, or exchange, this
 // is.
 llvm::Constant *no_status(const llvm::CallBase &call);

@@ -47,16 +47,26 @@ bool is_nobodys_business(const Instruction &instruction) {
 } // namespace
 
 SmallVector<Operation::Buffer, 2> Operation::buffers() const {
+    if (collective)
+        return places_of(*collective, *call);
     if (receives && sends)
         return {{call->getArgOperand(Exchange::kReceived), true},
                 {call->getArgOperand(Exchange::kSent), false}};
     return {{call->getArgOperand(PointToPoint::kBuffer), receives}};
 }
 
+bool Operation::has_buffers_of_rounds(const Loop &loop) const {
+    return none_of(buffers(), [&](const Buffer &buffer) {
+        return (buffer.is_written || !collective) && loop.isLoopInvariant(buffer.memory);
+    });
+}
+
 Operation Operations::at(Instruction &instruction) const {
     auto *call = dyn_cast<CallInst>(&instruction);
     if (!call || !call->use_empty())
         return {};
+    if (const Collective *what = collective(*call))
+        return {call, true, true, nullptr, obstacle(*what, *call), what};
     const PointToPoint *what = point_to_point(*call);
     const bool both = is_exchange(*call);
     if (!both && (!what || (!what->receives && std::strcmp(what->name, "MPI_Send") != 0)))
@@ -103,9 +113,15 @@ bool Operations::apart(const Operation &one, const Operation &other) const {
     });
 }
 
+bool Operations::may_follow_in_order(const Operation &one, const Operation &next) {
+    if (one.collective && next.collective)
+        return pass::may_follow(*one.collective, *one.call, *next.collective, *next.call);
+    return !one.collective && !next.collective && !(one.receives && next.sends);
+}
+
 bool Operations::may_follow(ArrayRef<Operation> under_way, const Operation &next) const {
     for (const Operation &one : under_way) {
-        if (one.receives && next.sends)
+        if (!may_follow_in_order(one, next))
             return false;
         if (any_pair(one, next, [](const Value *first, const Value *second) {
                 return first->stripPointerCasts() == second->stripPointerCasts();

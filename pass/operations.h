@@ -5,30 +5,31 @@
 #pragma once
 
 #include "buffers.h"
+#include "collectives.h"
 #include "mpi_calls.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Instructions.h"
 
 namespace sennit::pass {
 
-// A standard send, a receive, or both in one call, whose error code nobody uses.
+// A standard send, a receive, both in one call, or a collective call, whose error code nobody uses.
 struct Operation {
     llvm::CallInst *call;
     bool receives;
     bool sends;
     const llvm::AllocaInst *status; // that somebody reads; null: there is none
     const char *refusal;            // why it has to be waited for where it stands; null: it has not
+    const Collective *collective = nullptr;
 
-    struct Buffer {
-        llvm::Value *memory;
-        bool is_written;
-    };
+    using Buffer = Place;
     llvm::SmallVector<Buffer, 2> buffers() const;
-    // The one that is received into, if there is one.
-    llvm::Value *buffer() const { return buffers().front().memory; }
+    bool is_exchange() const { return receives && sends && !collective; }
+    // Is there one for each round of the loop, if that goes round?
+    bool has_buffers_of_rounds(const llvm::Loop &loop) const;
 };
 
 // A read or write that may be in a buffer: asked when the program runs.
@@ -51,6 +52,8 @@ class Operations {
     // May `next` be started while these are under way? Their buffers are compared when the program
     // runs.
     bool may_follow(llvm::ArrayRef<Operation> under_way, const Operation &next) const;
+    // May the one be started while the other is under way, if their buffers are apart?
+    static bool may_follow_in_order(const Operation &one, const Operation &next);
     // A status is written when its operation is waited for.
     bool status_is_apart(llvm::ArrayRef<Operation> operations, const Operation &next) const;
     // Is no buffer written that may be one of the other's?

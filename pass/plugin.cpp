@@ -4,12 +4,14 @@
 //     before all     MPI's declarations say that blocking calls keep no pointer; static loops are
 //                    let go
 //     in between     calls that end tasks are bound, others are batched and waited for later
-//     at the end     marks are written
+//     at the end     collective calls are replaced, if the program is compiled for that; marks are
+//                    written
 //
 // In between the compiler has inlined what a task calls, and loops are as simple as they get:
 // neither vectorized nor unrolled. Without optimization it has done nothing, and local variables
-// are in memory: only marks are written then.
+// are in memory: only the last step is taken then.
 #include "batching.h"
+#include "collectives.h"
 #include "marks_writer.h"
 #include "mpi_calls.h"
 #include "static_loops.h"
@@ -136,18 +138,21 @@ class Transformation : public PassInfoMixin<Transformation> {
     static bool sends(Function &function) {
         for (Instruction &instruction : instructions(function))
             if (const auto *call = dyn_cast<CallBase>(&instruction))
-                if (point_to_point(*call) || is_exchange(*call))
+                if (point_to_point(*call) || is_exchange(*call) || collective(*call))
                     return true;
         return false;
     }
 };
 
-class Marks : public PassInfoMixin<Marks> {
+// What is done at every level of optimization.
+class Ending : public PassInfoMixin<Ending> {
   public:
     static bool isRequired() { return true; }
 
     static PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
-        return write_marks(module, task_entries(module), Triple(module.getTargetTriple()))
+        const bool changed = replace_collectives(module);
+        return write_marks(module, task_entries(module), Triple(module.getTargetTriple())) ||
+                       changed
                    ? PreservedAnalyses::none()
                    : PreservedAnalyses::all();
     }
@@ -165,7 +170,7 @@ void add_passes(PassBuilder &builder) {
                 passes.addPass(Transformation());
         });
     builder.registerOptimizerLastEPCallback(
-        [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(Marks()); });
+        [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(Ending()); });
 }
 
 } // namespace

@@ -83,7 +83,7 @@ std::string name_of(const llvm::Value *pointer) {
 }
 
 std::string title(llvm::StringRef name, const llvm::Value *buffer) {
-    const std::string variable = name_of(buffer);
+    const std::string variable = buffer ? name_of(buffer) : "";
     return name.str() + (variable.empty() ? "" : " of " + variable);
 }
 

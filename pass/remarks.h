@@ -26,7 +26,7 @@ class Remarks {
 std::string described(const llvm::Instruction &instruction, bool names = false);
 // The variable that a pointer leads into. Empty: it is not known.
 std::string name_of(const llvm::Value *pointer);
-// "MPI_Recv of ghost"
+// "MPI_Recv of ghost". Null: there is no buffer.
 std::string title(llvm::StringRef name, const llvm::Value *buffer);
 
 } // namespace sennit::pass

@@ -12,7 +12,7 @@ namespace sennit::pass {
 using namespace llvm;
 
 Rewriting::Rewriting(Function &function, const CallInst &first, bool compares)
-    : module_(*function.getParent()), builder_(function.getContext()) {
+    : module_(*function.getParent()), builder_(function.getContext()), compares_(compares) {
     BasicBlock &entry = function.getEntryBlock();
     builder_.SetInsertPoint(&entry, entry.getFirstInsertionPt());
     AllocaInst *memory =
@@ -20,7 +20,7 @@ Rewriting::Rewriting(Function &function, const CallInst &first, bool compares)
     memory->setAlignment(Align(alignof(sennit_pass_batch)));
     memory->setName("sennit.batch");
     batch_ = memory;
-    const bool wide = first.getArgOperand(PointToPoint::kDatatype)->getType()->isPointerTy();
+    const bool wide = has_wide_handles(first);
     const auto set = [&](std::size_t at, bool value) {
         builder_.CreateStore(builder_.getInt32(value),
                              builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), batch_, at));
@@ -29,6 +29,8 @@ Rewriting::Rewriting(Function &function, const CallInst &first, bool compares)
     set(offsetof(sennit_pass_batch, statuses), false);
     set(offsetof(sennit_pass_batch, compares), compares);
     set(offsetof(sennit_pass_batch, wide), wide);
+    set(offsetof(sennit_pass_batch, ranges), false);
+    set(offsetof(sennit_pass_batch, coming), false);
 }
 
 void Rewriting::finish(Instruction &before) {
@@ -81,20 +83,63 @@ Value *Rewriting::stays(Instruction &before, Value *first, std::int64_t least,
     return builder_.CreateIsNotNull(asked);
 }
 
+Value *Rewriting::as_long(Value *handle) {
+    return handle->getType()->isPointerTy() ? builder_.CreatePtrToInt(handle, builder_.getInt64Ty())
+                                            : builder_.CreateZExt(handle, builder_.getInt64Ty());
+}
+
+// First what memory is in use, if that is asked for, then the call.
+void Rewriting::start_collective(const Collective &what, CallInst &from) {
+    Value *communicator = as_long(from.getArgOperand(what.communicator()));
+    const auto argument = [&](unsigned place) { return from.getArgOperand(place); };
+    for (const Collective::Part &part : ArrayRef(what.parts, what.part_count)) {
+        if (!compares_ || is_in_place(argument(part.memory)))
+            continue;
+        Value *type = as_long(argument(part.type));
+        Value *root = part.only_at_root ? argument(static_cast<unsigned>(what.root))
+                                        : builder_.getInt32(static_cast<std::uint32_t>(-1));
+        Value *receives = builder_.getInt32(part.is_received);
+        if (part.length == Collective::Part::each)
+            call("sennit_pass_parts",
+                 {batch_, argument(part.memory), argument(part.count), argument(part.places()),
+                  type, root, receives, communicator},
+                 from.getDebugLoc());
+        else
+            call("sennit_pass_part",
+                 {batch_, argument(part.memory), argument(part.count), type,
+                  builder_.getInt32(part.length == Collective::Part::by_rank), root, receives,
+                  communicator},
+                 from.getDebugLoc());
+    }
+    // The communicator is compared: its upper half counts, too.
+    SmallVector<Value *, 10> arguments = {batch_};
+    arguments.append(from.arg_begin(), from.arg_end());
+    arguments.back() = communicator;
+    SmallVector<Type *, 10> types;
+    for (const Value *value : arguments)
+        types.push_back(value->getType());
+    const FunctionCallee function = library_function(
+        module_, "start_", what, FunctionType::get(builder_.getVoidTy(), types, /*isVarArg=*/false),
+        has_wide_handles(from));
+    builder_.CreateCall(function, arguments)->setDebugLoc(from.getDebugLoc());
+    from.eraseFromParent();
+}
+
 void Rewriting::start(const Operation &operation) {
     CallInst &from = *operation.call;
     builder_.SetInsertPoint(&from);
-    const bool both = operation.receives && operation.sends;
+    if (operation.collective) {
+        start_collective(*operation.collective, from);
+        return;
+    }
+    const bool both = operation.is_exchange();
     const unsigned count = both ? Exchange::kStatus : PointToPoint::kStatus;
     SmallVector<Value *, 14> arguments = {batch_};
     for (unsigned i = 0; i < count; ++i) {
         Value *argument = from.getArgOperand(i);
         // A datatype behind each buffer and count, and last the communicator.
         const bool handle = i + 1 == count || i % Exchange::kReceived == PointToPoint::kDatatype;
-        arguments.push_back(!handle ? argument
-                            : argument->getType()->isPointerTy()
-                                ? builder_.CreatePtrToInt(argument, builder_.getInt64Ty())
-                                : builder_.CreateZExt(argument, builder_.getInt64Ty()));
+        arguments.push_back(handle ? as_long(argument) : argument);
     }
     if (operation.receives)
         arguments.push_back(operation.status ? from.getArgOperand(count) : no_status(from));

@@ -35,6 +35,8 @@ class Rewriting {
                        std::int64_t greatest, llvm::ArrayRef<Rounds> loops);
 
   private:
+    llvm::Value *as_long(llvm::Value *handle);
+    void start_collective(const Collective &what, llvm::CallInst &from);
     llvm::CallInst *call(llvm::StringRef name, llvm::ArrayRef<llvm::Value *> arguments,
                          const llvm::DebugLoc &where, llvm::Type *result = nullptr);
     void add(llvm::SmallVectorImpl<llvm::Value *> &arguments, llvm::ArrayRef<Rounds> loops);
@@ -42,6 +44,7 @@ class Rewriting {
     llvm::Module &module_;
     llvm::IRBuilder<> builder_;
     llvm::Value *batch_;
+    bool compares_;
 };
 
 } // namespace sennit::pass

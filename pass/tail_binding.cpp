@@ -2,6 +2,7 @@
 #include "tail_binding.h"
 
 #include "buffers.h"
+#include "collectives.h"
 #include "mpi_calls.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -35,6 +36,7 @@ struct Candidate {
     };
     SmallVector<Buffer, 2> buffers; // of all operations
     std::optional<unsigned> status_place;
+    const Collective *collective = nullptr;
 
     Value *status() const { return status_place ? call->getArgOperand(*status_place) : nullptr; }
 };
@@ -81,6 +83,12 @@ Candidate candidate_of(CallBase &call) {
                 {{call.getArgOperand(Exchange::kReceived), true},
                  {call.getArgOperand(Exchange::kSent), false}},
                 Exchange::kStatus};
+    if (const Collective *what = collective(call)) {
+        Candidate found = {&call, what->name, nullptr, true, false, &call, {}, std::nullopt, what};
+        for (const Place &place : places_of(*what, call))
+            found.buffers.push_back({place.memory, place.is_written});
+        return found;
+    }
     const bool for_all = is_wait_for_all(call);
     if (!for_all && !is_wait(call))
         return {};
@@ -106,6 +114,10 @@ class TailBinding {
     std::string obstacle(const Candidate &candidate) {
         if (!candidate.call->use_empty())
             return "its error code is used";
+        if (const char *reason = candidate.collective
+                                     ? pass::obstacle(*candidate.collective, *candidate.call)
+                                     : nullptr)
+            return reason;
         for (const Candidate::Buffer &buffer : candidate.buffers)
             if (std::string reason = buffers_.ends_with_body(buffer.memory); !reason.empty())
                 return reason;
@@ -199,6 +211,11 @@ class TailBinding {
 void bind(const Candidate &candidate) {
     CallBase &call = *candidate.call;
     Module &module = *call.getModule();
+    if (candidate.collective) {
+        call.setCalledFunction(library_function(module, "bound_", *candidate.collective,
+                                                call.getFunctionType(), has_wide_handles(call)));
+        return;
+    }
     IRBuilder<> builder(&call);
     auto *slot = cast<GlobalVariable>(module.getOrInsertGlobal(candidate.slot, builder.getPtrTy()));
     slot->setVisibility(GlobalValue::HiddenVisibility);
@@ -220,8 +237,11 @@ bool bind_tail_calls(Function &entry, AAResults &aliases, Remarks &remarks) {
     SmallVector<Candidate, 4> bound;
     for (const Candidate &candidate : candidates) {
         const std::string reason = binding.obstacle(candidate);
-        const std::string name = title(candidate.name, candidate.buffers[0].memory);
-        if (candidate.receives)
+        const std::string name =
+            title(candidate.name, candidate.collective
+                                      ? received_place(*candidate.collective, *candidate.call)
+                                      : candidate.buffers[0].memory);
+        if (candidate.receives && !candidate.collective)
             Remarks::warn(
                 "StockHang", *candidate.call,
                 Twine("this receive inside a task can hang under a stock OpenMP runtime") +

@@ -146,8 +146,8 @@ void Windows::start(Instruction &instruction, std::size_t operation, Set &under_
     bool again = false; // from the loop's last round
     for (const unsigned i : under_way.set_bits()) {
         const Loop *loop = analyses_.loops.getLoopFor(next.call->getParent());
-        const bool elsewhere = i == operation && loop && !(next.receives && next.sends) &&
-                               !loop->isLoopInvariant(next.buffer());
+        const bool elsewhere = i == operation && loop && next.has_buffers_of_rounds(*loop) &&
+                               Operations::may_follow_in_order(next, next);
         again |= elsewhere;
         if (!elsewhere)
             others.push_back(operations_[i]);

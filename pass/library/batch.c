@@ -31,30 +31,26 @@ static void *no_status(const struct sennit_pass_batch *batch) {
     return batch->wide ? NULL : (void *)1;
 }
 
-static void *request(struct sennit_pass_batch *batch, int i) {
-    return batch->wide ? (void *)&batch->requests[i] : (void *)((int *)batch->requests + i);
-}
-
 void sennit_pass_finish(struct sennit_pass_batch *batch) {
     const int count = batch->under_way, statuses = batch->statuses;
     const int error = errno; /* the program may have computed since, and look at it only now */
-    batch->under_way = batch->statuses = 0;
+    batch->under_way = batch->statuses = batch->ranges = 0;
     if (count > 0 && statuses == 0)
         MPI_Waitall(count, batch->requests, no_status(batch));
     for (int i = 0; statuses && i < count; ++i) /* their length is not known here */
-        MPI_Wait(request(batch, i), batch->operations[i].status);
+        MPI_Wait(sennit_pass_request(batch, i), batch->operations[i].status);
     errno = error;
 }
 
-static void find_extent(struct sennit_pass_operation *operation, unsigned long buffer, int count,
-                        long type) {
+void sennit_pass_find_extent(struct sennit_pass_operation *operation, unsigned long buffer,
+                             long count, long type) {
     long bound, extent, first, bytes, all;
     operation->first = operation->behind = buffer;
     if (count <= 0)
         return;
     if (MPI_Type_get_extent(type, &bound, &extent) != success || extent < 0 ||
         MPI_Type_get_true_extent(type, &first, &bytes) != success ||
-        __builtin_mul_overflow((long)count - 1, extent, &all) ||
+        __builtin_mul_overflow(count - 1, extent, &all) ||
         __builtin_add_overflow(all, bytes, &all)) {
         operation->first = 0;
         operation->behind = ULONG_MAX;
@@ -71,7 +67,7 @@ static int overlap(const struct sennit_pass_operation *one,
 
 /* Operations that only read the same memory do not meet. */
 static int meets(const struct sennit_pass_batch *batch, const struct sennit_pass_operation *next) {
-    for (int i = 0; i < batch->under_way; ++i)
+    for (int i = 0; i < batch->ranges; ++i)
         if ((next->receives || batch->operations[i].receives) &&
             overlap(&batch->operations[i], next))
             return 1;
@@ -83,7 +79,7 @@ static struct sennit_pass_operation described(const struct sennit_pass_batch *ba
                                               int receives, void *status) {
     struct sennit_pass_operation one = {.status = status, .receives = receives};
     if (batch->compares)
-        find_extent(&one, (unsigned long)buffer, count, type);
+        sennit_pass_find_extent(&one, (unsigned long)buffer, count, type);
     return one;
 }
 
@@ -99,6 +95,7 @@ static void make_room(struct sennit_pass_batch *batch, const struct sennit_pass_
 
 static void note(struct sennit_pass_batch *batch, const struct sennit_pass_operation *started) {
     batch->operations[batch->under_way++] = *started;
+    batch->ranges = batch->under_way;
     batch->statuses += started->receives && started->status != no_status(batch);
 }
 
@@ -108,8 +105,8 @@ void sennit_pass_send(struct sennit_pass_batch *batch, const void *buffer, int c
     const struct sennit_pass_operation next =
         described(batch, buffer, count, type, 0, no_status(batch));
     make_room(batch, &next, 1);
-    if (MPI_Isend(buffer, count, type, to, tag, communicator, request(batch, batch->under_way)) ==
-        success)
+    if (MPI_Isend(buffer, count, type, to, tag, communicator,
+                  sennit_pass_request(batch, batch->under_way)) == success)
         note(batch, &next);
 }
 
@@ -120,7 +117,7 @@ void sennit_pass_receive(struct sennit_pass_batch *batch, void *buffer, int coun
     if (sennit_pass_is_watched())
         MPI_Recv(buffer, count, type, from, tag, communicator, status);
     else if (MPI_Irecv(buffer, count, type, from, tag, communicator,
-                       request(batch, batch->under_way)) == success)
+                       sennit_pass_request(batch, batch->under_way)) == success)
         note(batch, &next);
 }
 
@@ -138,11 +135,11 @@ void sennit_pass_exchange(struct sennit_pass_batch *batch, const void *out, int 
         return;
     }
     if (MPI_Isend(out, out_count, out_type, to, out_tag, communicator,
-                  request(batch, batch->under_way)) != success)
+                  sennit_pass_request(batch, batch->under_way)) != success)
         return;
     note(batch, &next[0]);
     if (MPI_Irecv(in, in_count, in_type, from, in_tag, communicator,
-                  request(batch, batch->under_way)) == success)
+                  sennit_pass_request(batch, batch->under_way)) == success)
         note(batch, &next[1]);
 }
 

@@ -13,11 +13,15 @@ extern "C" {
 enum { sennit_pass_most = 32 }; /* under way at a time */
 
 struct sennit_pass_batch {
-    /* The plug-in writes these four. */
+    /* The plug-in writes these six. */
     int under_way; /* 0 */
     int statuses;  /* of those, how many have one that is wanted: 0 */
     int compares;  /* buffers may overlap, or memory that is touched may be in one of them */
     int wide;      /* handles are pointers */
+    int ranges;    /* that are compared, of what is under way: 0 */
+    int coming;    /* behind them, of the next collective: 0 */
+
+    long communicator; /* of the collectives that are under way */
 
     long requests[sennit_pass_most]; /* narrow ones lie close together */
     struct sennit_pass_operation {
@@ -45,6 +49,13 @@ void sennit_pass_touch_rounds(struct sennit_pass_batch *batch, const void *memor
 int sennit_pass_stays(long first, long least, long greatest, long stride, unsigned long rounds,
                       long stride_2, unsigned long rounds_2, long stride_3, unsigned long rounds_3);
 void sennit_pass_finish(struct sennit_pass_batch *batch);
+
+/* For collectives.c. */
+static inline void *sennit_pass_request(struct sennit_pass_batch *batch, int i) {
+    return batch->wide ? (void *)&batch->requests[i] : (void *)((int *)batch->requests + i);
+}
+void sennit_pass_find_extent(struct sennit_pass_operation *operation, unsigned long buffer,
+                             long count, long type);
 
 /* Could anybody tell that the next receive has been started before the last one was complete? */
 int sennit_pass_is_watched(void);

@@ -14,12 +14,10 @@
 // objects import: the functions of windows, synchronous sends. It is taken for what all ranks do.
 #include "batch.h"
 
-#include "base/loaded_object.h"
+#include "mpi_objects.h"
 
 #include <atomic>
-#include <cstring>
 #include <dlfcn.h>
-#include <strings.h>
 
 extern "C" {
 #define WEAK __attribute__((weak, visibility("default")))
@@ -29,28 +27,13 @@ WEAK int MPI_Query_thread(int *);
 
 namespace {
 
+using namespace sennit::pass;
 using sennit::DynamicSection;
 using sennit::LoadedObject;
 
-bool starts_with(const char *text, const char *start) {
-    return strncasecmp(text, start, std::strlen(start)) == 0;
-}
-
-// C's names and Fortran's, which are in lower case.
 bool is_noticing(const char *symbol) {
     for (const char *start : {"MPI_Win_", "MPI_Ssend", "MPI_Issend", "shm_open", "shmat"})
         if (starts_with(symbol, start))
-            return true;
-    return false;
-}
-
-// MPI's own libraries offer everything, and so does Sennit. What MPI itself is built on does not
-// call it.
-bool is_mpi(const LoadedObject &object) {
-    const char *slash = std::strrchr(object.path(), '/');
-    const char *name = slash ? slash + 1 : object.path();
-    for (const char *start : {"libmpi", "libsennit", "mca_"})
-        if (starts_with(name, start))
             return true;
     return false;
 }
@@ -77,11 +60,7 @@ bool any_object_notices() {
 }
 
 bool objects_notice() {
-    unsigned long long loads = 0;
-    sennit::each_object([&](const LoadedObject &object) {
-        loads = object.loads();
-        return 1;
-    });
+    const unsigned long long loads = count_loads();
     if (g_loads_seen.load(std::memory_order_acquire) != loads) {
         g_found.store(any_object_notices(), std::memory_order_relaxed);
         g_loads_seen.store(loads, std::memory_order_release);

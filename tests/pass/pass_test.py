@@ -5,7 +5,8 @@
                       warning that has to come, and no other may; both MPIs. Where no warning is expected they are
                       turned off
     run/              programs: `// suspensions: N` under Sennit, on all ranks together; `// stock`: it
-                      also runs under the stock runtime; the untransformed program suspends tasks
+                      also runs under the stock runtime; the untransformed program suspends tasks;
+                      `// with: FILE` of run/plain: linked, compiled without the plug-in; `// says: LINE`, once
 
     cholesky          the application
     loops/            programs with static loops that are let go: under the stock runtime, under Sennit, and lent
@@ -44,6 +45,8 @@ def sources(*folders):
 def compile_command(path, *options):
     cxx = path.endswith(".cpp")
     flags = ["-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-std=c++20"] if cxx else ["-std=gnu11"]
+    with open(path, encoding="utf-8") as file:
+        flags += ["-sennit-collectives"] * ("Compiled with -sennit-collectives" in file.read())
     return [SENNIT, "c++" if cxx else "cc", MPICXX if cxx else MPICC, "-O2", "-fopenmp", "-Wall", "-Wextra",
             "-Werror", *flags, *options, path]
 
@@ -99,12 +102,20 @@ def test_remarks():
 
 class Built:
     arguments = ()
+    says = ()
 
     def __init__(self, folder, path, plain=False):
         self.path = os.path.join(folder, "plain" if plain else "program")
         command = compile_command(path, NO_WARNINGS, "-o", self.path) + ["-lm"]
         if plain:
-            command = command[2:]
+            command = [word for word in command[2:] if word != "-sennit-collectives"]
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for other in re.findall(r"// with: (.*)", text):
+            command.append(self.path + ".o")
+            subprocess.run([MPICC, "-c", os.path.join(os.path.dirname(path), "plain", other), "-o", command[-1]],
+                           env=ENVIRONMENT, timeout=LIMIT, check=True)
+        self.says = re.findall(r"// says: (.*)", text)
         done = subprocess.run(command, text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
         assert done.returncode == 0, done.stderr
 
@@ -113,6 +124,8 @@ class Built:
         done = subprocess.run([*command, self.path, *self.arguments], text=True, capture_output=True, env=environment,
                               timeout=LIMIT, check=False)
         assert done.returncode == 0, (command, threads, done.stdout, done.stderr)
+        for line in self.says:
+            assert done.stderr.count(line) == 1, done.stderr
 
     def suspensions(self, threads):
         with tempfile.TemporaryDirectory() as folder:

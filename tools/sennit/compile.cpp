@@ -28,11 +28,12 @@ struct Language {
     const char *wrapper;
     const char *compiler;
     std::array<const char *, 2> variables;
+    const char *to_frontend; // hands it the next word
 };
 constexpr Language kLanguages[] = {
-    {"cc", "mpicc", "clang-19", {"MPICH_CC", "OMPI_CC"}},
-    {"c++", "mpicxx", "clang++-19", {"MPICH_CXX", "OMPI_CXX"}},
-    {"ftn", "mpif90", "flang-new-19", {"MPICH_FC", "OMPI_FC"}},
+    {"cc", "mpicc", "clang-19", {"MPICH_CC", "OMPI_CC"}, "-Xclang"},
+    {"c++", "mpicxx", "clang++-19", {"MPICH_CXX", "OMPI_CXX"}, "-Xclang"},
+    {"ftn", "mpif90", "flang-new-19", {"MPICH_FC", "OMPI_FC"}, "-Xflang"},
 };
 
 const Language *language_of(const std::string &command) {
@@ -63,6 +64,8 @@ bool names_compiler(const std::string &word) {
         return false;
     return word.find('/') == std::string::npos ? found_in_path(word) : is_program(word);
 }
+
+constexpr char kCollectives[] = "-sennit-collectives";
 
 // Does the compiler link, with these arguments?
 bool links(const std::vector<std::string> &arguments) {
@@ -125,6 +128,11 @@ std::vector<std::string> compiler_command(const std::vector<std::string> &words,
     }
     const bool program = links(arguments);
     std::vector<std::string> command = {compiler, "-fpass-plugin=" + plugin};
+    // LLVM reads its options before it loads such a plug-in. So it is loaded in the old way, too.
+    if (std::erase(arguments, kCollectives) > 0)
+        for (const std::string &word :
+             {std::string("-load"), plugin, std::string("-mllvm"), std::string(kCollectives)})
+            command.insert(command.end(), {language.to_frontend, word});
     command.insert(command.end(), arguments.begin(), arguments.end());
     if (program)
         command.push_back(library);
