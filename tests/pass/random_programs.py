@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random MPI task programs, transformed by the plug-in and not: do both leave the same numbers?
 
-A program is a list of messages between two ranks. Each rank makes its tasks in the order of that list, so
+A program is a list of messages between two ranks, in some files three. Each rank makes its tasks in the order of that list, so
 nothing can deadlock where tasks are suspended. How a message is sent and received is drawn from forms that the
 plug-in transforms and from forms that it must refuse. All random numbers come from the seed.
 
-Two files of three have programs without tasks, for receives are started together only where no tasks are. Each round of
-theirs goes one way, or to and fro; messages are received in a row or in a loop, with other work in between that may
-touch their buffers. In every third file there is more of it: loops, conditions, copies and early ends, behind the
-messages, too.
+One file of four has tasks, for receives are started together only where no tasks are. In the next one each round goes
+one way, or to and fro; messages are received in a row or in a loop, with other work in between that may touch their
+buffers. In the third there is more of it: loops, conditions, copies and early ends, behind the messages, too. In the
+fourth there are static loops between the messages, which threads may take from each other (--split loops).
 
 usage: random_programs.py MPI MPICC SENNIT SEED [FILES [PROGRAMS-A-FILE]]
+
+A file is compiled twice and run twice, whatever is in it: thousands of programs take hundreds a file. A difference names
+the seed and the file; "only=N" behind the numbers makes that file alone.
 """
 import os
 import random
@@ -19,10 +22,16 @@ import sys
 import tempfile
 
 MPI, MPICC, SENNIT = sys.argv[1:4]
-SEED, FILES, PROGRAMS = (int(word) for word in sys.argv[4:] + ["4", "40"][len(sys.argv) - 5:])
+ONLY = [int(word[5:]) for word in sys.argv[4:] if word.startswith("only=")]
+NUMBERS = [word for word in sys.argv[4:] if not word.startswith("only=")]
+SEED, FILES, PROGRAMS = (int(word) for word in NUMBERS + ["4", "40"][len(NUMBERS) - 1:])
 ENVIRONMENT = {**os.environ, "MPICH_CC": "clang-19", "OMPI_CC": "clang-19", "OMPI_ALLOW_RUN_AS_ROOT": "1",
                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 BUFFERS, LONGEST = 6, 12000
+TABLES = 4 # of the loops
+# What comes behind the plug-in and takes most of the time.
+CHEAP = ["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops"] if FILES * PROGRAMS > 1000 else []
+LIMIT = 60 + 20 * PROGRAMS # seconds for one command, on a busy machine
 
 HEAD = f"""
 #include <mpi.h>
@@ -68,10 +77,10 @@ int main(int argc, char **argv) {{
         for (int i = 0; i < BUFFERS; ++i)
             for (int k = 0; k < LONGEST; ++k)
                 sum = sum * 0.999 + b[i][k] + lone[i % 2][k];
-        double sums[2] = {{0, 0}};
+        double sums[3] = {{0, 0, 0}};
         MPI_Gather(&sum, 1, MPI_DOUBLE, sums, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         if (rank == 0)
-            printf("%d %.17g %.17g\\n", p, sums[0], sums[1]);
+            printf("%d %.17g %.17g %.17g\\n", p, sums[0], sums[1], sums[2]);
     }}
     MPI_Finalize();
     return 0;
@@ -79,10 +88,31 @@ int main(int argc, char **argv) {{
 """
 
 
+def between_two(sides, dice, ranks):
+    """What each rank does, of what one and the other side of a pair do."""
+    if ranks == 2:
+        return sides
+    pair = dice.sample(range(ranks), 2)
+    found = [""] * ranks
+    for (me, peer), side in zip((pair, pair[::-1]), sides):
+        found[me] = side.replace("1 - rank", str(peer))
+    return found
+
+
+def body_of(steps, ranks):
+    """Each rank's side of all steps, one after the other."""
+    text = ""
+    for rank in range(ranks):
+        text += (f"if (rank == {rank}) {{" if rank < ranks - 1 else "{") + "\n" + "".join(step[rank] for step in steps)
+        text += "} else " if rank < ranks - 1 else "}\n"
+    return text
+
+
 class Program:
-    def __init__(self, dice, name):
+    def __init__(self, dice, name, ranks):
         self.dice = dice
         self.name = name
+        self.ranks = ranks
         self.tag = 0
 
     def task(self, access, buffers, body):
@@ -177,18 +207,19 @@ class Program:
             sends = self.send(self.dice.randrange(BUFFERS), n, self.tag)
             receives = self.receive(self.dice.randrange(BUFFERS), n, self.tag)
             self.tag += 1
-        return (sends, receives) if self.dice.random() < 0.5 else (receives, sends)
+        sides = (sends, receives) if self.dice.random() < 0.5 else (receives, sends)
+        return between_two(sides, self.dice, self.ranks)
 
     def text(self):
         steps = [self.step() for _ in range(self.dice.randint(3, 12))]
-        sides = ["".join(step[rank] for step in steps) for rank in (0, 1)]
-        return f"static void {self.name}(void) {{\nif (rank == 0) {{\n{sides[0]}}} else {{\n{sides[1]}}}\n}}\n"
+        return f"static void {self.name}(void) {{\n{body_of(steps, self.ranks)}}}\n"
 
 
 class SerialProgram:
-    def __init__(self, dice, name):
+    def __init__(self, dice, name, ranks):
         self.dice = dice
         self.name = name
+        self.ranks = ranks
 
     def between(self, buffer, n):
         """What a rank does between two messages."""
@@ -205,6 +236,8 @@ class SerialProgram:
             status = self.dice.choice(["MPI_STATUS_IGNORE"] * 3 + ["&s", "&u"])
             source = self.dice.choice(["1 - rank", "1 - rank", "MPI_ANY_SOURCE"])
             wild = self.dice.choice(["TAG", "TAG", "MPI_ANY_TAG"])
+            if self.ranks > 2 and wild == "MPI_ANY_TAG":
+                source = "1 - rank" # a third one's next message may be there already
             call = f"MPI_Recv(PLACE, LENGTH, MPI_DOUBLE, {source}, {wild}, MPI_COMM_WORLD, {status});"
             before = {"&s": "MPI_Status s; ", "&u": "MPI_Status u; "}.get(status, "")
             if status == "&s":
@@ -249,18 +282,98 @@ class SerialProgram:
             return [text[True] + back[False], back[True] + text[False]]
         return [text[True] + back[False], text[False] + back[True]]
 
+    def step(self, tag):
+        return between_two(self.round(tag), self.dice, self.ranks)
+
     def text(self):
-        rounds = [self.round(100 * i) for i in range(self.dice.randint(2, 6))]
-        sides = ["".join(one[rank] for one in rounds) for rank in (0, 1)]
-        return (f"static void {self.name}(void) {{\ndouble sum = 0;\nif (rank == 0) {{\n{sides[0]}}} else {{\n{sides[1]}}}\n"
-                "b[0][0] += sum;\n}\n")
+        rounds = [self.step(100 * i) for i in range(self.dice.randint(2, 6))]
+        return f"static void {self.name}(void) {{\ndouble sum = 0;\n{body_of(rounds, self.ranks)}b[0][0] += sum;\n}}\n"
+
+
+class LoopProgram(SerialProgram):
+    """Static loops of which an iteration leaves the same whoever runs it, and some of which that is not so: they must be left
+    alone. Sums are of whole numbers, so their order does not matter."""
+
+    def access(self, table, index):
+        return f"t[{table}][{index}]"
+
+    def iteration(self, table, index):
+        """Of one iteration: it may write its own place in a table, and read all of the others."""
+        other = (table + self.dice.randrange(1, TABLES)) % TABLES
+        own, c = self.access(table, index), self.dice.randrange(50)
+        far = self.access(other, f"((unsigned long)({index}) * {self.dice.choice([1, 7, 31])} + {c}) % ITEMS")
+        return self.dice.choice([
+            f"{own} = ({own} * 3 + {c}) % 1009;",
+            f"{own} += {far};",
+            f"for (int k = 0; k < (int)(({index}) % 97); ++k) {own} += k ^ {c};",
+            f"if (({index}) % 5 == {c % 5}) {{ {own} ^= {far}; }} else {{ {own} -= 1; }}",
+            f"{{ long x = {far}; for (int k = 0; k < {c}; ++k) x = (x * 5 + k) % 1013; {own} = x; }}",
+            f"{own} += grown({far});"])
+
+    def loop(self, table, extra=""):
+        """The loop itself, behind its directive."""
+        n, step = self.dice.choice([0, 1, 5, 100, 700, 700]), self.dice.choice([1, 1, 2, 7])
+        kind, end = self.dice.choice(["int", "long", "unsigned", "unsigned long"]), f"{n}" if self.dice.random() < 0.5 else f"(zero + {n})"
+        body = " ".join(self.iteration(table, "i") for _ in range(self.dice.randint(1, 2)))
+        sum_up = "total += " + self.access(table, "i") + ";"
+        if self.dice.random() < 0.25:
+            return f"for ({kind} i = ({kind}){n} + 3; i > 3; --i) {{ {body} {sum_up} {extra} }}"
+        return f"for ({kind} i = {self.dice.choice([0, 3])}; i < ({kind}){end}; i += {step}) {{ {body} {sum_up} {extra} }}"
+
+    def schedule(self):
+        return self.dice.choice(["", "", "", "", " schedule(static)", f" schedule(static, {self.dice.choice([1, 3, 16])})", " schedule(dynamic, 3)"])
+
+    def alone(self):
+        return f"#pragma omp parallel for reduction(+ : total){self.schedule()}\n{self.loop(self.dice.randrange(TABLES))}\n"
+
+    def square(self):
+        table, rows, width = self.dice.randrange(TABLES), self.dice.choice([1, 10, 27]), self.dice.choice([1, 13, 25])
+        index = f"i * {width} + j"
+        return (f"#pragma omp parallel for collapse(2) reduction(+ : total){self.schedule()}\nfor (int i = 0; i < {rows}; ++i) for (int j = 0; j < {width}; ++j) "
+                f"{{ {self.iteration(table, index)} total += {self.access(table, index)}; }}\n")
+
+    def several(self):
+        """In one region: with barriers in between, or without where the loops have nothing to do with each other."""
+        loops = "".join(f"#pragma omp for reduction(+ : total){self.schedule()}\n{self.loop(self.dice.randrange(TABLES))}\n"
+                        + self.dice.choice(["", "", "#pragma omp single\ntotal += 1;\n", "#pragma omp barrier\n"])
+                        for _ in range(self.dice.randint(2, 4)))
+        return f"#pragma omp parallel\n{{\n{loops}}}\n"
+
+    def same_shares(self):
+        """Two loops of as many iterations: a thread finds in the second what it has left in the first (OpenMP 5.2, 11.5.3)."""
+        n, schedule = self.dice.choice([5, 100, 700]), self.dice.choice(["static", "static, 4"])
+        table = self.dice.randrange(TABLES)
+        return (f"#pragma omp parallel\n{{\n#pragma omp for schedule({schedule}) nowait\n"
+                f"for (int i = 0; i < {n}; ++i) {{ {self.iteration(table, 'i')} who[i] = omp_get_thread_num(); }}\n"
+                f"#pragma omp for schedule({schedule}) reduction(+ : total)\n"
+                f"for (int i = 0; i < {n}; ++i) total += {self.access(table, 'i')} + 100000 * (who[i] != omp_get_thread_num());\n}}\n")
+
+    def own_data(self):
+        """Threads count for themselves."""
+        loop = self.loop(self.dice.randrange(TABLES), "own += 1 + i % 3;").replace("total +=", "own +=")
+        return f"#pragma omp parallel\n{{\nown = 0;\n#pragma omp for\n{loop}\n#pragma omp atomic\ntotal += own;\n}}\n"
+
+    def last(self):
+        n, table = self.dice.choice([1, 100, 700]), self.dice.randrange(TABLES)
+        return (f"{{ long last = 0, first = {n};\n#pragma omp parallel for lastprivate(last) firstprivate(first)\n"
+                f"for (int i = 0; i < {n}; ++i) {{ {self.iteration(table, 'i')} last = {self.access(table, 'i')} + first; }}\ntotal += last; }}\n")
+
+    def step(self, tag):
+        form = self.dice.choice([None] + [self.alone] * 3 + [self.square, self.several, self.several, self.same_shares, self.own_data, self.last])
+        return super().step(tag) if form is None else [form() for _ in range(self.ranks)]
+
+    def text(self):
+        rounds = [self.step(100 * i) for i in range(self.dice.randint(3, 7))]
+        return (f"static void {self.name}(void) {{\ndouble sum = 0;\nlong total = rank;\nfor (int i = 0; i < TABLES; ++i) for (int k = 0; k < ITEMS; ++k) "
+                f"t[i][k] = (rank * 31 + i * 7 + k) % 101;\n{body_of(rounds, self.ranks)}"
+                "for (int i = 0; i < TABLES; ++i) for (int k = 0; k < ITEMS; ++k) b[i][k] += t[i][k] % 1009;\nb[0][0] += sum + total % 100003;\n}\n")
 
 
 class WindowProgram(SerialProgram):
     """Each round is a function of its own. What follows a message may touch its buffer, or end the function."""
 
-    def __init__(self, dice, name):
-        super().__init__(dice, name)
+    def __init__(self, dice, name, ranks):
+        super().__init__(dice, name, ranks)
         self.functions = []
 
     def place(self, length):
@@ -339,50 +452,65 @@ class WindowProgram(SerialProgram):
         return "".join(self.functions) + main
 
 
+LOOPS_HEAD = f"""
+#include <omp.h>
+enum {{ TABLES = {TABLES}, ITEMS = 710 }};
+static long t[TABLES][ITEMS];
+static int who[ITEMS];
+static long own;
+#pragma omp threadprivate(own)
+static long grown(long x) {{ return x < 0 ? -x % 17 : x % 19; }}
+"""
+THREADS = "int provided;\n    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);"
 MODES = (
-    (Program, {"initialize": "int provided;\n    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);",
-               "region": "_Pragma(\"omp parallel\") _Pragma(\"omp single\")"}),
+    (Program, {"initialize": THREADS, "region": "_Pragma(\"omp parallel\") _Pragma(\"omp single\")"}),
     (SerialProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": ""}),
     # Nothing moves before it is waited for: a buffer that is touched too early has wrong numbers, always.
     (WindowProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": "", "head": '#include "lazy.h"\n'}),
+    (LoopProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": "", "head": LOOPS_HEAD, "options": ["--split", "loops"]}),
 )
 
 
 def run(command, what):
-    done = subprocess.run(command, text=True, capture_output=True, env=ENVIRONMENT, timeout=120, check=False)
-    assert done.returncode == 0, (what, command, done.stdout, done.stderr)
+    done = subprocess.run(command, text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
+    assert done.returncode == 0, (what, command, done.stdout[-2000:], done.stderr[-2000:])
     return done.stdout, done.stderr
+
+
+def differences(plain, transformed):
+    return "\n".join(f"{a}\n{b}" for a, b in zip(plain.splitlines(), transformed.splitlines()) if a != b)
 
 
 def compare(number, folder):
     dice = random.Random(SEED * 1000003 + number)
     names = [f"program_{i}" for i in range(PROGRAMS)]
     kind, words = MODES[number % len(MODES)]
+    ranks = dice.choice([2, 2, 2, 3])
     source = os.path.join(folder, "programs.c")
     with open(source, "w", encoding="utf-8") as file:
-        file.write(words.get("head", "") + HEAD + "".join(kind(dice, name).text() for name in names)
+        file.write(words.get("head", "") + HEAD + "".join(kind(dice, name, ranks).text() for name in names)
                    + MAIN.format(names=", ".join(names), count=PROGRAMS, **words))
-    level = dice.choice(["-O1", "-O2", "-O3"])
+    level = dice.choice(["-O1", "-O2", "-O3"] if not CHEAP else ["-O1"])
     chaos = dice.choice(["off", f"seed:{SEED},latency:100,order"])
     output, bound = [], 0
     for prefix in ([], [SENNIT, "cc"]):
         program = os.path.join(folder, "transformed" if prefix else "plain")
-        _, said = run([*prefix, MPICC, level, "-fopenmp", "-w", "-I" + os.path.join(os.path.dirname(os.path.abspath(__file__)), "run"), "-o", program, source,
+        _, said = run([*prefix, MPICC, level, *CHEAP, "-fopenmp", "-w", "-I" + os.path.join(os.path.dirname(os.path.abspath(__file__)), "run"), "-o", program, source,
                        *(["-Rpass=sennit"] if prefix else [])], number)
         bound += said.count("remark:")
-        output.append(run(["env", "SENNIT_CHAOS=" + chaos, SENNIT, "run", "-n", "2", "--threads", str(dice.choice([1, 2, 3])),
-                           program], number)[0])
+        output.append(run(["env", "SENNIT_CHAOS=" + chaos, SENNIT, "run", "-n", str(ranks), "--threads", str(dice.choice([1, 2, 3])),
+                           *words.get("options", []), program], number)[0])
     assert output[0].count("\n") == PROGRAMS, output[0]
-    assert output[0] == output[1], f"seed {SEED}, file {number}, {level}: they differ\n{output[0]}\n{output[1]}"
+    assert output[0] == output[1], f"seed {SEED}, file {number}, {level}, {ranks} ranks: they differ\n{differences(*output)}"
     return bound
 
 
 def main():
     transformed = 0
-    for number in range(FILES):
+    for number in ONLY or range(FILES):
         with tempfile.TemporaryDirectory() as folder:
             transformed += compare(number, folder)
-    print(f"{FILES * PROGRAMS} programs on {MPI}, {transformed} calls transformed, no difference")
+    print(f"{len(ONLY or range(FILES)) * PROGRAMS} programs on {MPI}, {transformed} calls and loops transformed, no difference")
     assert transformed > 0
 
 
