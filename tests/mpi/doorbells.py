@@ -84,6 +84,10 @@ def main():
             check(job.code == 0 and job.errors == "", "every call, two jobs at once", job)
         check(not board.exists(), "the last one removes the board", jobs[1])
 
+        for together in (False, True):
+            job = Job(options, 3, "threads", board=board, doorbells="on", together=together).end()
+            check(job.code == 0 and job.errors == "", f"calls of several threads at once, {together=}", job)
+
         # One core for all: `auto` finds it out, and the launcher's guess does not matter.
         job = Job(options, 4, "all", board=board, cores=first_core()).end()
         check(job.code == 0 and job.errors == "", "every call, on one core", job)

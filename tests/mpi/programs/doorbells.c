@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * More ranks than cores: every kind of call that waits, outside of tasks. And how much processor
  * time a rank takes that waits.
- * usage: doorbells all|wait SECONDS|fence SECONDS|meet SECONDS|kill|leave|stop|start COMMAND */
+ * usage: doorbells all|threads|wait SECONDS|fence SECONDS|meet SECONDS|kill|leave|stop|start
+ * COMMAND */
 #include "check.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +193,39 @@ static double asked(double known) {
 }
 
 static double before, asked_before;
+/* Threads of the program's own, in calls at the same time: each with its like of the other ranks.
+ */
+static void *call_in_thread(void *argument) {
+    const MPI_Comm comm = *(const MPI_Comm *)argument;
+    for (int round = 0; round < 30; ++round) {
+        int token = -1, sum = 0;
+        if (rank == round % ranks)
+            MPI_Send(&round, 1, MPI_INT, next(), round, comm);
+        MPI_Recv(&token, 1, MPI_INT, previous(), round, comm, MPI_STATUS_IGNORE);
+        CHECK(token == round);
+        if (rank != round % ranks)
+            MPI_Ssend(&token, 1, MPI_INT, next(), round, comm);
+        MPI_Allreduce(&token, &sum, 1, MPI_INT, MPI_SUM, comm);
+        CHECK(sum == round * ranks);
+        MPI_Barrier(comm);
+    }
+    return NULL;
+}
+
+static void threads(void) {
+    enum { THREADS = 4 };
+    pthread_t started[THREADS];
+    MPI_Comm comms[THREADS];
+    for (int i = 0; i < THREADS; ++i)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    for (int i = 0; i < THREADS; ++i)
+        CHECK(pthread_create(&started[i], NULL, call_in_thread, &comms[i]) == 0);
+    for (int i = 0; i < THREADS; ++i)
+        pthread_join(started[i], NULL);
+    for (int i = 0; i < THREADS; ++i)
+        MPI_Comm_free(&comms[i]);
+}
+
 static void begin_wait(void) {
     MPI_Barrier(MPI_COMM_WORLD);
     before = used();
@@ -264,7 +299,9 @@ static void fence_late(double seconds) {
 
 int main(int argc, char **argv) {
     begin(&argc, &argv);
-    if (argc > 2 && strcmp(argv[1], "wait") == 0) {
+    if (argc > 1 && strcmp(argv[1], "threads") == 0) {
+        threads();
+    } else if (argc > 2 && strcmp(argv[1], "wait") == 0) {
         receive_late(atof(argv[2]));
     } else if (argc > 2 && strcmp(argv[1], "fence") == 0) {
         fence_late(atof(argv[2]));
