@@ -2,7 +2,6 @@
 #include "omp/team/part_history.h"
 
 #include "base/compiler.h"
-#include "omp/team/region_place.h"
 
 #include <algorithm>
 #include <new>
@@ -57,14 +56,13 @@ void PartHistory::begin(const void *function) {
     ends_ = equal_;
     if (!function || workers_ == 1)
         return;
-    const std::size_t place = region_place(function, kPlaces);
+    bool is_new = false;
+    const std::size_t place = places_.find(function, &is_new);
     current_ = entries_ + place;
-    if (SENNIT_UNLIKELY(current_->function != function)) {
+    if (SENNIT_UNLIKELY(is_new))
         *current_ = {};
-        current_->function = function;
-    } else if (current_->is_placed) {
+    else if (current_->is_placed)
         ends_ = ends_of(place);
-    }
     measures_ = current_->measures;
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "balance/ranges.h"
+#include "omp/team/region_place.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +42,6 @@ class PartHistory {
 
   private:
     struct Entry {
-        const void *function;
         bool is_placed;
         bool measures;
         std::uint8_t pause; // runs without a measurement after one that changes nothing
@@ -58,6 +58,7 @@ class PartHistory {
     int workers_ = 0;
     int threads_ = 0;
     bool measures_ = false;
+    RegionPlaces<kPlaces> places_;
     Entry *current_ = nullptr; // null: the region has no name
     const int *ends_ = nullptr;
     // In the memory behind:

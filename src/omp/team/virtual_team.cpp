@@ -101,11 +101,20 @@ void VirtualTeam::begin_part(Team &team, const Member &mine) {
     note_unbegun(team);
 }
 
-// The last ones, as many as the region's history says.
+// Workers that have had their part in the region, and have nothing left to do. Those that wait for
+// others to need them are counted. Of those that have gone to the join we know how many threads
+// they have brought there: as many workers as usually have so many.
+int VirtualTeam::idle_workers(const Team &team) const {
+    const std::int64_t ended = team.arrived.load(std::memory_order_relaxed) / Team::kJoin;
+    const auto left = static_cast<int>((ended * team.workers + team.size - 1) / team.size);
+    return waiting_.load(std::memory_order_relaxed) + left;
+}
+
+// The last ones, as many as the region's history says, or as there are idle workers.
 void VirtualTeam::offer(const Team &team, Lane &lane, std::uint64_t first, std::uint64_t last) {
     lane.history = &lane.regions->of(function_of(team));
-    // All of the team's workers are busy: who is idle is known later.
-    const int offered = lane.history->pieces(0, static_cast<int>(last - first) + 1);
+    const int offered =
+        lane.history->pieces(idle_workers(team), static_cast<int>(last - first) + 1);
     lane.offered_from.store(last - static_cast<std::uint64_t>(offered), std::memory_order_relaxed);
     lane.last = last;
 }
@@ -182,7 +191,19 @@ SENNIT_NOINLINE bool VirtualTeam::steal(Team &team, Lane &lane, From from,
 
 // The caller has nothing to do. Is it still so when it may take what is not offered? False: there
 // is nothing any more. Explicit tasks, if there are some, do not wait meanwhile.
-bool VirtualTeam::stays_idle(const Team &team, const Lane &lane) const {
+//
+// It is counted only while it waits: the last worker to be done, for whom all others wait, finds
+// nothing at once.
+bool VirtualTeam::stays_idle(const Team &team, const Lane &lane) {
+    if (exhausted_.load(std::memory_order_relaxed))
+        return false;
+    waiting_.fetch_add(1, std::memory_order_relaxed);
+    const bool is_left = waits_idle(team, lane);
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    return is_left;
+}
+
+bool VirtualTeam::waits_idle(const Team &team, const Lane &lane) const {
     const std::uint64_t us = sched::ticks_per_us();
     std::uint64_t now = ticks();
     const std::uint64_t end =

@@ -13,11 +13,12 @@
 //   on another fiber (sched::Worker::begin_one). From then on the thread stays with this worker.
 //
 // How much of its range a worker offers is all, or under SENNIT_SPLIT=auto what the history of its
-// last runs of the region says (region_history.h; 4.3.2). Who has nothing left takes what is
-// offered at once. What is not offered it takes, too, but only when it has been idle for a part of
-// the time that the region has taken (4.3.3, where idle PEs are counted). So workers that end at
-// about the same time leave each other alone. Whether a thread is offered is advice: a range can be
-// stolen from at all times, and a worker that sits in one thread for long keeps no other one.
+// last runs of the region says (region_history.h; 4.3.2), but at least a thread for each worker
+// that is idle by then (4.3.3). Who has nothing left takes what is offered at once. What is not
+// offered it takes, too, but only when it has been idle for a part of the time that the region has
+// taken. So workers that end at about the same time leave each other alone. Whether a thread is
+// offered is advice: a range can be stolen from at all times, and a worker that sits in one thread
+// for long keeps no other one.
 //
 // Invariant: a thread that has not begun is in the range of one worker, or in the hands of the
 // thief that begins it. The owner of a range begins what is there before it waits for anything, so
@@ -69,6 +70,12 @@ class VirtualTeam {
         return lanes_[mine.lane].range.left() != 0 ||
                (!exhausted_.load(std::memory_order_relaxed) && !mine.is_late());
     }
+    int idle_workers(const Team &team) const;
+    // Of the worker's range: how many threads does it offer to others?
+    std::uint64_t offered(const Member &mine) const {
+        const Lane &lane = lanes_[mine.lane];
+        return lane.range.left(lane.offered_from.load(std::memory_order_relaxed));
+    }
 
   private:
     // One of a worker's, by Member::lane.
@@ -89,7 +96,8 @@ class VirtualTeam {
     static void record(Lane &lane);
     static bool take(Lane &lane, std::uint64_t *place);
     bool steal(Team &team, Lane &lane, From from, std::uint64_t most_at_once, std::uint64_t *place);
-    bool stays_idle(const Team &team, const Lane &lane) const;
+    bool stays_idle(const Team &team, const Lane &lane);
+    bool waits_idle(const Team &team, const Lane &lane) const;
     void note_unbegun(Team &team);
     static void run(sched::Worker &worker, Team &team, Member &mine, int number);
     void run_measured(sched::Worker &worker, Team &team, Member &mine, int number);
@@ -97,7 +105,8 @@ class VirtualTeam {
     int workers_ = 0;
     // A thief has found nothing to steal, and nobody has put anything into a range since.
     alignas(kCacheLine) std::atomic<bool> exhausted_{true};
-    Lane *lanes_ = nullptr; // one a worker
+    std::atomic<int> waiting_{0}; // workers in stays_idle(): a hint
+    Lane *lanes_ = nullptr;       // one a worker
     PartHistory *parts_ = nullptr;
     // In this region. Read when all have arrived at its join.
     alignas(kCacheLine) std::atomic<bool> any_taken_{false};
