@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // StealableRange (omp/team/stealable_range.h), step by step as the code does it.
 //
-// Here stores wait in a buffer before other threads see them, because the range relies on
-// fence_light and fence_heavy: each thread has a buffer, first in, first out, and a drain that
-// empties it one store at a time, whenever it likes. fence_light is nothing. fence_heavy empties
-// one buffer after the other, as a membarrier does.
+// Stores wait in buffers (store_buffers.h), because the range relies on fence_light and
+// fence_heavy. fence_light is nothing. fence_heavy empties one buffer after the other, as a
+// membarrier does.
 #include "interleavings.h"
+#include "store_buffers.h"
 
 #include "base/compiler.h"
 #include "base/fence.h"
@@ -35,27 +35,20 @@ struct Part {
     int piece = 1;
 };
 
-struct Store {
-    signed char cell = -1, value = 0; // cell -1: none
-    auto operator<=>(const Store &) const = default;
-};
-
 struct Thread {
     signed char pc = 0, victim = 0;
     signed char mine = 0, high = 0, middle = 0; // the locals of take and steal
-    std::array<Store, kRoom> buffer{};
     auto operator<=>(const Thread &) const = default;
 };
 
 // Thread i owns range i. A chunk is a bit of `taken`.
 struct Ranges {
-    std::array<signed char, std::size_t{kMost} * kCells> memory{};
+    BufferedMemory<kMost, kMost * kCells, kRoom> memory;
     std::array<Thread, kMost> threads{};
     unsigned taken = 0;
     auto operator<=>(const Ranges &) const = default;
 
     Thread &thread(int number) { return threads[static_cast<std::size_t>(number)]; }
-    signed char &cell(int at) { return memory[static_cast<std::size_t>(at)]; }
 };
 
 signed char cell_of(int range, Cell cell) {
@@ -65,50 +58,27 @@ signed char cell_of(int range, Cell cell) {
 // A thread's accesses. A store is no step of its own: nobody sees it before it leaves the buffer.
 class Access {
   public:
-    Access(Ranges &s, int thread) : s_(s), buffer_(s.thread(thread).buffer) {}
+    Access(Ranges &s, int thread) : memory_(s.memory), thread_(thread) {}
 
-    // A thread sees its own stores at once.
     signed char load(int range, Cell cell) const {
-        const signed char at = cell_of(range, cell);
-        signed char value = s_.cell(at);
-        for (const Store &store : buffer_)
-            if (store.cell == at)
-                value = store.value;
-        return value;
+        return memory_.load(thread_, cell_of(range, cell));
     }
-    // The caller has asked has_room.
     void store(int range, Cell cell, int value) {
-        std::size_t i = 0;
-        while (buffer_[i].cell != -1)
-            ++i;
-        buffer_[i] = {cell_of(range, cell), static_cast<signed char>(value)};
+        memory_.store(thread_, cell_of(range, cell), value);
     }
     // An acquire exchange acts on memory itself. It does not empty the buffer, but waits there for
     // an unlock of our own.
     bool lock(int range) {
-        return std::exchange(s_.cell(cell_of(range, kLock)), static_cast<signed char>(1)) == 0;
+        return std::exchange(memory_.cell(cell_of(range, kLock)), static_cast<signed char>(1)) == 0;
     }
     void unlock(int range) { store(range, kLock, 0); } // release: behind the stores before
-    bool has_room(int stores) const {
-        return buffer_[static_cast<std::size_t>(kRoom - stores)].cell == -1;
-    }
-    bool is_drained() const { return has_room(kRoom); }
+    bool has_room(int stores) const { return memory_.has_room(thread_, stores); }
+    bool is_drained() const { return memory_.is_drained(thread_); }
 
   private:
-    Ranges &s_;
-    std::array<Store, kRoom> &buffer_;
+    decltype(Ranges::memory) &memory_;
+    int thread_;
 };
-
-// The oldest store becomes visible; false when there is none.
-bool drain(Ranges &s, int thread) {
-    auto &buffer = s.thread(thread).buffer;
-    if (buffer[0].cell == -1)
-        return false;
-    s.cell(buffer[0].cell) = buffer[0].value;
-    std::move(buffer.begin() + 1, buffer.end(), buffer.begin());
-    buffer.back() = {};
-    return true;
-}
 
 // A step is one access to memory that others see, with what the thread does by itself before or
 // after it.
@@ -120,7 +90,7 @@ class Model {
     // Numbers from `threads` on are the drains.
     Outcome operator()(Ranges &s, int number, std::string &broken) const {
         if (number >= threads_)
-            return drain(s, number - threads_) ? Outcome::ran : Outcome::ended;
+            return s.memory.drain(number - threads_) ? Outcome::ran : Outcome::ended;
         Thread &me = s.thread(number);
         if (me.pc == kEnd)
             return Outcome::ended;
@@ -261,7 +231,7 @@ class Model {
         case kFence: // our own buffer, then the victim's; the others' need not be emptied
             if (!access.is_drained())
                 return false;
-            while (drain(s, me.victim)) {
+            while (s.memory.drain(me.victim)) {
             }
             go_on(me, kCheck);
             return true;
@@ -296,9 +266,9 @@ std::string ranges_failure(const std::vector<int> &sizes, Fault fault, Part part
     Ranges start;
     int chunks = 0;
     for (int i = 0; i < threads; ++i) {
-        start.cell(cell_of(i, kLow)) = static_cast<signed char>(chunks);
+        start.memory.cell(cell_of(i, kLow)) = static_cast<signed char>(chunks);
         chunks += sizes[static_cast<std::size_t>(i)];
-        start.cell(cell_of(i, kHigh)) = static_cast<signed char>(chunks);
+        start.memory.cell(cell_of(i, kHigh)) = static_cast<signed char>(chunks);
     }
     return failure_of(start, 2 * threads, Model(threads, chunks, fault, part));
 }
