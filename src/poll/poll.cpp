@@ -8,9 +8,11 @@
 #include "base/spin.h"
 #include "trace/trace.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <pthread.h>
 #include <sched.h>
@@ -92,15 +94,20 @@ std::atomic<bool> g_ticker_started{false};
 std::atomic<bool> g_ticker_awake{false};
 constexpr int kLingerTicks = 16;
 
-// The watch, under g_timer_lock: it may be set while the ticker is at work.
+// The watches, under g_timer_lock: they may be set while the ticker is at work.
 struct Look {
     void (*function)(void *arg);
     void *arg;
     std::uint64_t period_ns;
     std::uint64_t next_ns; // when it is due
 };
-Look g_look{};
+constexpr int kWatchers = 2;
+Look g_looks[kWatchers]{};
 std::atomic<bool> g_looking{false}; // set under the lock
+bool any_watch() {
+    return std::any_of(std::begin(g_looks), std::end(g_looks),
+                       [](const Look &watch) { return watch.function != nullptr; });
+}
 
 // Fire what is due; returns nanoseconds to the next deadline, or -1.
 std::int64_t fire_due_timers() {
@@ -131,17 +138,17 @@ std::int64_t sooner(std::int64_t nap, std::int64_t limit) {
 }
 
 // Look, if it is time to; returns nanoseconds to the next look, or -1.
-std::int64_t look_if_due() {
+std::int64_t look_if_due(Look &watch) {
     const std::uint64_t now = now_ns();
     g_timer_lock.lock();
-    const Look look = g_look;
+    const Look look = watch;
     const bool due = look.function && now >= look.next_ns;
     g_looking.store(due, std::memory_order_relaxed);
     g_timer_lock.unlock();
     if (due) {
         look.function(look.arg);
         g_timer_lock.lock();
-        g_look.next_ns = now_ns() + g_look.period_ns;
+        watch.next_ns = now_ns() + watch.period_ns;
         g_timer_lock.unlock();
         g_looking.store(false, std::memory_order_release); // pairs with set_watch
     }
@@ -161,8 +168,9 @@ void *ticker(void *) {
         if (quiet < kLingerTicks ||
             detail::g_pending.load(std::memory_order_seq_cst) > detail::kFurther)
             nap = sooner(nap, kTickNs);
-        if (const std::int64_t next = look_if_due(); next >= 0)
-            nap = sooner(nap, next);
+        for (Look &watch : g_looks)
+            if (const std::int64_t next = look_if_due(watch); next >= 0)
+                nap = sooner(nap, next);
         futex_wait(g_bell, bell, nap);
         if (pending() && runs() == seen)
             run();
@@ -350,12 +358,13 @@ bool timers_pending() {
     return pending;
 }
 
-void set_watch(void (*look)(void *arg), void *arg, std::uint64_t period_ns) {
+void set_watch(Watcher watcher, void (*look)(void *arg), void *arg, std::uint64_t period_ns) {
     g_timer_lock.lock();
-    g_look = {look, arg, period_ns, 0};
+    g_looks[static_cast<int>(watcher)] = {look, arg, period_ns, 0};
+    const bool any = any_watch();
     g_timer_lock.unlock();
     const bool ticks = g_ticker_started.load(std::memory_order_acquire);
-    detail::g_wants_watch.store(look && !ticks, std::memory_order_relaxed);
+    detail::g_wants_watch.store(any && !ticks, std::memory_order_relaxed);
     if (look && ticks)
         ring_ticker();
     while (g_looking.load(std::memory_order_acquire))
@@ -418,7 +427,7 @@ void after_fork_in_child() {
     g_firing.store(nullptr, std::memory_order_relaxed);
     g_doorbell.store(nullptr, std::memory_order_relaxed); // the parent's
     g_looking.store(false, std::memory_order_relaxed);
-    detail::g_wants_watch.store(g_look.function != nullptr, std::memory_order_relaxed);
+    detail::g_wants_watch.store(any_watch(), std::memory_order_relaxed);
     for (auto *service = g_services.load(std::memory_order_relaxed); service;
          service = service->next) {
         service->pending.store(0, std::memory_order_relaxed);

@@ -78,9 +78,10 @@ void stop_timer(Timer &timer);
 bool timers_pending();
 std::uint64_t now_ns();
 
-// The watch: look() is called by the ticker every `period_ns` once somebody began it; null: no
-// more. On return no earlier look() is called nor running. Not from look().
-void set_watch(void (*look)(void *arg), void *arg, std::uint64_t period_ns);
+// A watch: look() is called by the ticker every `period_ns` once somebody began it; null: no more.
+// On return no earlier look() is called nor running. Not from look().
+enum class Watcher : std::uint8_t { hangs, split }; // the room src/watch; threads that are split
+void set_watch(Watcher watcher, void (*look)(void *arg), void *arg, std::uint64_t period_ns);
 namespace detail {
 extern std::atomic<bool> g_wants_watch;
 }
@@ -90,8 +91,8 @@ inline bool wants_watch() {
 }
 void begin_watch();
 
-// What services do, for the watch, whose ticker alone may ask. `busy`: a service has not come back
-// since the last question, and its thread is not blocked. each_service: all, for reports.
+// What services do, for the watch of hangs, whose ticker alone may ask. `busy`: a service has not
+// come back since the last question, and its thread is not blocked. each_service: all, for reports.
 struct Activity {
     std::uint64_t completions;
     bool busy;

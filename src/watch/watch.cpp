@@ -230,7 +230,9 @@ void Watch::start(const Regions &regions) {
     rank_ = rank_of_environment();
     link_.connect(config().hang_link);
     introduce();
-    poll::set_watch([](void *self) { static_cast<Watch *>(self)->look(); }, this, grace_ / kLooks);
+    poll::set_watch(
+        poll::Watcher::hangs, [](void *self) { static_cast<Watch *>(self)->look(); }, this,
+        grace_ / kLooks);
 }
 
 void Watch::after_fork_in_child() {

@@ -123,6 +123,7 @@ TEST(Poll, AWatchThatIsTakenAwayNoLongerLooks) {
     } sight;
     constexpr std::uint64_t period_ns = 1'000'000;
     poll::set_watch(
+        poll::Watcher::hangs,
         [](void *arg) {
             auto &self = *static_cast<Sight *>(arg);
             self.looking = true;
@@ -133,7 +134,7 @@ TEST(Poll, AWatchThatIsTakenAwayNoLongerLooks) {
         &sight, period_ns);
     poll::begin_watch();
     EXPECT_TRUE(eventually([&] { return sight.looks >= 2 && sight.looking; }));
-    poll::set_watch(nullptr, nullptr, 0);
+    poll::set_watch(poll::Watcher::hangs, nullptr, nullptr, 0);
     EXPECT_FALSE(sight.looking);
     const int looks = sight.looks;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -153,7 +154,7 @@ TEST(Poll, AServiceThatDoesNotReturnIsBusyUnlessItsThreadBlocks) {
         while_blocked = poll::activity([](int thread_id) { return thread_id == holder; });
         return 1;
     };
-    poll::set_watch(nullptr, nullptr, 0); // which would ask, too
+    poll::set_watch(poll::Watcher::hangs, nullptr, nullptr, 0); // which would ask, too
     ASSERT_EQ(poll::register_service("slow", look, nullptr, &service), SENNIT_SUCCESS);
     poll::add_pending(service, 1);
     while (holder == 0) // perhaps the ticker does

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether there is anything to steal (`exhausted_` in omp/team/virtual_team.cpp), step by step as
-// the code does it. Two workers run two regions. A range is one thread that has not begun, or none:
-// how a range is taken from is another model (ranges_interleavings_test.cpp). Stores wait in
-// buffers (store_buffers.h); without them the fences would not matter.
+// Virtual teams, step by step as the code does it.
+//
+// Whether there is anything to steal (`exhausted_` in omp/team/virtual_team.cpp). Two workers run
+// two regions. A range is one thread that has not begun, or none: how a range is taken from is
+// another model (ranges_interleavings_test.cpp). Stores wait in buffers (store_buffers.h); without
+// them the fences would not matter.
 //
 // The rule: a worker that has found nothing to do is told of what there is to steal later. Not: it
 // sleeps, `exhausted_` says that it may, and the other one works on with a thread left to give.
@@ -220,6 +222,85 @@ TEST(Interleavings, VirtualTeamsNeedBothFencesAndASecondLook) {
     EXPECT_EQ(virtual_team_failure(Fault::fence_of_owner), kAsleep);
     EXPECT_EQ(virtual_team_failure(Fault::fence_of_thief), kAsleep);
     EXPECT_EQ(virtual_team_failure(Fault::second_look), kAsleep);
+}
+
+// ---- spare threads: SpareThreads::start, end (omp/team/spare_threads.cpp) ----------------------
+
+// The ticker starts a spare thread in a region that ends at the same time. Its maker's fence costs
+// nothing and does nothing by itself: the ticker's empties both buffers.
+enum SpareCell { kRuns, kSpareCells };
+struct Spares {
+    BufferedMemory<2, kSpareCells, 2> memory;
+    std::array<signed char, 3> pc{}; // the ticker, the maker, the spare thread
+    signed char inside = 0;          // changed by atomic operations, so not through a buffer
+    bool started = false, over = false;
+    auto operator<=>(const Spares &) const = default;
+};
+
+Outcome ticker_step(Spares &s, bool has_fence) {
+    switch (s.pc[0]++) {
+    case 0:
+        ++s.inside;
+        return Outcome::ran;
+    case 1:
+        while (has_fence && s.memory.drain(1)) {
+        }
+        return Outcome::ran;
+    case 2:
+        s.started = s.memory.load(0, kRuns) != 0;
+        s.inside -= s.started ? 0 : 1;
+        return Outcome::ran;
+    default:
+        return Outcome::ended;
+    }
+}
+
+Outcome maker_step(Spares &s) {
+    switch (s.pc[1]) {
+    case 0:
+        s.memory.store(1, kRuns, 0);
+        ++s.pc[1];
+        return Outcome::ran;
+    case 1:
+        if (s.inside != 0)
+            return Outcome::waits;
+        s.over = true;
+        ++s.pc[1];
+        return Outcome::ran;
+    default:
+        return Outcome::ended;
+    }
+}
+
+Outcome spare_step(Spares &s, std::string &broken) {
+    if (s.pc[2] == 1 || !s.started)
+        return s.pc[2] == 1 || s.pc[0] > 2 ? Outcome::ended : Outcome::waits;
+    if (s.over)
+        broken = "a thread of the next region is somebody else's";
+    --s.inside;
+    ++s.pc[2];
+    return Outcome::ran;
+}
+
+TEST(Interleavings, ASpareThreadIsInARegionThatRuns) {
+    Spares start;
+    start.memory.cell(kRuns) = 1;
+    for (const bool has_fence : {true, false}) {
+        const std::string failure =
+            failure_of(start, 5, [&](Spares &s, int thread, std::string &broken) {
+                switch (thread) {
+                case 0:
+                    return ticker_step(s, has_fence);
+                case 1:
+                    return maker_step(s);
+                case 2:
+                    return spare_step(s, broken);
+                default:
+                    return s.memory.drain(thread - 3) ? Outcome::ran : Outcome::ended;
+                }
+            });
+        EXPECT_EQ(failure.empty(), has_fence) << failure;
+    }
 }
 
 } // namespace

@@ -26,6 +26,7 @@ class VirtualTeamOfThree : public testing::Test {
         team_->data = &function_;
     }
     ~VirtualTeamOfThree() override {
+        VirtualTeam::drop(team_->threads);
         drop_team(team_);
         detail::g_split_adapts = adapted_;
     }
@@ -84,6 +85,30 @@ TEST(RegionHistory, TwoRegionsThatMeetInTheTableKeepTheirHistories) {
         if (&function != first)
             history.of(&function);
     EXPECT_EQ(history.of(first).mean(), 0);
+}
+
+constexpr std::uint64_t kMs = 1'000'000;
+
+TEST(Patience, ThreadsThatSpinAreFoundInTheSecondRegionThatStandsStill) {
+    Patience patience;
+    EXPECT_EQ(patience.ns(), 200 * kMs);
+    EXPECT_FALSE(patience.judge(210 * kMs, 5 * kMs));
+    EXPECT_EQ(patience.ns(), 420 * kMs);
+    EXPECT_TRUE(patience.judge(430 * kMs, 5 * kMs));
+}
+
+// However long they take, and whenever the ticker looks.
+TEST(Patience, ThreadsThatComputeAreNotTakenForOnesThatSpin) {
+    for (std::uint64_t takes = 100; takes < 8000; takes += 10)
+        for (const std::uint64_t late : {0, 40, 150}) {
+            Patience patience;
+            for (int run = 0; run < 20; ++run) {
+                const std::uint64_t stood = patience.ns() + late * kMs;
+                if (takes * kMs > stood) {
+                    EXPECT_FALSE(patience.judge(stood, takes * kMs - stood)) << takes;
+                }
+            }
+        }
 }
 
 } // namespace

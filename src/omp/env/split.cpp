@@ -100,6 +100,15 @@ bool split_ends() {
     return g_ended.load(std::memory_order_relaxed);
 }
 
+void end_split(const char *region) {
+    if (g_ended.exchange(true, std::memory_order_relaxed))
+        return;
+    warn("SENNIT_SPLIT=%s: threads of %s wait for each other by spinning, and some of them had not "
+         "begun: from now on regions are not split; use a lock or taskyield there",
+         config().split, region);
+    set_threads_of_environment(detail::g_split_workers);
+}
+
 int refuse_split(const char *why) {
     const int workers = std::exchange(detail::g_split_workers, 0);
     g_refused = true;

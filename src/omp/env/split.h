@@ -45,6 +45,8 @@ int split_threads(int threads);
 // Before a region of virtual threads begins: has the program opened a library whose data they would
 // share? Then no more such regions, and a line says so.
 bool split_ends();
+// The threads of `region` spin on each other: no more such regions from now on, and a line says so.
+void end_split(const char *region);
 // icv.cpp: so many threads has from now on who has changed no setting of its own.
 void set_threads_of_environment(int threads);
 // It is not to be: a line says why. Returns how many threads the environment has said, 0 where none

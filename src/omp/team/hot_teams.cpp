@@ -95,6 +95,7 @@ void disband(Team *team) {
         futex_wait(team->at_home, home);
     while (team->visitors.load(std::memory_order_acquire) != 0)
         sched_yield(); // one is about to leave
+    VirtualTeam::drop(team->threads);
     drop_team(team);
 }
 

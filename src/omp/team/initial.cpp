@@ -4,6 +4,7 @@
 #include "omp/team/free_agents.h"
 #include "omp/team/hot_teams.h"
 #include "omp/team/implicit_task.h"
+#include "omp/team/spare_threads.h"
 #include "omp/team/team.h"
 #include "omp/team/thread_events.h"
 #include "poll/poll.h"
@@ -117,6 +118,7 @@ void team_after_fork_in_child() {
             g_initial_teams.store(home.initial, std::memory_order_relaxed);
         }
     }
+    spare_threads_after_fork_in_child();
     commons_after_fork_in_child();
     free_agents_after_fork_in_child();
 }

@@ -139,7 +139,6 @@ Team *make_team(int size, int workers) {
 void drop_team(Team *team) {
     if (TeamExtension *const workshares = team->workshares.load(std::memory_order_acquire))
         workshares->drop();
-    std::free(team->threads);
     for (int i = 0; i < team->size; ++i) {
         Member &member = team->member(i);
         member.~Member();

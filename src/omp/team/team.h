@@ -109,7 +109,7 @@ struct Member : sched::Slot {
     MemberWorkshares work;
     Placement placement;
     void *door_data = nullptr; // GOMP's or kmp's, for this region
-    int lane = 0;              // in a virtual team: of the worker that is docked here
+    int lane = -1;             // in a virtual team: of the worker that is docked here
 };
 
 // What a region runs on each thread. What is remembered of a region is found by its function in the

@@ -30,7 +30,7 @@ std::uint64_t worked_ns() {
 
 } // namespace
 
-VirtualTeam *VirtualTeam::make(const Team &team) {
+VirtualTeam *VirtualTeam::make(Team &team) {
     const auto workers = static_cast<std::size_t>(team.workers);
     const bool adapts = split_adapts();
     const std::size_t regions_at = sizeof(VirtualTeam) + workers * sizeof(Lane);
@@ -43,8 +43,7 @@ VirtualTeam *VirtualTeam::make(const Team &team) {
     void *memory = std::aligned_alloc(kCacheLine, (size + kCacheLine - 1) & ~(kCacheLine - 1));
     if (!memory)
         fatal("no memory for a team of threads (%zu bytes): lower SENNIT_SPLIT", size);
-    auto *made = new (memory) VirtualTeam;
-    made->workers_ = team.workers;
+    auto *made = new (memory) VirtualTeam(team);
     made->lanes_ = reinterpret_cast<Lane *>(made + 1);
     auto *const bytes = static_cast<std::byte *>(memory);
     auto *regions = reinterpret_cast<RegionHistory *>(bytes + regions_at);
@@ -58,6 +57,13 @@ VirtualTeam *VirtualTeam::make(const Team &team) {
     }
     made->parts_ = PartHistory::make(bytes + parts_at, {own, workers}, team.size);
     return made;
+}
+
+void VirtualTeam::drop(VirtualTeam *threads) {
+    if (!threads)
+        return;
+    threads->~VirtualTeam();
+    std::free(threads);
 }
 
 // There is something to steal. Its fence pairs with that in steal(): either we see that a thief has
@@ -77,9 +83,11 @@ void VirtualTeam::begin(const Team &team) {
     any_taken_.store(false, std::memory_order_relaxed);
     any_waited_.store(false, std::memory_order_relaxed);
     parts_->begin(function_of(team));
+    spares_.begin();
 }
 
 void VirtualTeam::end() {
+    spares_.end();
     sched::note_unbegun(-1);
     parts_->end(any_taken_.load(std::memory_order_relaxed),
                 any_waited_.load(std::memory_order_relaxed));
@@ -294,8 +302,54 @@ bool VirtualTeam::run_one(sched::Worker &worker, Team &team, Member &mine) {
     return true;
 }
 
+// In its own slot until the join: a task of the thread's that is suspended goes on here.
+void VirtualTeam::run_spare(sched::Worker &worker) {
+    Team &team = team_;
+    std::uint64_t place = 0;
+    bool found = false;
+    for (Lane *lane = lanes_; !found && lane != lanes_ + workers_; ++lane) {
+        std::uint64_t last = 0;
+        found = lane->range.left() != 0 && lane->range.steal(&place, &last, 0, 1);
+    }
+    if (!found)
+        return;
+    any_waited_.store(true, std::memory_order_relaxed);
+    Member &member = team.member(parts_->thread_of(place));
+    worker.enter(member);
+    begin_traced_part(team);
+    run(worker, team, member, member.index);
+    end_traced_part(team);
+    const std::uint32_t seen = team.barrier.epoch();
+    arrive(team, Team::kJoin);
+    worker.task = &member.implicit;
+    pass(worker, member, team.barrier, seen);
+    worker.leave(member);
+}
+
+std::uint64_t VirtualTeam::unbegun() const {
+    std::uint64_t count = 0;
+    for (const Lane *lane = lanes_; lane != lanes_ + workers_; ++lane)
+        count += lane->range.left();
+    return count;
+}
+
+const void *VirtualTeam::function() const {
+    return function_of(team_);
+}
+
+std::uint64_t VirtualTeam::trail() const {
+    constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
+    std::uint64_t trail = team_.fork.epoch();
+    trail =
+        trail * kMix + static_cast<std::uint64_t>(team_.arrived.load(std::memory_order_relaxed));
+    for (const Lane *lane = lanes_; lane != lanes_ + workers_; ++lane)
+        trail = (trail * kMix + lane->range.stopped_at()) * kMix + lane->range.left();
+    return trail;
+}
+
 bool Team::has_unbegun(const sched::Slot &mine) const {
-    return threads && threads->has_any(static_cast<const Member &>(mine));
+    const auto &member = static_cast<const Member &>(mine);
+    return threads && member.lane >= 0 && threads->has_any(member);
 }
 
 bool Team::begin_one(sched::Worker &worker, sched::Slot &mine) {

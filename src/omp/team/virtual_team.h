@@ -20,6 +20,9 @@
 // offered is advice: a range can be stolen from at all times, and a worker that sits in one thread
 // for long keeps no other one.
 //
+// Where threads wait for each other by spinning, no worker is free to begin the others: then they
+// get kernel threads of their own (spare_threads.h).
+//
 // Invariant: a thread that has not begun is in the range of one worker, or in the hands of the
 // thief that begins it. The owner of a range begins what is there before it waits for anything, so
 // every thread begins, and no wake-up is needed for that.
@@ -32,6 +35,7 @@
 #include "omp/env/split.h"
 #include "omp/team/part_history.h"
 #include "omp/team/region_history.h"
+#include "omp/team/spare_threads.h"
 #include "omp/team/stealable_range.h"
 #include "omp/team/team.h"
 
@@ -45,10 +49,11 @@ inline bool becomes_virtual(const Team &outer, int size, Team::Kind kind) {
            outer.active_level == 0 && kind <= Team::Kind::opened;
 }
 
-class VirtualTeam {
+class VirtualTeam final : public Unbegun {
   public:
-    // Goes with the team, by free().
-    static VirtualTeam *make(const Team &team);
+    // For as long as the team lives; null where it has no more threads than workers.
+    static VirtualTeam *make(Team &team);
+    static void drop(VirtualTeam *threads);
 
     // A worker's own thread: its first one.
     static int first_of(int worker, const Team &team) {
@@ -70,6 +75,10 @@ class VirtualTeam {
         return lanes_[mine.lane].range.left() != 0 ||
                (!exhausted_.load(std::memory_order_relaxed) && !mine.is_late());
     }
+    void run_spare(sched::Worker &worker) override;
+    std::uint64_t unbegun() const override;
+    std::uint64_t trail() const override;
+    const void *function() const override;
     int idle_workers(const Team &team) const;
     // Of the worker's range: how many threads does it offer to others?
     std::uint64_t offered(const Member &mine) const {
@@ -78,6 +87,9 @@ class VirtualTeam {
     }
 
   private:
+    explicit VirtualTeam(Team &team) : team_(team), workers_(team.workers), spares_(*this) {}
+    ~VirtualTeam() = default;
+
     // One of a worker's, by Member::lane.
     struct Lane {
         StealableRange range; // of threads that have not begun, by PartHistory::thread_of()
@@ -102,7 +114,8 @@ class VirtualTeam {
     static void run(sched::Worker &worker, Team &team, Member &mine, int number);
     void run_measured(sched::Worker &worker, Team &team, Member &mine, int number);
 
-    int workers_ = 0;
+    Team &team_;
+    const int workers_;
     // A thief has found nothing to steal, and nobody has put anything into a range since.
     alignas(kCacheLine) std::atomic<bool> exhausted_{true};
     std::atomic<int> waiting_{0}; // workers in stays_idle(): a hint
@@ -111,6 +124,7 @@ class VirtualTeam {
     // In this region. Read when all have arrived at its join.
     alignas(kCacheLine) std::atomic<bool> any_taken_{false};
     std::atomic<bool> any_waited_{false};
+    SpareThreads spares_;
 };
 
 } // namespace sennit::omp

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "omp/team/spare_threads.h"
+
+#include "base/fence.h"
+#include "omp/env/split.h"
+#include "poll/poll.h"
+#include "sched/worker.h"
+#include "trace/symbols.h"
+
+#include <new>
+
+namespace sennit::omp {
+
+// What all teams share. The ticker holds the lock while it looks, so no team goes meanwhile.
+struct SpareThreadsOfAll {
+    static constexpr std::uint64_t kPeriod = Patience::kShortest / 4;
+
+    SpinLock lock;
+    SpareThreads *first = nullptr;
+    Patience patience;
+
+    void look() {
+        const std::uint64_t now = poll::now_ns();
+        lock.lock();
+        for (SpareThreads *at = first; at; at = at->next_)
+            at->look(now, patience.ns());
+        lock.unlock();
+    }
+    void add(SpareThreads &team) {
+        lock.lock();
+        team.next_ = first;
+        first = &team;
+        lock.unlock();
+    }
+    // It may not be there: in the child of fork().
+    void remove(SpareThreads &team) {
+        lock.lock();
+        for (SpareThreads **at = &first; *at; at = &(*at)->next_) {
+            if (*at != &team)
+                continue;
+            *at = team.next_;
+            break;
+        }
+        lock.unlock();
+    }
+};
+
+namespace {
+
+constinit SpareThreadsOfAll g_all;
+
+} // namespace
+
+SpareThreads::SpareThreads(Unbegun &team) : team_(team) {
+    g_all.add(*this);
+    static std::atomic<bool> watched{false};
+    if (!watched.exchange(true, std::memory_order_relaxed))
+        poll::set_watch(
+            poll::Watcher::split, [](void *) { g_all.look(); }, nullptr,
+            SpareThreadsOfAll::kPeriod);
+    poll::begin_watch();
+}
+
+SpareThreads::~SpareThreads() {
+    g_all.remove(*this);
+}
+
+void SpareThreads::look(std::uint64_t now_ns, std::uint64_t patience_ns) {
+    if (!runs_.load(std::memory_order_acquire)) {
+        since_ns_ = 0;
+        return;
+    }
+    const std::uint64_t unbegun = team_.unbegun();
+    const std::uint64_t trail = team_.trail();
+    if (unbegun == 0 || since_ns_ == 0 || trail != trail_) {
+        trail_ = trail;
+        since_ns_ = unbegun == 0 ? 0 : now_ns;
+        return;
+    }
+    const std::uint64_t stood_ns = now_ns - since_ns_;
+    if (stood_ns < patience_ns)
+        return;
+    since_ns_ = 0;
+    if (began_ns_.load(std::memory_order_relaxed) == 0) {
+        stood_ns_ = stood_ns;
+        began_ns_.store(now_ns, std::memory_order_relaxed);
+    }
+    for (std::uint64_t i = 0; i < unbegun; ++i)
+        start();
+}
+
+// Counted before the look at whether the region still runs: end() says that it does not, and looks
+// at the count afterwards.
+void SpareThreads::start() {
+    inside_.fetch_add(1, std::memory_order_seq_cst);
+    fence_heavy(); // pairs with fence_light in end()
+    if (runs_.load(std::memory_order_relaxed) && sched::Worker::start(main, this))
+        return;
+    inside_.fetch_sub(1, std::memory_order_release);
+    futex_wake(inside_);
+}
+
+void SpareThreads::main(void *argument) {
+    auto &self = *static_cast<SpareThreads *>(argument);
+    sched::Worker &worker = *sched::Worker::self();
+    self.team_.run_spare(worker);
+    worker.task = nullptr;
+    worker.slot = nullptr;
+    worker.join_pool();
+    // Last: the team may be gone after this.
+    self.inside_.fetch_sub(1, std::memory_order_release);
+    futex_wake(self.inside_);
+}
+
+void SpareThreads::end() {
+    runs_.store(false, std::memory_order_relaxed);
+    fence_light(); // pairs with fence_heavy in start()
+    // Acquire: pairs with the release of who leaves.
+    for (std::uint32_t inside;
+         SENNIT_UNLIKELY((inside = inside_.load(std::memory_order_acquire)) != 0);)
+        futex_wait(inside_, inside);
+    if (SENNIT_UNLIKELY(began_ns_.load(std::memory_order_relaxed) != 0))
+        judge();
+}
+
+SENNIT_NOINLINE void SpareThreads::judge() {
+    const std::uint64_t now = poll::now_ns();
+    g_all.lock.lock();
+    const bool certain =
+        g_all.patience.judge(stood_ns_, now - began_ns_.load(std::memory_order_relaxed));
+    began_ns_.store(0, std::memory_order_relaxed);
+    g_all.lock.unlock();
+    if (!certain)
+        return;
+    trace::Symbols symbols;
+    end_split(symbols.name_of(reinterpret_cast<std::uint64_t>(team_.function())));
+}
+
+// The ticker may have held the lock. The parent's teams are not the child's.
+void spare_threads_after_fork_in_child() {
+    new (&g_all.lock) SpinLock;
+    g_all.first = nullptr;
+}
+
+} // namespace sennit::omp
