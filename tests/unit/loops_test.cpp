@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // omp/loops: the plans of all schedules give out every iteration once, and a plan from above is
 // asked where its planner wants to.
+#include "omp/loops/exposed.h"
 #include "omp/loops/plan.h"
 #include "omp/loops/worksharing.h"
 #include "omp/team/cancel.h"
@@ -93,6 +94,24 @@ TEST(Loops, EveryPlanGivesOutEachIterationOnce) {
                                               .monotonic = monotonic,
                                               .multiple = multiple},
                                              count, threads);
+}
+
+TEST(LoopHistory, AsMuchIsOfferedAsIdleWorkersAreOrWasTaken) {
+    static const int region = 0;
+    const std::uint64_t loop = LoopHistory::key_of(&region, 1, 1000);
+    LoopHistory history;
+    EXPECT_EQ(history.begin(loop, 0, 100), 0);
+    EXPECT_EQ(history.begin(loop, 2, 100), 2);
+    for (int run = 0; run < balance::Exposure::kLength; ++run)
+        history.end(loop, 10, 5);
+    EXPECT_EQ(history.begin(loop, 0, 100), 50);
+    // Another loop of the region, and the same of another size, are others.
+    EXPECT_EQ(history.begin(LoopHistory::key_of(&region, 2, 1000), 0, 100), 0);
+    EXPECT_EQ(history.begin(LoopHistory::key_of(&region, 1, 100000), 0, 100), 0);
+    EXPECT_EQ(history.begin(LoopHistory::key_of(&region, 1, 1020), 0, 100), 50);
+    for (int run = 0; run < balance::Exposure::kEnd; ++run)
+        history.end(loop, 50, 0);
+    EXPECT_EQ(history.begin(loop, 0, 100), 0);
 }
 
 TEST(Loops, APlannerHasASayBeforeTheSchedule) {

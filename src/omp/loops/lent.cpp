@@ -64,6 +64,8 @@ class Kept final : public Plan {
 constexpr Lent kLent;
 constexpr Kept kKept;
 
+constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+
 // Does the owner finish `range` within a microsecond, or when it gets the processor? Then a theft
 // would cost both more than it gains.
 bool drains_at_once(const StealableRange &range) {
@@ -82,25 +84,29 @@ bool drains_at_once(const StealableRange &range) {
 
 } // namespace
 
-bool take_over(const Member &member, const Loop &loop) {
+std::uint64_t take_over(const Member &member, const Loop &loop, Takes takes) {
     for (;;) {
         StealableRange *victim = nullptr;
         std::uint64_t most = 0;
+        std::uint64_t from = 0;
         for (int i = 0; i < member.group->size; ++i) {
-            const std::uint64_t left = loop.ranges[i].left();
+            StealableRange &range = loop.ranges[i];
+            const std::uint64_t its_from = takes == Takes::all ? 0 : range.offered_from();
+            const std::uint64_t left = range.left(its_from);
             if (i != member.index && left > most) {
                 most = left;
-                victim = &loop.ranges[i];
+                victim = &range;
+                from = its_from;
             }
         }
         if (!victim)
-            return false;
+            return 0;
         std::uint64_t first = 0;
         std::uint64_t last = 0;
-        if (drains_at_once(*victim) || !victim->steal_half(&first, &last))
+        if (drains_at_once(*victim) || !victim->steal(&first, &last, from, kNoLimit))
             continue;
         loop.ranges[member.index].refill(first, last);
-        return true;
+        return last - first;
     }
 }
 

@@ -34,8 +34,9 @@ class LentLoop {
     std::atomic<unsigned> kept_{0};    // runs that were not offered since
 };
 
-// Half of what the thread with the most has left becomes this thread's; false when all are empty,
-// or are about to be.
-bool take_over(const Member &member, const Loop &loop);
+// Half of what the thread with the most has left becomes this thread's. Returns how much; 0 when
+// all are empty, or are about to be. `offered`: of what is offered, where threads say what is.
+enum class Takes : std::uint8_t { all, offered };
+std::uint64_t take_over(const Member &member, const Loop &loop, Takes takes = Takes::all);
 
 } // namespace sennit::omp

@@ -9,6 +9,8 @@
 //   guided    a shared iteration number
 //   trapezoid the number of the next piece is a shared counter; its bounds are computed
 //   lent      a static loop of which others take over a part (lent.cpp)
+//   exposed   under SENNIT_SPLIT=auto, for dynamic and guided: as steal, but what a thread has is
+//             offered to others only as far as somebody wants it (exposed.cpp)
 //
 // A room above may have plans of its own: its Planner is asked before the schedule decides.
 #pragma once
@@ -18,6 +20,7 @@
 #include "omp/team/stealable_range.h"
 #include "omp/team/team.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -45,7 +48,24 @@ struct alignas(kCacheLine) Loop {
     // shorter.
     std::uint64_t longest = 0;
     std::uint64_t decrement = 0;
+    // exposed: chunks that were taken over; by what it is remembered, how many each worker has
+    // offered, and since when it runs, in ticks().
+    std::atomic<std::uint64_t> taken{0};
+    std::uint64_t key = 0;
+    std::uint64_t offered = 0;
+    std::uint64_t began = 0;
 
+    // What every plan begins with.
+    void describe(std::uint64_t iterations, const LoopSchedule &schedule) {
+        count = iterations;
+        chunk = std::max<std::uint64_t>(schedule.chunk, 1);
+        chunks = count == 0 ? 0 : (count - 1) / chunk + 1;
+        multiple = schedule.multiple;
+        chunked = schedule.chunk != 0;
+        ordered = schedule.ordered;
+        own = nullptr;
+        next.store(0, std::memory_order_relaxed);
+    }
     // Chunk number `number` as iterations.
     void give_chunk(std::uint64_t number, std::uint64_t *first, std::uint64_t *last) const {
         *first = number * chunk;
@@ -73,6 +93,10 @@ class Plan {
   protected:
     ~Plan() = default;
 };
+
+// Of a loop that threads steal from, the final chunk belongs to nobody: it goes to a thread that
+// finds nothing else, as its last piece. `position`: 1 after it.
+bool give_final_chunk(Member &member, Loop &loop, std::uint64_t *first, std::uint64_t *last);
 
 // A loop begins in a team of so many threads: who gives it out?
 void begin_loop(Loop &loop, std::uint64_t count, const LoopSchedule &schedule, int threads);

@@ -19,10 +19,6 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
                                                             : up / multiple * multiple;
 }
 
-std::uint64_t chunks_of(const Loop &loop) {
-    return loop.count == 0 ? 0 : (loop.count - 1) / loop.chunk + 1;
-}
-
 // Without chunks one piece a thread, else every n-th chunk. `position`: pieces that it had.
 class Share final : public Plan {
   public:
@@ -32,7 +28,7 @@ class Share final : public Plan {
         const auto n = static_cast<std::uint64_t>(threads);
         loop.chunked = true;
         loop.chunk = round_up(loop.count / n + (loop.count % n != 0), loop.multiple);
-        loop.chunks = chunks_of(loop);
+        loop.chunks = (loop.count - 1) / loop.chunk + 1;
     }
     bool next(Member &member, Loop &loop, std::uint64_t *first,
               std::uint64_t *last) const override {
@@ -66,9 +62,7 @@ class Counter final : public Plan {
     }
 };
 
-// A chunk waits behind a long, or suspended, iteration only until somebody is idle. The loop's
-// final chunk belongs to nobody: it goes to a thread that finds nothing else, as its last piece.
-// `position`: 1 after the final chunk.
+// A chunk waits behind a long, or suspended, iteration only until somebody is idle.
 class Steal final : public Plan {
   public:
     void begin(Loop &loop, int threads) const override {
@@ -106,12 +100,7 @@ class Steal final : public Plan {
                 loop.give_chunk(chunk, first, last);
                 return true;
             }
-        if (loop.next.load(std::memory_order_relaxed) != 0 ||
-            loop.next.exchange(1, std::memory_order_relaxed) != 0)
-            return false;
-        member.work.position = 1;
-        loop.give_chunk(loop.chunks - 1, first, last);
-        return true;
+        return give_final_chunk(member, loop, first, last);
     }
 };
 
@@ -226,15 +215,17 @@ void begin_as_scheduled(Loop &loop, const LoopSchedule &schedule, int threads) {
 
 } // namespace
 
+bool give_final_chunk(Member &member, Loop &loop, std::uint64_t *first, std::uint64_t *last) {
+    if (member.work.position != 0 || loop.next.load(std::memory_order_relaxed) != 0 ||
+        loop.next.exchange(1, std::memory_order_relaxed) != 0)
+        return false;
+    member.work.position = 1;
+    loop.give_chunk(loop.chunks - 1, first, last);
+    return true;
+}
+
 void begin_loop(Loop &loop, std::uint64_t count, const LoopSchedule &schedule, int threads) {
-    loop.count = count;
-    loop.chunk = std::max<std::uint64_t>(schedule.chunk, 1);
-    loop.chunks = chunks_of(loop);
-    loop.multiple = schedule.multiple;
-    loop.chunked = schedule.chunk != 0;
-    loop.ordered = schedule.ordered;
-    loop.own = nullptr;
-    loop.next.store(0, std::memory_order_relaxed);
+    loop.describe(count, schedule);
     if (SENNIT_UNLIKELY(schedule.lent != nullptr))
         return schedule.lent->begin(loop, threads);
     if (SENNIT_UNLIKELY(g_planner != nullptr))

@@ -2,8 +2,11 @@
 #include "omp/loops/workshares.h"
 
 #include "base/message.h"
+#include "omp/env/split.h"
+#include "omp/loops/exposed.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 
@@ -27,8 +30,11 @@ void abandon(DoacrossShare &share) {
 // Two threads may come at the same time.
 SENNIT_NOINLINE Workshares &make_workshares(Team &team) {
     const std::size_t each = team.size > 1 ? static_cast<std::size_t>(team.size) : 0;
-    const std::size_t size = sizeof(Workshares) + Workshares::kRing * each * sizeof(StealableRange);
-    void *memory = std::aligned_alloc(alignof(Workshares), size);
+    const bool exposes = team.threads && split_adapts();
+    const std::size_t history_at =
+        sizeof(Workshares) + Workshares::kRing * each * sizeof(StealableRange);
+    const std::size_t size = history_at + (exposes ? sizeof(LoopHistory) : 0);
+    void *memory = std::aligned_alloc(alignof(Workshares), size + -size % alignof(Workshares));
     if (!memory)
         fatal("no memory for a team's worksharing state (%zu bytes)", size);
     auto *made = new (memory) Workshares;
@@ -41,6 +47,8 @@ SENNIT_NOINLINE Workshares &make_workshares(Team &team) {
     }
     for (std::uint32_t i = 0; i < Workshares::kDoacrossRing; ++i)
         made->doacross[i].turn.store(i, std::memory_order_relaxed);
+    if (exposes)
+        made->loops = new (static_cast<std::byte *>(memory) + history_at) LoopHistory;
     TeamExtension *before = nullptr;
     // release pairs with the acquire of workshares_of.
     if (team.workshares.compare_exchange_strong(before, made, std::memory_order_acq_rel))

@@ -37,6 +37,8 @@ struct DoacrossShare {
     Doacross *shared = nullptr; // from malloc
 };
 
+class LoopHistory; // exposed.h
+
 struct Workshares final : TeamExtension {
     static constexpr std::uint32_t kRing = 8;
     static constexpr std::uint32_t kDoacrossRing = 4;
@@ -45,6 +47,7 @@ struct Workshares final : TeamExtension {
     void drop() override;
 
     std::atomic<std::uint32_t> singles{0}; // `single` constructs that found their thread
+    LoopHistory *loops = nullptr;          // of a virtual team whose workers offer parts of loops
     LoopState ring[kRing];
     DoacrossShare doacross[kDoacrossRing];
 };
@@ -54,6 +57,11 @@ inline Workshares &workshares_of(Team &team) {
     TeamExtension *made = team.workshares.load(std::memory_order_acquire);
     return SENNIT_LIKELY(made != nullptr) ? *static_cast<Workshares *>(made)
                                           : make_workshares(team);
+}
+
+// Null: the team has none. Of a team that has workshares.
+inline LoopHistory *history_of(const Team &team) {
+    return static_cast<const Workshares *>(team.workshares.load(std::memory_order_relaxed))->loops;
 }
 
 } // namespace sennit::omp

@@ -3,6 +3,7 @@
 
 #include "base/fence.h"
 #include "base/message.h"
+#include "omp/loops/exposed.h"
 #include "omp/loops/plan.h"
 #include "omp/loops/workshares.h"
 #include "omp/sync/wait_until.h"
@@ -17,11 +18,19 @@ LoopState &state_of(Member &member) {
     return *static_cast<LoopState *>(member.work.loop);
 }
 
-void set_up(LoopState &state, std::uint64_t count, const LoopSchedule &schedule, const Team &team) {
+void set_up(LoopState &state, std::uint64_t count, const LoopSchedule &schedule,
+            const Member &member) {
+    const Team &team = *member.team;
     state.ordered_from.store(0, std::memory_order_relaxed);
     state.left.store(0, std::memory_order_relaxed);
     state.word.store(0, std::memory_order_relaxed);
-    state.workers = team.threads ? team.workers : 0;
+    state.workers = 0;
+    if (SENNIT_UNLIKELY(team.threads != nullptr)) {
+        state.workers = team.workers;
+        LoopHistory *const history = history_of(team);
+        if (history && begin_exposed(state, *history, count, schedule, member))
+            return;
+    }
     begin_loop(state, count, schedule, team.size);
 }
 
@@ -122,7 +131,7 @@ void loop_begin(sched::Worker &worker, std::uint64_t count, const LoopSchedule &
     if (state.setup.load(std::memory_order_relaxed) == LoopState::kFree &&
         state.setup.compare_exchange_strong(expected, LoopState::kBusy,
                                             std::memory_order_relaxed)) {
-        set_up(state, count, schedule, *member.team);
+        set_up(state, count, schedule, member);
         // release pairs with the others' acquire below.
         state.setup.store(LoopState::kReady, std::memory_order_release);
         return;

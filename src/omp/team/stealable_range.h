@@ -26,6 +26,10 @@ class alignas(kCacheLine) StealableRange {
         low_.store(first, std::memory_order_relaxed);
         high_.store(last, std::memory_order_relaxed);
     }
+    // From here on its chunks are offered to others: a hint to thieves who heed it. Whoever uses
+    // it says so each time that the range is filled.
+    void offer_from(std::uint64_t chunk) { offered_from_.store(chunk, std::memory_order_relaxed); }
+    std::uint64_t offered_from() const { return offered_from_.load(std::memory_order_relaxed); }
     // The owner's next chunk; false when none is left.
     bool take(std::uint64_t *chunk) {
         const std::uint64_t mine = low_.load(std::memory_order_relaxed);
@@ -70,6 +74,7 @@ class alignas(kCacheLine) StealableRange {
 
     std::atomic<std::uint64_t> low_{0};
     std::atomic<std::uint64_t> high_{0};
+    std::atomic<std::uint64_t> offered_from_{0};
     SpinLock lock_; // thieves, and the owner where it meets one
 };
 

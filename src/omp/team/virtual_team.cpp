@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "base/thread_clock.h"
 #include "fiber/fp_control.h"
+#include "omp/team/idle_patience.h"
 #include "omp/team/implicit_task.h"
 #include "omp/team/part_trace.h"
 
@@ -14,13 +15,6 @@
 
 namespace sennit::omp {
 namespace {
-
-// How long a worker is idle before it takes what is not offered: this part of the time that its
-// part in the region took, but at least about as long as it takes to steal, and never as long as
-// anybody would notice.
-constexpr std::uint64_t kIdlePart = 64;
-constexpr std::uint64_t kLeastIdleUs = 2;
-constexpr std::uint64_t kMostIdleUs = 50;
 
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 
@@ -212,19 +206,14 @@ bool VirtualTeam::stays_idle(const Team &team, const Lane &lane) {
 }
 
 bool VirtualTeam::waits_idle(const Team &team, const Lane &lane) const {
-    const std::uint64_t us = sched::ticks_per_us();
     std::uint64_t now = ticks();
-    const std::uint64_t end =
-        now + std::clamp((now - lane.began) / kIdlePart, kLeastIdleUs * us, kMostIdleUs * us);
+    const std::uint64_t end = now + idle_patience(now - lane.began);
     for (; now < end; now = ticks()) {
         if (exhausted_.load(std::memory_order_relaxed))
             return false;
         if (team.has_tasks.load(std::memory_order_relaxed))
             return true;
-        if (sched::crowded())
-            sched::yield_processor();
-        else
-            cpu_relax();
+        wait_a_moment();
     }
     return true;
 }

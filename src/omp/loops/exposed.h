@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops whose iterations may go to any thread (nonmonotonic dynamic and guided) under
+// SENNIT_SPLIT=auto. Each worker has a share of the chunks. How many of these it offers to others
+// is the paper's rule (balance/exposure.h; openmp-in-charm, 4.3.2 and 4.3.3): as many as there are
+// idle workers, or as were taken in the last runs of the loop. Who has nothing left takes what is
+// offered at once. What is not offered it takes when it has been idle for a while. So nobody takes
+// anything of a balanced loop.
+//
+// A loop is told by its region's function, its number among the region's constructs, and about how
+// many iterations it has: their number's power of two.
+//
+// The chunks are the program's. A piece of a guided loop is a part of what its worker has left, as
+// the schedule asks for: in proportion to what is left of all, by the number of threads that work
+// on it.
+#pragma once
+
+#include "base/spin.h"
+#include "omp/loops/plan.h"
+#include "omp/team/region_history.h"
+
+#include <cstdint>
+
+namespace sennit::omp {
+
+// What is remembered of the loops of a team. Two of them may be at work, and so two threads here.
+class LoopHistory {
+  public:
+    static std::uint64_t key_of(const void *region, std::uint32_t construct, std::uint64_t count);
+
+    // How many of `chunks` that a worker has is it to offer?
+    int begin(std::uint64_t key, int idle, std::uint64_t chunks);
+    // Of so many that were offered, others took these.
+    void end(std::uint64_t key, std::uint64_t offered, std::uint64_t taken);
+
+  private:
+    balance::Exposure &of(std::uint64_t key);
+
+    SpinLock lock_;
+    RegionHistory loops_;
+};
+
+// Begin the loop that `member` has come to first, if it is one of these. False: it is not.
+bool begin_exposed(Loop &loop, LoopHistory &history, std::uint64_t count,
+                   const LoopSchedule &schedule, const Member &member);
+
+} // namespace sennit::omp
