@@ -111,7 +111,7 @@ struct sennit_wait {
     int32_t peer;      /* in `group`'s numbering; of a collective call: its root */
     int32_t tag;       /* of a collective call: its number on `group`, from 1 */
     int32_t requests;  /* how many operations it waits for, in `handles` */
-    int64_t count;     /* elements */
+    int64_t count;     /* elements; of a partitioned operation: parts that are not ready yet */
     uint64_t group;    /* the library's name for a group of processes: a communicator */
     const void *handles;
     int32_t send_peer; /* what a call that both sends and receives sends */
@@ -235,10 +235,10 @@ struct sennit_collectives {
  * text         Fill in *text, which holds the defaults.
  * bound        Call visit(arg, task, wait) for every operation under way that is bound to a task's
  *              events; `task` is null if the operation calls back instead.
- * operations   `handles` is a copy of `count` handles. Call visit(arg, operation) for each of these
- *              operations that is not known to be complete; `operation` is null if no more is
- * known. in_use: a thread is in a call that waits for them, so they may go away at any moment.
- *              Returns whether all that were visited are not complete.
+ * operations   `handles` is a copy of `count` handles; null: of all that send or receive. Call
+ *              visit(arg, operation) for each that is not known to be complete; it is null if no
+ *              more is known. in_use: a call waits for them, so they may go away at any moment.
+ *              Returns whether all that were visited are not complete; null: and none left out.
  * collectives  Call visit(arg, made) for every group. */
 struct sennit_describer {
     void (*text)(const struct sennit_wait *wait, struct sennit_wait_text *text);

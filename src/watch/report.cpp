@@ -31,6 +31,7 @@ class Writer {
             std::fprintf(out_, "sennit:   ... and more than %zu others\n", waiters.size() - shown);
         else if (shown < waiters.size())
             std::fprintf(out_, "sennit:   ... and %zu others\n", waiters.size() - shown);
+        posted();
         trace::Array<int> cycle;
         survey_.find_cycle(cycle);
         *has_cycle = cycle.size() > 0;
@@ -178,7 +179,7 @@ class Writer {
                 }
     }
 
-    void call(const Call &call) {
+    void call(const Call &call, bool is_operation = false) {
         std::fputs(call.name, out_);
         const char *separator = " ";
         if (call.wait.direction != 0) {
@@ -192,8 +193,12 @@ class Writer {
                 std::fprintf(out_, ", tag %d", call.wait.tag);
             separator = ", ";
         }
-        if (call.wait.count >= 0) {
-            std::fprintf(out_, "%scount %lld", separator, static_cast<long long>(call.wait.count));
+        const auto count = static_cast<long long>(call.wait.count);
+        if (!is_operation && count >= 0) {
+            std::fprintf(out_, "%scount %lld", separator, count);
+            separator = ", ";
+        } else if (is_operation && count > 0) {
+            std::fprintf(out_, "%s%lld part%s not ready", separator, count, plural(count));
             separator = ", ";
         }
         if (*call.text.group)
@@ -208,11 +213,27 @@ class Writer {
             if (!operation.wait.call || ++known > kMostOperations)
                 continue;
             std::fprintf(out_, "sennit:      %sfor ", waiter.certain ? "" : "perhaps ");
-            call(operation);
+            call(operation, true);
             std::fputc('\n', out_);
         }
         if (known > kMostOperations)
             std::fprintf(out_, "sennit:      ... and %d more\n", known - kMostOperations);
+    }
+
+    // What may be over, or was for the library's own use, is nobody's concern.
+    void posted() {
+        const Posted &posted = survey_.posted();
+        if (!posted.certain)
+            return;
+        const auto known = static_cast<int>(posted.operations.size());
+        for (int i = 0; i < known && i < kMostOperations; ++i) {
+            std::fputs("sennit:   not waited for: ", out_);
+            call(posted.operations[static_cast<std::size_t>(i)], true);
+            std::fputc('\n', out_);
+        }
+        if (known > kMostOperations)
+            std::fprintf(out_, "sennit:   not waited for: ... and %d more\n",
+                         known - kMostOperations);
     }
 
     void circle(const trace::Array<int> &cycle) {
@@ -252,6 +273,8 @@ void write_call(std::FILE *out, const Call &call, const char *role) {
     write_group(out, call.text);
     if (collective)
         std::fprintf(out, "\tnumber=%d", wait.tag);
+    if (std::strcmp(role, "call") != 0 && wait.count >= 0)
+        std::fprintf(out, "\twithheld=%lld", static_cast<long long>(wait.count));
     if (wait.direction == (SENNIT_NOTICE_SEND | SENNIT_NOTICE_RECEIVE))
         std::fprintf(out, "\tto=%d,%d", call.text.send_peer, wait.send_tag);
     std::fputc('\n', out);
@@ -284,6 +307,13 @@ void write_calls(std::FILE *out, const Survey &survey) {
             else
                 all = false;
         }
+    }
+    for (const Call &posted : survey.posted().operations) {
+        if (std::ftell(out) > kMostBytes) {
+            all = false;
+            break;
+        }
+        write_call(out, posted, survey.posted().certain ? "posted" : "noted");
     }
     for (const Collectives &made : survey.collectives()) {
         if (std::ftell(out) > kMostBytes) {

@@ -305,6 +305,7 @@ void Survey::describe_calls() {
                 if (waiter.handles > 0 && waiter.operations == 0)
                     survey.describe_operations(waiter, *service.describer);
             }
+            survey.describe_posted(*service.describer);
         },
         this);
 }
@@ -324,6 +325,36 @@ void Survey::describe_collectives(const sennit_describer &describer) {
         describe(call, describer);
         all.text = call.text;
     }
+}
+
+// Those of which some call has the handle are told with that call.
+void Survey::describe_posted(const sennit_describer &describer) {
+    if (!describer.operations || handle_size_ == 0)
+        return;
+    const std::size_t known = posted_.operations.size();
+    const int certain = describer.operations(
+        nullptr, 0, 0,
+        [](void *arg, const sennit_wait *operation) {
+            auto &self = *static_cast<Survey *>(arg);
+            if (self.has_handle(operation->handles))
+                return;
+            Call call;
+            call.wait = *operation;
+            call.wait.handles = nullptr;
+            self.memory_.get_text(operation->call, call.name, sizeof call.name);
+            self.posted_.operations.push(call);
+        },
+        this);
+    posted_.certain = posted_.certain && certain != 0;
+    for (std::size_t i = known; i < posted_.operations.size(); ++i)
+        describe(posted_.operations[i], describer);
+}
+
+bool Survey::has_handle(const void *handle) const {
+    for (const std::byte *at = handles_.begin(); at != handles_.end(); at += handle_size_)
+        if (std::memcmp(at, handle, handle_size_) == 0)
+            return true;
+    return false;
 }
 
 void Survey::describe_operations(Waiter &waiter, const sennit_describer &describer) {

@@ -64,6 +64,12 @@ struct Waiter {
     bool in_call() const { return call.wait.call != nullptr; }
 };
 
+// What is under way without a call that waits for it.
+struct Posted {
+    trace::Array<Call> operations;
+    bool certain = true; // all are known, and none is complete
+};
+
 // The collective calls that were made on a group.
 struct Collectives {
     sennit_collectives made = {};
@@ -81,6 +87,7 @@ class Survey {
         return operations_[waiter.operation + i];
     }
     const trace::Array<Collectives> &collectives() const { return collectives_; }
+    const Posted &posted() const { return posted_; }
     bool complete() const { return complete_; } // else there were too many
     // Is nothing said to be incomplete that may be complete? Then what two surveys say differs only
     // if something moved between them.
@@ -127,6 +134,8 @@ class Survey {
     void copy_handles(Waiter &waiter);
     void describe_calls();
     void describe_collectives(const sennit_describer &describer);
+    void describe_posted(const sennit_describer &describer);
+    bool has_handle(const void *handle) const; // of an operation that a call waits for
     void describe_operations(Waiter &waiter, const sennit_describer &describer);
     bool is_about(const Waiter &waiter, const char *prefix) const;
     bool is_self_or_included_child(const Waiter &waiter, std::uint32_t mark) const;
@@ -137,6 +146,7 @@ class Survey {
     trace::Array<Edge> edges_;
     trace::Array<Call> operations_;
     trace::Array<Collectives> collectives_;
+    Posted posted_;
     trace::Array<std::byte> handles_;
     std::size_t handle_size_ = 0;
     trace::AddressMap<int> by_task_; // index + 1

@@ -184,8 +184,16 @@ def run_cases(options):
                   r"rank 0 perhaps waits for rank 1 to send a message with tag 15: nothing like it")
         explained(options, "not_ready",
                   r"sennit: +for MPI_Precv_init from rank 1, tag 17, on MPI_COMM_WORLD\n",
-                  r"sennit: +for MPI_Psend_init to rank 0, tag 17, on MPI_COMM_WORLD\n",
+                  r"sennit: +for MPI_Psend_init to rank 0, tag 17, 1 part not ready, on MPI_COMM_WORLD\n",
                   r"(?s)\A(?!.*(nothing like it|deadlock))")
+    explained(options, "begun_in_vain",
+              r"MPI_Recv from rank 1, tag 58, .*\n",
+              r"sennit:   not waited for: MPI_Issend to rank 1, tag 57, on MPI_COMM_WORLD\n",
+              r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
+    explained(options, "all_is_over",
+              r"rank 0 waits for rank 1 to send a message with tag 59: nothing like it",
+              r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n",
+              r"(?s)\A(?!.*not waited for:)")
     explained(options, "bound_task", r"has ended but for TAMPI_Iwait, 1 request\n"
               r"sennit: +for MPI_Irecv from rank 1, tag 3, on MPI_COMM_WORLD\n",
               r"has not begun, waits for 1 task that it depends on")
@@ -213,8 +221,10 @@ def run_cases(options):
     silent(options, "slow_sender", crowd)
     silent(options, "openmp_first", {"SENNIT_HANG_GRACE": "8"})
     for case in ("long_message", "long_message_in_task", "long_exchange", "long_waits",
-                 "long_collective"):
+                 "long_collective", "late_wait", "late_wait_in_task", "late_receive"):
         silent(options, case)
+    if options.mpi_4:
+        silent(options, "long_partitions")
     silent(options, "slow_sender")
     silent(options, "slow_task")
     for settings in ({}, {"SENNIT_DOORBELLS": "on"}):

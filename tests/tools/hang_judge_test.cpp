@@ -250,6 +250,52 @@ TEST(HangJudge, AMessageUnderWayIsNoHang) {
     EXPECT_TRUE(judged({sends, "MPI_Recv\t2\t0\t5\thalo\tcall\tgroup=a,2\n"}));
 }
 
+// The rank goes on to another call before it waits for what it has begun.
+TEST(HangJudge, WhatIsNotWaitedForIsUnderWayToo) {
+    const std::string elsewhere = "MPI_Recv\t2\t1\t6\tMPI_COMM_WORLD\tcall\n";
+    const std::string sends = "MPI_Isend\t1\t1\t5\tMPI_COMM_WORLD\tposted\n";
+    const std::string receives = "MPI_Recv\t2\t0\t5\tMPI_COMM_WORLD\tcall\n";
+    EXPECT_FALSE(judged({elsewhere + sends, receives}));
+    EXPECT_FALSE(judged({elsewhere + "MPI_Irecv\t2\t1\t5\tMPI_COMM_WORLD\tposted\n",
+                         "MPI_Ssend\t1\t0\t5\tMPI_COMM_WORLD\tcall\n"}));
+    // nobody waits for either end
+    const auto both = judged({elsewhere + sends, "MPI_Recv\t2\t0\t7\tMPI_COMM_WORLD\tcall\n"
+                                                 "MPI_Irecv\t2\t0\t5\tMPI_COMM_WORLD\tposted\n"});
+    ASSERT_TRUE(both);
+    EXPECT_TRUE(says(both->text, "a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0"));
+    EXPECT_EQ(both->processes.size(), 2U);
+}
+
+TEST(HangJudge, WhatMayBeOverOrIsNotWorkedForIsPerhapsUnderWay) {
+    const std::string elsewhere = "MPI_Recv\t2\t1\t6\tMPI_COMM_WORLD\tcall\n";
+    const std::string receives = "MPI_Recv\t2\t0\t5\tMPI_COMM_WORLD\tcall\n";
+    const auto noted =
+        judged({elsewhere + "MPI_Isend\t1\t1\t5\tMPI_COMM_WORLD\tnoted\n", receives});
+    ASSERT_TRUE(noted);
+    EXPECT_TRUE(says(noted->text, "sennit: perhaps the job hangs: ")) << noted->text;
+    EXPECT_TRUE(noted->processes.empty());
+    const auto outside = judged({"MPI_Isend\t1\t1\t5\tMPI_COMM_WORLD\tposted\n", receives});
+    ASSERT_TRUE(outside);
+    EXPECT_TRUE(outside->processes.empty());
+}
+
+TEST(HangJudge, APartitionedSendIsUnderWayWhenAllOfItIsReady) {
+    const std::string receives = "MPI_Precv_init\t2\t1\t7\tMPI_COMM_WORLD\toperation\n";
+    const std::string sends = "MPI_Psend_init\t1\t0\t7\tMPI_COMM_WORLD\t";
+    EXPECT_FALSE(judged({waits + receives, waits + sends + "operation\twithheld=0\n"}));
+    const auto withheld = judged({waits + receives, waits + sends + "operation\twithheld=1\n"});
+    ASSERT_TRUE(withheld);
+    EXPECT_EQ(withheld->processes.size(), 2U);
+    const auto unknown = judged({waits + receives, waits + sends + "operation\n"});
+    ASSERT_TRUE(unknown);
+    EXPECT_TRUE(unknown->processes.empty());
+    const std::string elsewhere = "MPI_Recv\t2\t0\t6\tMPI_COMM_WORLD\tcall\n";
+    EXPECT_FALSE(judged({waits + receives, elsewhere + sends + "posted\twithheld=0\n"}));
+    const auto not_ready = judged({waits + receives, elsewhere + sends + "posted\twithheld=1\n"});
+    ASSERT_TRUE(not_ready);
+    EXPECT_EQ(not_ready->processes.size(), 2U);
+}
+
 TEST(HangJudge, AMessageOnACommunicatorOfTheSameRanksIsUnderWay) {
     const std::string sends = "MPI_Send\t1\t1\t5\thalo\tcall\tgroup=ab,2\n";
     EXPECT_FALSE(judged({sends, "MPI_Recv\t2\t0\t5\thalo\tcall\tgroup=ab,2\n"}));

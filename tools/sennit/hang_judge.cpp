@@ -49,6 +49,20 @@ Communicator read_communicator(std::string_view name, std::string_view group) {
     return communicator;
 }
 
+bool read_role(std::string_view text, HangCall::Role &role) {
+    using enum HangCall::Role;
+    static constexpr std::pair<std::string_view, HangCall::Role> roles[] = {
+        {"call", call},     {"operation", operation}, {"perhaps", perhaps},
+        {"posted", posted}, {"noted", noted},
+    };
+    for (const auto &[word, meant] : roles)
+        if (text == word) {
+            role = meant;
+            return true;
+        }
+    return false;
+}
+
 std::vector<CollectiveCalls::Begun> read_latest(std::string_view text) {
     std::vector<CollectiveCalls::Begun> latest;
     for (const std::string_view call : split(text, ',')) {
@@ -79,19 +93,19 @@ bool HangJudge::parse_call(std::string_view line, RankState &state) {
             {call.communicator, call.number, read_latest(fact(words, "latest"))});
         return true;
     }
-    if (role != "call" && role != "operation" && role != "perhaps") {
+    if (!read_role(role, call.role)) {
         state.more = true;
         return true;
     }
-    call.role = role == "call"        ? HangCall::Role::call
-                : role == "operation" ? HangCall::Role::operation
-                                      : HangCall::Role::perhaps;
+    if (!read(fact(words, "withheld"), call.withheld))
+        call.withheld = -1;
     const auto sends = split(fact(words, "to"), ',');
     int peer = -1;
     int tag = -1;
     if (sends.size() == 2 && read(sends[0], peer) && read(sends[1], tag))
         call.sends = std::pair(peer, tag);
-    state.calls.push_back(std::move(call));
+    const bool waits = call.role != HangCall::Role::posted && call.role != HangCall::Role::noted;
+    (waits ? state.calls : state.posted).push_back(std::move(call));
     return true;
 }
 

@@ -21,12 +21,15 @@
 //   call        that it is in
 //   operation   that this call waits for: MPI_Irecv for MPI_Wait
 //   perhaps     the same, but it may be complete: MPI_Waitall waits for one or more of them
+//   posted      not complete, and no call waits for it
+//   noted       was posted, and may be over
 //   made        no call: the collective calls that it has begun on a communicator
 //   more        stands for calls and operations that have no line
 // and the facts are
 //   group       who the communicator's ranks are, a hexadecimal number, and how many
 //   number      of a collective call on its communicator; of those that were made: how many
 //   to          peer and tag of what an exchange sends
+//   withheld    how many parts of a partitioned send its rank has not called ready; else not known
 //   latest      of the collective calls that were made: name:root, ..., the last one first
 #pragma once
 

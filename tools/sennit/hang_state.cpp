@@ -99,8 +99,16 @@ struct HangState::End {
 // Does the call wait for what its rank said of it? It may be complete; what an exchange receives
 // may be, and not what it sends; and a partitioned send may wait for MPI_Pready of its own rank.
 bool HangState::is_certain(const HangCall &call) {
-    const bool may_be_its_own = call.direction == send && is_partitioned(call.name);
-    return call.role != HangCall::Role::perhaps && call.direction != exchange && !may_be_its_own;
+    const bool may_be_its_own =
+        call.direction == send && is_partitioned(call.name) && call.withheld != 0;
+    const bool may_be_over =
+        call.role == HangCall::Role::perhaps || call.role == HangCall::Role::noted;
+    return !may_be_over && call.direction != exchange && !may_be_its_own;
+}
+
+// A partitioned send: are its data under way?
+HangState::Life HangState::parts_of(const HangCall &send) {
+    return send.withheld == 0 ? Life::certain : send.withheld < 0 ? Life::perhaps : Life::none;
 }
 
 std::vector<HangState::End> HangState::ends_of(int rank, const HangCall &call) {
@@ -127,36 +135,64 @@ HangState::Answer HangState::same(const Communicator &one, const Communicator &o
     return one.name == other.name ? Answer::yes : Answer::unknown;
 }
 
+// What that rank does at the other end of the message: visit(call, how certain it is that the two
+// meet).
+template <class Visit>
+void HangState::each_partner(int number, const RankState &rank, const End &end, Visit visit) {
+    const auto look = [&](const std::vector<HangCall> &calls, Life most) {
+        for (const HangCall &call : calls)
+            for (const End &other : ends_of(number, call)) {
+                const Answer shared = same(end.call->communicator, call.communicator);
+                if (!end.fits(other) || shared == Answer::no)
+                    continue;
+                // What may be complete is looked at as a whole (life_of_wait), and tells nothing
+                // certain of what is not complete: it may have met another message before.
+                const bool alike = is_certain(*end.call) == is_certain(call);
+                const bool certain = shared == Answer::yes && alike;
+                visit(call, certain ? most : Life::perhaps);
+            }
+    };
+    look(rank.calls, Life::certain);
+    // A rank that is outside of MPI does not work for what it has posted.
+    for (const HangCall &call : rank.posted) {
+        const bool works = !rank.calls.empty() && call.role == HangCall::Role::posted;
+        look({call}, works ? Life::certain : Life::perhaps);
+    }
+}
+
 // Is the other end of the message there, in that rank?
 HangState::Life HangState::partner_in(int number, const End &end) const {
     const auto found = ranks_.find(number);
     if (found == ranks_.end())
         return Life::perhaps;
     Life best = found->second.more ? Life::perhaps : Life::none;
-    for (const HangCall &call : found->second.calls)
-        for (const End &other : ends_of(number, call)) {
-            const Answer shared = same(end.call->communicator, call.communicator);
-            if (!end.fits(other) || shared == Answer::no)
-                continue;
-            // What may be complete is looked at as a whole (life_of_wait), and tells nothing
-            // certain of what is not complete: it may have met another message before.
-            const bool alike = is_certain(*end.call) == is_certain(call);
-            best = std::max(best, shared == Answer::yes && alike ? Life::certain : Life::perhaps);
-        }
+    each_partner(number, found->second, end,
+                 [&](const HangCall &, Life meets) { best = std::max(best, meets); });
+    return best;
+}
+
+// And will the message come?
+HangState::Life HangState::meeting(int number, const End &end) const {
+    if (!is_partitioned(end.call->name))
+        return partner_in(number, end);
+    const auto found = ranks_.find(number);
+    if (found == ranks_.end())
+        return Life::perhaps;
+    Life best = found->second.more ? Life::perhaps : Life::none;
+    each_partner(number, found->second, end, [&](const HangCall &other, Life meets) {
+        best = std::max(best, std::min(meets, parts_of(end.sends ? *end.call : other)));
+    });
     return best;
 }
 
 HangState::Life HangState::life_of_end(const End &end) const {
     if (receives_matched(end.call->name))
         return Life::perhaps;
-    // Both are there, and the sender may not have said yet that its data are.
-    if (is_partitioned(end.call->name))
-        return Life::none;
     if (end.peer >= 0)
-        return partner_in(end.peer, end);
+        return meeting(end.peer, end);
     Life best = Life::none;
     for (const auto &[number, unused] : ranks_)
-        best = std::max(best, partner_in(number, end));
+        best = std::max(best, meeting(number, end));
     return best;
 }
 
@@ -439,8 +475,9 @@ std::vector<int> HangState::waits_for(int rank, const HangCall &call) const {
     const End end = ends_of(rank, call).front();
     const auto there = ranks_.find(end.peer);
     const bool known = there != ranks_.end() && !there->second.more;
-    return end.peer >= 0 && (!known || partner_in(end.peer, end) == Life::none ||
-                             (is_certain(call) && is_partitioned(call.name)))
+    return end.peer >= 0 &&
+                   (!known || partner_in(end.peer, end) == Life::none ||
+                    (call.direction == receive && is_certain(call) && is_partitioned(call.name)))
                ? std::vector<int>{end.peer}
                : std::vector<int>{};
 }

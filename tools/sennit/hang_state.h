@@ -3,9 +3,9 @@
 //
 // No rank moves, so nothing new will be sent: only what is under way can end a wait. Each of these
 // is under way:
-// - a send and a receive that match, both begun and not complete. MPI completes one of them at
-// least
-//   (MPI 4.0, section 3.5, progress), however long the data take;
+// - a send and a receive that match, both begun and not complete, of which a call waits for one.
+//   MPI completes one of them at least (MPI 4.0, section 3.5, progress), however long the data
+//   take;
 // - a collective call that all ranks of its communicator have come to.
 // As long as there is one, the job does not hang. If there is none, it does. Where a rank does not
 // say all that it waits for, or an operation may be complete, there may be one.
@@ -33,7 +33,7 @@ struct Communicator {
 };
 
 struct HangCall {
-    enum class Role { call, operation, perhaps };
+    enum class Role { call, operation, perhaps, posted, noted }; // hang_judge.h
     std::string name;
     int direction = 0;
     int peer = -1;
@@ -41,6 +41,7 @@ struct HangCall {
     Communicator communicator;
     Role role = Role::call;
     int number = -1;                          // of a collective call on its communicator
+    int withheld = -1;                        // parts of what it sends, -1: not known
     std::optional<std::pair<int, int>> sends; // peer and tag of what an exchange sends
 };
 
@@ -57,8 +58,9 @@ struct CollectiveCalls {
 
 struct RankState {
     bool ended = false;
-    bool more = false;           // it waits for more than its calls
-    std::vector<HangCall> calls; // each followed by its operations
+    bool more = false;            // it waits for more than its calls
+    std::vector<HangCall> calls;  // each followed by its operations
+    std::vector<HangCall> posted; // operations that no call waits for
     std::vector<CollectiveCalls> collectives;
 };
 
@@ -79,11 +81,15 @@ class HangState {
     static Answer same(const Communicator &one, const Communicator &other);
     static std::vector<End> ends_of(int rank, const HangCall &call);
     static bool is_certain(const HangCall &call);
+    static Life parts_of(const HangCall &send);
     Life life_of_wait(int rank, const std::vector<HangCall> &calls, std::size_t &at) const;
     Life life_of(int rank, const HangCall &call) const;
     Life life_of_end(const End &end) const;
     Life life_of_collective(const HangCall &call) const;
     Life partner_in(int rank, const End &end) const;
+    Life meeting(int rank, const End &end) const;
+    template <class Visit>
+    static void each_partner(int number, const RankState &rank, const End &end, Visit visit);
     Answer has_begun(int rank, const HangCall &call) const;
     std::optional<CollectiveCalls::Begun> begun(int rank, const HangCall &call) const;
     std::vector<int> absent_from(const HangCall &call) const;

@@ -19,6 +19,7 @@ enum Attention : unsigned char {
     kRequestTable = 16, // see record/request_table.h
     kCollectives = 32,  // all of them are non-blocking, see runtime.h
     kCrowd = 64,        // ranks outnumber cores, see crowd/crowd.h
+    kFollowed = 128,    // requests, from their begin to their end, see record/request_table.h
 };
 void attend_to(Attention what);
 void attend_no_more_to(Attention what);

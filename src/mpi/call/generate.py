@@ -173,7 +173,8 @@ class Wrapper:
         else:
             about = f"{self.direction}, 0", fields["peer"], fields["tag"]
         said, peer, tag = about
-        sends = ", dest, sendtag" if is_exchange else ""
+        sends = (", dest, sendtag" if is_exchange else ", -1, -1, partitions" if self.name.startswith("Psend")
+                 else "")
         fields["request"] = self.request or "nullptr"
         fields["noted"] = "" if not self.request else (
             f'static constexpr sennit_call call{{"MPI_{self.name}", {said}}};\n'

@@ -121,6 +121,7 @@ WAIT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};
     {test}
     {traced}
+    const Completions completions(g_record.requests, {requests}, {handles});
     const auto over = [&](int *flag) {{
         const int error = test({twin_arguments});
         {set_flag}

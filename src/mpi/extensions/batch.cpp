@@ -39,7 +39,14 @@ void conclude(void *batch) {
     }
 }
 
+void strike(const Batch &self) {
+    for (int i = 0; self.handles && i < self.count; ++i)
+        if (self.requests[i] == MPI_REQUEST_NULL)
+            g_record.requests.strike(self.handles[i]);
+}
+
 void finish(Batch &self, bool at_once) {
+    strike(self);
     if (!self.quiet)
         settle(self);
     if (self.user_statuses)
@@ -60,7 +67,8 @@ void finished(Ticket &ticket) {
 Batch *make_batch(const char *name, int count, MPI_Request *requests, bool wants_statuses,
                   Requests what) {
     const auto n = static_cast<std::size_t>(count);
-    const std::size_t size = sizeof(Batch) + n * sizeof(MPI_Request) +
+    const bool followed = RequestTable::follows();
+    const std::size_t size = sizeof(Batch) + (followed ? 2 : 1) * n * sizeof(MPI_Request) +
                              (wants_statuses ? (n + 1) * sizeof(MPI_Status) : 0);
     void *memory = std::malloc(size);
     if (!memory)
@@ -72,6 +80,10 @@ Batch *make_batch(const char *name, int count, MPI_Request *requests, bool wants
         end += n * sizeof(MPI_Status);
     }
     batch->requests = reinterpret_cast<MPI_Request *>(end);
+    if (followed) {
+        batch->handles = batch->requests + n;
+        std::memcpy(batch->handles, requests, n * sizeof(MPI_Request));
+    }
     batch->operation.name = name;
     batch->finished = finished;
     if (count != 1)
@@ -121,6 +133,7 @@ int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Statu
     const bool tests = count == 1 && !g_record.timeline.on() && !(g_chaos.on() && g_chaos.delays());
     if (tests) {
         MPI_Status *const status = wants ? statuses : MPI_STATUS_IGNORE;
+        const Completions completions(g_record.requests, 1, requests);
         if (const Tested tested = test_a_while(requests, status); tested.over)
             return settle(operation, tested, status);
     }

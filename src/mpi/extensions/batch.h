@@ -15,6 +15,7 @@ namespace sennit::mpi {
 struct Batch : Ticket {
     int count = 0;
     MPI_Request *requests = nullptr; // ours
+    MPI_Request *handles = nullptr;  // a copy, if requests are followed (record/request_table.h)
     TestAll test_all;
     MPI_Status *statuses = nullptr; // ours; null: nobody asks
     // Told when all is complete; `error` and `statuses` are final. The batch is freed afterwards.

@@ -59,6 +59,7 @@ bool over_and_told(const char *name, MPI_Request *request, const Delivery &callb
     if (callback.wants_statuses)
         status.MPI_ERROR = MPI_SUCCESS;
     MPI_Status *const wanted = callback.wants_statuses ? &status : MPI_STATUS_IGNORE;
+    const Completions completions(g_record.requests, 1, request);
     const Tested tested = test_a_while(request, wanted);
     if (!tested.over)
         return false;

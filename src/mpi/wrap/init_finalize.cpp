@@ -46,7 +46,7 @@ void opened(bool multiple) {
     begin_tasks();
     libraries_loaded();
     if (const char *hang = std::getenv("SENNIT_HANG"); hang && std::strcmp(hang, "off") != 0)
-        RequestTable::begin();
+        RequestTable::follow();
     if (!multiple)
         std::fputs(kNoMultiple, stderr);
     set_multiple(multiple);

@@ -16,6 +16,8 @@ int start_attending(int count, const MPI_Request *requests, Start start) {
     if (call_path() != CallPath::attended)
         return start();
     g_record.starts(count, requests);
+    for (int i = 0; i < count; ++i)
+        g_record.requests.restarted(requests[i]);
     const int error = outside_task(start);
     if (error != MPI_SUCCESS)
         return error;
@@ -45,6 +47,7 @@ int test_attending(const char *name, int count, const MPI_Request *requests, con
     if (call_path() != CallPath::attended)
         return test();
     const TracedTest traced(name, count, requests);
+    const Completions completions(g_record.requests, name ? count : 0, requests);
     const bool all = name && !which;
     const int error = try_attending(count, requests, all, found, statuses, test);
     if (error == MPI_SUCCESS && *found == 0)
@@ -99,9 +102,36 @@ SENNIT_DEFINE(Request_free, MPI_Request *request) {
     if (!request)
         return bare(request); // which says so
     g_record.forget(*request);
+    g_record.requests.strike(*request);
     if (call_path() != CallPath::attended)
         return bare(request);
     if (g_extensions.continuations.any() && !inside_mpi())
         g_extensions.continuations.free(*request);
     return outside_task([&] { return bare(request); });
 }
+
+#if MPI_VERSION >= 4
+// Headers differ in whether the list of partitions is const.
+template <class Call>
+struct ListOf;
+template <class List>
+struct ListOf<int(int, List, MPI_Request)> {
+    using Type = List;
+};
+using Partitions = ListOf<decltype(MPI_Pready_list)>::Type;
+
+SENNIT_DEFINE(Pready, int partition, MPI_Request request) {
+    g_record.requests.ready(request, 1);
+    return SENNIT_BARE(Pready)(partition, request);
+}
+
+SENNIT_DEFINE(Pready_range, int first, int last, MPI_Request request) {
+    g_record.requests.ready(request, last - first + 1);
+    return SENNIT_BARE(Pready_range)(first, last, request);
+}
+
+SENNIT_DEFINE(Pready_list, int length, Partitions partitions, MPI_Request request) {
+    g_record.requests.ready(request, length);
+    return SENNIT_BARE(Pready_list)(length, partitions, request);
+}
+#endif

@@ -24,6 +24,7 @@ constexpr sennit_call kWaits{"MPI_Wait", 0, 1};
                    .requests = 1,
                    .handles = request});
     status = traced.status(status);
+    const Completions completions(g_record.requests, 1, request);
     if (g_extensions.continuations.any() && !inside_mpi()) {
         static constexpr auto test = SENNIT_BARE(Test);
         return wait_attending({.name = "MPI_Wait", .requests = 1, .handles = request}, true, 1,

@@ -226,6 +226,75 @@ static void long_waits(void) {
     MPI_Waitall(2, requests, statuses);
     MPI_Type_free(&slow);
 }
+/* What is begun is waited for only after another call that blocks, and the message is long. */
+static void late_wait(void) {
+    MPI_Datatype slow = slow_type();
+    if (rank == 0) {
+        MPI_Request request;
+        MPI_Isend(place, 1, slow, 1, 53, MPI_COMM_WORLD, &request);
+        receive(54);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Recv(place, 1, slow, 0, 53, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        send(54);
+    }
+    MPI_Type_free(&slow);
+}
+static void late_wait_in_task(void) {
+#pragma omp parallel
+#pragma omp single
+#pragma omp task
+    late_wait();
+}
+static void late_receive(void) {
+    MPI_Datatype slow = slow_type();
+    if (rank == 0) {
+        MPI_Request request;
+        MPI_Irecv(place, 1, slow, 1, 55, MPI_COMM_WORLD, &request);
+        receive(56);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Send(place, 1, slow, 0, 55, MPI_COMM_WORLD);
+        send(56);
+    }
+    MPI_Type_free(&slow);
+}
+
+/* The same, but nobody receives it. */
+static void begun_in_vain(void) {
+    MPI_Request request;
+    MPI_Issend(&rank, 1, MPI_INT, 1 - rank, 57, MPI_COMM_WORLD, &request);
+    receive(58);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Both receive what has been sent, and received, before: by requests whose places MPI uses again. */
+static void all_is_over(void) {
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    int index, over = 0;
+    for (int lap = 0; lap < 4; ++lap) {
+        MPI_Irecv(&value, 1, MPI_INT, 1 - rank, 59, MPI_COMM_WORLD, &requests[0]);
+        MPI_Issend(&rank, 1, MPI_INT, 1 - rank, 59, MPI_COMM_WORLD, &requests[1]);
+        if (lap == 0) {
+            MPI_Waitall(2, requests, statuses);
+        } else if (lap == 1) {
+            MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+            while (!over)
+                MPI_Test(&requests[1], &over, MPI_STATUS_IGNORE);
+        } else if (lap == 2) {
+            for (int i = 0; i < 2; ++i)
+                MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+        } else {
+#pragma omp parallel
+#pragma omp single
+#pragma omp task
+            TAMPI_Iwaitall(2, requests, statuses);
+        }
+    }
+    receive(59);
+}
+
 static void long_collective(void) {
     MPI_Datatype slow = slow_type();
     MPI_Bcast(place, 1, slow, 0, MPI_COMM_WORLD);
@@ -305,6 +374,22 @@ static void started_exchange(void) {
     MPI_Isendrecv(&rank, 1, MPI_INT, 1 - rank, 15 + rank, &value, 1, MPI_INT, 1 - rank, 15 + rank,
                   MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* All are ready, and what they send takes long. */
+static void long_partitions(void) {
+    MPI_Datatype slow = slow_type();
+    MPI_Request request;
+    if (rank == 0)
+        MPI_Precv_init(place, 1, 1, slow, 1, 16, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    else
+        MPI_Psend_init(place, 1, 1, slow, 0, 16, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    MPI_Start(&request);
+    if (rank == 1)
+        MPI_Pready(0, request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+    MPI_Type_free(&slow);
 }
 
 /* One of two partitions is not ready. */
@@ -522,6 +607,11 @@ int main(int count, char **arguments) {
                  {"long_message_in_task", long_message_in_task},
                  {"long_exchange", long_exchange},
                  {"long_waits", long_waits},
+                 {"late_wait", late_wait},
+                 {"late_wait_in_task", late_wait_in_task},
+                 {"late_receive", late_receive},
+                 {"begun_in_vain", begun_in_vain},
+                 {"all_is_over", all_is_over},
                  {"long_collective", long_collective},
                  {"bound_task", bound_task},
                  {"both_wait", both_wait},
@@ -530,6 +620,7 @@ int main(int count, char **arguments) {
                  {"half_exchange", half_exchange},
 #if MPI_VERSION >= 4
                  {"started_exchange", started_exchange},
+                 {"long_partitions", long_partitions},
                  {"not_ready", not_ready},
 #endif
                  {"slow_thread", slow_thread},

@@ -58,3 +58,68 @@ TEST(RequestTable, ForgetsWhatWasPostedOnACommunicator) {
     EXPECT_FALSE(g_table.find(request, facts));
     EXPECT_TRUE(g_table.find(other, facts));
 }
+
+namespace {
+struct Following {
+    Following() { attend_to(kAll); }
+    ~Following() { attend_no_more_to(kAll); }
+    static constexpr auto kAll = static_cast<Attention>(kTasks | kRequestTable | kFollowed);
+};
+int known(RequestTable &table) {
+    int count = 0;
+    table.each([&](MPI_Request, const RequestFacts &) { ++count; });
+    return count;
+}
+} // namespace
+
+TEST(RequestTable, StrikesOutWhatIsOverIfRequestsAreFollowed) {
+    static constinit RequestTable table;
+    MPI_Request requests[] = {1, 2, 3};
+    const Following following;
+    for (const MPI_Request &request : requests)
+        table.put(&request, {&kSend, 3, 5, 1});
+    EXPECT_EQ(known(table), 3);
+    {
+        const Completions completions(table, 3, requests);
+        requests[0] = requests[2] = MPI_REQUEST_NULL;
+    }
+    RequestFacts facts;
+    EXPECT_FALSE(table.find(1, facts));
+    EXPECT_TRUE(table.find(2, facts));
+    table.strike(2);
+    EXPECT_EQ(known(table), 0);
+}
+
+TEST(RequestTable, FollowedRequestsHaveSeveralPlaces) {
+    static constinit RequestTable table;
+    const unsigned width = RequestTable::kPlaceBits;
+    const Following following;
+    MPI_Request same[RequestTable::kWays] = {1};
+    for (unsigned i = 1; i < RequestTable::kWays; ++i)
+        for (same[i] = same[i - 1] + 1; bucket_of_bits(handle_bits(same[i]), width) !=
+                                        bucket_of_bits(handle_bits(same[0]), width);)
+            ++same[i];
+    for (const MPI_Request &request : same)
+        table.put(&request, {&kSend, static_cast<int>(request), 5, 1});
+    table.put(&same[1], {&kReceive, static_cast<int>(same[1]), 5, 1}); // used again
+    RequestFacts facts;
+    for (const MPI_Request request : same) {
+        ASSERT_TRUE(table.find(request, facts));
+        EXPECT_EQ(facts.peer, static_cast<int>(request));
+    }
+    EXPECT_EQ(known(table), static_cast<int>(RequestTable::kWays));
+}
+
+TEST(RequestTable, CountsThePartsThatAreNotReady) {
+    static constinit RequestTable table;
+    const MPI_Request request = 7;
+    const Following following;
+    table.put(&request, {&kSend, 3, 5, 1, -1, -1, 4});
+    RequestFacts facts;
+    for (int start = 0; start < 2; ++start) {
+        table.restarted(request);
+        table.ready(request, 3);
+        ASSERT_TRUE(table.find(request, facts));
+        EXPECT_EQ(facts.withheld, 1);
+    }
+}
