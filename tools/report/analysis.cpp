@@ -163,7 +163,7 @@ class PathFinder {
             take(step);
         CriticalPath path;
         path.length = best_.length;
-        Ns end = best_.length; // what each contributes is the way to the next one's begin
+        Ns end = best_.length; // what each contributes is the path to the next one's begin
         for (std::uint32_t at = best_.node; at != kNone; at = nodes_[at].before) {
             const Node &node = nodes_[at];
             path.pieces.push_back({node.process, node.task, end - node.length, node.via_message});
@@ -175,20 +175,20 @@ class PathFinder {
     }
 
   private:
-    // A point on the way: how long the way is, and the last node on it.
-    struct Way {
+    // A point on the longest path: how long that is up to there, and the last node on it.
+    struct PathPoint {
         Ns length = 0;
         std::uint32_t node = kNone;
     };
     struct Node { // part of a task
         std::uint32_t process, task, before;
-        Ns length; // of the way to its begin
+        Ns length; // of the path to its begin
         bool via_message;
     };
     struct Place { // where a task is
-        Way way;
+        PathPoint path;
         Ns ran = 0;
-        Way children;
+        PathPoint children;
         bool begun = false;
     };
     enum class What : std::uint8_t { create, start, send, received, waited, end };
@@ -244,17 +244,17 @@ class PathFinder {
         });
     }
 
-    // The way to where `task` has run for `ran`.
-    Way way_at(std::uint32_t p, std::uint32_t t, Ns ran) const {
+    // The path to where `task` has run for `ran`.
+    PathPoint path_at(std::uint32_t p, std::uint32_t t, Ns ran) const {
         const Place &place = places_[p][t];
-        return {place.way.length + std::max<Ns>(0, ran - place.ran), place.way.node};
+        return {place.path.length + std::max<Ns>(0, ran - place.ran), place.path.node};
     }
 
-    // From here on `task`'s way is another one's.
-    void turn(std::uint32_t p, std::uint32_t t, Ns ran, const Way &onto, bool via_message) {
+    // From here on `task`'s path is another one's.
+    void turn(std::uint32_t p, std::uint32_t t, Ns ran, const PathPoint &onto, bool via_message) {
         nodes_.push_back({p, t, onto.node, onto.length, via_message});
         Place &place = places_[p][t];
-        place.way = {onto.length, static_cast<std::uint32_t>(nodes_.size() - 1)};
+        place.path = {onto.length, static_cast<std::uint32_t>(nodes_.size() - 1)};
         place.ran = ran;
         place.begun = true;
     }
@@ -266,18 +266,18 @@ class PathFinder {
         case What::create: {
             const Task &task = process.tasks[t];
             if (places_[p][task.parent].begun)
-                created_[p][t] = way_at(p, task.parent, task.parent_ran);
+                created_[p][t] = path_at(p, task.parent, task.parent_ran);
             break;
         }
         case What::start: {
-            Way longest = created_[p][t];
+            PathPoint longest = created_[p][t];
             for (std::size_t e = edges_[p][t]; e < edges_[p][t + 1]; ++e) {
                 const std::uint32_t before = process.edges[e].predecessor;
                 if (!places_[p][before].begun)
                     continue;
-                const Way way = way_at(p, before, process.tasks[before].running);
-                if (way.length >= longest.length)
-                    longest = way;
+                const PathPoint path = path_at(p, before, process.tasks[before].running);
+                if (path.length >= longest.length)
+                    longest = path;
             }
             turn(p, t, 0, longest, false);
             break;
@@ -285,32 +285,33 @@ class PathFinder {
         case What::send:
             if (places_[p][t].begun)
                 sent_[process.calls[step.item].message] =
-                    way_at(p, t, process.calls[step.item].ran_before);
+                    path_at(p, t, process.calls[step.item].ran_before);
             break;
         case What::received: {
             const Call &call = process.calls[step.item];
             const Call &waiter = call.wait == kNone ? call : process.calls[call.wait];
             const Ns ran =
                 call.bound ? process.tasks[t].running : waiter.ran_before + waiter.ran_within;
-            const Way &from = sent_[call.message];
-            if (places_[p][t].begun && from.node != kNone && from.length > way_at(p, t, ran).length)
+            const PathPoint &from = sent_[call.message];
+            if (places_[p][t].begun && from.node != kNone &&
+                from.length > path_at(p, t, ran).length)
                 turn(p, t, ran, from, true);
             break;
         }
         case What::waited: {
             const WaitSpan &wait = process.waits[step.item];
-            const Way &children = places_[p][t].children;
-            if (places_[p][t].begun && children.length > way_at(p, t, wait.ran_before).length)
+            const PathPoint &children = places_[p][t].children;
+            if (places_[p][t].begun && children.length > path_at(p, t, wait.ran_before).length)
                 turn(p, t, wait.ran_before, children, false);
             break;
         }
         case What::end: {
-            const Way way = way_at(p, t, process.tasks[t].running);
-            if (way.length > best_.length)
-                best_ = way;
+            const PathPoint path = path_at(p, t, process.tasks[t].running);
+            if (path.length > best_.length)
+                best_ = path;
             const std::uint32_t parent = process.tasks[t].parent;
-            if (parent && way.length > places_[p][parent].children.length)
-                places_[p][parent].children = way;
+            if (parent && path.length > places_[p][parent].children.length)
+                places_[p][parent].children = path;
             break;
         }
         }
@@ -319,11 +320,11 @@ class PathFinder {
     const Job &job_;
     std::vector<Step> steps_;
     std::vector<std::vector<Place>> places_;
-    std::vector<std::vector<Way>> created_;
+    std::vector<std::vector<PathPoint>> created_;
     std::vector<std::vector<std::size_t>> edges_; // first edge to each task
     std::vector<Node> nodes_;
-    std::vector<Way> sent_; // by message
-    Way best_;
+    std::vector<PathPoint> sent_; // by message
+    PathPoint best_;
 };
 
 } // namespace

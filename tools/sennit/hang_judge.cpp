@@ -247,13 +247,14 @@ std::optional<HangJudge::Verdict> HangJudge::verdict() {
     for (const auto &[number, rank] : ranks_)
         states.emplace(number, rank.state);
     const HangState state(std::move(states), size_);
-    const HangState::Life life = state.life();
+    const HangState::UnderWay under_way = state.under_way();
     // What is not certain may become so when the ranks look again.
-    if (life == HangState::Life::certain || (life == HangState::Life::perhaps && !told_.empty()))
+    if (under_way == HangState::UnderWay::certain ||
+        (under_way == HangState::UnderWay::perhaps && !told_.empty()))
         return std::nullopt;
     told_ = still.begins;
-    told_certain_ = life == HangState::Life::none;
-    return describe(still.seconds(), state, life == HangState::Life::none);
+    told_certain_ = under_way == HangState::UnderWay::none;
+    return describe(still.seconds(), state, under_way == HangState::UnderWay::none);
 }
 
 HangJudge::Verdict HangJudge::describe(std::uint64_t seconds, const HangState &state,

@@ -107,8 +107,10 @@ bool HangState::is_certain(const HangCall &call) {
 }
 
 // A partitioned send: are its data under way?
-HangState::Life HangState::parts_of(const HangCall &send) {
-    return send.withheld == 0 ? Life::certain : send.withheld < 0 ? Life::perhaps : Life::none;
+HangState::UnderWay HangState::parts_of(const HangCall &send) {
+    return send.withheld == 0  ? UnderWay::certain
+           : send.withheld < 0 ? UnderWay::perhaps
+                               : UnderWay::none;
 }
 
 std::vector<HangState::End> HangState::ends_of(int rank, const HangCall &call) {
@@ -139,58 +141,58 @@ HangState::Answer HangState::same(const Communicator &one, const Communicator &o
 // meet).
 template <class Visit>
 void HangState::each_partner(int number, const RankState &rank, const End &end, Visit visit) {
-    const auto look = [&](const std::vector<HangCall> &calls, Life most) {
+    const auto look = [&](const std::vector<HangCall> &calls, UnderWay most) {
         for (const HangCall &call : calls)
             for (const End &other : ends_of(number, call)) {
                 const Answer shared = same(end.call->communicator, call.communicator);
                 if (!end.fits(other) || shared == Answer::no)
                     continue;
-                // What may be complete is looked at as a whole (life_of_wait), and tells nothing
+                // What may be complete is looked at as a whole (wait_under_way), and tells nothing
                 // certain of what is not complete: it may have met another message before.
                 const bool alike = is_certain(*end.call) == is_certain(call);
                 const bool certain = shared == Answer::yes && alike;
-                visit(call, certain ? most : Life::perhaps);
+                visit(call, certain ? most : UnderWay::perhaps);
             }
     };
-    look(rank.calls, Life::certain);
+    look(rank.calls, UnderWay::certain);
     // A rank that is outside of MPI does not work for what it has posted.
     for (const HangCall &call : rank.posted) {
         const bool works = !rank.calls.empty() && call.role == HangCall::Role::posted;
-        look({call}, works ? Life::certain : Life::perhaps);
+        look({call}, works ? UnderWay::certain : UnderWay::perhaps);
     }
 }
 
 // Is the other end of the message there, in that rank?
-HangState::Life HangState::partner_in(int number, const End &end) const {
+HangState::UnderWay HangState::partner_in(int number, const End &end) const {
     const auto found = ranks_.find(number);
     if (found == ranks_.end())
-        return Life::perhaps;
-    Life best = found->second.more ? Life::perhaps : Life::none;
+        return UnderWay::perhaps;
+    UnderWay best = found->second.more ? UnderWay::perhaps : UnderWay::none;
     each_partner(number, found->second, end,
-                 [&](const HangCall &, Life meets) { best = std::max(best, meets); });
+                 [&](const HangCall &, UnderWay meets) { best = std::max(best, meets); });
     return best;
 }
 
 // And will the message come?
-HangState::Life HangState::meeting(int number, const End &end) const {
+HangState::UnderWay HangState::meeting(int number, const End &end) const {
     if (!is_partitioned(end.call->name))
         return partner_in(number, end);
     const auto found = ranks_.find(number);
     if (found == ranks_.end())
-        return Life::perhaps;
-    Life best = found->second.more ? Life::perhaps : Life::none;
-    each_partner(number, found->second, end, [&](const HangCall &other, Life meets) {
+        return UnderWay::perhaps;
+    UnderWay best = found->second.more ? UnderWay::perhaps : UnderWay::none;
+    each_partner(number, found->second, end, [&](const HangCall &other, UnderWay meets) {
         best = std::max(best, std::min(meets, parts_of(end.sends ? *end.call : other)));
     });
     return best;
 }
 
-HangState::Life HangState::life_of_end(const End &end) const {
+HangState::UnderWay HangState::end_under_way(const End &end) const {
     if (receives_matched(end.call->name))
-        return Life::perhaps;
+        return UnderWay::perhaps;
     if (end.peer >= 0)
         return meeting(end.peer, end);
-    Life best = Life::none;
+    UnderWay best = UnderWay::none;
     for (const auto &[number, unused] : ranks_)
         best = std::max(best, meeting(number, end));
     return best;
@@ -264,12 +266,12 @@ std::string HangState::mismatch(const HangCall &call) const {
     return "";
 }
 
-HangState::Life HangState::life_of_collective(const HangCall &call) const {
+HangState::UnderWay HangState::collective_under_way(const HangCall &call) const {
     const int size = call.communicator.name == world ? size_ : call.communicator.size;
     if (size == 0 || meets_others(call.name))
-        return Life::perhaps;
+        return UnderWay::perhaps;
     if (!mismatch(call).empty())
-        return Life::none;
+        return UnderWay::none;
     int there = 0;
     int unknown = size_ - static_cast<int>(ranks_.size());
     for (const auto &[number, rank] : ranks_) {
@@ -278,56 +280,56 @@ HangState::Life HangState::life_of_collective(const HangCall &call) const {
         unknown += answer == Answer::unknown;
     }
     if (there >= size)
-        return call.role == HangCall::Role::perhaps ? Life::perhaps : Life::certain;
-    return there + unknown >= size ? Life::perhaps : Life::none;
+        return call.role == HangCall::Role::perhaps ? UnderWay::perhaps : UnderWay::certain;
+    return there + unknown >= size ? UnderWay::perhaps : UnderWay::none;
 }
 
-HangState::Life HangState::life_of(int rank, const HangCall &call) const {
+HangState::UnderWay HangState::operation_under_way(int rank, const HangCall &call) const {
     if (is_its_own_end(call.name))
-        return Life::none;
+        return UnderWay::none;
     if (call.direction == 0)
-        return call.number >= 0 ? life_of_collective(call) : Life::perhaps;
+        return call.number >= 0 ? collective_under_way(call) : UnderWay::perhaps;
     // One of the two ends of an exchange is not complete. Nobody says which, but if both have their
     // partner, it has.
     const std::vector<End> ends = ends_of(rank, call);
     const std::size_t all = call.direction == exchange ? 2 : 1;
-    Life least = Life::certain;
-    Life most = ends.size() < all ? Life::perhaps : Life::none;
+    UnderWay least = UnderWay::certain;
+    UnderWay most = ends.size() < all ? UnderWay::perhaps : UnderWay::none;
     for (const End &end : ends) {
-        least = std::min(least, life_of_end(end));
-        most = std::max(most, life_of_end(end));
+        least = std::min(least, end_under_way(end));
+        most = std::max(most, end_under_way(end));
     }
-    return ends.size() == all && least == most ? most : std::min(most, Life::perhaps);
+    return ends.size() == all && least == most ? most : std::min(most, UnderWay::perhaps);
 }
 
 // Of the call at calls[at] and its operations, which follow it; `at` moves behind them.
-HangState::Life HangState::life_of_wait(int rank, const std::vector<HangCall> &calls,
-                                        std::size_t &at) const {
+HangState::UnderWay HangState::wait_under_way(int rank, const std::vector<HangCall> &calls,
+                                              std::size_t &at) const {
     const HangCall &call = calls[at++];
-    Life least = Life::certain;
-    Life most = Life::none;
+    UnderWay least = UnderWay::certain;
+    UnderWay most = UnderWay::none;
     bool may_be_complete = false;
     const std::size_t first = at;
     for (; at < calls.size() && calls[at].role != HangCall::Role::call; ++at) {
-        const Life life = life_of(rank, calls[at]);
-        least = std::min(least, life);
-        most = std::max(most, life);
+        const UnderWay under_way = operation_under_way(rank, calls[at]);
+        least = std::min(least, under_way);
+        most = std::max(most, under_way);
         may_be_complete |= calls[at].role == HangCall::Role::perhaps;
     }
     if (at == first)
-        return life_of(rank, call);
+        return operation_under_way(rank, call);
     // One of those that may be complete is not.
     const bool all_alike = least == most || !may_be_complete || waits_for_any(call.name);
-    return all_alike ? most : std::min(most, Life::perhaps);
+    return all_alike ? most : std::min(most, UnderWay::perhaps);
 }
 
-HangState::Life HangState::life() const {
-    Life best = Life::none;
+HangState::UnderWay HangState::under_way() const {
+    UnderWay best = UnderWay::none;
     for (const auto &[number, rank] : ranks_) {
         if (rank.more)
-            best = std::max(best, Life::perhaps);
+            best = std::max(best, UnderWay::perhaps);
         for (std::size_t at = 0; at < rank.calls.size();)
-            best = std::max(best, life_of_wait(number, rank.calls, at));
+            best = std::max(best, wait_under_way(number, rank.calls, at));
     }
     return best;
 }
@@ -381,7 +383,7 @@ std::vector<int> HangState::absent_from(const HangCall &call) const {
 
 // A collective call that not all ranks have come to.
 std::string HangState::missing_participants(const HangCall &call) const {
-    if (call.number < 0 || life_of_collective(call) != Life::none)
+    if (call.number < 0 || collective_under_way(call) != UnderWay::none)
         return "";
     if (std::string line = mismatch(call); !line.empty())
         return line;
@@ -408,7 +410,7 @@ std::string HangState::missing_end(const End &end, bool certain) const {
         return "";
     if (end.peer < 0) {
         const bool known = std::all_of(ranks_.begin(), ranks_.end(), [&](const auto &entry) {
-            return knows(entry.first) && partner_in(entry.first, end) == Life::none;
+            return knows(entry.first) && partner_in(entry.first, end) == UnderWay::none;
         });
         return known
                    ? fmt::format("sennit: rank {} {}waits for any rank to send a message with tag "
@@ -417,7 +419,7 @@ std::string HangState::missing_end(const End &end, bool certain) const {
                                  end.rank, perhaps, tag, whereabouts_of_others(end.rank))
                    : "";
     }
-    if (!knows(end.peer) || partner_in(end.peer, end) != Life::none)
+    if (!knows(end.peer) || partner_in(end.peer, end) != UnderWay::none)
         return "";
     const std::vector<HangCall> &theirs = ranks_.at(end.peer).calls;
     const bool elsewhere = std::any_of(theirs.begin(), theirs.end(), [&](const HangCall &other) {
@@ -469,14 +471,15 @@ std::string HangState::missing_partners() const {
 // The ranks that have to do something first.
 std::vector<int> HangState::waits_for(int rank, const HangCall &call) const {
     if (call.direction == 0)
-        return call.number >= 0 && life_of_collective(call) == Life::none && mismatch(call).empty()
+        return call.number >= 0 && collective_under_way(call) == UnderWay::none &&
+                       mismatch(call).empty()
                    ? absent_from(call)
                    : std::vector<int>{};
     const End end = ends_of(rank, call).front();
     const auto there = ranks_.find(end.peer);
     const bool known = there != ranks_.end() && !there->second.more;
     return end.peer >= 0 &&
-                   (!known || partner_in(end.peer, end) == Life::none ||
+                   (!known || partner_in(end.peer, end) == UnderWay::none ||
                     (call.direction == receive && is_certain(call) && is_partitioned(call.name)))
                ? std::vector<int>{end.peer}
                : std::vector<int>{};

@@ -68,9 +68,9 @@ class HangState {
   public:
     HangState(std::map<int, RankState> ranks, int size) : ranks_(std::move(ranks)), size_(size) {}
 
-    enum class Life { none, perhaps, certain };
+    enum class UnderWay { none, perhaps, certain };
     // Is anything under way?
-    Life life() const;
+    UnderWay under_way() const;
     // Lines for people about why nothing is.
     std::string causes() const;
 
@@ -81,13 +81,13 @@ class HangState {
     static Answer same(const Communicator &one, const Communicator &other);
     static std::vector<End> ends_of(int rank, const HangCall &call);
     static bool is_certain(const HangCall &call);
-    static Life parts_of(const HangCall &send);
-    Life life_of_wait(int rank, const std::vector<HangCall> &calls, std::size_t &at) const;
-    Life life_of(int rank, const HangCall &call) const;
-    Life life_of_end(const End &end) const;
-    Life life_of_collective(const HangCall &call) const;
-    Life partner_in(int rank, const End &end) const;
-    Life meeting(int rank, const End &end) const;
+    static UnderWay parts_of(const HangCall &send);
+    UnderWay wait_under_way(int rank, const std::vector<HangCall> &calls, std::size_t &at) const;
+    UnderWay operation_under_way(int rank, const HangCall &call) const;
+    UnderWay end_under_way(const End &end) const;
+    UnderWay collective_under_way(const HangCall &call) const;
+    UnderWay partner_in(int rank, const End &end) const;
+    UnderWay meeting(int rank, const End &end) const;
     template <class Visit>
     static void each_partner(int number, const RankState &rank, const End &end, Visit visit);
     Answer has_begun(int rank, const HangCall &call) const;
