@@ -2,10 +2,11 @@
  *
  * split.c - what SENNIT_SPLIT gains and costs: regions of one static loop.
  *
- * split triangular|balanced|empty ITERATIONS REGIONS prints "imbalance=PERCENT threads=N
+ * split triangular|balanced|empty|bare ITERATIONS REGIONS prints "imbalance=PERCENT threads=N
  * checksum=X": the processor time of the busiest kernel thread in the loops, against the mean.
- * empty: the loop does nothing, to count the instructions of a region. The checksum depends on the
- * number of threads alone: partial sums are added by thread number.
+ * empty: the loop does nothing, to count the instructions of a region; bare: there is no loop, to
+ * count the runtime's alone. The checksum depends on the number of threads alone: partial sums are
+ * added by thread number.
  */
 #define _GNU_SOURCE
 #include <omp.h>
@@ -70,9 +71,14 @@ static void empty(long iterations) {
         __asm__ volatile("");
 }
 
+static void bare(void) {
+#pragma omp parallel
+    __asm__ volatile("");
+}
+
 int main(int argc, char **argv) {
     if (argc != 4) {
-        fprintf(stderr, "usage: %s triangular|balanced|empty ITERATIONS REGIONS\n", argv[0]);
+        fprintf(stderr, "usage: %s triangular|balanced|empty|bare ITERATIONS REGIONS\n", argv[0]);
         return 2;
     }
     const long iterations = atol(argv[2]);
@@ -81,6 +87,8 @@ int main(int argc, char **argv) {
     for (long i = 0; i < regions; ++i)
         if (strcmp(argv[1], "empty") == 0)
             empty(iterations);
+        else if (strcmp(argv[1], "bare") == 0)
+            bare();
         else
             checksum += region(iterations, strcmp(argv[1], "triangular") == 0);
     double most = 0;

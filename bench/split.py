@@ -10,6 +10,7 @@ counted by callgrind. bench/split.c is the program."""
 import argparse
 import pathlib
 import re
+import resource
 import statistics
 import subprocess
 import tempfile
@@ -25,6 +26,8 @@ WORKERS = 2
 LOOP = ("2000", "20")  # iterations, regions
 COUNTED_LOOP = "400"
 REGIONS = 200  # whose instructions are counted
+AUTO_REGIONS = 40
+TIMED_LOOP = ("2000", "100")
 
 
 def environment(build, split, workers):
@@ -47,20 +50,41 @@ def imbalance(build, compiler, split, rounds):
     return statistics.median(found), sums
 
 
-def instructions(build, compiler, split, arguments):
-    """of one run on one worker"""
+def instructions(build, compiler, split, arguments, workers=1):
+    """of one run; who waits sleeps"""
     with tempfile.TemporaryDirectory() as scratch:
         out_file = pathlib.Path(scratch) / "callgrind.out"
         subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out_file}", program(build, compiler),
-                        *arguments], check=True, capture_output=True, timeout=300, env=environment(build, split, 1))
+                        *arguments], check=True, capture_output=True, timeout=300,
+                       env={**environment(build, split, workers), "OMP_WAIT_POLICY": "passive"})
         return int(re.search(r"^(?:summary|totals): (\d+)", out_file.read_text(), re.MULTILINE).group(1))
 
 
-def of_a_region(build, compiler, split, kind, iterations, regions):
+def of_a_region(build, compiler, split, kind, iterations, regions, workers=1):
     """without what the program's start takes"""
-    once, twice = (instructions(build, compiler, split, (kind, iterations, str(count)))
+    once, twice = (instructions(build, compiler, split, (kind, iterations, str(count)), workers)
                    for count in (regions, 2 * regions))
     return (twice - once) / regions
+
+
+def processor_seconds(build, compiler, split):
+    """of the whole program, its waits without"""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([program(build, compiler), "balanced", *TIMED_LOOP], check=True, capture_output=True, timeout=300,
+                   env={**environment(build, split, WORKERS), "OMP_WAIT_POLICY": "passive"})
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def of_auto(build, compiler, rounds):
+    """What auto adds to a balanced loop, in percent: instructions, processor time (the least of rounds that take turns)"""
+    alone, auto = (statistics.median(of_a_region(build, compiler, split, "balanced", COUNTED_LOOP, AUTO_REGIONS, WORKERS)
+                                     for _ in range(3)) for split in (1, "auto"))
+    seconds = {split: [] for split in (1, "auto")}
+    for number in range(2 * rounds):
+        for split in sorted(seconds, key=str, reverse=number % 2 == 0):
+            seconds[split].append(processor_seconds(build, compiler, split))
+    return 100 * (auto / alone - 1), 100 * (min(seconds["auto"]) / min(seconds[1]) - 1)
 
 
 def main():
@@ -84,8 +108,8 @@ def main():
         lines.append(cell)
     print(report.markdown(["SENNIT_SPLIT", "threads", *(f"{compiler} %" for compiler in COMPILERS)], lines))
     print("\n## What it costs\n\nInstructions, by callgrind, on one worker. *A thread*: what each further thread adds to a "
-          "region with a static loop of 64\niterations, the loop's own bounds and the compiler's code among them. *A "
-          "balanced loop*: a region of "
+          "region with a static loop of 64\niterations, the loop's own bounds and the compiler's code among them; *bare*: to a "
+          "region without a loop, so the runtime's\nown. *A balanced loop*: a region of "
           f"{int(COUNTED_LOOP) ** 2 // 2:,} additions, against\nthe same without splitting.\n")
     lines = []
     first = {}
@@ -94,11 +118,21 @@ def main():
         for compiler in COMPILERS:
             region = of_a_region(build, compiler, split, "empty", "64", REGIONS)
             loop = of_a_region(build, compiler, split, "balanced", COUNTED_LOOP, 5)
-            whole, alone = first.setdefault(compiler, (region, loop))
-            cell += ["" if split == 1 else f"{(region - whole) / (split - 1):.0f}", f"{100 * (loop / alone - 1):+.2f}%"]
+            bare = of_a_region(build, compiler, split, "bare", "1", REGIONS)
+            whole, alone, least = first.setdefault(compiler, (region, loop, bare))
+            more = ["", ""] if split == 1 else [f"{(found - one) / (split - 1):.0f}" for found, one in ((region, whole), (bare, least))]
+            cell += [*more, f"{100 * (loop / alone - 1):+.2f}%"]
         lines.append(cell)
     print(report.markdown(["SENNIT_SPLIT", *(f"{compiler}, {what}" for compiler in COMPILERS
-                                             for what in ("a thread", "a balanced loop"))], lines))
+                                             for what in ("a thread", "bare", "a balanced loop"))], lines))
+    print(f"\n`auto` on {WORKERS} workers, what it adds to a balanced loop (goal: at most 1%). Instructions: of {AUTO_REGIONS} "
+          f"regions of {int(COUNTED_LOOP) ** 2 // 2:,} additions,\nmedian of 3. Processor time: the program with {TIMED_LOOP[1]} regions of "
+          f"{int(TIMED_LOOP[0]) ** 2 // 2:,}; the least of {2 * options.rounds} runs that take turns.\nWho waits sleeps "
+          "(`OMP_WAIT_POLICY=passive`): else waits would count.\n")
+    lines = [[compiler, *(f"{percent:+.2f}%" for percent in of_auto(build, compiler, options.rounds))] for compiler in COMPILERS]
+    print(report.markdown(["", "instructions", "processor time"], lines))
+    print("\nIt is a cost of each region, whatever is in it: its further threads, and that the workers look after each other at its end.\n"
+          "So a region of 80,000 additions, some 0.1 ms, is short for it, and longer ones pay in proportion less.")
 
 
 main()
