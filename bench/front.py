@@ -11,7 +11,6 @@ is traced: what `sennit report` finds stands beside what the program says. Write
 
 import argparse
 import dataclasses
-import json
 import os
 import pathlib
 import random
@@ -115,13 +114,11 @@ def run_once(options, shape, way, traced):
 
 
 def reported(sennit, folder):
-    page = f"{folder}/page.html"
-    subprocess.run([sennit, "report", f"{folder}/trace", "--html", page], check=True, capture_output=True, text=True)
-    text = pathlib.Path(page).read_text().split("const DATA = ")[1]
-    balance = json.JSONDecoder().raw_decode(text)[0]["runs"][0]["balance"]
-    steps = max(balance["regions"], key=lambda region: region["work"])
-    ranks = next(level for level in balance["levels"] if level["name"] == "ranks")
-    return {"report_threads": steps["lambda"], "report_ranks": ranks["lambda"]}
+    """Of the region that ran once a step, and of ranks."""
+    text = subprocess.run([sennit, "report", f"{folder}/trace"], check=True, capture_output=True, text=True).stdout
+    regions = re.findall(r"^  work_on_domains.*?\s(\d+)\s+\d+\s+([\d.]+)%", text, re.MULTILINE)
+    return {"report_threads": float(max(regions, key=lambda region: int(region[0]))[1]),
+            "report_ranks": float(re.search(r"^  ranks\s+\d+\s+([\d.]+)%", text, re.MULTILINE)[1])}
 
 
 def run(options, shape, way, traced=False):
@@ -146,10 +143,11 @@ def faster(cells, shape, way, than):
 def table_of(shape, ways, cells, traces):
     lines = []
     for way in ways:
-        samples, trace = cells[shape, way], traces[shape, way]
+        samples, trace = cells[shape, way], traces.get((shape, way), {})
+        threads, ranks = (f"{trace[name]:.1f}" if trace else "" for name in ("report_threads", "report_ranks"))
         node, pe = PAPER_LAMBDA.get(way.label, ("", ""))
-        lines.append([way.label, f"{100 * middle(samples, 'thread_lambda'):.1f}", pe, f"{trace['report_threads']:.1f}",
-                      f"{100 * middle(samples, 'rank_lambda'):.1f}", node, f"{trace['report_ranks']:.1f}",
+        lines.append([way.label, f"{100 * middle(samples, 'thread_lambda'):.1f}", pe, threads,
+                      f"{100 * middle(samples, 'rank_lambda'):.1f}", node, ranks,
                       f"{middle(samples, 'seconds'):.2f}",
                       f"{100 * statistics.median(s['balance'] / s['seconds'] for s in samples):.1f}",
                       f"{faster(cells, shape, way, NONE):+.0f}", f"{middle(samples, 'moved'):.0f}", f"{100 * middle(samples, 'late'):.1f}"])
@@ -184,6 +182,7 @@ def parse(arguments):
     parser.add_argument("--home", type=pathlib.Path, default=HERE.parent.parent, help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="4 x 4 only, one round, short kernels: two minutes")
     parser.add_argument("--goals", action="store_true", help="only the ways that the goals need")
+    parser.add_argument("--no-report", action="store_true", help="no traced runs")
     parser.add_argument("--tries", type=int, help="of a run that is too late (default 3; 1 with --quick)")
     parser.add_argument("--rounds", type=int, help="default 3; 1 with --quick")
     parser.add_argument("--shapes", help="ranks x threads, comma separated: 4x4,8x4,16x4 (default: all)")
@@ -224,7 +223,7 @@ def main(arguments):
                 cells.setdefault((shape, way), []).append(sample)
                 print(f"{shape.title}, round {number + 1}, {way.label}: {sample['seconds']:.2f} s, late "
                       f"{100 * sample['late']:.1f}%", file=sys.stderr)
-        for way in ways:
+        for way in ways if not options.no_report else ():
             traces[shape, way] = run(options, shape, way, traced=True)
     facts += [("load average after", ", ".join(f"{load:.2f}" for load in os.getloadavg())),
               ("emulated cell", f"{options.cell / 1000:g} us outside of the band, 27 times that in it; {options.rounds} rounds"),
