@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """An irregular code under several runtimes and schedules: a page of Markdown (docs/results/graph.md).
 
-usage: graph.py [--build build/release] [--scale 16] [--rounds 9] [--threads 2]
+usage: graph.py [--build build/release] [--scale 16] [--rounds 9] [--threads 2] [--real-time]
 
 All cells take turns: each round runs every one of them once, in another order. bench/graph.c is the program."""
 
 import argparse
 import dataclasses
+import os
 import pathlib
 import random
 import re
@@ -26,7 +27,7 @@ RUNS = "3"  # of a kernel in one process, whose median counts
 @dataclasses.dataclass(frozen=True)
 class Way:
     label: str
-    compiler: str
+    compiler: str  # or "plug-in": clang with it
     schedule: str  # static: the compiler's; runtime: what the environment says
     environment: tuple = ()
     sennit: bool = False
@@ -48,6 +49,20 @@ WAYS = (
           ("static --split 8", "static", (("SENNIT_SPLIT", "8"),)),
           ("static --split auto", "static", (("SENNIT_SPLIT", "auto"),)))),
 )
+LENT = Way("Sennit, static --split loops, clang and the plug-in", "plug-in", "static", (("SENNIT_SPLIT", "loops"),), True)
+
+
+def compile_lent(build):
+    """Where the plug-in is."""
+    output = build / "bench/plug-in/graph"
+    output.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run([str(build / "bin/sennit"), "cc", "clang-19", "-std=c11", "-O2", "-fopenmp",
+                    str(pathlib.Path(__file__).parent / "graph.c"), "-o", str(output)], check=True)
+
+
+def run_at_once():
+    """In the child: before all ordinary threads of the machine."""
+    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(10))
 
 
 def run(build, way, kernel, options):
@@ -56,7 +71,8 @@ def run(build, way, kernel, options):
     if way.sennit:
         environment["LD_LIBRARY_PATH"] = str(build / "lib/omp")
     out = subprocess.run([str(build / "bench" / way.compiler / "graph"), kernel, way.schedule, str(options.scale), RUNS],
-                         check=True, text=True, capture_output=True, timeout=600, env=environment).stdout
+                         check=True, text=True, capture_output=True, timeout=600, env=environment,
+                         preexec_fn=run_at_once if options.real_time else None).stdout
     found = re.fullmatch(r"seconds=(\S+) checksum=(\S+)\n", out)
     return float(found[1]), found[2]
 
@@ -67,9 +83,14 @@ def main():
     parser.add_argument("--scale", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--real-time", action="store_true", help="SCHED_RR: for a machine that is busy")
     options = parser.parse_args()
     build = options.build.resolve()
-    seconds = {(way, kernel): [] for way in WAYS for kernel in KERNELS}
+    ways = WAYS
+    if (build / "lib/libsennit-pass.so").exists():
+        compile_lent(build)
+        ways += (LENT,)
+    seconds = {(way, kernel): [] for way in ways for kernel in KERNELS}
     sums = {}
     for number in range(options.rounds):
         order = list(seconds)
@@ -86,10 +107,12 @@ def main():
           "rounds), distances found level by level. Vertices with many edges have low\nnumbers, so equal numbers of "
           "iterations are unequal work. [user/balance.md](../user/balance.md#balance-the-threads-of-a-rank) says what `--split` does.\n")
     machine.print_facts(set())
+    if options.real_time:
+        print("- programs ran before all others (SCHED_RR), as the machine was busy")
     print(f"\nMilliseconds, median of {options.rounds} processes, and how far apart their quartiles are in percent. "
           "All results are the same.\n")
     lines = []
-    for way in WAYS:
+    for way in ways:
         line = [way.label]
         for kernel in KERNELS:
             found = seconds[way, kernel]
