@@ -404,6 +404,52 @@ void other_calls() {
     }
 }
 
+// A receive outlives the communicator that it was posted on.
+void communicators_are_freed_in_use() {
+    for (int i = 0; i < 5; ++i) {
+        MPI_Comm comm;
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        if (rank == 1)
+            MPI_Irecv(nullptr, 0, MPI_INT, 0, 0, comm, &request);
+        if (rank != 0)
+            MPI_Comm_free(&comm);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0) {
+            MPI_Ssend(nullptr, 0, MPI_INT, 1, 0, comm);
+            MPI_Comm_free(&comm);
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+// Each rank duplicates what it has in common with the next and with the previous one, at once: a
+// circle, which blocking calls would never leave.
+void duplicates_overlap() {
+    MPI_Comm common[2], duplicates[2], neither;
+    for (int i = 0; i < ranks; ++i) {
+        const bool is_first = rank == i;
+        const bool is_second = rank == (i + 1) % ranks;
+        MPI_Comm *const mine = is_first ? &common[0] : is_second ? &common[1] : &neither;
+        MPI_Comm_split(MPI_COMM_WORLD, is_first || is_second ? 0 : 1, 0, mine);
+        if (mine == &neither)
+            MPI_Comm_free(&neither);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    for (int i = 0; i < 2; ++i)
+        MPI_Comm_idup(common[i], &duplicates[i], &requests[i]);
+    MPI_Waitall(2, requests, statuses);
+    for (int i = 0; i < 2; ++i) {
+        int size = 0;
+        MPI_Comm_size(duplicates[i], &size);
+        CHECK(size == 2);
+        MPI_Comm_free(&duplicates[i]);
+        MPI_Comm_free(&common[i]);
+    }
+}
+
 int g_at_exit = 0;
 void leave_in_atexit() {
     if (g_at_exit)
@@ -459,6 +505,8 @@ int main(int count, char **words) {
     children();
     spinning(folder);
     other_calls();
+    communicators_are_freed_in_use();
+    duplicates_overlap();
     floating_point_faults_are_its_own();
     spawned();
     files_are_locked(folder);
