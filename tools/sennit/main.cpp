@@ -92,7 +92,8 @@ Command::Command()
     add_doctor();
     simulate_ = std::make_unique<Simulate>(app_);
     add_report();
-    app_.add_subcommand("bench", "measure: sennit bench cholesky, sennit bench front; --help says more");
+    app_.add_subcommand("bench",
+                        "measure: sennit bench cholesky, sennit bench front; --help says more");
     app_.add_subcommand("cc", "compile so that tasks need not wait in MPI: sennit cc [compiler] "
                               "arguments; also sennit c++ and sennit ftn");
     for (const char *name : {"c++", "ftn"})
