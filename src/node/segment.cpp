@@ -20,10 +20,18 @@ namespace sennit::node {
 namespace {
 
 constexpr std::int64_t kPatienceNs = 1'000'000'000;
+constexpr const char *kFolder = "/dev/shm";
 
 // An open descriptor keeps them: /proc/<pid>/fd/<n> of a launcher that has no /dev/shm.
 bool is_memfd(const char *path) {
     return std::strncmp(path, "/proc/", 6) == 0;
+}
+
+// Is it one? A launcher's number on another machine, or in a container, is another process's.
+bool is_memory(const char *path) {
+    char text[8] = "";
+    return readlink(path, text, sizeof text) == sizeof text &&
+           std::memcmp(text, "/memfd:", sizeof text - 1) == 0;
 }
 
 // Something else than a board, of this version or another one, that is or was begun.
@@ -72,6 +80,10 @@ bool Segment::open(const char *path, std::size_t size, void (*begin)(void *), Re
 // False without a reason: another process opens or removes it just now.
 bool Segment::take(const char *path, std::size_t size, void (*begin)(void *), Reason &reason) {
     std::snprintf(path_, sizeof path_, "%s", path);
+    if (is_memfd(path) && !is_memory(path)) {
+        reason.say("%s is no memory of a launcher's", path);
+        return false;
+    }
     const int flags = O_RDWR | O_CLOEXEC | (is_memfd(path) ? 0 : O_CREAT | O_NOFOLLOW);
     file_ = ::open(path, flags, 0600);
     struct stat facts{};
@@ -165,12 +177,23 @@ void remove_unused(const char *path) {
     ::close(file);
 }
 
+bool provide_board(char *path, std::size_t size) {
+    if (access(kFolder, W_OK | X_OK) == 0)
+        return false;
+    const int file = memfd_create("sennit-board", MFD_CLOEXEC);
+    if (file < 0)
+        return false;
+    std::snprintf(path, size, "/proc/%d/fd/%d", getpid(), file);
+    return true;
+}
+
 void board_path(char *path, std::size_t size) {
-    if (const char *given = std::getenv("SENNIT_BOARD"); given && *given) {
+    const char *const given = std::getenv("SENNIT_BOARD");
+    if (given && *given && (!is_memfd(given) || is_memory(given))) {
         std::snprintf(path, size, "%s", given);
         return;
     }
-    const char *folder = "/dev/shm";
+    const char *folder = kFolder;
     if (access(folder, W_OK | X_OK) != 0) {
         const char *temporary = std::getenv("TMPDIR");
         folder = temporary && *temporary ? temporary : "/tmp";

@@ -59,7 +59,13 @@ class Segment {
 // Remove the file if nobody has it open, as all who had may have been killed.
 void remove_unused(const char *path);
 
-// Where this user's board is: $SENNIT_BOARD, else a name in /dev/shm that stands for the user and
+// Memory without a name for a board that its caller keeps as long as it lives, where there is no
+// folder for one; it is the same for all processes that it starts. False: there is such a folder,
+// or no such memory.
+bool provide_board(char *path, std::size_t size);
+
+// Where this user's board is: $SENNIT_BOARD (but for memory of a launcher on another machine), else
+// a name in /dev/shm that stands for the user and
 // the namespace of process numbers, and for the version, or in the folder of temporary files if
 // there is no /dev/shm. A container has its own numbers, even where it shares /dev/shm. `size`: of
 // `path`.

@@ -171,6 +171,19 @@ def test_a_background_job_of_nohup_survives_hangup():
         check(job.finish(), 0, job)
 
 
+def test_ranks_meet_in_the_launchers_memory_where_dev_shm_is_read_only():
+    alone = ["unshare", "-rm", "sh", "-c", "mount -t tmpfs -o ro none /dev/shm && exec \"$@\"", "sh"]
+    if VIRTUAL or subprocess.run([*alone, "true"], capture_output=True, check=False).returncode != 0:
+        return
+    environment = {name: value for name, value in os.environ.items() if name != "SENNIT_BOARD"}
+    done = subprocess.run([*alone, SENNIT, "run", "-n", "2", f"--mpi={MPI}", "sh", "-c",
+                           "echo $SENNIT_BOARD; readlink $SENNIT_BOARD"],
+                          env=environment, capture_output=True, text=True, timeout=harness.LIMIT, check=False)
+    lines = sorted(done.stdout.splitlines())
+    assert done.returncode == 0 and lines[0] == lines[1] and lines[0].startswith("/memfd:sennit-board"), done
+    assert lines[2] == lines[3] and lines[2].startswith("/proc/"), done
+
+
 def test_usr1_reaches_each_rank_once():
     with run("wait") as job:
         job.rank_pids(2)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The board of a node: who joins, leaves, dies; and the doorbells.
 #include "node/board.h"
+#include "node/quota.h"
 
 #include <csignal>
 #include <cstdlib>
@@ -269,6 +270,57 @@ TEST_F(Node, AFileWithoutANameWillDo) {
     EXPECT_EQ(members(*board, 7), 1);
     board->close();
     close(file);
+}
+
+// The launcher's number may be another process's here, or nobody's.
+TEST_F(Node, OnlyMemoryIsAFileWithoutAName) {
+    const int file = ::open(path_.c_str(), O_CREAT | O_RDWR, 0600);
+    ASSERT_GE(file, 0);
+    const std::string name = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file);
+    Board board;
+    Reason reason;
+    EXPECT_FALSE(board.open(name.c_str(), reason));
+    EXPECT_NE(std::strstr(reason.text, "no memory of a launcher's"), nullptr) << reason.text;
+    EXPECT_EQ(fs::file_size(path_), 0U) << "nobody touches it";
+    const int memory = memfd_create("board", 0);
+    const std::string kept = "/proc/self/fd/" + std::to_string(memory);
+    char path[256];
+    for (const std::string &given : {name, kept}) {
+        setenv("SENNIT_BOARD", given.c_str(), 1);
+        board_path(path, sizeof path);
+        EXPECT_EQ(path == given, given == kept) << path;
+    }
+    unsetenv("SENNIT_BOARD");
+    close(memory);
+    close(file);
+}
+
+// Groups of processes, as the system's files show them, of either version.
+TEST_F(Node, TheTimeThatAContainerMayUseIsALimit) {
+    const auto write = [&](const std::string &name, const char *text) {
+        const fs::path path = folder_ + "/cgroup/" + name;
+        fs::create_directories(path.parent_path());
+        std::ofstream(path) << text << '\n';
+    };
+    setenv("SENNIT_SYSTEM_FILES", folder_.c_str(), 1);
+    EXPECT_EQ(quota(), 0) << "nothing is said";
+    write("self", "0::/outer/inner");
+    EXPECT_EQ(quota(), 0);
+    write("outer/inner/cpu.max", "max 100000");
+    EXPECT_EQ(quota(), 0);
+    EXPECT_EQ(within_quota(8), 8);
+    write("outer/cpu.max", "150000 100000");
+    EXPECT_EQ(quota(), 2);
+    EXPECT_EQ(within_quota(8), 2);
+    EXPECT_EQ(within_quota(1), 1);
+    write("self", "7:cpuset:/\n4:cpu,cpuacct:/batch/job\n1:name=systemd:/outer");
+    EXPECT_EQ(quota(), 0);
+    write("cpu,cpuacct/batch/job/cpu.cfs_quota_us", "-1");
+    write("cpu,cpuacct/batch/job/cpu.cfs_period_us", "50000");
+    EXPECT_EQ(quota(), 0);
+    write("cpu,cpuacct/batch/job/cpu.cfs_quota_us", "150000");
+    EXPECT_EQ(quota(), 3);
+    unsetenv("SENNIT_SYSTEM_FILES");
 }
 
 TEST_F(Node, ManyComeAndGo) {

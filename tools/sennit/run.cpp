@@ -11,6 +11,8 @@
 #include "rank_report.h"
 #include "virtual_rank.h"
 
+#include "node/quota.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -151,7 +153,7 @@ bool outnumber_processors(const Plan &plan, const Request &request) {
     };
     const int threads = std::max(1, std::atoi(setting("OMP_NUM_THREADS").c_str()));
     return setting("SENNIT_DOORBELLS") != "off" &&
-           std::int64_t{ranks_of_all(request)} * threads > usable_processors();
+           std::int64_t{ranks_of_all(request)} * threads > node::within_quota(usable_processors());
 }
 
 void keep_one_session() {
@@ -159,6 +161,14 @@ void keep_one_session() {
     const char *before = std::getenv("LD_PRELOAD");
     if (access(library.c_str(), R_OK) == 0)
         setenv("LD_PRELOAD", (library + ":" + (before ? before : "")).c_str(), 1);
+}
+
+// Where ranks cannot meet in /dev/shm, this process keeps the memory for it.
+void keep_board(const Request &request) {
+    char path[64];
+    const char *const given = std::getenv("SENNIT_BOARD");
+    if (!request.pool && !(given && *given) && node::provide_board(path, sizeof path))
+        setenv("SENNIT_BOARD", path, 1);
 }
 
 // What ranks that were killed have left of it.
@@ -180,6 +190,7 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
         setenv(virtual_job_variable, new_virtual_job().c_str(), 1);
     if (launcher == MpiKind::mpich && outnumber_processors(plan, request))
         keep_one_session();
+    keep_board(request);
     HangWatch watch(hang_link(box.address()), ranks_of_all(request));
     const JobEnd end =
         run_job(command, {launcher == MpiKind::openmpi, request.is_one_of_several}, watch);

@@ -15,6 +15,7 @@
 #include "mpi/options.h"
 #include "node/board.h"
 #include "node/pool.h"
+#include "node/quota.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -100,7 +101,7 @@ bool outnumber(std::uint64_t job) {
         });
     else if (const char *ranks = std::getenv("SENNIT_LOCAL_RANKS"))
         threads = std::atoi(ranks) * threads_of_program();
-    return threads > cores.count();
+    return threads > node::within_quota(cores.count());
 }
 
 // Does a rank of the job on this node have several threads? With one each, there is nobody to lend
