@@ -67,6 +67,7 @@ asm(".pushsection .note.sennit, \"a\", @note\n"
 
 namespace {
 
+using sennit::program::known_to_compute;
 using sennit::program::known_to_send;
 using sennit::program::Marks;
 using sennit::program::marks_of;
@@ -118,6 +119,26 @@ TEST(Marks, WhatOnlyComputesIsKnown) {
     ASSERT_TRUE(marks);
     EXPECT_TRUE(*marks == Marks{});
     EXPECT_EQ(known_to_send(address(&sennit_test_computer)), false);
+}
+
+// Looked up once, and asked for again.
+TEST(Marks, OnlyWhatIsMarkedIsKnownToCompute) {
+    for (int time = 0; time < 2; ++time) {
+        EXPECT_TRUE(known_to_compute(address(&sennit_test_computer)));
+        EXPECT_FALSE(known_to_compute(address(&sennit_test_sender)));
+        EXPECT_FALSE(known_to_compute(address(&sennit_test_caller)));
+        EXPECT_FALSE(known_to_compute(address(&sennit_test_calls_stranger)));
+        EXPECT_FALSE(known_to_compute(address(&sennit_test_beyond)));
+    }
+}
+
+// More kinds than there is room for: those without a place count as waiting, and no answer is
+// another's.
+TEST(Marks, ThereIsRoomForSomeKinds) {
+    alignas(16) static char kinds[4096][16];
+    for (const auto &kind : kinds)
+        EXPECT_FALSE(known_to_compute(kind));
+    EXPECT_FALSE(known_to_compute(address(&sennit_test_sender)));
 }
 
 #ifdef __x86_64__
