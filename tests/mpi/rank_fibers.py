@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Rank fibers (sennit run --virtual=fibers): what has to stay a rank's own while it hops between kernel
-threads, how a rank ends, that nothing is left behind, and that waits outside of MPI leave the core to other
-ranks.
+threads, how a rank ends, that nothing is left behind, that waits outside of MPI leave the core to other
+ranks, and that uneven ranks share the workers evenly.
 
-usage: rank_fibers.py --sennit COMMAND --program PROGRAM --waits PROGRAM --teams PROGRAM --mpi mpich|openmpi
+usage: rank_fibers.py --sennit COMMAND --program PROGRAM --waits PROGRAM --teams PROGRAM --uneven PROGRAM
+           --mpi mpich|openmpi
 """
 
 import argparse
@@ -25,6 +26,10 @@ failures = []
 
 def one_processor():
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def two_processors():
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 
 
 def run(options, folder, ranks, *words, program=None, threads=1, prepare=None):
@@ -62,6 +67,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--waits", required=True)
     parser.add_argument("--teams", required=True)
+    parser.add_argument("--uneven", required=True)
     parser.add_argument("--mpi", required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -75,6 +81,9 @@ def main():
             for prepare in (one_processor, None):
                 job = run(options, folder, ranks, "whole", program=options.teams, threads=3, prepare=prepare)
                 check(job.returncode == 0 and job.stdout == "teams\n", f"{ranks} ranks with teams", job)
+        if len(os.sched_getaffinity(0)) > 1:
+            job = run(options, folder, 8, program=options.uneven, prepare=two_processors)
+            check(job.returncode == 0 and job.stdout == "even\n", "uneven ranks on two workers", job)
         ends = [(options.program, 1, *end) for end in ENDS.items()]
         ends += [(options.teams, 3, *end) for end in TEAM_ENDS.items()]
         for program, threads, way, code in ends:
