@@ -4,7 +4,6 @@
 // over is decided here, for all of them.
 #pragma once
 
-#include "program/senders.h"
 #include "task/task.h"
 
 #include <alloca.h>
@@ -33,11 +32,13 @@ inline bool is_undeferred(const sched::Worker &worker, bool deferred) {
     return !deferred || worker.task->is(Task::kFinal);
 }
 
+bool only_computes(const void *entry); // as program::known_to_compute()
+
 // May a task wait for what its creator does next? Then the creator must not be buried under it.
 // None does in a process in which nothing suspends on an outside event; nor one that only computes,
 // as the compiler's marks tell.
 inline bool may_wait_for_creator(const void *entry) {
-    return may_suspend() && !program::known_to_compute(entry);
+    return may_suspend() && !only_computes(entry);
 }
 
 // Does its creator call it at once, as an Included task? So it does with what is nothing but a
