@@ -39,14 +39,15 @@ void conclude(void *batch) {
     }
 }
 
-void strike(const Batch &self) {
-    for (int i = 0; self.handles && i < self.count; ++i)
+[[gnu::noinline, gnu::cold]] void strike(const Batch &self) {
+    for (int i = 0; i < self.count; ++i)
         if (self.requests[i] == MPI_REQUEST_NULL)
             g_record.requests.strike(self.handles[i]);
 }
 
 void finish(Batch &self, bool at_once) {
-    strike(self);
+    if (self.handles) [[unlikely]]
+        strike(self);
     if (!self.quiet)
         settle(self);
     if (self.user_statuses)
@@ -133,9 +134,12 @@ int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Statu
     const bool tests = count == 1 && !g_record.timeline.on() && !(g_chaos.on() && g_chaos.delays());
     if (tests) {
         MPI_Status *const status = wants ? statuses : MPI_STATUS_IGNORE;
-        const Completions completions(g_record.requests, 1, requests);
-        if (const Tested tested = test_a_while(requests, status); tested.over)
+        const MPI_Request handle = *requests;
+        if (const Tested tested = test_a_while(requests, status); tested.over) {
+            if (*requests == MPI_REQUEST_NULL)
+                g_record.requests.strike(handle);
             return settle(operation, tested, status);
+        }
     }
     Batch *batch = make_batch(operation.name, count, requests, wants, Requests::waited_for);
     if (!batch)

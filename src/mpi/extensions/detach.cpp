@@ -59,10 +59,12 @@ bool over_and_told(const char *name, MPI_Request *request, const Delivery &callb
     if (callback.wants_statuses)
         status.MPI_ERROR = MPI_SUCCESS;
     MPI_Status *const wanted = callback.wants_statuses ? &status : MPI_STATUS_IGNORE;
-    const Completions completions(g_record.requests, 1, request);
+    const MPI_Request handle = *request;
     const Tested tested = test_a_while(request, wanted);
     if (!tested.over)
         return false;
+    if (*request == MPI_REQUEST_NULL)
+        g_record.requests.strike(handle);
     *request = MPI_REQUEST_NULL; // taken over, a persistent one, too
     error = settle({.name = name}, tested, wanted);
     Batch batch;

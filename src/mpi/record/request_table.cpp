@@ -26,8 +26,6 @@ bool RequestTable::at_place_of(MPI_Request request, Visit visit) {
 // The one that it has had, else a free one. A request that is not struck out stays where it is, so
 // there is only one way then.
 unsigned RequestTable::way_for(std::uintptr_t handle) {
-    if (!follows())
-        return 0;
     unsigned found = kWays;
     for (unsigned way = 0; way < kWays; ++way) {
         Place &here = place(handle, way);
@@ -43,6 +41,16 @@ unsigned RequestTable::way_for(std::uintptr_t handle) {
 void RequestTable::put(const MPI_Request *request, const RequestFacts &facts) {
     begin();
     const std::uintptr_t handle = handle_bits(*request);
+    if (follows()) [[unlikely]]
+        return put_followed(handle, facts);
+    Place &here = places_[bucket_of_bits(handle, kPlaceBits)];
+    const std::lock_guard guard(here.lock);
+    here.handle = handle;
+    here.facts = facts;
+}
+
+[[gnu::noinline]] void RequestTable::put_followed(std::uintptr_t handle,
+                                                  const RequestFacts &facts) {
     Place &here = place(handle, way_for(handle));
     const std::lock_guard guard(here.lock);
     here.handle = handle;

@@ -97,6 +97,7 @@ class RequestTable {
     template <class Visit>
     bool at_place_of(MPI_Request request, Visit visit);
     unsigned way_for(std::uintptr_t handle);
+    void put_followed(std::uintptr_t handle, const RequestFacts &facts);
     void remove(MPI_Request request);
 
     Place places_[kPlaces];
