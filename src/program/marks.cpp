@@ -83,6 +83,15 @@ void each_record(const unsigned char *at, std::size_t left, std::size_t align, V
     }
 }
 
+// The same for all notes of an object.
+template <class Visit>
+void each_record(const LoadedObject &object, Visit visit) {
+    for (const LoadedObject::Segment &segment : object.segments())
+        if (segment.p_type == PT_NOTE)
+            each_record(reinterpret_cast<const unsigned char *>(object.address_of(segment)),
+                        segment.p_memsz, segment.p_align, visit);
+}
+
 // A function and what it leads to: each is looked at once.
 class Walk {
   public:
@@ -106,19 +115,15 @@ class Walk {
         each_object([this, function, &found](const LoadedObject &object) {
             if (!object.contains(PT_LOAD, function))
                 return false;
-            for (const LoadedObject::Segment &segment : object.segments())
-                if (segment.p_type == PT_NOTE)
-                    each_record(reinterpret_cast<const unsigned char *>(object.address_of(segment)),
-                                segment.p_memsz, segment.p_align,
-                                [&](std::uintptr_t marked, std::uint32_t flags, const Words &words,
+            each_record(object, [&](std::uintptr_t marked, std::uint32_t flags, const Words &words,
                                     std::size_t first, std::size_t calls) {
-                                    if (marked != function)
-                                        return;
-                                    found = true;
-                                    add(flags);
-                                    for (std::size_t i = 0; i < calls; ++i)
-                                        follow(words.function(first + i));
-                                });
+                if (marked != function)
+                    return;
+                found = true;
+                add(flags);
+                for (std::size_t i = 0; i < calls; ++i)
+                    follow(words.function(first + i));
+            });
             return true;
         });
         return found;
@@ -149,6 +154,15 @@ class Walk {
 
 std::optional<Marks> marks_of(const void *function) {
     return Walk().from(reinterpret_cast<std::uintptr_t>(function));
+}
+
+bool any_marks() {
+    bool found = false;
+    each_object([&found](const LoadedObject &object) {
+        each_record(object, [&found](auto &&...) { found = true; });
+        return found;
+    });
+    return found;
 }
 
 } // namespace sennit::program

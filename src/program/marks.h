@@ -34,4 +34,7 @@ struct Marks {
 // time. Any thread.
 std::optional<Marks> marks_of(const void *function);
 
+// Does any object of the process have a note?
+bool any_marks();
+
 } // namespace sennit::program

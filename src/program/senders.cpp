@@ -3,7 +3,6 @@
 
 #include "base/spin.h"
 #include "program/code.h"
-#include "program/loads.h"
 #include "program/marks.h"
 
 #include <atomic>
@@ -11,14 +10,22 @@
 #include <cstdint>
 
 namespace sennit::program {
+
+namespace detail {
+Loads g_loads;
+std::atomic<bool> g_marked{false};
+} // namespace detail
+
 namespace {
+
+using detail::g_loads;
+using detail::g_marked;
 
 // Kinds of tasks of which it is known whether they only compute: entry << 1 | answer, 0: free. A
 // word is written once, and by itself tells all, so it is read and written relaxed. Where a kind
 // finds no place, it is taken for one that may wait.
 constexpr std::size_t kKinds = 512, kTries = 8;
 std::atomic<std::uintptr_t> g_kinds[kKinds];
-Loads g_loads;
 SpinLock g_loads_lock;
 
 SENNIT_COLD void forget_kinds() {
@@ -26,6 +33,7 @@ SENNIT_COLD void forget_kinds() {
     g_loads.look([] {
         for (std::atomic<std::uintptr_t> &kind : g_kinds)
             kind.store(0, std::memory_order_relaxed);
+        g_marked.store(any_marks(), std::memory_order_relaxed);
     });
     g_loads_lock.unlock();
 }
@@ -55,7 +63,7 @@ std::optional<bool> known_to_send(const void *entry) {
     return calls_send(entry);
 }
 
-bool known_to_compute(const void *entry) {
+bool detail::kind_computes(const void *entry) {
     if (g_loads.any_new())
         forget_kinds();
     const auto address = reinterpret_cast<std::uintptr_t>(entry);

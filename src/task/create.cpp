@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A task is made: its memory. And what holds for all that are made, from the library's start on.
-#include "task/create.h"
-
 #include "base/config.h"
 #include "program/imports.h"
-#include "program/senders.h"
 #include "task/observer.h"
 #include "task/task.h"
 
@@ -17,10 +14,6 @@ std::atomic<bool> g_may_suspend{false};
 std::uint32_t g_throttle = 256;
 std::atomic<bool> g_lone_at_once{true};
 } // namespace detail
-
-bool only_computes(const void *entry) {
-    return program::known_to_compute(entry);
-}
 
 void never_throttle() {
     detail::g_throttle = detail::kNever;

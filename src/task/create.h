@@ -32,22 +32,13 @@ inline bool is_undeferred(const sched::Worker &worker, bool deferred) {
     return !deferred || worker.task->is(Task::kFinal);
 }
 
-bool only_computes(const void *entry); // as program::known_to_compute()
-
-// May a task wait for what its creator does next? Then the creator must not be buried under it.
-// None does in a process in which nothing suspends on an outside event; nor one that only computes,
-// as the compiler's marks tell.
-inline bool may_wait_for_creator(const void *entry) {
-    return may_suspend() && !only_computes(entry);
-}
-
 // Does its creator call it at once, as an Included task? So it does with what is nothing but a
-// body, where it waits for it anyhow, and where enough tasks are queued and this one cannot wait
-// for its creator. Not while a tool looks on, which is to see the task that it would have been.
-inline bool runs_in_place(sched::Worker &worker, const Request &request, const void *entry) {
+// body, where it waits for it anyhow, and where enough tasks are queued and none of this process
+// suspends on an outside event: that would keep the creator from going on. Not while a tool looks
+// on, which is to see the task that it would have been.
+inline bool runs_in_place(sched::Worker &worker, const Request &request) {
     return request.count == 0 && !request.detach &&
-           (is_undeferred(worker, request.deferred) ||
-            (throttled(worker) && !may_wait_for_creator(entry)));
+           (is_undeferred(worker, request.deferred) || (throttled(worker) && !may_suspend()));
 }
 
 // Is there no need to make it, as it would be discarded? An event must be good for whoever fulfils
@@ -101,7 +92,7 @@ inline void stand_in_order(sched::Worker &worker, const Request &request) {
 template <class Body>
 [[gnu::always_inline]] inline void create(sched::Worker &worker, const Request &request,
                                           void (*invoke)(Task &), const Body &body) {
-    if (runs_in_place(worker, request, body.entry())) {
+    if (runs_in_place(worker, request)) {
         const Included task(worker, body.entry(), body.flags() & Task::kFinal);
         body.call();
         return;

@@ -2,7 +2,7 @@
 // A task is handed to the scheduler: counted, put among its siblings in the order of dependences,
 // queued; where too many wait already, its creator helps.
 #include "base/config.h"
-#include "task/create.h"
+#include "program/senders.h"
 #include "task/depend.h"
 #include "task/execute.h"
 #include "task/lifecycle.h"
@@ -151,7 +151,8 @@ void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count
         return;
     }
     sched::Slot &slot = *worker.slot;
-    if (may_wait_for_creator(fresh.entry)) {
+    // The creator must not be buried under a task that may wait for what it does next.
+    if (may_suspend() && !program::known_to_compute(fresh.entry)) {
         if (!worker.run_on_own_fiber(slot, &fresh, detail::g_throttle / 2))
             push_new(worker, fresh);
         return;
