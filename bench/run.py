@@ -114,10 +114,10 @@ def make_groups(arguments, threads):
     return groups
 
 
-def present_runtimes(arguments, crossed):
+def present_runtimes(arguments, crossed, before=None):
     """The runtimes at hand, their versions, and a note for each that is not."""
     present, facts, notes = [], [], []
-    for runtime in bench_cells.runtimes(arguments.build, arguments.peers, crossed, arguments.before):
+    for runtime in bench_cells.runtimes(arguments.build, arguments.peers, crossed, before):
         library = "libgomp.so.1" if runtime.compiler == "gcc" else "libomp.so.5"
         if runtime.library_folder and not (runtime.library_folder / library).exists():
             remedy = "build it" if runtime.is_sennit else "bench/get_peers.sh fetches it"
@@ -238,7 +238,7 @@ def run(arguments, crossed):
         return finish(arguments, plugin.report(arguments.build, machine.describe(cpus, source, MPIS), busy_notes(),
                                                arguments.rounds, arguments.seed, progress))
     groups = make_groups(arguments, len(cpus))
-    present, runtime_facts, notes = present_runtimes(arguments, crossed)
+    present, runtime_facts, notes = present_runtimes(arguments, crossed, arguments.before)
     load = os.getloadavg()[0]
     if load > BUSY_LOAD and not arguments.neighbour:
         notes.append(f"Other work was running here (load average {load:.1f}): do not trust these numbers.")
