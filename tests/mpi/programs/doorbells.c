@@ -162,7 +162,8 @@ static void communicators(void) {
         MPI_Comm_free(&between);
     }
     MPI_Comm_free(&halves);
-    int memory = -1, value = rank;
+    IN_WINDOW int memory = -1;
+    int value = rank;
     MPI_Win window;
     MPI_Win_create(&memory, sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     MPI_Win_fence(0, window);
@@ -263,7 +264,8 @@ static void meet_late(double seconds) {
 
 /* The same, in a call that has no non-blocking form. */
 static void fence_late(double seconds) {
-    int memory = -1, value = rank;
+    IN_WINDOW int memory = -1;
+    int value = rank;
     MPI_Win window;
     MPI_Win_create(&memory, sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     MPI_Win_fence(0, window);

@@ -17,7 +17,7 @@ static void put(MPI_Win win, int to) {
 }
 
 static void fence(MPI_Comm comm) {
-    int memory[8];
+    IN_WINDOW int memory[8];
     const int value = 100 + rank;
     MPI_Win win;
     fill(memory);

@@ -146,7 +146,7 @@ static void receive(int kind) {
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     const int with_windows = ranks > 1; /* one rank alone: Open MPI 4.1 makes none */
-    int memory = 0;
+    IN_WINDOW int memory = 0;
     if (with_windows) {
         MPI_Group world;
         const int after = next(), before = previous();

@@ -386,12 +386,10 @@ void other_calls() {
         MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, half);
         CHECK(sum == (ranks + 1 - rank % 2) / 2);
         MPI_Comm_free(&half);
-        static long box, mine; // MPICH 4.0, bare, loses what is put to some places on the stack
-        box = 0;
+        IN_WINDOW long box = 0, mine = rank;
         MPI_Win window;
         MPI_Win_create(&box, sizeof box, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
         MPI_Win_fence(0, window);
-        mine = rank;
         MPI_Put(&mine, 1, MPI_LONG, next(), 0, 1, MPI_LONG, window);
         MPI_Win_fence(0, window);
         CHECK(box == previous());

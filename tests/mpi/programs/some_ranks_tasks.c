@@ -37,7 +37,7 @@ static void communicators(MPI_Comm comm) {
 
 static void window(MPI_Comm comm) {
     MPI_Win win;
-    int memory = -1;
+    IN_WINDOW int memory = -1;
     MPI_Win_create(&memory, sizeof memory, sizeof memory, MPI_INFO_NULL, comm, &win);
     MPI_Win_fence(0, win);
     MPI_Put(&rank, 1, MPI_INT, next(), 0, 1, MPI_INT, win);
