@@ -4,9 +4,10 @@
  * like, three functions for each:
  *
  *     sennit_pass_Bcast        what MPI_Bcast does
- *     sennit_pass_start_Bcast  with a batch (batch.h) before the arguments: it is waited for later;
- *                              before it sennit_pass_part and sennit_pass_parts say what memory it
- * uses sennit_pass_bound_Bcast  the task that calls it ends without waiting for it, under Sennit
+ *     sennit_pass_start_Bcast  it is waited for later: with a batch (batch.h) before the arguments
+ *     sennit_pass_bound_Bcast  the task that calls it ends without waiting for it, under Sennit
+ *
+ * Before a start, sennit_pass_part and sennit_pass_parts say what memory it uses.
  *
  * All three call the non-blocking form, or all three the blocking one: MPI does not match the two.
  */
