@@ -268,7 +268,8 @@ static void begun_in_vain(void) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* Both receive what has been sent, and received, before: by requests whose places MPI uses again. */
+/* Both receive what has been sent, and received, before: by requests whose places MPI uses again.
+ */
 static void all_is_over(void) {
     MPI_Request requests[2];
     MPI_Status statuses[2];
@@ -376,34 +377,31 @@ static void started_exchange(void) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* All are ready, and what they send takes long. */
-static void long_partitions(void) {
-    MPI_Datatype slow = slow_type();
+/* To rank 0, of rank 1's partitions only the first is ready. */
+static void first_part_ready(void *memory, int parts, MPI_Datatype type, int tag) {
     MPI_Request request;
     if (rank == 0)
-        MPI_Precv_init(place, 1, 1, slow, 1, 16, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+        MPI_Precv_init(memory, parts, 1, type, 1, tag, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
     else
-        MPI_Psend_init(place, 1, 1, slow, 0, 16, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+        MPI_Psend_init(memory, parts, 1, type, 0, tag, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
     MPI_Start(&request);
     if (rank == 1)
         MPI_Pready(0, request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Request_free(&request);
+}
+
+/* All are ready, and what they send takes long. */
+static void long_partitions(void) {
+    MPI_Datatype slow = slow_type();
+    first_part_ready(place, 1, slow, 16);
     MPI_Type_free(&slow);
 }
 
 /* One of two partitions is not ready. */
 static void not_ready(void) {
     int parts[2] = {0};
-    MPI_Request request;
-    if (rank == 0)
-        MPI_Precv_init(parts, 2, 1, MPI_INT, 1, 17, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
-    else
-        MPI_Psend_init(parts, 2, 1, MPI_INT, 0, 17, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
-    MPI_Start(&request);
-    if (rank == 1)
-        MPI_Pready(0, request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    first_part_ready(parts, 2, MPI_INT, 17);
 }
 #endif
 
