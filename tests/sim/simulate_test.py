@@ -7,11 +7,12 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
-SENNIT = sys.argv[1]
+SENNIT, SIMULATOR = sys.argv[1:3]
 SMALL = ["--ranks", "2", "--threads", "2", "--quiet"]
 
 
@@ -81,6 +82,9 @@ refused("'best' is unknown", "cholesky", "--network", "best")
 refused("--switch-bandwidth is for --network simgrid", "cholesky", "--switch-bandwidth", "1")
 refused("--platform is for --network simgrid", "cholesky", "--platform", "x.xml")
 with tempfile.TemporaryDirectory() as folder:
+    refused("lib/sennit-simulate cannot be started", "cholesky", SENNIT_HOME=folder)
+    (pathlib.Path(folder) / "lib").mkdir()
+    shutil.copy(SIMULATOR, f"{folder}/lib/sennit-simulate")
     refused("without SimGrid: install libsimgrid-dev", "cholesky", "--network", "simgrid", SENNIT_HOME=folder)
 if (pathlib.Path(SENNIT).parent.parent / "lib/sennit-simgrid").exists():
     # One message at a time has the network to itself: LogGP without a gap says the same, but for

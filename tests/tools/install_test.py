@@ -54,6 +54,13 @@ def test_a_moved_installation_is_whole():
             assert path.startswith(installed.home), path
 
 
+def test_the_simulator_is_found():
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([Installed(folder).sennit, "simulate", "cholesky", "--n", "512", "--block", "128",
+                               "--policy", "fifo"], capture_output=True, text=True)
+        assert done.returncode == 0 and "fifo" in done.stdout, (done.returncode, done.stdout, done.stderr)
+
+
 def test_programs_are_built_and_run_with_it():
     with tempfile.TemporaryDirectory() as folder:
         installed = Installed(folder)

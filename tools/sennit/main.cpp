@@ -13,21 +13,30 @@
 #include "pool.h"
 #include "report.h"
 #include "run.h"
-#include "simulate.h"
 #include "symbol_commands.h"
 #include "top.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace {
 
 using namespace sennit::tool;
+
+// lib/sennit-simulate reads the command line itself. Who runs programs need not build it.
+[[noreturn]] void become_simulator(char **arguments) {
+    const std::string program = Installation::locate().library_folder() + "/sennit-simulate";
+    execv(program.c_str(), arguments);
+    fail("{} cannot be started ({}): build it by ./dev build", program, std::strerror(errno));
+}
 
 // Every subcommand with its options: made, parsed, then run.
 class Command {
@@ -39,7 +48,7 @@ class Command {
     void add_doctor();
     void add_report();
     void parse(std::vector<std::string> words);
-    int start_chosen(char **arguments);
+    int start_chosen();
     static int start(const Request &request);
     int start_doctor();
 
@@ -58,7 +67,6 @@ class Command {
     std::string options_form_;
     int process_ = 0;
     int host_ = 0; // of virtual ranks, or one of them
-    std::unique_ptr<Simulate> simulate_;
     std::unique_ptr<PoolCommand> pool_;
     std::unique_ptr<TopCommand> top_;
     CLI::App *report_ = nullptr;
@@ -90,7 +98,8 @@ Command::Command()
     pool_ = std::make_unique<PoolCommand>(app_);
     top_ = std::make_unique<TopCommand>(app_);
     add_doctor();
-    simulate_ = std::make_unique<Simulate>(app_);
+    app_.add_subcommand("simulate", "what a policy, more ranks or another network would do, on a "
+                                    "virtual machine; sennit simulate --help-all says more");
     add_report();
     app_.add_subcommand("bench",
                         "measure: sennit bench cholesky, sennit bench front; --help says more");
@@ -151,6 +160,8 @@ int Command::run(int count, char **arguments) {
     const std::vector<std::string> words(arguments + 1, arguments + count);
     if (!words.empty() && words[0] == "bench")
         run_bench({words.begin() + 1, words.end()}, Installation::locate());
+    if (!words.empty() && words[0] == "simulate")
+        become_simulator(arguments);
     if (!words.empty() && is_compiler_command(words[0]))
         run_compiler(words, Installation::locate());
     try {
@@ -160,7 +171,7 @@ int Command::run(int count, char **arguments) {
     } catch (const CLI::ParseError &error) {
         fail("{}: see sennit --help-all", error.what());
     }
-    return start_chosen(arguments);
+    return start_chosen();
 }
 
 int Command::start(const Request &request) {
@@ -168,7 +179,7 @@ int Command::start(const Request &request) {
                          : run_program(request, Installation::locate());
 }
 
-int Command::start_chosen(char **arguments) {
+int Command::start_chosen() {
     if (*run_)
         return start(run_options_.request(program_));
     if (*python_) {
@@ -181,8 +192,6 @@ int Command::start_chosen(char **arguments) {
         return pool_->run();
     if (top_->chosen())
         return top_->run();
-    if (simulate_->chosen())
-        return simulate_->run(arguments);
     if (*report_)
         return sennit::report::run_report(report_request_);
     return start_doctor();

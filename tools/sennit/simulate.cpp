@@ -499,8 +499,10 @@ class Scratch {
     std::string path_;
 };
 
+// Of the programs in lib/, this one lies beside us.
 [[noreturn]] void go_on_with_simgrid(char **arguments) {
-    const std::string program = Installation::locate().library_folder() + "/sennit-simgrid";
+    const std::string program =
+        std::filesystem::path(own_executable()).replace_filename("sennit-simgrid");
     execv(program.c_str(), arguments);
     if (errno == ENOENT)
         fail("this Sennit was built without SimGrid: install libsimgrid-dev, configure and build "
@@ -573,6 +575,26 @@ int Simulate::run(char **arguments) {
     if (!state.csv.empty())
         write_result(state.csv, state.to_csv(lists, rows));
     return 0;
+}
+
+int simulator_main(int count, char **arguments, sim::MakeFabric *fabric) {
+    try {
+        CLI::App app("", "sennit");
+        app.set_help_all_flag("--help-all", "help of every workload");
+        Simulate simulate(app, fabric);
+        try {
+            app.parse(count, arguments);
+        } catch (const CLI::Success &success) {
+            return app.exit(success); // help
+        } catch (const CLI::ParseError &error) {
+            fail("{}: see sennit simulate --help-all", error.what());
+        }
+        return simulate.run(arguments);
+    } catch (const std::exception &error) {
+        std::fflush(stdout);
+        std::fprintf(stderr, "sennit: %s\n", error.what());
+        return refused;
+    }
 }
 
 } // namespace sennit::tool

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `sennit simulate`: a workload on a virtual machine, under one policy after the other (sim/).
+// `sennit simulate`: a workload on a virtual machine, under one policy after the other (sim/). The
+// command becomes the program lib/sennit-simulate for it.
 #pragma once
 
 #include "sim/fabric.h"
@@ -23,5 +24,8 @@ class Simulate {
     struct State;
     std::unique_ptr<State> state_;
 };
+
+// The whole of such a program; its arguments are those of the command.
+int simulator_main(int count, char **arguments, sim::MakeFabric *fabric = nullptr);
 
 } // namespace sennit::tool
