@@ -6,6 +6,7 @@
 #     lib/sennit/                       libraries; omp/ has links under the stock runtimes' names
 #     lib/pkgconfig/                    sennit.pc, sennit-mpich.pc, sennit-balance-mpich.pc, ...
 #     include/sennit/  share/sennit/  share/doc/sennit/
+#     share/man/man7/sennit-options.7   the environment variables
 set(libraries sennit-omp sennit-export sennit-session)
 foreach(mpi ${SENNIT_MPIS} mpiabi)
     foreach(target sennit-${mpi} sennit-network-${mpi} sennit-balance-${mpi})
@@ -33,6 +34,10 @@ install(DIRECTORY include/ DESTINATION include/sennit FILES_MATCHING PATTERN *.h
 install(FILES ${CMAKE_BINARY_DIR}/share/sennit/gdb/sennit.py DESTINATION share/sennit/gdb)
 install(FILES LICENSE README.md DESTINATION share/doc/sennit)
 install(DIRECTORY docs DESTINATION share/doc/sennit)
+set(manual ${CMAKE_BINARY_DIR}/sennit-options.7)
+install(CODE "execute_process(COMMAND \"$<TARGET_FILE:sennit>\" doctor --options=man OUTPUT_FILE \"${manual}\"
+                              COMMAND_ERROR_IS_FATAL ANY)")
+install(FILES ${manual} DESTINATION share/man/man7)
 
 # sennit.pc has the headers and the runtime; one for each MPI has TAMPI, MPIX and continuations.
 function(sennit_install_pc name library requires description)

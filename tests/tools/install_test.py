@@ -54,6 +54,16 @@ def test_a_moved_installation_is_whole():
             assert path.startswith(installed.home), path
 
 
+def test_the_manual_has_the_variables_of_every_table():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(Installed(folder).home, "share/man/man7/sennit-options.7")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        assert text.startswith(".TH SENNIT\\-OPTIONS 7\n"), text[:100]
+        for variable in ("SENNIT_POLICY", "SENNIT_CHAOS", "SENNIT_NETWORK", "SENNIT_BALANCE", "SENNIT_HOME"):
+            assert f"\n.B {variable}\n" in text, variable
+
+
 def test_the_simulator_is_found():
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([Installed(folder).sennit, "simulate", "cholesky", "--n", "512", "--block", "128",
