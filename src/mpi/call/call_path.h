@@ -3,6 +3,7 @@
 // A call of a program that has no tasks costs these few instructions more than the bare MPI's.
 #pragma once
 
+#include "mpi/call/calls.h"
 #include "sennit.h"
 
 #include <atomic>
@@ -26,15 +27,7 @@ void attend_no_more_to(Attention what);
 // To tasks; the runtime counts in `teams` those that have any.
 void attend_to_tasks(const std::int32_t *teams);
 
-// Words that every call looks at: hidden, they are reached without a table of addresses.
 #pragma GCC visibility push(hidden)
-
-extern constinit std::atomic<unsigned char> g_attention;
-// Where zero stands while calls need no attention but the mark: the count of teams with tasks, or,
-// where there is no runtime or something else to attend to, a word that is never zero.
-extern constinit std::atomic<const std::int32_t *> g_gate;
-// The same for the calls that make a request: theirs may need attention where others do not.
-extern constinit std::atomic<const std::int32_t *> g_request_gate;
 
 // Where this thread says what it waits for (sennit.h, blocking.h). While a call stands there it
 // runs MPI or this library, not the program.
@@ -51,12 +44,12 @@ extern const sennit_call g_unknown; // it has made no call yet that blocks: the 
 
 // Do ranks outnumber cores? Then no call blocks its thread in MPI.
 inline bool crowded() {
-    return (g_attention.load(std::memory_order_relaxed) & kCrowd) != 0;
+    return (g_calls.attention.load(std::memory_order_relaxed) & kCrowd) != 0;
 }
 
 // Is there any continuation request?
 inline bool has_continuations() {
-    return (g_attention.load(std::memory_order_relaxed) & kContinuations) != 0;
+    return (g_calls.attention.load(std::memory_order_relaxed) & kContinuations) != 0;
 }
 
 // Which way a call goes.
@@ -69,13 +62,14 @@ inline CallPath call_path_by(const std::atomic<const std::int32_t *> &gate) {
     // The pointer is published after what it points to, which the load depends on.
     if (__atomic_load_n(gate.load(std::memory_order_relaxed), __ATOMIC_RELAXED) == 0) [[likely]]
         return CallPath::marked;
-    return g_attention.load(std::memory_order_relaxed) == 0 ? CallPath::bare : CallPath::attended;
+    return g_calls.attention.load(std::memory_order_relaxed) == 0 ? CallPath::bare
+                                                                  : CallPath::attended;
 }
 inline CallPath call_path() {
-    return call_path_by(g_gate);
+    return call_path_by(g_calls.gate);
 }
 inline CallPath request_call_path() {
-    return call_path_by(g_request_gate);
+    return call_path_by(g_calls.request_gate);
 }
 
 // The thread's own look at its mark, which the runtime may be changing.

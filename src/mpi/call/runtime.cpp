@@ -3,84 +3,26 @@
 
 #include "mpi/call/bare.h"
 #include "mpi/call/callback_state.h"
-#include "mpi/call/test_rest.h"
+#include "mpi/call/calls.h"
 
-#include <atomic>
+#include <mutex>
 
 namespace sennit::mpi {
 
-constinit std::atomic<void (*)()> g_test_rest{nullptr};
 constinit thread_local bool t_taskaware __attribute__((tls_model("initial-exec"))) = true;
 constinit thread_local unsigned t_tests_in_vain __attribute__((tls_model("initial-exec"))) = 0;
 
 namespace {
 
-// The runtime's functions that we use, looked up by name: without them every call is bare.
-#define SENNIT_RUNTIME_FUNCTIONS(X)                                                                \
-    X(sennit_should_suspend)                                                                       \
-    X(sennit_call_begins)                                                                          \
-    X(sennit_tasks_outside)                                                                        \
-    X(sennit_worker_wanted)                                                                        \
-    X(sennit_meets_others)                                                                         \
-    X(sennit_libraries_loaded)                                                                     \
-    X(sennit_teams_with_tasks)                                                                     \
-    X(sennit_send_order)                                                                           \
-    X(sennit_task_urgency)                                                                         \
-    X(sennit_task_self)                                                                            \
-    X(sennit_task_get_kind)                                                                        \
-    X(sennit_task_wait_ns)                                                                         \
-    X(sennit_task_spawn)                                                                           \
-    X(sennit_task_yield)                                                                           \
-    X(sennit_task_suspend_for)                                                                     \
-    X(sennit_task_resume)                                                                          \
-    X(sennit_helpers)                                                                              \
-    X(sennit_task_events_increase)                                                                 \
-    X(sennit_task_events_decrease)                                                                 \
-    X(sennit_task_event_last)                                                                      \
-    X(sennit_code_calls)                                                                           \
-    X(sennit_poll_register)                                                                        \
-    X(sennit_poll_describe)                                                                        \
-    X(sennit_poll_pending)                                                                         \
-    X(sennit_poll_doorbell)                                                                        \
-    X(sennit_pool_share)                                                                           \
-    X(sennit_pool_lend)                                                                            \
-    X(sennit_pool_reclaim)                                                                         \
-    X(sennit_notify)
-
-// What it calls of ours.
-int (*g_serve)(void *) = nullptr;
-const sennit_describer *g_describer = nullptr;
-
-struct Runtime {
-#define SENNIT_MEMBER(name) decltype(&::name) name = nullptr;
-    SENNIT_RUNTIME_FUNCTIONS(SENNIT_MEMBER)
-#undef SENNIT_MEMBER
-    sennit_poll_service *service = nullptr;
-    bool complete = false;
-
-    Runtime() {
-        complete = true;
-#define SENNIT_FIND(name)                                                                          \
-    name = reinterpret_cast<decltype(&::name)>(find_in_runtime(#name));                            \
-    complete = complete && name != nullptr;
-        SENNIT_RUNTIME_FUNCTIONS(SENNIT_FIND)
-#undef SENNIT_FIND
-        if (complete) {
-            sennit_poll_register("mpi", g_serve, nullptr, &service);
-            sennit_poll_describe(service, g_describer);
-        }
-    }
-};
-
-Runtime &runtime() {
-    static Runtime found;
-    return found;
+const RuntimeFunctions &runtime() {
+    return g_calls.runtime.get();
 }
 
-std::atomic<bool> g_multiple{false}; // both of these
-std::atomic<bool> g_allowed{false};  // by MPI
-std::atomic<bool> g_aware{true};     // the program wants it
-bool g_always_suspends = false;      // constant from MPI_Init on
+// All of them, or null.
+const RuntimeFunctions *present() {
+    const RuntimeFunctions &functions = runtime();
+    return functions.complete ? &functions : nullptr;
+}
 
 int kind_of(sennit_task *task) {
     int kind = SENNIT_TASK_EXPLICIT;
@@ -90,30 +32,48 @@ int kind_of(sennit_task *task) {
 
 } // namespace
 
+void RuntimeFunctions::find() {
+    const std::lock_guard guard(lock_);
+    if (found_.load(std::memory_order_relaxed))
+        return;
+    complete = true;
+#define SENNIT_FIND(name)                                                                          \
+    name = reinterpret_cast<decltype(&::name)>(find_in_runtime(#name));                            \
+    complete = complete && name != nullptr;
+    SENNIT_RUNTIME_FUNCTIONS(SENNIT_FIND)
+#undef SENNIT_FIND
+    if (complete) {
+        sennit_poll_register("mpi", g_calls.serve, nullptr, &service);
+        sennit_poll_describe(service, g_calls.describer);
+    }
+    found_.store(true, std::memory_order_release);
+}
+
 void answer_runtime(int (*serve)(void *), const sennit_describer &describer) {
-    g_serve = serve;
-    g_describer = &describer;
+    g_calls.serve = serve;
+    g_calls.describer = &describer;
 }
 
 bool runtime_present() {
     return runtime().complete;
 }
 void set_multiple(bool multiple) {
-    g_allowed.store(multiple, std::memory_order_relaxed);
-    g_multiple.store(multiple && is_aware(), std::memory_order_release);
+    g_calls.allowed.store(multiple, std::memory_order_relaxed);
+    g_calls.multiple.store(multiple && is_aware(), std::memory_order_release);
 }
 
 void set_aware(bool aware) {
-    g_aware.store(aware, std::memory_order_relaxed);
-    g_multiple.store(aware && g_allowed.load(std::memory_order_relaxed), std::memory_order_release);
+    g_calls.aware.store(aware, std::memory_order_relaxed);
+    g_calls.multiple.store(aware && g_calls.allowed.load(std::memory_order_relaxed),
+                           std::memory_order_release);
 }
 
 bool is_aware() {
-    return g_aware.load(std::memory_order_relaxed);
+    return g_calls.aware.load(std::memory_order_relaxed);
 }
 
 bool multiple() {
-    return g_multiple.load(std::memory_order_relaxed);
+    return g_calls.multiple.load(std::memory_order_relaxed);
 }
 
 void begin_tasks() {
@@ -133,14 +93,14 @@ bool must_not_block(Notice notice) {
     if (!multiple() || !t_taskaware)
         return crowded();
     // Asked first: it hears of sends.
-    const bool suspends = g_always_suspends
+    const bool suspends = g_calls.always_suspends
                               ? runtime().sennit_should_suspend()
                               : runtime().sennit_call_begins(static_cast<int>(notice));
     return suspends || crowded();
 }
 
 void always_suspend() {
-    g_always_suspends = true;
+    g_calls.always_suspends = true;
 }
 
 sennit_task *current_task() {
@@ -150,16 +110,19 @@ sennit_task *current_task() {
 }
 
 bool leaves_tasks() {
-    return runtime().complete && runtime().sennit_should_suspend() &&
+    const RuntimeFunctions *const found = present();
+    return found && found->sennit_should_suspend() &&
            kind_of(current_task()) == SENNIT_TASK_INITIAL;
 }
 
 bool others_leave_tasks() {
-    return runtime().complete && runtime().sennit_tasks_outside() && !leaves_tasks();
+    const RuntimeFunctions *const found = present();
+    return found && found->sennit_tasks_outside() && !leaves_tasks();
 }
 
 bool worker_wanted() {
-    return !runtime().complete || runtime().sennit_worker_wanted();
+    const RuntimeFunctions *const found = present();
+    return !found || found->sennit_worker_wanted();
 }
 
 void run_tasks(std::int64_t ns) {
@@ -191,7 +154,7 @@ void suspend(sennit_task *task, const Operation &operation) {
 }
 void yield_to_tasks() {
     if (!in_task()) {
-        if (void (*const rest)() = g_test_rest.load(std::memory_order_relaxed))
+        if (void (*const rest)() = g_calls.test_rest.load(std::memory_order_relaxed))
             rest();
         return;
     }
@@ -199,12 +162,12 @@ void yield_to_tasks() {
     runtime().sennit_task_yield();
 }
 void libraries_loaded() {
-    if (runtime_present())
-        runtime().sennit_libraries_loaded();
+    if (const RuntimeFunctions *const found = present())
+        found->sennit_libraries_loaded();
 }
 void meet_others() {
-    if (runtime().complete)
-        runtime().sennit_meets_others();
+    if (const RuntimeFunctions *const found = present())
+        found->sennit_meets_others();
 }
 void resume(sennit_task *task) {
     runtime().sennit_task_resume(task);
@@ -223,35 +186,38 @@ void fulfil_last_event(sennit_task *task) {
 }
 
 void note_send() {
-    if (!inside_mpi() && runtime().complete)
-        runtime().sennit_notify(SENNIT_NOTICE_SEND, -1, 0);
+    if (inside_mpi())
+        return;
+    if (const RuntimeFunctions *const found = present())
+        found->sennit_notify(SENNIT_NOTICE_SEND, -1, 0);
 }
 
 void sleep_on(sennit_doorbell *bell) {
-    if (runtime().complete)
-        runtime().sennit_poll_doorbell(bell);
+    if (const RuntimeFunctions *const found = present())
+        found->sennit_poll_doorbell(bell);
 }
 
 void share_cores(void *board, int slot) {
-    if (runtime().complete)
-        runtime().sennit_pool_share(board, slot);
+    if (const RuntimeFunctions *const found = present())
+        found->sennit_pool_share(board, slot);
 }
 void lend_core() {
-    if (runtime().complete)
-        runtime().sennit_pool_lend();
+    if (const RuntimeFunctions *const found = present())
+        found->sennit_pool_lend();
 }
 void reclaim_core() {
-    if (runtime().complete)
-        runtime().sennit_pool_reclaim();
+    if (const RuntimeFunctions *const found = present())
+        found->sennit_pool_reclaim();
 }
 
 void count_pending(int more) {
-    if (runtime().complete)
-        runtime().sennit_poll_pending(runtime().service, more);
+    if (const RuntimeFunctions *const found = present())
+        found->sennit_poll_pending(found->service, more);
 }
 
 int task_urgency() {
-    return runtime().complete ? runtime().sennit_task_urgency() : -1;
+    const RuntimeFunctions *const found = present();
+    return found ? found->sennit_task_urgency() : -1;
 }
 
 int send_order(std::uint64_t &key) {

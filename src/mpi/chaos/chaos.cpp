@@ -6,8 +6,8 @@
 #include "base/words.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
+#include "mpi/call/calls.h"
 #include "mpi/call/errors.h"
-#include "mpi/call/obstacles.h"
 #include "mpi/call/runtime.h"
 #include "mpi/options.h"
 
@@ -56,7 +56,7 @@ bool Chaos::happens(const Operation &operation, std::uint64_t one_in, std::uint6
 
 void Chaos::configure(const char *option) {
     if (on_)
-        g_obstacles.fetch_sub(1, std::memory_order_relaxed);
+        g_calls.obstacles.fetch_sub(1, std::memory_order_relaxed);
     on_ = false;
     random_ = 0;
     if (!option || !*option)
@@ -75,7 +75,7 @@ void Chaos::configure(const char *option) {
     plan_ = plan;
     rank_ = static_cast<std::uint64_t>(rank_of_environment()) + 1;
     on_ = true;
-    g_obstacles.fetch_add(1, std::memory_order_relaxed);
+    g_calls.obstacles.fetch_add(1, std::memory_order_relaxed);
     always_suspend();
 }
 

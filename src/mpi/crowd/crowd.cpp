@@ -3,10 +3,10 @@
 
 #include "base/rank.h"
 #include "mpi/call/bare.h"
+#include "mpi/call/calls.h"
 #include "mpi/call/meet.h"
 #include "mpi/call/private_comm.h"
 #include "mpi/call/runtime.h"
-#include "mpi/call/test_rest.h"
 #include "mpi/crowd/assembled.h"
 #include "mpi/crowd/hop.h"
 #include "mpi/crowd/neighbours.h"
@@ -195,7 +195,7 @@ void begin_crowd() {
         share_cores(g_board.memory(), g_board.number_of(*g_own));
     }
     begin_assembly(job, rank, size);
-    g_test_rest.store(rest_between_tests, std::memory_order_relaxed);
+    g_calls.test_rest.store(rest_between_tests, std::memory_order_relaxed);
     attend_to(kCrowd);
 }
 
@@ -215,7 +215,7 @@ void end_crowd() {
         },
         [&] { vigil.rest(); });
     attend_no_more_to(kCrowd);
-    g_test_rest.store(nullptr, std::memory_order_relaxed);
+    g_calls.test_rest.store(nullptr, std::memory_order_relaxed);
 }
 
 // A rank that is not as far may still ring: the next holder of the slot looks once in vain.

@@ -3,8 +3,8 @@
 // are there already, or leave at once.
 #pragma once
 
+#include "mpi/call/calls.h"
 #include "mpi/call/errors.h"
-#include "mpi/call/obstacles.h"
 #include "mpi/engine/engine.h"
 #include "mpi/engine/urgency.h"
 #include "mpi/quirks/born_complete.h"
@@ -19,7 +19,7 @@ struct Attempt {
     bool unraised = false; // as in a ticket
 
     static bool is_allowed(Notice notice, std::int64_t count) {
-        return g_obstacles.load(std::memory_order_relaxed) == 0 &&
+        return g_calls.obstacles.load(std::memory_order_relaxed) == 0 &&
                (notice != Notice::send || count < Urgency::kLongMessage);
     }
 

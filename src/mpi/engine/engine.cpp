@@ -168,6 +168,10 @@ int Engine::test_tickets(Ticket *&to_fulfil) {
     return done;
 }
 
+int Engine::progress_beside() {
+    return g_engine.progress(false);
+}
+
 int Engine::progress(bool application, bool returns) {
     if (tickets.pending() == 0)
         return 0;

@@ -12,6 +12,7 @@
 #include "mpi/crowd/vigil.h"
 #include "mpi/engine/flow.h"
 #include "mpi/engine/helpers.h"
+#include "mpi/engine/progress_thread.h"
 #include "mpi/engine/send_queue.h"
 #include "mpi/engine/ticket.h"
 #include "mpi/engine/tickets.h"
@@ -32,6 +33,7 @@ class Engine {
     SendQueue sends{flow, tickets, urgency};
     Turns turns;
     Helpers helpers;
+    ProgressThread progress_thread{tickets, progress_beside};
 
     // What is above the engine and goes on when it does: plugged in when the library is loaded.
     // Returns how much it did. Is the thread the program's?
@@ -72,6 +74,7 @@ class Engine {
     void visit_pending(void (*visit)(void *arg, const Ticket &ticket), void *arg);
 
   private:
+    static int progress_beside(); // the program's threads
     int test_tickets(Ticket *&to_fulfil);
     void poll(Vigil &vigil);
 

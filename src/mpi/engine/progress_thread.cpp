@@ -2,7 +2,6 @@
 #include "mpi/engine/progress_thread.h"
 
 #include "mpi/call/guard.h"
-#include "mpi/engine/engine.h"
 #include "mpi/options.h"
 
 #include <csignal>
@@ -14,19 +13,17 @@
 
 namespace sennit::mpi {
 
-constinit ProgressThread g_progress_thread;
-
 void ProgressThread::run() {
     pthread_setname_np(pthread_self(), "sennit-detach");
     for (;;) {
         {
             const Guard guard(mutex_);
-            while (!stopping_ && g_engine.tickets.pending_acquire() == 0)
+            while (!stopping_ && tickets_.pending_acquire() == 0)
                 pthread_cond_wait(&changed_, &mutex_);
             if (stopping_)
                 return;
         }
-        if (g_engine.progress(false) == 0)
+        if (progress_() == 0)
             sched_yield();
     }
 }
@@ -79,7 +76,7 @@ void ProgressThread::stop() {
 }
 
 void ProgressThread::wake() {
-    if (!running_.load(std::memory_order_acquire) || g_engine.tickets.pending_acquire() == 0)
+    if (!running_.load(std::memory_order_acquire) || tickets_.pending_acquire() == 0)
         return;
     const Guard guard(mutex_);
     pthread_cond_signal(&changed_);

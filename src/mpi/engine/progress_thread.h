@@ -4,6 +4,8 @@
 // it needs MPI_THREAD_MULTIPLE.
 #pragma once
 
+#include "mpi/engine/tickets.h"
+
 #include <atomic>
 #include <pthread.h>
 
@@ -11,7 +13,9 @@ namespace sennit::mpi {
 
 class ProgressThread {
   public:
-    constexpr ProgressThread() = default;
+    // progress() tests what is pending; returns how many are over.
+    constexpr ProgressThread(const Tickets &tickets, int (*progress)())
+        : tickets_(tickets), progress_(progress) {}
     ProgressThread(const ProgressThread &) = delete;
     ProgressThread &operator=(const ProgressThread &) = delete;
 
@@ -28,13 +32,13 @@ class ProgressThread {
   private:
     void run();
 
+    const Tickets &tickets_;
+    int (*const progress_)();
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
     bool stopping_ = false; // with mutex_
     std::atomic<bool> running_{false};
     pthread_t thread_{};
 };
-
-extern ProgressThread g_progress_thread;
 
 } // namespace sennit::mpi

@@ -3,8 +3,8 @@
 
 #include "mpi/call/bare.h"
 #include "mpi/call/callback_state.h"
+#include "mpi/call/calls.h"
 #include "mpi/call/errors.h"
-#include "mpi/call/obstacles.h"
 
 namespace sennit::mpi {
 namespace {
@@ -21,7 +21,7 @@ Ticket &SendQueue::take(int at) {
         queued_[at] = queued_[at + 1];
     queued_.pop();
     count_.fetch_sub(1, std::memory_order_relaxed);
-    g_obstacles.fetch_sub(1, std::memory_order_relaxed);
+    g_calls.obstacles.fetch_sub(1, std::memory_order_relaxed);
     return taken;
 }
 
@@ -55,7 +55,7 @@ void SendQueue::push(Ticket &ticket) {
         ticket.key = Urgency::key_of(ticket.key, urgency_.told(ticket.operation));
     queued_.push(&ticket);
     count_.fetch_add(1, std::memory_order_relaxed);
-    g_obstacles.fetch_add(1, std::memory_order_relaxed);
+    g_calls.obstacles.fetch_add(1, std::memory_order_relaxed);
 }
 
 void SendQueue::let_pass(int peer, int tag, Object object) {

@@ -49,7 +49,7 @@ class Callbacks {
     bool too_many(Function function);
     // From now on there may be callbacks: blocking calls look whether they are in one.
     static void expect() {
-        if ((g_attention.load(std::memory_order_relaxed) & kCallbacks) == 0)
+        if ((g_calls.attention.load(std::memory_order_relaxed) & kCallbacks) == 0)
             attend_to(kCallbacks);
     }
     // This function, one of ours, does not block.

@@ -2,7 +2,6 @@
 // MPIX_Continue*: the calls.
 #include "mpi/call/errors.h"
 #include "mpi/call/status.h"
-#include "mpi/engine/progress_thread.h"
 #include "mpi/extensions/batch.h"
 #include "mpi/extensions/extensions.h"
 #include "mpi/record/record.h"
@@ -95,7 +94,7 @@ int attach(const char *name, int count, MPI_Request *requests, MPIX_Continue_cb_
     hand_over(*batch);
     if ((flags & MPIX_CONT_DEFER_COMPLETE) == 0)
         all.run(true);
-    g_progress_thread.wake();
+    g_engine.progress_thread.wake();
     return MPI_SUCCESS;
 }
 

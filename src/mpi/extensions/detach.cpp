@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPIX_Detach* and MPIX_Start_detached* (MPI detach paper, section 4).
-#include "mpi/call/obstacles.h"
-#include "mpi/engine/progress_thread.h"
+#include "mpi/call/calls.h"
 #include "mpi/extensions/batch.h"
 #include "mpi/extensions/extensions.h"
 #include "mpi/extensions/linger.h"
@@ -47,7 +46,7 @@ Delivery with_statuses(MPIX_Detach_all_statuses_function *callback) {
 
 // May the callback be called here and now, if the operation is over already?
 bool may_tell_at_once(const Delivery &callback) {
-    return g_obstacles.load(std::memory_order_relaxed) == 0 &&
+    return g_calls.obstacles.load(std::memory_order_relaxed) == 0 &&
            !g_extensions.callbacks.goes_elsewhere(callback.function, true) &&
            !g_extensions.callbacks.too_many(callback.function);
 }
@@ -110,7 +109,7 @@ int detach(const char *name, int count, MPI_Request *requests, const Delivery &c
     batch->callback = callback.function;
     batch->data = data;
     error = tests ? file(*batch) : hand_over(*batch);
-    g_progress_thread.wake();
+    g_engine.progress_thread.wake();
     return error;
 }
 

@@ -5,12 +5,15 @@
 #include "mpi/extensions/callbacks.h"
 #include "mpi/extensions/continuations.h"
 
+#include <atomic>
+
 namespace sennit::mpi {
 
 // One for each MPI library in the process.
 struct Extensions {
     Callbacks callbacks;
     Continuations continuations{callbacks};
+    std::atomic<bool> automatic{true}; // TAMPI_PROPERTY_AUTO_INIT
 };
 
 #pragma GCC visibility push(hidden)

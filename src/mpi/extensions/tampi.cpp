@@ -3,16 +3,13 @@
 #include "mpi/call/bare.h"
 #include "mpi/call/callback_state.h"
 #include "mpi/extensions/batch.h"
+#include "mpi/extensions/extensions.h"
 
 #include "TAMPI.h"
-
-#include <atomic>
 
 using namespace sennit::mpi;
 
 namespace {
-
-std::atomic<bool> g_automatic{true}; // TAMPI_PROPERTY_AUTO_INIT
 
 bool initialized() {
     static constexpr auto bare = SENNIT_BARE(Initialized);
@@ -50,8 +47,8 @@ SENNIT_EXPORT int TAMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype
     return MPI_Bsend(buf, count, datatype, dest, tag, comm);
 }
 
-// For programs that the compiler plug-in has transformed (pass/library/slots.c): MPI_Sendrecv, bound
-// to the task.
+// For programs that the compiler plug-in has transformed (pass/library/slots.c): MPI_Sendrecv,
+// bound to the task.
 SENNIT_EXPORT int sennit_mpi_sendrecv_bound(const void *out, int out_count, MPI_Datatype out_type,
                                             int to, int out_tag, void *in, int in_count,
                                             MPI_Datatype in_type, int from, int in_tag,
@@ -68,7 +65,7 @@ SENNIT_EXPORT int sennit_mpi_sendrecv_bound(const void *out, int out_count, MPI_
 SENNIT_EXPORT int TAMPI_Init(int required, int *provided) {
     if (!initialized())
         return MPI_ERR_OTHER;
-    if (!g_automatic)
+    if (!g_extensions.automatic)
         set_aware(required >= MPI_THREAD_MULTIPLE);
     if (required == MPI_TASK_MULTIPLE && modes_enabled()) {
         *provided = MPI_TASK_MULTIPLE;
@@ -78,7 +75,7 @@ SENNIT_EXPORT int TAMPI_Init(int required, int *provided) {
 }
 
 SENNIT_EXPORT int TAMPI_Finalize(void) {
-    if (!g_automatic)
+    if (!g_extensions.automatic)
         set_aware(false);
     return MPI_SUCCESS;
 }
@@ -98,7 +95,7 @@ SENNIT_EXPORT int TAMPI_Property_get(int property, int *value) {
         *value = modes_enabled();
         return MPI_SUCCESS;
     case TAMPI_PROPERTY_AUTO_INIT:
-        *value = g_automatic;
+        *value = g_extensions.automatic;
         return MPI_SUCCESS;
     case TAMPI_PROPERTY_THREAD_TASKAWARE:
         *value = t_taskaware;
@@ -116,8 +113,8 @@ SENNIT_EXPORT int TAMPI_Property_set(int property, int value) {
     case TAMPI_PROPERTY_AUTO_INIT:
         if (initialized())
             return MPI_ERR_ARG;
-        g_automatic = value != 0;
-        set_aware(g_automatic);
+        g_extensions.automatic = value != 0;
+        set_aware(g_extensions.automatic);
         return MPI_SUCCESS;
     default:
         return MPI_ERR_ARG;

@@ -88,7 +88,7 @@ void RequestTable::forget(const MPI_Comm *comm) {
 }
 
 void RequestTable::begin() {
-    if (notes() || (g_attention.load(std::memory_order_relaxed) & kTasks) == 0)
+    if (notes() || (g_calls.attention.load(std::memory_order_relaxed) & kTasks) == 0)
         return;
     attend_to(kRequestTable);
 }

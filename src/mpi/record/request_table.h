@@ -75,7 +75,9 @@ class RequestTable {
     // From now on, at the latest, if there is a task runtime, which may ask.
     static void begin();
     static void follow();
-    static bool follows() { return (g_attention.load(std::memory_order_relaxed) & kFollowed) != 0; }
+    static bool follows() {
+        return (g_calls.attention.load(std::memory_order_relaxed) & kFollowed) != 0;
+    }
 
   private:
     struct alignas(64) Place {
@@ -87,7 +89,7 @@ class RequestTable {
         bool is_of(std::uintptr_t other) const { return facts.call && handle == other; }
     };
     static bool notes() {
-        return (g_attention.load(std::memory_order_relaxed) & kRequestTable) != 0;
+        return (g_calls.attention.load(std::memory_order_relaxed) & kRequestTable) != 0;
     }
 
     Place &place(std::uintptr_t handle, unsigned way) {

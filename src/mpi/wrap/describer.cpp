@@ -183,7 +183,7 @@ void list_collectives(void (*visit)(void *, const sennit_collectives *), void *a
 
 } // namespace
 
-constinit const sennit_describer g_describer = {describe, list_bound, list_operations,
-                                                sizeof(MPI_Request), list_collectives};
+constinit const sennit_describer kDescriber = {describe, list_bound, list_operations,
+                                               sizeof(MPI_Request), list_collectives};
 
 } // namespace sennit::mpi

@@ -6,6 +6,6 @@
 
 namespace sennit::mpi {
 
-extern const sennit_describer g_describer;
+extern const sennit_describer kDescriber;
 
 } // namespace sennit::mpi

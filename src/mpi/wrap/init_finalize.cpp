@@ -113,7 +113,7 @@ int init(int *argc, char ***argv, int required, int *provided) {
     }
     if (task_urgency() >= 0 && got >= MPI_THREAD_MULTIPLE)
         g_engine.urgency.begin();
-    g_progress_thread.start(got);
+    g_engine.progress_thread.start(got);
     const int level = task_multiple && tasks && is_aware() && got >= MPI_THREAD_MULTIPLE
                           ? MPI_TASK_MULTIPLE
                           : got;
@@ -211,7 +211,7 @@ extern "C" SENNIT_EXPORT int sennit_mpi_asked_level() {
 SENNIT_DEFINE(Finalize, void) {
     close(kFinalizing);
     g_extensions.continuations.close();
-    g_progress_thread.stop();
+    g_engine.progress_thread.stop();
     g_engine.urgency.end();
     g_record.timeline.finish();
     static constexpr auto bare = SENNIT_BARE(Finalize);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the library is put together: what a room needs from above is plugged in here, before any
-// call comes. The state of each room is one object of it (g_neighbours, g_chaos, g_engine,
-// g_record, g_extensions, g_wrap), of which a process with several ranks would have several.
+// call comes. The state of each room is one object of it (g_calls, g_neighbours, g_chaos,
+// g_engine, g_record, g_extensions, g_wrap), of which a process with several ranks would have
+// several.
 #include "mpi/call/callback_state.h"
 #include "mpi/call/runtime.h"
 #include "mpi/chaos/chaos.h"
@@ -27,7 +28,7 @@ int serve(void *) {
 
 [[gnu::constructor(101)]] void plug() { // before those without a number
     g_engine.plug([](bool application) { return g_extensions.continuations.run(application); });
-    answer_runtime(serve, g_describer);
+    answer_runtime(serve, kDescriber);
     g_chaos.configure(std::getenv(options::chaos.variable));
 }
 
