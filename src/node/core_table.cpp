@@ -175,7 +175,7 @@ int CoreTable::release(int slot) {
         });
         freed += used ? 1 : 0;
     }
-    wants_[slot].store(0, std::memory_order_relaxed);
+    wanters_.reset(slot);
     return freed;
 }
 

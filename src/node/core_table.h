@@ -8,9 +8,9 @@
 // owned is given back by who sweeps the board.
 //
 //   who gives a core                     who wants one
-//   1. makes it free in its word         1. says so: `wants` of its slot
+//   1. makes it free in its word         1. says so for its slot (wanters.h)
 //   2. fence                             2. fence
-//   3. looks at `wants` of all; the      3. looks for a free core once more, asks the policy whom
+//   3. looks who wants one; the          3. looks for a free core once more, asks the policy whom
 //      policy chooses whose bell to         to recall, then sleeps on the bell of its slot
 //      ring
 //
@@ -36,6 +36,7 @@
 
 #include "node/bell.h"
 #include "node/policy/policy.h"
+#include "node/wanters.h"
 
 #include <atomic>
 #include <cstdint>
@@ -211,27 +212,15 @@ class CoreTable {
     void note_divided(std::uint32_t changes) { divided_.store(changes, std::memory_order_release); }
     bool is_divided() const { return divided_.load(std::memory_order_acquire) == changes(); }
 
-    // A thread of the slot's process wants a core. The one word is what the process counts and what
-    // givers look at: no death leaves the two apart.
-    void want(int slot) {
-        raise_to(wants_end_, slot + 1);
-        wants_[slot].fetch_add(1, std::memory_order_relaxed);
-        std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with anybody_wants()
-    }
-    void want_no_more(int slot) { wants_[slot].fetch_sub(1, std::memory_order_relaxed); }
-    int wants(int slot) const { return wants_[slot].load(std::memory_order_relaxed); }
-    // After give().
-    bool anybody_wants() const {
-        std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with want()
-        return somebody_wants();
-    }
+    // A thread of the slot's process wants a core. Who wants it no more looks for a free one then,
+    // and passes it on.
+    void want(int slot) { wanters_.add(slot); }
+    void want_no_more(int slot) { wanters_.remove(slot); }
+    int wants(int slot) const { return wanters_.count(slot); }
+    // After give(), want_no_more().
+    bool anybody_wants() const { return wanters_.any(); }
     // The same as a hint.
-    bool somebody_wants() const {
-        for (int slot = 0, end = wants_end_.load(std::memory_order_relaxed); slot < end; ++slot)
-            if (wants(slot) > 0)
-                return true;
-        return false;
-    }
+    bool somebody_wants() const { return wanters_.seem(); }
 
   private:
     // owner + 1 (16 bits), user + 1 (16 bits), recalled, rests, number of the use (30 bits)
@@ -259,8 +248,7 @@ class CoreTable {
     std::atomic<std::int32_t> end_;
     std::atomic<std::uint32_t> changes_;
     std::atomic<std::uint32_t> divided_;
-    std::atomic<std::int32_t> wants_end_; // slots that have ever wanted a core are below it
-    alignas(64) std::atomic<std::int32_t> wants_[kMostSlots];
+    Wanters<kMostSlots> wanters_;
     Cell cells_[kMostCores];
 };
 

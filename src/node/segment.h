@@ -16,7 +16,7 @@ namespace sennit::node {
 constexpr char kMagic[16] = "sennit's board";
 
 // Of what lies in it (board.h).
-constexpr unsigned kBoardVersion = 9;
+constexpr unsigned kBoardVersion = 10;
 
 // Why something could not be had, for a line to the user: empty, or what is wrong.
 struct Reason {

@@ -341,7 +341,8 @@ Hold Share::wait_for_core(int near) {
     } else {
         be_patient(true);
     }
-    // It may have been rung for another core than the one that it has got.
+    // It may have been rung for another core than the one that it has got; and who gave one just
+    // now may not have seen who else wants one (wanters.h).
     if (table.anybody_wants())
         if (const int free = table.find_free(slot_->member.cores); free != kNobody)
             pass_on(free);

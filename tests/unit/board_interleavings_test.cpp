@@ -21,12 +21,13 @@ struct Dying {
     bool counts = false;
     bool uses = false; // the core's word names the slot
     int wants = 0;
-    int sum = 0; // of what all want; only where it is a word of its own
+    bool bit = false; // Wanters
+    int sum = 0;      // of what all want; only where it is a word of its own
     int taken[4] = {};
     auto operator<=>(const Dying &) const = default;
 };
 
-enum class Burial { right, clears_what_it_saw, counts_first, sum_apart };
+enum class Burial { right, clears_what_it_saw, counts_first, sum_apart, leaves_the_bit };
 
 constexpr int kClear = 20, kCleared = 30;
 
@@ -54,6 +55,11 @@ void clear_step(Dying &s, int &pc, Actor who, std::string &broken, Burial burial
         pc = kClear + 4;
         return;
     case kClear + 4:
+        if (burial != Burial::leaves_the_bit)
+            s.bit = false;
+        pc = kClear + 5;
+        return;
+    case kClear + 5:
         s.counts = false;
         pc = last;
         return;
@@ -80,15 +86,21 @@ Outcome member_step(Dying &s, std::string &broken, Burial burial) {
         s.sum += sum;
         break;
     case 3:
-        s.uses = true;
+        s.bit = true;
         break;
     case 4:
-        --s.wants;
+        s.uses = true;
         break;
     case 5:
-        s.sum -= sum;
+        --s.wants;
         break;
     case 6:
+        s.sum -= sum;
+        break;
+    case 7:
+        s.bit = false;
+        break;
+    case 8:
         s.uses = false;
         pc = kClear;
         return Outcome::ran;
@@ -132,7 +144,7 @@ Outcome sweep_step(Dying &s, int thread, std::string &broken, Burial burial) {
         return Outcome::ran;
     }
     if (pc == 11) {
-        if (s.counts || s.uses || s.wants != 0 || s.sum != 0)
+        if (s.counts || s.uses || s.wants != 0 || s.bit || s.sum != 0)
             broken = "a new member has what the dead one has left";
         return Outcome::ended;
     }
@@ -160,8 +172,8 @@ Outcome dying_step(Dying &s, int thread, std::string &broken, Burial burial) {
 }
 
 TEST(Interleavings, ASlotOfTheDeadIsFreedOnce) {
-    for (const Burial burial :
-         {Burial::right, Burial::clears_what_it_saw, Burial::counts_first, Burial::sum_apart}) {
+    for (const Burial burial : {Burial::right, Burial::clears_what_it_saw, Burial::counts_first,
+                                Burial::sum_apart, Burial::leaves_the_bit}) {
         const std::string failure =
             failure_of(Dying{}, 5, [&](Dying &s, int thread, std::string &broken) {
                 return dying_step(s, thread, broken, burial);

@@ -688,6 +688,43 @@ TEST_F(SharedCores, WhatTheDeadHeldIsFree) {
         EXPECT_EQ(board_.core_table().state(core).owner, board_.number_of(*one.slot));
 }
 
+TEST(Wanters, WhoeverWantsACoreIsSeen) {
+    const auto wanters = std::make_unique<Wanters<kMostSlots>>(); // zeroed, as a board is
+    EXPECT_FALSE(wanters->any());
+    for (const int slot : {0, 1, 63, 64, kMostSlots - 1}) {
+        wanters->add(slot);
+        wanters->add(slot);
+        wanters->remove(slot);
+        EXPECT_TRUE(wanters->any()) << slot;
+        wanters->remove(slot);
+        EXPECT_FALSE(wanters->any()) << slot;
+        wanters->add(slot);
+        wanters->reset(slot);
+        EXPECT_FALSE(wanters->any()) << slot;
+        EXPECT_EQ(wanters->count(slot), 0);
+    }
+}
+
+// One of them stays.
+TEST(Wanters, StressTheBitIsThereWhenAllHaveLeftButOne) {
+    const auto wanters = std::make_unique<Wanters<kMostSlots>>();
+    for (int round = 0; round < 2000; ++round) {
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 3; ++i)
+            threads.emplace_back([&, i] {
+                wanters->add(7);
+                if (i != 0)
+                    wanters->remove(7);
+            });
+        for (std::thread &thread : threads)
+            thread.join();
+        ASSERT_EQ(wanters->count(7), 1);
+        ASSERT_TRUE(wanters->any()) << round;
+        wanters->remove(7);
+        ASSERT_FALSE(wanters->any()) << round;
+    }
+}
+
 // Threads of four processes come and go: no core is used twice, and all that wait get on.
 TEST_F(SharedCores, StressNoCoreIsUsedTwice) {
     constexpr int kCores = 3;

@@ -170,6 +170,91 @@ Outcome core_step(FreeCores &s, int thread, std::string &broken, bool counts_fir
     }
 }
 
+// ---- who wants a core has a bit: Wanters (node/wanters.h), with what Share does around it -----
+
+struct Wanting {
+    int pc[3] = {};
+    int count = 1; // of the process: thread 0 has wanted one for long
+    bool bit = true;
+    bool free = false;
+    bool armed = false;
+    bool rung = false;
+    auto operator<=>(const Wanting &) const = default;
+};
+
+enum class Bit { right, comes_before_the_count, is_not_looked_at_again, is_not_passed_on };
+
+// If anybody wants one, as the bit says, and a core is free.
+void pass_free_core(Wanting &s) {
+    if (s.bit && s.free && s.armed) {
+        s.armed = false;
+        s.rung = true;
+    }
+}
+
+// Thread 0 wants one no more, 1, of the same process, comes to want one, 2 gives one.
+Outcome wanting_step(Wanting &s, int thread, Bit bit) {
+    int &pc = s.pc[thread];
+    const auto to = [&](int next) {
+        pc = next;
+        return Outcome::ran;
+    };
+    switch (thread * 10 + pc) {
+    case 0: // remove()
+        return to(--s.count != 0 ? 3 : 1);
+    case 1:
+        s.bit = false;
+        return to(bit == Bit::is_not_looked_at_again ? 3 : 2);
+    case 2: // the count, then the bit: two steps
+        return to(s.count > 0 ? 4 : 3);
+    case 4:
+        s.bit = true;
+        return to(3);
+    case 3: // the end of Share::wait_for_core()
+        if (bit != Bit::is_not_passed_on)
+            pass_free_core(s);
+        return to(5);
+    case 10: // add()
+    case 11:
+        if ((pc == 0) == (bit == Bit::comes_before_the_count))
+            s.bit = true;
+        else
+            ++s.count;
+        return to(pc + 1);
+    case 12: // arms the bell, looks, and sleeps
+        s.armed = true;
+        s.rung = false;
+        return to(3);
+    case 13:
+        return to(s.free ? 5 : 4);
+    case 14:
+        return s.rung ? to(5) : Outcome::waits;
+    case 20: // gives
+        s.free = true;
+        return to(1);
+    case 21:
+        pass_free_core(s);
+        return to(5);
+    default:
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, WhoWantsACoreHasItsBit) {
+    for (const Bit bit : {Bit::right, Bit::comes_before_the_count, Bit::is_not_looked_at_again,
+                          Bit::is_not_passed_on}) {
+        std::string failure =
+            failure_of(Wanting{}, 3, [&](Wanting &s, int thread, std::string &broken) {
+                const Outcome outcome = wanting_step(s, thread, bit);
+                const bool quiet = s.pc[0] == 5 && s.pc[1] >= 2;
+                if (quiet && s.count != 0 && !s.bit)
+                    broken = "somebody wants a core, and no bit says so";
+                return outcome;
+            });
+        EXPECT_EQ(failure.empty(), bit == Bit::right) << failure;
+    }
+}
+
 TEST(Interleavings, WhoWantsACoreHearsOfAFreeOne) {
     for (const bool counts_first : {true, false}) {
         const std::string failure =
