@@ -3,11 +3,14 @@
 
 #include "base/clock.h"
 #include "base/small_file.h"
+#include "base/spin.h"
 #include "node/pool.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <new>
 #include <sched.h>
 
 namespace sennit::node {
@@ -41,6 +44,8 @@ void begin(void *memory) {
 Layout &layout(const Segment &segment) {
     return *static_cast<Layout *>(segment.memory());
 }
+
+SpinLock g_claims; // of this process: who holds it may take slots, and sweep them
 
 } // namespace
 
@@ -148,24 +153,32 @@ Assembly *Board::claim_assembly(std::uint64_t job) {
     return nullptr;
 }
 
-// What this process has left that ran another program before.
+// What this process has left that ran another program before: its slot, and those that another
+// thread of it was sweeping, or taking, when exec() ended that thread. These have no job. Nobody of
+// this program has such a slot in hands just now: not in this library, for we have `g_claims`, and
+// not in the one that shares cores by a slot of ours, for then only that slot is forgotten.
 void Board::forget_past() {
     const Identity own = own_identity();
-    for (int i = 0, end = slots_end(); i < end; ++i) {
-        Slot &past = slot(i);
-        std::uint64_t job = past.job.load(std::memory_order_acquire);
-        if (job != 0 && past.holder.load(std::memory_order_relaxed) == own &&
-            past.image != own_image() &&
-            past.job.compare_exchange_strong(job, 0, std::memory_order_relaxed)) // one thread does
+    const auto is_ours = [&](const Slot &one) {
+        return one.holder.load(std::memory_order_acquire) == own;
+    };
+    bool shares = false;
+    each([&](int, const Slot &one) {
+        shares = shares || (is_ours(one) && one.image == own_image() &&
+                            one.cores.counts.load(std::memory_order_relaxed) != 0);
+    });
+    for (Slot &past : layout(segment_).slots)
+        if (is_ours(past) && past.image != own_image() &&
+            (!shares || past.job.load(std::memory_order_acquire) != 0))
             clear(past);
-    }
 }
 
 Slot *Board::join(std::uint64_t job, const Member &member) {
     const Identity own = own_identity();
+    const std::lock_guard guard(g_claims);
     forget_past();
     for (const bool swept : {false, true}) {
-        if (swept && sweep() == 0)
+        if (swept && sweep_inside() == 0)
             break;
         for (Slot &slot : layout(segment_).slots) {
             Identity nobody = 0;
@@ -209,7 +222,20 @@ void Board::clear(Slot &slot) {
     slot.holder.store(0, std::memory_order_release);
 }
 
+// While another thread of the process sweeps or joins there is nothing to do: it does the same.
 int Board::sweep() {
+    if (!g_claims.try_lock())
+        return 0;
+    const std::lock_guard guard(g_claims, std::adopt_lock);
+    return sweep_inside();
+}
+
+void Board::abandon() {
+    segment_.abandon();
+    new (&g_claims) SpinLock; // a thread that the child has not may have held it
+}
+
+int Board::sweep_inside() {
     int freed = 0;
     const Identity own = own_identity();
     for (Slot &slot : layout(segment_).slots) {

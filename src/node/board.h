@@ -85,7 +85,7 @@ class Board {
     // Give it back. Nobody of this process uses the slot any more.
     void leave(Slot &slot);
     void close() { segment_.close(); }
-    void abandon() { segment_.abandon(); } // in the child of fork()
+    void abandon(); // in the child of fork()
 
     // Free the slots of processes that have died, and their cores; returns how many slots.
     int sweep();
@@ -111,6 +111,7 @@ class Board {
 
   private:
     void clear(Slot &slot);
+    int sweep_inside();
     void forget_past();
     bool is_there(std::uint64_t job);
     Segment segment_;

@@ -141,6 +141,35 @@ TEST_F(Node, WhatTheProgramBeforeExecLeftIsFreed) {
     board->close();
 }
 
+// A thread of it was sweeping the slot of a dead process, or taking a free one, when another one
+// called exec(): the slot is the process's, has no job, and tells of whoever had it before.
+TEST_F(Node, WhatWasInHandsWhenExecCameIsFreed) {
+    const auto board = open();
+    for (int i = 0; i < 2; ++i) {
+        Slot &left = board->slot(i);
+        left.holder.store(own_identity());
+        left.image = i == 0 ? own_image() ^ 1 : 0;
+        left.cores.counts.store(i == 0 ? 1 : 0);
+    }
+    Slot *const now = board->join(8, member(1));
+    ASSERT_NE(now, nullptr);
+    EXPECT_EQ(board->number_of(*now), 0) << "the first one was freed";
+    EXPECT_EQ(now->cores.counts.load(), 0U) << "with what was in it";
+    EXPECT_EQ(board->slot(1).holder.load(), 0U);
+    // Who shares cores sweeps, also by another library of the process, which has no lock of ours.
+    now->cores.counts.store(1);
+    Slot &swept = board->slot(1);
+    swept.image = own_image() ^ 1;
+    swept.holder.store(own_identity());
+    Slot *const second = board->join(9, member(1));
+    ASSERT_NE(second, nullptr);
+    EXPECT_EQ(board->number_of(*second), 2) << "nobody takes from its hands what is swept just now";
+    swept.holder.store(0);
+    board->leave(*second);
+    board->leave(*now);
+    board->close();
+}
+
 TEST_F(Node, ModeIsForTheUserAlone) {
     const mode_t before = umask(0);
     const auto board = open();
