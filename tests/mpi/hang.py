@@ -43,6 +43,18 @@ def explained(options, case, *patterns, settings=None):
     check("the job goes on" not in done.stderr, f"{case}: it does not go on", done.stderr)
 
 
+def read_until(stream, wanted):
+    """Lines until each of the patterns has come, in that order; those that have are taken out."""
+    seen = ""
+    for line in stream:
+        seen += line
+        if re.search(wanted[0], line):
+            del wanted[0]
+        if not wanted:
+            break
+    return seen
+
+
 def reported(options, case, *patterns):
     """The lines come in that order. Nobody ends the job: something in it waits for what may come
     from outside."""
@@ -51,13 +63,7 @@ def reported(options, case, *patterns):
                           env=os.environ | SETTINGS) as job:
         wanted = [r"none of its 2 ranks has moved for \d+ s; something waits for an event from outside",
                   *patterns]
-        seen = ""
-        for line in job.stderr:
-            seen += line
-            if re.search(wanted[0], line):
-                del wanted[0]
-            if not wanted:
-                break
+        seen = read_until(job.stderr, wanted)
         job.terminate()
         check(not wanted, f"{case}: the report has '{wanted and wanted[0]}'", seen)
 
@@ -86,6 +92,56 @@ def stopped(options, settings=None):
     check("sennit: perhaps others wait for it: no other rank has moved for " in seen and "the job hangs" not in seen,
           "the job waits for it", seen)
     check("sennit: the job goes on\n" in seen, "it is said that the job goes on", seen)
+
+
+def short_of_cores(options):
+    """A rank computes, the other one waits for it, and a program keeps the cores of both: that is no
+    deadlock, and the report says who it is."""
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    if len(cores) < 2:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        files = {name: os.path.join(folder, name) for name in ("keeper", "job")}
+        settings = os.environ | SETTINGS | {"SENNIT_DOORBELLS": "auto"}
+
+        def start(name, *words, **pipes):
+            return subprocess.Popen([options.sennit, "run", "--pool", "hang", *words], text=True, **pipes,
+                                    env=settings | {"HANG_VICTIM_GO_ON": files[name]})
+
+        def pool(*words):
+            subprocess.run([options.sennit, "pool", *words], check=True, env=settings, timeout=LIMIT, stdout=subprocess.DEVNULL)
+
+        def go_on(name):
+            with open(files[name], "w", encoding="utf-8"):
+                pass
+
+        pool("start", "hang", "--cores", ",".join(map(str, cores)))
+        keeper = start("keeper", "-n", "1", "--priority", "leftover", options.victim, "keeps_cores",
+                       stdout=subprocess.PIPE)
+        over = threading.Timer(LIMIT, keeper.kill)
+        over.start()
+        keeper.stdout.readline()
+        job = start("job", "-n", "2", options.victim, "told_sender", stderr=subprocess.PIPE)
+        too_late = threading.Timer(LIMIT, job.kill)
+        too_late.start()
+        keeps = r"process \d+ \(hang_victim-\w+, rank 0 of another job\)"
+        wanted = [r"sennit: no deadlock: all ranks that have moved in the last \d+ s wait for a core\n",
+                  rf"sennit: core \d+, owned by rank 1 \(process \d+\), is used by {keeps}, which computes; "
+                  r"wanted back for \d+ s\n",
+                  rf"sennit: rank 1 \(process \d+\) waits for core \d+, for no message: {keeps} comes to no "
+                  r"scheduling point .*: give it one, end it, or lend no cores ",
+                  r"MPI_Recv from rank 1, tag 1, (count 1, )?on MPI_COMM_WORLD"]
+        seen = read_until(job.stderr, wanted)
+        go_on("job")
+        seen += job.stderr.read()
+        go_on("keeper")
+        check(job.wait() == 0 and keeper.wait() == 0 and not wanted, f"cores are kept: '{wanted and wanted[0]}'", seen)
+        check("the job hangs" not in seen and "sennit: the job goes on\n" in seen, "it is no hang", seen)
+        for timer in (over, too_late):
+            timer.cancel()
+        job.stderr.close()
+        keeper.stdout.close()
+        pool("stop", "hang")
 
 
 def silent(options, case, settings=None):
@@ -226,9 +282,11 @@ def run_cases(options):
     if options.mpi_4:
         silent(options, "long_partitions")
     silent(options, "slow_sender")
+    silent(options, "slow_sender", {"SENNIT_LENDING": "on"} | crowd)
     silent(options, "slow_task")
     for settings in ({}, {"SENNIT_DOORBELLS": "on"}):
         stopped(options, settings)
+    short_of_cores(options)
     silent(options, "slow_callback")
     silent(options, "slow_handler")
     not_ended(options, "slow_thread", r"sennit: +for MPI_Grequest_start\n")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core_waits.h"
 #include "hang_judge.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 
 namespace {
 
-using sennit::tool::HangJudge;
+using namespace sennit::tool;
 
 constexpr std::uint64_t s = 1'000'000'000;
 
@@ -128,6 +129,137 @@ TEST(HangJudge, ARankThatWasStoppedForAMomentIsNotNamed) {
     EXPECT_FALSE(judge.verdict());
     judge.hear(still(0, 0, 40));
     EXPECT_TRUE(judge.verdict());
+}
+
+TEST(HangJudge, ARankThatWaitsForACoreIsNoDeadlock) {
+    CoreWaits cores;
+    std::uint64_t asked = 0;
+    HangJudge judge(3, {}, [&](const RankProcesses &processes, std::uint64_t least_ns) {
+        asked = least_ns;
+        EXPECT_TRUE(processes.at(1).contains(1001));
+        return cores;
+    });
+    for (int rank = 0; rank < 3; ++rank)
+        judge.hear(fmt::format("here\t{}\t{}", rank, 1000 + rank));
+    judge.hear(still(0, 0, 9));
+    EXPECT_FALSE(judge.verdict());
+    EXPECT_EQ(asked, 0) << "that is no time to ask for";
+    judge.hear(still(0, 0, 20));
+    EXPECT_FALSE(judge.verdict()) << "the two others compute, for however long";
+    EXPECT_EQ(asked, 10 * s);
+    cores = {{1}, "sennit: what the board says\n"};
+    judge.hear(still(0, 0, 30));
+    EXPECT_FALSE(judge.verdict()) << "rank 2 computes";
+    judge.hear(still(2, 5, 30));
+    const auto verdict = judge.verdict();
+    ASSERT_TRUE(verdict);
+    EXPECT_EQ(verdict->text,
+              "sennit: no deadlock: all ranks that have moved in the last 25 s wait for a core\n"
+              "sennit: what the board says\n"
+              "sennit: rank 0 (process 1000):\nsennit:   text of 0\n"
+              "sennit: rank 2 (process 1002):\nsennit:   text of 2\n");
+    EXPECT_TRUE(verdict->processes.empty());
+    judge.hear(still(0, 0, 60));
+    EXPECT_FALSE(judge.verdict()) << "it is told once";
+    // It may still become one, in which the cores are told of, too.
+    judge.hear(still(1, 40, 60));
+    judge.hear(still(2, 5, 60));
+    const auto hang = judge.verdict();
+    ASSERT_TRUE(hang);
+    EXPECT_TRUE(says(hang->text, "the job hangs"));
+    EXPECT_TRUE(hang->text.ends_with("sennit: what the board says\n"));
+    judge.hear("move\t0");
+    const auto end = judge.verdict();
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->text, "sennit: the job goes on\n");
+}
+
+TEST(HangJudge, TellsOfTheCoresOfARankThatIsStopped) {
+    HangJudge judge(
+        2, [](int) { return true; },
+        [](const RankProcesses &, std::uint64_t) {
+            return CoreWaits{{}, "sennit: what the board says\n"};
+        });
+    judge.hear("here\t1\t1001");
+    judge.hear(still(0, 0, 20));
+    EXPECT_FALSE(judge.verdict());
+    judge.hear(still(0, 0, 40));
+    const auto verdict = judge.verdict();
+    ASSERT_TRUE(verdict);
+    EXPECT_TRUE(verdict->text.ends_with("text of 0\nsennit: what the board says\n"));
+}
+
+// A board with rank 0 and rank 1 of a job, processes 1000 and 1001, and another program's 2000.
+// Each owns the core of its slot.
+Snapshot three_processes() {
+    Snapshot now;
+    for (int slot = 0; slot < 3; ++slot) {
+        MemberNow one;
+        one.slot = slot;
+        one.pid = slot < 2 ? 1000 + slot : 2000;
+        one.rank = slot < 2 ? slot : -1;
+        one.program = slot < 2 ? "app" : "hog";
+        one.shares_cores = true;
+        now.members.push_back(one);
+        CoreNow core;
+        core.core = slot;
+        core.owner = core.user = slot;
+        now.cores.push_back(core);
+    }
+    return now;
+}
+
+CoreWaits waits_of(const Snapshot &now, Doing doing = Doing::computes) {
+    return core_waits(now, {{0, {1000}}, {1, {1001, 3000}}}, 10 * s,
+                      [=](const MemberNow &, const CoreNow &) { return doing; });
+}
+
+TEST(CoreWaits, ARankThatComputesOnItsCoreWaitsForNone) {
+    const CoreWaits found = waits_of(three_processes());
+    EXPECT_TRUE(found.ranks.empty());
+    EXPECT_EQ(found.text, "sennit: no rank waits for a core\n");
+}
+
+TEST(CoreWaits, OwnerUserAndStateOfEachCoreBetweenTheJobAndOthersAreNamed) {
+    Snapshot now = three_processes();
+    now.cores[0].user = 1;
+    now.cores[2].user = 0;
+    EXPECT_EQ(waits_of(now, Doing::sleeps).text,
+              "sennit: core 0, owned by rank 0 (process 1000), is used by rank 1 (process 1001), "
+              "which sleeps in a system call\n"
+              "sennit: core 2, owned by process 2000 (hog), is used by rank 0 (process 1000), "
+              "which sleeps in a system call\n"
+              "sennit: no rank waits for a core\n");
+}
+
+TEST(CoreWaits, ARankWaitsForACoreThatIsWantedBackForLong) {
+    Snapshot now = three_processes();
+    now.members[1].without = 1;
+    now.cores[1].user = 2;
+    EXPECT_TRUE(waits_of(now).ranks.empty()) << "it has not asked for it";
+    now.cores[1].recalled = true;
+    now.cores[1].recalled_ns = 9'000'000'000;
+    EXPECT_TRUE(waits_of(now).ranks.empty()) << "that may be soon";
+    now.cores[1].recalled_ns = 12'000'000'000;
+    const CoreWaits found = waits_of(now);
+    EXPECT_EQ(found.ranks, std::set<int>{1});
+    EXPECT_TRUE(says(found.text,
+                     "sennit: core 1, owned by rank 1 (process 1001), is used by process "
+                     "2000 (hog), which computes; wanted back for 12 s\n"
+                     "sennit: rank 1 (process 1001) waits for core 1, for no message: "
+                     "process 2000 (hog) comes to no scheduling point "))
+        << found.text;
+    EXPECT_TRUE(says(waits_of(now, Doing::stopped).text,
+                     "process 2000 (hog) is stopped: let it go on (kill -CONT 2000), or end it\n"));
+    now.members[1].without = 0;
+    EXPECT_TRUE(waits_of(now).ranks.empty()) << "nobody of it wants one now";
+}
+
+TEST(CoreWaits, NothingIsSaidWhereNoRankSharesCores) {
+    Snapshot now = three_processes();
+    for (int rank = 0; rank < 2; ++rank)
+        now.members[rank].shares_cores = false;
+    EXPECT_EQ(waits_of(now).text, "");
 }
 
 TEST(HangJudge, NamesTheCycleOfRanks) {

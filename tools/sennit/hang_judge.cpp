@@ -214,11 +214,38 @@ std::optional<HangJudge::Verdict> HangJudge::verdict_of_stopped() {
     verdict.text +=
         fmt::format("sennit: perhaps others wait for {}: no other rank has moved for {} s\n",
                     stopped_.size() == 1 ? "it" : "them", still.seconds());
+    tell_of(still, verdict.text);
+    verdict.text += look_at_cores(still.grace).text;
+    return verdict;
+}
+
+CoreWaits HangJudge::look_at_cores(std::uint64_t least_ns) const {
+    return look_at_cores_ ? look_at_cores_(processes_, least_ns) : CoreWaits();
+}
+
+void HangJudge::tell_of(const Stillness &still, std::string &text) const {
     for (const auto &[number, since] : still.begins) {
         const Rank &rank = ranks_.at(number);
-        verdict.text +=
-            fmt::format("sennit: rank {} (process {}):\n{}", number, rank.process, rank.text);
+        text += fmt::format("sennit: rank {} (process {}):\n{}", number, rank.process, rank.text);
     }
+}
+
+// Some ranks stand still, and all others wait for a core.
+std::optional<HangJudge::Verdict> HangJudge::verdict_of_cores() {
+    const Stillness still = stillness();
+    if (!told_.empty() || !still.lasts())
+        return std::nullopt;
+    const CoreWaits waits = look_at_cores(still.grace);
+    for (int rank = 0; rank < size_; ++rank)
+        if (!ranks_.contains(rank) && !waits.ranks.contains(rank))
+            return std::nullopt;
+    told_ = still.begins;
+    told_certain_ = false;
+    Verdict verdict;
+    verdict.text = fmt::format(
+        "sennit: no deadlock: all ranks that have moved in the last {} s wait for a core\n{}",
+        still.seconds(), waits.text);
+    tell_of(still, verdict.text);
     return verdict;
 }
 
@@ -240,8 +267,10 @@ std::optional<HangJudge::Verdict> HangJudge::verdict() {
     }
     if (!stopped_.empty())
         return verdict_of_stopped();
+    if (static_cast<int>(ranks_.size()) < size_)
+        return verdict_of_cores();
     const Stillness still = stillness();
-    if (static_cast<int>(ranks_.size()) < size_ || !still.lasts())
+    if (!still.lasts())
         return std::nullopt;
     std::map<int, RankState> states;
     for (const auto &[number, rank] : ranks_)
@@ -254,17 +283,17 @@ std::optional<HangJudge::Verdict> HangJudge::verdict() {
         return std::nullopt;
     told_ = still.begins;
     told_certain_ = under_way == HangState::UnderWay::none;
-    return describe(still.seconds(), state, under_way == HangState::UnderWay::none);
+    return describe(still, state, told_certain_);
 }
 
-HangJudge::Verdict HangJudge::describe(std::uint64_t seconds, const HangState &state,
+HangJudge::Verdict HangJudge::describe(const Stillness &still, const HangState &state,
                                        bool certain) const {
     const bool outside = std::any_of(ranks_.begin(), ranks_.end(),
                                      [](const auto &entry) { return entry.second.outside; });
     Verdict verdict;
     verdict.text =
         fmt::format("sennit: {}the job hangs: none of its {} rank{} has moved for {} s{}{}\n",
-                    certain ? "" : "perhaps ", size_, size_ == 1 ? "" : "s", seconds,
+                    certain ? "" : "perhaps ", size_, size_ == 1 ? "" : "s", still.seconds(),
                     outside ? "; something waits for an event from outside" : "",
                     certain ? "" : "; messages may be under way that Sennit does not know of");
     for (const auto &[number, rank] : ranks_) {
@@ -277,7 +306,7 @@ HangJudge::Verdict HangJudge::describe(std::uint64_t seconds, const HangState &s
         if (rank.abort && certain && !outside)
             verdict.processes.push_back(rank.process);
     }
-    verdict.text += state.causes();
+    verdict.text += state.causes() + look_at_cores(still.grace).text;
     if (!verdict.processes.empty())
         verdict.text += "sennit: its ranks are ended because of SENNIT_HANG=abort\n";
     return verdict;

@@ -8,6 +8,11 @@
 // A rank whose process is stopped says nothing. If all others stand still for a grace time, and it
 // is stopped all the while, that is told: it may be what they wait for.
 //
+// A rank that computes says nothing, either, and nothing is told of it, however long that takes.
+// But if all who say nothing wait for a core that another process keeps (core_waits.h), that is
+// told: it is no deadlock, and who waits for them is served sooner if somebody does something about
+// it.
+//
 // A message is
 //   hang <rank> <process> <since> <now> <grace> <abort> <outside>      times in ns; flags 0 or 1
 //   <call> <direction> <peer> <tag> <communicator> <role> [<fact>=<value> ...]       a line each
@@ -33,6 +38,7 @@
 //   latest      of the collective calls that were made: name:root, ..., the last one first
 #pragma once
 
+#include "core_waits.h"
 #include "hang_state.h"
 
 #include <cstdint>
@@ -50,8 +56,12 @@ namespace sennit::tool {
 class HangJudge {
   public:
     using IsStopped = std::function<bool(int process)>; // by a signal or a debugger
-    explicit HangJudge(int ranks, IsStopped is_stopped = {})
-        : size_(ranks), is_stopped_(std::move(is_stopped)) {}
+    // What the board shows now; `least_ns`: of core_waits().
+    using LookAtCores =
+        std::function<CoreWaits(const RankProcesses &processes, std::uint64_t least_ns)>;
+    explicit HangJudge(int ranks, IsStopped is_stopped = {}, LookAtCores look_at_cores = {})
+        : size_(ranks), is_stopped_(std::move(is_stopped)),
+          look_at_cores_(std::move(look_at_cores)) {}
 
     void hear(std::string_view message);
 
@@ -88,13 +98,17 @@ class HangJudge {
     Stillness stillness() const; // but for those that are stopped
     void look_for_stopped();
     std::optional<Verdict> verdict_of_stopped();
+    std::optional<Verdict> verdict_of_cores();
+    CoreWaits look_at_cores(std::uint64_t least_ns) const;
+    void tell_of(const Stillness &still, std::string &text) const;
     static std::optional<std::pair<int, Rank>> parse(std::string_view message);
     static bool parse_call(std::string_view line, RankState &state);
-    Verdict describe(std::uint64_t seconds, const HangState &state, bool certain) const;
+    Verdict describe(const Stillness &still, const HangState &state, bool certain) const;
 
     int size_;
     IsStopped is_stopped_;
-    std::map<int, std::set<int>> processes_; // of each rank
+    LookAtCores look_at_cores_;
+    RankProcesses processes_; // of each rank
     struct Stop {
         int process;
         std::uint64_t since; // the latest look of any rank when it was first seen

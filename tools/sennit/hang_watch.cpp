@@ -2,6 +2,7 @@
 #include "hang_watch.h"
 
 #include "failure.h"
+#include "pool_board.h"
 #include "process_stat.h"
 #include "rank_report.h"
 
@@ -29,10 +30,25 @@ bool is_stopped(int process) {
 
 } // namespace
 
-HangWatch::HangWatch(const std::string &name, int ranks)
-    : socket_(bind_datagrams(name)), judge_(ranks, is_stopped) {}
+HangWatch::HangWatch(const std::string &name, int ranks, std::string board)
+    : socket_(bind_datagrams(name)), board_file_(std::move(board)),
+      judge_(ranks, is_stopped, [this](const RankProcesses &processes, std::uint64_t least_ns) {
+          return look_at_cores(processes, least_ns);
+      }) {}
+
+// A board that nobody has is not made for that.
+CoreWaits HangWatch::look_at_cores(const RankProcesses &processes, std::uint64_t least_ns) {
+    if (!board_ && is_in_use(board_file_)) {
+        board_ = std::make_unique<node::Board>();
+        if (node::Reason reason; !board_->open(board_file_.c_str(), reason))
+            board_.reset();
+    }
+    return board_ ? core_waits(look_at(*board_), processes, least_ns) : CoreWaits();
+}
 
 HangWatch::~HangWatch() {
+    if (board_)
+        board_->close();
     close(socket_);
 }
 

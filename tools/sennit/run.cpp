@@ -171,11 +171,25 @@ void keep_board(const Request &request) {
         setenv("SENNIT_BOARD", path, 1);
 }
 
+// Where the ranks share cores.
+std::string board_file(const Request &request) {
+    char path[256];
+    node::board_path(path, sizeof path);
+    return request.pool ? pool_file(*request.pool) : path;
+}
+
 // What ranks that were killed have left of it.
 void remove_board() {
     char path[256];
     node::board_path(path, sizeof path);
     node::remove_unused(path);
+}
+
+// `address`: where they are watched.
+JobEnd run_ranks(const std::vector<std::string> &command, const JobTraits &traits,
+                 const std::string &address, const Request &request) {
+    HangWatch watch(hang_link(address), ranks_of_all(request), board_file(request));
+    return run_job(command, traits, watch);
 }
 
 int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
@@ -191,9 +205,8 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
     if (launcher == MpiKind::mpich && outnumber_processors(plan, request))
         keep_one_session();
     keep_board(request);
-    HangWatch watch(hang_link(box.address()), ranks_of_all(request));
-    const JobEnd end =
-        run_job(command, {launcher == MpiKind::openmpi, request.is_one_of_several}, watch);
+    const JobEnd end = run_ranks(command, {launcher == MpiKind::openmpi, request.is_one_of_several},
+                                 box.address(), request);
     remove_board();
 
     // The first report is the cause, the others are ranks that the launcher ended after it.

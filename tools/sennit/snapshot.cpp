@@ -110,7 +110,12 @@ Snapshot look_at(node::Board &board) {
         if (!of_anybody.has(core))
             continue;
         const node::CoreState now = table.state(core);
-        snapshot.cores.push_back({core, now.owner, now.user, now.recalled});
+        const node::Hold hold{core, now.use};
+        const std::int64_t recalled = table.recalled_since(hold);
+        const std::int64_t recalled_ns =
+            recalled == 0 ? 0 : std::max<std::int64_t>(0, snapshot.now_ns - recalled);
+        snapshot.cores.push_back({core, now.owner, now.user, now.recalled, now.rests,
+                                  table.thread_of(hold), recalled_ns});
         MemberNow *const owner = member(now.owner);
         MemberNow *const user = member(now.user);
         if (owner)
@@ -118,8 +123,7 @@ Snapshot look_at(node::Board &board) {
         if (!user)
             continue;
         ++user->uses;
-        const std::int64_t recalled = table.recalled_since({core, now.use});
-        if (recalled != 0 && snapshot.now_ns - recalled > node::kKeptNs) // still
+        if (recalled_ns > node::kKeptNs) // still
             ++user->kept;
         const std::int64_t since = snapshot.now_ns - table.since_ns(core);
         user->used_ns += std::max<std::int64_t>(0, since);

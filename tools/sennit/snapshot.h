@@ -43,6 +43,9 @@ struct CoreNow {
     int core = 0;
     int owner = node::kNobody, user = node::kNobody; // slots
     bool recalled = false;
+    bool rests = false;
+    int thread = 0;               // the kernel's number of the one that uses it; 0: not told
+    std::int64_t recalled_ns = 0; // for so long already
 };
 
 struct Snapshot {

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -473,6 +474,34 @@ static void stopped_sender(void) {
     compute(2); /* it goes on, and is seen to do so */
 }
 
+/* Until hang.py makes a file. No scheduling point is on the way. */
+static void compute_until_told(void) {
+    while (access(getenv("HANG_VICTIM_GO_ON"), F_OK) != 0)
+        ;
+}
+
+/* One rank computes, the other waits for it. */
+static void told_sender(void) {
+    if (rank == 1) {
+        compute_until_told();
+        send(1);
+    } else {
+        receive(1);
+    }
+    compute(2); /* it goes on, and is seen to do so */
+}
+
+/* Whoever shares cores with it wants them back in vain. */
+static void keeps_cores(void) {
+#pragma omp parallel
+    {
+#pragma omp barrier
+#pragma omp master
+        puts("keeps"), fflush(stdout);
+        compute_until_told();
+    }
+}
+
 /* One rank's task computes for long while its initial thread is in a call, as the other rank is. */
 static void slow_task(void) {
 #pragma omp parallel num_threads(2)
@@ -626,6 +655,8 @@ int main(int count, char **arguments) {
                  {"slow_sender", slow_sender},
                  {"slow_task", slow_task},
                  {"stopped_sender", stopped_sender},
+                 {"told_sender", told_sender},
+                 {"keeps_cores", keeps_cores},
                  {"slow_callback", slow_callback},
                  {"stuck_callbacks", stuck_callbacks},
                  {"left_callbacks", left_callbacks},
