@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What locking and unlocking a mutex of libc's costs through Sennit, in instructions that callgrind counts.
+
+usage: lock_cost.py --program FILE --lib FOLDER --limits WHERE=INSTRUCTIONS,...
+
+A limit is for what a pair costs more than in the same place under the stock runtime. A stock runtime suspends no
+task: there, `suspended` is compared with `task`.
+"""
+
+import argparse
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "mpi"))
+import outside_cost  # noqa: E402  pylint: disable=wrong-import-position
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--lib", required=True)
+    parser.add_argument("--limits", required=True)
+    options = parser.parse_args()
+    over = False
+    print("| where | libc's | Sennit's | more |\n| --- | ---: | ---: | ---: |")
+    for word in options.limits.split(","):
+        where, limit = word.split("=")
+        one_thread = {"OMP_NUM_THREADS": "1"}
+        bare = outside_cost.instructions_per_call(options.program, one_thread,
+                                                  "task" if where == "suspended" else where)
+        ours = outside_cost.instructions_per_call(options.program, one_thread | {"LD_LIBRARY_PATH": options.lib},
+                                                  where)
+        print(f"| {where} | {bare:.0f} | {ours:.0f} | {ours - bare:.0f} (limit {limit}) |")
+        if bare < 10:
+            sys.exit("lock_cost.py: nothing was counted")
+        over |= ours - bare > float(limit)
+    sys.exit(over)
+
+
+if __name__ == "__main__":
+    main()
