@@ -12,8 +12,11 @@
  *                       region of its own, and one that runs another program
  * pool_works exec MS    as the first one; then it becomes a new program, that does the same again
  *
+ * MS 0: until SIGTERM comes.
+ *
  * It says "begins" and at the end how many regions it has run. */
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,13 +35,22 @@ static void compute(double ms) {
         ;
 }
 
+static volatile sig_atomic_t is_told;
+static void be_told(int number) {
+    is_told = number;
+}
+
+static int goes_on(double begin, double ms) {
+    return ms > 0 ? now_ms() < begin + ms : !is_told;
+}
+
 static void sleep_ms(double ms) {
     usleep((useconds_t)(ms * 1000));
 }
 
 static int regions_of(double each, double ms) {
     int count = 0;
-    for (const double end = now_ms() + ms; now_ms() < end; ++count) {
+    for (const double begin = now_ms(); goes_on(begin, ms); ++count) {
 #pragma omp parallel
         compute(each);
     }
@@ -53,7 +65,7 @@ static int regions(double ms) {
 static int sums(double ms) {
     enum { MANY = 2000 };
     int count = 0;
-    for (const double end = now_ms() + ms; now_ms() < end; ++count) {
+    for (const double begin = now_ms(); goes_on(begin, ms); ++count) {
         long loop = 0, tasks = 0;
 #pragma omp parallel
         {
@@ -96,6 +108,7 @@ static void child_execs(void) {
 int main(int count, char **arguments) {
     const char *const what = count > 2 ? arguments[1] : "";
     const char *const ms = arguments[count - 1];
+    signal(SIGTERM, be_told);
     printf("begins\n");
     fflush(stdout);
     int done = 0;
