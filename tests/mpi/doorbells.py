@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 LIMIT = 300  # seconds until a test counts as failed
 WAIT = 2  # seconds that ranks wait for a message
@@ -26,7 +27,9 @@ failures = []
 
 
 class Job:
-    def __init__(self, options, ranks, *arguments, doorbells=None, board=None, cores=None, together=False):
+    def __init__(self, options, ranks, *arguments, doorbells=None, board=None, cores=None, together=False,
+                 elsewhere=None):
+        """`elsewhere`: the board of as many ranks more, which are on another node, as far as they know."""
         environment = {name: value for name, value in os.environ.items()
                        if name not in ("SENNIT_DOORBELLS", "SENNIT_BOARD", "OMP_NUM_THREADS")}
         if doorbells:
@@ -36,6 +39,8 @@ class Job:
         environment["SENNIT_NODE_COLLECTIVES"] = "on" if together else "off"
         line = [options.sennit, "run", "--mpi", options.mpi, "-n", str(ranks), "--threads", "1", options.program,
                 *arguments]
+        if elsewhere:
+            line += [":", "-n", str(ranks), f"SENNIT_BOARD={elsewhere}", options.program, *arguments]
         if cores is not None:
             line = ["taskset", "-c", cores, *line]
         self.process = subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -98,6 +103,26 @@ def main():
         job = Job(options, 3, "fence", str(WAIT), board=board, cores=first_core()).end()
         check(job.code == 0 and len(shares(job)) == 2 and max(shares(job)) < IDLE,
               f"ranks that wait inside of MPI take less than {IDLE} of a core", job)
+
+        # Who waits for a rank that computes for long holds up neither that one nor the others.
+        job = Job(options, 4, "long", "1", board=board, cores=first_core()).end()
+        rounds = [int(count) for count in re.findall(r"(\d+) rounds", job.output)]
+        check(job.code == 0 and job.errors == "" and len(rounds) == 3 and min(rounds) >= 10,
+              "ranks that wait for each other go on beside one that computes", job)
+
+        # Two nodes: each rank knows the half of them, and no bell of the others.
+        other = pathlib.Path(folder) / "other"
+        job = Job(options, 2, "all", board=board, elsewhere=other, doorbells="on").end()
+        check(job.code == 0 and job.errors == "", "every call, on two nodes", job)
+        job = Job(options, 2, "wait", str(WAIT), board=board, elsewhere=other, cores=first_core())
+        met = set()
+        while job.process.poll() is None and len(met) < 2:
+            met |= {path for path in (board, other) if path.exists()}
+            time.sleep(0.05)
+        job.end()
+        check(job.code == 0 and len(met) == 2 and len(shares(job)) == 3 and max(shares(job)) < IDLE,
+              f"ranks that wait for another node take less than {IDLE} of a core", job)
+        check(not board.exists() and not other.exists(), "both boards are removed", job)
 
         # The same with small collectives in shared memory.
         jobs = [Job(options, 6, "all", board=board, doorbells="on", together=True) for _ in range(2)]

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * More ranks than cores: every kind of call that waits, outside of tasks. And how much processor
  * time a rank takes that waits.
- * usage: doorbells all|threads|wait SECONDS|fence SECONDS|meet SECONDS|kill|leave|stop|start
- * COMMAND */
+ * usage: doorbells all|threads|wait SECONDS|long SECONDS|fence SECONDS|meet
+ * SECONDS|kill|leave|stop| start COMMAND */
 #include "check.h"
 
 #include <pthread.h>
@@ -252,6 +252,37 @@ static void receive_late(double seconds) {
     }
 }
 
+/* Rank 0 computes, for so much processor time, without a call. The others pass a token around until
+ * it tells them that it is done. */
+static void compute_long(double seconds) {
+    MPI_Comm others;
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &others);
+    int token = 0, rounds = 0, done = 0;
+    if (rank == 0) {
+        for (const double end = used() + seconds; used() < end;)
+            ;
+        for (int i = 1; i < ranks; ++i)
+            MPI_Send(&token, 1, MPI_INT, i, 1, MPI_COMM_WORLD);
+    } else {
+        MPI_Request news;
+        MPI_Irecv(&token, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &news);
+        int mine = 0, all = 0;
+        for (; !all; ++rounds) { /* all stop after the same round */
+            int got = 0;
+            MPI_Sendrecv(&rounds, 1, MPI_INT, rank % (ranks - 1), 2, &got, 1, MPI_INT,
+                         (rank + ranks - 3) % (ranks - 1), 2, others, MPI_STATUS_IGNORE);
+            CHECK(got == rounds);
+            if (!mine)
+                MPI_Test(&news, &mine, MPI_STATUS_IGNORE);
+            MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, others);
+        }
+        done = 1;
+        printf("%d rounds\n", rounds);
+    }
+    MPI_Comm_free(&others);
+    CHECK(done == (rank != 0));
+}
+
 /* The same, for it to come to a barrier. */
 static void meet_late(double seconds) {
     begin_wait();
@@ -305,6 +336,8 @@ int main(int argc, char **argv) {
         threads();
     } else if (argc > 2 && strcmp(argv[1], "wait") == 0) {
         receive_late(atof(argv[2]));
+    } else if (argc > 2 && strcmp(argv[1], "long") == 0) {
+        compute_long(atof(argv[2]));
     } else if (argc > 2 && strcmp(argv[1], "fence") == 0) {
         fence_late(atof(argv[2]));
     } else if (argc > 2 && strcmp(argv[1], "meet") == 0) {
