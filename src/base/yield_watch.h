@@ -3,11 +3,13 @@
 //
 // Among threads that all wait, a yield takes a microsecond or two for each of them: less than a
 // wake-up. But a thread that computes, of this program or another, keeps the processor for a time
-// slice of some milliseconds. A sleeper comes back sooner than that. So after a yield that took
-// long, waiting threads sleep. The next yield is tried after a pause, which doubles as long as
-// tries fail.
+// slice of some milliseconds. A sleeper comes back sooner than that. One slice says little: who
+// shares a processor loses some in any case. So the mean of the last yields is compared with what a
+// wake-up takes. Where it is longer, waiting threads sleep. The next yield is tried after a pause,
+// which doubles as long as tries fail.
 //
-// Several threads may note at once; what one of them has seen is as good as the other's.
+// Several threads may note at once; a note that is lost does not matter, and what one of them has
+// seen is as good as the other's.
 #pragma once
 
 #include "base/compiler.h"
@@ -20,14 +22,29 @@ namespace sennit {
 
 class YieldWatch {
   public:
-    static constexpr std::uint64_t kHandOverUs = 250; // a yield that takes longer is a time slice
+    static constexpr std::int64_t kWakeUpUs = 50;
+    static constexpr std::int64_t kWeight = 64; // so many yields count
     static constexpr std::uint64_t kShortestPauseUs = 10'000;
     static constexpr std::uint64_t kLongestPauseUs = 640'000;
 
     // A yield lasted from `before` to `now`, in ticks().
     void note(std::uint64_t before, std::uint64_t now, std::uint64_t ticks_per_us) {
-        if (SENNIT_LIKELY(now - before < kHandOverUs * ticks_per_us))
+        const auto per_us = static_cast<std::int64_t>(ticks_per_us);
+        const std::int64_t mean = mean_.load(std::memory_order_relaxed);
+        const std::int64_t next = mean + (static_cast<std::int64_t>(now - before) - mean) / kWeight;
+        if (SENNIT_LIKELY(next <= kWakeUpUs * per_us)) {
+            mean_.store(next, std::memory_order_relaxed);
             return;
+        }
+        mean_.store(kWakeUpUs / 2 * per_us, std::memory_order_relaxed); // for after the pause
+        begin_pause(now, ticks_per_us);
+    }
+    // Does somebody compute on our processors, as far as we know?
+    bool seen() const { return until_.load(std::memory_order_relaxed) != 0; }
+    bool wanted(std::uint64_t now) const { return now < until_.load(std::memory_order_relaxed); }
+
+  private:
+    void begin_pause(std::uint64_t now, std::uint64_t ticks_per_us) {
         const std::uint64_t until = until_.load(std::memory_order_relaxed);
         if (until > now)
             return; // another thread has said so
@@ -37,12 +54,9 @@ class YieldWatch {
         pause_us_.store(pause, std::memory_order_relaxed);
         until_.store(now + pause * ticks_per_us, std::memory_order_relaxed);
     }
-    bool seen() const { return until_.load(std::memory_order_relaxed) != 0; }
-    // Does somebody compute on our processors, as far as we know?
-    bool wanted(std::uint64_t now) const { return now < until_.load(std::memory_order_relaxed); }
 
-  private:
-    std::atomic<std::uint64_t> until_{0}; // ticks; 0: no yield has taken long yet
+    std::atomic<std::int64_t> mean_{0};   // ticks
+    std::atomic<std::uint64_t> until_{0}; // ticks; 0: yields have always paid so far
     std::atomic<std::uint64_t> pause_us_{kShortestPauseUs};
 };
 

@@ -45,6 +45,8 @@ struct Group {
     // task finish: who frees the group waits for them. Nobody comes when all tasks have finished.
     std::atomic<int> visitors{0};
     alignas(kCacheLine) std::atomic<int> sleepers{0};
+    // Of them, who wakes up by himself after a time and looks for work.
+    std::atomic<int> light_sleepers{0};
 
     // Have all tasks ever created here finished? Every counter only grows and has one writer. All
     // `finished` are read before all `created`: finished(t1) <= created(t1) <= created(t2), so

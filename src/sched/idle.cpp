@@ -24,6 +24,9 @@ constexpr std::int64_t kNapNs = 50'000;        // the shortest
 constexpr std::int64_t kLongNapNs = 1'000'000; // the ticker's period
 constexpr std::int64_t kWatchedAfterNs = 1'000'000'000;
 constexpr std::int64_t kLongAwayNs = 1'000'000'000'000; // for one that waits for ever
+// Of light sleepers: as long as they have waited, but
+constexpr std::int64_t kShortestLightNs = 10'000'000;
+constexpr std::int64_t kLongestLightNs = 1'000'000'000;
 
 } // namespace
 
@@ -113,9 +116,29 @@ void Worker::rest() {
     if (ticks() - idle_since() >= patience())
         sleep();
     else if (crowded())
-        yield_processor();
+        give_processor();
     else
         pause();
+}
+
+// Others compute on our processors, too, but among the threads that may run the group's tasks there
+// are only a few awake. Then the next task is not far: to wait for it a moment on the processor
+// takes less than to be woken.
+bool Worker::is_one_of_few() const {
+    if (!slot || !yields_in_vain() || shares_cores() || own_flow())
+        return false;
+    const Group &group = *slot->group;
+    const int processors = g_processors.usable();
+    return group.has_tasks.load(std::memory_order_relaxed) &&
+           count_awake(group, processors + 1) <= processors;
+}
+
+// Of a thread that waits awake, where threads outnumber processors.
+void Worker::give_processor() {
+    if (is_one_of_few())
+        cpu_relax();
+    else
+        yield_processor();
 }
 
 // Between two looks at the others' queues: each look takes a cache line from a producer, and after
@@ -239,14 +262,23 @@ bool Worker::sleep_away(node::Bell *bell, std::int64_t most_ns) {
     return false;
 }
 
+// In the groups' counts.
+void Worker::count_asleep(int more, bool light) {
+    for (Slot *mine = slots_; mine; mine = mine->next_of_worker) {
+        mine->group->sleepers.fetch_add(more, std::memory_order_relaxed);
+        if (light)
+            mine->group->light_sleepers.fetch_add(more, std::memory_order_relaxed);
+    }
+}
+
 void Worker::sleep() {
     constexpr int kTrimmed = 64; // who wakes us waits for them
     heap.flush();
     trim_cache(kTrimmed);
-    for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
-        mine->group->sleepers.fetch_add(1, std::memory_order_relaxed);
-    g_asleep.fetch_add(1, std::memory_order_relaxed);
     const bool as_fiber = flow() != nullptr;
+    const bool light = crowded() && !as_fiber && !shares_cores();
+    count_asleep(1, light);
+    g_asleep.fetch_add(1, std::memory_order_relaxed);
     // Release: who wakes it as a fiber knows which one.
     state_.store(as_fiber ? kAway : kAsleep, std::memory_order_release);
     // Pairs with fence_light in announce_work and make_ready: either they see us asleep or we see
@@ -259,9 +291,11 @@ void Worker::sleep() {
             asleep_at_share = true;
         }
         const bool poller = g_idle_poller.load(std::memory_order_relaxed) == this;
-        std::int64_t most_ns = poller ? nap_ns() : -1;
+        std::int64_t most_ns = poller  ? nap_ns()
+                               : light ? std::clamp(waited_ns(), kShortestLightNs, kLongestLightNs)
+                                       : -1;
         node::Bell *const bell = poller ? poll::doorbell() : nullptr;
-        if (SENNIT_UNLIKELY(poll::wants_watch()) && !begins_watch() && !poller)
+        if (SENNIT_UNLIKELY(poll::wants_watch()) && !begins_watch() && !poller && !light)
             most_ns = kWatchedAfterNs;
         if (bell)
             most_ns = kLongNapNs;
@@ -276,8 +310,7 @@ void Worker::sleep() {
     else
         awake_at_share(asleep_at_share);
     g_asleep.fetch_sub(1, std::memory_order_relaxed);
-    for (Slot *mine = slots_; mine; mine = mine->next_of_worker)
-        mine->group->sleepers.fetch_sub(1, std::memory_order_relaxed);
+    count_asleep(-1, light);
 }
 
 void Worker::forget_others() {

@@ -53,7 +53,7 @@ std::uint64_t Processors::spin_budget() const {
     if (helpers > 0 && config().spin_us < 0 && wait_policy_ == WaitPolicy::unset &&
         outnumbered_by(active_.load(std::memory_order_relaxed) + helpers))
         return 0;
-    if (crowded() && wait_policy_ != WaitPolicy::active && config().spin_us < 0 && wanted())
+    if (yields_in_vain())
         return 0;
     return spin_budget_.load(std::memory_order_relaxed);
 }
@@ -62,6 +62,10 @@ void Processors::yield() {
     const std::uint64_t before = ticks();
     sched_yield();
     yields_.note(before, ticks(), ticks_per_us_);
+}
+
+bool Processors::yields_in_vain() const {
+    return crowded() && wait_policy_ == WaitPolicy::unset && config().spin_us < 0 && wanted();
 }
 
 bool Processors::wanted() const {

@@ -29,12 +29,14 @@ class Processors {
 
     void begin();
     int given() const { return given_; }
+    int usable() const { return usable_; }
     std::uint64_t ticks_per_us() const { return ticks_per_us_; }
     WaitPolicy wait_policy() const { return wait_policy_; }
     bool crowded() const { return crowded_.load(std::memory_order_relaxed); }
     std::uint64_t spin_budget() const;
     bool waits_awake() const { return !crowded() && spin_budget() != 0; }
     bool wanted() const;
+    bool yields_in_vain() const;
     void yield();
 
     void set_given(int processors);
@@ -110,12 +112,15 @@ inline bool waits_awake() {
     return g_processors.waits_awake();
 }
 // Give the processor to another thread. Where that took long lately (base/yield_watch.h),
-// processors_wanted() holds: who waits had better sleep.
+// processors_wanted() holds. Then who waits had better sleep, unless the user has said how to wait.
 inline void yield_processor() {
     g_processors.yield();
 }
 inline bool processors_wanted() {
     return g_processors.wanted();
+}
+inline bool yields_in_vain() {
+    return g_processors.yields_in_vain();
 }
 // Of `ranks` processes on this machine, how many share this one's processors, if the launcher has
 // spread them over its own evenly. With the same processors as the launcher's, all of them.

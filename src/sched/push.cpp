@@ -26,7 +26,28 @@ void push_last(Group &group, Node *node) {
     group.leave();
 }
 
+int count_awake(const Group &group, int most) {
+    int awake = 0;
+    for (int i = 0; i < group.size && awake < most; ++i) {
+        const Slot *const slot = group.slots[i];
+        const Worker *const worker = slot->worker.load(std::memory_order_acquire);
+        if (worker && slot->home == slot && !worker->asleep())
+            ++awake;
+    }
+    return awake;
+}
+
+// Where others compute on our processors, too, a wake-up takes longer than a short task. Those that
+// are awake look at the queues before they sleep, so they are enough if each processor has one. But
+// they may be blocked in a call of the system's. So one of the sleepers has to be a light one.
+static bool awake_are_enough(const Group &group) {
+    return group.light_sleepers.load(std::memory_order_relaxed) > 0 && yields_in_vain() &&
+           count_awake(group, g_processors.usable()) >= g_processors.usable();
+}
+
 void wake_one(Group &group) {
+    if (awake_are_enough(group))
+        return;
     for (int i = 0; i < group.size; ++i) {
         Worker *worker = group.slots[i]->worker.load(std::memory_order_acquire);
         if (worker && worker->asleep()) {

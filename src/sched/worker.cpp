@@ -267,7 +267,7 @@ void Worker::wait_for(Condition &condition) {
         } else if (now > patience_end || anything_to_do(&mine))
             return park(condition);
         if (yields)
-            yield_processor();
+            give_processor();
     }
     queue_next();
 }

@@ -270,9 +270,15 @@ class alignas(kCacheLine) Worker {
     std::uint64_t patience() {
         if (SENNIT_UNLIKELY(own_flow() != nullptr) && sleeps_at_once())
             return 0;
-        return SENNIT_LIKELY(!shares_cores()) ? spin_budget() : patience_at_share();
+        if (SENNIT_UNLIKELY(shares_cores()))
+            return patience_at_share();
+        const std::uint64_t budget = spin_budget();
+        return budget != 0 || !is_one_of_few() ? budget : kFewSpinUs * ticks_per_us();
     }
     std::uint64_t patience_at_share();
+    static constexpr std::uint64_t kFewSpinUs = 20;
+    bool is_one_of_few() const;
+    void give_processor();
     void yield_processor();
     // The rank fiber that this thread is the flow of, if it may leave its home.
     virt::RankFiber *flow() const {
@@ -296,6 +302,7 @@ class alignas(kCacheLine) Worker {
     std::int64_t waited_ns() const;
     std::int64_t nap_ns() const;
     bool begins_watch() const;
+    void count_asleep(int more, bool light);
     void sleep();
     void listen(); // to the doorbell
     static bool nobody_at_work();
@@ -416,8 +423,10 @@ void push_foreign(Group &group, Node *node);
 // The same, behind all of its priority that are ready.
 void push_last(Group &group, Node *node);
 
-// Tell the sleepers of `group` that its queues hold work.
+// Tell the sleepers of `group` that its queues hold work, unless who is awake is as well.
 void wake_one(Group &group);
+// How many workers of the group are awake? Not more than `most` are counted.
+int count_awake(const Group &group, int most);
 inline void announce_work(Group &group) {
     fence_light(); // pairs with fence_heavy in Worker::sleep
     if (SENNIT_UNLIKELY(group.sleepers.load(std::memory_order_relaxed) > 0))

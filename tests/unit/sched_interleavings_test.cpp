@@ -308,6 +308,102 @@ TEST(Interleavings, ASleeperMissesNoWork) {
               "");
 }
 
+// ---- who is not woken: wake_one, Worker::sleep (sched/push.cpp, sched/idle.cpp) -----------------
+
+struct Skip {
+    int pc[3] = {};
+    int queue = 0;
+    int light = 0;       // sleepers that wake up by themselves
+    bool asleep = false; // worker 0
+    bool taken = false;
+    auto operator<=>(const Skip &) const = default;
+};
+
+// One processor, so one worker that is awake is enough. Worker 0 sleeps; 1 looks once, and is then
+// blocked until the task has run; 2 pushes the task, and wakes 0 if it finds nobody awake, or no
+// light sleeper (`asks_for_light`).
+Outcome skip_step(Skip &s, int thread, std::string &, bool is_light, bool asks_for_light) {
+    int &pc = s.pc[thread];
+    const auto take = [&] {
+        s.queue = 0;
+        s.taken = true;
+        pc = 9;
+        return Outcome::ran;
+    };
+    if (thread == 0) {
+        switch (pc) {
+        case 0: // find()
+            if (s.queue)
+                return take();
+            s.light += is_light ? 1 : 0;
+            pc = 1;
+            return Outcome::ran;
+        case 1:
+            s.asleep = true;
+            pc = 2;
+            return Outcome::ran;
+        case 2: // anything_to_do()
+            pc = s.queue ? 4 : 3;
+            return Outcome::ran;
+        case 3: // futex_wait: a light sleeper's time may end whenever there is something to see,
+                // and the end of the region wakes everybody
+            if (s.asleep && !(is_light && s.queue) && !s.taken)
+                return Outcome::waits;
+            pc = 4;
+            return Outcome::ran;
+        case 4:
+            s.asleep = false;
+            s.light -= is_light ? 1 : 0;
+            pc = s.taken ? 9 : 0;
+            return Outcome::ran;
+        default:
+            return Outcome::ended;
+        }
+    }
+    if (thread == 1) {
+        switch (pc) {
+        case 0:
+            if (s.queue)
+                return take();
+            pc = 1;
+            return Outcome::ran;
+        case 1:
+            if (!s.taken)
+                return Outcome::waits;
+            pc = 9;
+            return Outcome::ran;
+        default:
+            return Outcome::ended;
+        }
+    }
+    switch (pc) {
+    case 0:
+        s.queue = 1;
+        pc = 1;
+        return Outcome::ran;
+    case 1: // wake_one(): worker 1 is awake, though blocked
+        pc = s.light > 0 || !asks_for_light ? 3 : 2;
+        return Outcome::ran;
+    case 2:
+        s.asleep = false;
+        pc = 3;
+        return Outcome::ran;
+    default:
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, ATaskIsFoundThoughNobodyIsWoken) {
+    const auto failure = [](bool is_light, bool asks_for_light) {
+        return failure_of(Skip{}, 3, [=](Skip &s, int thread, std::string &broken) {
+            return skip_step(s, thread, broken, is_light, asks_for_light);
+        });
+    };
+    EXPECT_EQ(failure(true, true), "");
+    EXPECT_EQ(failure(false, true), "");
+    EXPECT_NE(failure(false, false), "");
+}
+
 // ---- locks of libc's that tasks wait for: Parking, wake (pthread/parking.h), mutex_lock -------
 
 struct LibcLock {

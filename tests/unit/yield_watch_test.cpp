@@ -7,10 +7,15 @@ namespace {
 
 using sennit::YieldWatch;
 
-constexpr std::uint64_t kTicks = 3; // a microsecond
+constexpr std::uint64_t kTicks = 1000; // a microsecond
 constexpr std::uint64_t kSlice = 3000 * kTicks;
 constexpr std::uint64_t us(std::uint64_t time) {
     return time * kTicks;
+}
+// Yields until `now` that took so long that their mean is more than a wake-up takes.
+void lose_slices(YieldWatch &watch, std::uint64_t now) {
+    for (int i = 0; i < 2; ++i)
+        watch.note(now - kSlice, now, kTicks);
 }
 
 TEST(YieldWatch, HandOversAmongWaitingThreadsSayNothing) {
@@ -21,10 +26,21 @@ TEST(YieldWatch, HandOversAmongWaitingThreadsSayNothing) {
     EXPECT_FALSE(watch.wanted(us(2000)));
 }
 
-TEST(YieldWatch, AfterAYieldThatTookATimeSliceThreadsSleepForAWhile) {
+TEST(YieldWatch, OneTimeSliceAmongManyYieldsSaysNothing) {
+    YieldWatch watch;
+    std::uint64_t now = us(5000);
+    for (int i = 0; i < 600; ++i) {
+        const std::uint64_t took = i % 200 == 0 ? us(2500) : us(2);
+        watch.note(now, now + took, kTicks);
+        now += took;
+    }
+    EXPECT_FALSE(watch.seen());
+}
+
+TEST(YieldWatch, AfterYieldsThatTookTimeSlicesThreadsSleepForAWhile) {
     YieldWatch watch;
     const std::uint64_t now = us(5000);
-    watch.note(now - kSlice, now, kTicks);
+    lose_slices(watch, now);
     EXPECT_TRUE(watch.wanted(now));
     EXPECT_TRUE(watch.wanted(now + us(YieldWatch::kShortestPauseUs) - 1));
     EXPECT_FALSE(watch.wanted(now + us(YieldWatch::kShortestPauseUs)));
@@ -35,7 +51,7 @@ TEST(YieldWatch, TriesThatFailBecomeSeldom) {
     std::uint64_t now = us(5000);
     std::uint64_t pause = YieldWatch::kShortestPauseUs;
     for (int tries = 0; tries < 12; ++tries) {
-        watch.note(now - kSlice, now, kTicks);
+        lose_slices(watch, now);
         EXPECT_TRUE(watch.wanted(now + us(pause) - 1)) << tries;
         now += us(pause);
         EXPECT_FALSE(watch.wanted(now)) << tries;
@@ -47,19 +63,19 @@ TEST(YieldWatch, TriesThatFailBecomeSeldom) {
 TEST(YieldWatch, ATimeSliceLongAfterTheLastOneBeginsAnew) {
     YieldWatch watch;
     std::uint64_t now = us(5000);
-    watch.note(now - kSlice, now, kTicks);
+    lose_slices(watch, now);
     now += us(YieldWatch::kShortestPauseUs) + kSlice;
-    watch.note(now - kSlice, now, kTicks); // twice the pause from here on
+    lose_slices(watch, now); // twice the pause from here on
     now += us(10 * YieldWatch::kLongestPauseUs);
-    watch.note(now - kSlice, now, kTicks);
+    lose_slices(watch, now);
     EXPECT_FALSE(watch.wanted(now + us(YieldWatch::kShortestPauseUs)));
 }
 
 TEST(YieldWatch, ThreadsThatComeBackMeanwhileDoNotProlongThePause) {
     YieldWatch watch;
     const std::uint64_t now = us(5000);
-    watch.note(now - kSlice, now, kTicks);
-    watch.note(now - kSlice, now + us(100), kTicks);
+    lose_slices(watch, now);
+    lose_slices(watch, now + us(100));
     EXPECT_FALSE(watch.wanted(now + us(YieldWatch::kShortestPauseUs)));
 }
 

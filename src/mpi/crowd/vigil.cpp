@@ -29,29 +29,17 @@ const Naps &naps() {
     return g_neighbours.all_have_bells() ? kWithBells : kOnTimer;
 }
 
-// Do yields pay? One that took a time slice says little: a process that shares its core with others
-// loses such slices in any case. So the mean of the last ones is compared with what a wake-up
-// takes. Threads of the process may note at once; a note that is lost does not matter.
+// In nanoseconds, not in ticks.
 class Yields {
   public:
     bool pay(std::int64_t now) const { return !watch_.wanted(static_cast<std::uint64_t>(now)); }
     void note(std::int64_t before, std::int64_t now) {
-        const std::int64_t mean = mean_ns_.load(std::memory_order_relaxed);
-        const std::int64_t next = mean + (now - before - mean) / kWeight;
-        if (next <= kWakeUpNs) {
-            mean_ns_.store(next, std::memory_order_relaxed);
-            return;
-        }
         constexpr std::uint64_t ns_per_us = 1000;
-        mean_ns_.store(kWakeUpNs / 2, std::memory_order_relaxed); // for after the pause
-        watch_.note(0, static_cast<std::uint64_t>(now), ns_per_us);
+        watch_.note(static_cast<std::uint64_t>(before), static_cast<std::uint64_t>(now), ns_per_us);
     }
 
   private:
-    static constexpr std::int64_t kWakeUpNs = 50'000;
-    static constexpr std::int64_t kWeight = 64;
-    std::atomic<std::int64_t> mean_ns_{0};
-    YieldWatch watch_; // in nanoseconds
+    YieldWatch watch_;
 };
 constinit Yields g_yields;
 
