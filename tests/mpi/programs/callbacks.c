@@ -7,6 +7,7 @@
 
 #include <mpix_continue.h>
 #include <mpix_detach.h>
+#include <omp.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -153,6 +154,58 @@ static void doors(void) {
     MPI_Request_free(&continuations);
 }
 
+/* A callback that waits for an OpenMP lock, whose holder waits for a message that comes later: who
+ * has called it is not the only one that looks for messages. */
+static omp_lock_t lock;
+static atomic_int held, begun, ended;
+static void locks(void *data) {
+    atomic_store(&begun, 1);
+    omp_set_lock(&lock);
+    CHECK(*(int *)data == 7);
+    omp_unset_lock(&lock);
+    atomic_store(&ended, 1);
+}
+static void hold_and_wait(void) {
+    int got = -1;
+    omp_set_lock(&lock);
+    atomic_store(&held, 1);
+    MPI_Recv(&got, 1, MPI_INT, previous(), 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK(got == 8);
+    omp_unset_lock(&lock);
+}
+static void until(atomic_int *flag) {
+    while (!atomic_load(flag)) {
+        progress();
+#pragma omp taskyield
+    }
+}
+static void callback_waits_for_a_lock(void) {
+    static int in;
+    const int first = 7, later = 8;
+    omp_init_lock(&lock);
+#pragma omp parallel
+#pragma omp single
+    {
+#pragma omp task
+        hold_and_wait();
+#pragma omp task
+        {
+            MPI_Request request;
+            until(&held);
+            MPI_Irecv(&in, 1, MPI_INT, previous(), 0, MPI_COMM_WORLD, &request);
+            CHECK(MPIX_Detach(&request, locks, &in) == MPI_SUCCESS); /* may call at once */
+        }
+#pragma omp task
+        {
+            MPI_Send(&first, 1, MPI_INT, next(), 0, MPI_COMM_WORLD);
+            until(&begun);
+            MPI_Send(&later, 1, MPI_INT, next(), 1, MPI_COMM_WORLD);
+        }
+    }
+    until(&ended);
+    omp_destroy_lock(&lock);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     for (int i = 0; i < callbacks; ++i)
@@ -162,6 +215,8 @@ int main(int argc, char **argv) {
 #pragma omp single
 #pragma omp task
     doors();
+    if (!getenv("MPIX_DETACH")) /* without the runtime no holder is suspended */
+        callback_waits_for_a_lock();
     /* MPI_Finalize waits for callbacks that block. */
     static struct callback last;
     last = (struct callback){.index = 0, .in = -1, .comm = comms[0]};
