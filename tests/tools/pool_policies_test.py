@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policies with programs that compute, in pools of this machine's cores: whoever computes is served, and
-what a policy learns it learns from them. How good a policy is, tests/sim and tests/unit say.
+"""Programs that compute, in pools of this machine's cores: whoever computes is served under each policy,
+what a policy learns it learns from them, and teams are served by fewer or more cores than they have
+threads. How good a policy is, tests/sim and tests/unit say.
 
 Usage: pool_policies_test.py SENNIT POOL-MEMBER [PROGRAMS...]"""
 import itertools
@@ -8,7 +9,7 @@ import sys
 
 import harness
 from harness import eventually
-from pools import CORES, WORKERS, Pools, Worker, nobody_is_left, owners
+from pools import CORES, WORKERS, Member, Pools, Worker, nobody_is_left, owners
 
 WAIT = 30  # seconds until what is to come has to be there
 POLICIES = ("static", "lend", "fair", "moldable")
@@ -70,6 +71,37 @@ def test_how_programs_scale_is_learned_from_them():
         both = start(pools, 2, "sum")
         assert eventually(lambda: all(seen_of(pools, one)["measured"] for one in both), WAIT), pools.top("night")
         end(pools, both)
+
+
+def test_a_team_with_fewer_cores_than_threads_stays_as_it_is():
+    """In each region all threads come, and are as many as ever, though one of them has a core at a time."""
+    if len(CORES) < 2:
+        return
+    for options, least in (("--threads", "4"), 1), (("--threads", "2", "--split", "4"), 4):
+        for program in WORKERS:
+            with Pools() as pools:
+                pools.well("pool", "start", "night", "--cores", ",".join(map(str, CORES[:2])))
+                with Member(pools, "night", "other", 9) as other:
+                    assert other.do("take") >= 0
+                    one = Worker(pools, program, "team", 0, options=options)
+                    for _ in range(3):
+                        assert seen_of(pools, one)["uses"] <= 1, pools.top("night")
+                    one.stop()
+                    out, _ = one.process.communicate(timeout=harness.LIMIT)
+                    assert one.process.returncode == 0, out
+                    # Where a worker has several threads, it runs its own one after the other at least.
+                    assert int(out.split()[0]) >= least, out
+
+
+def test_free_agents_use_cores_that_a_small_team_leaves():
+    if len(CORES) < 2:
+        return
+    for program in WORKERS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night", "--cores", ",".join(map(str, CORES[:2])))
+            one = Worker(pools, program, "agents", 0, options=("--threads", "1"))
+            assert eventually(lambda: seen_of(pools, one)["uses"] == 2, WAIT), pools.top("night")
+            end(pools, [one])
 
 
 if __name__ == "__main__":

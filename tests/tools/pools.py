@@ -110,9 +110,9 @@ def users(seen):
 class Worker:
     """A run of pool_works in the pool `night`."""
 
-    def __init__(self, pools, *words, prefix=(), **environment):
+    def __init__(self, pools, *words, prefix=(), options=(), **environment):
         self.process = subprocess.Popen(
-            [*prefix, SENNIT, "exec", "--pool", "night", *map(str, words)], text=True,
+            [*prefix, SENNIT, "exec", "--pool", "night", *options, *map(str, words)], text=True,
             env={**pools.environment, **environment}, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE)
         assert self.process.stdout.readline() == "begins\n", self.process.communicate()

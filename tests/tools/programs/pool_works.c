@@ -12,10 +12,19 @@
  *                       region of its own, and one that runs another program
  * pool_works exec MS    as the first one; then it becomes a new program, that does the same again
  *
+ * pool_works team MS     as the first one; each region checks its threads, and at its end the
+ * program says how many of a region's threads one kernel thread has run at the most
+ * pool_works agents MS   as the first one; a region has one thread, and tasks that free agents may
+ * run
+ *
  * MS 0: until SIGTERM comes.
  *
  * It says "begins" and at the end how many regions it has run. */
 #define _GNU_SOURCE
+#include <sennit.h>
+
+#include <dlfcn.h>
+#include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +96,64 @@ static int sums(double ms) {
     return count;
 }
 
+/* 0: a region was not as it should be. Its threads are as many each time, and all are there. */
+static int teams(double ms, int *most) {
+    enum { MANY = 256 };
+    static pid_t ran_on[MANY];
+    int count = 0, always = 0;
+    for (const double begin = now_ms(); goes_on(begin, ms); ++count) {
+        int size = 0, met = 0;
+#pragma omp parallel
+        {
+            const int self = omp_get_thread_num();
+            compute(0.5);
+#pragma omp single nowait
+            size = omp_get_num_threads();
+            if (self < MANY)
+                ran_on[self] = gettid();
+#pragma omp atomic
+            ++met;
+        }
+        if (met != size || size > MANY || (count > 0 && size != always))
+            return 0;
+        always = size;
+        for (int i = 0; i < size; ++i) {
+            int same = 0;
+            for (int j = 0; j < size; ++j)
+                same += ran_on[j] == ran_on[i];
+            *most = same > *most ? same : *most;
+        }
+    }
+    return count;
+}
+
+/* 0: nobody but the region's thread has run a task. */
+static int grows(double ms) {
+    __typeof__(sennit_task_threadset) *set_threadset;
+    *(void **)&set_threadset = dlsym(RTLD_DEFAULT, "sennit_task_threadset");
+    int tasks = 0, elsewhere = 0;
+    for (const double begin = now_ms(); goes_on(begin, ms);) {
+#pragma omp parallel num_threads(1)
+        {
+            const pid_t self = gettid();
+            set_threadset(SENNIT_THREADSET_POOL);
+            for (int i = 0; i < 4; ++i) {
+#pragma omp task shared(tasks, elsewhere)
+                {
+                    compute(2);
+#pragma omp atomic
+                    elsewhere += gettid() != self;
+#pragma omp atomic
+                    ++tasks;
+                }
+            }
+#pragma omp taskwait
+            set_threadset(SENNIT_THREADSET_TEAM);
+        }
+    }
+    return elsewhere > 0 ? tasks : 0;
+}
+
 static int child(void (*body)(void)) {
     const pid_t pid = fork();
     if (pid == 0) {
@@ -130,6 +197,12 @@ int main(int count, char **arguments) {
         done = regions_of(20, atof(ms));
     } else if (strcmp(what, "sum") == 0) {
         done = sums(atof(ms));
+    } else if (strcmp(what, "agents") == 0) {
+        done = grows(atof(ms));
+    } else if (strcmp(what, "team") == 0) {
+        int most = 0;
+        done = teams(atof(ms), &most);
+        printf("%d on one\n", most);
     } else {
         done = regions(atof(ms));
     }
