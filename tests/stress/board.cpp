@@ -165,6 +165,8 @@ void check_nothing_is_left(Board &board, const std::string &when) {
         if (number != own && board.slot(number).holder.load() != 0)
             wrong("slot", number, "is still taken");
     }
+    if (table.anybody_wants())
+        fail(when + ": a bit says that somebody wants a core, and nobody does");
     share.end();
     board.leave(*slot);
 }
