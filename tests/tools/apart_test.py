@@ -225,4 +225,4 @@ def test_dry_run_shows_each_job():
 
 
 if __name__ == "__main__":
-    harness.run_tests(sys.modules[__name__])
+    harness.run_tests(sys.modules[__name__], at_once=4)

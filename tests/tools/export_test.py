@@ -56,4 +56,4 @@ def test_a_simulation_goes_on_when_its_analysis_ends():
 
 
 if __name__ == "__main__":
-    harness.run_tests(sys.modules[__name__])
+    harness.run_tests(sys.modules[__name__], at_once=2)

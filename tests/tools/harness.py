@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 import uuid
 
 LIMIT = 60  # seconds that anything may take
@@ -115,18 +116,44 @@ def own_lines(errors):
     return [line for line in errors if line.startswith("sennit: ")]
 
 
-def run_tests(tests):
-    """Run every function test_* of a module, or of a dictionary, in its order; exit with 1 if one failed."""
-    failed = 0
-    for name, test in list((tests if isinstance(tests, dict) else vars(tests)).items()):
-        if not name.startswith("test_"):
-            continue
-        start = time.monotonic()
+def passes(name, test):
+    start = time.monotonic()
+    verdict = "ok"
+    try:
+        test()
+    except (AssertionError, subprocess.TimeoutExpired) as error:
+        verdict = f"FAILED: {error}"
+    sys.stdout.write(f"{name} ({time.monotonic() - start:.1f} s): {verdict}\n")
+    sys.stdout.flush()
+    return verdict == "ok"
+
+
+def passes_in_a_child(name, test):
+    pid = os.fork()
+    if pid == 0:
+        code = 1
         try:
-            test()
-            verdict = "ok"
-        except (AssertionError, subprocess.TimeoutExpired) as error:
-            failed += 1
-            verdict = f"FAILED: {error}"
-        print(f"{name} ({time.monotonic() - start:.1f} s): {verdict}", flush=True)
+            code = 0 if passes(name, test) else 1
+        except BaseException:  # pylint: disable=broad-except
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    return pid
+
+
+def run_tests(tests, at_once=1):
+    """Run every function test_* of a module, or of a dictionary, in its order; exit with 1 if one failed.
+    `at_once`: so many at a time, each in a process of its own, for tests that mostly wait and share nothing."""
+    tests = [(name, test) for name, test in (tests if isinstance(tests, dict) else vars(tests)).items()
+             if name.startswith("test_")]
+    if at_once == 1:
+        sys.exit(0 if all([passes(name, test) for name, test in tests]) else 1)
+    running, failed = set(), 0
+    while tests or running:
+        if tests and len(running) < at_once:
+            running.add(passes_in_a_child(*tests.pop(0)))
+            continue
+        pid, status = os.wait()
+        running.discard(pid)
+        failed += status != 0
     sys.exit(1 if failed else 0)

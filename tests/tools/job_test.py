@@ -426,4 +426,4 @@ NEVER_VIRTUAL = ["test_commands_are_those_of_the_callers_path",
 if __name__ == "__main__":
     for name in NEVER_VIRTUAL if VIRTUAL else []:
         del globals()[name]
-    harness.run_tests(sys.modules[__name__])
+    harness.run_tests(sys.modules[__name__], at_once=4)
