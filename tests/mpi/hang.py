@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """`sennit run` explains a job that hangs and, with SENNIT_HANG=abort, ends it; a job in which one
 rank is only slow is left alone. The grace time is the shortest there is, and no test expects
-anything within a time.
+anything within a time. Jobs that hang are three at a time, for they mostly wait; then those that
+are slow, each alone.
 
 usage: hang.py --sennit COMMAND --victim PROGRAM [--spawns] [--mpi-4]
 """
 
 import argparse
+import concurrent.futures
+import functools
 import os
 import re
 import signal
@@ -19,11 +22,32 @@ import threading
 LIMIT = 120  # seconds until a test counts as failed
 # Reports are of calls that block, wherever there are fewer cores than ranks and threads.
 SETTINGS = {"SENNIT_HANG": "abort", "SENNIT_HANG_GRACE": "1", "SENNIT_DOORBELLS": "off"}
+CROWD = {"SENNIT_DOORBELLS": "on"}
+TOGETHER = CROWD | {"SENNIT_NODE_COLLECTIVES": "on"}
 failures = []
+several = concurrent.futures.ThreadPoolExecutor(3)
+begun = [] # what `several` runs
+
+
+def beside_others(case):
+    @functools.wraps(case)
+    def begin(*arguments, **settings):
+        begun.append(several.submit(case, *arguments, **settings))
+    return begin
+
+
+def wait_for_all():
+    for case in begun:
+        case.result()
+
+
+def own_board():
+    """A job beside others lends them no cores and is short of none because of them."""
+    return {"SENNIT_BOARD": f"{SETTINGS['SENNIT_BOARD']}-{threading.get_ident()}"}
 
 
 def run(options, case, settings=None):
-    environment = os.environ | SETTINGS | (settings or {})
+    environment = os.environ | SETTINGS | own_board() | (settings or {})
     return subprocess.run([options.sennit, "run", "-n", "2", "--threads", "2", options.victim, case],
                           capture_output=True, text=True, timeout=LIMIT, check=False,
                           env={name: value for name, value in environment.items() if value is not None})
@@ -35,6 +59,7 @@ def check(condition, what, done):
         print(f"FAILED: {what}\n{done}", file=sys.stderr)
 
 
+@beside_others
 def explained(options, case, *patterns, settings=None):
     done = run(options, case, settings)
     check(done.returncode != 0, f"{case}: ended", done)
@@ -55,12 +80,13 @@ def read_until(stream, wanted):
     return seen
 
 
+@beside_others
 def reported(options, case, *patterns):
     """The lines come in that order. Nobody ends the job: something in it waits for what may come
     from outside."""
     with subprocess.Popen([options.sennit, "run", "-n", "2", "--threads", "2", options.victim, case],
                           stderr=subprocess.PIPE, text=True,
-                          env=os.environ | SETTINGS) as job:
+                          env=os.environ | SETTINGS | own_board()) as job:
         wanted = [r"none of its 2 ranks has moved for \d+ s; something waits for an event from outside",
                   *patterns]
         seen = read_until(job.stderr, wanted)
@@ -165,11 +191,13 @@ def main():
     # Another version of Sennit may be in use on this machine: then there would be a word about it.
     with tempfile.TemporaryDirectory() as folder:
         SETTINGS["SENNIT_BOARD"] = f"{folder}/board"
-        run_cases(options)
+        hung_cases(options)
+        wait_for_all()
+        slow_cases(options)
     return 1 if failures else 0
 
 
-def run_cases(options):
+def hung_cases(options):
     explained(options, "both_receive",
               r"thread \d+: MPI_Recv from rank 1, tag 7, on MPI_COMM_WORLD, in ",
               r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
@@ -261,20 +289,21 @@ def run_cases(options):
                   r"the initial task: MPI_Finalize, in |thread \d+: MPI_Finalize, in ",
                   r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n")
     # Where ranks outnumber cores: the same is said of calls that do not block in MPI.
-    crowd = {"SENNIT_DOORBELLS": "on"}
     explained(options, "both_receive", r"MPI_Recv from rank 1, tag 7, (count 1, )?on MPI_COMM_WORLD, in ",
-              r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n", settings=crowd)
+              r"a deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n", settings=CROWD)
     explained(options, "never_sent",
               r"rank 0 waits for rank 1 to send a message with tag 5: nothing like it is under way "
-              r"in rank 1, which is in MPI_Finalize\n", settings=crowd)
+              r"in rank 1, which is in MPI_Finalize\n", settings=CROWD)
     explained(options, "missing_barrier",
-              r"MPI_Barrier on MPI_COMM_WORLD: not called by rank 1\n", settings=crowd)
-    together = crowd | {"SENNIT_NODE_COLLECTIVES": "on"}
+              r"MPI_Barrier on MPI_COMM_WORLD: not called by rank 1\n", settings=CROWD)
     explained(options, "missing_barrier",
-              r"MPI_Barrier on MPI_COMM_WORLD: not called by rank 1\n", settings=together)
-    silent(options, "long_collective", together)
-    silent(options, "long_message", crowd)
-    silent(options, "slow_sender", crowd)
+              r"MPI_Barrier on MPI_COMM_WORLD: not called by rank 1\n", settings=TOGETHER)
+
+
+def slow_cases(options):
+    silent(options, "long_collective", TOGETHER)
+    silent(options, "long_message", CROWD)
+    silent(options, "slow_sender", CROWD)
     silent(options, "openmp_first", {"SENNIT_HANG_GRACE": "8"})
     for case in ("long_message", "long_message_in_task", "long_exchange", "long_waits",
                  "long_collective", "late_wait", "late_wait_in_task", "late_receive"):
@@ -282,9 +311,9 @@ def run_cases(options):
     if options.mpi_4:
         silent(options, "long_partitions")
     silent(options, "slow_sender")
-    silent(options, "slow_sender", {"SENNIT_LENDING": "on"} | crowd)
+    silent(options, "slow_sender", {"SENNIT_LENDING": "on"} | CROWD)
     silent(options, "slow_task")
-    for settings in ({}, {"SENNIT_DOORBELLS": "on"}):
+    for settings in ({}, CROWD):
         stopped(options, settings)
     short_of_cores(options)
     silent(options, "slow_callback")
