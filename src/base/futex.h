@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <ctime>
 #include <linux/futex.h>
@@ -56,6 +57,27 @@ inline void futex_wait_either(FutexWord &own, std::uint32_t own_expected, FutexW
     if (system_call(wait_many, reinterpret_cast<long>(waiters), 2, 0, reinterpret_cast<long>(&end),
                     CLOCK_MONOTONIC, 0) == -ENOSYS)
         futex_wait(own, own_expected, limit_ns / 10);
+}
+
+// As futex_wait, of this process, for one of many sleepers on a word: only a wake of one of its
+// `bits` is meant for it.
+inline void futex_wait_bits(FutexWord &word, std::uint32_t expected, std::uint32_t bits,
+                            std::int64_t limit_ns) {
+    constexpr std::int64_t second = 1'000'000'000;
+    timespec end{};
+    clock_gettime(CLOCK_MONOTONIC, &end); // a point in time
+    const std::int64_t ns = end.tv_nsec + limit_ns % second;
+    end.tv_sec += static_cast<time_t>(limit_ns / second + ns / second);
+    end.tv_nsec = static_cast<long>(ns % second);
+    system_call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG,
+                static_cast<long>(expected), reinterpret_cast<long>(&end), 0,
+                static_cast<long>(bits));
+}
+
+// All sleepers on the word that have one of `bits`, by one call.
+inline void futex_wake_bits(FutexWord &word, std::uint32_t bits) {
+    system_call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG,
+                INT_MAX, 0, 0, static_cast<long>(bits));
 }
 
 inline void futex_wake(FutexWord &word, int count = 1, FutexScope scope = FutexScope::process) {

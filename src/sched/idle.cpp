@@ -2,11 +2,13 @@
 // A worker without work: polls, spins, yields its processor, sleeps; and who wakes it.
 #include "base/config.h"
 #include "sched/cores.h"
+#include "sched/dormitory.h"
 #include "sched/processors.h"
 #include "sched/worker.h"
 
 #include <algorithm>
 #include <sched.h>
+#include <utility>
 
 namespace sennit::sched {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 // The idle worker that polls while others sleep; null when none does.
 alignas(kCacheLine) std::atomic<Worker *> g_idle_poller{nullptr};
 std::atomic<int> g_asleep{0};
+constinit Dormitory g_dormitory;
 
 // The idle poller first spins, then yields, then naps. Who yields to another program is back after
 // that one's time slice: not within the time that a message takes.
@@ -277,10 +280,11 @@ void Worker::sleep() {
     trim_cache(kTrimmed);
     const bool as_fiber = flow() != nullptr;
     const bool light = crowded() && !as_fiber && !shares_cores();
+    const bool in_dorm = light && g_idle_poller.load(std::memory_order_relaxed) != this;
     count_asleep(1, light);
     g_asleep.fetch_add(1, std::memory_order_relaxed);
     // Release: who wakes it as a fiber knows which one.
-    state_.store(as_fiber ? kAway : kAsleep, std::memory_order_release);
+    state_.store(as_fiber ? kAway : in_dorm ? kDorm : kAsleep, std::memory_order_release);
     // Pairs with fence_light in announce_work and make_ready: either they see us asleep or we see
     // what they published.
     fence_heavy();
@@ -302,6 +306,8 @@ void Worker::sleep() {
         const bool slept_away = SENNIT_UNLIKELY(as_fiber) && sleep_away(bell, most_ns);
         if (SENNIT_UNLIKELY(bell != nullptr) && !slept_away)
             bell->sleep_on_both(rings_seen_, state_, kAsleep, kLongNapNs);
+        else if (in_dorm)
+            g_dormitory.sleep(id_, state_, kDorm, most_ns);
         else if (!slept_away)
             futex_wait(state_, kAsleep, most_ns);
     }
@@ -331,9 +337,19 @@ void Worker::wake() {
         // ended since.
         if (virt::RankFiber *const flow = own_flow())
             flow->calls->ring(*flow, nullptr);
-    } else {
+    } else if (was != kDorm) {
         futex_wake(state_);
+    } else if (Worker *const waker = self(); waker && waker->gathers_wakes_) {
+        waker->gathered_wakes_ |= Dormitory::bit_of(id_);
+    } else {
+        g_dormitory.wake(Dormitory::bit_of(id_));
     }
+}
+
+void Worker::wake_gathered() {
+    gathers_wakes_ = false;
+    if (gathered_wakes_ != 0)
+        g_dormitory.wake(std::exchange(gathered_wakes_, 0));
 }
 
 } // namespace sennit::sched

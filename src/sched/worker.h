@@ -216,7 +216,9 @@ class alignas(kCacheLine) Worker {
   private:
     friend struct WorkerThreads;
     friend class WaitCell;
-    enum : std::uint32_t { kAwake = 0, kAsleep = 1, kAway = 2 }; // asleep as a rank fiber
+    friend class WakesTogether;
+    // Asleep: on the state itself, as a rank fiber, or in the dormitory.
+    enum : std::uint32_t { kAwake = 0, kAsleep = 1, kAway = 2, kDorm = 3 };
 
     static Worker &adopt();
     static Worker *make();
@@ -303,6 +305,7 @@ class alignas(kCacheLine) Worker {
     std::int64_t nap_ns() const;
     bool begins_watch() const;
     void count_asleep(int more, bool light);
+    void wake_gathered();
     void sleep();
     void listen(); // to the doorbell
     static bool nobody_at_work();
@@ -369,6 +372,9 @@ class alignas(kCacheLine) Worker {
 
     alignas(kCacheLine) std::atomic<Fiber *> inbox_{nullptr}; // resumed by others, newest first
     FutexWord state_{kAwake};
+    // Of others in the dormitory, see WakesTogether; the owner's.
+    bool gathers_wakes_ = false;
+    std::uint32_t gathered_wakes_ = 0;
     std::atomic<std::uint64_t> tasks_{0};
     std::atomic<std::uint64_t> idle_since_{0}; // only the owner writes
     std::atomic<bool> away_{true};
@@ -488,6 +494,25 @@ inline void WaitCell::signal_if_armed() {
                                         std::memory_order_relaxed))
         fiber->home->make_ready(fiber);
 }
+
+// While it lives, whom the calling worker wakes in the dormitory is only noted. Then one call wakes
+// them all. The worker does not wait for anything meanwhile.
+class WakesTogether {
+  public:
+    WakesTogether() {
+        if (self_)
+            self_->gathers_wakes_ = true;
+    }
+    ~WakesTogether() {
+        if (self_)
+            self_->wake_gathered();
+    }
+    WakesTogether(const WakesTogether &) = delete;
+    WakesTogether &operator=(const WakesTogether &) = delete;
+
+  private:
+    Worker *const self_ = Worker::self();
+};
 
 // function(worker) is called when a thread of the program that has used OpenMP ends, before another
 // thread may take over its worker. It is called again if destructors of thread-specific data have

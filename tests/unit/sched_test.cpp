@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sched/: the ready queue (order, priorities, stealing) and the counting of groups.
+// sched/: the ready queue (order, priorities, stealing), the counting of groups, the dormitory.
+#include "sched/dormitory.h"
 #include "sched/processors.h"
 #include "sched/queue.h"
 #include "sched/worker.h"
@@ -15,6 +16,7 @@
 
 using namespace sennit::sched;
 using Place = ReadyQueue::Place;
+using sennit::FutexWord;
 
 namespace {
 struct Item : Node {
@@ -178,6 +180,45 @@ TEST(Threads, RanksOnProcessorsOfTheirOwnShareThemWithNobody) {
     EXPECT_EQ(sharing(4, 8, 16), 2) << "a socket for two";
     EXPECT_EQ(sharing(3, 1, 2), 2) << "two of them on one core";
     EXPECT_EQ(sharing(4, 8, 4), 4) << "the launcher has fewer: they were not given by it";
+}
+
+// More sleepers than bits, so that some wake up with others. A wake-up that is lost ends the test
+// after its limit.
+TEST(Dormitory, StressEverySleeperIsWokenEachTime) {
+    constexpr int kSleepers = 40;
+    constexpr int kRounds = 300;
+    constexpr std::uint32_t kHere = 3;
+    constexpr std::int64_t kLimitNs = 600'000'000'000;
+    Dormitory dormitory;
+    std::vector<FutexWord> states(kSleepers);
+    std::vector<std::thread> sleepers;
+    for (int i = 0; i < kSleepers; ++i)
+        sleepers.emplace_back([&, i] {
+            FutexWord &state = states[static_cast<std::size_t>(i)];
+            for (int round = 0; round < kRounds; ++round) {
+                state.store(kHere);
+                while (state.load() == kHere)
+                    dormitory.sleep(i, state, kHere, kLimitNs);
+            }
+            state.store(1);
+        });
+    for (int ended = 0; ended < kSleepers;) {
+        std::uint32_t bits = 0;
+        ended = 0;
+        for (int i = 0; i < kSleepers; ++i) {
+            FutexWord &state = states[static_cast<std::size_t>(i)];
+            std::uint32_t here = kHere;
+            if (state.compare_exchange_strong(here, 0))
+                bits |= Dormitory::bit_of(i);
+            ended += here == 1 ? 1 : 0;
+        }
+        if (bits != 0)
+            dormitory.wake(bits);
+        else
+            std::this_thread::yield();
+    }
+    for (std::thread &sleeper : sleepers)
+        sleeper.join();
 }
 
 // A report of a hang looks at a worker's tasks from another thread, which a child does not have.
