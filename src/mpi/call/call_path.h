@@ -19,7 +19,7 @@ enum Attention : unsigned char {
     kCallbacks = 8,     // of the program, see extensions/callbacks.h
     kRequestTable = 16, // see record/request_table.h
     kCollectives = 32,  // all of them are non-blocking, see runtime.h
-    kCrowd = 64,        // ranks outnumber cores, see crowd/crowd.h
+    kCrowd = 64,        // ranks outnumber cores, see crowd/join.h
     kFollowed = 128,    // requests, from their begin to their end, see record/request_table.h
 };
 void attend_to(Attention what);
@@ -29,7 +29,7 @@ void attend_to_tasks(const std::int32_t *teams);
 
 #pragma GCC visibility push(hidden)
 
-// Where this thread says what it waits for (sennit.h, blocking.h). While a call stands there it
+// Where this thread says what it waits for (sennit.h, blocked_mark.h). While a call stands there it
 // runs MPI or this library, not the program.
 struct alignas(64) Mark : sennit_blocked { // in one cache line: up to 2% of a ping-pong otherwise
     bool inner;                            // some `Inside` lives

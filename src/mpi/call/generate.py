@@ -239,13 +239,13 @@ class Wrapper:
     def describe_assembled(self):
         """See crowd/assembled.h."""
         self.fields["assembled"] = {
-            "Barrier": "if (crowded && g_assembled.takes(comm))\n        return assemble(operation, {});",
+            "Barrier": "if (crowded && g_crowd.assembled.takes(comm))\n        return assemble(operation, {});",
             "Allreduce": "if (Reduction reduction{sendbuf, recvbuf, count, datatype, op};\n"
-                         "        crowded && g_assembled.takes(comm, reduction))\n"
+                         "        crowded && g_crowd.assembled.takes(comm, reduction))\n"
                          "        return assemble(operation, reduction);"}.get(self.call["name"], "")
 
     def describe_rings(self):
-        """Who has to look: see crowd/neighbours.h."""
+        """Who has to look: see crowd/rings.h."""
         fields = self.fields
         comm = next((n for d, n in self.arguments if re.match(r"MPI_Comm \w", d)), None)
         fields["communicator"] = comm or "MPI_COMM_NULL"

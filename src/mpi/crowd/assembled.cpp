@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/last_words.h"
 #include "mpi/call/bare.h"
-#include "mpi/crowd/neighbours.h"
 #include "node/identity.h"
 
 #include <bit>
@@ -12,8 +11,6 @@
 #include <cstring>
 
 namespace sennit::mpi {
-
-constinit Assembled g_assembled;
 
 namespace {
 
@@ -97,18 +94,18 @@ void Assembled::put_together(const Reduction &reduction) const {
 // nor in all cases. One that somebody has stopped comes when it is let go on, which may be never:
 // whoever finds it stopped at two looks says so, once. Between them it may be on its way.
 void AssembledCall::look_for_missing() {
-    const node::Assembly &assembly = *g_assembled.assembly_;
+    const node::Assembly &assembly = *assembled_.assembly_;
     for (int rank = 0; rank < assembly.members(); ++rank) {
-        const int slot = g_neighbours.slot_of(MPI_COMM_WORLD, rank);
-        if (slot < 0 || rank == g_assembled.rank_ || assembly.has_come(rank, number_))
+        const int slot = assembled_.neighbours_.slot_of(MPI_COMM_WORLD, rank);
+        if (slot < 0 || rank == assembled_.rank_ || assembly.has_come(rank, number_))
             continue;
         const node::Identity holder =
-            g_assembled.board_->slot(slot).holder.load(std::memory_order_relaxed);
+            assembled_.board_->slot(slot).holder.load(std::memory_order_relaxed);
         if (!node::is_alive(holder)) {
             std::fprintf(stderr,
                          "sennit: rank %d waits in %s on MPI_COMM_WORLD for rank %d, which has "
                          "ended without MPI_Finalize\n",
-                         g_assembled.rank_, name_, rank);
+                         assembled_.rank_, name_, rank);
             abort_job();
         }
         if (stopped_ == kTold || !node::is_stopped(holder))
@@ -121,7 +118,7 @@ void AssembledCall::look_for_missing() {
             stderr,
             "sennit: rank %d waits in %s on MPI_COMM_WORLD for rank %d (process %d), which "
             "is stopped, by a signal or a debugger\n",
-            g_assembled.rank_, name_, rank, static_cast<int>(node::pid_of(holder)));
+            assembled_.rank_, name_, rank, static_cast<int>(node::pid_of(holder)));
         stopped_ = kTold;
     }
 }
@@ -132,18 +129,18 @@ void AssembledCall::look_for_missing() {
 bool AssembledCall::come() {
     // It has counted itself in `next_`, and looks whether the one before is through. That one says
     // that it is, then looks for who comes after it. All seq_cst: one of them sees the other.
-    if (g_assembled.through_.load(std::memory_order_seq_cst) != number_ - 1)
+    if (assembled_.through_.load(std::memory_order_seq_cst) != number_ - 1)
         return false;
-    node::Assembly &assembly = *g_assembled.assembly_;
+    node::Assembly &assembly = *assembled_.assembly_;
     if (reduction_.bytes > 0)
-        std::memcpy(assembly.part(g_assembled.rank_), reduction_.own(), reduction_.bytes);
+        std::memcpy(assembly.part(assembled_.rank_), reduction_.own(), reduction_.bytes);
     has_come_ = true;
-    if (assembly.come(g_assembled.rank_, number_, reduction_.number())) {
-        g_assembled.compare_calls(reduction_.number());
+    if (assembly.come(assembled_.rank_, number_, reduction_.number())) {
+        assembled_.compare_calls(reduction_.number());
         if (reduction_.bytes > 0)
-            g_assembled.put_together(reduction_);
+            assembled_.put_together(reduction_);
         assembly.end(number_);
-        g_neighbours.ring_all();
+        assembled_.neighbours_.ring_all();
     }
     return true;
 }
@@ -153,16 +150,16 @@ bool AssembledCall::test() {
         look_around();
         return false;
     }
-    const node::Assembly &assembly = *g_assembled.assembly_;
+    const node::Assembly &assembly = *assembled_.assembly_;
     if (!assembly.is_over(number_)) {
         look_around();
         return false;
     }
     if (reduction_.bytes > 0)
-        std::memcpy(reduction_.out, g_assembled.assembly_->result(), reduction_.bytes);
-    g_assembled.through_.store(number_, std::memory_order_seq_cst); // pairs with come()
-    if (g_assembled.next_.load(std::memory_order_seq_cst) != number_)
-        g_neighbours.ring_own();
+        std::memcpy(reduction_.out, assembled_.assembly_->result(), reduction_.bytes);
+    assembled_.through_.store(number_, std::memory_order_seq_cst); // pairs with come()
+    if (assembled_.next_.load(std::memory_order_seq_cst) != number_)
+        assembled_.neighbours_.ring_own();
     return true;
 }
 
@@ -173,7 +170,7 @@ void AssembledCall::look_around() {
     constexpr std::int64_t second = 1'000'000'000;
     if (++looks_ <= brief)
         return;
-    g_assembled.look_for_messages();
+    assembled_.look_for_messages();
     if (looks_ % looks_a_clock != 0)
         return;
     const std::int64_t now = monotonic_ns();

@@ -17,6 +17,7 @@
 // MPI_Init.
 #pragma once
 
+#include "mpi/crowd/neighbours.h"
 #include "mpi/crowd/reduction.h"
 #include "node/assembly.h"
 #include "node/board.h"
@@ -29,7 +30,7 @@ namespace sennit::mpi {
 
 class Assembled {
   public:
-    constexpr Assembled() = default;
+    explicit constexpr Assembled(Neighbours &neighbours) : neighbours_(neighbours) {}
     Assembled(const Assembled &) = delete;
     Assembled &operator=(const Assembled &) = delete;
 
@@ -51,6 +52,7 @@ class Assembled {
     void compare_calls(std::uint32_t own) const;
     void put_together(const Reduction &reduction) const;
 
+    Neighbours &neighbours_;
     node::Assembly *assembly_ = nullptr; // null: no calls are made so
     node::Board *board_ = nullptr;
     int rank_ = -1;
@@ -59,16 +61,12 @@ class Assembled {
     std::atomic<std::uint32_t> through_{0}; // the last call that this rank is through with
 };
 
-#pragma GCC visibility push(hidden)
-extern constinit Assembled g_assembled;
-#pragma GCC visibility pop
-
 // One call of this rank; it begins as it is made. Its thread, or who polls for it, tests it.
 class AssembledCall {
   public:
-    AssembledCall(const char *name, const Reduction &reduction)
-        : name_(name), reduction_(reduction),
-          number_(g_assembled.next_.fetch_add(1, std::memory_order_seq_cst) + 1) {}
+    AssembledCall(Assembled &assembled, const char *name, const Reduction &reduction)
+        : assembled_(assembled), name_(name), reduction_(reduction),
+          number_(assembled.next_.fetch_add(1, std::memory_order_seq_cst) + 1) {}
     AssembledCall(const AssembledCall &) = delete;
     AssembledCall &operator=(const AssembledCall &) = delete;
 
@@ -81,6 +79,7 @@ class AssembledCall {
     void look_for_missing();
 
     static constexpr int kTold = -2;
+    Assembled &assembled_;
     const char *name_;
     const Reduction &reduction_;
     std::uint32_t number_;

@@ -1,20 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI libraries wait by spinning. Where the ranks and threads of a node outnumber its cores, a rank
-// that spins keeps the core from the one it waits for. There no call blocks in MPI: its
-// non-blocking form is started and tested, and between tests the thread leaves its core to others
-// (vigil.h). The real MPI carries every message.
+// What the room knows of the ranks around this one, its parts in the order in which they stand on
+// each other.
 //
-// MPI does not match a blocking collective with a non-blocking one. So whether it is done is the
-// job's decision, taken once, in MPI_Init, and the same on all ranks of all nodes.
+// State: written by begin_crowd() (join.h) before kCrowd is attended to; each part says who touches
+// it later.
 #pragma once
+
+#include "mpi/crowd/assembled.h"
+#include "mpi/crowd/hop.h"
+#include "mpi/crowd/neighbours.h"
+#include "mpi/crowd/yields.h"
+#include "node/board.h"
+
+#include <mpi.h>
 
 namespace sennit::mpi {
 
-// MPI is initialized; a collective call of all ranks of MPI_COMM_WORLD (SENNIT_DOORBELLS).
-void begin_crowd();
-// Before MPI_Finalize, on all ranks: wait until they are all there.
-void end_crowd();
-// After it: leave the board.
-void leave_board();
+// One for each MPI library in the process.
+struct Crowd {
+    Hops hops;
+    Neighbours neighbours{hops};
+    Assembled assembled{neighbours};
+    Yields yields;
+    node::Board board;
+    node::Slot *own = nullptr; // on the board; null: there is none
+    // For our own collectives: the program's on MPI_COMM_WORLD, right or wrong, meet none of them.
+    MPI_Comm comm{};
+};
+
+// Hidden, it is reached without a table of addresses.
+#pragma GCC visibility push(hidden)
+extern constinit Crowd g_crowd;
+#pragma GCC visibility pop
 
 } // namespace sennit::mpi

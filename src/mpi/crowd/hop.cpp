@@ -11,8 +11,6 @@
 
 namespace sennit::mpi {
 
-constinit Hops g_hops;
-
 bool Hops::wanted() {
     return virt::own_fiber() != nullptr;
 }

@@ -45,8 +45,4 @@ class Hops {
     virt::RankFiber **fibers_ = nullptr; // by slot; null: not of this address space. Never freed
 };
 
-#pragma GCC visibility push(hidden)
-extern constinit Hops g_hops;
-#pragma GCC visibility pop
-
 } // namespace sennit::mpi

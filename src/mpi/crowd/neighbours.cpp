@@ -4,7 +4,7 @@
 #include "mpi/call/bare.h"
 #include "mpi/call/guard.h"
 #include "mpi/call/members.h"
-#include "mpi/crowd/hop.h"
+#include "mpi/crowd/length.h"
 #include "mpi/quirks/own_yields.h"
 
 #include <algorithm>
@@ -13,8 +13,6 @@
 #include <memory>
 
 namespace sennit::mpi {
-
-constinit Neighbours g_neighbours;
 
 namespace {
 
@@ -83,7 +81,7 @@ void Neighbours::find_slots(node::Board &board, std::uint64_t job) {
 
 void Neighbours::after_fork_in_child() {
     own_ = nullptr; // the slot is the parent's
-    g_hops.after_fork_in_child();
+    hops_.after_fork_in_child();
     world_ = nullptr;
     all_have_bells_ = false;
 }
@@ -137,16 +135,16 @@ const Ranks *Neighbours::ranks_of(MPI_Comm comm) {
 }
 
 std::uint32_t Neighbours::arm() {
-    return bell().arm(g_hops.here() ? node::Bell::kFiber : node::Bell::kThread);
+    return bell().arm(hops_.here() ? node::Bell::kFiber : node::Bell::kThread);
 }
 
 bool Neighbours::sleep(std::uint32_t seen, std::int64_t limit_ns) {
-    return g_hops.here() ? g_hops.sleep(bell(), seen, limit_ns) : bell().sleep(seen, limit_ns);
+    return hops_.here() ? hops_.sleep(bell(), seen, limit_ns) : bell().sleep(seen, limit_ns);
 }
 
 void Neighbours::ring_slot(int slot) {
     if (slot >= 0)
-        g_hops.ring(board_->slot(slot).bell, slot);
+        hops_.ring(board_->slot(slot).bell, slot);
 }
 
 void Neighbours::ring(MPI_Comm comm, int peer) {

@@ -8,7 +8,7 @@
 
 #include "mpi/call/call_path.h"
 #include "mpi/call/operation.h"
-#include "mpi/crowd/length.h"
+#include "mpi/crowd/hop.h"
 #include "node/board.h"
 
 #include <atomic>
@@ -28,7 +28,7 @@ struct Ranks {
 
 class Neighbours {
   public:
-    constexpr Neighbours() = default;
+    explicit constexpr Neighbours(Hops &hops) : hops_(hops) {}
     Neighbours(const Neighbours &) = delete;
     Neighbours &operator=(const Neighbours &) = delete;
 
@@ -81,6 +81,7 @@ class Neighbours {
     void find_slots(node::Board &board, std::uint64_t job);
     node::Bell &bell() { return own_ ? own_->bell : alone_; }
 
+    Hops &hops_;
     node::Board *board_ = nullptr;
     node::Slot *own_ = nullptr;
     Ranks *world_ = nullptr;
@@ -94,39 +95,5 @@ class Neighbours {
     pthread_mutex_t making_ = PTHREAD_MUTEX_INITIALIZER;
     node::Bell alone_; // without a board: only timers
 };
-
-#pragma GCC visibility push(hidden)
-extern constinit Neighbours g_neighbours;
-#pragma GCC visibility pop
-
-// ---- what wrappers call; nothing where ranks do not outnumber cores -----------------------------
-
-// The operation was started, and is waited for.
-inline void note_length(Operation &operation) {
-    if (crowded() && operation.type != 0)
-        operation.bytes =
-            message_length(operation.count, handle_from<MPI_Datatype>(operation.type));
-}
-inline void awaits(MPI_Comm comm, int peer, std::int64_t count, MPI_Datatype type, int error) {
-    if (!crowded() || error != MPI_SUCCESS) [[likely]]
-        return;
-    if (const std::int64_t bytes = message_length(count, type); bytes >= kMaybeLong)
-        g_neighbours.note(comm, peer, bytes);
-}
-inline void rings(MPI_Comm comm, int peer, std::int64_t count, MPI_Datatype type, int error) {
-    if (!crowded()) [[likely]]
-        return;
-    g_neighbours.ring(comm, peer);
-    awaits(comm, peer, count, type, error);
-}
-// Has a collective on the communicator the form that it has where ranks outnumber cores? Alike on
-// all its ranks.
-inline bool crowds(MPI_Comm comm) {
-    return crowded() && g_neighbours.are_of_job(comm);
-}
-inline void rings_partners(MPI_Comm comm, int root) {
-    if (crowded()) [[unlikely]]
-        g_neighbours.ring_partners(comm, root);
-}
 
 } // namespace sennit::mpi

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "interpose/bare.h"
-#include "mpi/crowd/hop.h"
+#include "mpi/crowd/crowd.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -35,26 +35,26 @@ void Spins::rest() {
         looks_left_ = 0;
         if (rings_ < kRings) {
             ++rings_;
-            g_neighbours.ring_all();
+            g_crowd.neighbours.ring_all();
         }
     }
-    if (nap_ns_ == 0 && g_neighbours.yields_reach_them() && now - begin_ns_ < kYieldNs) {
-        if (g_hops.here())
-            g_hops.yield();
-        else if (!g_neighbours.tests_yield())
+    if (nap_ns_ == 0 && g_crowd.neighbours.yields_reach_them() && now - begin_ns_ < kYieldNs) {
+        if (g_crowd.hops.here())
+            g_crowd.hops.yield();
+        else if (!g_crowd.neighbours.tests_yield())
             sched_yield();
     } else if (looks_left_ > 0) {
         --looks_left_;
     } else if (!armed_) {
         nap_ns_ = nap_ns_ == 0 ? kFirstNapNs : nap_ns_;
-        seen_ = g_neighbours.arm();
+        seen_ = g_crowd.neighbours.arm();
         armed_ = true; // one more look
     } else {
         armed_ = false;
-        const bool as_fiber = g_hops.here();
+        const bool as_fiber = g_crowd.hops.here();
         if (as_fiber)
             nap_ns_ = nap_of_fiber(now - begin_ns_);
-        if (g_neighbours.sleep(seen_, nap_ns_)) {
+        if (g_crowd.neighbours.sleep(seen_, nap_ns_)) {
             looks_ = kLooks - kLooksAfterRing;
         } else if (as_fiber) {
             looks_left_ = kLooksAfterNap;

@@ -2,8 +2,7 @@
 #include "mpi/crowd/tests.h"
 
 #include "base/clock.h"
-#include "mpi/crowd/hop.h"
-#include "mpi/crowd/neighbours.h"
+#include "mpi/crowd/crowd.h"
 #include "mpi/crowd/spins.h"
 
 #include <sched.h>
@@ -31,14 +30,14 @@ void rest_between_tests() {
         return;
     if (t_rests.rings < kRings) { // one of them may have to answer
         ++t_rests.rings;
-        g_neighbours.ring_all();
+        g_crowd.neighbours.ring_all();
     }
-    const bool reaches = g_neighbours.yields_reach_them();
-    if (g_hops.here())
-        g_hops.yield();
+    const bool reaches = g_crowd.neighbours.yields_reach_them();
+    if (g_crowd.hops.here())
+        g_crowd.hops.yield();
     else if (!reaches)
-        g_neighbours.sleep(g_neighbours.arm(), kNapNs);
-    else if (!g_neighbours.tests_yield())
+        g_crowd.neighbours.sleep(g_crowd.neighbours.arm(), kNapNs);
+    else if (!g_crowd.neighbours.tests_yield())
         sched_yield();
     const std::int64_t end = monotonic_ns();
     const std::int64_t took = end - begin;

@@ -2,9 +2,7 @@
 #include "mpi/crowd/vigil.h"
 
 #include "base/clock.h"
-#include "base/yield_watch.h"
-#include "mpi/crowd/hop.h"
-#include "mpi/crowd/neighbours.h"
+#include "mpi/crowd/crowd.h"
 #include "mpi/crowd/spins.h"
 
 #include <algorithm>
@@ -24,24 +22,10 @@ constexpr Naps kWithBells = {1'000'000, 16'000'000};
 constexpr Naps kOnTimer = {100'000, 2'000'000};
 constexpr Naps kOfFibers = {1'000'000, 4'000'000}; // to wake up costs them little
 const Naps &naps() {
-    if (g_neighbours.all_have_bells() && g_hops.here())
+    if (g_crowd.neighbours.all_have_bells() && g_crowd.hops.here())
         return kOfFibers;
-    return g_neighbours.all_have_bells() ? kWithBells : kOnTimer;
+    return g_crowd.neighbours.all_have_bells() ? kWithBells : kOnTimer;
 }
-
-// In nanoseconds, not in ticks.
-class Yields {
-  public:
-    bool pay(std::int64_t now) const { return !watch_.wanted(static_cast<std::uint64_t>(now)); }
-    void note(std::int64_t before, std::int64_t now) {
-        constexpr std::uint64_t ns_per_us = 1000;
-        watch_.note(static_cast<std::uint64_t>(before), static_cast<std::uint64_t>(now), ns_per_us);
-    }
-
-  private:
-    YieldWatch watch_;
-};
-constinit Yields g_yields;
 
 } // namespace
 
@@ -56,11 +40,11 @@ void Vigil::rest() {
         if (++tests_ < kTests)
             return;
         stage_ = Stage::yielding;
-        if (g_neighbours.share_cores()) {
+        if (g_crowd.neighbours.share_cores()) {
             lend_core();
             lent_ = true;
         }
-        if (g_hops.here()) { // to sleep costs no more than to yield
+        if (g_crowd.hops.here()) { // to sleep costs no more than to yield
             fall_asleep();
             return;
         }
@@ -79,15 +63,16 @@ void Vigil::rest() {
 
 void Vigil::yield() {
     const std::int64_t now = monotonic_ns();
-    const bool by_test = g_neighbours.tests_yield();
+    const bool by_test = g_crowd.neighbours.tests_yield();
     if (by_test && tested_ns_ != 0)
-        g_yields.note(tested_ns_, now);
-    if (g_neighbours.yields_reach_them() && now - begin_ns_ < kYieldNs && g_yields.pay(now)) {
+        g_crowd.yields.note(tested_ns_, now);
+    if (g_crowd.neighbours.yields_reach_them() && now - begin_ns_ < kYieldNs &&
+        g_crowd.yields.pay(now)) {
         tested_ns_ = now;
         if (by_test)
             return;
         sched_yield();
-        g_yields.note(now, monotonic_ns());
+        g_crowd.yields.note(now, monotonic_ns());
         return;
     }
     fall_asleep();
@@ -105,16 +90,16 @@ void Vigil::arm() {
     // other so: then somebody else is late, and rings. The other end of a long message may wait
     // even if it did not ring: it rings in vain while this thread tests.
     const bool collective = operation_.turn.kind == Object::Kind::communicator;
-    if ((rung_ || !collective) && answers_ < g_neighbours.answers(operation_)) {
+    if ((rung_ || !collective) && answers_ < g_crowd.neighbours.answers(operation_)) {
         ++answers_;
-        g_neighbours.ring_for(operation_);
+        g_crowd.neighbours.ring_for(operation_);
     }
-    seen_ = g_neighbours.arm();
+    seen_ = g_crowd.neighbours.arm();
     armed_ = true;
 }
 
 void Vigil::sleep() {
-    rung_ = g_neighbours.sleep(seen_, nap_ns_);
+    rung_ = g_crowd.neighbours.sleep(seen_, nap_ns_);
     armed_ = false;
     if (rung_) {
         tests_ = 0;

@@ -7,7 +7,7 @@ namespace sennit::mpi {
 
 int assemble(Operation operation, const Reduction &reduction) {
     operation.assembled = true;
-    AssembledCall call(operation.name, reduction);
+    AssembledCall call(g_crowd.assembled, operation.name, reduction);
     return poll_and_wait(operation, [&](int *flag) {
         *flag = call.test() ? 1 : 0;
         return MPI_SUCCESS;

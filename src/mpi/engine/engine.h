@@ -8,7 +8,7 @@
 #include "mpi/call/blocked_mark.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/runtime.h"
-#include "mpi/crowd/neighbours.h"
+#include "mpi/crowd/rings.h"
 #include "mpi/crowd/vigil.h"
 #include "mpi/engine/flow.h"
 #include "mpi/engine/helpers.h"

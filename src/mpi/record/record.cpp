@@ -33,13 +33,13 @@ void Record::started(int count, const MPI_Request *starting) {
 
 void Record::ring(const PersistentFacts &facts) {
     if (facts.notice == Notice::none) { // a collective or partitioned one: of whoever
-        g_neighbours.ring_all();
+        g_crowd.neighbours.ring_all();
         return;
     }
     if (facts.notice == Notice::send)
-        g_neighbours.ring_slot(facts.slot);
+        g_crowd.neighbours.ring_slot(facts.slot);
     if (facts.bytes >= kMaybeLong)
-        g_neighbours.note_slot(facts.slot, facts.bytes);
+        g_crowd.neighbours.note_slot(facts.slot, facts.bytes);
 }
 
 int free_comm(MPI_Comm *comm) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "mpi/call/call_path.h"
-#include "mpi/crowd/neighbours.h"
+#include "mpi/crowd/rings.h"
 #include "mpi/record/collective_calls.h"
 #include "mpi/record/persistent.h"
 #include "mpi/record/request_table.h"
@@ -28,7 +28,7 @@ struct Record {
             known.call = timeline.describe(facts, bytes());
         if (crowded()) {
             known.slot =
-                g_neighbours.slot_of(handle_from<MPI_Comm>(facts.object.handle), facts.peer);
+                g_crowd.neighbours.slot_of(handle_from<MPI_Comm>(facts.object.handle), facts.peer);
             known.bytes = static_cast<std::int64_t>(bytes());
         }
         persistent.put(request, known);

@@ -18,7 +18,7 @@ enum class CollectiveForm {
 };
 // So it is where ranks outnumber cores, on communicators within the job.
 // `has_twin`: may the non-blocking form be used in its place? Alike on all ranks, too.
-// `crowded`: crowds(comm), see crowd/neighbours.h.
+// `crowded`: crowds(comm), see crowd/rings.h.
 CollectiveForm collective_form(bool has_twin, bool crowded);
 // Its name in reports: the non-blocking form meets no blocking call, where there may be such.
 #define SENNIT_COLLECTIVE_NAME(form, crowded, name)                                                \

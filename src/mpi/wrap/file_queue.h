@@ -19,7 +19,6 @@
 #pragma once
 
 #include "base/spin.h"
-#include "mpi/call/call_path.h"
 
 #include <atomic>
 #include <mpi.h>
@@ -28,7 +27,17 @@ namespace sennit::mpi {
 
 #ifdef MPICH_NUMVERSION
 
-struct FileCall;   // what the program has called
+// What the program has called.
+struct FileCall {
+    MPI_File file;
+    bool individual; // at the file pointer, else at `offset`
+    MPI_Offset offset;
+    void *buffer;
+    MPI_Count count;
+    MPI_Datatype type;
+    int (*start)(const FileCall &call, MPI_Request *request); // MPICH's
+};
+
 struct FileAccess; // what has become of it
 
 class FileQueue {
@@ -54,20 +63,6 @@ class FileQueue {
     FileAccess *oldest_ = nullptr;
     std::atomic<bool> working_{false};
 };
-
-#pragma GCC visibility push(hidden)
-extern constinit FileQueue g_files;
-#pragma GCC visibility pop
-
-// For the call that asks for a request and, in MPICH, does nothing for it.
-inline void visit_files() {
-    if (!g_files.empty() && !inside_mpi()) [[unlikely]]
-        g_files.work();
-}
-
-#else
-
-inline void visit_files() {}
 
 #endif
 

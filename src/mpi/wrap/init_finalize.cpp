@@ -4,7 +4,7 @@
 #include "base/rank.h"
 #include "mpi/call/blocked_mark.h"
 #include "mpi/call/runtime.h"
-#include "mpi/crowd/crowd.h"
+#include "mpi/crowd/join.h"
 #include "mpi/engine/engine.h"
 #include "mpi/engine/progress_thread.h"
 #include "mpi/extensions/extensions.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the library is put together: what a room needs from above is plugged in here, before any
-// call comes. The state of each room is one object of it (g_calls, g_neighbours, g_chaos,
+// call comes. The state of each room is one object of it (g_calls, g_crowd, g_chaos,
 // g_engine, g_record, g_extensions, g_wrap), of which a process with several ranks would have
 // several.
 #include "mpi/call/callback_state.h"

@@ -5,7 +5,7 @@
 #include "mpi/call/runtime.h"
 #include "mpi/extensions/attendance.h"
 #include "mpi/record/traced.h"
-#include "mpi/wrap/file_queue.h"
+#include "mpi/wrap/wrap.h"
 
 using namespace sennit::mpi;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mpi/crowd/assembled.h: collective calls of a rank in memory that the node's ranks share. This
 // process is rank 0; what the others do to the assembly, the tests do.
-#include "mpi/crowd/assembled.h"
+#include "mpi/crowd/crowd.h"
 
 #include "node/identity.h"
 
@@ -38,10 +38,10 @@ class AssembledTest : public testing::Test {
         for (int rank = 0; rank < kRanks; ++rank)
             ASSERT_NE(board_.join(7, {}), nullptr);
         assembly_->begin(kRanks);
-        g_assembled.begin(board_, *assembly_, 0, MPI_COMM_SELF);
+        g_crowd.assembled.begin(board_, *assembly_, 0, MPI_COMM_SELF);
     }
     void TearDown() override {
-        g_assembled.end();
+        g_crowd.assembled.end();
         board_.close();
         std::filesystem::remove_all(folder_);
     }
@@ -68,7 +68,7 @@ class AssembledTest : public testing::Test {
         reduction.count = 1;
         reduction.type = MPI_INT;
         reduction.op = MPI_SUM;
-        EXPECT_TRUE(g_assembled.takes(MPI_COMM_WORLD, reduction));
+        EXPECT_TRUE(g_crowd.assembled.takes(MPI_COMM_WORLD, reduction));
         return reduction;
     }
 
@@ -134,7 +134,7 @@ TEST_F(AssembledTest, TheLastOneToComeWorksTheResultOutAndWakesAll) {
     const int mine = 5;
     int sum = 0;
     const Reduction reduction = sum_of(mine, sum);
-    AssembledCall call("MPI_Allreduce", reduction);
+    AssembledCall call(g_crowd.assembled, "MPI_Allreduce", reduction);
     EXPECT_FALSE(others_come(number, reduction, 100));
     EXPECT_TRUE(call.test());
     EXPECT_EQ(sum, 205);
@@ -146,7 +146,7 @@ TEST_F(AssembledTest, WhoComesEarlierTakesTheResultAndWakesNobody) {
     const int mine = 5;
     int sum = 0;
     const Reduction reduction = sum_of(mine, sum);
-    AssembledCall call("MPI_Allreduce", reduction);
+    AssembledCall call(g_crowd.assembled, "MPI_Allreduce", reduction);
     EXPECT_FALSE(call.test());
     EXPECT_FALSE(call.test()) << "it counts itself once";
     EXPECT_TRUE(others_come(number, reduction, 7));
@@ -159,8 +159,8 @@ TEST_F(AssembledTest, WhoComesEarlierTakesTheResultAndWakesNobody) {
 TEST_F(AssembledTest, OfTwoCallsTheSecondOneWaitsForTheFirst) {
     const std::uint32_t first = next();
     const std::uint32_t second = next();
-    AssembledCall one("MPI_Barrier", none_);
-    AssembledCall two("MPI_Barrier", none_);
+    AssembledCall one(g_crowd.assembled, "MPI_Barrier", none_);
+    AssembledCall two(g_crowd.assembled, "MPI_Barrier", none_);
     EXPECT_FALSE(two.test());
     EXPECT_FALSE(assembly_->has_come(0, second));
     EXPECT_FALSE(one.test());
@@ -181,7 +181,7 @@ TEST_F(AssembledTest, OfTwoCallsTheSecondOneWaitsForTheFirst) {
 
 TEST_F(AssembledTest, WhileItWaitsMpiGoesOnWithMessages) {
     const std::uint32_t number = next();
-    AssembledCall call("MPI_Barrier", none_);
+    AssembledCall call(g_crowd.assembled, "MPI_Barrier", none_);
     const int before = fake::probes();
     for (int i = 0; i < 10; ++i)
         EXPECT_FALSE(call.test());
@@ -197,14 +197,14 @@ TEST_F(AssembledTest, CallsThatDifferEndTheJob) {
     const Reduction reduction = sum_of(mine, sum);
     EXPECT_EXIT(
         {
-            AssembledCall call("MPI_Allreduce", reduction);
+            AssembledCall call(g_crowd.assembled, "MPI_Allreduce", reduction);
             others_come(number, none_);
             call.test();
         },
         testing::ExitedWithCode(77),
         "rank 0 calls MPI_Allreduce \\(.* bytes\\) where rank 1 calls MPI_Barrier \\(0 bytes\\)");
     // In this process the call is still to come.
-    AssembledCall call("MPI_Barrier", none_);
+    AssembledCall call(g_crowd.assembled, "MPI_Barrier", none_);
     others_come(number, none_);
     EXPECT_TRUE(call.test());
 }
@@ -213,7 +213,7 @@ TEST_F(AssembledTest, ARankThatHasLeftEndsTheJob) {
     const std::uint32_t number = next();
     Idle other;
     board_.slot(1).holder.store(node::identity_of(other.pid()));
-    AssembledCall call("MPI_Barrier", none_);
+    AssembledCall call(g_crowd.assembled, "MPI_Barrier", none_);
     wait_in_vain(call, 2); // it lives, and may come
     other.end();
     EXPECT_EXIT(wait_in_vain(call, 4), testing::ExitedWithCode(77),
@@ -229,7 +229,7 @@ TEST_F(AssembledTest, ARankThatIsStoppedIsNamedOnce) {
     const Idle other;
     other.stop();
     board_.slot(2).holder.store(node::identity_of(other.pid()));
-    AssembledCall call("MPI_Barrier", none_);
+    AssembledCall call(g_crowd.assembled, "MPI_Barrier", none_);
     testing::internal::CaptureStderr();
     wait_in_vain(call, 5);
     const std::string said = testing::internal::GetCapturedStderr();

@@ -3,8 +3,7 @@
 
 #include "mpi/call/bare.h"
 #include "mpi/call/runtime.h"
-#include "mpi/crowd/hop.h"
-#include "mpi/crowd/neighbours.h"
+#include "mpi/crowd/crowd.h"
 #include "mpi/crowd/reduction.h"
 #include "mpi/crowd/spins.h"
 #include "mpi/record/timeline.h"
@@ -166,7 +165,7 @@ constinit thread_local unsigned t_tests_in_vain = 0;
 // No rank has a bell or is a fiber, and no call spins.
 constinit thread_local Spins t_spins;
 void Spins::rest() {}
-constinit Neighbours g_neighbours;
+constinit Crowd g_crowd;
 void Neighbours::ring(MPI_Comm, int) {}
 void Neighbours::note(MPI_Comm, int, std::int64_t bytes) {
     g_long_messages.push_back(bytes);
@@ -195,7 +194,6 @@ std::uint32_t Neighbours::arm() {
 bool Neighbours::sleep(std::uint32_t, std::int64_t) { // nobody has rung
     return false;
 }
-constinit Hops g_hops;
 int Neighbours::answers(const Operation &) {
     return 64;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mpi/crowd/length.h: which messages are long, whose two ends then ring for each other.
-#include "mpi/crowd/neighbours.h"
+#include "mpi/crowd/rings.h"
 
 #include "mpi/call/call_path.h"
 
