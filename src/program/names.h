@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What symbols mean. This room reads binaries; which names are MPI's or OpenMP's, those above know.
+// What names mean. This room reads binaries; which symbols and files are MPI's or OpenMP's, those
+// above know.
 #pragma once
 
 namespace sennit::program {
@@ -9,6 +10,9 @@ struct Names {
     bool (*makes_tasks)(const char *symbol); // a compiler's entry point for tasks
     // Who imports it may suspend a task on an event from outside of the task graph.
     bool (*suspends)(const char *symbol);
+    bool (*makes_thread_data)(const char *symbol); // who imports it has threadprivate variables
+    // Is a loaded file the program or its library, not one of the system, a compiler or MPI?
+    bool (*is_the_programs)(const char *path);
 };
 
 const Names &names();

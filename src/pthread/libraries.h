@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries that pass messages. No task is ever suspended inside of them (src/mpi sees to that), so
-// they hold nothing across a suspension, and each of their calls locks something.
+// Libraries in which no task is ever suspended. They hold nothing across a suspension, so they need
+// none of our mutexes, whose calls cost more.
 #pragma once
 
 namespace sennit::pthread {
 
-// Those that are loaded call libc's functions again, not ours. Any time, any thread.
-void leave_message_libraries_alone();
+// Those that are loaded, and of which `library` is true, call libc's functions again, not ours. Any
+// time, any thread.
+void leave_alone(bool (*library)(const char *path));
 
 } // namespace sennit::pthread

@@ -96,8 +96,8 @@ constinit bool g_loaded = false;
     task::observer_setup();
     ompt::setup();
     runtime::statistics_setup();
-    runtime::g_process.watch.start(runtime::kHangRegions);
-    pthread::leave_message_libraries_alone();
+    runtime::g_process.watch.start(runtime::kHangRegions, runtime::kHangNames);
+    pthread::leave_alone(runtime::passes_messages); // src/mpi suspends no task inside of them
     runtime::join_pool();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
     see_loaded_objects();

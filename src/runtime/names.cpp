@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/names.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <cstring>
@@ -41,6 +42,57 @@ bool is_send(const char *symbol) {
 
 namespace {
 
+using Beginnings = std::initializer_list<std::string_view>;
+
+bool begins_with_any(std::string_view text, Beginnings beginnings) {
+    return std::ranges::any_of(beginnings,
+                               [=](std::string_view known) { return text.starts_with(known); });
+}
+
+std::string_view file_name(std::string_view path) {
+    return path.substr(path.rfind('/') + 1); // npos + 1 is 0
+}
+
+} // namespace
+
+bool passes_messages(const char *path) {
+    return begins_with_any(file_name(path),
+                           {"libmpi.", "libmpich.", "libmpi_", "libopen-", "libpmpi", "mca_",
+                            "libucp.", "libuct", "libucs", "libucm", "libfabric.", "libpsm",
+                            "libpmix", "libevent"});
+}
+
+namespace {
+
+// They may be installed anywhere.
+bool is_runtime_library(const char *path) {
+    return passes_messages(path) ||
+           begins_with_any(file_name(path),
+                           {"libmpi",     "libpmi",    "libprrte",    "libuc",       "libhwloc",
+                            "libsennit",  "libgomp.",  "libgomp-",    "libomp.",     "libomp-",
+                            "libiomp5",   "libasan.",  "libtsan.",    "libubsan.",   "libstdc++",
+                            "libc++",     "libgcc_s.", "libgfortran", "libquadmath", "libflang",
+                            "libFortran", "ld-linux",  "linux-vdso",  "libc.so",     "libm.so",
+                            "libdl.so",   "librt.so",  "libpthread"});
+}
+
+bool is_the_programs(const char *path) {
+    return !begins_with_any(path, {"/lib", "/usr/lib"}) && !is_runtime_library(path);
+}
+
+bool makes_thread_data(const char *symbol) {
+    return std::string_view(symbol).starts_with("__kmpc_threadprivate");
+}
+
+bool is_on_file(const char *call) {
+    return std::string_view(call).starts_with("MPI_File_");
+}
+
+// A generalized request.
+bool ends_by_program(const char *call) {
+    return std::strcmp(call, "MPI_Grequest_start") == 0;
+}
+
 bool makes_tasks(const char *symbol) {
     for (const char *name :
          {"GOMP_task", "GOMP_taskloop", "GOMP_taskloop_ull", "__kmpc_omp_task_alloc"})
@@ -63,6 +115,16 @@ bool suspends(const char *symbol) {
 } // namespace
 
 constinit const program::Names kNames = {
-    .sends = is_send, .makes_tasks = makes_tasks, .suspends = suspends};
+    .sends = is_send,
+    .makes_tasks = makes_tasks,
+    .suspends = suspends,
+    .makes_thread_data = makes_thread_data,
+    .is_the_programs = is_the_programs,
+};
+constinit const watch::Names kHangNames = {
+    .is_on_file = is_on_file,
+    .ends_by_program = ends_by_program,
+    .is_runtime_library = is_runtime_library,
+};
 
 } // namespace sennit::runtime

@@ -11,6 +11,7 @@
 #include "poll/poll.h"
 #include "program/code.h"
 #include "pthread/libraries.h"
+#include "runtime/names.h"
 #include "runtime/process.h"
 #include "sched/processors.h"
 #include "task/priorities.h"
@@ -127,7 +128,7 @@ SENNIT_EXPORT void sennit_task_yield(void) {
 }
 
 SENNIT_EXPORT void sennit_libraries_loaded(void) {
-    pthread::leave_message_libraries_alone();
+    pthread::leave_alone(runtime::passes_messages);
 }
 
 SENNIT_EXPORT void sennit_meets_others(void) {

@@ -12,21 +12,6 @@ namespace {
 
 constexpr std::size_t kSearched = 8192; // bytes of stack
 
-// Libraries between a task and its wait, and those that call back into none of the program's code.
-bool is_plumbing(const char *path) {
-    const char *slash = std::strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    static const char *const prefixes[] = {
-        "libsennit",  "libmpi",   "libmpich", "libopen-",    "libc.so",   "libpthread", "ld-linux",
-        "libgomp",    "libomp",   "libiomp5", "libstdc++",   "libgcc_s",  "libm.so",    "libhwloc",
-        "libucp",     "libucs",   "libuct",   "libucm",      "libfabric", "libpmix",    "libevent",
-        "linux-vdso", "libdl.so", "librt.so", "libgfortran", "mca_"};
-    for (const char *prefix : prefixes)
-        if (std::strncmp(name, prefix, std::strlen(prefix)) == 0)
-            return true;
-    return false;
-}
-
 // Does a call instruction end before the bytes' end?
 bool is_behind_call(const unsigned char *end) {
 #if defined(__x86_64__)
@@ -45,10 +30,10 @@ bool is_behind_call(const unsigned char *end) {
 
 } // namespace
 
-CallSites::CallSites() {
-    each_object([this](const LoadedObject &object) {
+CallSites::CallSites(bool (*others)(const char *path)) {
+    each_object([=, this](const LoadedObject &object) {
         const char *path = *object.path() ? object.path() : program_invocation_name;
-        if (*object.path() && is_plumbing(path))
+        if (*object.path() && others(path))
             return 0;
         for (const LoadedObject::Segment &segment : object.segments()) {
             if (count_ == kMostSegments)

@@ -13,7 +13,8 @@ namespace sennit::watch {
 
 class CallSites {
   public:
-    CallSites();
+    // Of the code of all loaded files but those of which `others` is true.
+    explicit CallSites(bool (*others)(const char *path));
 
     // An address inside the calling instruction, or null.
     const void *find(const Memory &memory, const void *frame) const;

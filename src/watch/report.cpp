@@ -20,7 +20,8 @@ constexpr long kMostBytes = 24 * 1024; // of calls, for `sennit run`, before the
 
 class Writer {
   public:
-    Writer(const Survey &survey, std::FILE *out) : survey_(survey), out_(out) {}
+    Writer(const Survey &survey, std::FILE *out)
+        : survey_(survey), out_(out), sites_(survey.names().is_runtime_library) {}
 
     void write(bool *has_cycle) {
         const auto &waiters = survey_.waiters();

@@ -378,8 +378,7 @@ void Survey::describe_operations(Waiter &waiter, const sennit_describer &describ
     for (std::size_t i = 0; i < waiter.operations; ++i) {
         Call &call = operations_[waiter.operation + i];
         const bool outside = call.wait.call && describe(call, describer);
-        // Complete is a generalized request when the program says so.
-        waiter.outside |= outside || std::strcmp(call.name, "MPI_Grequest_start") == 0;
+        waiter.outside |= outside || names_.ends_by_program(call.name);
     }
 }
 
@@ -441,17 +440,16 @@ bool Survey::tells() const {
     return false;
 }
 
-bool Survey::is_about(const Waiter &waiter, const char *prefix) const {
-    const auto begins = [prefix](const Call &call) {
-        return std::strncmp(call.name, prefix, std::strlen(prefix)) == 0;
-    };
+bool Survey::is_on_file(const Waiter &waiter) const {
     const Call *const operations = operations_.begin() + waiter.operation;
-    return begins(waiter.call) || std::any_of(operations, operations + waiter.operations, begins);
+    return names_.is_on_file(waiter.call.name) ||
+           std::any_of(operations, operations + waiter.operations,
+                       [this](const Call &call) { return names_.is_on_file(call.name); });
 }
 
 bool Survey::waits_for_files() const {
     for (const Waiter &waiter : waiters_)
-        if (is_about(waiter, "MPI_File_"))
+        if (is_on_file(waiter))
             return true;
     return false;
 }

@@ -8,6 +8,7 @@
 #include "trace/array.h"
 #include "watch/blocked.h"
 #include "watch/memory.h"
+#include "watch/names.h"
 #include "watch/regions.h"
 #include "watch/thread_state.h"
 
@@ -78,7 +79,7 @@ struct Collectives {
 
 class Survey {
   public:
-    explicit Survey(const Regions &regions) : regions_(regions) {}
+    Survey(const Regions &regions, const Names &names) : regions_(regions), names_(names) {}
     // Looks at everything.
     void take();
 
@@ -88,6 +89,7 @@ class Survey {
     }
     const trace::Array<Collectives> &collectives() const { return collectives_; }
     const Posted &posted() const { return posted_; }
+    const Names &names() const { return names_; }
     bool complete() const { return complete_; } // else there were too many
     // Is nothing said to be incomplete that may be complete? Then what two surveys say differs only
     // if something moved between them.
@@ -137,10 +139,11 @@ class Survey {
     void describe_posted(const sennit_describer &describer);
     bool has_handle(const void *handle) const; // of an operation that a call waits for
     void describe_operations(Waiter &waiter, const sennit_describer &describer);
-    bool is_about(const Waiter &waiter, const char *prefix) const;
+    bool is_on_file(const Waiter &waiter) const;
     bool is_self_or_included_child(const Waiter &waiter, std::uint32_t mark) const;
 
     const Regions &regions_;
+    const Names &names_;
     Memory memory_;
     trace::Array<Waiter> waiters_;
     trace::Array<Edge> edges_;

@@ -135,7 +135,7 @@ bool Watch::has_moved(const Survey &survey, const Report &report) {
 // What this process can say by itself, after the grace time, or tell the launcher, before. Returns
 // false when something has moved.
 bool Watch::judge(std::uint64_t now) {
-    Survey survey(*regions_);
+    Survey survey(*regions_, *names_);
     survey.take();
     // Who sleeps in a futex waits for any thread. One that sleeps in another call may do its part
     // when that returns.
@@ -221,10 +221,11 @@ void Watch::look() {
         link_.send(rank_, stillness_.since, before, grace_, stillness_.outside, stillness_.message);
 }
 
-void Watch::start(const Regions &regions) {
+void Watch::start(const Regions &regions, const Names &names) {
     if (config().hang == HangMode::off)
         return;
     regions_ = &regions;
+    names_ = &names;
     grace_ = static_cast<std::uint64_t>(config().hang_grace) * kSecond;
     asked_for_ = is_given("SENNIT_HANG");
     rank_ = rank_of_environment();

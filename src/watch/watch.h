@@ -22,6 +22,7 @@
 namespace sennit::watch {
 
 struct Regions; // regions.h
+struct Names;   // names.h
 struct Report;  // report.h
 class Survey;   // survey.h
 
@@ -29,7 +30,7 @@ class Survey;   // survey.h
 class Watch {
   public:
     // From now on the ticker looks, if SENNIT_HANG wants it. Both stay.
-    void start(const Regions &regions);
+    void start(const Regions &regions, const Names &names);
     void after_fork_in_child();
     // The process may wait for processes that are not of the job. On any thread.
     void note_others() { others_.store(true, std::memory_order_relaxed); }
@@ -64,6 +65,7 @@ class Watch {
     Starved starved_;
     Link link_;
     const Regions *regions_ = nullptr;
+    const Names *names_ = nullptr;
     std::uint64_t grace_ = 0;
     bool asked_for_ = false;  // SENNIT_HANG is set
     bool introduced_ = false; // to the launcher

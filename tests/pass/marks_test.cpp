@@ -16,7 +16,11 @@ class WrittenMarks : public testing::TestWithParam<const char *> {
   protected:
     static Marks of(const char *name) {
         const auto no = [](const char *) { return false; };
-        sennit::program::set_names({.sends = no, .makes_tasks = no, .suspends = no});
+        sennit::program::set_names({.sends = no,
+                                    .makes_tasks = no,
+                                    .suspends = no,
+                                    .makes_thread_data = no,
+                                    .is_the_programs = no});
         const std::string path = std::string(MARKED) + GetParam() + ".so";
         void *library = dlopen(path.c_str(), RTLD_LAZY);
         EXPECT_NE(library, nullptr) << dlerror();
