@@ -75,8 +75,6 @@ void see_loaded_objects() {
         sched::Worker::make_stacks_executable();
 }
 
-constinit bool g_loaded = false;
-
 // Before the constructors of the program and of libraries that use OpenMP in theirs.
 [[gnu::constructor(101)]] void load() {
     config_setup();
@@ -101,7 +99,7 @@ constinit bool g_loaded = false;
     runtime::join_pool();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
     see_loaded_objects();
-    g_loaded = true;
+    runtime::g_process.loaded = true;
 }
 
 } // namespace
@@ -113,6 +111,6 @@ constinit bool g_loaded = false;
 // have their own, which comes first. Then libraries that are opened later are not seen.
 // What is loaded together with us calls before load(), and before a sanitizer is ready.
 extern "C" SENNIT_EXPORT __attribute__((no_sanitize("address", "thread"))) void __gmon_start__() {
-    if (sennit::g_loaded)
+    if (sennit::runtime::g_process.loaded)
         sennit::see_loaded_objects();
 }

@@ -9,6 +9,7 @@
 #include "base/message.h"
 #include "omp/env/icv.h"
 #include "runtime/pool.h"
+#include "runtime/process.h"
 #include "sched/cores.h"
 #include "sched/sharing.h"
 #include "sched/worker.h"
@@ -20,14 +21,13 @@
 namespace sennit {
 namespace {
 
-constinit node::Board g_board;
-node::Slot *g_slot = nullptr; // our own, not the MPI library's
+using runtime::g_process;
 
 void leave() {
     sched::end_sharing();
-    if (g_slot)
-        g_board.leave(*std::exchange(g_slot, nullptr));
-    g_board.close();
+    if (g_process.slot)
+        g_process.board.leave(*std::exchange(g_process.slot, nullptr));
+    g_process.board.close();
 }
 
 } // namespace
@@ -45,23 +45,23 @@ void join_pool() {
     if (!membership.in_pool)
         return;
     reason = {};
-    if (g_board.open(membership.path, reason)) {
+    if (g_process.board.open(membership.path, reason)) {
         node::Member member = node::own_member(membership);
         member.threads = global_icvs().initial.nthreads[0];
-        g_slot = g_board.join(node::new_job(), member);
-        if (!g_slot)
+        g_process.slot = g_process.board.join(node::new_job(), member);
+        if (!g_process.slot)
             reason.say("%s has no room for another process", membership.path);
     }
     if (reason)
         return warn("not in the pool %s: %s", name, reason.text);
-    sched::begin_sharing(g_board, *g_slot);
+    sched::begin_sharing(g_process.board, *g_process.slot);
     std::atexit(leave);
 }
 
 void leave_pool_in_child() {
-    if (g_slot)
-        g_board.abandon();
-    g_slot = nullptr;
+    if (g_process.slot)
+        g_process.board.abandon();
+    g_process.slot = nullptr;
 }
 
 } // namespace runtime
@@ -70,14 +70,14 @@ extern "C" {
 
 SENNIT_EXPORT int sennit_pool_share(void *board, int slot) {
     if (!board) {
-        if (!g_slot)
+        if (!g_process.slot)
             sched::end_sharing();
         return SENNIT_SUCCESS;
     }
     if (sched::shares_cores())
         return SENNIT_ERR_PARAMETER;
-    g_board.borrow(board);
-    sched::begin_sharing(g_board, g_board.slot(slot));
+    g_process.board.borrow(board);
+    sched::begin_sharing(g_process.board, g_process.board.slot(slot));
     return SENNIT_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
 // no room below has to reach. Constant-initialized, so it is there before any constructor runs.
 #pragma once
 
+#include "node/board.h"
 #include "watch/watch.h"
 
 namespace sennit::runtime {
@@ -10,6 +11,10 @@ namespace sennit::runtime {
 struct Process {
     watch::Watch watch;
     char *statistics_prefix = nullptr; // of the files that SENNIT_STATS asks for
+    // The board on which the process shares cores: the MPI library's, or its own, with a slot.
+    node::Board board;
+    node::Slot *slot = nullptr;
+    bool loaded = false; // load() has returned
 };
 inline constinit Process g_process;
 

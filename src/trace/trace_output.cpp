@@ -24,25 +24,29 @@
 namespace sennit::trace {
 namespace {
 
-SpinLock g_lock; // making the file, its header's rare fields, the table
-char *g_folder = nullptr;
-char *g_path = nullptr;
-int g_file = -1;
-std::atomic<Header *> g_header{nullptr};
-ClockPoint g_begin;
-std::int64_t g_begin_realtime = 0;
-int g_rank = -1;
-int g_ranks = -1;
-bool g_forked = false;
-bool g_gave_up = false; // no file can be made
-bool g_said_full = false;
-std::atomic<std::uint64_t> g_dropped{0};
-Chunk *g_table = nullptr;
-std::ptrdiff_t g_table_used = 0;
+// The file of this process.
+struct Output {
+    SpinLock lock; // making the file, its header's rare fields, the table
+    char *folder = nullptr;
+    char *path = nullptr;
+    int file = -1;
+    std::atomic<Header *> header{nullptr};
+    ClockPoint begin{};
+    std::int64_t begin_realtime = 0;
+    int rank = -1;
+    int ranks = -1;
+    bool forked = false;
+    bool gave_up = false; // no file can be made
+    bool said_full = false;
+    std::atomic<std::uint64_t> dropped{0};
+    Chunk *table = nullptr;
+    std::ptrdiff_t table_used = 0;
+};
+constinit Output g_output;
 
 struct Guard {
-    Guard() { g_lock.lock(); }
-    ~Guard() { g_lock.unlock(); }
+    Guard() { g_output.lock.lock(); }
+    ~Guard() { g_output.lock.unlock(); }
     Guard(const Guard &) = delete;
     Guard &operator=(const Guard &) = delete;
 };
@@ -83,8 +87,8 @@ char *path_of(int rank, bool own) {
     const int process = getpid();
     const int length =
         rank >= 0 && own
-            ? asprintf(&path, "%s/rank-%d.%d.sennit", g_folder, rank, process)
-            : asprintf(&path, "%s/rank-%d.sennit", g_folder, rank >= 0 ? rank : process);
+            ? asprintf(&path, "%s/rank-%d.%d.sennit", g_output.folder, rank, process)
+            : asprintf(&path, "%s/rank-%d.sennit", g_output.folder, rank >= 0 ? rank : process);
     return length < 0 ? nullptr : path;
 }
 
@@ -92,11 +96,11 @@ void fill_header(Header &header) {
     header.version = kVersion;
     header.header_bytes = kHeaderBytes;
     header.chunk_bytes = kChunkBytes;
-    header.rank = g_rank;
-    header.ranks = g_ranks;
+    header.rank = g_output.rank;
+    header.ranks = g_output.ranks;
     header.process = static_cast<std::uint64_t>(getpid());
-    header.realtime_ns = g_begin_realtime;
-    header.begin = g_begin;
+    header.realtime_ns = g_output.begin_realtime;
+    header.begin = g_output.begin;
     // Until later readings come, the rate is that of the first millisecond or more.
     constexpr std::int64_t kBaseline = 1'000'000;
     do
@@ -112,17 +116,17 @@ void fill_header(Header &header) {
     std::memcpy(header.magic, kMagic, sizeof kMagic);
 }
 
-// With g_lock.
+// With g_output.lock.
 bool open_file() {
-    if (g_gave_up)
+    if (g_output.gave_up)
         return false;
-    if (g_file >= 0)
+    if (g_output.file >= 0)
         return true;
-    char *path = path_of(g_rank, g_forked);
+    char *path = path_of(g_output.rank, g_output.forked);
     int file = path ? make_file(path) : -1;
     if (file < 0 && path && errno == EBUSY) {
         std::free(path);
-        path = path_of(g_rank, true);
+        path = path_of(g_output.rank, true);
         file = path ? make_file(path) : -1;
     }
     int error = errno;
@@ -135,9 +139,9 @@ bool open_file() {
         }
     }
     if (header == MAP_FAILED) {
-        g_gave_up = true;
+        g_output.gave_up = true;
         warn("SENNIT_TRACE: cannot write '%s' (%s): this process leaves no timeline",
-             path ? path : g_folder, std::strerror(path ? error : ENOMEM));
+             path ? path : g_output.folder, std::strerror(path ? error : ENOMEM));
         if (file >= 0) {
             unlink(path);
             close(file);
@@ -145,44 +149,44 @@ bool open_file() {
         std::free(path);
         return false;
     }
-    g_file = file;
-    g_path = path;
+    g_output.file = file;
+    g_output.path = path;
     auto *made = static_cast<Header *>(header);
     fill_header(*made);
-    g_header.store(made, std::memory_order_release);
+    g_output.header.store(made, std::memory_order_release);
     return true;
 }
 
 void say_full(int error) {
     const Guard guard;
-    if (Header *header = g_header.load(std::memory_order_relaxed))
+    if (Header *header = g_output.header.load(std::memory_order_relaxed))
         __atomic_fetch_or(&header->flags, kIncomplete, __ATOMIC_RELAXED);
-    if (g_said_full)
+    if (g_output.said_full)
         return;
-    g_said_full = true;
+    g_output.said_full = true;
     warn("SENNIT_TRACE: no room for more of the timeline '%s' (%s): later events are missing in it",
-         g_path, std::strerror(error));
+         g_output.path, std::strerror(error));
 }
 
-// With g_lock: room for `bytes` in the table.
+// With g_output.lock: room for `bytes` in the table.
 char *table_room(std::size_t bytes) {
     const auto words = static_cast<std::ptrdiff_t>(bytes / sizeof(Word));
     if (words > kChunkWords)
         return nullptr;
-    if (!g_table || g_table_used + words > kChunkWords) {
-        give_back(std::exchange(g_table, nullptr)); // unlocked, others must not write to it
-        g_lock.unlock();
+    if (!g_output.table || g_output.table_used + words > kChunkWords) {
+        give_back(std::exchange(g_output.table, nullptr)); // unlocked, others must not write to it
+        g_output.lock.unlock();
         Chunk *fresh = take_chunk(kTableChunk);
-        g_lock.lock();
+        g_output.lock.lock();
         if (!fresh)
             return nullptr;
-        if (g_table) // another thread was faster
-            give_back(g_table);
-        g_table = fresh;
-        g_table_used = 0;
+        if (g_output.table) // another thread was faster
+            give_back(g_output.table);
+        g_output.table = fresh;
+        g_output.table_used = 0;
     }
-    char *room = reinterpret_cast<char *>(&g_table->words[g_table_used]);
-    g_table_used += words;
+    char *room = reinterpret_cast<char *>(&g_output.table->words[g_output.table_used]);
+    g_output.table_used += words;
     return room;
 }
 
@@ -209,23 +213,23 @@ ClockPoint clock_now() {
 }
 
 bool choose_folder(const char *path) {
-    g_folder = absolute_path(path);
-    if (!g_folder || (mkdir(g_folder, 0777) != 0 && errno != EEXIST))
+    g_output.folder = absolute_path(path);
+    if (!g_output.folder || (mkdir(g_output.folder, 0777) != 0 && errno != EEXIST))
         return false;
     struct stat status;
-    if (stat(g_folder, &status) != 0)
+    if (stat(g_output.folder, &status) != 0)
         return false;
     if (!S_ISDIR(status.st_mode)) {
         errno = ENOTDIR;
         return false;
     }
-    if (access(g_folder, W_OK | X_OK) != 0)
+    if (access(g_output.folder, W_OK | X_OK) != 0)
         return false;
-    g_rank = rank_of_environment();
-    g_begin = clock_now();
+    g_output.rank = rank_of_environment();
+    g_output.begin = clock_now();
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
-    g_begin_realtime = now.tv_sec * 1'000'000'000 + now.tv_nsec;
+    g_output.begin_realtime = now.tv_sec * 1'000'000'000 + now.tv_nsec;
     return true;
 }
 
@@ -235,15 +239,15 @@ Chunk *take_chunk(std::uint32_t kind) {
         if (!open_file())
             return nullptr;
     }
-    Header *header = g_header.load(std::memory_order_acquire);
+    Header *header = g_output.header.load(std::memory_order_acquire);
     const std::uint32_t index = __atomic_fetch_add(&header->chunks, 1, __ATOMIC_RELAXED);
     const auto at = static_cast<off_t>(kHeaderBytes + std::uint64_t{index} * kChunkBytes);
     // Now, not when the pages are written: a full disk would end the program then.
-    int error = posix_fallocate(g_file, at, kChunkBytes);
+    int error = posix_fallocate(g_output.file, at, kChunkBytes);
     void *memory = MAP_FAILED;
     if (error == 0) {
         memory = mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-                      g_file, at);
+                      g_output.file, at);
         error = errno;
     }
     if (memory == MAP_FAILED) {
@@ -264,8 +268,8 @@ void give_back(Chunk *chunk) {
 }
 
 void count_dropped() {
-    const std::uint64_t dropped = g_dropped.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (Header *header = g_header.load(std::memory_order_acquire))
+    const std::uint64_t dropped = g_output.dropped.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (Header *header = g_output.header.load(std::memory_order_acquire))
         __atomic_store_n(&header->dropped, dropped, __ATOMIC_RELAXED);
 }
 
@@ -287,10 +291,10 @@ void write_table(TableType type, Word key, const void *first, std::size_t first_
 
 void put_rank(int rank, int ranks) {
     const Guard guard;
-    const bool known = g_rank >= 0;
-    g_rank = rank;
-    g_ranks = ranks;
-    Header *header = g_header.load(std::memory_order_relaxed);
+    const bool known = g_output.rank >= 0;
+    g_output.rank = rank;
+    g_output.ranks = ranks;
+    Header *header = g_output.header.load(std::memory_order_relaxed);
     if (!header)
         return;
     header->rank = rank;
@@ -298,9 +302,9 @@ void put_rank(int rank, int ranks) {
     if (known)
         return;
     // The file is called after the process.
-    if (char *path = path_of(rank, g_forked); path && rename(g_path, path) == 0) {
-        std::free(g_path);
-        g_path = path;
+    if (char *path = path_of(rank, g_output.forked); path && rename(g_output.path, path) == 0) {
+        std::free(g_output.path);
+        g_output.path = path;
     } else {
         std::free(path);
     }
@@ -310,7 +314,7 @@ void put_meeting(const Meeting &meeting) {
     const Guard guard;
     if (!open_file())
         return;
-    Header *header = g_header.load(std::memory_order_relaxed);
+    Header *header = g_output.header.load(std::memory_order_relaxed);
     const std::uint32_t at =
         header->meetings < kMostMeetings ? header->meetings : kMostMeetings - 1;
     header->meeting[at] = meeting;
@@ -318,7 +322,7 @@ void put_meeting(const Meeting &meeting) {
 }
 
 void finish_file() {
-    Header *header = g_header.load(std::memory_order_acquire);
+    Header *header = g_output.header.load(std::memory_order_acquire);
     if (!header)
         return;
     header->end = clock_now();
@@ -326,21 +330,21 @@ void finish_file() {
 }
 
 void forget_file() {
-    g_lock.unlock(); // whoever held it is not here
-    if (Header *header = g_header.exchange(nullptr))
+    g_output.lock.unlock(); // whoever held it is not here
+    if (Header *header = g_output.header.exchange(nullptr))
         munmap(header, kHeaderBytes);
-    if (g_file >= 0)
-        close(g_file);
-    g_file = -1;
-    std::free(g_path);
-    g_path = nullptr;
-    give_back(g_table);
-    g_table = nullptr;
-    g_table_used = 0;
-    g_dropped.store(0, std::memory_order_relaxed);
-    g_forked = true;
-    g_gave_up = g_said_full = false;
-    g_begin = clock_now();
+    if (g_output.file >= 0)
+        close(g_output.file);
+    g_output.file = -1;
+    std::free(g_output.path);
+    g_output.path = nullptr;
+    give_back(g_output.table);
+    g_output.table = nullptr;
+    g_output.table_used = 0;
+    g_output.dropped.store(0, std::memory_order_relaxed);
+    g_output.forked = true;
+    g_output.gave_up = g_output.said_full = false;
+    g_output.begin = clock_now();
 }
 
 } // namespace sennit::trace
