@@ -105,7 +105,7 @@ class Planning {
             for (const Operation &other : operations)
                 if (!Operations::may_follow_in_order(operation, other))
                     return described(*other.call);
-            if (!rules_.status_is_apart(operations, operation))
+            if (!rules_.status_is_disjoint(operations, operation))
                 return "its status may be in a buffer";
         }
         for (BasicBlock *block : loop.blocks())

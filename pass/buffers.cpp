@@ -58,7 +58,7 @@ std::string Buffers::ends_with_body(const Value *buffer) const {
     return "";
 }
 
-bool Buffers::apart(const Value *one, const Value *other) const {
+bool Buffers::disjoint(const Value *one, const Value *other) const {
     for (const Value *first : objects_of(one))
         for (const Value *second : objects_of(other))
             if (first == second || !aliases_.isNoAlias(MemoryLocation::getBeforeOrAfter(first),

@@ -22,7 +22,7 @@ class Buffers {
 
     // Can the two never overlap, whatever their extents, and in whichever rounds of a loop their
     // addresses were computed?
-    bool apart(const llvm::Value *one, const llvm::Value *other) const;
+    bool disjoint(const llvm::Value *one, const llvm::Value *other) const;
 
     // May the call write what the pointer leads to; or, with `reads`, read it?
     bool touched_by(const llvm::CallBase &call, const llvm::Value *memory, bool reads) const;

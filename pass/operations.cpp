@@ -107,9 +107,9 @@ bool any_pair(const Operation &one, const Operation &other, Test test) {
 
 } // namespace
 
-bool Operations::apart(const Operation &one, const Operation &other) const {
+bool Operations::disjoint(const Operation &one, const Operation &other) const {
     return !any_pair(one, other, [&](const Value *first, const Value *second) {
-        return !buffers_.apart(first, second);
+        return !buffers_.disjoint(first, second);
     });
 }
 
@@ -128,17 +128,17 @@ bool Operations::may_follow(ArrayRef<Operation> under_way, const Operation &next
             }))
             return false; // it would be waited for at once
     }
-    return status_is_apart(under_way, next);
+    return status_is_disjoint(under_way, next);
 }
 
-bool Operations::status_is_apart(ArrayRef<Operation> operations, const Operation &next) const {
-    const auto apart = [&](const Operation &one, const Operation &other) {
+bool Operations::status_is_disjoint(ArrayRef<Operation> operations, const Operation &next) const {
+    const auto disjoint = [&](const Operation &one, const Operation &other) {
         return !one.status || all_of(other.buffers(), [&](const Operation::Buffer &buffer) {
-            return buffers_.apart(one.status, buffer.memory);
+            return buffers_.disjoint(one.status, buffer.memory);
         });
     };
-    return apart(next, next) && all_of(operations, [&](const Operation &one) {
-               return apart(one, next) && apart(next, one);
+    return disjoint(next, next) && all_of(operations, [&](const Operation &one) {
+               return disjoint(one, next) && disjoint(next, one);
            });
 }
 
@@ -147,10 +147,10 @@ bool Operations::status_is_apart(ArrayRef<Operation> operations, const Operation
 Crossing Operations::near(ArrayRef<Operation> under_way, const Value *memory, bool writes) const {
     Crossing found = Crossing::allowed;
     for (const Operation &one : under_way) {
-        if (one.status && !buffers_.apart(memory, one.status))
+        if (one.status && !buffers_.disjoint(memory, one.status))
             return Crossing::never;
         for (const Operation::Buffer &buffer : one.buffers()) {
-            if ((!writes && !buffer.is_written) || buffers_.apart(memory, buffer.memory))
+            if ((!writes && !buffer.is_written) || buffers_.disjoint(memory, buffer.memory))
                 continue;
             if (buffers_.of_one_object(memory, buffer.memory))
                 found = Crossing::inside;

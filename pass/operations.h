@@ -55,9 +55,9 @@ class Operations {
     // May the one be started while the other is under way, if their buffers are apart?
     static bool may_follow_in_order(const Operation &one, const Operation &next);
     // A status is written when its operation is waited for.
-    bool status_is_apart(llvm::ArrayRef<Operation> operations, const Operation &next) const;
+    bool status_is_disjoint(llvm::ArrayRef<Operation> operations, const Operation &next) const;
     // Is no buffer written that may be one of the other's?
-    bool apart(const Operation &one, const Operation &other) const;
+    bool disjoint(const Operation &one, const Operation &other) const;
 
     // While these are under way, and others of them are to come:
     enum class Crossing { // from best to worst

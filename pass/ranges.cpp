@@ -68,12 +68,12 @@ bool Ranges::usable(const SCEV *value, const Loop &loop) const {
            expander_.isSafeToExpandAt(value, loop.getLoopPreheader()->getTerminator());
 }
 
-std::optional<Range::Way> Ranges::way(const SCEV *value, const Loop &loop) const {
+std::optional<Range::Recurrence> Ranges::recurrence(const SCEV *value, const Loop &loop) const {
     Type *const wide = Type::getInt64Ty(loop.getHeader()->getContext());
-    Range::Way way = {value, {}};
-    while (!evolution_.isLoopInvariant(way.first, &loop)) {
-        const auto *address = dyn_cast<SCEVAddRecExpr>(way.first);
-        if (!address || !address->isAffine() || way.loops.size() == Rewriting::kMostLoops)
+    Range::Recurrence found = {value, {}};
+    while (!evolution_.isLoopInvariant(found.first, &loop)) {
+        const auto *address = dyn_cast<SCEVAddRecExpr>(found.first);
+        if (!address || !address->isAffine() || found.loops.size() == Rewriting::kMostLoops)
             return std::nullopt;
         const SCEV *stride = address->getStepRecurrence(evolution_);
         const SCEV *rounds = evolution_.getSymbolicMaxBackedgeTakenCount(address->getLoop());
@@ -81,25 +81,25 @@ std::optional<Range::Way> Ranges::way(const SCEV *value, const Loop &loop) const
             rounds = evolution_.getConstantMaxBackedgeTakenCount(address->getLoop());
         if (isa<SCEVCouldNotCompute>(rounds) || !usable(rounds, loop) || !usable(stride, loop))
             return std::nullopt;
-        way.loops.push_back({evolution_.getTruncateOrSignExtend(stride, wide),
-                             evolution_.getTruncateOrZeroExtend(rounds, wide)});
-        way.first = address->getStart();
+        found.loops.push_back({evolution_.getTruncateOrSignExtend(stride, wide),
+                               evolution_.getTruncateOrZeroExtend(rounds, wide)});
+        found.first = address->getStart();
     }
-    return usable(way.first, loop) ? std::optional(way) : std::nullopt;
+    return usable(found.first, loop) ? std::optional(found) : std::nullopt;
 }
 
 std::optional<Range> Ranges::find(const Touch &touch, const Loop &loop) const {
     Type *const wide = Type::getInt64Ty(loop.getHeader()->getContext());
     Widening widening(evolution_, loop);
-    const std::optional<Range::Way> address =
-        way(widening.visit(evolution_.getSCEV(touch.memory)), loop);
+    const std::optional<Range::Recurrence> address =
+        recurrence(widening.visit(evolution_.getSCEV(touch.memory)), loop);
     const SCEV *bytes = touch.bytes ? evolution_.getSCEV(touch.bytes)
                                     : evolution_.getStoreSizeOfExpr(wide, touch.type);
     if (!address || !usable(bytes, loop))
         return std::nullopt;
     Range range = {touch, *address, evolution_.getTruncateOrZeroExtend(bytes, wide), {}};
     for (const Widening::Index &index : widening.indices()) {
-        const std::optional<Range::Way> values = way(index.value, loop);
+        const std::optional<Range::Recurrence> values = recurrence(index.value, loop);
         if (!values)
             return std::nullopt;
         range.indices.push_back({*values, index.least, index.greatest});
@@ -107,7 +107,8 @@ std::optional<Range> Ranges::find(const Touch &touch, const Loop &loop) const {
     return range;
 }
 
-// Whole objects are known to be apart elsewhere. So this only has to see what is always waited for.
+// Whole objects are known to be disjoint elsewhere. So this only has to see what is always waited
+// for.
 bool Ranges::meets(const Range &range, Value *buffer, const Loop &loop) {
     const SCEV *place = evolution_.getSCEV(buffer);
     const bool elsewhere = SCEVExprContains(place, [&](const SCEV *part) {
@@ -137,13 +138,13 @@ bool Ranges::meets(const Range &range, Value *buffer, const Loop &loop) {
 std::optional<Range> Ranges::joined(const Range &one, const Range &other) {
     if (one.touch.writes != other.touch.writes || one.address.loops != other.address.loops)
         return std::nullopt;
-    const auto *apart =
+    const auto *distance =
         dyn_cast<SCEVConstant>(evolution_.getMinusSCEV(other.address.first, one.address.first));
     const auto *bytes = dyn_cast<SCEVConstant>(one.bytes);
     const auto *others = dyn_cast<SCEVConstant>(other.bytes);
-    if (!apart || !bytes || !others || apart->getAPInt().getSignificantBits() > 32)
+    if (!distance || !bytes || !others || distance->getAPInt().getSignificantBits() > 32)
         return std::nullopt;
-    const std::int64_t by = apart->getAPInt().getSExtValue();
+    const std::int64_t by = distance->getAPInt().getSExtValue();
     if (by < 0)
         return joined(other, one);
     Range both = one;
@@ -161,9 +162,9 @@ void Ranges::ask(Rewriting &rewriting, Instruction &before, const Range &range) 
     const auto expand = [&](const SCEV *value) {
         return expander_.expandCodeFor(value, value->getType(), &before);
     };
-    const auto expand_loops = [&](const Range::Way &way) {
+    const auto expand_loops = [&](const Range::Recurrence &number) {
         SmallVector<Rounds, Rewriting::kMostLoops> loops;
-        for (const Range::Step &step : way.loops)
+        for (const Range::Step &step : number.loops)
             loops.push_back({expand(step.stride), expand(step.rounds)});
         return loops;
     };

@@ -20,18 +20,18 @@ struct Range {
         const llvm::SCEV *stride, *rounds;
         bool operator==(const Step &) const = default;
     };
-    struct Way { // of a number, in the rounds of the loops around it
+    struct Recurrence { // of a number, in the rounds of the loops around it
         const llvm::SCEV *first;
         llvm::SmallVector<Step, Rewriting::kMostLoops> loops;
-        bool operator==(const Way &) const = default;
+        bool operator==(const Recurrence &) const = default;
     };
     struct Index { // on which the address depends, if its values stay within these
-        Way values;
+        Recurrence values;
         std::int64_t least, greatest;
         bool operator==(const Index &) const = default;
     };
     Touch touch;
-    Way address;
+    Recurrence address;
     const llvm::SCEV *bytes;
     llvm::SmallVector<Index, 4> indices;
 };
@@ -54,7 +54,8 @@ class Ranges {
 
   private:
     bool usable(const llvm::SCEV *value, const llvm::Loop &loop) const;
-    std::optional<Range::Way> way(const llvm::SCEV *value, const llvm::Loop &loop) const;
+    std::optional<Range::Recurrence> recurrence(const llvm::SCEV *value,
+                                                const llvm::Loop &loop) const;
 
     llvm::ScalarEvolution &evolution_;
     llvm::SCEVExpander expander_;

@@ -173,7 +173,7 @@ class TailBinding {
         if (candidate.status_place && in_status(candidate, pointer))
             return "its status is used by " + described(instruction, true);
         for (const Candidate::Buffer &buffer : candidate.buffers)
-            if ((writes || buffer.is_written) && !buffers_.apart(pointer, buffer.memory))
+            if ((writes || buffer.is_written) && !buffers_.disjoint(pointer, buffer.memory))
                 return "its buffer may be touched by " + described(instruction, true);
         return "";
     }
@@ -200,7 +200,7 @@ class TailBinding {
             return "";
         const Value *received = call.getArgOperand(PointToPoint::kBuffer);
         for (const Candidate::Buffer &buffer : candidate.buffers)
-            if (!buffers_.apart(received, buffer.memory))
+            if (!buffers_.disjoint(received, buffer.memory))
                 return "its buffer may overlap that of " + described(call);
         return "";
     }

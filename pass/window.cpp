@@ -152,13 +152,13 @@ void Windows::start(Instruction &instruction, std::size_t operation, Set &under_
         if (!elsewhere)
             others.push_back(operations_[i]);
     }
-    if (!rules_.may_follow(others, next) || (again && !rules_.status_is_apart({}, next))) {
+    if (!rules_.may_follow(others, next) || (again && !rules_.status_is_disjoint({}, next))) {
         wait_at(instruction, instruction);
         under_way.reset();
     }
     for (const unsigned i : under_way.set_bits())
         compares_ |= (next.receives || operations_[i].receives) &&
-                     (i == operation || !rules_.apart(operations_[i], next));
+                     (i == operation || !rules_.disjoint(operations_[i], next));
     if (under_way.any()) {
         worth_it_ |= under_way;
         worth_it_.set(operation);

@@ -63,10 +63,10 @@ inline void attach_event(Task &task) {
 
 // Another one like `pattern`, which was made and is not started.
 inline Task &make_like(sched::Worker &worker, const Task &pattern) {
-    Task &task = *allocate(worker, pattern.door_size);
+    Task &task = *allocate(worker, pattern.payload_size);
     set_up(worker, task, pattern.invoke, pattern.entry, pattern.flags, pattern.priority);
-    task.door_flags = pattern.door_flags;
-    task.door_size = pattern.door_size;
+    task.abi_flags = pattern.abi_flags;
+    task.payload_size = pattern.payload_size;
     return task;
 }
 

@@ -72,7 +72,7 @@ Profile *profile_of(const Task &task, int dependences) {
     policy::ProfileKey key;
     key.entry = task.entry;
     key.parent_entry = task.parent->entry;
-    key.size = task.door_size;
+    key.size = task.payload_size;
     key.properties = task.flags & kProperties;
     key.dependences = static_cast<std::uint32_t>(dependences);
     // The same kind as before, often.

@@ -118,8 +118,8 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
     std::uint8_t again = 0;          // with kRequeued: task::Again
     std::uint8_t again_mode = 0;     // alpi_suspend_mode_t chosen by the task
     [[no_unique_address]] TaskStates state{TaskState::created};
-    std::uint32_t door_flags = 0; // the front door's own
-    std::uint32_t door_size = 0;  // of the payload
+    std::uint32_t abi_flags = 0;    // the front door's own
+    std::uint32_t payload_size = 0; // bytes, as the front door asked
     const Icvs *icvs = nullptr;
     DependNode *depend = nullptr; // `node` once it is made: this task among its siblings
     DependTable *children_depend = nullptr;

@@ -32,7 +32,7 @@ class Writer {
             std::fprintf(out_, "sennit:   ... and more than %zu others\n", waiters.size() - shown);
         else if (shown < waiters.size())
             std::fprintf(out_, "sennit:   ... and %zu others\n", waiters.size() - shown);
-        posted();
+        under_way();
         trace::Array<int> cycle;
         survey_.find_cycle(cycle);
         *has_cycle = cycle.size() > 0;
@@ -222,14 +222,14 @@ class Writer {
     }
 
     // What may be over, or was for the library's own use, is nobody's concern.
-    void posted() {
-        const Posted &posted = survey_.posted();
-        if (!posted.certain)
+    void under_way() {
+        const UnderWay &under_way = survey_.under_way();
+        if (!under_way.certain)
             return;
-        const auto known = static_cast<int>(posted.operations.size());
+        const auto known = static_cast<int>(under_way.operations.size());
         for (int i = 0; i < known && i < kMostOperations; ++i) {
             std::fputs("sennit:   not waited for: ", out_);
-            call(posted.operations[static_cast<std::size_t>(i)], true);
+            call(under_way.operations[static_cast<std::size_t>(i)], true);
             std::fputc('\n', out_);
         }
         if (known > kMostOperations)
@@ -309,12 +309,12 @@ void write_calls(std::FILE *out, const Survey &survey) {
                 all = false;
         }
     }
-    for (const Call &posted : survey.posted().operations) {
+    for (const Call &call : survey.under_way().operations) {
         if (std::ftell(out) > kMostBytes) {
             all = false;
             break;
         }
-        write_call(out, posted, survey.posted().certain ? "posted" : "noted");
+        write_call(out, call, survey.under_way().certain ? "posted" : "noted");
     }
     for (const Collectives &made : survey.collectives()) {
         if (std::ftell(out) > kMostBytes) {

@@ -305,7 +305,7 @@ void Survey::describe_calls() {
                 if (waiter.handles > 0 && waiter.operations == 0)
                     survey.describe_operations(waiter, *service.describer);
             }
-            survey.describe_posted(*service.describer);
+            survey.describe_under_way(*service.describer);
         },
         this);
 }
@@ -328,10 +328,10 @@ void Survey::describe_collectives(const sennit_describer &describer) {
 }
 
 // Those of which some call has the handle are told with that call.
-void Survey::describe_posted(const sennit_describer &describer) {
+void Survey::describe_under_way(const sennit_describer &describer) {
     if (!describer.operations || handle_size_ == 0)
         return;
-    const std::size_t known = posted_.operations.size();
+    const std::size_t known = under_way_.operations.size();
     const int certain = describer.operations(
         nullptr, 0, 0,
         [](void *arg, const sennit_wait *operation) {
@@ -342,12 +342,12 @@ void Survey::describe_posted(const sennit_describer &describer) {
             call.wait = *operation;
             call.wait.handles = nullptr;
             self.memory_.get_text(operation->call, call.name, sizeof call.name);
-            self.posted_.operations.push(call);
+            self.under_way_.operations.push(call);
         },
         this);
-    posted_.certain = posted_.certain && certain != 0;
-    for (std::size_t i = known; i < posted_.operations.size(); ++i)
-        describe(posted_.operations[i], describer);
+    under_way_.certain = under_way_.certain && certain != 0;
+    for (std::size_t i = known; i < under_way_.operations.size(); ++i)
+        describe(under_way_.operations[i], describer);
 }
 
 bool Survey::has_handle(const void *handle) const {

@@ -66,7 +66,7 @@ struct Waiter {
 };
 
 // What is under way without a call that waits for it.
-struct Posted {
+struct UnderWay {
     trace::Array<Call> operations;
     bool certain = true; // all are known, and none is complete
 };
@@ -88,7 +88,7 @@ class Survey {
         return operations_[waiter.operation + i];
     }
     const trace::Array<Collectives> &collectives() const { return collectives_; }
-    const Posted &posted() const { return posted_; }
+    const UnderWay &under_way() const { return under_way_; }
     const Names &names() const { return names_; }
     bool complete() const { return complete_; } // else there were too many
     // Is nothing said to be incomplete that may be complete? Then what two surveys say differs only
@@ -136,7 +136,7 @@ class Survey {
     void copy_handles(Waiter &waiter);
     void describe_calls();
     void describe_collectives(const sennit_describer &describer);
-    void describe_posted(const sennit_describer &describer);
+    void describe_under_way(const sennit_describer &describer);
     bool has_handle(const void *handle) const; // of an operation that a call waits for
     void describe_operations(Waiter &waiter, const sennit_describer &describer);
     bool is_on_file(const Waiter &waiter) const;
@@ -149,7 +149,7 @@ class Survey {
     trace::Array<Edge> edges_;
     trace::Array<Call> operations_;
     trace::Array<Collectives> collectives_;
-    Posted posted_;
+    UnderWay under_way_;
     trace::Array<std::byte> handles_;
     std::size_t handle_size_ = 0;
     trace::AddressMap<int> by_task_; // index + 1

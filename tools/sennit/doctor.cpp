@@ -83,7 +83,7 @@ void report_program(const Program &program) {
         say("MPI", program.brings_more ? later : "none");
     for (const OpenMpUse &use : program.openmp_libraries)
         say("OpenMP", fmt::format("{} => {}, called through {}", use.library.name, use.library.path,
-                                  use.runtime->door));
+                                  use.runtime->abi));
     if (program.openmp_libraries.empty())
         say("OpenMP", program.brings_more ? later : "none");
     for (const LoadedLibrary &library : program.libraries)

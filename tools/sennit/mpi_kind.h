@@ -46,7 +46,7 @@ std::optional<MpiKind> mpi_of_sennit_library(std::string_view name);
 // What a library's name says about OpenMP.
 struct OpenMpRuntime {
     const char *library;
-    const char *door; // the ABI it is called through, for people
+    const char *abi; // the ABI it is called through, for people
 };
 // nullptr: not an OpenMP runtime.
 const OpenMpRuntime *classify_openmp_library(std::string_view name);

@@ -66,7 +66,7 @@ void start(unsigned num_threads, const Region &region) {
         omp::fork(worker, size_for(worker, num_threads), region.is_loop ? region_body : plain_body,
                   kept, omp::Team::Kind::opened);
     omp::Member &first = team.member(0);
-    first.door_data = kept;
+    first.abi_data = kept;
     if (region.is_loop)
         begin_loop(worker, region);
 }
@@ -110,8 +110,8 @@ GOMP_API void GOMP_parallel_start(Function function, void *data, unsigned num_th
 GOMP_API void GOMP_parallel_end(void) {
     const ompt::MaybeEntry entry(SENNIT_SITE);
     sched::Worker &worker = omp::here();
-    void *kept = omp::member_of(worker).door_data;
-    omp::member_of(worker).door_data = nullptr;
+    void *kept = omp::member_of(worker).abi_data;
+    omp::member_of(worker).abi_data = nullptr;
     omp::join(worker);
     if (kept)
         worker.heap.release(kept);

@@ -86,8 +86,7 @@ struct Wanted {
 };
 
 // Any but the plainest task. A function of its own: its array is not in GOMP_task's frame, and its
-// parameters stand where that one's do, so it is jumped to. Not so where somebody looks on, who
-// wants to know more.
+// parameters stand where that one's do, so it is jumped to.
 SENNIT_NOINLINE void make_any(Function function, void *data, CopyFunction copy, long size,
                               long align, bool if_clause, unsigned flags, void **depend,
                               int priority, void *detach) {
@@ -97,6 +96,8 @@ SENNIT_NOINLINE void make_any(Function function, void *data, CopyFunction copy, 
     SENNIT_READ_DEPENDENCES(depends, count, given)
     task::create(omp::here(), wanted.request(depends, count), omp::invoke<Body>, wanted.block());
 }
+// The same where somebody looks on, who wants to know from where it was called. That is why
+// GOMP_task asks: jumped to, make_any could not pass it on.
 SENNIT_COLD void make_watched(Function function, void *data, CopyFunction copy, long size,
                               long align, bool if_clause, unsigned flags, void **depend,
                               int priority, void *detach, ompt::Site site) {

@@ -244,7 +244,7 @@ KMP_API void __kmpc_push_num_teams_51(Ident *, Gtid, std::int32_t, std::int32_t 
 KMP_API void __kmpc_set_thread_limit(Ident *, Gtid, std::int32_t limit) {
     sched::Worker &worker = omp::here();
     if (worker.task->is_explicit()) {
-        worker.task->door_flags |= kmp::kInTarget;
+        worker.task->abi_flags |= kmp::kInTarget;
         omp::begin_target(worker, limit, nullptr);
     } else if (limit > 0) {
         icvs_for_update(worker)->thread_limit = limit;

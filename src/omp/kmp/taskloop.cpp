@@ -51,7 +51,7 @@ Task &copy_of(sched::Worker &worker, Task &pattern, Duplicate duplicate, bool is
     Task &task = task::make_like(worker, pattern);
     auto *from = static_cast<KmpTask *>(pattern.payload());
     auto *into = static_cast<KmpTask *>(task.payload());
-    std::memcpy(static_cast<void *>(into), from, pattern.door_size);
+    std::memcpy(static_cast<void *>(into), from, pattern.payload_size);
     if (from->shareds)
         into->shareds = reinterpret_cast<char *>(into) +
                         (static_cast<char *>(from->shareds) - reinterpret_cast<char *>(from));
@@ -90,7 +90,7 @@ void taskloop(ompt::Site site, Ident *location, Gtid gtid, KmpTask *kmp_pattern,
         omp::note_iterations(task, first + begin * by, end - begin);
         task::start(worker, task, {.deferred = deferred});
     }
-    if (pattern.door_flags & kmp::kDestructorsThunk)
+    if (pattern.abi_flags & kmp::kDestructorsThunk)
         kmp_pattern->data1.destructors(gtid, kmp_pattern);
     worker.heap.release(&pattern);
     omp::work_end(site);

@@ -18,9 +18,9 @@ namespace sennit::kmp {
 
 // What follows the body. Of an untied task, this is after its last part.
 void end_body(Task &task, KmpTask &self, Gtid gtid) {
-    if (task.door_flags & kInTarget)
+    if (task.abi_flags & kInTarget)
         omp::end_target(*sched::Worker::self());
-    if (task.door_flags & kDestructorsThunk)
+    if (task.abi_flags & kDestructorsThunk)
         self.data1.destructors(gtid, &self);
 }
 

@@ -34,7 +34,7 @@ enum AllocFlag : std::uint32_t {
     kProxy = 1u << 4, // it ends when somebody says so
     kPrioritySpecified = 1u << 5,
 };
-// Ours, beside them in Task::door_flags: the body began a target region (__kmpc_set_thread_limit).
+// Ours, beside them in Task::abi_flags: the body began a target region (__kmpc_set_thread_limit).
 inline constexpr std::uint32_t kInTarget = 1u << 31;
 
 void end_body(Task &task, KmpTask &self, Gtid gtid);
@@ -46,7 +46,7 @@ struct Body {
         // Without a routine: `taskwait nowait` with dependences, an empty task.
         if (SENNIT_LIKELY(!task.is(Task::kDiscarded) && self->routine))
             self->routine(gtid, self);
-        if (SENNIT_UNLIKELY(task.door_flags & (kDestructorsThunk | kInTarget)) &&
+        if (SENNIT_UNLIKELY(task.abi_flags & (kDestructorsThunk | kInTarget)) &&
             !task.is(Task::kRequeued))
             end_body(task, *self, gtid);
     }
@@ -56,14 +56,14 @@ struct Body {
 [[gnu::always_inline]] inline Task &make_task(sched::Worker &worker, const task::Spec &spec,
                                               std::uint32_t flags) {
     Task &task = omp::make_task<Body>(worker, spec);
-    task.door_flags = flags;
-    task.door_size = static_cast<std::uint32_t>(spec.room);
+    task.abi_flags = flags;
+    task.payload_size = static_cast<std::uint32_t>(spec.room);
     return task;
 }
 
 // From where the compiler put it.
 inline void read_priority(Task &task) {
-    if (SENNIT_UNLIKELY(task.door_flags & kPrioritySpecified))
+    if (SENNIT_UNLIKELY(task.abi_flags & kPrioritySpecified))
         task.priority = clamp_priority(static_cast<KmpTask *>(task.payload())->data2.priority);
 }
 

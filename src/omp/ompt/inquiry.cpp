@@ -181,9 +181,9 @@ int get_task_info(int level, int *flags, Data **data, Frame **frame, Data **para
 // The only block: the arguments and private copies, behind the task's descriptor.
 int get_task_memory(void **address, std::size_t *size, int block) {
     Task *task = worker_here() ? t_thread.current : nullptr;
-    const bool has = task && block == 0 && task->is_explicit() && task->door_size > 0;
+    const bool has = task && block == 0 && task->is_explicit() && task->payload_size > 0;
     *address = has ? task->payload() : nullptr;
-    *size = has ? task->door_size : 0;
+    *size = has ? task->payload_size : 0;
     return 0;
 }
 

@@ -69,14 +69,6 @@ SENNIT_COLD void create_watched(ompt::Site site, sched::Worker &worker, task::Re
     start_told(site, task, request);
 }
 
-template <class Code, class Body>
-SENNIT_TOLD void create_task(sched::Worker &worker, ompt::Where auto site,
-                             const task::Request &request, const Body &body) {
-    if (tasks_are_watched())
-        return create_watched<Code>(site, worker, request, body);
-    task::create(worker, request, invoke<Code>, body);
-}
-
 // An undeferred task whose body the program calls between the two.
 SENNIT_TOLD void undeferred_begin(sched::Worker &worker, ompt::Where auto site, Task &task) {
     task.flags |= Task::kUndeferred;

@@ -108,8 +108,8 @@ struct Member : sched::Slot {
     sched::WaitCell cell;
     MemberWorkshares work;
     Placement placement;
-    void *door_data = nullptr; // GOMP's or kmp's, for this region
-    int lane = -1;             // in a virtual team: of the worker that is docked here
+    void *abi_data = nullptr; // GOMP's or kmp's, for this region
+    int lane = -1;            // in a virtual team: of the worker that is docked here
 };
 
 // What a region runs on each thread. What is remembered of a region is found by its function in the
