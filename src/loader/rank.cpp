@@ -93,28 +93,13 @@ bool Rank::make_stack(const RankRequest &request, bool executable) {
     return true;
 }
 
-bool Rank::start(const RankRequest &request, const std::vector<Descriptor> &descriptors,
-                 exported::Registry &registry) {
-    const ElfProgram program = read_program(request.program);
-    const bool dynamic = !program.interpreter.empty();
-    const std::string &file = dynamic ? program.interpreter : request.program;
-    const ElfProgram first = dynamic ? read_program(file) : program;
-    for (const ElfProgram *each : {&program, &first})
-        if (!each->refusal.empty()) {
-            error_ = each->refusal;
-            return false;
-        }
-    Image image = map_image(file, first);
-    if (!image.error.empty()) {
-        error_ = image.error;
-        return false;
-    }
-    if (!make_stack(request, program.executable_stack))
-        return false;
-
+// As the kernel does in execve. `linker`: the path of the dynamic linker that runs the program, or
+// null. Null, and an error, if it cannot be.
+char *Rank::lay_out_stack(const RankRequest &request, const Image &image, const std::string *linker,
+                          exported::Registry &registry) {
     FirstStack contents;
     contents.program = request.program;
-    contents.arguments = dynamic ? linker_command(request, image, file) : request.arguments;
+    contents.arguments = linker ? linker_command(request, image, *linker) : request.arguments;
     contents.environment = request.environment;
     contents.auxiliary = own_auxiliary_vector();
     set_auxiliary(contents.auxiliary, AT_PHDR, image.segments);
@@ -129,16 +114,19 @@ bool Rank::start(const RankRequest &request, const std::vector<Descriptor> &desc
                       reinterpret_cast<std::uintptr_t>(fiber_));
     if (getrandom(contents.random, sizeof contents.random, 0) < 0) {
         error_ = "the system gives no random numbers (getrandom)";
-        return false;
+        return nullptr;
     }
     char *const top = stack_.high() - kPage;
     char *const stack_pointer = lay_out(contents, stack_.low() + kPage, top);
-    if (!stack_pointer) {
+    if (!stack_pointer)
         error_ = "its arguments and environment are too long for its stack: raise ulimit -s";
-        return false;
-    }
+    return stack_pointer;
+}
 
-    // Below it, for the way there only: the entrance with its lists, then a small stack.
+// For the way there only, below the first stack's contents: the entrance, its lists above it. Below
+// that is room for the stack of enter_rank.
+Entrance &Rank::make_entrance(const RankRequest &request,
+                              const std::vector<Descriptor> &descriptors, char *stack_pointer) {
     char *at = stack_pointer - 256;
     const auto take = [&](std::size_t size) {
         at -= (size + 63) / 64 * 64;
@@ -152,7 +140,6 @@ bool Rank::start(const RankRequest &request, const std::vector<Descriptor> &desc
     std::copy(request.affinity.begin(), request.affinity.end(), affinity);
     entrance.failure = failure_.get();
     entrance.stack_pointer = stack_pointer;
-    entrance.entry = reinterpret_cast<void *>(image.entry);
     entrance.host = getpid();
     entrance.working_directory = -1;
     entrance.descriptors = moves;
@@ -175,8 +162,35 @@ bool Rank::start(const RankRequest &request, const std::vector<Descriptor> &desc
     entrance.affinity_size = static_cast<unsigned>(request.affinity.size());
     const std::string name = request.program.substr(request.program.rfind('/') + 1);
     std::snprintf(entrance.name, sizeof entrance.name, "%s", name.c_str());
+    return entrance;
+}
 
-    process_ = clone(enter_rank, at, CLONE_VM | SIGCHLD, &entrance);
+bool Rank::start(const RankRequest &request, const std::vector<Descriptor> &descriptors,
+                 exported::Registry &registry) {
+    const ElfProgram program = read_program(request.program);
+    const bool dynamic = !program.interpreter.empty();
+    const std::string &file = dynamic ? program.interpreter : request.program;
+    const ElfProgram first = dynamic ? read_program(file) : program;
+    for (const ElfProgram *each : {&program, &first})
+        if (!each->refusal.empty()) {
+            error_ = each->refusal;
+            return false;
+        }
+    Image image = map_image(file, first);
+    if (!image.error.empty()) {
+        error_ = image.error;
+        return false;
+    }
+    if (!make_stack(request, program.executable_stack))
+        return false;
+
+    char *const stack_pointer = lay_out_stack(request, image, dynamic ? &file : nullptr, registry);
+    if (!stack_pointer)
+        return false;
+    Entrance &entrance = make_entrance(request, descriptors, stack_pointer);
+    entrance.entry = reinterpret_cast<void *>(image.entry);
+    // On a small stack below.
+    process_ = clone(enter_rank, &entrance, CLONE_VM | SIGCHLD, &entrance);
     if (process_ < 0) {
         error_ = std::string("no process for it: ") + std::strerror(errno);
         return false;

@@ -9,6 +9,7 @@
 #include "exported/registry.h"
 #include "loader/descriptor.h"
 #include "loader/entrance.h"
+#include "loader/image.h"
 #include "loader/mapping.h"
 #include "loader/rank_request.h"
 #include "virt/rank_fiber.h"
@@ -39,6 +40,10 @@ class Rank {
     bool start(const RankRequest &request, const std::vector<Descriptor> &descriptors,
                exported::Registry &registry);
     bool make_stack(const RankRequest &request, bool executable);
+    char *lay_out_stack(const RankRequest &request, const Image &image, const std::string *linker,
+                        exported::Registry &registry);
+    Entrance &make_entrance(const RankRequest &request, const std::vector<Descriptor> &descriptors,
+                            char *stack_pointer);
 
     Mapping stack_;
     virt::RankFiber *fiber_;
