@@ -3,8 +3,9 @@
 """Are the arrows of docs/architecture.md true? rooms.txt is the drawing as data.
 
 Checked: which rooms' headers the files of a room include; which rooms define the symbols that the objects
-of a room leave undefined; and whether modules (a header and its source file) include each other in a
-circle. What is not drawn is an error, and so is an exception in rooms.txt that is no longer needed.
+of a room leave undefined; whether modules (a header and its source file) include each other in a circle; and
+which variables a room has, if rooms.txt says so. What is not drawn is an error, and so is an exception in
+rooms.txt that is no longer needed.
 """
 
 import argparse
@@ -16,11 +17,12 @@ import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include "([^"]+)"', re.MULTILINE)
 SOURCES = (".h", ".cpp")
+VARIABLE = re.compile(r"\d(g_[a-z0-9_]+)E$") # the end of a mangled name
 
 
 def read_drawing(path):
-    """(room -> rooms that it may use, exceptions as (kind, from, to) or ("circle", modules))"""
-    rooms, exceptions = {}, set()
+    """(room -> rooms that it may use, room -> its variables, exceptions as (kind, from, to) or ("circle", modules))"""
+    rooms, state, exceptions = {}, {}, set()
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             line = line.split("#")[0].strip()
@@ -30,13 +32,15 @@ def read_drawing(path):
                 exceptions.add(match.groups())
             elif match := re.fullmatch(r"left circle: (.+)", line):
                 exceptions.add(("circle", " ".join(sorted(match[1].split()))))
+            elif match := re.fullmatch(r"state (\S+):(.*)", line):
+                state[match[1]] = set(match[2].split())
             elif match := re.fullmatch(r"(\S+):(.*)", line):
                 rooms[match[1]] = set(match[2].split())
                 if unknown := rooms[match[1]] - rooms.keys():
                     sys.exit(f"{path}:{number}: {', '.join(unknown)}: not drawn above this line")
             else:
                 sys.exit(f"{path}:{number}: cannot read '{line}'")
-    return rooms, exceptions
+    return rooms, state, exceptions
 
 
 def room_of(path):
@@ -74,8 +78,8 @@ def includes_of(root, beside=()):
 
 
 def symbols_of(objects, prefix, known):
-    """({symbol: defining file}, {file: undefined symbols}) of the objects of one library, a folder that has the
-    layout of the sources behind `prefix`. Objects that an earlier layout left there do not count."""
+    """({symbol: defining file}, {file: undefined symbols}, {(file, variable)}) of the objects of one library, a folder
+    that has the layout of the sources behind `prefix`. Objects that an earlier layout left there do not count."""
     sources = {} # of each object
     for folder, _, names in os.walk(objects):
         for name in names:
@@ -85,18 +89,20 @@ def symbols_of(objects, prefix, known):
             source = os.path.normpath(os.path.join(prefix, inner))
             if name.endswith(".cpp.o") and source in known:
                 sources[path] = source
-    defined, undefined = {}, collections.defaultdict(set)
+    defined, undefined, variables = {}, collections.defaultdict(set), set()
     output = subprocess.run(["nm", "-A", *sources], check=True, stdout=subprocess.PIPE, text=True).stdout if sources else ""
     for line in output.splitlines():
         path, _, entry = line.partition(":")
         kind, symbol = entry.split()[-2:]
+        if kind in "BbDd" and (match := VARIABLE.search(symbol)):
+            variables.add((sources[path], match[1]))
         if re.match(r"P?MPI_", symbol): # may be a tool's, in front of ours
             continue
         if kind == "U":
             undefined[sources[path]].add(symbol)
         elif kind in "TDBR": # weak ones are inline: their headers were checked
             defined[symbol] = sources[path]
-    return defined, undefined
+    return defined, undefined, variables
 
 
 def circles(graph):
@@ -123,7 +129,7 @@ def circles(graph):
     return found
 
 
-def check(root, beside, objects, rooms):
+def check(root, beside, objects, rooms, state):
     """{(kind, from, to) or ("circle", modules): an example}"""
     found = {}
     includes = includes_of(root, beside)
@@ -145,8 +151,11 @@ def check(root, beside, objects, rooms):
     for circle in circles(graph):
         found[("circle", " ".join(circle))] = "these modules include each other"
     libraries = [symbols_of(folder, prefix, includes) for folder, prefix in objects]
-    anywhere = collections.ChainMap(*(defined for defined, _ in libraries))
-    for defined, undefined in libraries:
+    anywhere = collections.ChainMap(*(defined for defined, _, _ in libraries))
+    for defined, undefined, variables in libraries:
+        for source, name in variables:
+            if name not in state.get(room_of(source), {name}):
+                found[("variable", room_of(source), name)] = source
         for source, symbols in undefined.items():
             for symbol in symbols: # of the library itself, if it has one
                 if there := defined.get(symbol, anywhere.get(symbol)):
@@ -163,12 +172,12 @@ def main():
                         help="object files of one library; PREFIX: where its sources are in src/")
     options = parser.parse_args()
     sys.setrecursionlimit(10000)
-    rooms, exceptions = read_drawing(options.rooms)
+    rooms, state, exceptions = read_drawing(options.rooms)
     objects = [(folder, prefix) for folder, _, prefix in (text.partition("=") for text in options.objects)]
     for folder, _ in objects: # CMake says where they are; a part of them may not be built
         if not os.path.isdir(folder):
             print(f"not built, so not looked at: {folder}")
-    found = check(options.source, options.beside, objects, rooms)
+    found = check(options.source, options.beside, objects, rooms, state)
     if not objects:
         exceptions = {key for key in exceptions if key[0] != "symbol"}
     for key in sorted(found.keys() - exceptions):
