@@ -23,7 +23,8 @@ constinit Dormitory g_dormitory;
 constexpr int kPollsBeforeYield = 64;
 constexpr std::uint64_t kSpinPollsUs = 20;
 constexpr int kPollsBeforeNap = 4096;
-constexpr std::int64_t kNapNs = 50'000;        // the shortest
+constexpr std::uint64_t kMovesUs = 5;   // a poll that takes as long moves a piece of a message
+constexpr std::int64_t kNapNs = 50'000; // the shortest
 constexpr std::int64_t kLongNapNs = 1'000'000; // the ticker's period
 constexpr std::int64_t kWatchedAfterNs = 1'000'000'000;
 constexpr std::int64_t kLongAwayNs = 1'000'000'000'000; // for one that waits for ever
@@ -99,12 +100,13 @@ void Worker::rest() {
             const bool naps = idle_rounds_ >= kPollsBeforeNap || (crowded() && !patient());
             if (naps) // what rings from now on is found by this poll, or ends the nap
                 listen();
+            const std::uint64_t before = naps ? ticks() : 0;
             if (poll(true) > 0) {
                 idle_rounds_ = 0;
                 return;
             }
             ++idle_rounds_;
-            if (naps)
+            if (naps && ticks() - before < kMovesUs * ticks_per_us())
                 sleep();
             else if (crowded() || (idle_rounds_ > kPollsBeforeYield &&
                                    idle_ticks() > kSpinPollsUs * ticks_per_us()))
