@@ -9,8 +9,8 @@
 //   4. sleeps while the count is that
 //
 // If 3. on the left comes before 1. on the right, the count that was read is an old one by then: 4.
-// does not sleep, or 3. on the right wakes it. Workers that share a bit wake up together, and those
-// that were not meant sleep again.
+// does not sleep, or 3. on the right wakes it. There are as many beds as bits: with thousands of
+// sleepers each wake-up would look at all of them.
 #pragma once
 
 #include "base/compiler.h"
@@ -22,10 +22,11 @@ namespace sennit::sched {
 
 class Dormitory {
   public:
+    static constexpr int kBeds = 32;
     static std::uint32_t bit_of(int worker) {
-        return std::uint32_t{1} << (static_cast<unsigned>(worker) % 32);
+        return std::uint32_t{1} << static_cast<unsigned>(worker);
     }
-    // At most limit_ns, while `state` is `here`.
+    // A worker whose number is below kBeds; at most limit_ns, while `state` is `here`.
     void sleep(int worker, const FutexWord &state, std::uint32_t here, std::int64_t limit_ns) {
         // Acquire: pairs with wake(). Who reads the new count reads the new state.
         const std::uint32_t seen = wakes_.load(std::memory_order_acquire);

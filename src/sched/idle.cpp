@@ -281,7 +281,7 @@ void Worker::sleep() {
     heap.flush();
     trim_cache(kTrimmed);
     const bool as_fiber = flow() != nullptr;
-    const bool light = crowded() && !as_fiber && !shares_cores();
+    const bool light = id_ < Dormitory::kBeds && crowded() && !as_fiber && !shares_cores();
     const bool in_dorm = light && g_idle_poller.load(std::memory_order_relaxed) != this;
     count_asleep(1, light);
     g_asleep.fetch_add(1, std::memory_order_relaxed);

@@ -182,10 +182,9 @@ TEST(Threads, RanksOnProcessorsOfTheirOwnShareThemWithNobody) {
     EXPECT_EQ(sharing(4, 8, 4), 4) << "the launcher has fewer: they were not given by it";
 }
 
-// More sleepers than bits, so that some wake up with others. A wake-up that is lost ends the test
-// after its limit.
+// A wake-up that is lost ends the test after its limit.
 TEST(Dormitory, StressEverySleeperIsWokenEachTime) {
-    constexpr int kSleepers = 40;
+    constexpr int kSleepers = Dormitory::kBeds;
     constexpr int kRounds = 300;
     constexpr std::uint32_t kHere = 3;
     constexpr std::int64_t kLimitNs = 600'000'000'000;
