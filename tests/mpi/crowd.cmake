@@ -17,6 +17,14 @@ foreach(mpi ${SENNIT_MPIS})
                      --sennit $<TARGET_FILE:sennit> --program ${output} --mpi ${mpi})
     set_tests_properties(mpi.doorbells.${mpi} PROPERTIES TIMEOUT 300 LABELS mpi PROCESSORS 2)
 endforeach()
+# Tasks that bind what is not over yet.
+foreach(mpi ${SENNIT_MPIS})
+    sennit_run(run ${mpi} 2 2)
+    add_test(NAME mpi.bound_early.doorbells.${mpi}
+             COMMAND ${run} ${CMAKE_CURRENT_BINARY_DIR}/bound_early-${SENNIT_PAIRED_${mpi}}-${mpi})
+    set_tests_properties(mpi.bound_early.doorbells.${mpi} PROPERTIES TIMEOUT 120 LABELS mpi PROCESSORS 2
+                         ENVIRONMENT SENNIT_DOORBELLS=on)
+endforeach()
 # Small collectives in shared memory, also where late completions let ranks run apart; and bare.
 foreach(mpi ${SENNIT_MPIS})
     set(program ${CMAKE_CURRENT_BINARY_DIR}/assembled-${SENNIT_PAIRED_${mpi}}-${mpi})

@@ -5,7 +5,7 @@
 # Whatever the network does, the results are the same: every program that does not judge failures
 # itself, or what is over at once, under late completions in any order.
 set(same_under_chaos ${programs})
-list(REMOVE_ITEM same_under_chaos errors tool tool_callbacks processes abort_suspended million_tasks
+list(REMOVE_ITEM same_under_chaos errors tool tool_callbacks processes abort_suspended million_tasks bound_early
      detached_funneled callbacks_funneled)
 set(seed 0)
 set(faults_mpich latency:300,order)

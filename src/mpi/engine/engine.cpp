@@ -5,6 +5,7 @@
 #include "mpi/call/callback_state.h"
 #include "mpi/call/errors.h"
 #include "mpi/chaos/chaos.h"
+#include "mpi/crowd/quick_tests.h"
 #include "mpi/quirks/born_complete.h"
 
 #include <optional>
@@ -74,6 +75,11 @@ bool test_once(Ticket &ticket) {
     return over;
 }
 
+static bool test_quickly(Ticket &ticket) {
+    const QuickTests quick;
+    return test_once(ticket);
+}
+
 int settle(const Operation &operation, const Tested &tested, MPI_Status *status) {
     if (tested.error != MPI_SUCCESS && tested.unraised)
         raise(operation.object, tested.error);
@@ -89,7 +95,7 @@ int Engine::wait_for(Ticket &ticket, bool tested) {
     Patience patience;
     const auto lasts = [&] { return tickets.pending() == 0 && patience.lasts(); };
     for (bool tests = !tested || lasts(); tests; tests = lasts())
-        if (test_once(ticket)) {
+        if (test_quickly(ticket)) {
             tickets.leave_order(ticket);
             if (!g_chaos.on() || !g_chaos.delays() || ticket.error != MPI_SUCCESS)
                 return settle(ticket);
@@ -151,6 +157,7 @@ int Engine::test_tickets(Ticket *&to_fulfil) {
     if (!tickets.take_token())
         return 0;
     const QuietTests quiet;
+    const QuickTests quick;
     const Inside inside;
     int done = tickets.test();
     // The way here and back takes longer than a test of few requests. Who has nothing else to do

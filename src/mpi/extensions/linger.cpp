@@ -4,6 +4,7 @@
 #include "base/compiler.h"
 #include "mpi/call/callback_state.h"
 #include "mpi/call/runtime.h"
+#include "mpi/crowd/quick_tests.h"
 
 namespace sennit::mpi {
 
@@ -21,6 +22,7 @@ bool may_wait() {
 } // namespace
 
 Tested test_a_while(MPI_Request *request, MPI_Status *status) {
+    const QuickTests quick;
     Tested tested = test_request(request, status);
     if (tested.over || !t_linger.pays() || !may_wait())
         return tested;

@@ -9,7 +9,7 @@ namespace sennit::mpi {
 bool make_tests_yield([[maybe_unused]] bool yields) {
 #ifdef OPEN_MPI
     // Open MPI 4.1, 5.0: opal/runtime/opal_progress.h.
-    const auto set =
+    static const auto set =
         reinterpret_cast<void (*)(bool)>(dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle"));
     if (set)
         set(yields);

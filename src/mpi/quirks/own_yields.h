@@ -5,8 +5,8 @@
 
 namespace sennit::mpi {
 
-// Turn it on, also for the calls that only spin, or off. Does the MPI yield now in each test that
-// is in vain? Another yield would then be one too many.
+// Turn it on, also for the calls that only spin, or off, for all threads of the process. Does the
+// MPI yield now in each test that is in vain? Another yield would then be one too many.
 bool make_tests_yield(bool yields);
 
 } // namespace sennit::mpi
