@@ -33,6 +33,17 @@ inline void futex_wait(FutexWord &word, std::uint32_t expected, std::int64_t tim
                 0, 0);
 }
 
+// The point in time that is so far away, of CLOCK_MONOTONIC: what the calls below take.
+inline timespec time_in(std::int64_t ns) {
+    constexpr std::int64_t second = 1'000'000'000;
+    timespec end{};
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const std::int64_t rest = end.tv_nsec + ns % second;
+    end.tv_sec += static_cast<time_t>(ns / second + rest / second);
+    end.tv_nsec = static_cast<long>(rest % second);
+    return end;
+}
+
 // Sleep while `own`, of this process, and `shared`, of the node, are as expected; at most as long
 // as limit_ns. Kernels before 5.16 cannot: then a tenth of that on `own` alone.
 inline void futex_wait_either(FutexWord &own, std::uint32_t own_expected, FutexWord &shared,
@@ -48,12 +59,7 @@ inline void futex_wait_either(FutexWord &own, std::uint32_t own_expected, FutexW
     const Waiter waiters[2] = {
         {own_expected, reinterpret_cast<std::uintptr_t>(&own), of_32_bits | FUTEX_PRIVATE_FLAG, 0},
         {shared_expected, reinterpret_cast<std::uintptr_t>(&shared), of_32_bits, 0}};
-    constexpr std::int64_t second = 1'000'000'000;
-    timespec end{};
-    clock_gettime(CLOCK_MONOTONIC, &end); // a point in time
-    const std::int64_t ns = end.tv_nsec + limit_ns;
-    end.tv_sec += static_cast<time_t>(ns / second);
-    end.tv_nsec = static_cast<long>(ns % second);
+    const timespec end = time_in(limit_ns);
     if (system_call(wait_many, reinterpret_cast<long>(waiters), 2, 0, reinterpret_cast<long>(&end),
                     CLOCK_MONOTONIC, 0) == -ENOSYS)
         futex_wait(own, own_expected, limit_ns / 10);
@@ -63,12 +69,7 @@ inline void futex_wait_either(FutexWord &own, std::uint32_t own_expected, FutexW
 // `bits` is meant for it.
 inline void futex_wait_bits(FutexWord &word, std::uint32_t expected, std::uint32_t bits,
                             std::int64_t limit_ns) {
-    constexpr std::int64_t second = 1'000'000'000;
-    timespec end{};
-    clock_gettime(CLOCK_MONOTONIC, &end); // a point in time
-    const std::int64_t ns = end.tv_nsec + limit_ns % second;
-    end.tv_sec += static_cast<time_t>(limit_ns / second + ns / second);
-    end.tv_nsec = static_cast<long>(ns % second);
+    const timespec end = time_in(limit_ns);
     system_call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG,
                 static_cast<long>(expected), reinterpret_cast<long>(&end), 0,
                 static_cast<long>(bits));
