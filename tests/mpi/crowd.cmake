@@ -19,7 +19,7 @@ foreach(mpi ${SENNIT_MPIS})
 endforeach()
 # Tasks that bind what is not over yet.
 foreach(mpi ${SENNIT_MPIS})
-    sennit_run(run ${mpi} 2 2)
+    sennit_run(run ${mpi} 2 1)
     add_test(NAME mpi.bound_early.doorbells.${mpi}
              COMMAND ${run} ${CMAKE_CURRENT_BINARY_DIR}/bound_early-${SENNIT_PAIRED_${mpi}}-${mpi})
     set_tests_properties(mpi.bound_early.doorbells.${mpi} PROPERTIES TIMEOUT 120 LABELS mpi PROCESSORS 2

@@ -51,11 +51,14 @@ static void priorities_change(void) {
 /* The task that holds `b` waits for two that need `a` alone. Among those who wait for `a` is one
  * that needs both: it must not stand in the way of the others. */
 static void one_of_two_is_held(char *a, char *b) {
-    int go = 0, done = 0, held = 0;
+    int begun = 0, go = 0, done = 0, held = 0;
     *a = *b = 0;
-#pragma omp task depend(mutexinoutset : a[0]) shared(go)
-    wait_for(&go, 1);
-    let_others_run(2);
+#pragma omp task depend(mutexinoutset : a[0]) shared(begun, go)
+    {
+        set(&begun);
+        wait_for(&go, 1);
+    }
+    wait_for(&begun, 1);
     for (int i = 0; i < 3; ++i) {
         if (i == 1) {
 #pragma omp task depend(mutexinoutset : a[0], b[0])
@@ -80,13 +83,14 @@ static void one_of_two_is_held(char *a, char *b) {
 
 /* The holder waits for what the creator's thread has to run meanwhile. */
 static void undeferred(void) {
-    int item = 0, go = 0;
-#pragma omp task depend(mutexinoutset : item) shared(item, go)
+    int item = 0, begun = 0, go = 0;
+#pragma omp task depend(mutexinoutset : item) shared(item, begun, go)
     {
+        set(&begun);
         wait_for(&go, 1);
         item += 1;
     }
-    let_others_run(2);
+    wait_for(&begun, 1);
 #pragma omp task shared(go)
     set(&go);
 #pragma omp task if (0) depend(mutexinoutset : item) shared(item)
