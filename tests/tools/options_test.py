@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One truth for environment variables: every one of ours that the code reads has a row in a table, every row is
-read, and docs/user/options.md is what the tables say.
+"""One truth for environment variables: every name of ours that the code has in a string is a row of a table or a name
+of the code's own (a macro, an enumerator); every row is read; what is read and not ours is named below; and
+docs/user/options.md is what the tables say.
 
 usage: options_test.py SENNIT SOURCE_FOLDER
 """
@@ -11,33 +12,75 @@ import re
 import subprocess
 import sys
 
-ROW = re.compile(r'^SENNIT_(?:CHOICE|NUMBER|TEXT)\((?:[^"\n]*)"((?:SENNIT|MPIX)_[A-Z_]+)"', re.MULTILINE)
-READ = re.compile(r'(?:getenv|is_given)\("((?:SENNIT|MPIX)_[A-Z_]+)"\)')
+TABLES = ("src/base", "src/mpi", "src/network", "src/objects", "tools/sennit")
+ROW = re.compile(r'^SENNIT_(?:CHOICE|NUMBER|TEXT)\((\w+)(?:[^"\n]*)"((?:SENNIT|MPIX)_[A-Z_]+)"', re.MULTILINE)
+FOLDERS = ("src", "tools", "sim", "pass", "include", "apps", "bench", "tests")
+STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"' + r"|'(?:[^'\\\n]|\\.)*'")
+OURS = re.compile(r"(?<![A-Za-z0-9_])(?:SENNIT_[A-Z][A-Z0-9_]*[A-Z0-9]|MPIX_DETACH)(?![A-Za-z0-9_])")
+# Names of the code: the string is a message about them, or code that is generated.
+DEFINED = re.compile(r"^\s*#\s*define\s+(SENNIT_\w+)|^\s*(SENNIT_\w+)\s*(?:=|,|$)", re.MULTILINE)
+OF_CMAKE = "tests/tools/configure_test.py"  # its names are CMake's variables
+OF_TESTS = {"SENNIT_TEST_SECONDS"}  # `./dev stress`: how long tools.pool runs
+READ = re.compile(r'(?:getenv|is_given)\("(\w+)"\)')
+NOT_OURS = {
+    "CCACHE_EXTRAFILES": "ccache's: the compiler plug-in is one more file that an object depends on",
+    "LD_PRELOAD": "the dynamic linker's: what is there already stays",
+    "OMP_TOOL": "of the standard, 21.3 of OpenMP 5.2; the others are in omp/env",
+    "OMP_TOOL_LIBRARIES": "likewise",
+    "OMP_TOOL_VERBOSE_INIT": "likewise",
+    "PATH": "POSIX: where programs are",
+    "TMPDIR": "POSIX: where the board of a node is, if there is no other place",
+}
+
+
+def strings(path):
+    """What stands in quotes; comments of C and Python are left out."""
+    text = path.read_text(errors="replace")
+    comment = r"#[^\n]*" if path.suffix == ".py" else r"//[^\n]*|/\*.*?\*/"
+    for match in re.finditer(f"({STRING.pattern})|{comment}", text, re.DOTALL):
+        if match.group(1):
+            yield match.group(1)
 
 
 def main():
     sennit, source = sys.argv[1], pathlib.Path(sys.argv[2])
-    rows, wrong = {}, 0
+    rows, fields, wrong = {}, {}, 0
 
     def complain(text):
         nonlocal wrong
         wrong += 1
         print(text)
 
-    for table in ("src/base", "src/mpi", "src/network", "src/objects", "tools/sennit"):
+    for table in TABLES:
         found = ROW.findall((source / table / "options.def").read_text())
         if not found:
             complain(f"{table}/options.def has no rows that this test can read")
-        for variable in found:
+        for field, variable in found:
             if variable in rows:
                 complain(f"{variable} has rows in {rows[variable]} and {table}")
             rows[variable] = table
-    for folder in ("src", "tools", "sim"):
-        for path in (source / folder).rglob("*"):
-            if path.suffix in (".cpp", ".h"):
-                for variable in READ.findall(path.read_text()):
-                    if variable not in rows:
-                        complain(f"{path}: reads {variable}, which has no row in an options.def")
+            fields[variable] = field
+    files = {path: path.read_text(errors="replace") for folder in FOLDERS for path in sorted((source / folder).rglob("*"))
+             if path.suffix in (".cpp", ".h", ".c", ".py", ".f90", ".F90") and path != source / OF_CMAKE}
+    defined = {name for text in files.values() for names in DEFINED.findall(text) for name in names if name}
+    tests = source / "tests"
+    named = set()  # where it counts as read
+    for path in files:
+        for text in strings(path):
+            for name in OURS.findall(text):
+                if not path.is_relative_to(tests):
+                    named.add(name)
+                if name not in rows and name not in defined | OF_TESTS:
+                    complain(f"{path}: {name} has no row in an options.def, nor is it a name of the code")
+    read_by_others = {name for path, text in files.items() for name in READ.findall(text)
+                      if not name.startswith(("SENNIT_", "MPIX_")) and not path.is_relative_to(tests)}
+    for name in sorted(read_by_others ^ NOT_OURS.keys()):
+        complain(f"{name}: " + ("read, and not among NOT_OURS" if name in read_by_others else "among NOT_OURS, and not read"))
+    for variable, table in rows.items():
+        field = re.compile(rf"(?:config\(\)\.|options::|[.>]){fields[variable]}\b")
+        if variable not in named and not any(field.search(text) for path, text in files.items()
+                                             if path.is_relative_to(source / table) or table == "src/base"):
+            complain(f"{variable} of {table} is read nowhere")
 
     told = {form: subprocess.run([sennit, "doctor", f"--options={form}"], check=True, stdout=subprocess.PIPE,
                                  text=True).stdout for form in ("text", "markdown", "man")}
