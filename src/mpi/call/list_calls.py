@@ -14,25 +14,25 @@ import sys
 from calls import parse_row
 
 BEHAVIOUR = {
-    "start": "starts the non-blocking form, tests it, suspends the task until it is complete",
+    "start": "starts the non-blocking form and tests it; suspends the task until the operation is complete",
     "poll": "suspends the task until the testing form succeeds",
-    "delegate": "a helper thread makes the call, the task is suspended until it returns",
+    "delegate": "a helper thread makes the call; the task is suspended until the call returns",
     "notify": "does not block; the runtime notes that the task sends",
-    "trace": "does not block; seen on the timeline",
-    "test": "does not block; after many calls in vain, tasks that are suspended on the same thread go on",
-    "persistent": "does not block; MPI_Start tells the runtime and the timeline what it starts",
+    "trace": "does not block; a trace shows it",
+    "test": "does not block; after many calls in vain, it lets suspended tasks of the same thread go on",
+    "persistent": "does not block; later MPI_Start tells the runtime and the trace what it starts",
     "custom": "",
 }
 CUSTOM = {
-    "Sendrecv": "both directions are started, the task is suspended until both are complete",
-    "Sendrecv_replace": "the same, with a copy of what is sent; for more than 2 GiB a helper thread makes the call",
+    "Sendrecv": "starts both directions; suspends the task until both are complete",
+    "Sendrecv_replace": "as Sendrecv, with a copy of the data to send; for more than 2 GiB a helper thread makes the call",
     "Wait": "suspends the task until the program's request is complete",
     "Init": "asks for MPI_THREAD_MULTIPLE",
     "Init_thread": "asks for MPI_THREAD_MULTIPLE; `provided` may be MPI_TASK_MULTIPLE",
     "Query_thread": "gives the level that MPI_Init_thread has given",
     "Session_init": "asks for MPI_THREAD_MULTIPLE",
-    "Session_finalize": "the last one waits for operations that are pending",
-    "Finalize": "waits for operations that are pending; after 10 s it says for which",
+    "Session_finalize": "the last one waits for pending operations",
+    "Finalize": "waits for pending operations; after 10 s a line says for which",
 }
 BEGIN = "<!-- list of calls: made by src/mpi/call/list_calls.py -->\n"
 END = "<!-- end of the list -->\n"
