@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that hang are explained and, with SENNIT_HANG=abort, ended; programs that are only slow
 are left alone. The grace time is the shortest there is, and no test expects anything within a time.
+They are several at a time, for they mostly wait.
 
 usage: hang.py --programs FOLDER --lib FOLDER
 """
 
 import argparse
+import concurrent.futures
 import os
 import re
 import signal
@@ -14,6 +16,7 @@ import subprocess
 import sys
 
 LIMIT = 120  # seconds until a test counts as failed
+SEVERAL = 4
 failures = []
 
 
@@ -66,46 +69,58 @@ def from_outside(options, case, mode, *patterns):
             check(program.wait(LIMIT) == 0 and output == "done\n", f"{case}: goes on", output)
 
 
+def slow_input(options, case):
+    with subprocess.Popen(["sh", "-c", "sleep 3; echo"], stdout=subprocess.PIPE) as typist:
+        silent(options, case, stdin=typist.stdout)
+
+
+def cases(begin):
+    begin(explained, "lock_order",
+          r"#(\d+) task '.*': waits for the lock .*, held by #(\d+), in .* \[hang_victim\+0x",
+          r"a deadlock: #(\d+) waits for #(\d+) \(which holds the lock\), "
+          r"#\2 waits for #\1 \(which holds the lock\)\n")
+    begin(explained, "lock_and_taskwait", r": taskwait for 1 child task, in ",
+          r"a deadlock: .*\(which holds the lock\)", r"a deadlock: .*\(its child\)")
+    begin(explained, "three_want_lock", r"taskwait for 3 child tasks",
+          r"(?s)(task '[^']*': waits for the lock.*){3}")
+    begin(explained, "lock_twice", r"which it holds itself", r"#(\d+) waits for #\1 ")
+    begin(explained, "lock_forgotten", r"held by a task that has ended, or never unset")
+    begin(explained, "ordered", r"waits for the lock",
+          r"waits for its turn in an ordered or doacross loop")
+    begin(explained, "lock_and_mutex", r"waits for the lock .* held by #(\d+)",
+          r"#(\d+) the implicit task of thread 1 of 2: thread sleeps for the "
+          r"pthread mutex 0x\w+, held by #(\d+), in take_mutex_second \[hang_victim\+0x",
+          r"a deadlock: #(\d+) waits for #(\d+) \(which holds the lock\), #\2 waits for #\1 "
+          r"\(which holds the lock\)\n")
+    begin(from_outside, "raw_futex", "abort", r"waits for the lock .* held by #1, in wake_sleeper",
+          r"#1 task '.*' on thread 0 of 2: thread sleeps for the futex 0x\w+, in "
+          r"sleep_in_futex \[hang_victim\+0x")
+    begin(from_outside, "event_forgotten", "abort",
+          r"has ended, waits for an event from outside \(1 not fulfilled",
+          r"has not begun, waits for 1 task that it depends on")
+    begin(from_outside, "event_late", "report")
+    begin(from_outside, "suspended_at_exit", "report",
+          r"the initial task: barrier, or the end of the program or thread: tasks are left",
+          r"task '.*': suspended by a library, waits for an event from outside "
+          r"\(sennit_task_resume\), in suspend_for_ever \[hang_victim\+0x")
+    for case in ("slow_task", "slow_thread", "serial", "starved"):
+        begin(silent, case)
+    begin(silent, "slow_waker", mode=None)
+    for case in ("reads_input", "joins"):
+        begin(slow_input, case)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", required=True)
     parser.add_argument("--lib", required=True)
     options = parser.parse_args()
 
-    explained(options, "lock_order",
-              r"#(\d+) task '.*': waits for the lock .*, held by #(\d+), in .* \[hang_victim\+0x",
-              r"a deadlock: #(\d+) waits for #(\d+) \(which holds the lock\), "
-              r"#\2 waits for #\1 \(which holds the lock\)\n")
-    explained(options, "lock_and_taskwait", r": taskwait for 1 child task, in ",
-              r"a deadlock: .*\(which holds the lock\)", r"a deadlock: .*\(its child\)")
-    explained(options, "three_want_lock", r"taskwait for 3 child tasks",
-              r"(?s)(task '[^']*': waits for the lock.*){3}")
-    explained(options, "lock_twice", r"which it holds itself", r"#(\d+) waits for #\1 ")
-    explained(options, "lock_forgotten", r"held by a task that has ended, or never unset")
-    explained(options, "ordered", r"waits for the lock",
-              r"waits for its turn in an ordered or doacross loop")
-    explained(options, "lock_and_mutex", r"waits for the lock .* held by #(\d+)",
-              r"#(\d+) the implicit task of thread 1 of 2: thread sleeps for the "
-              r"pthread mutex 0x\w+, held by #(\d+), in take_mutex_second \[hang_victim\+0x",
-              r"a deadlock: #(\d+) waits for #(\d+) \(which holds the lock\), #\2 waits for #\1 "
-              r"\(which holds the lock\)\n")
-    from_outside(options, "raw_futex", "abort", r"waits for the lock .* held by #1, in wake_sleeper",
-                 r"#1 task '.*' on thread 0 of 2: thread sleeps for the futex 0x\w+, in "
-                 r"sleep_in_futex \[hang_victim\+0x")
-    from_outside(options, "event_forgotten", "abort",
-                 r"has ended, waits for an event from outside \(1 not fulfilled",
-                 r"has not begun, waits for 1 task that it depends on")
-    from_outside(options, "event_late", "report")
-    from_outside(options, "suspended_at_exit", "report",
-                 r"the initial task: barrier, or the end of the program or thread: tasks are left",
-                 r"task '.*': suspended by a library, waits for an event from outside "
-                 r"\(sennit_task_resume\), in suspend_for_ever \[hang_victim\+0x")
-    for case in ("slow_task", "slow_thread", "serial", "starved"):
-        silent(options, case)
-    silent(options, "slow_waker", mode=None)
-    for case in ("reads_input", "joins"):
-        with subprocess.Popen(["sh", "-c", "sleep 3; echo"], stdout=subprocess.PIPE) as typist:
-            silent(options, case, stdin=typist.stdout)
+    begun = []
+    with concurrent.futures.ThreadPoolExecutor(SEVERAL) as several:
+        cases(lambda kind, *arguments, **settings: begun.append(several.submit(kind, options, *arguments, **settings)))
+    for case in begun:
+        case.result()
     return 1 if failures else 0
 
 
