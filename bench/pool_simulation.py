@@ -45,10 +45,11 @@ def makespans(found, names):
 def scaling():
     print("""## Figure 3a: how the four programs scale
 
-The paper runs bt.A, lu.C, ft.C and mg.C of the NAS benchmarks on 48 cores (2 x AMD EPYC 7413). Its Figure 3 is a picture; the
-text gives no numbers. So these programs are a model. The work is what NPB 3 counts for the class (168, 2039, 396 and 156
-thousand million operations), at 4, 4, 3 and 5 thousand million a second. How they scale is a guess that does what the text
-says: "the smaller kernels exhaust their parallelism more quickly than the larger ones". Seconds by number of cores:
+The paper runs bt.A, lu.C, ft.C and mg.C of the NAS benchmarks on 48 cores (2 x AMD EPYC 7413). Its Figure 3 is a picture, and its
+text gives no numbers. So the programs here are a model. The work is the number of operations that NPB 3 counts for the class
+(168, 2039, 396 and 156 thousand million), at 4, 4, 3 and 5 thousand million a second. How the programs scale is a guess. It
+agrees with the text: "the smaller kernels exhaust their parallelism more quickly than the larger ones". Seconds by number of
+cores:
 """)
     found = simulate("--policy", "static")
     counts = [1, 2, 4, 8, 12, 16, 24, 32, 40, 48]
@@ -60,9 +61,9 @@ says: "the smaller kernels exhaust their parallelism more quickly than the large
 def splits():
     print("""## Figure 3b: all four at once
 
-The paper tries static splits of the cores. The time of the set has sweet spots; it hopes that programs can be reshaped while
-they run. Here are all 16,215 splits (bt.A/lu.C/ft.C/mg.C): for some numbers of cores of lu.C the fastest; then the policies,
-which know nothing of the programs and begin with 12 cores each.
+The paper tries static splits of the cores. It finds sweet spots in the time of the whole set, and hopes that programs can be
+reshaped while they run. Here all 16,215 splits (bt.A/lu.C/ft.C/mg.C) were tried. The table has the fastest one for some numbers
+of cores of lu.C. Below them are the policies. They know nothing of the programs, and begin with 12 cores each.
 """)
     found = simulate("--splits", 1, "--split", "12/12/12/12")
     is_shown = lambda name: not name.startswith("split") or name == "split 12/12/12/12" or (
@@ -73,17 +74,17 @@ which know nothing of the programs and begin with 12 cores each.
     by = found["by"]
     print(f"""- There is a sweet spot: {best:.1f} s, against {by['split 12/12/12/12']['makespan_s']:.1f} s with equal parts
   and {found['one_after_the_other_s']:.1f} s one after the other.
-- To hit it one must know beforehand how long each program takes and how it scales. Without that, every policy of a pool is near
-  it, since cores of programs that have ended go to those that are left: `lend`
-  {100 * (by['lend']['makespan_s'] / best - 1):.0f}% above, `moldable` {100 * (by['moldable']['makespan_s'] / best - 1):.0f}% above.
+- To find it, one must know beforehand how long each program takes and how it scales. A policy does not know this, and yet every
+  policy of a pool comes near it, since the cores of programs that have ended go to those that are left: `lend` is
+  {100 * (by['lend']['makespan_s'] / best - 1):.0f}% above it, `moldable` {100 * (by['moldable']['makespan_s'] / best - 1):.0f}% above it.
 """)
 
 
 def long_programs():
     print("""## Programs that run long enough to be measured
 
-mg.C gets hardly faster beyond 16 cores, bt.A gets slower beyond 25. Both have more work here, so that it matters for longer.
-`moldable` finds that, and gives their cores to lu.C, or leaves them idle.
+mg.C gets hardly faster beyond 16 cores, and bt.A gets slower beyond 25. Here both have more work than above, so that this
+matters for longer. `moldable` finds it out. It gives their cores to lu.C, or leaves the cores idle.
 """)
     for programs in (("mg.C:work=300", "lu.C:work=1500"), ("bt.A:work=600", "lu.C:work=1500"),
                      ("bt.A:work=1000",)):
@@ -93,8 +94,8 @@ mg.C gets hardly faster beyond 16 cores, bt.A gets slower beyond 25. Both have m
 def imbalance():
     print("""## Two programs whose ranks wait for each other
 
-Ranks have work unlike (the slowest 1.5 to 1.7 times the mean), and wait in MPI. In turn: one program after the other on all
-cores, as today. Halves: 24 cores each, for good.
+The ranks of a program have unequal work (the slowest 1.5 to 1.7 times the mean), and wait for each other in MPI. *in turn*: one
+program after the other on all cores, as is usual today. *halves*: 24 cores for each program, for good.
 """)
     rows = []
     for name, programs in IMBALANCED.items():
@@ -111,7 +112,8 @@ cores, as today. Halves: 24 cores each, for good.
 def sensitivity():
     print("""### What moves cost
 
-The first pair under `lend`, if threads come to scheduling points less often, and if a core's move costs more:
+This is the first pair under `lend`, if threads reach scheduling points less often (columns), and if moving a core costs more
+(rows):
 """)
     programs = IMBALANCED["4 and 4 ranks"]
     print("    sennit simulate pool ... --policy lend --point US --move US\n")
@@ -127,9 +129,10 @@ The first pair under `lend`, if threads come to scheduling points less often, an
 def random_pairs(count=100):
     print(f"""## {count} pairs of programs at random
 
-2 to 8 ranks, cores for all of a rank's threads or for half of them, 0.5 to 5 s of work an iteration, imbalance 0.2 to 0.9, waits
-up to a fifth, alike in time within 30%. The time under each policy against `static` in the same pool (which divides anew when a
-program ends), against halves for good, and against one after the other:
+A program has 2, 4 or 8 ranks. Together its ranks have as many threads as there are cores, or half as many. An iteration has 0.5
+to 5 s of work, an imbalance of 0.2 to 0.9, and a wait of up to a fifth of the time that its work takes on 24 cores. The work of
+the two programs differs by at most 30%. The table has the time under each policy relative to three others: `static` in the same
+pool (which divides the cores anew when a program ends), halves for good, and one program after the other.
 """)
     chance = random.Random(1)
     against = {policy: {"static": [], "halves": [], "in turn": []} for policy in POLICIES[1:]}
@@ -160,11 +163,13 @@ program ends), against halves for good, and against one after the other:
 
 print("""# Who gets which core of a node: by simulation
 
-`bench/pool_simulation.py` printed this. Every table stands below the command that it comes from. The policies are the runtime's own
-code (`src/node/policy`); the node and the programs are simulated ([user/simulate.md](../user/simulate.md#several-programs-on-one-node)).
-Nothing was run on 48 cores. What the policies do: [user/core-policies.md](../user/core-policies.md).
+`bench/pool_simulation.py` printed this page. Every table stands below the command that made it. The policies are the runtime's
+own code (`src/node/policy`). The node and the programs are simulated
+([user/simulate.md](../user/simulate.md#several-programs-on-one-node)): nothing was run on 48 cores.
+[user/core-policies.md](../user/core-policies.md) says what the policies do.
 
-ideal: all work / all cores, if everything scaled perfectly. / in turn: against one program after the other.
+In the tables, *ideal* is the time if everything scaled perfectly: all work / all cores. */ in turn* is the time relative to one
+program after the other.
 """)
 scaling()
 splits()
