@@ -25,7 +25,7 @@ SmallVector<const Value *, 4> objects_of(const Value *pointer) {
 } // namespace
 
 bool Buffers::shows_own_memory() const {
-    if (captured(entry_.getArg(kTaskArgument)))
+    if (const Argument *memory = task_memory(entry_); memory && captured(memory))
         return true;
     for (const Instruction &instruction : instructions(entry_))
         if (isa<AllocaInst>(instruction) && captured(&instruction))
@@ -37,7 +37,7 @@ std::string Buffers::ends_with_body(const Value *buffer) const {
     for (const Value *object : objects_of(buffer)) {
         if (isa<AllocaInst>(object))
             return "its buffer is on the task's stack";
-        if (object == entry_.getArg(kTaskArgument))
+        if (object == task_memory(entry_))
             return "its buffer is a private copy of the task's";
         if (const auto *global = dyn_cast<GlobalVariable>(object)) {
             if (global->isThreadLocal())

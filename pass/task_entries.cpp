@@ -17,10 +17,15 @@ TaskEntries task_entries(llvm::Module &module) {
             continue;
         auto *entry =
             llvm::dyn_cast<llvm::Function>(call->getArgOperand(kEntry)->stripPointerCasts());
-        if (entry && !entry->isDeclaration() && entry->arg_size() > kTaskArgument)
+        if (entry && !entry->isDeclaration())
             entries.insert(entry);
     }
     return entries;
+}
+
+llvm::Argument *task_memory(llvm::Function &entry) {
+    constexpr unsigned kMemory = 1; // behind the thread's number
+    return entry.arg_size() > kMemory ? entry.getArg(kMemory) : nullptr;
 }
 
 } // namespace sennit::pass

@@ -14,6 +14,8 @@ using TaskEntries = llvm::SmallSetVector<llvm::Function *, 16>;
 // Those that this file defines and hands to __kmpc_omp_task_alloc: of tasks, taskloops too.
 TaskEntries task_entries(llvm::Module &module);
 
-inline constexpr unsigned kTaskArgument = 1; // of an entry: the task's memory
+// What an entry has of the task's memory. Null: nothing (flang, where the body uses no variable of
+// others).
+llvm::Argument *task_memory(llvm::Function &entry);
 
 } // namespace sennit::pass
