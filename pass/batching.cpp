@@ -137,7 +137,7 @@ class Planning {
 };
 
 std::string title_of(const CallBase &call) {
-    const StringRef name = call.getCalledFunction()->getName();
+    const StringRef name = name_of_call(call);
     if (const Collective *what = collective(call))
         return title(name, received_place(*what, call));
     return title(

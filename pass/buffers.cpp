@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "buffers.h"
 
+#include "mpi_calls.h"
+
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
@@ -42,6 +44,8 @@ std::string Buffers::ends_with_body(const Value *buffer) const {
         if (const auto *global = dyn_cast<GlobalVariable>(object)) {
             if (global->isThreadLocal())
                 return "its buffer belongs to a thread";
+            if (is_fortran_address(global))
+                return "its buffer is given by absolute addresses";
             continue;
         }
         if (const auto *call = dyn_cast<IntrinsicInst>(object))
@@ -77,7 +81,7 @@ bool Buffers::touched_by(const CallBase &call, const Value *memory, bool reads) 
 
 bool Buffers::is_absolute(const Value *buffer) {
     return any_of(objects_of(buffer), [](const Value *object) {
-        return isa<ConstantPointerNull, UndefValue>(object) ||
+        return isa<ConstantPointerNull, UndefValue>(object) || is_fortran_address(object) ||
                (isa<ConstantExpr>(object) && !isa<GlobalValue>(object));
     });
 }

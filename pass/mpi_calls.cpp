@@ -5,6 +5,7 @@
 #include "program/marks_format.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalVariable.h"
@@ -25,8 +26,11 @@ constexpr PointToPoint kPointToPoint[] = {
     {"MPI_Recv", "sennit_pass_Irecv", true, false},
 };
 
-const llvm::Function *called(const llvm::CallBase &call) {
-    return call.getCalledFunction();
+// In a library, with that many arguments.
+bool is_library_call(const llvm::CallBase &call, StringRef name, unsigned arguments) {
+    const llvm::Function *function = call.getCalledFunction();
+    return function && function->isDeclaration() && call.arg_size() == arguments &&
+           name_of_call(call) == name;
 }
 
 // Without P, lower case, without what Fortran's bindings add: "mpi_isend_f08_" is "isend". Empty:
@@ -87,15 +91,28 @@ bool is_plain_openmp(StringRef symbol) {
 
 } // namespace
 
+bool is_fortran(const llvm::CallBase &call) {
+    const llvm::Function *function = call.getCalledFunction();
+    return function && function->getName().starts_with(kFromFortran);
+}
+
+StringRef name_of_call(const llvm::CallBase &call) {
+    const llvm::Function *function = call.getCalledFunction();
+    StringRef name = function ? function->getName() : "";
+    name.consume_front(kFromFortran);
+    return name;
+}
+
+bool is_fortran_address(const llvm::Value *object) {
+    const auto *global = llvm::dyn_cast<llvm::GlobalVariable>(object);
+    return global && (global->getName().starts_with("mpi_fortran_") ||
+                      global->getName().starts_with("mpipriv"));
+}
+
+// Not PMPI_...: whoever calls it wants no one in between.
 const PointToPoint *point_to_point(const llvm::CallBase &call) {
-    const llvm::Function *function = called(call);
-    if (!function || !function->isDeclaration())
-        return nullptr;
-    const StringRef name = function->getName();
-    if (name.starts_with("PMPI_"))
-        return nullptr; // whoever calls it wants no one in between
     for (const PointToPoint &one : kPointToPoint)
-        if (name == one.name && call.arg_size() == one.arguments())
+        if (is_library_call(call, one.name, one.arguments()))
             return &one;
     return nullptr;
 }
@@ -104,19 +121,13 @@ const PointToPoint *point_to_point(const llvm::CallBase &call) {
 const PointToPoint *wait_for_operation(const llvm::CallBase &call) {
     static constexpr PointToPoint kSendWait = {"MPI_Wait", "sennit_pass_Iwait", false, false};
     static constexpr PointToPoint kReceiveWait = {"MPI_Wait", "sennit_pass_Iwait", true, false};
-    const llvm::Function *function = called(call);
-    if (!function || !function->isDeclaration() || call.arg_size() != 7)
+    const StringRef name = name_of_call(call);
+    if (!is_library_call(call, name, 7))
         return nullptr;
-    return llvm::StringSwitch<const PointToPoint *>(function->getName())
+    return llvm::StringSwitch<const PointToPoint *>(name)
         .Cases("MPI_Isend", "MPI_Irsend", "MPI_Ibsend", &kSendWait)
         .Case("MPI_Irecv", &kReceiveWait)
         .Default(nullptr);
-}
-
-static bool is_library_call(const llvm::CallBase &call, StringRef name, unsigned arguments) {
-    const llvm::Function *function = called(call);
-    return function && function->isDeclaration() && function->getName() == name &&
-           call.arg_size() == arguments;
 }
 
 bool is_exchange(const llvm::CallBase &call) {
@@ -133,29 +144,36 @@ bool is_wait_for_all(const llvm::CallBase &call) {
 
 namespace {
 
-StringRef slot_of(const llvm::CallBase &call) {
-    const auto *load = llvm::dyn_cast<llvm::LoadInst>(call.getCalledOperand());
-    const auto *slot =
-        load ? llvm::dyn_cast<llvm::GlobalVariable>(load->getPointerOperand()) : nullptr;
-    return slot ? slot->getName() : "";
+// "Isend": of C's slots (library/slots.c) and of Fortran's functions (library/fortran.c).
+StringRef request_free_form(const llvm::CallBase &call) {
+    const llvm::Value *called = call.getCalledOperand();
+    if (const auto *load = llvm::dyn_cast<llvm::LoadInst>(called))
+        called = load->getPointerOperand();
+    StringRef name = called->getName();
+    if (!name.consume_front("sennit_pass_"))
+        return "";
+    if (llvm::isa<llvm::Function>(called))
+        return name.consume_front("fortran_I") ? name : "";
+    return name.consume_front("I") ? name : "";
 }
 
 } // namespace
 
 bool is_bound(const llvm::CallBase &call) {
-    return slot_of(call).starts_with("sennit_pass_");
+    return !request_free_form(call).empty();
 }
 
 const PointToPoint *bound_point_to_point(const llvm::CallBase &call) {
-    const StringRef slot = slot_of(call);
+    const StringRef form = request_free_form(call);
     for (const PointToPoint &one : kPointToPoint)
-        if (slot == one.slot)
+        if (!form.empty() && StringRef(one.slot).ends_with(("_I" + form).str()))
             return &one;
     return nullptr;
 }
 
 bool ignores_status(const llvm::Value *status) {
-    if (llvm::isa<llvm::ConstantPointerNull>(status))
+    if (llvm::isa<llvm::ConstantPointerNull>(status) ||
+        is_fortran_address(llvm::getUnderlyingObject(status)))
         return true;
     const auto *expression = llvm::dyn_cast<llvm::ConstantExpr>(status);
     return expression && expression->getOpcode() == llvm::Instruction::IntToPtr &&
@@ -169,7 +187,8 @@ bool has_wide_handles(const llvm::CallBase &call) {
         ->isPointerTy();
 }
 
-// MPICH's handles are integers, those of Open MPI and of the standard ABI are pointers.
+// MPICH's handles are integers, those of Open MPI and of the standard ABI are pointers. Fortran's
+// are taken for MPICH's: library/fortran.c knows better.
 llvm::Constant *no_status(const llvm::CallBase &call) {
     llvm::LLVMContext &context = call.getContext();
     auto *pointer = llvm::PointerType::getUnqual(context);
@@ -186,12 +205,14 @@ Effects effects_of(StringRef symbol) {
         return {true, 0};
     if (symbol.starts_with("sennit_pass_loop_")) // library/loops.h
         return {true, 0};
-    if (symbol.starts_with("sennit_pass_")) // library/batch.h
+    if (symbol.consume_front("sennit_pass_")) { // library/batch.h, library/fortran.h
+        symbol.consume_front("fortran_");
         return llvm::StringSwitch<Effects>(symbol)
-            .Case("sennit_pass_send", {true, kSends | kBlocks})
-            .Case("sennit_pass_receive", {true, kReceives | kBlocks})
-            .Case("sennit_pass_exchange", {true, kSends | kReceives | kBlocks})
+            .Case("send", {true, kSends | kBlocks})
+            .Case("receive", {true, kReceives | kBlocks})
+            .Case("exchange", {true, kSends | kReceives | kBlocks})
             .Default({true, kBlocks});
+    }
     if (symbol.starts_with("__kmpc_") ||
         symbol.starts_with("omp_")) // may run other tasks meanwhile
         return {true, kBlocks};

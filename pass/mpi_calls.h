@@ -36,6 +36,15 @@ struct Exchange {
 };
 bool is_exchange(const llvm::CallBase &call);
 
+// Fortran's calls have C's shape while the pass works on them (fortran_calls.h), and this before
+// C's names. Their handles are integers, whatever the MPI.
+inline constexpr llvm::StringLiteral kFromFortran = "sennit.fortran.";
+bool is_fortran(const llvm::CallBase &call);
+// "MPI_Send", whatever the language; empty: it is called through a pointer.
+llvm::StringRef name_of_call(const llvm::CallBase &call);
+// Is it a variable of mpif.h whose address has a meaning: that of MPI_BOTTOM and its like?
+bool is_fortran_address(const llvm::Value *object);
+
 // Null: `call` is something else. Direct calls only.
 const PointToPoint *point_to_point(const llvm::CallBase &call);
 // A non-blocking one: MPI_Isend(..., request) and its like. What its wait is.
@@ -43,12 +52,13 @@ const PointToPoint *wait_for_operation(const llvm::CallBase &call);
 bool is_wait(const llvm::CallBase &call);         // MPI_Wait(request, status)
 bool is_wait_for_all(const llvm::CallBase &call); // MPI_Waitall(count, requests, statuses)
 
-// Has the pass put a slot in place of the function?
+// Has the pass put its request-free form in place of the function?
 bool is_bound(const llvm::CallBase &call);
 // The same for one whose request-free form the pass has called instead.
 const PointToPoint *bound_point_to_point(const llvm::CallBase &call);
 
-// Is it one of MPICH's and Open MPI's addresses that stand for no status, 1 and 0?
+// Is it one of MPICH's and Open MPI's addresses that stand for no status: 1 and 0, and variables of
+// mpif.h?
 bool ignores_status(const llvm::Value *status);
 // Are the handles of its MPI pointers?
 bool has_wide_handles(const llvm::CallBase &call);

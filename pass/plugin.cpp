@@ -2,16 +2,17 @@
 // The plug-in for clang-19 and flang-new-19 (-fpass-plugin): what it does, and when.
 //
 //     before all     MPI's declarations say that blocking calls keep no pointer; static loops are
-//                    let go
+//                    let go; Fortran's MPI calls are given C's shape
 //     in between     calls that end tasks are bound, others are batched and waited for later
-//     at the end     collective calls are replaced, if the program is compiled for that; marks are
-//                    written
+//     at the end     what is left of Fortran's calls becomes what it was; collective calls are
+//                    replaced, if the program is compiled for that; marks are written
 //
 // In between the compiler has inlined what a task calls, and loops are as simple as they get:
 // neither vectorized nor unrolled. Without optimization it has done nothing, and local variables
 // are in memory: only the last step is taken then.
 #include "batching.h"
 #include "collectives.h"
+#include "fortran_calls.h"
 #include "marks_writer.h"
 #include "mpi_calls.h"
 #include "static_loops.h"
@@ -49,7 +50,16 @@ class Declarations : public PassInfoMixin<Declarations> {
                 for (Argument &argument : function.args())
                     if (argument.getType()->isPointerTy())
                         argument.addAttr(Attribute::NoCapture);
+        declare_error_codes(module);
         return PreservedAnalyses::all();
+    }
+};
+
+class FortranCalls : public PassInfoMixin<FortranCalls> {
+  public:
+    static PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
+        return give_fortran_calls_shape(module) ? PreservedAnalyses::none()
+                                                : PreservedAnalyses::all();
     }
 };
 
@@ -150,7 +160,8 @@ class Ending : public PassInfoMixin<Ending> {
     static bool isRequired() { return true; }
 
     static PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
-        const bool changed = replace_collectives(module);
+        bool changed = restore_fortran_calls(module);
+        changed |= replace_collectives(module);
         return write_marks(module, task_entries(module), Triple(module.getTargetTriple())) ||
                        changed
                    ? PreservedAnalyses::none()
@@ -161,8 +172,10 @@ class Ending : public PassInfoMixin<Ending> {
 void add_passes(PassBuilder &builder) {
     builder.registerPipelineStartEPCallback([](ModulePassManager &passes, OptimizationLevel level) {
         passes.addPass(Declarations());
-        if (level != OptimizationLevel::O0)
-            passes.addPass(LoopLending());
+        if (level == OptimizationLevel::O0)
+            return;
+        passes.addPass(LoopLending());
+        passes.addPass(FortranCalls());
     });
     builder.registerOptimizerEarlyEPCallback(
         [](ModulePassManager &passes, OptimizationLevel level) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remarks.h"
 
+#include "mpi_calls.h"
+
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -18,6 +20,14 @@ namespace {
 
 constexpr char kPass[] = "sennit";
 
+// Flang's names are in lower case, and what they are in is before them: "_QFinnerEfield".
+std::string source_name(llvm::StringRef symbol) {
+    const std::size_t last = symbol.find_last_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    if (symbol.starts_with("_Q") && last + 1 < symbol.size())
+        return symbol.drop_front(last + 1).str();
+    return llvm::demangle(symbol);
+}
+
 template <class Remark>
 void emit(llvm::OptimizationRemarkEmitter &emitter, llvm::StringRef name,
           const llvm::CallBase &call, const llvm::Twine &text) {
@@ -28,9 +38,8 @@ std::string kind_of(const llvm::Instruction &instruction) {
     if (const auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
         if (call->isLifetimeStartOrEnd())
             return "a variable that begins or ends there";
-        const llvm::Function *function = call->getCalledFunction();
-        return function ? "a call of " + llvm::demangle(function->getName())
-                        : "a call through a pointer";
+        const llvm::StringRef name = name_of_call(*call);
+        return name.empty() ? "a call through a pointer" : "a call of " + source_name(name);
     }
     if (llvm::isa<llvm::LoadInst>(instruction))
         return "a read";
@@ -61,10 +70,12 @@ void Remarks::warn(llvm::StringRef name, const llvm::CallBase &call, const llvm:
 // compiler has written down for a debugger.
 std::string name_of(const llvm::Value *pointer) {
     const llvm::Value *object = llvm::getUnderlyingObject(pointer, /*MaxLookup=*/0);
+    if (is_fortran_address(object))
+        return "";
     if (const auto *global = llvm::dyn_cast<llvm::GlobalVariable>(object)) {
         const auto [function, variable] = global->getName().split('.');
-        return llvm::demangle(variable.empty() || !global->hasLocalLinkage() ? global->getName()
-                                                                             : variable);
+        return source_name(variable.empty() || !global->hasLocalLinkage() ? global->getName()
+                                                                          : variable);
     }
     const llvm::Function *function = nullptr;
     if (const auto *argument = llvm::dyn_cast<llvm::Argument>(object))

@@ -139,14 +139,13 @@ void Rewriting::start(const Operation &operation) {
         Value *argument = from.getArgOperand(i);
         // A datatype behind each buffer and count, and last the communicator.
         const bool handle = i + 1 == count || i % Exchange::kReceived == PointToPoint::kDatatype;
-        arguments.push_back(handle ? as_long(argument) : argument);
+        arguments.push_back(handle && !is_fortran(from) ? as_long(argument) : argument);
     }
     if (operation.receives)
         arguments.push_back(operation.status ? from.getArgOperand(count) : no_status(from));
-    call(both                 ? "sennit_pass_exchange"
-         : operation.receives ? "sennit_pass_receive"
-                              : "sennit_pass_send",
-         arguments, from.getDebugLoc());
+    const char *name = both ? "exchange" : operation.receives ? "receive" : "send";
+    call((Twine("sennit_pass_") + (is_fortran(from) ? "fortran_" : "") + name).str(), arguments,
+         from.getDebugLoc());
     from.eraseFromParent();
 }
 

@@ -13,6 +13,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
+#include <cstring>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -113,7 +114,11 @@ class TailBinding {
     // Empty: it can be bound. Else what prevents it.
     std::string obstacle(const Candidate &candidate) {
         if (!candidate.call->use_empty())
-            return "its error code is used";
+            return is_fortran(*candidate.call) &&
+                           all_of(candidate.call->users(),
+                                  [](const User *user) { return isa<StoreInst>(user); })
+                       ? "its error code is not private"
+                       : "its error code is used";
         if (const char *reason = candidate.collective
                                      ? pass::obstacle(*candidate.collective, *candidate.call)
                                      : nullptr)
@@ -217,11 +222,23 @@ void bind(const Candidate &candidate) {
         return;
     }
     IRBuilder<> builder(&call);
-    auto *slot = cast<GlobalVariable>(module.getOrInsertGlobal(candidate.slot, builder.getPtrTy()));
-    slot->setVisibility(GlobalValue::HiddenVisibility);
-    slot->setDSOLocal(true);
-    if (candidate.status_place && !ignores_status(candidate.status()))
+    const auto hidden = [](auto *value) {
+        value->setVisibility(GlobalValue::HiddenVisibility);
+        value->setDSOLocal(true);
+        return value;
+    };
+    if (candidate.status_place && (!ignores_status(candidate.status()) || is_fortran(call)))
         call.setArgOperand(*candidate.status_place, no_status(*candidate.operation));
+    if (is_fortran(call)) { // library/fortran.h
+        const std::string name =
+            ("sennit_pass_fortran_" + StringRef(candidate.slot).drop_front(strlen("sennit_pass_")))
+                .str();
+        call.setCalledFunction(hidden(
+            cast<Function>(module.getOrInsertFunction(name, call.getFunctionType()).getCallee())));
+        return;
+    }
+    auto *slot =
+        hidden(cast<GlobalVariable>(module.getOrInsertGlobal(candidate.slot, builder.getPtrTy())));
     call.setCalledOperand(builder.CreateLoad(builder.getPtrTy(), slot));
 }
 

@@ -7,34 +7,33 @@
  * The signatures of both forms are the same, so the slots know none, and one library serves every
  * MPI. Hidden: each program and each library has slots of its own.
  */
+#include "slots.h"
+
 #include <dlfcn.h>
 #include <stddef.h>
-
-typedef void function(void);
 
 extern function MPI_Sendrecv __attribute__((weak));
 
 /* By its other name: an import of MPI_Ssend would say that the program calls it (watched.cpp). */
 #define SLOT(name, blocking)                                                                       \
     extern function P##blocking __attribute__((weak));                                             \
-    __attribute__((visibility("hidden"))) function *sennit_pass_##name = P##blocking;
+    function *sennit_pass_##name = P##blocking;
 #include "slots.inc"
 #undef SLOT
 
-/* Does Sennit's runtime run the tasks, and its MPI library the calls? */
-static function *request_free_form(const char *name) {
+function *sennit_pass_request_free_form(const char *name) {
     void *found = dlsym(RTLD_DEFAULT, "sennit_task_self") ? dlsym(RTLD_DEFAULT, name) : NULL;
     return (function *)found;
 }
 
 /* MPI_Sendrecv has no request-free form in TAMPI.h. The library decides: TAMPI_Isend and
  * TAMPI_Irecv one after the other would block each by itself where tasks are not suspended. */
-__attribute__((visibility("hidden"))) function *sennit_pass_Isendrecv = MPI_Sendrecv;
+function *sennit_pass_Isendrecv = MPI_Sendrecv;
 
 __attribute__((constructor)) static void choose(void) {
 #define SLOT(name, blocking)                                                                       \
     {                                                                                              \
-        function *found = request_free_form("TAMPI_" #name);                                       \
+        function *found = sennit_pass_request_free_form("TAMPI_" #name);                           \
         if (!found)                                                                                \
             found = (function *)dlsym(RTLD_DEFAULT, #blocking);                                    \
         if (found)                                                                                 \
@@ -42,7 +41,7 @@ __attribute__((constructor)) static void choose(void) {
     }
 #include "slots.inc"
 #undef SLOT
-    function *both = request_free_form("sennit_mpi_sendrecv_bound");
+    function *both = sennit_pass_request_free_form("sennit_mpi_sendrecv_bound");
     if (both)
         sennit_pass_Isendrecv = both;
 }

@@ -3,10 +3,11 @@
 
     accept/ refuse/   a line `// done: text`, `// missed: text` or `// warning: text` behind a call is the remark or
                       warning that has to come, and no other may; both MPIs. Where no warning is expected they are
-                      turned off
+                      turned off. Fortran: `! done: text`; flang prints no warnings, but records them
     run/              programs: `// suspensions: N` under Sennit, on all ranks together; `// stock`: it
                       also runs under the stock runtime; the untransformed program suspends tasks;
-                      `// with: FILE` of run/plain: linked, compiled without the plug-in; `// says: LINE`, once
+                      `// with: FILE` of run/plain: linked, compiled without the plug-in; `// says: LINE`, once. Fortran's
+                      also run when completions come late
 
     cholesky          the application
     loops/            programs with static loops that are let go: under the stock runtime, under Sennit, and lent
@@ -37,12 +38,31 @@ ENVIRONMENT = {**os.environ, "MPICH_CC": "clang-19", "OMPI_CC": "clang-19", "MPI
 LIMIT = 120
 
 
+MPIFC = MPICC.replace("mpicc", "mpif90")
+HAS_FORTRAN = shutil.which("flang-new-19") and shutil.which(MPIFC)
+
+
 def sources(*folders):
-    found = [path for folder in folders for path in sorted(glob.glob(os.path.join(SOURCE, folder, "*.c*")))]
+    patterns = ["*.c*"] + ["*.f90"] * bool(HAS_FORTRAN)
+    found = [path for folder in folders for pattern in patterns for path in sorted(glob.glob(os.path.join(SOURCE, folder, pattern)))]
     return [path for path in found if not NAMES or os.path.basename(path).split(".")[0] in NAMES]
 
 
+def is_fortran(path):
+    return path.lower().endswith(".f90")
+
+
+def fortran_command(*options):
+    """Debian's wrappers have options of gfortran's: only where mpif.h and the libraries are is theirs. Modules are left beside
+    the output."""
+    show = subprocess.run([MPIFC, "-show"], text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=True)
+    return [SENNIT, "ftn", "flang-new-19", "-O2", "-fopenmp", *options, "-module-dir",
+            os.path.dirname(options[options.index("-o") + 1]), *re.findall(r"-[ILl]\S+", show.stdout)]
+
+
 def compile_command(path, *options):
+    if is_fortran(path):
+        return fortran_command(*(option for option in options if option != NO_WARNINGS), path)
     cxx = path.endswith(".cpp")
     flags = ["-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-std=c++20"] if cxx else ["-std=gnu11"]
     with open(path, encoding="utf-8") as file:
@@ -54,14 +74,15 @@ def compile_command(path, *options):
 def expected(path):
     with open(path, encoding="utf-8") as file:
         return sorted((number, kind, re.sub(r"line ([+-]\d+)", lambda n: f"line {number + int(n[1])}", text)) for number, line in enumerate(file, 1)
-                      for kind, text in re.findall(r"// (done|missed|warning): (.*?)(?= // |$)", line.rstrip()))
+                      for kind, text in re.findall(r"(?://|!) (done|missed|warning): (.*?)(?= // | ! |$)", line.rstrip()))
 
 
 def remarks(path):
     """What is said, and what is recorded: the same."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    options = [*list(KINDS)[:2], "-Wno-error=pass-failed" if "// warning: " in text else NO_WARNINGS]
+    warns = bool(re.search(r"(//|!) warning: ", text))
+    options = [*list(KINDS)[:2]] + ["-Wno-error=pass-failed" if warns else NO_WARNINGS] * (not is_fortran(path))
     options += ["-g"] if "Compiled with -g" in text else []
     with tempfile.TemporaryDirectory() as folder:
         record = os.path.join(folder, "record")
@@ -74,9 +95,9 @@ def remarks(path):
     said = re.findall(r"^(.*?):(\d+):\d+: (?:remark|warning): (.*) \[(-[RW]pass[\w-]*=sennit)\]$", done.stderr, re.MULTILINE)
     # A call that was inlined at several places has one remark for each.
     found = {(int(line), KINDS[option], text) for _, line, text, option in said}
-    kinds = ["done", "missed"] + ["warning"] * (NO_WARNINGS not in options)
-    assert found == {one for one in recorded if one[1] in kinds}, (found, recorded)
-    return sorted(found)
+    printed = ["done", "missed"] + ["warning"] * (warns and not is_fortran(path))
+    assert found == {one for one in recorded if one[1] in printed}, (found, recorded)
+    return sorted(one for one in recorded if one[1] != "warning" or warns)
 
 
 def yaml_records(text):
@@ -152,12 +173,16 @@ def test_run():
             built = Built(folder, path)
             for threads in (1, 2):
                 number = built.suspensions(threads)
-                if wanted := re.search(r"// suspensions: (\d+)", text):
+                if wanted := re.search(r"(?://|!) suspensions: (\d+)", text):
                     assert number == int(wanted[1]), (path, threads, number)
-            if "// stock" in text:
+            if is_fortran(path):
+                ENVIRONMENT["SENNIT_CHAOS"] = "seed:1,latency:100,order"
+                built.run(SENNIT, "run", "-n", "2", "--threads", "2", threads=2)
+                del ENVIRONMENT["SENNIT_CHAOS"]
+            if re.search("(//|!) stock", text):
                 stock = [MPIEXEC, "-n", "2"] + (["--oversubscribe"] if MPI == "openmpi" else [])
                 built.run(*stock, threads=2)
-            if "// plain suspends" in text:
+            if re.search("(//|!) plain suspends", text):
                 assert Built(folder, path, plain=True).suspensions(1) > 0, path
 
 
