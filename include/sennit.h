@@ -388,6 +388,25 @@ struct sennit_trace_balancing {
 };
 void sennit_trace_balance(const struct sennit_trace_balancing *call);
 
+/* A blocking call that a compiler's plug-in has moved (`sennit cc`). */
+enum sennit_moved {
+    SENNIT_MOVED_LATER = 0,  /* it was started where it stood, and waited for later */
+    SENNIT_MOVED_BOUND = 1,  /* it was bound to the end of its task */
+    SENNIT_MOVED_AT_ONCE = 2 /* neither: somebody could have told the difference */
+};
+struct sennit_trace_moved_call {
+    const char *call;    /* a string literal: "MPI_Recv" */
+    const void *place;   /* an address in the call, in the program's code */
+    int32_t how;         /* enum sennit_moved */
+    int32_t together;    /* how many calls the wait was for */
+    uint64_t until_wait; /* from the start to the wait, by sennit_trace_time() */
+    uint64_t wait;       /* how long the wait took; of a call that is bound: the start */
+};
+/* At the end of the wait, or when it has been bound, on the thread and in the task of the call. */
+void sennit_trace_moved(const struct sennit_trace_moved_call *call);
+/* Time in the trace's units. */
+uint64_t sennit_trace_time(void);
+
 /* Live numbers of this process, monotonic unless they say "now". */
 struct sennit_statistics {
     uint64_t tasks_created;   /* explicit tasks, undeferred ones included */

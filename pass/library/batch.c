@@ -34,11 +34,14 @@ static void *no_status(const struct sennit_pass_batch *batch) {
 void sennit_pass_finish(struct sennit_pass_batch *batch) {
     const int count = batch->under_way, statuses = batch->statuses;
     const int error = errno; /* the program may have computed since, and look at it only now */
+    const unsigned long waits = sennit_pass_time();
     batch->under_way = batch->statuses = batch->ranges = 0;
     if (count > 0 && statuses == 0)
         MPI_Waitall(count, batch->requests, no_status(batch));
     for (int i = 0; statuses && i < count; ++i) /* their length is not known here */
         MPI_Wait(sennit_pass_request(batch, i), batch->operations[i].status);
+    if (sennit_pass_is_traced())
+        sennit_pass_tell_later(batch->marks, count, waits);
     errno = error;
 }
 
@@ -93,7 +96,11 @@ static void make_room(struct sennit_pass_batch *batch, const struct sennit_pass_
         sennit_pass_finish(batch);
 }
 
-static void note(struct sennit_pass_batch *batch, const struct sennit_pass_operation *started) {
+/* `mark`: of the call that it is part of; null: another part tells of it. */
+static void note(struct sennit_pass_batch *batch, const struct sennit_pass_operation *started,
+                 const struct sennit_pass_mark *mark) {
+    if (sennit_pass_is_traced())
+        batch->marks[batch->under_way] = mark ? *mark : (struct sennit_pass_mark){0};
     batch->operations[batch->under_way++] = *started;
     batch->ranges = batch->under_way;
     batch->statuses += started->receives && started->status != no_status(batch);
@@ -105,20 +112,24 @@ void sennit_pass_send(struct sennit_pass_batch *batch, const void *buffer, int c
     const struct sennit_pass_operation next =
         described(batch, buffer, count, type, 0, no_status(batch));
     make_room(batch, &next, 1);
+    const struct sennit_pass_mark mark = sennit_pass_begin("MPI_Send", __builtin_return_address(0));
     if (MPI_Isend(buffer, count, type, to, tag, communicator,
                   sennit_pass_request(batch, batch->under_way)) == success)
-        note(batch, &next);
+        note(batch, &next, &mark);
 }
 
 void sennit_pass_receive(struct sennit_pass_batch *batch, void *buffer, int count, long type,
                          int from, int tag, long communicator, void *status) {
     const struct sennit_pass_operation next = described(batch, buffer, count, type, 1, status);
     make_room(batch, &next, 1);
-    if (sennit_pass_is_watched())
+    const struct sennit_pass_mark mark = sennit_pass_begin("MPI_Recv", __builtin_return_address(0));
+    if (sennit_pass_is_watched()) {
         MPI_Recv(buffer, count, type, from, tag, communicator, status);
-    else if (MPI_Irecv(buffer, count, type, from, tag, communicator,
-                       sennit_pass_request(batch, batch->under_way)) == success)
-        note(batch, &next);
+        sennit_pass_tell_at_once(&mark);
+    } else if (MPI_Irecv(buffer, count, type, from, tag, communicator,
+                         sennit_pass_request(batch, batch->under_way)) == success) {
+        note(batch, &next, &mark);
+    }
 }
 
 /* If nothing can be sent, nobody waits for an answer. */
@@ -129,18 +140,21 @@ void sennit_pass_exchange(struct sennit_pass_batch *batch, const void *out, int 
         described(batch, out, out_count, out_type, 0, no_status(batch)),
         described(batch, in, in_count, in_type, 1, status)};
     make_room(batch, next, 2);
+    const struct sennit_pass_mark mark =
+        sennit_pass_begin("MPI_Sendrecv", __builtin_return_address(0));
     if (sennit_pass_is_watched()) {
         MPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag,
                      communicator, status);
+        sennit_pass_tell_at_once(&mark);
         return;
     }
     if (MPI_Isend(out, out_count, out_type, to, out_tag, communicator,
                   sennit_pass_request(batch, batch->under_way)) != success)
         return;
-    note(batch, &next[0]);
+    note(batch, &next[0], NULL);
     if (MPI_Irecv(in, in_count, in_type, from, in_tag, communicator,
                   sennit_pass_request(batch, batch->under_way)) == success)
-        note(batch, &next[1]);
+        note(batch, &next[1], &mark);
 }
 
 /* Goes on by `stride` bytes, `rounds` times. */

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include "moved.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -29,6 +31,8 @@ struct sennit_pass_batch {
         void *status;
         int receives;
     } operations[sennit_pass_most];
+
+    struct sennit_pass_mark marks[sennit_pass_most]; /* of the requests, if a trace is taken */
 };
 
 void sennit_pass_send(struct sennit_pass_batch *batch, const void *buffer, int count, long type,

@@ -21,7 +21,7 @@ WEAK int MPI_Comm_test_inter(long, int *);
 WEAK int MPI_Type_get_extent(long, long *, long *);
 
 extern const int sennit_pass_wide; /* handles are pointers; the plug-in defines it */
-extern int (*sennit_pass_Iwait)(void *request, void *status); /* slots.c */
+extern int (*sennit_pass_untold_Iwait)(void *request, void *status); /* slots.c */
 
 enum { success = 0 };
 
@@ -160,8 +160,11 @@ static int may_start(struct sennit_pass_batch *batch, long communicator) {
     return 0;
 }
 
-static void note_start(struct sennit_pass_batch *batch, int error) {
+static void note_start(struct sennit_pass_batch *batch, int error,
+                       const struct sennit_pass_mark *mark) {
     if (error == success) { /* else it has no request: the next takes its place */
+        if (sennit_pass_is_traced())
+            batch->marks[batch->under_way] = *mark;
         ++batch->under_way;
         batch->ranges += batch->coming;
     }
@@ -175,7 +178,12 @@ static int wait_for(int error, long *request) {
 }
 
 static int bind(int error, long *request) {
-    return error == success ? sennit_pass_Iwait(request, no_status()) : error;
+    return error == success ? sennit_pass_untold_Iwait(request, no_status()) : error;
+}
+
+static int told(int error, const struct sennit_pass_mark *mark) {
+    sennit_pass_tell_bound(mark);
+    return error;
 }
 
 #define LIST(...) __VA_ARGS__
@@ -191,16 +199,26 @@ static int bind(int error, long *request) {
                                    : block_in_##name(arguments communicator);                      \
     }                                                                                              \
     int sennit_pass_bound_##name(parameters long communicator) {                                   \
+        const struct sennit_pass_mark mark =                                                       \
+            sennit_pass_begin("MPI_" #name, __builtin_return_address(0));                          \
         long request;                                                                              \
-        return moves(communicator) ? bind(begin(arguments communicator, &request), &request)       \
-                                   : block_in_##name(arguments communicator);                      \
+        return told(moves(communicator) ? bind(begin(arguments communicator, &request), &request)  \
+                                        : block_in_##name(arguments communicator),                 \
+                    &mark);                                                                        \
     }                                                                                              \
     void sennit_pass_start_##name(struct sennit_pass_batch *batch, parameters long communicator) { \
-        if (may_start(batch, communicator))                                                        \
-            note_start(batch, begin(arguments communicator,                                        \
-                                    sennit_pass_request(batch, batch->under_way)));                \
-        else                                                                                       \
+        const int may = may_start(batch, communicator);                                            \
+        const struct sennit_pass_mark mark =                                                       \
+            sennit_pass_begin("MPI_" #name, __builtin_return_address(0));                          \
+        if (may) {                                                                                 \
+            note_start(                                                                            \
+                batch,                                                                             \
+                begin(arguments communicator, sennit_pass_request(batch, batch->under_way)),       \
+                &mark);                                                                            \
+        } else {                                                                                   \
             sennit_pass_##name(arguments communicator);                                            \
+            sennit_pass_tell_at_once(&mark);                                                       \
+        }                                                                                          \
     }
 #define COLLECTIVE(name, begin, parameters, arguments)                                             \
     CALLS(name, begin, LIST(parameters COMMA), LIST(arguments COMMA))

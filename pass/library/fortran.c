@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Part of libsennit-pass.a. A handle of MPICH is the same in C and in Fortran. Open MPI has a
- * function for each kind, and C's handles are pointers. Everything else is left to C's functions.
+ * function for each kind, and C's handles are pointers. Everything else is left to C's functions,
+ * as the last thing that is done: so what these tell the trace is where Fortran's call stands
+ * (moved.h).
  */
 #include "fortran.h"
 
@@ -120,15 +122,20 @@ __attribute__((constructor)) static void choose(void) {
 }
 
 int sennit_pass_fortran_Iwait(int *request, void *status) {
+    const struct sennit_pass_mark mark = sennit_pass_begin("MPI_Wait", __builtin_return_address(0));
     int error = 0;
     (void)status;
     ((wait_function *)wait_form)(request, MPI_F_STATUS_IGNORE, &error);
+    sennit_pass_tell_bound(&mark);
     return error;
 }
 
 int sennit_pass_fortran_Iwaitall(int count, int *requests, void *statuses) {
+    const struct sennit_pass_mark mark =
+        sennit_pass_begin("MPI_Waitall", __builtin_return_address(0));
     int error = 0;
     (void)statuses;
     ((wait_for_all_function *)wait_for_all_form)(&count, requests, MPI_F_STATUSES_IGNORE, &error);
+    sennit_pass_tell_bound(&mark);
     return error;
 }

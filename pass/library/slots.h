@@ -8,7 +8,7 @@
 typedef void function(void);
 
 #pragma GCC visibility push(hidden)
-#define SLOT(name, blocking) extern function *sennit_pass_##name;
+#define SLOT(name, blocking, parameters, arguments) extern function *sennit_pass_##name;
 #include "slots.inc"
 #undef SLOT
 extern function *sennit_pass_Isendrecv;

@@ -227,6 +227,21 @@ SENNIT_EXPORT void sennit_trace_object(const struct sennit_trace_stay *object) {
                       std::bit_cast<std::uint64_t>(object->speed));
 }
 
+SENNIT_EXPORT void sennit_trace_moved(const struct sennit_trace_moved_call *call) {
+    if (!trace::on())
+        return;
+    const auto place = reinterpret_cast<std::uint64_t>(call->place);
+    trace::name_literal(call->call);
+    trace::name_entry(place);
+    trace::record(trace::Kind::moved, runtime::traced_task(),
+                  reinterpret_cast<std::uint64_t>(call->call), place,
+                  trace::pair(call->how, call->together), call->until_wait, call->wait);
+}
+
+SENNIT_EXPORT uint64_t sennit_trace_time(void) {
+    return ticks();
+}
+
 SENNIT_EXPORT void sennit_trace_balance(const struct sennit_trace_balancing *call) {
     if (!trace::on())
         return;

@@ -60,7 +60,9 @@ inline constexpr std::size_t kMostMeetings = 4;
     X(object, 7)       /* set, pair(call, object), pair(its rank, the next one), its work in ns,   \
                           bytes, the rank's speed (a double) */                                    \
     X(balanced, 8)     /* set, pair(moved, failed), their bytes, pair(lambda of ranks, of nodes),  \
-                          pair(the promised one, ranks << 1 | declined), ns, strategy's name */
+                          pair(the promised one, ranks << 1 | declined), ns, strategy's name */    \
+    X(moved, 7)        /* task, call's name, its place in the code, pair(MovedHow, together),      \
+                          ticks from its start to the wait, ticks of the wait, until now */
 
 enum class Kind : std::uint8_t {
 #define SENNIT_TRACE_KIND(name, words) name,
@@ -83,6 +85,14 @@ enum class CoreStep : std::uint8_t {
     without,  // goes on without one, beside those who have one
     lends,    // gives it, as it waits
     leaves,   // gives it, as somebody wants it back
+    count
+};
+
+// What became of a call that the compiler's plug-in has moved: enum sennit_moved.
+enum class MovedHow : std::uint8_t {
+    later,   // started where it stood, waited for later, maybe together with others
+    bound,   // to the end of its task
+    at_once, // it was not moved after all
     count
 };
 

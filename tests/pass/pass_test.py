@@ -9,6 +9,7 @@
                       `// with: FILE` of run/plain: linked, compiled without the plug-in; `// says: LINE`, once. Fortran's
                       also run when completions come late
 
+    traced/           programs of two ranks: `// moved: N, HOW` behind a call is its row in `sennit report`
     cholesky          the application
     loops/            programs with static loops that are let go: under the stock runtime, under Sennit, and lent
 
@@ -16,7 +17,7 @@
     programs          those of tests/mpi, transformed
     untouched/        functions in which nothing is moved: the same code with the plug-in as without
 
-usage: pass_test.py remarks|run|cholesky|loops|regions|programs|untouched MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
+usage: pass_test.py remarks|run|traced|cholesky|loops|regions|programs|untouched MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
 """
 import glob
 import json
@@ -125,9 +126,9 @@ class Built:
     arguments = ()
     says = ()
 
-    def __init__(self, folder, path, plain=False):
+    def __init__(self, folder, path, plain=False, debug=False):
         self.path = os.path.join(folder, "plain" if plain else "program")
-        command = compile_command(path, NO_WARNINGS, "-o", self.path) + ["-lm"]
+        command = compile_command(path, NO_WARNINGS, *["-g"] * debug, "-o", self.path) + ["-lm"]
         if plain:
             command = [word for word in command[2:] if word != "-sennit-collectives"]
         with open(path, encoding="utf-8") as file:
@@ -184,6 +185,35 @@ def test_run():
                 built.run(*stock, threads=2)
             if re.search("(//|!) plain suspends", text):
                 assert Built(folder, path, plain=True).suspensions(1) > 0, path
+
+
+def moved_calls(text):
+    """(call, place, how, times) of the report's table, and the hidden parts in percent."""
+    table = text[text.index("Calls that the compiler has moved"):].split("\n\n")[0]
+    rows = [re.fullmatch(r"  (\S+)  +(\S+)  +(\w.*?)  +(\d+)  +[\d.]+ \w+  +[\d.]+ \w+  +([\d.]+)%", line)
+            for line in table.splitlines()[2:]]
+    assert all(rows), table
+    return sorted(row.groups()[:4] for row in rows), [float(row[5]) for row in rows]
+
+
+def test_traced():
+    paths = sources("traced")
+    assert len(paths) >= 2 or NAMES
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            wanted = sorted((call, f"{os.path.basename(path)}:{number}", how, times) for number, line in enumerate(file, 1)
+                            for call, times, how in re.findall(r"(MPI_\w+)\(.*(?://|!) moved: (\d+), (.*)$", line))
+        with tempfile.TemporaryDirectory() as folder:
+            trace, page = os.path.join(folder, "trace"), os.path.join(folder, "page.html")
+            Built(folder, path, debug=True).run(SENNIT, "run", "-n", "2", "--threads", "2", "--trace=" + trace, threads=2)
+            done = subprocess.run([SENNIT, "report", trace, "--html", page], text=True, capture_output=True, timeout=LIMIT, check=True)
+            found, hidden = moved_calls(done.stdout)
+            assert wanted and found == wanted, (wanted, done.stdout)
+            assert all(0 <= part <= 100 for part in hidden), done.stdout
+            with open(page, encoding="utf-8") as file:
+                text = file.read()
+            for call, place, how, times in wanted:
+                assert f'"call":"{call}"' in text and f'"place":"{place}"' in text and f'"how":"{how}"' in text, (place, how)
 
 
 def test_cholesky():
@@ -287,5 +317,5 @@ def test_untouched():
             assert "@MPI_" in body and body == transformed[name], f"{name}\n{body}\n{transformed[name]}"
 
 
-{"remarks": test_remarks, "run": test_run, "cholesky": test_cholesky, "loops": test_loops, "regions": test_regions,
+{"remarks": test_remarks, "run": test_run, "traced": test_traced, "cholesky": test_cholesky, "loops": test_loops, "regions": test_regions,
  "programs": test_programs, "untouched": test_untouched}[WHAT]()

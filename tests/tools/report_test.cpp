@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers of `sennit report` on jobs small enough to know the answers.
-#include "analysis.h"
+#include "report.h"
 
 #include <algorithm>
 #include <cstring>
@@ -381,4 +381,43 @@ TEST(ReportObjects, SetsAreToldApartAndTheLastPeriodOfOneMayBeUnknown) {
     ASSERT_EQ(objects.objects.size(), 2u);
     EXPECT_EQ(objects.objects[0].set, 1u);
     EXPECT_TRUE(objects_of(Job{}).objects.empty());
+}
+
+TEST(ReportMoved, TimeUnderWayIsHiddenUnlessItIsWaitedFor) {
+    Job job{};
+    for (const int rank : {0, 1}) {
+        job.processes.push_back(make_process(rank, 1));
+        Process &process = job.processes.back();
+        process.file.names = {
+            {10, "MPI_Recv"}, {11, "MPI_Send"}, {20, "halo.c:7"}, {21, "halo.c:8"}};
+        // Alone: 300 until the wait, 100 in it.
+        process.moved.push_back({100, 400, 500, 10, 20, 0, MovedHow::later, 1});
+    }
+    Process &process = job.processes[1];
+    // Two together: 50 of the wait count for each.
+    process.moved.push_back({600, 700, 800, 10, 21, 0, MovedHow::later, 2});
+    process.moved.push_back({650, 700, 800, 11, 21, 0, MovedHow::later, 2});
+    process.moved.push_back({0, 900, 900, 11, 20, 1, MovedHow::bound, 1});
+    process.moved.push_back({900, 900, 950, 11, 20, 1, MovedHow::at_once, 1});
+    const std::vector<MovedKind> moved = moved_calls(job);
+    ASSERT_EQ(moved.size(), 5u);
+    const auto expect = [&](std::size_t at, const char *call, const char *place,
+                            std::uint64_t times, Ns until_wait, Ns waited, double hidden) {
+        EXPECT_EQ(moved[at].call, call);
+        EXPECT_EQ(moved[at].place, place);
+        EXPECT_EQ(moved[at].times, times);
+        EXPECT_EQ(moved[at].until_wait, until_wait);
+        EXPECT_EQ(moved[at].waited, waited);
+        EXPECT_DOUBLE_EQ(moved[at].hidden(), hidden);
+    };
+    expect(0, "MPI_Send", "halo.c:7", 1, 900, 0, 1);
+    expect(1, "MPI_Recv", "halo.c:7", 2, 600, 200, 0.75);
+    expect(2, "MPI_Recv", "halo.c:8", 1, 100, 50, 0.75);
+    expect(3, "MPI_Send", "halo.c:8", 1, 50, 50, 2.0 / 3);
+    expect(4, "MPI_Send", "halo.c:7", 1, 0, 50, 0);
+    EXPECT_EQ(how_moved(moved[0]), "bound to its task");
+    EXPECT_EQ(how_moved(moved[1]), "waited for later");
+    EXPECT_EQ(how_moved(moved[2]), "together with 1");
+    EXPECT_EQ(how_moved(moved[4]), "where it stood");
+    EXPECT_TRUE(moved_calls(Job{}).empty());
 }

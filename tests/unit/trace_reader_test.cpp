@@ -192,6 +192,10 @@ TEST_F(TraceReader, DamageIsRefusedWithItsPlaceAndReason) {
     trace = sound();
     trace.add(0, 6000, Kind::wait_begin, {1, 55});
     expect_refused(refusal(trace), std::to_string(kHeaderBytes + 64 + 11 * 8), "unknown reason 55");
+
+    trace = sound();
+    trace.add(0, 6000, Kind::moved, {1, 0x5000, 0x6000, pair(3, 1), 0, 0});
+    expect_refused(refusal(trace), std::to_string(kHeaderBytes + 64 + 11 * 8), "unknown way, 3");
 }
 
 TEST_F(TraceReader, AFileThatIsCutAnywhereIsReadUpToThereOrRefused) {
@@ -305,6 +309,44 @@ TEST_F(TraceReader, ObjectsAndTheCallsThatBalanceThem) {
     EXPECT_EQ(call.node_imbalance, .25);
     EXPECT_EQ(call.promised, .125);
     EXPECT_EQ(call.strategy, strategy);
+}
+
+TEST_F(TraceReader, CallsThatWereMoved) {
+    MadeTrace trace;
+    const std::size_t chunk = trace.add_chunk(0, 0);
+    const Word call = 0x5000, place = 0x6000, request = 0x7000;
+    const auto moved = [&](Ns at, Word task, MovedHow how, int together, Word until, Word wait) {
+        trace.add(chunk, at, Kind::moved,
+                  {task, call, place, pair(static_cast<int>(how), together), until, wait});
+    };
+    moved(2000, 0, MovedHow::later, 3, 400, 100);
+    // The first of the task's calls is complete at once, its end waits for the second.
+    trace.add(chunk, 3000, Kind::create, {1, 0, 0xabc});
+    trace.add(chunk, 3000, Kind::start, {1, 0xabc});
+    moved(3200, 1, MovedHow::bound, 1, 0, 50);
+    trace.add(chunk, 3300, Kind::post, {1, call, pair(0, 5), 8, 0, kReceive, request});
+    trace.add(chunk, 3310, Kind::waits_for, {1, request});
+    moved(3320, 1, MovedHow::bound, 1, 0, 60);
+    trace.add(chunk, 3400, Kind::end, {1});
+    trace.add(chunk, 5000, Kind::complete, {1});
+    moved(6000, 0, MovedHow::at_once, 1, 0, 70);
+    const Process process = build_process(TraceFile::read(trace.write(folder_)));
+    EXPECT_EQ(process.strange, 0u);
+    ASSERT_EQ(process.moved.size(), 4u);
+    const auto expect = [&](std::size_t at, Ns started, Ns waits, Ns over, std::uint32_t task) {
+        EXPECT_EQ(process.moved[at].started, started);
+        EXPECT_EQ(process.moved[at].waits, waits);
+        EXPECT_EQ(process.moved[at].over, over);
+        EXPECT_EQ(process.moved[at].task, task);
+        EXPECT_EQ(process.moved[at].name, call);
+        EXPECT_EQ(process.moved[at].place, place);
+    };
+    expect(0, 1500, 1900, 2000, 0);
+    EXPECT_EQ(process.moved[0].together, 3);
+    expect(1, 3150, 3150, 3200, 1);
+    expect(2, 3260, 5000, 5000, 1);
+    expect(3, 5930, 5930, 6000, 0);
+    EXPECT_EQ(process.moved[3].how, MovedHow::at_once);
 }
 
 TEST_F(TraceReader, APartInARegionIsTheProgramsOrItsTasks) {

@@ -416,6 +416,31 @@ PolicyWork policy_work(const Job &job) {
     return work;
 }
 
+std::vector<MovedKind> moved_calls(const Job &job) {
+    std::map<std::tuple<std::string, std::string, MovedHow>, MovedKind> sums;
+    for (const Process &process : job.processes)
+        for (const MovedCall &one : process.moved) {
+            const std::string call = process.file.name_of(one.name);
+            const std::string place = process.file.name_of(one.place);
+            MovedKind &sum = sums[{place, call, one.how}];
+            sum.call = call;
+            sum.place = place;
+            sum.how = one.how;
+            ++sum.times;
+            sum.together = std::max(sum.together, one.together);
+            sum.until_wait += one.waits - one.started;
+            sum.under_way += one.over - one.started;
+            sum.waited += (one.over - one.waits) / one.together;
+        }
+    std::vector<MovedKind> result;
+    for (auto &[key, sum] : sums)
+        result.push_back(std::move(sum));
+    std::stable_sort(result.begin(), result.end(), [](const MovedKind &a, const MovedKind &b) {
+        return a.under_way - a.waited > b.under_way - b.waited;
+    });
+    return result;
+}
+
 std::vector<CoreShares> core_shares(const Job &job) {
     std::vector<CoreShares> all(job.processes.size());
     bool any = false;
@@ -446,7 +471,7 @@ std::vector<CoreShares> core_shares(const Job &job) {
 Findings::Findings(const Job &job)
     : window(window_of_tasks(job)), path(critical_path(job)), waits(who_waited(job, window)),
       kinds(task_kinds(job)), policy(policy_work(job)), cores(core_shares(job)),
-      objects(objects_of(job)) {
+      objects(objects_of(job)), moved(moved_calls(job)) {
     for (const Process &process : job.processes)
         shares.push_back(divide_time(process, window));
     balance = balance_of(job, shares);

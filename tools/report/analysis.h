@@ -140,6 +140,25 @@ struct Balance {
 // `shares`: of the processes' threads.
 Balance balance_of(const Job &job, const std::vector<std::vector<Shares>> &shares);
 
+// Calls at one place of the program that the compiler's plug-in has moved. A wait for several calls
+// counts for each of them in equal parts: so the sum of what was waited is the threads' time.
+struct MovedKind {
+    std::string call;
+    std::string place; // "file:line" where that is known
+    trace::MovedHow how = trace::MovedHow::later;
+    std::uint64_t times = 0;
+    int together = 1;  // the most that one wait was for
+    Ns until_wait = 0; // all times: from the start to the wait, or to the task's end
+    Ns under_way = 0;  // from the start to the end
+    Ns waited = 0;
+    // Of the time under way; 0 if nothing took time.
+    double hidden() const {
+        return under_way > 0 ? 1 - static_cast<double>(waited) / static_cast<double>(under_way) : 0;
+    }
+};
+// By the time that was hidden, most first.
+std::vector<MovedKind> moved_calls(const Job &job);
+
 // What a call of sennit_balance() found, promised and did, and what came of it. Sets of objects are
 // numbered from 0 in the order of their first calls.
 struct BalanceCallRow {
@@ -197,10 +216,11 @@ struct Findings {
     std::vector<CoreShares> cores;
     Balance balance;
     Objects objects;
+    std::vector<MovedKind> moved;
 };
 
-// Names that compilers make up become "file:line" where the program has debug information and
-// addr2line is there.
+// Names that compilers make up, and places of calls, become "file:line" where the program has debug
+// information and addr2line is there.
 void name_by_source(Job &job);
 
 } // namespace sennit::report

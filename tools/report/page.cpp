@@ -287,6 +287,23 @@ json kinds_json(const Findings &found) {
     return kinds;
 }
 
+json moved_json(const Findings &found) {
+    constexpr std::size_t kMost = 40;
+    json moved = json::array();
+    for (const MovedKind &kind : found.moved) {
+        if (moved.size() >= kMost)
+            break;
+        moved.push_back({{"call", kind.call},
+                         {"place", kind.place},
+                         {"how", how_moved(kind)},
+                         {"times", kind.times},
+                         {"until_wait", kind.until_wait},
+                         {"waited", kind.waited},
+                         {"hidden", kind.hidden()}});
+    }
+    return moved;
+}
+
 json spread_json(const char *name, const Spread &spread) {
     return {{"name", name},
             {"parts", spread.parts},
@@ -379,6 +396,7 @@ json run_json(const Titled &run) {
             {"policy_ns", found.policy.spent},
             {"waits", waits_json(found)},
             {"kinds", kinds_json(found)},
+            {"moved", moved_json(found)},
             {"balance", balance_json(found.balance)},
             {"objects", objects_json(job, found.objects)},
             {"cores", cores_of(job, found.window, scale)},

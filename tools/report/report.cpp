@@ -27,6 +27,15 @@ std::string duration(Ns ns) {
     return fmt::format("{:.3f} s", value / 1e9);
 }
 
+std::string how_moved(const MovedKind &kind) {
+    if (kind.how == trace::MovedHow::bound)
+        return "bound to its task";
+    if (kind.how == trace::MovedHow::at_once)
+        return "where it stood";
+    return kind.together > 1 ? fmt::format("together with {}", kind.together - 1)
+                             : "waited for later";
+}
+
 std::string bytes_text(std::uint64_t bytes) {
     const double value = static_cast<double>(bytes);
     if (bytes < 10'000)

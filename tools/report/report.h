@@ -35,6 +35,8 @@ struct Request {
 // The exit code of the command. Throws trace::TraceError and std::runtime_error.
 int run_report(const Request &request);
 
+// "waited for later", "started with 3 others".
+std::string how_moved(const MovedKind &kind);
 // "1.234 s", "12.3 ms", "4 us".
 std::string duration(Ns ns);
 std::string bytes_text(std::uint64_t bytes);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <unistd.h>
 
 namespace sennit::report {
@@ -55,13 +56,36 @@ std::vector<std::string> lines_of(const std::string &module,
     return lines;
 }
 
+std::string name_of_entry(const std::string &name, const std::string &line) {
+    const std::size_t outlined = name.find(" task ");
+    return line.empty()                    ? name
+           : outlined == std::string::npos ? line
+                                           : name.substr(0, outlined) + " (" + line + ")";
+}
+
+// Calls of one function are told apart, with a debugger's information or without.
+std::string name_of_place(const std::string &name, std::uint64_t offset, const std::string &line) {
+    if (!line.empty() || name.find("+0x") != std::string::npos)
+        return line.empty() ? name : line;
+    char text[32];
+    std::snprintf(text, sizeof text, " (0x%llx)", static_cast<unsigned long long>(offset));
+    return name + text;
+}
+
 } // namespace
 
 void name_by_source(Job &job) {
+    std::vector<std::set<std::uint64_t>> calls; // by process: places of calls, not entries
+    for (const Process &process : job.processes) {
+        calls.emplace_back();
+        for (const trace::MovedCall &call : process.moved)
+            calls.back().insert(call.place);
+    }
     std::map<std::string, std::map<std::uint64_t, std::string>> modules;
-    for (const Process &process : job.processes)
-        for (const auto &[entry, place] : process.file.places)
-            if (made_up(process.file.name_of(entry)) && modules.size() < 64)
+    for (std::size_t p = 0; p < job.processes.size(); ++p)
+        for (const auto &[entry, place] : job.processes[p].file.places)
+            if ((made_up(job.processes[p].file.name_of(entry)) || calls[p].contains(entry)) &&
+                modules.size() < 64)
                 modules[place.module][place.offset];
     for (auto &[module, offsets] : modules) {
         std::vector<std::uint64_t> list;
@@ -72,19 +96,17 @@ void name_by_source(Job &job) {
         for (std::size_t i = 0; i < list.size(); ++i)
             offsets[list[i]] = lines[i];
     }
-    for (Process &process : job.processes)
-        for (const auto &[entry, place] : process.file.places) {
+    for (std::size_t p = 0; p < job.processes.size(); ++p)
+        for (const auto &[entry, place] : job.processes[p].file.places) {
             const auto module = modules.find(place.module);
             if (module == modules.end())
                 continue;
             const auto line = module->second.find(place.offset);
-            if (line == module->second.end() || line->second.empty())
+            if (line == module->second.end())
                 continue;
-            std::string &name = process.file.names[entry];
-            const std::size_t outlined = name.find(" task ");
-            name = outlined == std::string::npos
-                       ? line->second
-                       : name.substr(0, outlined) + " (" + line->second + ")";
+            std::string &name = job.processes[p].file.names[entry];
+            name = calls[p].contains(entry) ? name_of_place(name, place.offset, line->second)
+                                            : name_of_entry(name, line->second);
         }
 }
 

@@ -224,6 +224,25 @@ void print_policy(const Findings &found, std::FILE *to) {
                work.passes, duration(work.spent), percent(work.spent, found.all().total()));
 }
 
+// Only where the compiler's plug-in has moved some.
+void print_moved(const std::vector<MovedKind> &moved, std::FILE *to) {
+    if (moved.empty())
+        return;
+    fmt::print(to, "Calls that the compiler has moved (hidden: of the time from the start to the "
+                   "end, what was not waited for)\n");
+    Table table({"call", "at", "how", "times", "until the wait", "waited", "hidden"});
+    for (std::size_t i = 0; i < std::min(moved.size(), kMostRows); ++i) {
+        const MovedKind &kind = moved[i];
+        const auto times = static_cast<Ns>(kind.times);
+        table.add({kind.call, kind.place, how_moved(kind), std::to_string(kind.times),
+                   duration(kind.until_wait / times), duration(kind.waited / times),
+                   fmt::format("{:.1f}%", 100 * kind.hidden())});
+    }
+    table.print(to);
+    if (moved.size() > kMostRows)
+        fmt::print(to, "and {} more\n\n", moved.size() - kMostRows);
+}
+
 void print_waits(const Job &job, const std::vector<Waited> &waits, std::FILE *to) {
     if (waits.empty())
         return;
@@ -309,6 +328,7 @@ void print_tables(const Titled &run, bool by_thread, std::FILE *to) {
     print_policy(found, to);
     print_path(job, found, to);
     print_kinds(found.kinds, to);
+    print_moved(found.moved, to);
     print_waits(job, found.waits, to);
 }
 

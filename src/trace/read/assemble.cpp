@@ -15,6 +15,7 @@ class Assembly {
 
     void run() {
         bind_requests();
+        find_ends_of_bound();
         sort_calls();
         number_by_creation();
         count_ready();
@@ -78,6 +79,25 @@ class Assembly {
                     bind(process_.calls[post], request);
             if (request.task || !may_leave_some(process_.calls[request.call]))
                 posts.erase(found);
+        }
+    }
+
+    // A call that was bound: nobody waits for it, and it is over when its task is. Where it was
+    // complete at once, or had to block, the task's completion waits for nothing of it.
+    void find_ends_of_bound() {
+        for (MovedCall &call : process_.moved) {
+            if (call.how != MovedHow::bound || call.task == 0)
+                continue;
+            const auto first = std::lower_bound(
+                remains_.requests.begin(), remains_.requests.end(), call.started,
+                [](const Remains::Request &request, Ns at) { return request.at < at; });
+            const bool waits = std::any_of(first, remains_.requests.end(), [&](const auto &other) {
+                return other.at <= call.over && !other.post && other.call == kNone &&
+                       other.task == call.task;
+            });
+            if (waits)
+                call.waits = call.over = std::max(
+                    call.over, std::min(process_.tasks[call.task].completed, process_.end));
         }
     }
 

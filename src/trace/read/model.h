@@ -151,6 +151,16 @@ struct BalanceCall {
     std::uint64_t bytes;
 };
 
+// A call that the compiler's plug-in has moved.
+struct MovedCall {
+    Ns started, waits, over; // the wait takes from `waits` to `over`; bound: no time
+    std::uint64_t name;      // of the call
+    std::uint64_t place;     // in the program's code; names it as an entry
+    std::uint32_t task;      // 0: outside of tasks
+    MovedHow how;
+    int together; // calls that the wait was for
+};
+
 struct PriorityChange {
     Ns at;
     std::uint32_t task;
@@ -186,6 +196,7 @@ struct Process {
     std::vector<CoreUse> cores; // by begin
     std::vector<ObjectStay> objects;
     std::vector<BalanceCall> balance_calls; // by end
+    std::vector<MovedCall> moved;
     std::vector<PriorityChange> priorities;
     std::vector<ReadyChange> ready; // by time
     std::uint32_t suspended_peak = 0;

@@ -218,6 +218,8 @@ class Replay {
             return;
         case Kind::balanced:
             return balanced(event, now);
+        case Kind::moved:
+            return moved(event, now);
         case Kind::core:
             return change_core(event, now);
         case Kind::part_begin:
@@ -395,6 +397,14 @@ class Replay {
             {now - static_cast<Ns>(event[5]), now, event[0], event[6], low(event[4]) >> 1,
              high(event[1]), low(event[1]), (low(event[4]) & 1) != 0, from_half(high(event[3])),
              from_half(low(event[3])), from_half(high(event[4])), event[2]});
+    }
+
+    void moved(const Event &event, Ns now) {
+        const std::uint32_t task = find(event[0]) ? static_cast<std::uint32_t>(event[0]) : 0;
+        const Ns waits = now - file_.ticks_to_ns(event[5]);
+        process_.moved.push_back({waits - file_.ticks_to_ns(event[4]), waits, now, event[1],
+                                  event[2], task, static_cast<MovedHow>(high(event[3])),
+                                  std::max(1, low(event[3]))});
     }
 
     void begin_call(const Event &event, Ns now, bool post) {

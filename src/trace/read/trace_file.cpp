@@ -177,6 +177,9 @@ std::size_t TraceFile::read_events(std::size_t first, std::span<const Word> word
         if (Kind(kind) == Kind::core &&
             (words[at + 1] & 0xffffffff) >= static_cast<Word>(CoreStep::count))
             refuse(place, "an unknown step of a core, " + std::to_string(words[at + 1]));
+        if (Kind(kind) == Kind::moved && words[at + 4] >> 32 >= static_cast<Word>(MovedHow::count))
+            refuse(place, "a call that was moved in an unknown way, " +
+                              std::to_string(words[at + 4] >> 32));
         before = std::max(before, now);
         at += kWords[kind];
     }
