@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the ranks of a job meet that are all on one node: a collective call without messages.
+// A place in shared memory where the ranks of a job make a collective call without messages. All of
+// them are on one node.
 //
-// The calls have numbers, the same on all ranks, from 1. Who comes to a call lays its part down and
-// counts itself. The last one to come works out the result, and says that the call is over.
+// The calls are numbered from 1; all ranks give a call the same number. A rank that comes to a call
+// stores its part and counts itself. The last rank to come computes the result, and says that the
+// call is over.
 //
-//   who comes to call n                          who is the last
-//   1. its part                                  1. its part
+//   a rank that comes to call n                  the last one
+//   1. stores its part                           1. stores its part
 //   2. counts itself in `here_`                  2. counts itself, and so sees all parts
-//   3. arms its bell                             3. the result, here_ = 0, over_ = n
-//   4. over_ == n? Takes the result              4. rings all (its fence pairs with that of arm())
+//   3. arms its bell                             3. writes the result, here_ = 0, over_ = n
+//   4. over_ == n? Takes the result,             4. rings all (its fence pairs with that of arm())
 //      else sleeps
 //
-// A rank comes to call n + 1 when it is through with call n. So at n + 1 all have come only when
-// all have taken the result of n, and nobody lays down a part that the last one of n still reads.
-// One place for the parts and one for the result are enough.
+// There is one place for the parts, and one for the result. That is enough: a rank comes to call
+// n + 1 only when it has taken the result of call n. So when all have come to n + 1, all have taken
+// the result of n. And nobody stores a part that the last rank of call n still reads.
 #pragma once
 
 #include <atomic>
@@ -27,38 +29,39 @@ class Assembly {
     static constexpr int kMostMembers = 64;
     static constexpr std::size_t kMostBytes = 256;
 
-    // Claim it for a job; `seen`: job() was that, and it is 0 or the job has no living process.
+    // Claim the place for a job. `seen` is what job() returned: 0, or a job without a living
+    // process.
     bool claim(std::uint64_t seen, std::uint64_t job);
-    // Its job, or 0.
+    // The job that has claimed the place, or 0.
     std::uint64_t job() const { return job_.load(std::memory_order_acquire); }
-    // All members are through with their last call, or will never make one.
+    // Give the place back: all members are through with their last call, or will never make one.
     void release() { job_.store(0, std::memory_order_release); }
-    // By who has claimed it, before the others know of it.
+    // Called by the process that has claimed the place, before the others know of it.
     void begin(int members);
 
     int members() const { return members_; }
-    // The member's own, between two calls; all, for the last one to come.
+    // A member's part. The member may touch it between two calls, the last one to come all parts.
     std::byte *part(int member) { return parts_[member].bytes; }
-    // The member has laid its part down. `call`: what it does, as a number. True: it is the last
-    // one, and has to end() the call.
+    // The member has stored its part. `call` is a number for what the member calls. Returns true
+    // for the last member, which has to end() the call.
     bool come(int member, std::uint32_t number, std::uint32_t call) {
         parts_[member].call = call;
         parts_[member].came.store(number, std::memory_order_relaxed);
-        // The release of each is acquired by the last one, who reads all parts.
+        // Each member releases its part. The last one acquires them, and reads all.
         return here_.fetch_add(1, std::memory_order_acq_rel) + 1 == members_;
     }
-    // For the last one to come: what a member does in the call.
+    // For the last one to come: what a member calls.
     std::uint32_t call_of(int member) const { return parts_[member].call; }
     std::byte *result() { return result_; }
     void end(std::uint32_t number) {
         here_.store(0, std::memory_order_relaxed); // published with what follows
         over_.store(number, std::memory_order_release);
     }
-    // For who has come to it. True: the result is there.
+    // For a member that has come to the call. True: the result is there.
     bool is_over(std::uint32_t number) const {
         return over_.load(std::memory_order_acquire) == number;
     }
-    // For reports and for who looks for the dead.
+    // For reports, and for processes that look for dead members.
     bool has_come(int member, std::uint32_t number) const {
         return parts_[member].came.load(std::memory_order_relaxed) == number;
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A doorbell: who waits for a message sleeps on it, who has sent one rings it.
+// A doorbell. A thread that waits for a message sleeps on it; a thread that has sent one rings it.
 //
-//   who sends                       who waits
+//   the sender                      the thread that waits
 //   1. publishes the message        1. arm(): says that it sleeps
 //   2. ring(): fence                2. fence
 //   3. looks whether one sleeps     3. looks for the message once more, then sleep()
 //
 // At least one of the two sees the other. The message is in memory that others write, the MPI
-// library's, so no fence can be spared on either side. Several threads may sleep on one bell: a
-// ring wakes all.
+// library's. So neither side can do without its fence. Several threads may sleep on one bell: a
+// ring wakes all of them.
 #pragma once
 
 #include "base/futex.h"
@@ -21,11 +21,11 @@ namespace sennit::node {
 
 class alignas(64) Bell {
   public:
-    // How somebody sleeps on it: in the kernel, or (bit 1) in a way that who rings has to know.
+    // How a sleeper sleeps: in the kernel, or as a fiber, which the one that rings has to wake.
     static constexpr std::uint32_t kThread = 1;
     static constexpr std::uint32_t kFiber = 2;
 
-    // True: somebody was asleep, or about to sleep.
+    // Returns true if somebody was asleep, or about to sleep.
     bool ring() {
         return ring([] {});
     }
@@ -34,7 +34,8 @@ class alignas(64) Bell {
         std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with arm()
         if (armed_.load(std::memory_order_relaxed) == 0)
             return false;
-        // Of several that ring, one wakes. The release pairs with the acquire in arm().
+        // Of several that ring, one wakes the sleepers. The release pairs with the acquire in
+        // arm().
         const std::uint32_t sleepers = armed_.exchange(0, std::memory_order_acq_rel);
         if (sleepers == 0)
             return false;
@@ -53,7 +54,8 @@ class alignas(64) Bell {
         std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with ring()
         return seen;
     }
-    // Until it rings, at most `limit_ns`; a signal may end it, too. Has it rung since arm()?
+    // Sleep until the bell rings, at most `limit_ns`; a signal may end the sleep, too. Returns
+    // whether the bell has rung since arm().
     bool sleep(std::uint32_t seen, std::int64_t limit_ns) {
         futex_wait(rings_, seen, limit_ns, FutexScope::node);
         return has_rung(seen);
@@ -62,14 +64,14 @@ class alignas(64) Bell {
         return rings_.load(std::memory_order_acquire) != seen;
     }
     const FutexWord &word() const { return rings_; }
-    // The same, on this word of the process as well.
+    // Sleep on the bell and on a word of this process: a change of either ends the sleep.
     void sleep_on_both(std::uint32_t seen, FutexWord &own, std::uint32_t own_seen,
                        std::int64_t limit_ns) {
         futex_wait_either(own, own_seen, rings_, seen, limit_ns);
     }
     bool armed() const { return armed_.load(std::memory_order_relaxed) != 0; }
 
-    // As the public interface has it.
+    // The bell as the public interface has it.
     static Bell *at(sennit_doorbell *words) { return reinterpret_cast<Bell *>(words); }
     sennit_doorbell *words() { return reinterpret_cast<sennit_doorbell *>(this); }
 

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The board of a node: which processes of one user run on it, and how to wake them.
 //
-// One segment of shared memory a user and node (segment.h). Every process that takes part has a
-// slot. The slot's `holder` is claimed by one compare-and-swap and tells who it is, so that a slot
-// whose holder has died is found and freed by anybody (sweep). The word `job` is written last: who
-// finds its job there may read the rest.
+// For each user and node there is one segment of shared memory (segment.h). Every process that
+// takes part has a slot in it. One compare-and-swap claims a slot and writes its `holder`, which
+// names the process. So anybody can find a slot whose holder has died, and free it (sweep). The
+// word `job` is written last: a process that finds its own job there may read the rest.
 //
-// Beside the slots it has the table of cores (core_table.h), and the settings of a pool: a board
-// that somebody has named and keeps open, so that programs started at any time meet on it.
+// The board also has
+// - the table of cores (core_table.h);
+// - the settings of a pool: a board that has a name and is kept open, so that programs started at
+//   any time meet on it;
+// - some places where the ranks of a job meet (assembly.h).
 //
-// It also has some places where the ranks of a job meet (assembly.h).
-//
-// There is no lock on the board. Who dies while it does something leaves a slot that is swept.
+// There is no lock on the board. A process that dies in the middle of a change leaves a slot that
+// the next sweep frees.
 #pragma once
 
 #include "node/assembly.h"
@@ -24,11 +26,11 @@
 
 namespace sennit::node {
 
-// Those that the calling thread may run on.
+// The cores that the calling thread may run on.
 Cores allowed_cores();
 
-// The group of processes among which the system first divides the processors, sched(7): a yield
-// reaches nobody else. 0: there are no such groups.
+// The calling process's scheduling group. The system divides the processors among such groups first
+// (sched(7)), so a yield reaches only processes of the same group. 0: there are no groups.
 std::uint64_t scheduling_group();
 
 // What a process tells of itself.
@@ -37,7 +39,7 @@ struct Member {
     std::int32_t threads = 1;
     Cores cores;
     std::uint64_t group = 0; // scheduling_group()
-    double share = 1;        // of its program, relative to others'
+    double share = 1;        // of its program, relative to other programs'
     std::int32_t priority = 0;
     bool leftover = false; // it gets only what others leave
     char program[48] = "";
@@ -45,7 +47,8 @@ struct Member {
 
 struct alignas(64) Slot {
     std::atomic<Identity> holder; // 0: free
-    // The same in all processes of a job. 0: the rest is not there yet; release, read by acquire.
+    // The job's number, the same in all its processes. 0: the rest is not written yet. Stored by
+    // release, read by acquire.
     std::atomic<std::uint64_t> job;
     // The program that the process ran when it took the slot: exec() keeps the process's identity.
     std::uint64_t image;
@@ -54,19 +57,20 @@ struct alignas(64) Slot {
     CoreUse cores;
 };
 
-// What the calling process tells, but for its rank and its threads.
+// What the calling process tells of itself, without its rank and its threads.
 struct Membership;
 Member own_member(const Membership &membership);
 // A number that no other job has on any board of its ranks' nodes.
 std::uint64_t new_job();
 
-// Of a pool. Who starts it writes it, before `named` is set; zero on other boards.
+// The settings of a pool. The process that starts the pool writes them before it sets `named`. On
+// other boards all of this is zero.
 struct PoolSettings {
     std::atomic<std::uint32_t> named; // release, read by acquire
     std::atomic<std::uint32_t> stops; // nobody joins any more
     char name[32];
     char policy[16]; // node/policy/policy.h
-    Cores cores;     // that it divides; none: those of its members
+    Cores cores;     // the cores that the pool divides; none: those of its members
 };
 
 class Board {
@@ -75,21 +79,22 @@ class Board {
     Board(const Board &) = delete;
     Board &operator=(const Board &) = delete;
 
-    // Map the board at `path` (board_path). False: see `reason`. Once a process.
+    // Map the board at `path` (board_path). False: see `reason`. Called once in a process.
     bool open(const char *path, Reason &reason);
-    // The board that another one of this process has open, or had.
+    // Use the memory that another Board of this process has mapped.
     void borrow(void *memory) { segment_.borrow(memory); }
     void *memory() const { return segment_.memory(); }
-    // Take a slot; null: all are taken by living processes. `job` is not 0.
+    // Take a slot. Null: living processes have all of them. `job` is not 0.
     Slot *join(std::uint64_t job, const Member &member);
-    // Give it back. Nobody of this process uses the slot any more.
+    // Give the slot back. No thread of this process uses it any more.
     void leave(Slot &slot);
     void close() { segment_.close(); }
     void abandon(); // in the child of fork()
 
-    // Free the slots of processes that have died, and their cores; returns how many slots.
+    // Free the slots of processes that have died, and their cores. Returns the number of slots.
     int sweep();
-    // Slots that are taken: visit(number, slot). What changes meanwhile may be seen or not.
+    // Call visit(number, slot) for each slot that is taken. It may or may not see a change that
+    // happens meanwhile.
     template <class Visit>
     void each(Visit visit) {
         for (int i = 0, end = slots_end(); i < end; ++i)
@@ -103,8 +108,8 @@ class Board {
     PoolSettings &pool();
     Memory &policy_memory();
 
-    // A place for a job to meet at, for its process that asks; null: all are taken by jobs that
-    // live. The process has a slot. It gives the place back by Assembly::release().
+    // Claim a place where the ranks of `job` meet. Null: living jobs have all of them. The calling
+    // process has a slot. It gives the place back by Assembly::release().
     Assembly *claim_assembly(std::uint64_t job);
     Assembly &assembly(int number);
     int number_of(const Assembly &assembly);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NUMA domain of each core, as the system's files tell it, for policies: who needs one more
-// core gets one where its memory is.
+// The NUMA domain of each core, as the system's files tell it. Policies use it: a process that
+// needs one more core gets one near its memory.
 #pragma once
 
 #include "node/core_table.h"
 
 namespace sennit::node {
 
-// CoreTable::widen(), after the table has learned the domains of what it is to have more. What the
-// system does not tell of is of domain 0.
+// Tell the table the domains of `cores`, then widen it by them (CoreTable::widen()). A core whose
+// domain the system does not tell is in domain 0.
 void widen(CoreTable &table, const Cores &cores);
 
 } // namespace sennit::node

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds something of the board: a process, told apart from a later one with the same number.
+// The identity of a process that holds something of the board. It differs from that of a later
+// process with the same number.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +8,19 @@
 
 namespace sennit::node {
 
-// The process's number and the time of its start, in one word that can be claimed by one
-// compare-and-swap. 0: nobody.
+// The process's number and the time of its start, in one word, so that one compare-and-swap can
+// write it. 0: nobody.
 using Identity = std::uint64_t;
 
-// Of the process that has the number now. Any thread.
+// The identity of the process that has the number now. Any thread.
 Identity identity_of(pid_t pid);
-// Of the calling process; a child of fork() has another one. Any thread.
+// The identity of the calling process; a child of fork() has another one. Any thread.
 Identity own_identity();
-// Another one after each exec().
+// A number for the program that the calling process runs: another one after each exec().
 std::uint64_t own_image();
 pid_t pid_of(Identity identity);
-// False: the process has ended, be it by SIGKILL, though nobody may have waited for it yet. A
-// stopped process is alive.
+// False: the process has ended, by SIGKILL or otherwise. Its parent may not have waited for it yet.
+// A stopped process is alive.
 bool is_alive(Identity identity);
 // Is the process stopped, by a signal or a debugger? False if the kernel does not say.
 bool is_stopped(Identity identity);

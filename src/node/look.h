@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The board as policies see it, and what they decide for all of it.
+// The board as policies see it, and the decisions for the whole board that follow from a policy.
 #pragma once
 
 #include "node/board.h"
@@ -8,10 +8,11 @@
 
 namespace sennit::node {
 
-// How long cores are kept for those who have asked: longer than a thread takes to wake up.
+// How long cores are kept for processes that have asked for them (Share::ask): longer than a thread
+// takes to wake up.
 constexpr std::int64_t kAskedNs = 10'000'000;
 
-// Who takes part, and the cores.
+// The processes that take part, and the cores.
 struct Members {
     Claimant claimants[kMostSlots];
     int slots[kMostSlots]; // of the claimants
@@ -27,13 +28,13 @@ struct Members {
     std::span<const bool> are_recalled() const {
         return {recalled, static_cast<std::size_t>(cores_count)};
     }
-    // As `asker` asks it, one thread of whom wants a core at least.
+    // The view for a question of `asker`: at least one of its threads wants a core.
     View view(int asker);
     View view() const;
 };
 
-// The members as they are now, for questions to the policy. One at a time in a process: its arrays
-// are large.
+// The members as they are now, for questions to the policy. A process has one Look at a time,
+// because its arrays are large.
 class Look {
   public:
     explicit Look(Board &board);
@@ -46,12 +47,12 @@ class Look {
 
 const Policy &policy_on(Board &board);
 
-// The core is free: tell one who wants it.
+// The core is free: tell one of the processes that want it.
 void tell_of_free_core(Board &board, const Policy &policy, int core);
 
-// Divide the cores among those who take part, anew: somebody joined, left or died.
+// Divide the cores anew among the processes that take part: one has joined, left or died.
 void divide_cores(Board &board);
-// Every kRethinkNs, one process at a time: the policy thinks about what was measured.
+// Let the policy judge what was measured. This is done every kRethinkNs, by one process at a time.
 void rethink_cores(Board &board);
 
 } // namespace sennit::node

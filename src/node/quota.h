@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much processor time the system gives this process's group (cgroup): containers and batch
-// systems limit that, on all processors together. The masks of allowed processors do not show it.
+// How much processor time the system gives to this process's group (cgroup). Containers and batch
+// systems limit the time on all processors together. The masks of allowed processors do not show
+// it.
 #pragma once
 
 namespace sennit::node {
 
-// As many processors as the time is enough for, rounded up; of the group and those around it, as
-// far as they are seen from here. 0: there is no limit.
+// The number of processors that the time is enough for, rounded up. It regards the group and those
+// around it, as far as this process can see them. 0: there is no limit.
 int quota();
 
-// So many of `cores` can run at the same time.
+// How many of `cores` can run at the same time.
 inline int within_quota(int cores) {
     const int limit = quota();
     return limit > 0 && limit < cores ? limit : cores;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that the processes of one user on one machine share: a file in /dev/shm.
 //
-// Whoever has it open holds a shared flock(2) on it, which the system gives back however the
-// process ends. So who gets the exclusive one knows that nobody is left: then a joiner begins with
-// empty memory, and who leaves removes the file.
+// Every process that has the file open holds a shared flock(2) on it. The system gives the lock
+// back however the process ends. So a process that gets the exclusive lock knows that no other is
+// left. A joiner then begins with empty memory; a process that leaves removes the file.
 //
-// It begins with kMagic, and a file that does not, and is not empty, is left alone. No pointers lie
-// in it: processes map it where they like.
+// The file begins with kMagic. A file that is not empty and does not begin so is left alone. The
+// memory holds no pointers, because each process maps it at another address.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace sennit::node {
 
 constexpr char kMagic[16] = "sennit's board";
 
-// Of what lies in it (board.h).
+// The version of what lies in the memory (board.h).
 constexpr unsigned kBoardVersion = 10;
 
-// Why something could not be had, for a line to the user: empty, or what is wrong.
+// Why something failed, for a line to the user. Empty: it has not.
 struct Reason {
     char text[256] = "";
     explicit operator bool() const { return text[0] != '\0'; }
@@ -31,16 +31,17 @@ class Segment {
     Segment(const Segment &) = delete;
     Segment &operator=(const Segment &) = delete;
 
-    // Open the file, or make it, with mode 0600. Where nobody else has it, `begin(memory)` is
-    // called on memory that is zero but for kMagic, before anybody else may open it. False: see
+    // Open the file, or make it with mode 0600. If no other process has it open, begin(memory) is
+    // called before another one may open it. The memory is zero then, except for kMagic. False: see
     // `reason`. Takes a second at most.
     bool open(const char *path, std::size_t size, void (*begin)(void *memory), Reason &reason);
-    // The last one removes the file. The memory stays mapped: threads may still be about to use it.
+    // Leave the file; the last process removes it. The memory stays mapped, because threads may
+    // still be about to use it.
     void close();
-    // In the child of fork(), which has nothing to give back: the lock is the parent's, too.
+    // Called in the child of fork(), which gives nothing back: the lock is the parent's, too.
     void abandon();
 
-    // Memory of another Segment of this process that stays mapped: the rest is that one's.
+    // Use the memory of another Segment of this process, which stays mapped and does all the rest.
     void borrow(void *memory) { memory_ = memory; }
 
     void *memory() const { return memory_; }
@@ -56,19 +57,19 @@ class Segment {
     char path_[256] = "";
 };
 
-// Remove the file if nobody has it open, as all who had may have been killed.
+// Remove the file if no process has it open: all that had it open may have been killed.
 void remove_unused(const char *path);
 
-// Memory without a name for a board that its caller keeps as long as it lives, where there is no
-// folder for one; it is the same for all processes that it starts. False: there is such a folder,
-// or no such memory.
+// For systems without a folder for boards: make memory without a name, which lasts as long as the
+// calling process and is the same for all processes that it starts. Its path is written into
+// `path`, which has `size` bytes. False: there is a folder for boards, or no such memory.
 bool provide_board(char *path, std::size_t size);
 
-// Where this user's board is: $SENNIT_BOARD (but for memory of a launcher on another machine), else
-// a name in /dev/shm that stands for the user and
-// the namespace of process numbers, and for the version, or in the folder of temporary files if
-// there is no /dev/shm. A container has its own numbers, even where it shares /dev/shm. `size`: of
-// `path`.
+// Write the path of this user's board into `path`, which has `size` bytes. It is $SENNIT_BOARD,
+// unless that names memory of a launcher on another machine. Else it is a name in /dev/shm, or in
+// the folder of temporary files if there is no /dev/shm. The name stands for the user, the
+// namespace of process numbers and the version: a container has its own process numbers, even if it
+// shares /dev/shm.
 void board_path(char *path, std::size_t size);
 
 } // namespace sennit::node

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// This process's part of the node's cores (core_table.h): its threads take one before they compute
-// and give it while they wait.
+// This process's part of the node's cores (core_table.h). Its threads take a core before they
+// compute, and give it back while they wait.
 //
-// One thread of a process always runs, with a core or without: that a process alone makes no
-// progress may be what all others wait for, and the system's own scheduler serves such threads
-// well. Threads beyond it wait for a core, at most `patience`; then they run without one, counted
-// as overdue. So programs whose threads wait for each other in ways that nobody sees go on.
+// One thread of a process always runs, with a core or without. There are two reasons: all others
+// may wait for the progress of this process, and the system's own scheduler serves such threads
+// well. Threads beyond the first wait for a core, but at most `patience`. Then they run without
+// one, and are counted (CoreUse::late). So programs go on even if their threads wait for each other in a
+// way that nobody sees.
 //
-// A thread that has a core may sleep in the kernel without telling. Who waits for one
-// looks for such threads before it sleeps and after each nap, and takes a core of theirs
-// (core_table.h) that the policy would give it if it were free.
+// A thread that has a core may sleep in the kernel without telling. A thread that waits for a core
+// looks for such threads, before it sleeps and after each nap. It takes the core of one of them
+// (core_table.h) if the policy would give it that core if it were free.
 #pragma once
 
 #include "node/board.h"
@@ -24,54 +25,57 @@ class Share {
     Share(const Share &) = delete;
     Share &operator=(const Share &) = delete;
 
-    // The longest time that a thread waits for a core; before begin().
+    // Set the longest time that a thread waits for a core. Called before begin().
     void set_patience(std::int64_t longest_ns) { longest_ns_ = longest_ns; }
-    // Take part with this slot. Once; the board stays open while anybody may call the rest.
+    // Take part with this slot. Called once. The board stays open as long as anybody may call the
+    // other functions.
     void begin(Board &board, Slot &slot);
-    // No thread of the process computes under the board any more.
+    // Stop taking part: from now on no thread of the process takes cores of the board.
     void end();
-    // In the child of fork(): it takes no part.
+    // Called in the child of fork(), which takes no part.
     void abandon();
 
     bool on() const { return on_.load(std::memory_order_relaxed); }
 
-    // The calling thread is about to compute: the core that it may use, or none, then it runs
-    // beyond the cores. `near`: the one that it would like best, or kNobody.
+    // The calling thread is about to compute. Returns the core that it may use, or none: then it
+    // runs beyond the cores. `near` is the core that it would like best, or kNobody.
     Hold take(int near);
-    // It does not compute any more; what take() has returned.
+    // The calling thread does not compute any more. `hold` is what take() has returned.
     void give(Hold hold);
-    // The process that owns the core; 0: none, or it is not known any more.
+    // The process that owns the core. 0: none, or the process is not known any more.
     int owner_process(int core) const;
-    // At a scheduling point: is it to leave the core, or, without one, to look for one?
+    // At a scheduling point: is the thread to leave its core or, without a core, to look for one?
     bool is_to_leave(Hold hold) const {
         return hold ? board_->core_table().is_to_leave(hold) : is_late();
     }
-    // give() to who wants it, take() another one.
+    // Give the core to one that wants it, and take another core.
     Hold leave(Hold hold);
 
-    // It does not compute, but may again in a moment, and stays awake until then: instead of
-    // give(). The core rests (core_table.h).
+    // Called instead of give(), if the thread may compute again in a moment and stays awake until
+    // then. The core rests (core_table.h).
     void rest(Hold hold);
-    // Has nobody taken the core since?
+    // Does the core still rest: has nobody taken it since rest()?
     bool still_rests(Hold hold) const { return hold && board_->core_table().rests(hold); }
-    // Does somebody, of whatever process, wait for a core? A hint.
+    // Does a thread of any process wait for a core? A hint.
     bool others_want() const { return board_->core_table().somebody_wants(); }
-    // Who rested, with this core, is about to compute: take().
+    // A thread that rested with this core is about to compute; otherwise as take().
     Hold go_on(Hold rested, int near);
-    // Who rested, with this core, goes to sleep. What rests is given, but for those of its process
-    // who are awake.
+    // A thread that rested with this core goes to sleep. Resting cores are given back, except one
+    // for each thread of the process that rests awake.
     void sleep(Hold rested);
-    // One more that rests is awake; said by it, or before that by who wakes it.
+    // `more` threads that rest are awake. The thread says so itself, or earlier the one that wakes
+    // it.
     void count_awake(int more) { awake_.fetch_add(more, std::memory_order_relaxed); }
 
-    // Up to `most` more threads are about to compute. Own cores that others use are recalled, and
-    // kept for a moment. How many it can have: free now, or at their users' next scheduling point.
+    // Up to `most` more threads are about to compute. Recalls own cores that others use, and keeps
+    // them for a moment. Returns how many cores the process can have: cores that are free now, or
+    // will be at their users' next scheduling point.
     int ask(int most);
 
-    // How its cores are used now, for those who look on.
+    // Tell how the cores are used now, for observers.
     void tell(sennit_pool_state &state);
 
-    // Work done, in whatever unit: the policy compares it with itself only.
+    // Note work done, in any unit: the policy compares it only with what the same program notes.
     void note_progress(std::uint64_t units);
 
   private:
@@ -85,10 +89,10 @@ class Share {
     Hold take_from_sleeper(std::int64_t now);
     Hold take_inside(int near, bool waits);
     Hold begin_use(Hold hold, int near, bool waits);
-    // The thread computes no more. Was it the last one of the process?
+    // The thread computes no more. Returns whether it was the last one of the process.
     bool give_inside(Hold hold);
     bool stop();
-    void note_end(Hold hold); // before that: what it has used
+    void note_end(Hold hold); // before the use ends: note the time that it has taken
     void give_what_rests(int keep, Hold first = {});
     void pass_on(int core);
     void recall();
@@ -104,7 +108,7 @@ class Share {
         ~Entry() { share_.inside_.fetch_sub(1, std::memory_order_release); }
         Entry(const Entry &) = delete;
         Entry &operator=(const Entry &) = delete;
-        // seq_cst with end(): it sees that we are in, or we see that it is over.
+        // seq_cst with end(): end() sees that we are in, or we see that it is over.
         explicit operator bool() const { return share_.on_.load(std::memory_order_seq_cst); }
 
       private:
@@ -118,13 +122,13 @@ class Share {
     int number_ = kNobody; // of the slot
     const Policy *policy_ = nullptr;
     std::atomic<int> running_{0}; // threads that compute, with a core or without
-    std::atomic<int> awake_{0};   // that rest, and are not asleep
+    std::atomic<int> awake_{0};   // threads that rest, and are not asleep
     std::int64_t longest_ns_ = kPatienceNs;
     std::atomic<std::int64_t> patience_ns_{0}; // it adapts
     std::atomic<std::int64_t> next_sweep_ns_{0};
     bool tells_threads_ = false;                // which kernel threads use its cores
-    std::atomic<std::int64_t> next_look_ns_{0}; // for sleepers; who moves it on looks
-    std::atomic<int> look_from_{0};             // from which core on
+    std::atomic<std::int64_t> next_look_ns_{0}; // for sleepers; the thread that moves it on looks
+    std::atomic<int> look_from_{0};             // the core at which the next look begins
 };
 
 } // namespace sennit::node

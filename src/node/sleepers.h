@@ -8,7 +8,7 @@
 
 namespace sennit::node {
 
-// As they were found: the use of a core may be over by now (CoreTable::take_over).
+// The threads as they were found. The use of a core may be over by now (CoreTable::take_over).
 class Sleepers {
   public:
     struct One {
@@ -16,8 +16,9 @@ class Sleepers {
         int user;             // slot
         std::int64_t used_ns; // since its use began
     };
-    // Among the users of `cores` for kKeptNs at least. No more than kLooks threads, each of which
-    // costs some 5 us: from the core `from` on, which goes to the next one.
+    // Look for sleepers among the threads that have used one of `cores` for at least kKeptNs. A
+    // look at one thread costs some 5 us, so it looks at no more than kLooks of them. It begins at
+    // the core `from`, and writes there where the next call is to begin.
     Sleepers(Board &board, const Cores &cores, std::int64_t now, std::atomic<int> &from);
     std::span<const One> all() const { return {found_, static_cast<std::size_t>(count_)}; }
 

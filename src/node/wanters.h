@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processes of a board want a core: how many threads of each slot do, and a bit for each slot
-// that has any. Who gives a core looks at the bits alone, two cache lines for all slots.
+// Which processes of a board want a core. Each slot has a count of its threads that want one, and a
+// bit that is set if the count is not 0. A thread that gives a core looks at the bits alone: two
+// cache lines for all slots.
 //
-//   a thread that wants one        a thread that wants one no more
+//   a thread that wants a core     a thread that wants one no more
 //   1. count + 1                   1. count - 1; if others are left, that is all
 //   2. sets the bit                2. clears the bit
-//   3. fence                       3. looks at the count once more: others have come, sets the bit
+//   3. fence                       3. looks at the count once more; if others have come, sets the
+//   bit
 //   4. looks for a free core       4. fence, looks for a free core, passes it on (Share)
 //
-// So where a count is not 0 and nobody is at one of these steps, the bit is set: if 2. on the right
-// comes last, it sees the count that was raised before 2. on the left (release, acquire). Who gives
-// a core while the bit is off between 2. and 3. on the right tells nobody; then the fence and the
-// look of 4. find that core.
+// Invariant: if a count is not 0, and no thread is at one of these steps, the bit is set. For if
+// step 2 on the right comes last, it sees the count that was raised before step 2 on the left
+// (release, acquire). A giver that looks between steps 2 and 3 on the right finds the bit clear and
+// tells nobody. Then step 4 on the right, with its fence, finds that core.
 //
-// Who dies between two steps leaves a bit too many, or a count without its bit. Nobody waits for
-// what is left of it, and who sweeps its slot clears both (reset).
+// A process that dies between two steps leaves a bit too many, or a count without its bit. Nobody
+// waits for the dead process. The process that sweeps its slot clears both (reset).
 #pragma once
 
 #include <atomic>
@@ -37,8 +39,8 @@ class Wanters {
         if (count(slot) > 0)
             word(slot).fetch_or(bit(slot), std::memory_order_release);
     }
-    // The slot's process has died, or left. By one process at a time; who dies in it leaves the
-    // rest to the next one.
+    // The slot's process has died, or left. Called by one process at a time. If that one dies
+    // meanwhile, the next one does the rest.
     void reset(int slot) {
         counts_[slot].store(0, std::memory_order_relaxed);
         word(slot).fetch_and(~bit(slot), std::memory_order_relaxed);
@@ -49,7 +51,7 @@ class Wanters {
         std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with add()
         return seem();
     }
-    // The same as a hint.
+    // The same without the fence: a hint.
     bool seem() const {
         std::uint64_t all = 0;
         for (const std::atomic<std::uint64_t> &word : words_)
