@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many ranks fit into one address space. The kernel counts its mappings (vm.max_map_count); who
-// maps one too many gets "out of memory" from then on, with all ranks beside it. So each rank says
-// before it starts how many it will need, and a host takes no more ranks than that. What an ended
-// rank has mapped stays (rank.h), so it stays counted.
+// How many ranks fit into one address space. The kernel limits the number of mappings
+// (vm.max_map_count). A process that maps one too many gets "out of memory" from then on, and so do
+// all ranks beside it. So a rank says before it starts how many mappings it will need, and a host
+// takes no more ranks than fit. An ended rank's mappings stay (rank.h), so they stay counted.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ class AddressSpace {
     // `limit`: vm.max_map_count.
     explicit AddressSpace(std::uint64_t limit) : left_(limit - limit / 20) {}
 
-    // False: it has to be another one. One rank there may always be.
+    // Take a rank with so many mappings. False: the rank has to go to another address space. The
+    // first rank is always taken.
     bool take(std::uint64_t mappings) {
         if (taken_ && mappings > left_)
             return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes over the socket between a stub and its host. All calls are false or empty when the
-// other side is gone, silent for too long, or another user.
+// The messages on the socket between a stub and its host. All calls return false or nothing if the
+// other side is gone, is silent for too long, or belongs to another user.
 #pragma once
 
 #include "loader/descriptor.h"
@@ -15,7 +15,8 @@ namespace sennit::loader {
 bool is_same_user(int socket);
 
 bool send_request(int socket, const RankRequest &request, const std::vector<int> &descriptors);
-// The descriptors are this process's own by then, in the order of request.descriptors.
+// The descriptors that come back belong to this process. They have the order of
+// request.descriptors.
 std::optional<RankRequest> receive_request(int socket, std::vector<Descriptor> &descriptors);
 
 bool send_all(int socket, const void *bytes, std::size_t size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the loader has to know of an ELF file before it maps it. The file is never trusted: what
-// does not fit is a sentence in `refusal`.
+// What the loader has to know of an ELF file before it maps the file. The file is never trusted. If
+// something in it does not fit, `refusal` says so in a sentence.
 #pragma once
 
 #include <elf.h>
@@ -20,8 +20,8 @@ struct ElfProgram {
 // `path` is that of a program or of a dynamic linker.
 ElfProgram read_program(const std::string &path);
 
-// The same of a file's bytes: header and table of segments have to lie in the first `size` of them,
-// and so has the name of the interpreter.
+// The same for a file of which the first `size` bytes are given. The header, the table of segments
+// and the name of the interpreter have to lie in them.
 ElfProgram read_program(const std::string &path, const char *bytes, std::size_t size);
 
 } // namespace sennit::loader

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first steps of a rank, in its own process but still in the host's memory and with the host's
-// thread pointer: it takes its descriptors, its folder, its signals and jumps into its program.
+// The first steps of a rank. They run in the rank's own process, but still in the host's memory and
+// with the host's thread pointer. The rank takes its descriptors, its folder and its signals, and
+// jumps into its program.
 //
-// So nothing here may touch a thread-local variable (errno is one) or the heap: bare system calls.
+// So nothing here may touch the heap or a thread-local variable, such as errno. It makes bare
+// system calls.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +15,14 @@
 
 namespace sennit::loader {
 
-// Why a rank never came to run its program; null if it did. The host's own memory: the rest is
-// overwritten as soon as the program runs.
+// Why a rank never came to run its program; `step` is null if it did. It lies in the host's own
+// memory, because the rank's memory is overwritten as soon as the program runs.
 struct EntranceFailure {
     const char *step = nullptr;
     int error = 0;
 };
 
-// Lies below the rank's first stack.
+// All that the first steps need. It lies below the rank's first stack.
 struct Entrance {
     struct Move {
         int from, to;
@@ -32,8 +34,8 @@ struct Entrance {
     int working_directory;
     Move *descriptors;
     unsigned descriptor_count;
-    int first_free;     // greater than any number that a descriptor gets
-    int end_of_numbers; // no descriptor has this number or a greater one
+    int first_free;     // greater than any number that a descriptor of the rank gets
+    int end_of_numbers; // greater than any number that a descriptor has now
     std::uint32_t file_mask;
     std::uint64_t blocked_signals;
     std::uint64_t ignored_signals;

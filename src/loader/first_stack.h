@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program finds on its stack when it starts, as the kernel lays it out in execve: argc,
-// argv, environ, the auxiliary vector; above it the strings. Pure but for the memory that it fills.
+// The contents of a program's stack when the program starts, laid out as the kernel does it in
+// execve: argc, argv, environ, the auxiliary vector, and the strings above them. The functions are
+// pure, except for the memory that they fill.
 #pragma once
 
 #include <elf.h>
@@ -17,11 +18,12 @@ struct FirstStack {
     unsigned char random[16] = {};       // AT_RANDOM
 };
 
-// Lays it out below `high`; the stack pointer to start with, 16-byte aligned. Null: it needs more
-// than a quarter of what lies above `low` (as for the kernel, the rest is the program's).
+// Lays the contents out below `high`. Returns the stack pointer to start with, 16-byte aligned.
+// Null: the contents need more than a quarter of the memory between `low` and `high`. The kernel
+// has the same rule; the rest is for the program.
 char *lay_out(const FirstStack &contents, char *low, char *high);
 
-// Sets the entry of that type, or adds it.
+// Sets the entry of this type, or adds one.
 void set_auxiliary(std::vector<Elf64_auxv_t> &vector, std::uint64_t type, std::uint64_t value);
 
 } // namespace sennit::loader

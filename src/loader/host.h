@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process whose address space the ranks share. It starts them when their stubs ask for it,
-// hands signals on and tells each stub how its rank fares. It ends with the last of them.
+// The process whose address space the ranks share. It starts ranks when their stubs ask for it,
+// hands signals on, and tells each stub what becomes of its rank. It ends with the last rank.
 //
-// A rank whose stub is gone is killed; a host that is killed takes its ranks along (entrance.cpp).
+// If a stub is gone, its rank is killed. If the host is killed, all its ranks are killed
+// (entrance.cpp).
 #pragma once
 
 #include "loader/descriptor.h"
@@ -11,7 +12,8 @@
 
 namespace sennit::loader {
 
-// Address space number `space` of the job that meets in `folder`. Returns the exit code.
+// Run the host of address space number `space`, for the job that meets in `folder`. Returns the
+// exit code.
 int run_host(const std::string &folder, int space, Descriptor listener);
 
 } // namespace sennit::loader

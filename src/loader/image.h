@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A position-independent ELF file, mapped once more, as the kernel does it in execve. Each rank
-// gets images of its own; the pages that nobody writes are the page cache's, for all ranks the
-// same.
+// A position-independent ELF file that is mapped once more, as the kernel does it in execve. Each
+// rank gets images of its own. All ranks share the pages that nobody writes, by the page cache.
 #pragma once
 
 #include "loader/elf_program.h"
@@ -16,7 +15,7 @@ struct Image {
     std::string error;       // empty: it is mapped
     std::uintptr_t bias = 0; // what is added to the file's addresses
     std::uintptr_t entry = 0;
-    std::uintptr_t segments = 0; // the table of them, in memory
+    std::uintptr_t segments = 0; // address of the table of segments
     unsigned segment_count = 0;
 };
 

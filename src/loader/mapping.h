@@ -20,7 +20,7 @@ constexpr std::size_t page_up(std::size_t value) {
 class Mapping {
   public:
     Mapping() = default;
-    // False in a condition where there is no room.
+    // If there is no room, the mapping is false in a condition.
     Mapping(std::size_t size, int protection, int flags)
         : memory_(mmap(nullptr, size, protection, flags | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
           size_(size) {
@@ -42,7 +42,7 @@ class Mapping {
     explicit operator bool() const { return memory_ != nullptr; }
     char *low() const { return static_cast<char *>(memory_); }
     char *high() const { return low() + size_; }
-    void release() { memory_ = nullptr; } // it stays
+    void release() { memory_ = nullptr; } // the memory stays mapped
 
   private:
     void *memory_ = nullptr;

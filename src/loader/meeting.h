@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the stubs of a job on this node find their host: a folder that only this user can enter, a
-// lock file in it, and a socket for each address space.
+// Where the stubs of a job find their host on this node: a folder that only this user can enter,
+// with a lock file, and a socket for each address space.
 //
-// Whoever looks for a host or ends one holds the lock: so there is one host a socket, and none ends
-// while a stub is on its way to it.
+// A process that looks for a host or ends one holds the lock. So there is one host for each socket,
+// and no host ends while a stub is on its way to it.
 #pragma once
 
 #include "loader/descriptor.h"
@@ -18,21 +18,24 @@ class Meeting {
   public:
     explicit Meeting(std::string folder) : folder_(std::move(folder)) {}
 
-    // The folder is made, if need be. Empty, or why it cannot be used, for people.
+    // Take the lock, and make the folder if need be. Returns why the folder cannot be used, as a
+    // line for people, or nothing.
     std::string enter();
     void leave() { lock_.reset(); }
-    // Somebody has removed the folder.
+    // Has somebody removed the folder?
     bool is_gone() const { return access(folder_.c_str(), F_OK) != 0 && errno == ENOENT; }
 
-    // Both inside. A connection to the host of that address space; none: there is no host.
+    // find(), offer() and close() are called between enter() and leave().
+    //
+    // A connection to the host of this address space. Empty: there is no host.
     Descriptor find(int space) const;
-    // A socket to listen on, in place of what a host that was killed has left.
+    // A socket for a new host to listen on. It replaces one that a killed host has left.
     Descriptor offer(int space, std::string &error) const;
 
-    // Inside: the host of `space` is no more. The folder goes with the last one.
+    // The host of `space` ends. The last host removes the folder.
     void close(int space);
 
-    // Removes the folders beside this one that hosts of this machine have left which were killed.
+    // Removes the folders beside this one that killed hosts of this machine have left.
     void sweep() const;
 
   private:

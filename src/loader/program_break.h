@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The break (brk) is one for all ranks of an address space, but each libc takes what it gets for
-// its own, and a library may give back what it never got (UCX tries that). So it is fixed for good:
-// it can neither grow nor shrink. Then libc's allocators use mmap.
+// All ranks of an address space share one program break (brk). But each libc takes what it gets for
+// its own, and a library may give back memory that it never got (UCX tries that). So the break is
+// fixed: it can neither grow nor shrink. Then libc's allocators use mmap.
 #pragma once
 
 #include <string>
 
 namespace sennit::loader {
 
-// Of this process, before any rank starts. Empty, or why it cannot be.
+// Fix the break of this process, before any rank starts. Returns why that fails, or nothing.
 std::string fix_program_break();
 
 } // namespace sennit::loader

@@ -2,8 +2,9 @@
 // One rank: a process that shares the host's memory and nothing else. Its dynamic linker, libc,
 // libraries and threads are its own.
 //
-// When it ends, its first stack goes back to the system. What its program has mapped does not: the
-// kernel does not know whose it was. It goes with the address space, when the last rank ends.
+// When the rank ends, its first stack goes back to the system. The memory that its program has
+// mapped does not, because the kernel does not know to which rank it belonged. It is freed when the
+// last rank ends, with the address space.
 #pragma once
 
 #include "exported/registry.h"
@@ -23,17 +24,17 @@ namespace sennit::loader {
 
 class Rank {
   public:
-    // Starts it; process() is 0 and error() says why when it cannot.
-    // `fiber`: its own, or null.
+    // Starts the rank. If that fails, process() is 0 and error() says why. `fiber` is the rank's
+    // own, or null.
     Rank(const RankRequest &request, const std::vector<Descriptor> &descriptors,
          exported::Registry &registry, virt::RankFiber *fiber = nullptr);
     pid_t process() const { return process_; }
     virt::RankFiber *fiber() const { return fiber_; }
-    // Somebody may still run on it.
+    // Keep the rank's first stack: somebody may still run on it.
     void leave_stack() { stack_.release(); }
     const std::string &error() const { return error_; }
 
-    // After its end: why it never came to run its program; empty if it did.
+    // Called after the rank's end: why it never came to run its program. Empty if it did.
     std::string failure() const;
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that makes one rank: what a stub has got from its launcher and hands to its host. Encoded, it
-// is a length-checked string of bytes; descriptors travel beside it.
+// All that makes one rank: what a stub has got from its launcher, and hands to its host. Encoded,
+// it is a string of bytes whose lengths are checked. Descriptors travel beside it.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace sennit::loader {
 
-// In place of a descriptor's number: it is the working directory.
+// Stands in place of a descriptor's number for the working directory.
 inline constexpr std::int32_t kWorkingDirectory = -1;
 
 struct RankRequest {
@@ -20,9 +20,9 @@ struct RankRequest {
     std::vector<std::string> arguments;
     std::vector<std::string> environment;
     std::vector<std::int32_t> descriptors; // their numbers in the rank
-    std::uint32_t mappings = 0;            // that it is expected to need (address_space.h)
+    std::uint32_t mappings = 0;            // how many it will probably need (address_space.h)
     std::uint32_t file_mask = 0;
-    std::uint32_t fiber = 0;           // 1: it is to be one (src/virt)
+    std::uint32_t fiber = 0;           // 1: it is to be a rank fiber (src/virt)
     std::uint64_t blocked_signals = 0; // bit s - 1: signal s
     std::uint64_t ignored_signals = 0;
     std::string affinity; // the kernel's mask of CPUs
@@ -32,7 +32,7 @@ struct RankRequest {
 std::string encode(const RankRequest &request);
 std::optional<RankRequest> decode(const std::string &bytes); // nothing: it is damaged
 
-// What the host says of the rank, and what the stub asks for.
+// News: what the host tells of the rank. Order: what the stub asks for.
 struct News {
     enum Kind : std::int32_t {
         started, // value: its process

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launcher starts in place of a rank. It hands all that it has got to the job's host on this
-// node, which it starts if there is none; passes signals on; and ends as the rank does.
+// The process that a launcher starts in place of a rank. It hands all that it has got to the job's
+// host on this node, and starts the host if there is none. It passes signals on, and ends as the
+// rank does.
 #pragma once
 
 #include "loader/rank_request.h"
@@ -12,7 +13,7 @@ namespace sennit::loader {
 struct StubOptions {
     std::string folder; // where the job meets
     std::uint32_t mappings = 0;
-    bool fiber = false; // the rank is to be one (src/virt)
+    bool fiber = false; // the rank is to be a rank fiber (src/virt)
     std::string program;
     std::vector<std::string> arguments;
 };

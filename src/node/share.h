@@ -5,8 +5,8 @@
 // One thread of a process always runs, with a core or without. There are two reasons: all others
 // may wait for the progress of this process, and the system's own scheduler serves such threads
 // well. Threads beyond the first wait for a core, but at most `patience`. Then they run without
-// one, and are counted (CoreUse::late). So programs go on even if their threads wait for each other in a
-// way that nobody sees.
+// one, and are counted (CoreUse::late). So programs go on even if their threads wait for each other
+// in a way that nobody sees.
 //
 // A thread that has a core may sleep in the kernel without telling. A thread that waits for a core
 // looks for such threads, before it sleeps and after each nap. It takes the core of one of them

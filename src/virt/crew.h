@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workers of one address space, and which fiber each runs next: the one that has been ready for
-// longest.
+// The workers of one address space, and which fiber each of them runs next: the one that has been
+// ready for longest.
 //
-// Workers take the list of those that were rung for (turns.h), and do all else under a lock of
-// theirs: they are threads of the host, which no rank outlives.
+// Workers take the list of the fibers that were rung for (turns.h). They do all else under a lock
+// that only they use. The lock is safe: workers are threads of the host, and the host outlives
+// every rank.
 #pragma once
 
 #include "base/spin.h"
@@ -22,13 +23,15 @@ class Crew : public Turns {
     static constexpr int kMostWorkers = 256;
 
     Crew();
-    // All by the host's main thread. The main flow of a rank: null where there is no memory, or
-    // there are too many.
+    // The host's main thread alone calls add(), end() and staff().
+    //
+    // Add the fiber of a rank's main flow. Null: there is no memory, or there are too many fibers.
     RankFiber *add() { return fibers_.add(nullptr); }
-    // The process of the rank has ended: nobody runs its fibers any more, nor touches their stacks.
-    // False: a worker does not let go of one.
+    // The process of the rank has ended. After the call nobody runs its fibers any more, nor
+    // touches their stacks. False: a worker does not leave one of them.
     bool end(RankFiber &main);
-    // As many workers as there are cores that some rank may use. False: no thread for them.
+    // Have as many workers as there are cores that any rank may use. False: there is no thread for
+    // one.
     bool staff(const cpu_set_t &cores);
 
   private:
@@ -49,7 +52,7 @@ class Crew : public Turns {
     SpinLock lock_;
     RankFiber *first_ready_ = nullptr;
     RankFiber *last_ready_ = nullptr;
-    std::atomic<std::int64_t> looked_ns_{0}; // at the clock; written under the lock
+    std::atomic<std::int64_t> looked_ns_{0}; // last look at the clock; written under the lock
 
     Worker *workers_[kMostWorkers] = {};
     cpu_set_t cores_{};

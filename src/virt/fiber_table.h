@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fibers of one address space, and where their memory comes from. Any thread of any rank adds
-// one, with the rank's thread pointer: no lock, no thread-local variable, no libc.
+// The fibers of one address space, and their memory. Any thread of any rank may add a fiber. It
+// runs with the rank's thread pointer, so it uses no lock, no thread-local variable and no libc.
 //
-// One that is not used any more is taken by the next that needs one; its memory stays until the
-// host ends, for others may still ring for it.
+// A fiber that is not used any more goes to the next one that needs a fiber. Its memory stays until
+// the host ends, because others may still ring for it.
 #pragma once
 
 #include "virt/rank_fiber.h"
@@ -23,8 +23,9 @@ class FiberTable {
     FiberTable(const FiberTable &) = delete;
     FiberTable &operator=(const FiberTable &) = delete;
 
-    // A fiber for a thread of the rank whose main flow is `main`; where that is null, for the main
-    // flow of a new rank. Returns null where there is no memory, or there are too many.
+    // Add a fiber for a thread of the rank whose main flow is `main`. If `main` is null, the fiber
+    // is for the main flow of a new rank. Returns null if there is no memory, or if there are too
+    // many fibers.
     RankFiber *add(RankFiber *main);
     // The main flow of the rank with this process number, or null.
     RankFiber *find(pid_t process) const;
@@ -43,7 +44,7 @@ class FiberTable {
     Turns &turns_;
     const std::size_t frame_size_;
     std::atomic<std::int32_t> end_{0};
-    std::atomic<RankFiber *> fibers_[kMostFibers] = {}; // null: not yet
+    std::atomic<RankFiber *> fibers_[kMostFibers] = {}; // null: not made yet
 };
 
 } // namespace sennit::virt

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank's flow calls (rank_fiber.h), and the way from home and back. Runs with the rank's
-// thread pointer.
+// The functions that a rank's flow calls (rank_fiber.h), and a fiber's way from home and back. This
+// code runs with the rank's thread pointer.
 //
-// The home thread is parked with all signals blocked, in a system call that takes any of them off
-// the queue: so a signal is noticed, and no handler runs beside the fiber. It sends it to itself
-// again when it is the fiber once more.
+// While the fiber is away, its home thread is parked. It has all signals blocked, and sits in a
+// system call that takes any signal off the queue. So it notices a signal, and no handler runs
+// beside the fiber. When it is the fiber again, it sends the signal to itself once more.
 #pragma once
 
 #include "virt/rank_fiber.h"
@@ -13,7 +13,8 @@ namespace sennit::virt {
 
 extern const RankFiberCalls g_rank_fiber_calls;
 
-// A worker has left the fiber for good: its home thread is to go on as the fiber.
+// A worker has left the fiber, and does not come back to it: wake its home thread, which goes on as
+// the fiber.
 void return_home(RankFiber &fiber);
 
 } // namespace sennit::virt

@@ -7,8 +7,8 @@
 
 namespace sennit::virt {
 
-// Null: this process is none, or its host is of another version. A child that was forked finds what
-// was its parent's.
+// Null: this process is no rank fiber, or its host is of another version. A forked child finds its
+// parent's fiber.
 inline RankFiber *own_fiber() {
     auto *const fiber = reinterpret_cast<RankFiber *>(getauxval(kRankFiberEntry));
     return fiber && fiber->calls->version == kRankFiberVersion ? fiber : nullptr;

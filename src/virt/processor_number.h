@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel writes the number of the processor into a thread's own memory (rseq): that of the home
-// thread, which is not where the fiber runs. For the rank's own code.
+// The kernel writes the processor's number into a thread's own memory (rseq). For a rank fiber that
+// is the number of the home thread, and the fiber may run elsewhere. So the home thread ends this.
+// For the rank's own code.
 #pragma once
 
 #include "base/system_call.h"
@@ -9,8 +10,8 @@
 #include <cstdint>
 #include <sys/syscall.h>
 
-// Of glibc 2.35 and later. Not looked up by name: a library's constructor may wait for the caller
-// while it holds the loader's lock.
+// Variables of glibc 2.35 and later. They are not looked up by name: that takes the loader's lock,
+// and a library's constructor that holds this lock may wait for the caller.
 extern "C" {
 // NOLINTBEGIN(bugprone-reserved-identifier)
 [[gnu::weak]] extern const std::ptrdiff_t __rseq_offset;
@@ -20,7 +21,7 @@ extern "C" {
 
 namespace sennit::virt {
 
-// Of the calling thread, at home. Without it, libc asks the processor.
+// Called by a thread at home. From then on, libc asks the processor for its number.
 inline void leave_processor_number() {
     const std::ptrdiff_t *const offset = &__rseq_offset;
     const unsigned int *const size = &__rseq_size;

@@ -2,26 +2,26 @@
 // Rank fibers: how virtual ranks of one address space take turns on a few kernel threads (paper
 // mpi-process-virtualization, section 3).
 //
-// The main flow of a rank - its stack, its registers, its thread pointer - is a fiber, and so is
-// each thread of its OpenMP teams. At *home*, on the kernel thread that it was started as, it is
-// what any thread is. When it waits for a message, or for its team, it leaves home: the home thread
-// parks on a small stack of its own, and the fiber goes on, once somebody has rung for it, on one
-// of the host's *workers*, a kernel thread for each core. A worker goes from one fiber to the next
-// without the kernel.
+// The main flow of a rank - its stack, its registers, its thread pointer - is a fiber. So is each
+// thread of its OpenMP teams. A fiber is at *home* on the kernel thread that it was started as.
+// There it is like any other thread. When it waits for a message, or for its team, it leaves home:
+// the home thread parks on a small stack of its own. When somebody has rung for the fiber, it goes
+// on again, on one of the host's *workers*: kernel threads, one for each core. A worker goes from
+// one fiber to the next without the kernel.
 //
-// What a process is to the kernel - its number, descriptors, folder, limits, signals - stays with
-// the home thread. So the kernel is asked to let no system call of a fiber through on a worker
-// (trap.h): it comes back as a signal, and the fiber goes home, where the call is made by the task
-// that it is meant for, may block, and holds up nobody but this fiber. The same is done with a
-// fault: it happens again at home, to the process whose fault it is. A signal for the rank wakes
-// the home thread of its main flow, which calls that one home and takes the signal there. The home
-// threads of team threads leave signals to it. So nothing of libc is
-// wrapped, and no list of functions can miss one.
+// All that a process is to the kernel - its number, descriptors, folder, limits, signals - stays
+// with the home thread. Therefore the kernel lets no system call of a fiber through on a worker
+// (trap.h), but sends a signal instead. Then the fiber goes home, and the home thread makes the
+// call, in the process that it is meant for. The call may block: it holds up nobody but this fiber.
+// A fault is treated in the same way: it happens again at home, to the process whose fault it is. A
+// signal for the rank wakes the home thread of the main flow. This thread calls the main flow home
+// and takes the signal there. The home threads of team threads leave signals to it. So nothing of
+// libc is wrapped, and there is no list of functions that could miss one.
 //
-// This header is what the host and the ranks share. Each has its own copy of all code, and a rank
-// knows the address of its own fiber from the auxiliary vector; all else it reaches through
-// `calls`, whose code is the host's. That code runs with a rank's thread pointer: it uses no
-// thread-local variable, so no errno, and makes no system call but by call.h.
+// The host and the ranks share this header. Each has its own copy of all code. A rank finds the
+// address of its own fiber in the auxiliary vector, and reaches all else through `calls`, which are
+// functions of the host's copy. They run with a rank's thread pointer. So they use no thread-local
+// variable, not even errno, and make system calls by call.h alone.
 //
 //   home ---wait()---> waiting ---ring---> ready ---> running ---wait()---> waiting ...
 //    ^                                                   |
@@ -53,27 +53,32 @@ struct Watched {
 
 struct RankFiberCalls {
     std::uint64_t version;
-    // The calling flow is self's, as in all that follow. Returns when one of the words differs from
-    // what was seen and somebody has rung since, after about `limit_ns`, or for no reason. False:
-    // it cannot leave its home here, and has not waited.
+    // Here and below, `self` is the fiber of the calling flow.
+    //
+    // Wait until one of the words differs from what was seen and somebody has rung since, or until
+    // about `limit_ns` have passed. It may also return for no reason. False: the fiber cannot leave
+    // its home here, and has not waited.
     bool (*wait)(RankFiber &self, Watched one, Watched other, std::int64_t limit_ns);
-    // Others that can go on do so first: fibers; where there are none, whom the kernel has.
+    // Let other fibers that can go on do so first. If there are none, yield to other threads of the
+    // kernel.
     void (*yield)(RankFiber &self);
-    // Is the flow on a worker that has others to run?
+    // Is the flow on a worker, and does the worker have other fibers to run?
     bool (*keeps_others)(const RankFiber &self);
-    // A word that `other` waits on has changed. `self`: the caller, null where it is no fiber.
+    // A word that `other` waits on has changed. `self` is null if the caller is no fiber.
     void (*ring)(RankFiber &other, const RankFiber *self);
-    // The main flow of the rank that has this process number; null: none of this address space.
+    // The main flow of the rank with this process number. Null: this address space has no such
+    // rank.
     RankFiber *(*find)(const RankFiber &self, pid_t process);
-    // The calling thread, of the same rank as `main` and of no fiber, gets one of its own until it
-    // gives it back, before it ends. Null: there is no memory, or there are too many.
+    // Give the calling thread a fiber of its own. It is of the same rank as `main`, and has none
+    // yet. It gives the fiber back by leave() before it ends. Null: there is no memory, or there
+    // are too many fibers.
     RankFiber *(*enter)(RankFiber &main, pid_t thread);
     void (*leave)(RankFiber &self);
 };
 inline constexpr std::uint64_t kRankFiberVersion = 3;
 
 struct RankFiber {
-    // ---- the host's, written before the rank starts
+    // ---- written by the host before the rank starts
     const RankFiberCalls *calls = nullptr;
     Turns *turns = nullptr;
     char *parking = nullptr; // high end of the home thread's stack while the fiber is away
@@ -84,9 +89,9 @@ struct RankFiber {
     std::atomic<RankFiber *> main{nullptr}; // of the same rank, or itself; null: nobody uses it
     std::atomic<std::uint32_t> in_use{1};   // 0: whoever needs a fiber may take it
 
-    // ---- where it left off: written by who runs it, read by who runs it next
+    // ---- where it left off: written by the thread that runs it, read by the one that runs it next
     void *stack_pointer = nullptr;
-    void *frame = nullptr; // not null: it was interrupted, and goes on by sigreturn from here
+    void *frame = nullptr; // not null: it was interrupted, and goes on by sigreturn from this frame
     std::uintptr_t thread_pointer = 0;
     std::atomic<Worker *> worker{nullptr}; // null: at home
     Watched watched[2] = {};               // what it waits on
@@ -96,19 +101,19 @@ struct RankFiber {
     unsigned char alternate_stack[24] = {}; // likewise: a stack_t
     bool has_changed() const { return watched[0].has_changed() || watched[1].has_changed(); }
 
-    // ---- the rank's, of its main flow
+    // ---- written by the rank, for its main flow
     std::atomic<std::uint32_t> hops{0}; // 1: MPI is there, so the rank's flows may leave home
-    // The team thread that waits for the messages of all; who rings for the main flow takes it out,
-    // and rings for it, too.
+    // The team thread that waits for the messages of all. A thread that rings for the main flow
+    // takes the listener out, and rings for it, too.
     std::atomic<RankFiber *> listener{nullptr};
 
     // ---- how others reach it
     alignas(64) std::atomic<Place> place{Place::home};
-    std::atomic<std::uint32_t> rung{0}; // 1: it is in the crew's list of those that were rung for
+    std::atomic<std::uint32_t> rung{0}; // 1: it is in the crew's list of fibers that were rung for
     RankFiber *next_rung = nullptr;
     std::atomic<std::uint32_t> wanted_home{0}; // its home thread has a signal for it
     std::atomic<std::uint32_t> doomed{0};      // its process has ended
-    // ---- the crew's, under its lock
+    // ---- used by the crew, under its lock
     RankFiber *next_ready = nullptr;
 };
 

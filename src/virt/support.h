@@ -6,11 +6,11 @@
 
 namespace sennit::virt {
 
-// Why not, for people, in one line; empty: they can be.
+// The reason why there can be none, as a line for people. Empty: there can be rank fibers.
 std::string impediment();
 
-// The same for a machine whose AT_HWCAP2 is `features`, and whose kernel dispatches system calls to
-// the user's code, or does not.
+// The same for a machine whose AT_HWCAP2 is `features`. `dispatches`: its kernel can dispatch
+// system calls to the user's code.
 std::string impediment_of(unsigned long features, bool dispatches);
 
 } // namespace sennit::virt

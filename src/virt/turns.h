@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks reach of the crew that runs their fibers: whom somebody has rung for, who is
-// there, and how a worker is woken.
+// The part of the crew that ranks can reach: a list of the fibers that somebody has rung for, the
+// table of all fibers, and the means to wake a worker.
 //
-// A rank may be killed at any instruction, so none ever holds a lock that others need: who rings
-// for a fiber only puts it on a list. Workers take the whole list at once (crew.h). A rank that is
-// killed in the middle of a ring loses that one; the fiber's time limit makes up for it.
+// A rank may be killed at any instruction, so it must never hold a lock that others need. Therefore
+// a rank that rings for a fiber only puts it on a list, and workers take the whole list at once
+// (crew.h). If a rank is killed in the middle of a ring, that ring is lost. The time limit of the
+// fiber makes up for it.
 //
-// A wake-up cannot be lost between a fiber that goes to wait and who rings for it:
+// No wake-up is lost between a fiber that goes to wait and a thread that rings for it:
 //
-//   who rings                              the worker that the fiber leaves (or its home thread)
+//   the thread that rings                  the worker that the fiber leaves (or its home thread)
 //   1. changes a word                      1. place = waiting
-//   2. puts the fiber on the list          2. looks at the words: one has changed: ready
-//   later, whoever takes the list: place == waiting: ready
+//   2. puts the fiber on the list          2. looks at the words; if one has changed, it is ready
+//   later, the worker that takes the list: place == waiting: ready
 //
-// If 2 on the right does not see the change, then whoever takes the list sees `waiting` (all four
-// are seq_cst). The same holds between the list and a worker that goes to sleep (sleeping_).
+// If step 2 on the right does not see the change, then the worker that takes the list sees
+// `waiting` (all four are seq_cst). The same holds between the list and a worker that goes to sleep
+// (sleeping_).
 #pragma once
 
 #include "base/futex.h"
@@ -32,16 +34,17 @@ class Turns {
     Turns(const Turns &) = delete;
     Turns &operator=(const Turns &) = delete;
 
-    // Any thread of any rank; `self`: the caller, null where it is no fiber.
+    // Ring for a fiber. Called by any thread of any rank. `self`: the caller, or null if it is no
+    // fiber.
     void ring(RankFiber &fiber, const RankFiber *self);
-    void help();                   // a worker is to look at the clock, or at the list
-    void poke(pid_t worker) const; // it is to look at the fiber that it runs
+    void help();                   // make a worker look at the clock, or at the list
+    void poke(pid_t worker) const; // make this worker look at the fiber that it runs
     FiberTable &fibers() { return fibers_; }
     bool others_ready() const {
         return ready_count_.load(std::memory_order_relaxed) != 0 ||
                rung_.load(std::memory_order_relaxed) != nullptr;
     }
-    // Does any worker run a fiber? A look at some moment.
+    // Does any worker run a fiber? A hint.
     bool any_running() const {
         return sleeping_.load(std::memory_order_relaxed) +
                    searching_.load(std::memory_order_relaxed) <

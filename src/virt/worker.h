@@ -16,17 +16,17 @@ enum class Reason : std::uint32_t { waits, yields, home, gone };
 
 class Crew;
 
-// At the low end of the stack that signals are taken on, so that a handler finds it from its stack
-// pointer: the thread pointer is a rank's then.
+// A Worker lies at the low end of its stack for signals. So a handler finds it by its stack
+// pointer. It cannot use the thread pointer, which may be a rank's.
 struct Worker {
     Crew *crew = nullptr;
-    void *stack_pointer = nullptr;     // of its own flow, while it runs a fiber
-    std::uintptr_t thread_pointer = 0; // its own
-    // The fiber that it runs. A handler of the worker's reads it, others look at it.
+    void *stack_pointer = nullptr;     // of the worker's own flow, while it runs a fiber
+    std::uintptr_t thread_pointer = 0; // the worker's own
+    // The fiber that it runs. The worker's handlers read it, and other threads look at it.
     std::atomic<RankFiber *> fiber{nullptr};
     Reason reason = Reason::waits;
-    std::atomic<std::uint32_t> runs{0};    // fibers that it has run: who looks twice sees a change
-    std::atomic<std::uint32_t> preempt{0}; // its fiber has run for long, others are ready
+    std::atomic<std::uint32_t> runs{0};    // how many fibers it has run, to see a change by
+    std::atomic<std::uint32_t> preempt{0}; // 1: its fiber has run for long, and others are ready
     std::atomic<pid_t> thread{0};
 };
 
