@@ -24,16 +24,8 @@ if(SENNIT_VALGRIND AND NOT SENNIT_SANITIZE)
                     set(limit 20)
                     set(with --omp-folder ${CMAKE_BINARY_DIR}/lib/omp)
                 endif()
-                set(folder ${CMAKE_CURRENT_SOURCE_DIR}/programs)
-                set(output ${CMAKE_CURRENT_BINARY_DIR}/outside_cost-${language}-${runtime}-${mpi})
-                add_custom_command(
-                    OUTPUT ${output}
-                    COMMAND ${compiler} -O1 -g ${openmp} ${folder}/outside_cost.${language}
-                            ${folder}/counting.c -o ${output}
-                    DEPENDS ${folder}/outside_cost.${language} ${folder}/counting.c
-                            ${folder}/counting.h ${folder}/check.h
-                    VERBATIM)
-                list(APPEND outputs ${output})
+                sennit_mpi_program(outside_cost-${language}-${runtime}-${mpi} COMPILE ${compiler} -O1 -g ${openmp}
+                                   SOURCES outside_cost.${language} counting.c DEPENDS counting.h check.h)
                 set(name mpi.outside_cost.${language}.${runtime}.${mpi})
                 add_test(NAME ${name}
                          COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/outside_cost.py
@@ -48,15 +40,8 @@ if(SENNIT_VALGRIND AND NOT SENNIT_SANITIZE)
         set(limits_mpich_steal chain=1370,independent=1550,suspended=6300,turns_bound=13700)
         set(limits_openmpi_fa chain=1850,independent=1370,suspended=2600,bound_chain=1900,turns_bound=11700)
         set(limits_openmpi_steal chain=1380,independent=1280,suspended=2000)
-        set(output ${CMAKE_CURRENT_BINARY_DIR}/inside_cost-${mpi})
-        add_custom_command(
-            OUTPUT ${output}
-            COMMAND ${SENNIT_${MPI}_CC} -std=c11 -Wall -Wextra -Werror -O1 -g -fopenmp
-                    ${folder}/inside_cost.c ${folder}/counting.c -o ${output}
-            DEPENDS ${folder}/inside_cost.c ${folder}/counting.c ${folder}/counting.h
-                    ${folder}/check.h
-            VERBATIM)
-        list(APPEND outputs ${output})
+        sennit_mpi_program(inside_cost-${mpi} COMPILE ${SENNIT_${MPI}_CC} ${c_flags} -fopenmp
+                           SOURCES inside_cost.c counting.c DEPENDS counting.h check.h)
         foreach(policy fa steal)
             set(name mpi.inside_cost.${policy}.${mpi})
             add_test(NAME ${name}

@@ -4,14 +4,8 @@
 # More ranks than cores.
 foreach(mpi ${SENNIT_MPIS})
     string(TOUPPER ${mpi} MPI)
-    set(source ${CMAKE_CURRENT_SOURCE_DIR}/programs/doorbells.c)
-    set(output ${CMAKE_CURRENT_BINARY_DIR}/doorbells-${mpi})
-    add_custom_command(
-        OUTPUT ${output}
-        COMMAND ${SENNIT_${MPI}_CC} -O1 -g -D_DEFAULT_SOURCE -std=c11 -pthread -Wall -Wextra -Werror ${source} -o ${output}
-        DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/programs/check.h
-        VERBATIM)
-    list(APPEND outputs ${output})
+    sennit_mpi_program(doorbells-${mpi} COMPILE ${SENNIT_${MPI}_CC} ${c_flags} -D_DEFAULT_SOURCE -pthread
+                       SOURCES doorbells.c DEPENDS check.h)
     add_test(NAME mpi.doorbells.${mpi}
              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/doorbells.py
                      --sennit $<TARGET_FILE:sennit> --program ${output} --mpi ${mpi})
@@ -62,44 +56,22 @@ endforeach()
 if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     foreach(mpi ${SENNIT_MPIS})
         string(TOUPPER ${mpi} MPI)
-        set(source ${CMAKE_CURRENT_SOURCE_DIR}/programs/rank_fibers.cpp)
-        set(output ${CMAKE_CURRENT_BINARY_DIR}/rank_fibers-${mpi})
-        add_custom_command(
-            OUTPUT ${output}
-            COMMAND ${SENNIT_${MPI}_CC} -O1 -g -std=c++17 -Wall -Wextra -Werror -fPIE -pie -pthread
-                    -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX ${source} -o ${output} -lstdc++ -lm
-            DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/programs/check.h
-            VERBATIM)
-        set(waits_source ${CMAKE_CURRENT_SOURCE_DIR}/programs/rank_fibers_waits.c)
-        set(waits_output ${CMAKE_CURRENT_BINARY_DIR}/rank_fibers_waits-${mpi})
-        add_custom_command(
-            OUTPUT ${waits_output}
-            COMMAND ${SENNIT_${MPI}_CC} -O1 -g -std=c11 -Wall -Wextra -Werror -fPIE -pie -fopenmp ${waits_source}
-                    -o ${waits_output}
-            DEPENDS ${waits_source} ${CMAKE_CURRENT_SOURCE_DIR}/programs/check.h
-            VERBATIM)
-        set(teams_source ${CMAKE_CURRENT_SOURCE_DIR}/programs/rank_fibers_teams.c)
-        set(teams_output ${CMAKE_CURRENT_BINARY_DIR}/rank_fibers_teams-${mpi})
-        add_custom_command(
-            OUTPUT ${teams_output}
-            COMMAND ${SENNIT_${MPI}_CC} -O1 -g -std=c11 -Wall -Wextra -Werror -fPIE -pie -fopenmp ${teams_source}
-                    -o ${teams_output} -lm
-            DEPENDS ${teams_source} ${CMAKE_CURRENT_SOURCE_DIR}/programs/check.h
-            VERBATIM)
-        set(uneven_source ${CMAKE_CURRENT_SOURCE_DIR}/programs/rank_fibers_uneven.cpp)
-        set(uneven_output ${CMAKE_CURRENT_BINARY_DIR}/rank_fibers_uneven-${mpi})
-        add_custom_command(
-            OUTPUT ${uneven_output}
-            COMMAND ${SENNIT_${MPI}_CC} -O1 -g -std=c++20 -Wall -Wextra -Werror -fPIE -pie
-                    -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -I${CMAKE_SOURCE_DIR}/src ${uneven_source}
-                    -o ${uneven_output} -lstdc++
-            DEPENDS ${uneven_source} ${CMAKE_SOURCE_DIR}/src/virt/rank_fiber.h ${CMAKE_SOURCE_DIR}/src/virt/own_fiber.h
-            VERBATIM)
-        list(APPEND outputs ${output} ${waits_output} ${teams_output} ${uneven_output})
+        set(compile_c ${SENNIT_${MPI}_CC} ${c_flags} -fPIE -pie -fopenmp)
+        set(compile_cxx ${SENNIT_${MPI}_CC} -O1 -g -Wall -Wextra -Werror -fPIE -pie -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX)
+        sennit_mpi_program(rank_fibers_waits-${mpi} COMPILE ${compile_c} SOURCES rank_fibers_waits.c DEPENDS check.h)
+        sennit_mpi_program(rank_fibers_teams-${mpi} COMPILE ${compile_c} SOURCES rank_fibers_teams.c LIBS -lm
+                           DEPENDS check.h)
+        set(virt ${CMAKE_SOURCE_DIR}/src/virt)
+        sennit_mpi_program(rank_fibers_uneven-${mpi} COMPILE ${compile_cxx} -std=c++20 -I${CMAKE_SOURCE_DIR}/src
+                           SOURCES rank_fibers_uneven.cpp LIBS -lstdc++
+                           DEPENDS ${virt}/rank_fiber.h ${virt}/own_fiber.h)
+        sennit_mpi_program(rank_fibers-${mpi} COMPILE ${compile_cxx} -std=c++17 -pthread
+                           SOURCES rank_fibers.cpp LIBS -lstdc++ -lm DEPENDS check.h)
+        set(others ${CMAKE_CURRENT_BINARY_DIR}/rank_fibers)
         add_test(NAME mpi.rank_fibers.${mpi}
                  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/rank_fibers.py
-                         --sennit $<TARGET_FILE:sennit> --program ${output} --waits ${waits_output}
-                         --teams ${teams_output} --uneven ${uneven_output} --mpi ${mpi})
+                         --sennit $<TARGET_FILE:sennit> --program ${output} --waits ${others}_waits-${mpi}
+                         --teams ${others}_teams-${mpi} --uneven ${others}_uneven-${mpi} --mpi ${mpi})
         set_tests_properties(mpi.rank_fibers.${mpi} PROPERTIES TIMEOUT 600 LABELS "mpi;virtual" PROCESSORS 2)
     endforeach()
 endif()
@@ -114,14 +86,8 @@ if(TARGET sennit-loader)
     set(options_far)
     foreach(mpi ${SENNIT_MPIS})
         string(TOUPPER ${mpi} MPI)
-        set(source ${CMAKE_CURRENT_SOURCE_DIR}/programs/near_memory.c)
-        set(output ${CMAKE_CURRENT_BINARY_DIR}/near_memory-${mpi})
-        add_custom_command(
-            OUTPUT ${output}
-            COMMAND ${SENNIT_${MPI}_CC} -O1 -g -std=c11 -Wall -Wextra -Werror -fPIE -pie ${source} -o ${output}
-            DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/programs/check.h
-            VERBATIM)
-        list(APPEND outputs ${output})
+        sennit_mpi_program(near_memory-${mpi} COMPILE ${SENNIT_${MPI}_CC} ${c_flags} -fPIE -pie
+                           SOURCES near_memory.c DEPENDS check.h)
         foreach(way ${ways})
             set(where near)
             if(way STREQUAL far)

@@ -85,15 +85,8 @@ endforeach()
 
 foreach(mpi ${SENNIT_MPIS})
     string(TOUPPER ${mpi} MPI)
-    set(source ${CMAKE_CURRENT_SOURCE_DIR}/programs/lending.c)
-    set(output ${CMAKE_CURRENT_BINARY_DIR}/lending-${mpi})
-    add_custom_command(
-        OUTPUT ${output}
-        COMMAND ${SENNIT_${MPI}_CC} -O1 -g -std=c11 -Wall -Wextra -Werror -fopenmp
-                -I${CMAKE_SOURCE_DIR}/include ${source} -o ${output} -ldl
-        DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/programs/check.h ${CMAKE_SOURCE_DIR}/include/sennit.h
-        VERBATIM)
-    list(APPEND outputs ${output})
+    sennit_mpi_program(lending-${mpi} COMPILE ${SENNIT_${MPI}_CC} ${c_flags} -fopenmp -I${CMAKE_SOURCE_DIR}/include
+                       SOURCES lending.c LIBS -ldl DEPENDS check.h ${CMAKE_SOURCE_DIR}/include/sennit.h)
     foreach(way together apart)
         if(SENNIT_SANITIZE)
             continue()
@@ -134,16 +127,9 @@ endforeach()
 # What each fault does; bad values cost one line.
 foreach(mpi ${SENNIT_MPIS})
     string(TOUPPER ${mpi} MPI)
-    set(source ${CMAKE_CURRENT_SOURCE_DIR}/programs/chaos.c)
-    set(output ${CMAKE_CURRENT_BINARY_DIR}/chaos-${mpi})
-    add_custom_command(
-        OUTPUT ${output}
-        COMMAND ${SENNIT_${MPI}_CC} -O1 -g -std=c11 -Wall -Wextra -Werror -fopenmp
-                -I${CMAKE_SOURCE_DIR}/include ${source} -o ${output} $<TARGET_FILE:sennit-${mpi}>
-        DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/programs/check.h
-                ${CMAKE_SOURCE_DIR}/include/TAMPI.h sennit-${mpi}
-        VERBATIM)
-    list(APPEND outputs ${output})
+    sennit_mpi_program(chaos-${mpi} COMPILE ${SENNIT_${MPI}_CC} ${c_flags} -fopenmp -I${CMAKE_SOURCE_DIR}/include
+                       SOURCES chaos.c LIBS $<TARGET_FILE:sennit-${mpi}>
+                       DEPENDS check.h ${CMAKE_SOURCE_DIR}/include/TAMPI.h sennit-${mpi})
     function(sennit_chaos_test name environment)
         add_test(NAME mpi.chaos.${name}.${mpi}
                  COMMAND $<TARGET_FILE:sennit> run -n 2 --threads 2 ${output} ${ARGN})
