@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SENNIT_ASSERT(condition): an invariant, checked where SENNIT_CHECKED is defined (the debug
-// preset). Elsewhere the condition is compiled, so that it stays right, and never evaluated.
+// preset, and what a build has in checked/lib). Elsewhere the condition is compiled, so that it
+// stays right, and never evaluated.
 //
 // For every library of ours: it needs nothing but the C library.
 #pragma once
 
 #if defined(SENNIT_CHECKED)
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <unistd.h>
 #endif
@@ -18,15 +19,25 @@ namespace sennit {
 inline constexpr bool kChecked = true;
 
 // One line in one write, as all messages (message.h), then abort() where the fault is seen: the
-// stack is what a debugger or a core file is to show.
+// stack is what a debugger or a core file is to show. Without printf, which needs a locale of the
+// thread: code of a rank fiber's host runs with a rank's thread pointer (src/virt).
 [[noreturn, gnu::cold, gnu::noinline]] inline void assertion_failed(const char *condition,
                                                                     const char *file, int line) {
     char text[512];
-    const int length = std::snprintf(text, sizeof text, "sennit: %s:%d: assertion failed: %s\n",
-                                     file, line, condition);
-    const auto size = static_cast<std::size_t>(length);
-    [[maybe_unused]] const auto written =
-        ::write(STDERR_FILENO, text, size < sizeof text ? size : sizeof text - 1);
+    std::size_t length = 0;
+    const auto add = [&](const char *part) {
+        while (*part && length + 1 < sizeof text) // the last one is the end of the line
+            text[length++] = *part++;
+    };
+    char digits[12] = "";
+    char *first = digits + sizeof digits - 1;
+    for (; line > 0; line /= 10)
+        *--first = static_cast<char>('0' + line % 10);
+    const char *const parts[] = {"sennit: ", file, ":", first, ": assertion failed: ", condition};
+    for (const char *const part : parts)
+        add(part);
+    text[length++] = '\n';
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, length);
     std::abort();
 }
 #define SENNIT_ASSERT(...)                                                                         \

@@ -18,6 +18,8 @@
 // the result of n. And nobody stores a part that the last rank of call n still reads.
 #pragma once
 
+#include "base/assert.h"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -45,6 +47,8 @@ class Assembly {
     // The member has stored its part. `call` is a number for what the member calls. Returns true
     // for the last member, which has to end() the call.
     bool come(int member, std::uint32_t number, std::uint32_t call) {
+        SENNIT_ASSERT(!has_come(member, number) &&
+                      here_.load(std::memory_order_relaxed) < members_);
         parts_[member].call = call;
         parts_[member].came.store(number, std::memory_order_relaxed);
         // Each member releases its part. The last one acquires them, and reads all.
@@ -54,6 +58,7 @@ class Assembly {
     std::uint32_t call_of(int member) const { return parts_[member].call; }
     std::byte *result() { return result_; }
     void end(std::uint32_t number) {
+        SENNIT_ASSERT(here_.load(std::memory_order_relaxed) == members_);
         here_.store(0, std::memory_order_relaxed); // published with what follows
         over_.store(number, std::memory_order_release);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/board.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/small_file.h"
 #include "base/spin.h"
@@ -187,6 +188,9 @@ Slot *Board::join(std::uint64_t job, const Member &member) {
                 !slot.holder.compare_exchange_strong(nobody, own, std::memory_order_acquire,
                                                      std::memory_order_relaxed))
                 continue;
+            // clear() leaves nothing behind.
+            SENNIT_ASSERT(slot.job.load(std::memory_order_relaxed) == 0 &&
+                          slot.cores.counts.load(std::memory_order_relaxed) == 0);
             slot.image = own_image();
             slot.member = member;
             raise_to(layout(segment_).slots_end, number_of(slot) + 1);
@@ -204,6 +208,7 @@ void Board::leave(Slot &slot) {
 // Whoever's identity the slot has now is the only one to do this. It may die at any step: then the
 // next one finds the slot, and does all of it again, for `counts` and `holder` come last.
 void Board::clear(Slot &slot) {
+    SENNIT_ASSERT(slot.holder.load(std::memory_order_relaxed) == own_identity());
     slot.job.store(0, std::memory_order_relaxed);
     CoreUse &use = slot.cores;
     CoreTable &table = core_table();

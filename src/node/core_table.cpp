@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/core_table.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 
 namespace sennit::node {
@@ -27,8 +28,10 @@ bool CoreTable::update(int core, Change change) {
     std::uint64_t before = word.load(std::memory_order_relaxed);
     for (;;) {
         CoreState state = unpack(before);
+        SENNIT_ASSERT(state.is_sound());
         if (!change(state))
             return false;
+        SENNIT_ASSERT(state.is_sound());
         // What the user before has written to the table is seen by the next one.
         if (word.compare_exchange_weak(before, pack(state), std::memory_order_acq_rel,
                                        std::memory_order_relaxed))

@@ -118,6 +118,12 @@ struct CoreState {
     bool rests = false;
     std::uint32_t use = 0; // the number of the last use, modulo 2^30
 
+    // A core that is to be left, or that rests, is in use. A core that rests is never to be left:
+    // it is free at once.
+    bool is_sound() const {
+        return !(recalled && rests) && (user != kNobody || (!recalled && !rests));
+    }
+
     // May threads of this slot's process take the core, as far as the word says?
     bool is_open_to(int slot) const {
         return user == kNobody || (rests && (user == slot || owner == slot));

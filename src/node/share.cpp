@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/share.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/virtual_rank.h"
 #include "node/domains.h"
@@ -139,7 +140,9 @@ void Share::note_end(Hold hold) {
     CoreUse &use = slot_->cores;
     CoreTable &table = board_->core_table();
     if (!hold) {
-        use.without.fetch_sub(1, std::memory_order_relaxed);
+        [[maybe_unused]] const std::int32_t before =
+            use.without.fetch_sub(1, std::memory_order_relaxed);
+        SENNIT_ASSERT(before > 0);
         return;
     }
     if (table.has_lost(hold)) // who has taken it has counted what was used until then
@@ -158,7 +161,9 @@ void Share::note_end(Hold hold) {
 // Who waits for a core waits no more when nobody runs, and then looks once more: so the core is
 // given before that (release; the acquire is in wait_for_core).
 bool Share::stop() {
-    return running_.fetch_sub(1, std::memory_order_release) == 1;
+    const int before = running_.fetch_sub(1, std::memory_order_release);
+    SENNIT_ASSERT(before > 0);
+    return before == 1;
 }
 
 bool Share::give_inside(Hold hold) {

@@ -19,6 +19,8 @@
 // waits for the dead process. The process that sweeps its slot clears both (reset).
 #pragma once
 
+#include "base/assert.h"
+
 #include <atomic>
 #include <cstdint>
 
@@ -33,7 +35,9 @@ class Wanters {
         std::atomic_thread_fence(std::memory_order_seq_cst);       // pairs with any()
     }
     void remove(int slot) {
-        if (counts_[slot].fetch_sub(1, std::memory_order_relaxed) != 1)
+        const std::int32_t before = counts_[slot].fetch_sub(1, std::memory_order_relaxed);
+        SENNIT_ASSERT(before > 0);
+        if (before != 1)
             return;
         word(slot).fetch_and(~bit(slot), std::memory_order_acq_rel); // pairs with add()
         if (count(slot) > 0)

@@ -5,6 +5,7 @@
 // The signals are inline and need the complete Worker: sched/worker.h has them.
 #pragma once
 
+#include "base/assert.h"
 #include "sched/fiber.h"
 #include "sched/wait.h"
 
@@ -21,13 +22,17 @@ class WaitCell {
     // False when the signal came first. After true, `fiber` leaves only by make_ready.
     bool arm(Fiber *fiber) {
         Fiber *expected = nullptr;
-        return waiter_.compare_exchange_strong(expected, fiber, std::memory_order_acq_rel,
-                                               std::memory_order_acquire);
+        const bool armed = waiter_.compare_exchange_strong(
+            expected, fiber, std::memory_order_acq_rel, std::memory_order_acquire);
+        SENNIT_ASSERT(armed || expected == mark()); // nobody else waits here
+        return armed;
     }
     // Take the arming back; false when the signal won and make_ready is under way.
     bool disarm(Fiber *fiber) {
-        return waiter_.compare_exchange_strong(fiber, nullptr, std::memory_order_acq_rel,
-                                               std::memory_order_acquire);
+        const bool disarmed = waiter_.compare_exchange_strong(
+            fiber, nullptr, std::memory_order_acq_rel, std::memory_order_acquire);
+        SENNIT_ASSERT(disarmed || fiber == mark());
+        return disarmed;
     }
     // Once per arming. The cell may be gone when this returns.
     inline void signal();

@@ -19,6 +19,7 @@ bool Group::quiescent() const {
     std::uint64_t created = created_elsewhere.load(std::memory_order_acquire);
     for (int i = 0; i < size; ++i)
         created += slots[i]->created.load(std::memory_order_acquire);
+    SENNIT_ASSERT(finished <= created);
     return finished == created;
 }
 

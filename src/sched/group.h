@@ -7,6 +7,7 @@
 // two passes over the slots tell whether all are finished: quiescent().
 #pragma once
 
+#include "base/assert.h"
 #include "base/compiler.h"
 #include "base/states.h"
 #include "fiber/fp_control.h"
@@ -60,7 +61,10 @@ struct Group {
     // Relaxed: before the push or the count that lets a task finish, and these are ordered before
     // the end of the group. Release: pairs with the acquire of who frees the group.
     void visit() { visitors.fetch_add(1, std::memory_order_relaxed); }
-    void leave() { visitors.fetch_sub(1, std::memory_order_release); }
+    void leave() {
+        [[maybe_unused]] const int before = visitors.fetch_sub(1, std::memory_order_release);
+        SENNIT_ASSERT(before > 0);
+    }
 
     // A worker of the group has nothing to do: release who waits for all tasks to be finished, if
     // they are. can_settle() is the cheap question whether settle() would do something.
@@ -108,6 +112,7 @@ inline void Group::note_tasks() {
 inline void Group::forget_tasks() {
     if (!has_tasks.load(std::memory_order_relaxed))
         return;
+    SENNIT_ASSERT(g_groups_with_tasks.load(std::memory_order_relaxed) > 0);
     has_tasks.store(false, std::memory_order_relaxed);
     g_groups_with_tasks.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -163,7 +168,7 @@ struct alignas(kCacheLine) Slot {
 
     // The owner has had its part in a region. `begun` counts the regions of the group.
     void dock(const std::atomic<std::uint32_t> &begun) {
-        SENNIT_ASSERT(state.step(SlotState::docked));
+        SENNIT_ASSERT(state.step(SlotState::docked) && !regions);
         regions = &begun;
     }
     // The next one has begun, or the group ends.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker without work: polls, spins, yields its processor, sleeps; and who wakes it.
+#include "base/assert.h"
 #include "base/config.h"
 #include "sched/cores.h"
 #include "sched/dormitory.h"
@@ -270,14 +271,19 @@ bool Worker::sleep_away(node::Bell *bell, std::int64_t most_ns) {
 // In the groups' counts.
 void Worker::count_asleep(int more, bool light) {
     for (Slot *mine = slots_; mine; mine = mine->next_of_worker) {
-        mine->group->sleepers.fetch_add(more, std::memory_order_relaxed);
-        if (light)
-            mine->group->light_sleepers.fetch_add(more, std::memory_order_relaxed);
+        Group &group = *mine->group;
+        SENNIT_ASSERT(more > 0 || group.sleepers.load(std::memory_order_relaxed) > 0);
+        group.sleepers.fetch_add(more, std::memory_order_relaxed);
+        if (!light)
+            continue;
+        SENNIT_ASSERT(more > 0 || group.light_sleepers.load(std::memory_order_relaxed) > 0);
+        group.light_sleepers.fetch_add(more, std::memory_order_relaxed);
     }
 }
 
 void Worker::sleep() {
     constexpr int kTrimmed = 64; // who wakes us waits for them
+    SENNIT_ASSERT(t_self_ == this && !asleep());
     heap.flush();
     trim_cache(kTrimmed);
     const bool as_fiber = flow() != nullptr;
@@ -317,6 +323,7 @@ void Worker::sleep() {
         state_.store(kAwake, std::memory_order_relaxed);
     else
         awake_at_share(asleep_at_share);
+    SENNIT_ASSERT(g_asleep.load(std::memory_order_relaxed) > 0);
     g_asleep.fetch_sub(1, std::memory_order_relaxed);
     count_asleep(-1, light);
 }

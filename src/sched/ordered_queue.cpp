@@ -67,6 +67,7 @@ void OrderedQueue::moved(Node *node) {
 }
 
 Node *OrderedQueue::take_first() {
+    SENNIT_ASSERT(count() > 0);
     count_.store(count() - 1, std::memory_order_relaxed);
     Node *node = nullptr;
     if (line_is_first()) {
@@ -77,6 +78,7 @@ Node *OrderedQueue::take_first() {
         if (--heap_count_ > 0)
             sink(0, heap_[heap_count_]);
     }
+    SENNIT_ASSERT(queue_of(node).load(std::memory_order_relaxed) == this);
     queue_of(node).store(nullptr, std::memory_order_relaxed);
     return node;
 }

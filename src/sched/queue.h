@@ -11,6 +11,7 @@
 // may be read without the lock, as a hint.
 #pragma once
 
+#include "base/assert.h"
 #include "base/spin.h"
 #include "sched/node.h"
 
@@ -95,6 +96,7 @@ class ReadyQueue {
     }
     // Only under the lock, so a plain read-modify-write is enough.
     void add(int change) {
+        SENNIT_ASSERT(change > 0 || count() > 0);
         count_.store(count_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(change),
                      std::memory_order_relaxed);
     }

@@ -153,7 +153,7 @@ struct WorkerThreads {
         ++retirements_;
         lock_.unlock();
         while (idle) {
-            Worker *next = idle->pool_next_;
+            Worker *next = std::exchange(idle->pool_next_, nullptr);
             deliver(*idle, nullptr, nullptr);
             idle = next;
         }
@@ -251,6 +251,7 @@ struct WorkerThreads {
     }
 
     static void deliver(Worker &worker, void (*main)(void *), void *arg) {
+        SENNIT_ASSERT(worker.mail_.load(std::memory_order_relaxed) == 0);
         worker.main_ = main;
         worker.main_arg_ = arg;
         worker.mail_.store(1, std::memory_order_release);
@@ -280,7 +281,8 @@ struct WorkerThreads {
 
     // Under lock_.
     static void push(Worker &worker, Worker *&list) {
-        SENNIT_ASSERT(worker.mail_.load(std::memory_order_relaxed) == 0);
+        // Without work, and in no list.
+        SENNIT_ASSERT(worker.mail_.load(std::memory_order_relaxed) == 0 && !worker.pool_next_);
         worker.pool_next_ = list;
         list = &worker;
     }
@@ -295,7 +297,7 @@ struct WorkerThreads {
         lock_.lock();
         Worker *worker = list;
         if (worker)
-            list = worker->pool_next_;
+            list = std::exchange(worker->pool_next_, nullptr);
         lock_.unlock();
         return worker;
     }

@@ -383,6 +383,7 @@ SENNIT_NO_ASAN void Worker::schedule() {
             continue;
         }
         if (Fiber *fiber = next_ready()) {
+            SENNIT_ASSERT(!leaving_);
             leaving_ = current();
             switch_to(fiber); // returns when we are taken from the cache
             continue;
@@ -469,6 +470,7 @@ Fiber *Worker::next_ready() {
         return nullptr;
     if (SENNIT_UNLIKELY(next_ != nullptr) && !next_slot_->alone)
         queue_next(); // others may run it meanwhile
+    SENNIT_ASSERT(fiber->home == this && fiber->state.is(FiberState::ready));
     ready_head_ = fiber->next;
     if (!ready_head_)
         ready_tail_ = nullptr;

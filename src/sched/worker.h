@@ -53,7 +53,10 @@ struct Suspended {
         if (count > most.load(std::memory_order_relaxed))
             most.store(count, std::memory_order_relaxed);
     }
-    void end() { now.store(now.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
+    void end() {
+        SENNIT_ASSERT(any());
+        now.store(now.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    }
     bool any() const { return now.load(std::memory_order_relaxed) > 0; }
 };
 
@@ -175,6 +178,7 @@ class alignas(kCacheLine) Worker {
     Task *event_tasks = nullptr;
     // Written with the lock.
     void count_event_task(int more) {
+        SENNIT_ASSERT(event_count_.load(std::memory_order_relaxed) + more >= 0);
         event_count_.store(event_count_.load(std::memory_order_relaxed) + more,
                            std::memory_order_relaxed);
     }
@@ -229,6 +233,7 @@ class alignas(kCacheLine) Worker {
     void queue_next();
     // What a fiber that is about to be switched to runs first.
     void hand_off(Slot &where, Node *node, fiber::FpControl control) {
+        SENNIT_ASSERT(t_self_ == this && !handoff_);
         handoff_ = node;
         handoff_slot_ = &where;
         handoff_control_ = control;

@@ -60,7 +60,11 @@ static void tell_parent(sched::Worker *worker, Task *parent) {
 }
 
 static void tell_group(Taskgroup *group) {
-    if (group && group->count.fetch_sub(2, std::memory_order_acq_rel) - 2 == 1)
+    if (!group)
+        return;
+    const std::int64_t left = group->count.fetch_sub(2, std::memory_order_acq_rel) - 2;
+    SENNIT_ASSERT(left >= 0);
+    if (left == 1)
         group->cell.signal();
 }
 
@@ -70,7 +74,9 @@ bool last_reference(Task &task) {
     const std::int64_t change = std::int64_t{task.spawned} * Task::kChild + Task::kEnded;
     task.folded.store(true, std::memory_order_relaxed);
     task.spawned = 0;
-    return task.pending.fetch_add(change, std::memory_order_acq_rel) + change == Task::kEnded;
+    const std::int64_t left = task.pending.fetch_add(change, std::memory_order_acq_rel) + change;
+    SENNIT_ASSERT(counts_all_children(left));
+    return left == Task::kEnded;
 }
 
 void release_depends(sched::Worker *worker, Task &task, Then then) {
@@ -121,6 +127,7 @@ void complete(sched::Worker *worker, Task &task, Then then) {
     tell_group(group);
     // Last: a barrier may end and the team may go as soon as this is counted.
     if (sched::Slot *slot = slot_in(worker, team)) {
+        SENNIT_ASSERT(slot->home->worker.load(std::memory_order_relaxed) == worker);
         slot->count_finished();
     } else {
         team->visit();

@@ -15,6 +15,7 @@
 // zero while edges are still being added; the creator takes the bias away at the end.
 #pragma once
 
+#include "base/assert.h"
 #include "task/lifecycle.h"
 #include "task/task.h"
 
@@ -45,12 +46,14 @@ void free_node(sched::Worker *worker, DependNode *node);
 // Take a reference away. Only a holder of a reference makes another one. So who finds just one left
 // holds it itself, and frees the node. Acquire pairs with the release of those that went before.
 inline void drop_node(sched::Worker *worker, DependNode *node) {
+    SENNIT_ASSERT(node->references.load(std::memory_order_relaxed) > 0);
     if (node->references.load(std::memory_order_acquire) == 1 ||
         node->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
         free_node(worker, node);
 }
 // The table forgets one of the node's places.
 inline void drop_place(sched::Worker *worker, DependNode *node) {
+    SENNIT_ASSERT(node->places > 0);
     if (--node->places == 0)
         drop_node(worker, node);
 }
@@ -71,6 +74,7 @@ template <class Ready>
 void release_successors(sched::Worker *worker, DependNode &node, Ready ready) {
     // acq_rel: the body's writes are visible to successors; edges' contents are visible to us.
     DependEdge *edge = node.successors.exchange(DependNode::closed(), std::memory_order_acq_rel);
+    SENNIT_ASSERT(edge != DependNode::closed()); // once
     while (edge) {
         DependEdge *next = edge->next;
         DependNode *successor = edge->successor;
@@ -83,6 +87,7 @@ void release_successors(sched::Worker *worker, DependNode &node, Ready ready) {
             release_block(worker, edge);
         // Who finds that just its own is missing is the last, and nobody else looks: it need not
         // write. Acquire pairs with the release of those before.
+        SENNIT_ASSERT(successor->missing.load(std::memory_order_relaxed) > 0);
         if (successor->missing.load(std::memory_order_acquire) == 1 ||
             successor->missing.fetch_sub(1, std::memory_order_acq_rel) == 1)
             ready(*successor);

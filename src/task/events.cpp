@@ -20,8 +20,11 @@ void bind_events(Task &task, std::int64_t count) {
 // Subtract `count`: does nothing remain? Who finds that the rest is its own is the last, whom
 // nobody will ask: it need not write. Acquire pairs with the release of those before.
 static bool are_last(Task &task, std::int64_t count) {
-    return task.events.load(std::memory_order_acquire) == count ||
-           task.events.fetch_sub(count, std::memory_order_acq_rel) == count;
+    if (task.events.load(std::memory_order_acquire) == count)
+        return true;
+    const std::int64_t before = task.events.fetch_sub(count, std::memory_order_acq_rel);
+    SENNIT_ASSERT(before >= count); // none is fulfilled twice
+    return before == count;
 }
 
 // ---- the body has returned ------------------------------------------------------------------

@@ -61,6 +61,7 @@ void run_beyond_team(sched::Worker &worker, sched::Slot &guest, Task &task) {
 // ---- and again ------------------------------------------------------------------------------
 
 void requeue(Task &task, Again when, std::uint64_t ns) {
+    SENNIT_ASSERT(task.state.is(TaskState::running));
     if (when == Again::after_time || when == Again::after_events)
         note_elsewhere();
     task.flags |= Task::kRequeued;

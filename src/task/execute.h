@@ -37,8 +37,9 @@ void run_again(sched::Worker &worker, Task &task);
     worker.task = &task;
     worker.slot = &slot;
     task.home.store(&worker, std::memory_order_relaxed);
-    SENNIT_ASSERT(task.state.step(TaskState::running));
+    SENNIT_ASSERT(task.state.step(TaskState::running) && &worker == sched::Worker::self());
     task.invoke(task);
+    SENNIT_ASSERT(worker.task == &task && &worker == sched::Worker::self()); // it never moved
     if (observed::by_anybody())
         observed_end(worker, task);
     if (SENNIT_UNLIKELY(task.flags & (Task::kEvents | Task::kRequeued | Task::kProfiled))) {

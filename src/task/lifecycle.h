@@ -2,6 +2,7 @@
 // The steps of a task's life, as its files take them from one another. For this room only.
 #pragma once
 
+#include "base/assert.h"
 #include "task/task.h"
 
 namespace sennit::task {
@@ -67,10 +68,19 @@ void release_depends(sched::Worker *worker, Task &task, Then then);
 bool last_reference(Task &task);
 void free_task(sched::Worker *worker, Task *task);
 
+// Who waits for the children, or has ended, has folded them. So from then on no child may be
+// counted out that was not counted in.
+constexpr bool counts_all_children(std::int64_t pending) {
+    return (pending & (Task::kWaiting | Task::kEnded)) == 0 || pending > 0;
+}
+
 // One child less; what is left of `pending`. acq_rel: the child's writes are visible after the
 // taskwait; the last one may free the parent.
 inline std::int64_t drop_child(Task &parent) {
-    return parent.pending.fetch_sub(Task::kChild, std::memory_order_acq_rel) - Task::kChild;
+    const std::int64_t left =
+        parent.pending.fetch_sub(Task::kChild, std::memory_order_acq_rel) - Task::kChild;
+    SENNIT_ASSERT(counts_all_children(left));
+    return left;
 }
 
 // From now on the children are counted in `pending` alone: others than the task's worker may look.

@@ -18,6 +18,7 @@
 // fibers never leave their worker, so no two threads ever touch that word.
 #pragma once
 
+#include "base/assert.h"
 #include "base/compiler.h"
 #include "base/observed.h"
 #include "sched/worker.h"
@@ -378,9 +379,11 @@ inline void begin_undeferred(sched::Worker &worker, Task &task) {
 }
 
 inline void end_undeferred(sched::Worker &worker, Task &task) {
+    SENNIT_ASSERT(worker.task == &task && &worker == sched::Worker::self());
     if (detail::left_something(task, reinterpret_cast<std::uintptr_t>(task.depend))) {
         detail::end_undeferred_slow(worker, task);
     } else {
+        SENNIT_ASSERT(task.state.step(TaskState::completed));
         worker.task = task.parent;
         worker.heap.release(&task);
     }
@@ -406,6 +409,7 @@ inline Included::Included(sched::Worker &worker, void *entry, std::uint32_t flag
 }
 
 inline bool Included::renew() {
+    SENNIT_ASSERT(worker_.task == task_ && task_->state.is(TaskState::running));
     if (detail::left_something(*task_) || task_->flags != flags_)
         return false;
     worker_.count_task();
@@ -413,6 +417,7 @@ inline bool Included::renew() {
 }
 
 inline Included::~Included() {
+    SENNIT_ASSERT(worker_.task == task_ && task_->state.is(TaskState::running));
     if (detail::left_something(*task_)) {
         detail::end_undeferred_slow(worker_, *task_); // not spare again: its children point to it
         return;

@@ -129,6 +129,7 @@ class ChildrenCondition final : public sched::Condition {
     }
     bool done() override {
         const std::int64_t elsewhere = task_.pending.load(std::memory_order_acquire) / Task::kChild;
+        SENNIT_ASSERT(elsewhere + task_.spawned >= 0);
         return elsewhere + task_.spawned == 0;
     }
     bool arm(sched::Fiber *fiber) override {
@@ -203,8 +204,11 @@ class GroupCondition final : public sched::Condition {
         return true;
     }
     void finish() {
-        if (armed_)
-            group_.count.fetch_sub(1, std::memory_order_relaxed);
+        if (armed_) {
+            [[maybe_unused]] const std::int64_t before =
+                group_.count.fetch_sub(1, std::memory_order_relaxed);
+            SENNIT_ASSERT(before == 1); // the tasks have ended
+        }
         armed_ = false;
     }
 
@@ -295,6 +299,7 @@ void suspend(sched::Worker &worker, const sennit_wait *why) {
 }
 
 void resume(Task &task) {
+    SENNIT_ASSERT(!task.state.is(TaskState::completed));
     trace::task_unblock(task.trace_id);
     task.block_cell.signal();
 }

@@ -104,7 +104,7 @@ bool Crew::end_one(RankFiber &fiber) {
                 ready_count_.fetch_sub(1, std::memory_order_relaxed);
             }
             if (place != Place::running) {
-                fiber.place.store(Place::gone);
+                fiber.go(Place::gone);
                 fiber.process.store(0);
                 fiber.main.store(nullptr);
                 fiber.in_use.store(0, std::memory_order_release);
@@ -155,7 +155,7 @@ bool Crew::staff(const cpu_set_t &cores) {
 // ---- under the lock -----------------------------------------------------------------------------
 
 void Crew::make_ready(RankFiber &fiber) {
-    fiber.place.store(Place::ready, std::memory_order_relaxed);
+    fiber.go(Place::ready, std::memory_order_relaxed);
     fiber.next_ready = nullptr;
     if (first_ready_)
         last_ready_->next_ready = &fiber;
@@ -217,18 +217,18 @@ RankFiber *Crew::take() {
                            std::memory_order_relaxed);
         fiber->deadline_ns = 0;
         if (fiber->doomed.load() != 0) {
-            fiber->place.store(Place::gone);
+            fiber->go(Place::gone);
         } else if (fiber->wanted_home.load() != 0) {
             send_home(*fiber);
         } else {
-            fiber->place.store(Place::running, std::memory_order_relaxed);
+            fiber->go(Place::running, std::memory_order_relaxed);
             return fiber;
         }
     }
 }
 
 void Crew::send_home(RankFiber &fiber) {
-    fiber.place.store(Place::returning);
+    fiber.go(Place::returning);
     fiber.deadline_ns = 0;
     return_home(fiber);
 }
@@ -237,12 +237,12 @@ void Crew::send_home(RankFiber &fiber) {
 void Crew::settle(Worker &worker, RankFiber &fiber) {
     const std::lock_guard locked(lock_);
     if (fiber.doomed.load() != 0)
-        return fiber.place.store(Place::gone);
+        return fiber.go(Place::gone);
     if (worker.reason == Reason::home || fiber.wanted_home.load() != 0)
         return send_home(fiber);
     if (worker.reason == Reason::yields)
         return make_ready(fiber);
-    fiber.place.store(Place::waiting); // seq_cst, then the look at the words: turns.h
+    fiber.go(Place::waiting); // seq_cst, then the look at the words: turns.h
     if (fiber.has_changed() || fiber.wanted_home.load() != 0)
         make_ready(fiber);
 }

@@ -83,7 +83,7 @@ RankFiber *FiberTable::add(RankFiber *main) {
     fiber->wanted_home.store(0);
     fiber->doomed.store(0);
     fiber->deadline_ns = 0; // of whoever had it before
-    fiber->place.store(Place::home);
+    fiber->go(Place::home);
     return fiber;
 }
 

@@ -34,8 +34,8 @@ void *parked(void *argument) {
     siginfo_t held[kMostHeld];
     int count = 0;
     const bool is_main = self.main.load(std::memory_order_relaxed) ==
-                         &self;       // only that one takes signals for the whole rank
-    self.place.store(Place::waiting); // seq_cst, see turns.h
+                         &self; // only that one takes signals for the whole rank
+    self.go(Place::waiting);    // seq_cst, see turns.h
     if (self.has_changed())
         self.turns->ring(self, nullptr);
     else
@@ -65,7 +65,7 @@ void *parked(void *argument) {
     const pid_t thread = self.thread.load(std::memory_order_relaxed);
     for (int i = 0; i < count; ++i)
         call(SYS_rt_tgsigqueueinfo, process, thread, held[i].si_signo, address(&held[i]));
-    self.place.store(Place::home, std::memory_order_relaxed);
+    self.go(Place::home, std::memory_order_relaxed);
     if (void *const frame = self.frame) {
         self.frame = nullptr;
         fit_frame(frame, self);

@@ -29,6 +29,8 @@
 //   any ---the rank's process has ended---> gone
 #pragma once
 
+#include "base/states.h"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +45,24 @@ struct RankFiber;
 // The rank's auxiliary vector has the address of its RankFiber (kRankFiberEntry).
 
 enum class Place : std::uint32_t { home, waiting, ready, running, returning, gone };
+constexpr unsigned after(Place place) {
+    using enum Place;
+    switch (place) {
+    case home:
+        return states(home, waiting, gone); // home: one that nobody uses is taken
+    case waiting:
+        return states(ready, gone);
+    case ready:
+        return states(running, returning, gone);
+    case running:
+        return states(waiting, ready, returning, gone);
+    case returning:
+        return states(home, gone);
+    case gone:
+        return states(home, gone); // home: another thread has the fiber
+    }
+    return 0;
+}
 
 // A word that somebody changes, and then rings.
 struct Watched {
@@ -115,6 +135,12 @@ struct RankFiber {
     std::atomic<std::uint32_t> doomed{0};      // its process has ended
     // ---- used by the crew, under its lock
     RankFiber *next_ready = nullptr;
+
+    // By who has the fiber just now: itself, its worker, or the crew under its lock.
+    void go(Place to, std::memory_order order = std::memory_order_seq_cst) {
+        SENNIT_ASSERT((after(place.load(std::memory_order_relaxed)) & states(to)) != 0);
+        place.store(to, order);
+    }
 };
 
 } // namespace sennit::virt

@@ -21,6 +21,8 @@
 // Thread-safety: enter() and leave() by any thread; let_go() by the one that polls.
 #pragma once
 
+#include "base/assert.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -65,7 +67,9 @@ class Flow {
     }
 
     void leave(Place place) {
-        (place & kWanted ? wanted_ : under_way_).fetch_sub(1, std::memory_order_relaxed);
+        [[maybe_unused]] const int before =
+            (place & kWanted ? wanted_ : under_way_).fetch_sub(1, std::memory_order_relaxed);
+        SENNIT_ASSERT(before > 0);
         left_.fetch_add(1, std::memory_order_relaxed);
         // The first to leave since more were allowed is the one that tells why.
         if (in_doubt_.load(std::memory_order_relaxed) &&

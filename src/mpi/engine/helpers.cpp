@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/engine/helpers.h"
 
+#include "base/assert.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/guard.h"
@@ -113,6 +114,7 @@ void Helpers::work() {
         {
             const Guard guard(mutex_);
             await();
+            SENNIT_ASSERT(idle_ > 0 && jobs_);
             --idle_;
             ++active_;
             job = take();
@@ -131,6 +133,7 @@ void Helpers::work() {
             const Guard guard(mutex_);
             job = jobs_ ? take() : nullptr;
             if (!job) {
+                SENNIT_ASSERT(active_ > 0);
                 --active_;
                 ++idle_;
             }

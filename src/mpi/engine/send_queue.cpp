@@ -17,6 +17,7 @@ bool same_channel(const Operation &one, const Operation &other) {
 
 Ticket &SendQueue::take(int at) {
     Ticket &taken = *queued_[at];
+    SENNIT_ASSERT(taken.state.is(TicketState::queued) && !empty());
     for (; at + 1 < queued_.size(); ++at)
         queued_[at] = queued_[at + 1];
     queued_.pop();

@@ -15,6 +15,7 @@
 // it: the function may block, and the others must not wait for it.
 #pragma once
 
+#include "base/assert.h"
 #include "base/spin.h"
 #include "mpi/call/array.h"
 #include "mpi/call/list.h"
@@ -40,7 +41,9 @@ class Tickets {
         count_pending(1);
     }
     void end_pending() {
-        pending_.fetch_sub(1, std::memory_order_relaxed);
+        [[maybe_unused]] const std::int64_t before =
+            pending_.fetch_sub(1, std::memory_order_relaxed);
+        SENNIT_ASSERT(before > 0);
         count_pending(-1);
     }
     std::int64_t pending() const { return pending_.load(std::memory_order_relaxed); }
@@ -74,7 +77,10 @@ class Tickets {
 
     // False: another thread tests.
     bool take_token() { return !token_.exchange(true, std::memory_order_acquire); }
-    void release_token() { token_.store(false, std::memory_order_release); }
+    void release_token() {
+        SENNIT_ASSERT(token_.load(std::memory_order_relaxed));
+        token_.store(false, std::memory_order_release);
+    }
     // Wait for it a while; false: another thread goes on testing.
     bool hold_token();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/engine/turns.h"
 
+#include "base/assert.h"
 #include "mpi/call/guard.h"
 #include "mpi/call/runtime.h"
 
@@ -45,10 +46,13 @@ Turn::~Turn() {
     sennit_task *successor = nullptr;
     {
         const Guard guard(turns_.mutex_);
+        SENNIT_ASSERT(turns_.taken());
         turns_.count_.fetch_sub(1, std::memory_order_relaxed);
         Turn **at = &turns_.holders_;
-        while (*at != this)
+        while (*at != this) {
+            SENNIT_ASSERT(*at); // it has had its turn
             at = &(*at)->next_;
+        }
         if (Turn *heir = first_waiter_) {
             heir->first_waiter_ = heir->next_;
             heir->last_waiter_ = heir->first_waiter_ ? last_waiter_ : nullptr;

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/states.h and SENNIT_ASSERT: a step that no machine has, and a count that falls below zero,
+// end the program with one line. Tickets have theirs in mpi/ticket_test.cpp.
+#include "node/assembly.h"
+#include "node/core_table.h"
+#include "node/wanters.h"
+#include "sched/condition.h"
+#include "sched/group.h"
+#include "task/state.h"
+#include "virt/rank_fiber.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+using sennit::virt::Place;
+using sennit::virt::RankFiber;
+
+namespace {
+
+void take(RankFiber &fiber, std::initializer_list<Place> places) {
+    for (const Place place : places)
+        fiber.go(place);
+}
+
+} // namespace
+
+TEST(States, ARankFiberLeavesHomeAndComesBack) {
+    using enum Place;
+    RankFiber fiber;
+    take(fiber,
+         {waiting, ready, running, ready, running, waiting, ready, running, returning, home});
+    take(fiber, {waiting, ready, returning, home, home}); // wanted there, then another thread's
+    take(fiber, {waiting, gone, home});
+    EXPECT_EQ(fiber.place.load(), home);
+}
+
+TEST(States, WhatRestsIsNotToBeLeft) {
+    sennit::node::CoreState core;
+    EXPECT_TRUE(core.is_sound());
+    core.rests = true;
+    EXPECT_FALSE(core.is_sound()) << "nobody uses it";
+    core.begin_use(3);
+    EXPECT_TRUE(core.is_sound());
+    core.rests = core.recalled = true;
+    EXPECT_FALSE(core.is_sound());
+}
+
+#if defined(SENNIT_CHECKED)
+constexpr const char *kLine = "^sennit: .*:[0-9]+: assertion failed: .*\n$";
+
+TEST(StatesDeathTest, ARankFiberThatWaitsDoesNotRun) {
+    RankFiber fiber;
+    fiber.go(Place::waiting);
+    EXPECT_DEATH(fiber.go(Place::running), kLine);
+    fiber.go(Place::ready);
+    EXPECT_DEATH(fiber.go(Place::home), kLine);
+}
+
+TEST(StatesDeathTest, ATaskIsQueuedOnceAndCompletesOnce) {
+    using enum sennit::TaskState;
+    sennit::TaskStates state{created};
+    EXPECT_TRUE(state.step(ready));
+    EXPECT_DEATH(SENNIT_ASSERT(state.step(ready)), kLine);
+    EXPECT_TRUE(state.step(running) && state.step(completed));
+    EXPECT_DEATH(SENNIT_ASSERT(state.step(completed)), kLine);
+}
+
+TEST(StatesDeathTest, OneFiberWaitsInACell) {
+    sennit::sched::Fiber one;
+    sennit::sched::Fiber other;
+    sennit::sched::WaitCell cell;
+    EXPECT_TRUE(cell.arm(&one));
+    EXPECT_DEATH(cell.arm(&other), kLine);
+    EXPECT_DEATH(cell.disarm(&other), kLine);
+    EXPECT_TRUE(cell.disarm(&one));
+}
+
+TEST(StatesDeathTest, WhoLeavesAGroupWasThere) {
+    struct : sennit::sched::Group {
+    } group;
+    group.visit();
+    group.leave();
+    EXPECT_DEATH(group.leave(), kLine);
+}
+
+TEST(StatesDeathTest, WhoWantsACoreNoMoreWantedIt) {
+    auto wanters = std::make_unique<sennit::node::Wanters<64>>();
+    wanters->add(5);
+    wanters->remove(5);
+    EXPECT_DEATH(wanters->remove(5), kLine);
+}
+
+TEST(StatesDeathTest, ARankComesToACallOnce) {
+    const auto assembly = std::make_unique<sennit::node::Assembly>();
+    assembly->begin(3);
+    EXPECT_FALSE(assembly->come(0, 1, 7));
+    EXPECT_DEATH(assembly->come(0, 1, 7), kLine);
+    EXPECT_FALSE(assembly->come(1, 1, 7));
+    EXPECT_DEATH(assembly->end(1), kLine);
+    EXPECT_TRUE(assembly->come(2, 1, 7));
+    assembly->end(1);
+}
+#endif
