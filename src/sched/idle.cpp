@@ -288,7 +288,9 @@ void Worker::sleep() {
     trim_cache(kTrimmed);
     const bool as_fiber = flow() != nullptr;
     const bool light = id_ < Dormitory::kBeds && crowded() && !as_fiber && !shares_cores();
-    const bool in_dorm = light && g_idle_poller.load(std::memory_order_relaxed) != this;
+    // Another one may poll instead at any time: then this sleep is a nap for nothing.
+    const bool poller = g_idle_poller.load(std::memory_order_relaxed) == this;
+    const bool in_dorm = light && !poller;
     count_asleep(1, light);
     g_asleep.fetch_add(1, std::memory_order_relaxed);
     // Release: who wakes it as a fiber knows which one.
@@ -302,7 +304,6 @@ void Worker::sleep() {
             share().sleep(hold_);
             asleep_at_share = true;
         }
-        const bool poller = g_idle_poller.load(std::memory_order_relaxed) == this;
         std::int64_t most_ns = poller  ? nap_ns()
                                : light ? std::clamp(waited_ns(), kShortestLightNs, kLongestLightNs)
                                        : -1;
