@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small collective calls on MPI_COMM_WORLD where ranks outnumber cores and are all on one node:
+// Small collective calls on MPI_COMM_WORLD, for ranks that outnumber cores and are all on one node:
 // MPI_Barrier, and MPI_Allreduce of a few bytes. MPI would send messages in several rounds, and
-// each may wake a rank up. Here each rank lays its part down on the board (node/assembly.h), and
-// waits for the last one.
+// each round may have to wake a rank up. Here each rank stores its part on the board
+// (node/assembly.h), and waits for the last rank.
 //
-// Which calls these are, all ranks decide alike: by the communicator, which is MPI_COMM_WORLD
-// itself, by which call it is, and by what reduction.h says. Non-blocking and persistent calls,
-// which no blocking call matches, are never among them. Results are the same each time, and the
-// same as bare (put_together).
+// All ranks decide alike which calls are made so. They decide by the communicator, which is
+// MPI_COMM_WORLD itself, by the kind of call, and by what reduction.h says. Non-blocking and
+// persistent calls are never made so: no blocking call matches them. Results are the same each
+// time, and the same as bare (put_together).
 //
-// Calls of a rank get their numbers as they are made: the program orders calls on one communicator,
-// and tasks make them in that order, too. Of a rank, one call at a time is at the assembly, the
-// others wait until it is over: they could not be over before.
+// A rank numbers its calls in the order in which they are made. The program orders the calls on one
+// communicator, and tasks make them in that order, too. One call of a rank at a time is at the
+// assembly. The others wait until it is over, before which they could not be over either.
 //
-// State: `next_` any thread; `through_` by the one that ends a call; the rest is written in
-// MPI_Init.
+// State: any thread changes `next_`. The thread that ends a call changes `through_`. The rest is
+// written in MPI_Init.
 #pragma once
 
 #include "mpi/crowd/neighbours.h"
@@ -34,13 +34,14 @@ class Assembled {
     Assembled(const Assembled &) = delete;
     Assembled &operator=(const Assembled &) = delete;
 
-    // All ranks of the job have found the assembly. `comm`: of our own, no message is sent there.
+    // All ranks of the job have found the assembly. `comm` is our own communicator; no message is
+    // sent on it.
     void begin(node::Board &board, node::Assembly &assembly, int rank, MPI_Comm comm);
     // No rank of the job makes another call.
     void end();
     void after_fork_in_child() { assembly_ = nullptr; }
 
-    // Is a call made so? One that reduces nothing:
+    // Is a call made so? The first function is for a call that reduces nothing.
     bool takes(MPI_Comm comm) const { return assembly_ && comm == MPI_COMM_WORLD; }
     bool takes(MPI_Comm comm, Reduction &reduction) const {
         return takes(comm) && reduction.fits(node::Assembly::kMostBytes);
@@ -61,7 +62,8 @@ class Assembled {
     std::atomic<std::uint32_t> through_{0}; // the last call that this rank is through with
 };
 
-// One call of this rank; it begins as it is made. Its thread, or who polls for it, tests it.
+// One call of this rank. It begins when the object is made. The calling thread tests it, or a
+// thread that polls for it.
 class AssembledCall {
   public:
     AssembledCall(Assembled &assembled, const char *name, const Reduction &reduction)
@@ -70,7 +72,7 @@ class AssembledCall {
     AssembledCall(const AssembledCall &) = delete;
     AssembledCall &operator=(const AssembledCall &) = delete;
 
-    // Is it over? The caller is inside MPI; one at a time.
+    // Is the call over? The caller is inside MPI. One thread at a time.
     bool test();
 
   private:
@@ -84,9 +86,9 @@ class AssembledCall {
     const Reduction &reduction_;
     std::uint32_t number_;
     bool has_come_ = false;
-    unsigned looks_ = 0;         // in vain
-    std::int64_t looked_ns_ = 0; // for those who have not come
-    int stopped_ = -1;           // of these, one that was found stopped
+    unsigned looks_ = 0;         // tests in vain
+    std::int64_t looked_ns_ = 0; // when it last looked for members that have not come
+    int stopped_ = -1;           // one of these that is stopped
 };
 
 } // namespace sennit::mpi

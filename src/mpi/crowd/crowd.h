@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the room knows of the ranks around this one, its parts in the order in which they stand on
-// each other.
+// All that this room knows of the ranks around this one. A part uses only the parts above it.
 //
-// State: written by begin_crowd() (join.h) before kCrowd is attended to; each part says who touches
-// it later.
+// State: begin_crowd() (join.h) writes it before anybody looks at kCrowd. Each part says which
+// threads touch it later.
 #pragma once
 
 #include "mpi/crowd/assembled.h"
@@ -24,11 +23,11 @@ struct Crowd {
     Yields yields;
     node::Board board;
     node::Slot *own = nullptr; // on the board; null: there is none
-    // For our own collectives: the program's on MPI_COMM_WORLD, right or wrong, meet none of them.
+    // For our own collectives. So they never meet the program's on MPI_COMM_WORLD, right or wrong.
     MPI_Comm comm{};
 };
 
-// Hidden, it is reached without a table of addresses.
+// It is hidden, so that code reaches it without a table of addresses.
 #pragma GCC visibility push(hidden)
 extern constinit Crowd g_crowd;
 #pragma GCC visibility pop

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the rank is a rank fiber (src/virt): its main flow waits without the kernel, and the rings
-// of its neighbours in the same address space make it go on.
+// For a rank that is a rank fiber (src/virt). Its main flow waits without the kernel. Neighbours in
+// the same address space ring for it, and it goes on.
 //
 // State: this rank's fiber and its neighbours', written in MPI_Init before anybody waits.
 #pragma once
@@ -18,7 +18,7 @@ class Hops {
     Hops(const Hops &) = delete;
     Hops &operator=(const Hops &) = delete;
 
-    // Is this rank to be a fiber?
+    // Is this rank to be a rank fiber?
     static bool wanted();
     // The ranks of `job` have joined the board. The calling thread is the rank's main flow.
     void begin(node::Board &board, std::uint64_t job);
@@ -28,7 +28,7 @@ class Hops {
     bool here() const {
         return own_ && reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()) == thread_;
     }
-    // A wait on the bell of this rank, which was armed as Bell::kFiber, as Bell::sleep.
+    // Wait on the bell of this rank, as Bell::sleep does. The bell was armed as Bell::kFiber.
     bool sleep(node::Bell &bell, std::uint32_t seen, std::int64_t limit_ns) const;
     void yield() const { own_->calls->yield(*own_); }
     void ring(node::Bell &bell, int slot) const {
@@ -40,9 +40,9 @@ class Hops {
     }
 
   private:
-    virt::RankFiber *own_ = nullptr;     // null: this rank is none
+    virt::RankFiber *own_ = nullptr;     // null: this rank is no rank fiber
     std::uintptr_t thread_ = 0;          // its thread pointer
-    virt::RankFiber **fibers_ = nullptr; // by slot; null: not of this address space. Never freed
+    virt::RankFiber **fibers_ = nullptr; // by slot; null: in another address space. Never freed
 };
 
 } // namespace sennit::mpi

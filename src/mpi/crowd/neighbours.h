@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom to wake: the bells of the ranks of this job that are on this node (node/board.h).
+// Which ranks to wake: the bells of the ranks of this job that are on this node (node/board.h).
 //
-// State: slots of the ranks of MPI_COMM_WORLD, written before the first call that reads them; for
-// every other communicator the same as an attribute of it, made once, under a mutex; a few ranks
-// that long messages are under way to or from (`recent_`), any thread, relaxed: a hint.
+// State:
+// - the slots of the ranks of MPI_COMM_WORLD, written before the first call that reads them;
+// - the same for every other communicator, in an attribute of it, made once, under a mutex;
+// - a few ranks to or from which long messages are under way (`recent_`): any thread, relaxed, a
+//   hint.
 #pragma once
 
 #include "mpi/call/call_path.h"
@@ -18,7 +20,7 @@
 
 namespace sennit::mpi {
 
-// The slots of a communicator's ranks, those that messages go to.
+// The slots of a communicator's ranks, to which messages go.
 struct Ranks {
     int size;
     int own;               // the rank of this process, or -1
@@ -32,12 +34,13 @@ class Neighbours {
     Neighbours(const Neighbours &) = delete;
     Neighbours &operator=(const Neighbours &) = delete;
 
-    // All ranks of `job` have joined the boards of their nodes. `own`: the slot of this process,
-    // null without a board; then nobody is rung.
+    // All ranks of `job` have joined the boards of their nodes. `own` is the slot of this process.
+    // Without a board it is null, and nobody is rung.
     void begin(node::Board &board, node::Slot *own, std::uint64_t job);
     void after_fork_in_child();
 
-    // Of this rank: from now on a ring makes sleep(the result) return at once (node/bell.h).
+    // Arm this rank's bell: from now on a ring makes sleep(the result) return at once
+    // (node/bell.h).
     std::uint32_t arm();
     bool sleep(std::uint32_t seen, std::int64_t limit_ns);
     bool all_have_bells() const { return all_have_bells_; }
@@ -49,25 +52,27 @@ class Neighbours {
     // Does MPI itself yield in a test?
     bool tests_yield() const { return tests_yield_; }
 
-    // Are all of the communicator's processes of this job? Others have taken another decision.
+    // Are all of the communicator's processes of this job? (Those of another job may have decided
+    // otherwise.)
     bool are_of_job(MPI_Comm comm);
-    // A message has been sent to that rank, or what it sends is wanted.
+    // Ring this rank: a message has been sent to it, or one that it sends is wanted.
     void ring(MPI_Comm comm, int peer);
-    // A collective call has been started.
+    // A collective call has been started: ring the ranks that it sends to.
     void ring_partners(MPI_Comm comm, int root);
-    // Somebody on this node may have to do something: nobody knows who.
+    // Ring all ranks of the node: one of them may have to do something, and nobody knows which one.
     void ring_all();
-    // Another thread of this rank.
+    // Ring another thread of this rank.
     void ring_own();
-    // A long message to or from that rank is under way.
+    // A long message to or from this rank is under way.
     void note(MPI_Comm comm, int peer, std::int64_t bytes);
-    // For later: the slot of that rank, or -1; what ring() and note() do then.
+    // The slot of this rank, or -1. With it, ring_slot() and note_slot() later do what ring() and
+    // note() do.
     int slot_of(MPI_Comm comm, int peer);
     void ring_slot(int slot);
     void note_slot(int slot, std::int64_t bytes);
-    // Those on whom the operation may depend.
+    // Ring the ranks on which the operation may depend.
     void ring_for(const Operation &operation);
-    // How often one wait for it may ring_for().
+    // How often one wait for the operation may call ring_for().
     int answers(const Operation &operation);
 
   private:
@@ -90,10 +95,10 @@ class Neighbours {
     bool tests_yield_ = false;
     bool share_cores_ = false;
     int key_ = 0; // of the attribute
-    // slot + 1, and how often it may still be rung; 0: none
+    // slot + 1, and how often the slot may still be rung; 0: none
     std::atomic<std::uint32_t> recent_[kRecent] = {};
     pthread_mutex_t making_ = PTHREAD_MUTEX_INITIALIZER;
-    node::Bell alone_; // without a board: only timers
+    node::Bell alone_; // without a board: only timers end a sleep on it
 };
 
 } // namespace sennit::mpi

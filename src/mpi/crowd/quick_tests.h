@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's own tests, in tasks and by idle workers, do not wait: the MPI that yields by itself
-// in tests that are in vain (quirks/own_yields.h) does not do so meanwhile. Beside a program that
-// computes each yield takes a time slice, and a task that starts 500 messages tests 500 times.
+// Makes the tests of the engine, in tasks and by idle workers, quick: such a test does not wait.
 //
-// They are no spinning of the program's, either (spins.h), which would end in a nap.
+// Some MPI libraries yield by themselves in a test that is in vain (quirks/own_yields.h). While
+// this object lives, they do not. Beside a program that computes each yield takes a time slice, and
+// a task that starts 500 messages tests 500 times.
 //
-// It is the process that yields or not. A thread that waits outside of tasks may miss a yield by
-// it, and tests again.
+// These tests do not count as spinning of the program (spins.h), which would end in a nap.
+//
+// The setting is one for the process. A thread that waits outside of tasks may miss a yield by it,
+// and tests again.
 #pragma once
 
 #include "mpi/crowd/crowd.h"

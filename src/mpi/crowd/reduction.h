@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reduction as the ranks of a node make it among themselves (assembled.h): of a few bytes, by one
-// of MPI's own operations.
+// A reduction that the ranks of a node make among themselves (assembled.h): one of a few bytes,
+// with one of MPI's own operations.
 //
-// Whether a call is such a one has to come out alike on all ranks. MPI demands the same count,
-// datatype and operation of them (MPI 4.0, section 6.9.1), and its own operations take its own
-// datatypes only (6.9.2). So these three decide. What a rank alone has got wrong - its buffers -
-// sends that rank to MPI, which tells it so, as it would bare.
+// All ranks must decide alike whether a call is such a one. They decide by the count, the datatype
+// and the operation: MPI demands that these three are the same on all ranks (MPI 4.0,
+// section 6.9.1), and that its own operations have its own datatypes (6.9.2). A rank alone may have
+// wrong buffers. It sends such a call to MPI, which reports the error as it would bare.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,24 @@ namespace sennit::mpi {
 
 class Reduction {
   public:
-    const void *in = nullptr; // MPI_IN_PLACE: what is in `out`
+    const void *in = nullptr; // MPI_IN_PLACE: the part is in `out`
     void *out = nullptr;
     std::int64_t count = 0;
     MPI_Datatype type{};
     MPI_Op op{};
     std::size_t bytes = 0; // 0 for a call that reduces nothing; else see fits()
 
-    // May it be made so, with at most `most` bytes? Then `bytes` is set.
+    // May the reduction be made so, with at most `most` bytes? If it may, sets `bytes`.
     bool fits(std::size_t most);
-    // This rank's part, of `bytes`.
+    // This rank's part, of `bytes` bytes.
     const void *own() const { return in == MPI_IN_PLACE ? out : in; }
-    // The call as a number, the same on all ranks; and back, for a message.
+    // A number for the call, the same on all ranks. bytes_of() reads it, for a line to the user.
     std::uint32_t number() const;
     static std::size_t bytes_of(std::uint32_t number) { return number % kBytes; }
-    // b = a op b. The caller is inside MPI. False: MPI refuses.
+    // Compute b = a op b. The caller is inside MPI. False: MPI refuses.
     bool combine(const void *a, void *b) const;
 
-    // Ask MPI for the sizes of its datatypes; before the first fits().
+    // Ask MPI for the sizes of its datatypes. Called before the first fits().
     static void learn_types();
 
   private:

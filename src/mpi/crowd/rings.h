@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What wrappers tell the crowd: whom a call rings, and what may take long. Nothing where ranks do
-// not outnumber cores, which is one look at a word.
+// What wrappers tell the crowd: which ranks a call rings, and what may take long. If ranks do not
+// outnumber cores, each function does nothing, at the cost of one look at a word.
 #pragma once
 
 #include "mpi/call/call_path.h"
@@ -13,7 +13,7 @@
 
 namespace sennit::mpi {
 
-// The operation was started, and is waited for.
+// Note the length of an operation that was started, and that a thread waits for.
 inline void note_length(Operation &operation) {
     if (crowded() && operation.type != 0)
         operation.bytes =
@@ -31,8 +31,8 @@ inline void rings(MPI_Comm comm, int peer, std::int64_t count, MPI_Datatype type
     g_crowd.neighbours.ring(comm, peer);
     awaits(comm, peer, count, type, error);
 }
-// Has a collective on the communicator the form that it has where ranks outnumber cores? Alike on
-// all its ranks.
+// Is a collective on the communicator made in the form that is for ranks that outnumber cores? The
+// answer is the same on all its ranks.
 inline bool crowds(MPI_Comm comm) {
     return crowded() && g_crowd.neighbours.are_of_job(comm);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that have no non-blocking form - on windows and files, on communicators, reductions with an
-// operation of the program's own - spin inside of MPI. Where ranks outnumber cores, they leave the
-// core from within, for we stand in front of what MPI calls whenever it looks for messages: Open
-// MPI's own function for that, which also yields by itself (quirks/own_yields.h), and of MPICH's
-// network, UCX.
+// Calls without a non-blocking form - on windows and files, on communicators, reductions with an
+// operation of the program's own - spin inside of MPI. If ranks outnumber cores, such a call leaves
+// the core from within. It can, because Sennit stands in front of a function that MPI calls
+// whenever it looks for messages. In Open MPI that is its own function for this, which also yields
+// by itself (quirks/own_yields.h). In MPICH it is one of its network, UCX.
 //
-// Who has looked in vain for some time yields, and later naps, on the bell of the rank. Nobody
-// knows whom such a call waits for. So who begins to spin rings all ranks of the node that sleep:
-// one of them may have to answer. How often it does so in one call is bounded, or they would wake
-// each other for ever.
+// A thread that has looked in vain for some time yields, and later naps on the bell of the rank.
+// Nobody knows for which rank such a call waits. So a thread that begins to spin rings all ranks of
+// the node that sleep: one of them may have to answer. The number of these rings in one call is
+// bounded, or the ranks would wake each other for ever.
 #pragma once
 
 #include "mpi/crowd/neighbours.h"
@@ -20,21 +20,22 @@ namespace sennit::mpi {
 
 class Spins {
   public:
-    // A call that may spin begins.
+    // A call begins that may spin.
     void begins() { looks_ = rings_ = 0; }
-    // MPI has looked for messages.
+    // MPI has looked for messages. `found`: there was something.
     void looked(bool found) {
         if (found)
             looks_ = rings_ = 0;
         else if (++looks_ >= kLooks)
             rest();
     }
-    // This thread looks by itself, and rests in between (vigil.h).
+    // This thread looks by itself, and rests between two looks (vigil.h).
     void rests() { looks_ = 0; }
 
-    // To wake up costs a fiber little. Inside of one call ranks may have to answer each other many
-    // times, and MPI does not say that it has found something, nor rings: each answer waits for a
-    // nap, which makes the wait a little longer, not twice as long.
+    // A fiber's nap is a small part of the time that it has waited. Inside of one call ranks may
+    // have to answer each other many times. MPI neither rings nor says that it has found something,
+    // so each answer waits for the end of a nap. With short naps the wait gets a little longer, not
+    // twice as long, and waking up costs a fiber little.
     static constexpr std::int64_t nap_of_fiber(std::int64_t waited_ns) {
         return std::clamp(waited_ns / kPartOfWait, kShortestNapNs, kLongestNapNs);
     }

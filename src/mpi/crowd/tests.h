@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that tests in a loop of its own may wait, and it may compute between two tests: nobody
-// can tell. A nap for each test would cost the latter a thousand times its work, so it never naps
-// for long. It yields. Where that reached nobody, it asks again only after a multiple of the time
-// that it took.
+// For a program that tests in a loop of its own. It may wait, or it may compute between two tests:
+// nobody can tell. If it computes, a nap for each test would cost a thousand times its work. So it
+// yields, and never naps for long. If a yield reached nobody, it yields again only after a multiple
+// of the time that the yield took.
 #pragma once
 
 namespace sennit::mpi {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One wait of a thread that has nothing else to do, where ranks outnumber cores: between two tests
-// the thread leaves its core to others.
+// One wait of a thread that has nothing else to do, for ranks that outnumber cores. Between two
+// tests the thread leaves its core to others.
 //
-// It first tests a few times. Then it yields, for among ranks that all wait a yield takes a
+// First it tests a few times. Then it yields. Among ranks that all wait, a yield takes a
 // microsecond or two, less than a wake-up. After a millisecond, or when a yield has taken a time
-// slice, it sleeps on this rank's bell (node/bell.h). Who sends to this rank rings it. What nobody
-// rings for - other nodes, one-sided calls, ranks without a bell - is found by a timer, whose naps
-// double.
+// slice, it sleeps on this rank's bell (node/bell.h). A rank that sends to this one rings the bell.
+// Nobody rings for other nodes, one-sided calls, and ranks without a bell. A timer finds those; its
+// naps double.
 #pragma once
 
 #include "mpi/call/call_path.h"
@@ -19,7 +19,7 @@ namespace sennit::mpi {
 
 class Vigil {
   public:
-    // `operation`: what the thread waits for. It must live as long as the vigil.
+    // The thread waits for `operation`, which must live as long as the vigil.
     explicit Vigil(const Operation &operation) : operation_(operation) {}
     ~Vigil() {
         if (lent_)
@@ -28,8 +28,8 @@ class Vigil {
     Vigil(const Vigil &) = delete;
     Vigil &operator=(const Vigil &) = delete;
 
-    // A test was in vain: rest until the next one is worth it. Where ranks do not outnumber cores,
-    // a yield.
+    // A test was in vain: rest until the next one is worth it. If ranks do not outnumber cores, it
+    // yields.
     void rest();
 
   private:
@@ -41,7 +41,7 @@ class Vigil {
 
     const Operation &operation_;
     Stage stage_ = Stage::testing;
-    bool lent_ = false; // its core, to whoever computes
+    bool lent_ = false; // it has lent its core
     bool armed_ = false;
     bool rung_ = true;
     int tests_ = 0;

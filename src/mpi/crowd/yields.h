@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do yields pay, of threads that wait in MPI (base/yield_watch.h)? In nanoseconds, not in ticks.
+// Do the yields of threads that wait in MPI pay (base/yield_watch.h)? Here times are in
+// nanoseconds, not in ticks.
 #pragma once
 
 #include "base/yield_watch.h"

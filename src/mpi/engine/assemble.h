@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective call without messages (crowd/assembled.h): a task is suspended in it, other threads
-// poll, as in every call.
+// Make a collective call without messages (crowd/assembled.h). As in every call, the task is
+// suspended and other threads poll.
 #pragma once
 
 #include "mpi/call/operation.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first try of a blocking call in a task, before anything is written down of it: most messages
-// are there already, or leave at once.
+// The first try of a blocking call in a task, before anything is stored about the call. Most
+// messages are there already, or leave at once.
 #pragma once
 
 #include "mpi/call/calls.h"
@@ -23,7 +23,8 @@ struct Attempt {
                (notice != Notice::send || count < Urgency::kLongMessage);
     }
 
-    // start(&request): is that all? If not, it is to go_on, be it with the test's error.
+    // Call start(&request), and test once. Returns whether the call is over. If not, the caller has
+    // to call go_on(), also if the test gave an error.
     template <class Start>
     [[gnu::always_inline]] bool is_over(Notice notice, const Start &start, MPI_Status *status) {
         const Inside inside;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls without a non-blocking form: a helper thread makes them while the task is suspended.
+// Calls without a non-blocking form. A helper thread makes such a call while the task is suspended.
 #pragma once
 
 #include "mpi/crowd/spins.h"
@@ -9,7 +9,7 @@
 
 namespace sennit::mpi {
 
-// A blocking call of a task, or of a callback in its place.
+// A blocking call of a task, or of a callback that runs in a task's place.
 struct BlockingJob : Job {
     int (*make)(BlockingJob &job);
     int error;

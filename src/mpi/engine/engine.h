@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine behind every wrapper. It starts the non-blocking twin of a call and tests it once. If
-// that is not over, it files a ticket and suspends the task. A polling service tests the tickets
-// (task-aware MPI paper, section 6).
+// The engine behind every wrapper. It starts the non-blocking form of a call and tests it once. If
+// the call is not over then, the engine files a ticket and suspends the task. A polling service
+// tests the tickets (task-aware MPI paper, section 6).
 #pragma once
 
 #include "mpi/call/bare.h"
@@ -24,7 +24,7 @@
 
 namespace sennit::mpi {
 
-// One for each MPI library in the process: all that waits for it.
+// All that waits for an MPI library. There is one for each MPI library in the process.
 class Engine {
   public:
     Flow flow;
@@ -35,27 +35,26 @@ class Engine {
     Helpers helpers;
     ProgressThread progress_thread{tickets, progress_beside};
 
-    // What is above the engine and goes on when it does: plugged in when the library is loaded.
-    // Returns how much it did. Is the thread the program's?
+    // Plug in what is above the engine and goes on when the engine does. Called when the library is
+    // loaded. go_on() returns how much it did. `application`: is the thread one of the program's?
     void plug(int (*go_on)(bool application)) { go_on_ = go_on; }
 
-    // Test the pending tickets, which one thread does at a time, and let what is above go on;
-    // returns how many are over. Is the thread the program's? Does it return to the runtime
-    // afterwards, or go on?
+    // Test the pending tickets, which one thread does at a time, and let what is above go on.
+    // Returns how many tickets are over. `application`: is the thread one of the program's?
+    // `returns`: does it return to the runtime afterwards?
     int progress(bool application = true, bool returns = false);
 
-    // Suspend the calling task until `ticket` is over, unless it is already; returns its error. A
-    // thread that is in a callback and cannot be suspended polls.
+    // Suspend the calling task until `ticket` is over, unless it is already. Returns the ticket's
+    // error. If the thread is in a callback and cannot be suspended, it polls.
     int wait_for(const Operation &operation, Ticket &ticket) {
         ticket.operation = operation;
         return wait_for(ticket, false);
     }
-    // `tested`: once, in vain.
+    // `tested`: the ticket was tested once, in vain.
     int wait_for(Ticket &ticket, bool tested);
-    // The same for a send that must_queue.
+    // The same for a send that has to wait for its turn (SendQueue::must_queue).
     int wait_in_queue(const Operation &operation, Ticket &ticket);
-    // Where the thread cannot be suspended, and must not block in MPI: poll until the operation is
-    // over().
+    // Poll until over() is true. For a thread that cannot be suspended, and must not block in MPI.
     template <class Over>
     void poll_until(const Operation &operation, Over over) {
         const Blocking mark(operation);
@@ -64,13 +63,13 @@ class Engine {
             poll(vigil);
     }
 
-    // A send is about to be started, which those that wait for their turn must not be overtaken by.
+    // A send is about to be started. It must not overtake sends that wait for their turn.
     void begin_send(int peer, int tag = -1, Object object = {});
-    // start(&request), after the collectives on the same object that are waiting for their turn.
+    // Call start(&request), after the collectives on the same object that wait for their turn.
     int start_in_turn(const Operation &operation, int (*start)(void *closure, MPI_Request *request),
                       void *closure, MPI_Request *request);
 
-    // Look at the tickets that are not over, unless another thread goes on testing them.
+    // Visit the tickets that are not over, unless another thread keeps testing them.
     void visit_pending(void (*visit)(void *arg, const Ticket &ticket), void *arg);
 
   private:
@@ -96,8 +95,8 @@ Tested test_request(MPI_Request *request, MPI_Status *status);
 // Test the ticket here and now.
 bool test_once(Ticket &ticket);
 
-// What was tested is over: call the error handler of its object unless one was called; returns its
-// error.
+// The tested operation is over. Call the error handler of its object, unless one was called.
+// Returns the operation's error.
 int settle(const Operation &operation, const Tested &tested, MPI_Status *status);
 inline int settle(const Ticket &ticket) {
     return settle(ticket.operation, {true, ticket.unraised, ticket.error}, ticket.status);
@@ -117,7 +116,7 @@ int start_operation(const Operation &operation, Start &start, MPI_Request *reque
     return outside_task([&] { return start(request); });
 }
 
-// start(&request), then wait for it.
+// Call start(&request), then wait for the request.
 template <class Start>
 int start_and_wait(const Operation &operation, MPI_Status *status, Start start) {
     Ticket ticket;
@@ -140,14 +139,14 @@ int start_and_wait(const Operation &operation, MPI_Status *status, Start start) 
     return error;
 }
 
-// A collective that is non-blocking everywhere, outside of tasks.
+// For a call outside of tasks: a collective that is non-blocking on all ranks.
 template <class Start>
 int start_and_stay(const Operation &operation, Start start) {
     return crowded() ? start_and_wait(operation, MPI_STATUS_IGNORE, start)
                      : start_and_block(operation, start);
 }
 
-// test(&flag) until flag is set or an error comes, with the task suspended.
+// Suspend the task, and call test(&flag) until the flag is set or an error comes.
 template <class Test>
 int poll_and_wait(const Operation &operation, Test test) {
     struct PollTicket : Ticket {

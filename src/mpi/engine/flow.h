@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many long sends MPI gets at once, where the policy orders them.
+// How many long sends MPI gets at once, if the policy orders them.
 //
-// Few: then an urgent one that comes later has few before it on the card. But not so few that they
-// wait for each other: a receiver may want first what was sent last, and then those under way never
-// leave.
+// It gets few, so that an urgent send that comes later has few before it on the card. But it must
+// not get so few that sends wait for each other: a receiver may want first what is sent last. Then
+// the sends under way never leave.
 //
-// So when none has left for a while, more are let go, four times as many. The first send that
+// So when no send has left for a while, MPI gets more, four times as many. The first send that
 // leaves then tells the reason:
-// - It was let go just now. Receivers do not want the sends in our order. So it stays at so many,
-//   until long after.
-// - It is from before. The card is only slow, and patience was too short. Back to few, with more
-//   patience.
+// - It was one of those that were let go just now. So receivers do not want the sends in our order.
+//   The larger number stays, until long after.
+// - It was under way before. So the card is only slow, and patience was too short. The number goes
+//   back to few, with more patience.
 //
-// A send is *wanted* when its receiver has told that it waits for it (urgency.h). A wanted send
-// leaves as soon as the card is free. Those under way may all wait for receivers that do not want
-// them yet. So a wanted one goes beside them. At most two do, one on the card and one to follow:
-// among themselves they are to leave in the receivers' order. While there are some, patience is ten
-// times as long: what was told may have been of an earlier message, or the card is only slow.
+// A send is *wanted* if its receiver has told that it waits for it (urgency.h). A wanted send
+// leaves as soon as the card is free. All sends under way may wait for receivers that do not want
+// them yet, so a wanted send goes beside them. At most two wanted sends are under way, one on the
+// card and one to follow, because wanted sends are to leave in the receivers' order. While there
+// are any, patience is ten times as long: what a receiver told may have been about an earlier
+// message, or the card is only slow.
 //
-// Thread-safety: enter() and leave() by any thread; let_go() by the one that polls.
+// Thread-safety: any thread calls enter() and leave(). The thread that polls calls let_go().
 #pragma once
 
 #include "base/assert.h"
@@ -34,7 +35,7 @@ class Flow {
     // The place of a send that is under way; 0: none.
     using Place = std::uint32_t;
 
-    // A send comes, of which at least `fewest` may be under way. 0: it has to wait.
+    // A send comes. At least `fewest` sends may be under way. Returns 0 if it has to wait.
     Place enter(int fewest) {
         fewest_.store(fewest, std::memory_order_relaxed);
         const int others = under_way_.fetch_add(1, std::memory_order_relaxed);
@@ -46,10 +47,10 @@ class Flow {
         return 0;
     }
 
-    // None may go before those that wait: `fewest` for let_go().
+    // A send comes that may not go before those that wait. It notes `fewest` for let_go().
     void queue_all(int fewest) { fewest_.store(fewest, std::memory_order_relaxed); }
 
-    // One that waits may go now, or must wait on.
+    // A send that waits may go now, or (0) has to wait longer.
     Place let_go(std::int64_t now, bool wanted = false) {
         notice_those_that_left(now);
         std::atomic<int> &beside = wanted ? wanted_ : under_way_;
@@ -71,7 +72,7 @@ class Flow {
             (place & kWanted ? wanted_ : under_way_).fetch_sub(1, std::memory_order_relaxed);
         SENNIT_ASSERT(before > 0);
         left_.fetch_add(1, std::memory_order_relaxed);
-        // The first to leave since more were allowed is the one that tells why.
+        // The first one to leave since more were allowed tells the reason.
         if (in_doubt_.load(std::memory_order_relaxed) &&
             in_doubt_.exchange(false, std::memory_order_relaxed) &&
             (place & ~kWanted) < generation_.load(std::memory_order_relaxed)) {
@@ -90,7 +91,7 @@ class Flow {
     static constexpr std::int64_t kMostPatienceNs = 1'000'000'000;
     static constexpr int kMostAllowed = 1 << 20;
     static constexpr int kMostWanted = 2;
-    static constexpr Place kWanted = Place{1} << 31; // a bit of the places of those
+    static constexpr Place kWanted = Place{1} << 31; // a bit in the place of a wanted send
 
     void allow_more() {
         const int more = std::min(4 * limit(), kMostAllowed);
@@ -102,7 +103,7 @@ class Flow {
 
     void notice_those_that_left(std::int64_t now) {
         if (begun_.exchange(false, std::memory_order_relaxed))
-            moved_at_ = now; // whenever it last was: there was nothing to move since
+            moved_at_ = now; // no matter when it last was: since then there was nothing to move
         const std::uint64_t left = left_.load(std::memory_order_relaxed);
         if (left == seen_)
             return;
@@ -119,15 +120,15 @@ class Flow {
     }
 
     std::atomic<int> fewest_{0};
-    std::atomic<int> allowed_{0};   // where more than the fewest
-    std::atomic<int> under_way_{0}; // without those that are wanted
-    std::atomic<int> wanted_{0};
-    std::atomic<bool> begun_{false};    // after a time with none under way
+    std::atomic<int> allowed_{0};       // how many may go, if that is more than the fewest
+    std::atomic<int> under_way_{0};     // without wanted sends
+    std::atomic<int> wanted_{0};        // wanted sends under way
+    std::atomic<bool> begun_{false};    // a send has begun when none was under way
     std::atomic<Place> generation_{1};  // how often more were allowed
-    std::atomic<bool> in_doubt_{false}; // whether that was right
-    std::atomic<bool> slow_{false};     // it was not
+    std::atomic<bool> in_doubt_{false}; // it is not known yet whether that was right
+    std::atomic<bool> slow_{false};     // it was wrong: the card is slow
     std::atomic<std::uint64_t> left_{0};
-    // Who polls:
+    // Used by the thread that polls:
     std::uint64_t seen_ = 0;
     std::uint64_t calm_ = 0; // sends that have left since more were allowed
     std::uint64_t calm_enough_ = 256;

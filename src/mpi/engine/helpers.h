@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that make blocking calls. As many as there are calls under way: fewer could deadlock,
-// when ranks make their calls on two communicators in different order.
+// Threads that make blocking calls. There are as many as there are calls under way. Fewer could
+// deadlock, if ranks make their calls on two communicators in different order.
 //
-// Brief calls, which hardly ever wait for what another task does (a flush of a window, say), are
-// made one after the other as long as that goes on: threads that wait in MPI all at once take turns
-// on one processor. Another thread watches. When none was begun for kPatienceNs while some are
-// queued, it makes the next, and yet another thread watches.
+// *Brief* calls hardly ever wait for what another task does (a flush of a window, say). One thread
+// makes them one after the other, as long as that makes progress: threads that all wait in MPI
+// would only take turns on one processor. Another thread watches. If brief calls are queued and
+// none was begun for kPatienceNs, it makes the next one, and yet another thread watches.
 //
 // State: jobs that no thread has taken yet, how many of them are to be taken at once, and how many
 // threads are idle, under a mutex. Threads stay for later jobs.
@@ -17,17 +17,17 @@ namespace sennit::mpi {
 
 class Helpers;
 
-// A call to be made by a helper thread. It is the last that touches the job.
+// A call for a helper thread. call() is the last to touch the job.
 struct Job {
     void (*call)(Job &job);
     Job *next;
-    Helpers *helpers; // whose thread makes it
+    Helpers *helpers; // one of their threads makes the call
     bool brief = false;
 };
 
 class Helpers {
   public:
-    // Give it to a thread; false: there is none and no more can be made.
+    // Give the job to a thread. False: no thread is free, and no more can be created.
     bool hand_out(Job &job);
 
   private:
@@ -44,15 +44,15 @@ class Helpers {
 
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t there_ = PTHREAD_COND_INITIALIZER;
-    Job *jobs_ = nullptr; // those that are not brief first
+    Job *jobs_ = nullptr; // brief jobs come last
     Job **end_ = &jobs_;
     int to_take_ = 0;         // jobs that an idle thread takes without waiting for others
-    int idle_ = 0;            // threads, those included that begin
+    int idle_ = 0;            // idle threads, and threads that begin
     int active_ = 0;          // threads that make a call
-    unsigned long begun_ = 0; // calls
+    unsigned long begun_ = 0; // calls that were begun
 };
 
-// Without the task runtime: may more threads than the program's call MPI?
+// May threads beside the program's call MPI, if there is no task runtime?
 bool may_use_threads();
 
 } // namespace sennit::mpi

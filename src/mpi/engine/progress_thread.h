@@ -13,7 +13,7 @@ namespace sennit::mpi {
 
 class ProgressThread {
   public:
-    // progress() tests what is pending; returns how many are over.
+    // progress() tests the pending operations, and returns how many are over.
     constexpr ProgressThread(const Tickets &tickets, int (*progress)())
         : tickets_(tickets), progress_(progress) {}
     ProgressThread(const ProgressThread &) = delete;
@@ -22,7 +22,7 @@ class ProgressThread {
     // Did the user ask for the thread? Then MPI_Init asks for MPI_THREAD_MULTIPLE.
     static bool wanted();
 
-    // After MPI_Init with the level that MPI gave, and before MPI_Finalize.
+    // start() is called after MPI_Init, with the level that MPI gave; stop() before MPI_Finalize.
     void start(int level);
     void stop();
 

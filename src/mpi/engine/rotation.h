@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the pending operations are tested next. A test's cost must not grow with their number,
-// and none may starve.
+// Decides which of the pending operations are tested next. The cost of a turn must not grow with
+// the number of operations, and none may starve.
 //
-// The operations that came last are the first to be over: in a chain of messages each waits for the
-// one before. So the youngest few are tested at every turn. The others take turns, a batch at a
-// turn: when none of the youngest is over, and else now and then. When nothing is found, a few
-// batches are tested at once, not more: that would keep the youngest waiting.
+// The operations that came last are usually over first: in a chain of messages each waits for the
+// one before. So the youngest few are tested at every turn. The others are tested in batches. A
+// batch has its turn if none of the youngest is over, and otherwise now and then. If nothing is
+// found, a few batches are tested in one turn. Their number is bounded, because they keep the
+// youngest waiting.
 //
-// Items are in an array of the caller's: [0, old) take turns, of which [0, position) had theirs in
-// this round; [old, size) are the youngest.
+// Items are in an array of the caller's. [0, old) are tested in batches; [0, position) of them had
+// their turn in this round. [old, size) are the youngest.
 #pragma once
 
 #include <algorithm>
@@ -17,24 +18,24 @@ namespace sennit::mpi {
 
 class Rotation {
   public:
-    static constexpr int kBatch = 64;      // what an MPI_Testsome gets at once, at most
-    static constexpr int kYoung = 16;      // MPICH's cost 140 instructions each
-    static constexpr int kLeftOut = 8;     // turns in a row without the old ones, fewer than that
-    static constexpr int kMostBatches = 4; // at a turn: some microseconds
+    static constexpr int kBatch = 64;      // at most so many in one MPI_Testsome
+    static constexpr int kYoung = 16;      // with MPICH a test costs 140 instructions
+    static constexpr int kLeftOut = 8;     // fewer turns than this in a row leave out the old ones
+    static constexpr int kMostBatches = 4; // in a turn: some microseconds
     struct Slice {
         int begin;
         int count;
     };
 
-    // An item was put behind the others.
+    // An item was added behind the others.
     void added() {
         ++size_;
         old_ = std::max(old_, size_ - kYoung);
     }
 
-    // A turn: test(slice) tests what is there and says how many are over; is_over(i) is asked for
-    // each afterwards. move(from, to) moves an item, drop() takes away the last, which was moved or
-    // is over. Returns how many were over.
+    // One turn. test(slice) tests the items of a slice, and returns how many are over. Then
+    // is_over(i) tells it for each. move(from, to) moves an item. drop() removes the last item,
+    // which was moved or is over. Returns how many were over.
     template <class Test, class IsOver, class Move, class Drop>
     int turn(Test test, IsOver is_over, Move move, Drop drop) {
         const auto look_at = [&](Slice slice) {
@@ -56,7 +57,7 @@ class Rotation {
             position_ += kept;
             looked += kBatch;
             done += over;
-            // What is over has tasks that can go on.
+            // Stop: tasks can go on now.
             if (done > 0)
                 break;
         }
@@ -65,8 +66,8 @@ class Rotation {
     }
 
   private:
-    // Returns how many of the slice are left. They are its first afterwards; those that had no test
-    // yet follow.
+    // Remove the items of the slice that are over. Returns how many are left. These come first in
+    // the slice, and items follow that were not tested yet.
     template <class IsOver, class Move, class Drop>
     int remove(Slice slice, IsOver is_over, Move move, Drop drop) {
         const int end = slice.begin + slice.count;
@@ -77,7 +78,7 @@ class Rotation {
                     move(i, kept);
                 ++kept;
             }
-        // From the back, so that what moves into a hole has not to be removed itself.
+        // From the back: so an item that moves into a hole need not be removed itself.
         for (int hole = end - 1; hole >= kept; --hole) {
             int at = hole;
             if (at < old_) { // not a young one, which would lose its place

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long sends that wait for their turn. The card of a machine is a queue, too: under a policy that
-// knows what is urgent, MPI gets a few long sends at once (flow.h), and the others wait here, in
-// the order of their keys. Of those with the same communicator, peer and tag the first goes first,
-// and so does it before a send that need not wait.
+// Long sends that wait for their turn. The network card of a machine is a queue, too. So under a
+// policy that knows what is urgent, MPI gets only a few long sends at once (flow.h). The others
+// wait here, in the order of their keys. Of the sends with the same communicator, peer and tag, the
+// first one goes first. It also goes before a send of this kind that need not wait.
 //
-// State: queued_, under mutex_, which is also held while one of them is started: two threads must
-// not start sends of one channel in the other order.
+// State: queued_, under mutex_. The mutex is held while a send is started, too: two threads must
+// not start sends of one channel in the wrong order.
 //
-// Capacity: any number. To find the next one all are looked at.
+// Capacity: any number. To find the next send, all are looked at.
 #pragma once
 
 #include "base/clock.h"
@@ -29,18 +29,18 @@ class SendQueue {
     SendQueue(const SendQueue &) = delete;
     SendQueue &operator=(const SendQueue &) = delete;
 
-    // Does a send have to wait for its turn? Then others are under way. If not, it may be started
-    // at once, and the ticket has its place. Any thread.
+    // Does a send have to wait for its turn? If so, others are under way. If not, it may be started
+    // at once, and its place is in the ticket. Any thread.
     bool must_queue(const Operation &operation, Ticket &ticket);
-    // It waits from now on. Any thread.
+    // From now on the send waits. Any thread.
     void push(Ticket &ticket);
     bool empty() const { return count_.load(std::memory_order_relaxed) == 0; }
-    // A send is about to be started, which those with the same communicator, peer and tag must not
-    // be overtaken by: they go now. Without a tag or object: with any. Any thread.
+    // A send is about to be started. It must not overtake waiting sends with the same communicator,
+    // peer and tag, so these go now. Without a tag or an object: those with any. Any thread.
     void let_pass(int peer, int tag, Object object);
 
-    // By who tests. Let sends go, the first in order first. Returns how many could not be started
-    // and are over.
+    // Let sends go, in their order. The thread that tests calls it. Returns how many sends could
+    // not be started, and so are over.
     int start(std::int64_t (*clock)() = monotonic_ns) {
         return urgency_.on() || !empty() ? start_some(clock) : 0;
     }

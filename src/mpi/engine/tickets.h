@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tickets that are filed and not over. One thread at a time tests them: who has the token.
+// The tickets that are filed and not over. One thread at a time tests them: the one that holds the
+// token.
 //
 // State      what                                  touched by
 //   inbox_     new tickets, a stack                any thread pushes, the token's holder takes all
@@ -8,11 +9,11 @@
 //   to_fulfil_ are over and fulfil an event        the token's holder, who takes all
 //   to_call_   are over and call back              any thread, under its lock
 //
-// Capacity: any number. The arrays grow and keep their memory, for the number of suspended tasks
-// has peaks. A turn's cost does not grow with the number (rotation.h).
+// Capacity: any number. The arrays grow and keep their memory, because the number of suspended
+// tasks has peaks. The cost of a turn does not grow with the number (rotation.h).
 //
-// Locks: the token is only ever tried, but by hold(). What a ticket calls back is called without
-// it: the function may block, and the others must not wait for it.
+// Locks: threads only try to take the token, except in hold_token(). A ticket's callback is called
+// without the token, because it may block, and other threads must not wait for it.
 #pragma once
 
 #include "base/assert.h"
@@ -35,7 +36,7 @@ class Tickets {
 
     // ---- any thread ---------------------------------------------------------------------------
 
-    // One more is pending: before it is filed. One less: when it is over.
+    // One more ticket is pending: called before it is filed. One less: called when it is over.
     void begin_pending() {
         pending_.fetch_add(1, std::memory_order_relaxed);
         count_pending(1);
@@ -47,10 +48,10 @@ class Tickets {
         count_pending(-1);
     }
     std::int64_t pending() const { return pending_.load(std::memory_order_relaxed); }
-    // The same for who goes on to use what those had that are over.
+    // The same, for a thread that then uses what tickets had that are over.
     std::int64_t pending_acquire() const { return pending_.load(std::memory_order_acquire); }
 
-    // From now on it is tested until it is over.
+    // From now on the ticket is tested until it is over.
     void file(Ticket &ticket) {
         SENNIT_ASSERT(ticket.state.step(TicketState::filed));
         Ticket *top = inbox_.load(std::memory_order_relaxed);
@@ -61,36 +62,36 @@ class Tickets {
                                              std::memory_order_relaxed));
     }
 
-    // A send is no longer under way.
+    // The ticket's send is no longer under way.
     void leave_order(Ticket &ticket) {
         if (ticket.place)
             flow_.leave(ticket.place);
         ticket.place = 0;
     }
 
-    // The next that is over and calls back, oldest first; null: there is none. Not for the token's
-    // holder.
+    // Take the next ticket that is over and calls back, the oldest first. Null: there is none. Not
+    // for the token's holder.
     Ticket *take_to_call() { return any_to_call() ? pop_to_call() : nullptr; }
     bool any_to_call() const { return to_call_count() != 0; }
 
     // ---- the token ------------------------------------------------------------------------------
 
-    // False: another thread tests.
+    // False: another thread has the token.
     bool take_token() { return !token_.exchange(true, std::memory_order_acquire); }
     void release_token() {
         SENNIT_ASSERT(token_.load(std::memory_order_relaxed));
         token_.store(false, std::memory_order_release);
     }
-    // Wait for it a while; false: another thread goes on testing.
+    // Wait for the token a while. False: another thread keeps it.
     bool hold_token();
 
-    // ---- who has the token ----------------------------------------------------------------------
+    // ---- the token's holder ---------------------------------------------------------------------
 
-    // Take new ones and give the ones whose turn it is their test; returns how many are over.
+    // Take new tickets, and test those whose turn it is. Returns how many are over.
     int test();
-    // Its request is tested from now on.
+    // From now on the ticket's request is tested.
     void add(Ticket &ticket);
-    // It is over; `bytes` were received.
+    // The ticket is over; `bytes` were received.
     void finish(Ticket &ticket, std::uint64_t bytes = 0);
     template <class Visit>
     void visit(Visit visit) {
@@ -100,10 +101,10 @@ class Tickets {
         for (int i = 0; i < waiting_.size(); ++i)
             visit(*waiting_[i]);
     }
-    // Those that SENNIT_CHAOS kept, and whose time has come.
+    // Finish the tickets that SENNIT_CHAOS has kept, and whose time has come.
     int finish_late();
-    // Those that are over and only fulfil an event, linked: for the caller to do so, without the
-    // token.
+    // Take all tickets that are over and only fulfil an event, as a list. The caller fulfils the
+    // events when it has released the token.
     Ticket *take_to_fulfil() { return to_fulfil_.pop_all(); }
 
   private:
@@ -131,7 +132,7 @@ class Tickets {
     Array<MPI_Request> requests_; // of waiting_, in its order
     Array<Ticket *> waiting_;
     Rotation order_;
-    Array<Ticket *> special_; // with a test of their own
+    Array<Ticket *> special_; // tickets with a test of their own
     Rotation special_order_;
     Array<Late> late_;
     List<Ticket> to_fulfil_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of tasks on one communicator, window or file must keep their order, also while the first is
-// still under way in a helper. So each takes its turn. A collective that is started, not delegated,
-// takes its turn too while there are delegated ones.
+// Calls of tasks on one communicator, window or file must keep their order, even while a helper is
+// still busy with the first. So each takes its turn. While there are such delegated calls, a
+// collective that is started takes its turn, too.
 //
-// State: who has the turn on each object, in a list; those who wait hang behind him, in order. All
-// under a mutex. Capacity: any number; a turn lives in the frame of the call.
+// State: the turn that holds each object, in a list. Turns that wait hang behind the holder, in
+// order. All of it is under a mutex. Capacity: any number; a turn lives in the frame of its call.
 #pragma once
 
 #include "mpi/call/object.h"
@@ -29,12 +29,12 @@ class Turns {
     std::atomic<int> count_{0};
 };
 
-// From construction to destruction it is the calling task's turn on `object`. The constructor
-// suspends the task until those that came before are through.
+// The calling task has its turn on `object` from the construction to the destruction. The
+// constructor suspends the task until the tasks that came before are through.
 class Turn {
   public:
     Turn(Turns &turns, Object object);
-    // Without waiting: only where nobody has it.
+    // Does not wait: takes the turn only if nobody has it.
     struct IfFree {};
     Turn(Turns &turns, Object object, IfFree);
     bool taken() const { return object_.kind != Object::Kind::none; }
@@ -48,7 +48,7 @@ class Turn {
     Turns &turns_;
     Object object_;
     sennit_task *waiter_ = nullptr;
-    Turn *next_ = nullptr;        // holders: of another object; waiters: behind this one
+    Turn *next_ = nullptr;        // of a holder: another object's; of a waiter: the one behind
     Turn *last_waiter_ = nullptr; // of a holder
     Turn *first_waiter_ = nullptr;
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy global. A rank that waits for a long message tells the sender how urgent it is: the
-// priority of the task that receives (its own distance to a send). Long sends that wait for their
-// turn leave in that order. docs/results/global.md has what it is worth.
+// Policy global. A rank that waits for a long message tells the sender how urgent the message is:
+// the priority of the task that receives (its own distance to a send). Long sends that wait for
+// their turn leave in that order. docs/results/global.md has what it is worth.
 //
-// 8 bytes are told of each long message, on a communicator of our own: a duplicate of the world,
-// made in MPI_Init on every rank. So the policy has to be the same on all ranks. It changes nothing
-// but the order of sends: what comes late, or for a message that has left, is forgotten.
+// For each long message, 8 bytes are told, on a communicator of our own. It is a duplicate of
+// MPI_COMM_WORLD, made in MPI_Init on every rank. So the policy has to be the same on all ranks.
+// The policy changes nothing but the order of sends. A word that comes late, or is about a message
+// that has left, is forgotten.
 //
 // Covered: blocking receives in tasks, from a known rank with a known tag, on MPI_COMM_WORLD.
 #pragma once
@@ -20,24 +21,26 @@
 
 namespace sennit::mpi {
 
-// State: what was told of messages that are still to be sent, and words on their way, both under
-// lock_; what comes in belongs to who polls.
+// State: what was told of messages that are not sent yet, and words on their way, both under lock_.
+// Incoming words belong to the thread that polls.
 //
-// Capacity: kPlaces messages, as far as no two share a place (then the newer is kept); kOutgoing
-// words on their way (when all are taken, what there is to tell is not told).
+// Capacity: kPlaces messages; if two have the same place, the newer one is kept. kOutgoing words on
+// their way; if all are taken, a new word is not told.
 class Urgency {
   public:
     static constexpr std::int64_t kLongMessage = 8192; // elements
 
-    // Between MPI_Init and MPI_Finalize under that policy.
+    // True between MPI_Init and MPI_Finalize, under this policy.
     bool on() const { return __builtin_expect(on_.load(std::memory_order_acquire), 0); }
     void begin(); // collective
-    void end();   // collective; nobody sends or receives any more
+    void end();   // collective; the program sends and receives no more
 
-    // The calling task is about to be suspended in `operation`, which has begun; it has `priority`.
+    // Tell the sender. The calling task has this priority, and is about to be suspended in
+    // `operation`, which has begun.
     void tell(const Operation &operation, int priority);
 
-    // Take what other ranks have told; who polls. Calls heard(peer, tag, priority) for each.
+    // Take what other ranks have told, and call heard(peer, tag, priority) for each word. Only the
+    // thread that polls calls it.
     template <class Heard>
     void listen(Heard heard) {
         Word word;
@@ -46,13 +49,13 @@ class Urgency {
             heard(peer, word.tag, word.priority);
     }
 
-    // What was told of a message to `peer` before it was sent, once; -1: nothing.
+    // The priority that was told of a message before it was sent, or -1. Each is returned once.
     int told(const Operation &operation);
     // Remember what was told of a message that has not been sent yet.
     void remember(int peer, int tag, int priority);
 
     static constexpr int kMostPriority = 1023;
-    // A key of sennit_send_order() with what the receiver says: the least goes first.
+    // Combine a key of sennit_send_order() with what the receiver said. The least key goes first.
     static constexpr std::uint64_t key_of(std::uint64_t key, int priority) {
         const int behind = priority < 0 ? kMostPriority + 1 : kMostPriority - priority;
         return static_cast<std::uint64_t>(behind) << 32 | (key & 0xffff'ffff);
@@ -85,7 +88,7 @@ class Urgency {
     Remembered *remembered_ = nullptr; // kPlaces of them, while it is on
     Outgoing outgoing_[kOutgoing];
     int next_ = 0;        // of outgoing_
-    int *told_ = nullptr; // how many words each rank was sent
+    int *told_ = nullptr; // how many words were sent to each rank
     MPI_Comm comm_{};
     int ranks_ = 0;
     int heard_ = 0; // words that came
