@@ -47,7 +47,7 @@ class Flow {
         return 0;
     }
 
-    // A send comes that may not go before those that wait. It notes `fewest` for let_go().
+    // A send comes, and has to wait in any case. Notes `fewest` for let_go().
     void queue_all(int fewest) { fewest_.store(fewest, std::memory_order_relaxed); }
 
     // A send that waits may go now, or (0) has to wait longer.
