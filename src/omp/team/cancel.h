@@ -5,9 +5,9 @@
 //     a cancelled loop or sections    a flag on the team, until the barrier that ends it
 //     a cancelled taskgroup           a flag on the group
 //
-// Threads look at cancellation points and barriers. barrier() lets the threads of a cancelled
-// region through, and the join counts its own arrivals only. Tasks of a cancelled construct that
-// have not begun are discarded: they complete without running their body.
+// Threads look at the flags at cancellation points and barriers. barrier() lets the threads of a
+// cancelled region through; the join counts only the threads that arrive at it. Tasks of a
+// cancelled construct that have not begun are discarded: they complete without running their body.
 #pragma once
 
 #include "omp/team/team.h"
@@ -16,12 +16,12 @@ namespace sennit::omp {
 
 enum class Construct { parallel, loop, sections, taskgroup };
 
-// cancel: activates the cancellation. Both return true when the encountering thread or task has to
-// leave the construct.
+// cancel() activates the cancellation. Both functions return true if the encountering thread or
+// task has to leave the construct.
 bool cancel(sched::Worker &worker, Construct construct);
 bool cancellation_point(sched::Worker &worker, Construct construct);
 
-// The same for front doors: a tool is told that the task leaves the construct.
+// The same for front doors. They also tell a tool that the task leaves the construct.
 void tell_cancel(ompt::Site site, Construct construct, ompt::CancelFlag how);
 SENNIT_TOLD bool cancel(sched::Worker &worker, ompt::Where auto site, Construct construct) {
     const bool leaves = cancel(worker, construct);

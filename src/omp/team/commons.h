@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Teams without a region, whose threads serve a queue of independent tasks: those that are spawned
+// Teams without a region. Their threads serve a queue of independent tasks: those that are spawned
 // through sennit.h, and the carriers of free agents.
 #pragma once
 
@@ -7,16 +7,17 @@
 
 namespace sennit::omp {
 
-// A team of one thread with no region: parent of tasks spawned through sennit.h. Has a worker of
-// its own, started on first use; null when that is impossible.
+// The team of one thread that is the parent of tasks spawned through sennit.h. It has no region. It
+// has a worker of its own, which the first call starts. Null: that is impossible.
 Team *commons();
-// A team like that, with `size` threads that serve its queue; null when there is none to be had.
+// Make a team like that, with `size` threads that serve its queue. Null: there are no threads for
+// it.
 Team *make_serving_team(int size);
-// An independent task for such a team, not yet submitted.
+// Make an independent task for such a team. The caller submits it.
 Task &make_spawned(sched::Worker &worker, Team &team, const task::SpawnPayload &spawn);
-// At the end of the program: a tool is told that its thread ends.
+// Called at the end of the program: tells a tool that the team's thread ends.
 void close_commons();
-// Its thread stayed in the parent.
+// Called in the child of fork(). The team's thread stayed in the parent.
 void commons_after_fork_in_child();
 
 } // namespace sennit::omp

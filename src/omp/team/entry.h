@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program calls a routine of ours. Front doors say from where, which nobody below them could
-// find out; what happens then is told by who does it.
+// The program calls a routine of ours. Only front doors know from where, so they say it. What
+// happens then is told to the tool by the code that does it.
 #pragma once
 
 #include "omp/events/events.h"
@@ -13,8 +13,8 @@
 
 namespace sennit::ompt {
 
-// While it lives the current task is in a routine of ours. Where routines of ours call each other
-// the outermost is what the tool sees.
+// While an Entry lives, the current task is in a routine of ours. If routines of ours call each
+// other, the tool sees the outermost one.
 class Entry {
   public:
     explicit Entry(Site site);
@@ -25,7 +25,8 @@ class Entry {
     sched::Worker &worker() const { return worker_; }
     task::ToolRecord &record() const { return *worker_.task->tool; } // of the current task
     const void *code() const { return code_; }
-    // The routine returns, but only another one will be its end, or its caller's task is over.
+    // The routine returns, but for the tool it does not end yet: another routine ends it, or the
+    // caller's task is over.
     void stay() { record_ = nullptr; }
 
   private:
@@ -34,7 +35,7 @@ class Entry {
     const void *code_;
 };
 
-// An Entry where a tool is attached, for routines that are not called often.
+// An Entry if a tool is attached, else nothing. For routines that are not called often.
 class MaybeEntry {
   public:
     explicit MaybeEntry(Site site) : made_(on()) {
@@ -54,8 +55,8 @@ class MaybeEntry {
 };
 
 // The program itself calls the body of a region or task when the routine at `site` has returned.
-// Its frame is told by the frame pointer that the routine found, if that can be one, else by an
-// address in it.
+// The tool is told the program's frame: the frame pointer that the routine found, if that can be
+// one, else an address in the frame.
 void stay_in_application(task::ToolRecord &record, Site site, void *frame_pointer);
 
 } // namespace sennit::ompt

@@ -3,9 +3,10 @@
 // program. They run explicit tasks whose creator allows it.
 //
 // The free agents are a team of their own. A task for them is wrapped in a task of that team, its
-// carrier. The carrier puts on a Member of the task's own team, a Member that is none of its
-// threads. So what the task asks for and what its children inherit is right. The scheduler still
-// sees a thread of another team, so whatever the task makes ready goes to the task's own team.
+// carrier. While the carrier runs, the thread has a Member of the task's own team, which is none of
+// that team's threads. So the task gets right answers to what it asks for, and its children inherit
+// the right settings. For the scheduler the thread still belongs to the other team. So whatever the
+// task makes ready goes to the task's own team.
 #pragma once
 
 #include "omp/team/team.h"
@@ -19,7 +20,7 @@ inline bool is_free_agent(const sched::Slot &slot) {
     return slot.index == kUnassignedThread;
 }
 
-// The threads exist from now on; false when there are none to be had.
+// Start the free agents if they do not exist yet. False: there are no threads for them.
 bool have_free_agents();
 void free_agents_after_fork_in_child();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hot teams: a thread that forks keeps its last teams with their threads docked, so that the next
+// Hot teams: a thread that forks keeps its last teams, with their threads docked. So the next
 // region of the same size costs one broadcast and one gather.
 #pragma once
 
@@ -7,19 +7,20 @@
 
 namespace sennit::omp {
 
-// What we keep for a thread that forks.
+// What is kept for a thread that forks.
 struct Home {
-    Team *initial = nullptr; // of a thread of the program's
-    Team *cached = nullptr;  // most recently used first
+    Team *initial = nullptr; // for a thread of the program
+    Team *cached = nullptr;  // a list, the most recently used first
 };
 Home &home_of(sched::Worker &worker);
 
-// What hot teams are found by: the number of threads, negative for a virtual team.
+// The key by which hot teams are found: the number of threads, negative for a virtual team.
 inline int team_key(int size, bool is_virtual) {
     return SENNIT_UNLIKELY(is_virtual) ? -size : size;
 }
 
-// One that is not in use, or a fresh one; of fewer threads where there are not so many.
+// Find a hot team that is not in use, or make a new one. It has fewer threads if there are not so
+// many.
 Team &find_team(sched::Worker &worker, int key, int level);
 inline Team &take_team(sched::Worker &worker, int key, int level) {
     const auto *home = static_cast<const Home *>(worker.room);

@@ -7,7 +7,7 @@
 
 namespace sennit {
 
-// A copy of the current task's ICVs; what is written to it holds from the end of its life on.
+// A copy of the current task's ICVs. Changes of the copy take effect when it is destroyed.
 class IcvUpdate {
   public:
     explicit IcvUpdate(sched::Worker &worker);

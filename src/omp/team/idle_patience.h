@@ -9,8 +9,8 @@
 
 namespace sennit::omp {
 
-// In ticks(), of work that began so long ago: a part of that time, but at least about as long as it
-// takes to steal, and never as long as anybody would notice.
+// The patience in ticks(), for work that began `since_ticks` ago. It is a part of that time, but at
+// least about the time that a steal takes, and never so long that anybody would notice.
 inline std::uint64_t idle_patience(std::uint64_t since_ticks) {
     constexpr std::uint64_t kPart = 64;
     constexpr std::uint64_t kLeastUs = 2;
@@ -19,7 +19,8 @@ inline std::uint64_t idle_patience(std::uint64_t since_ticks) {
     return std::clamp(since_ticks / kPart, kLeastUs * us, kMostUs * us);
 }
 
-// Other threads may be who is waited for.
+// Wait a moment. If threads outnumber processors, the caller yields: it may wait for a thread that
+// needs the processor.
 inline void wait_a_moment() {
     if (sched::crowded())
         sched::yield_processor();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops as compilers describe them, and their iterations by number, 0 .. count-1. Values of a loop
-// variable are bits modulo 2^64, which suits signed and unsigned ones; a step downward is negated.
+// variable are kept as bits modulo 2^64, which suits signed and unsigned ones. A step downward is
+// kept as a negated number.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +13,30 @@ struct Iterations {
     std::uint64_t start = 0;
     std::uint64_t step = 1;
     std::uint64_t count = 0;
-    std::uint64_t end = 0; // GCC's doors: exclusive, as the program says it
+    std::uint64_t end = 0; // for GCC's doors: exclusive, as the program gives it
 
     std::uint64_t value(std::uint64_t iteration) const { return start + iteration * step; }
-    // Where the iterations before number `iteration` end, exclusive. Behind the last one it is the
-    // loop's own end: a step further could pass the end of the variable's type.
+    // The value where the iterations before number `iteration` end, exclusive. Behind the last
+    // iteration it is the loop's own end, because one step more could leave the variable's type.
     std::uint64_t bound(std::uint64_t iteration) const {
         return iteration == count ? end : value(iteration);
     }
 
-    // start, start + step .. before `end`, as GCC describes loops of `long`.
+    // A loop over start, start + step .. before `end`, as GCC describes loops of `long`.
     static Iterations before(long start, long end, long step) {
         const bool up = step > 0;
         const bool empty = up ? start >= end : start <= end;
         return make(!empty, up, static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end),
                     static_cast<std::uint64_t>(step));
     }
-    // The same of `unsigned long long`, where the direction comes apart.
+    // The same for `unsigned long long`, where GCC gives the direction apart from the step.
     static Iterations before(bool up, std::uint64_t start, std::uint64_t end, std::uint64_t step) {
         return make(up ? start < end : start > end, up, start, end, step);
     }
 
-    // Iterations of lower, lower + step .. upper, inclusive, modulo the values of T, as LLVM's
-    // runtime counts them: flang describes an empty loop as 0 .. 2^n - 1 with a step of 1.
+    // The number of iterations of a loop over lower, lower + step .. upper, inclusive. It is
+    // counted modulo the number of values of T, as LLVM's runtime does: flang describes an empty
+    // loop as 0 .. 2^n - 1 with a step of 1.
     template <class T, class S>
     static std::uint64_t count_through(T lower, T upper, S step) {
         using U = std::make_unsigned_t<T>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which worker has a part in which region, for the trace.
+// Tells the trace which worker has a part in which region.
 #pragma once
 
 #include "omp/team/team.h"
@@ -10,7 +10,7 @@
 
 namespace sennit::omp {
 
-// The region's function, see Body; null: not known.
+// The region's function (see Body). Null: it is not known.
 inline const void *function_of(const Team &team) {
     const void *function = nullptr;
     if (team.data)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker remembers of the regions that it had a part in: how much of what it offered to
-// others they took (balance/exposure.h; paper openmp-in-charm, 4.3.2). Regions are told apart by
-// their function (region_place.h); the number of threads is that of the team that keeps this.
+// What a worker remembers of the regions in which it had a part: of the threads that it offered,
+// how many others took (balance/exposure.h; paper openmp-in-charm, 4.3.2). Regions are told apart
+// by their function (region_place.h). The number of threads is that of the team that keeps this.
 //
-// Not shared: each worker has its own.
+// It is not shared: each worker has its own.
 #pragma once
 
 #include "balance/exposure.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a table has what is remembered of a region, by the region's function. How many threads the
-// region has need not be told apart: each team has tables of its own, and always as many.
+// Finds the place of a region in a table, by the region's function. The number of threads need not
+// be told apart: each team has its own tables, and always the same number of threads.
 //
-// Two functions whose addresses lead to the same places both stay. The third one there takes the
-// place of the one that was asked for less lately.
+// Each pair of places can keep two functions whose addresses lead to it. A third one replaces the
+// one of them that was asked for less recently.
 #pragma once
 
 #include <array>
@@ -15,7 +15,8 @@ namespace sennit::omp {
 template <std::size_t kPlaces>
 class RegionPlaces {
   public:
-    // *is_new: nothing is remembered of it. What is at its place was another one's, or nobody's.
+    // Sets *is_new if nothing is remembered of the function. Then the entry at its place belonged
+    // to another one, or to none.
     std::size_t find(const void *function, bool *is_new) {
         Pair &pair = pairs_[index_of(function)];
         std::uint8_t way = pair.functions[0] == function ? 0 : 1;

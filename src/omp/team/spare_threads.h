@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of a virtual team that wait for each other by spinning (virtual_team.h). The one that is
-// waited for may not have begun; and no worker is free to begin it, for each one spins. So the
-// ticker looks at regions that run. Where nothing has begun or ended for a while, though there are
-// threads that have not begun, each of these gets a kernel thread of its own, a spare one. Then
-// everybody goes on.
+// Spare threads are for threads of a virtual team that wait for each other by spinning
+// (virtual_team.h). The thread that they wait for may not have begun, and no worker is free to
+// begin it, because each one spins. So the ticker looks at regions that run. If nothing has begun
+// or ended for a while, though there are threads that have not begun, each of these gets a kernel
+// thread of its own, a spare one. Then everybody goes on.
 //
-// A region may also stand still because its threads compute for long. Spare threads do no harm
-// then, but it is no reason to split no more. What tells the two apart is Patience.
+// A region may also stand still because its threads compute for long. Then spare threads do no
+// harm, but this is no reason to stop splitting the region. Patience tells the two cases apart.
 //
-// Invariant: a spare thread is in a region that has not ended. Who ends it waits for those that
-// have not left: a thread of the team is somebody else's in the next region.
+// Invariant: a spare thread is in a region that has not ended. The thread that ends the region
+// waits for spare threads that have not left. For in the next region the thread that they ran
+// belongs to another one.
 #pragma once
 
 #include "base/futex.h"
@@ -28,32 +29,34 @@ namespace sennit::omp {
 // A team with threads that have not begun.
 class Unbegun {
   public:
-    // Of the region that runs, at some moment: how many have not begun; what differs when one has
-    // begun or ended since; the region's function, null where it is not known.
+    // About the region that runs, at some moment. unbegun(): how many threads have not begun.
+    // trail(): a number that changes when a thread begins or ends. function(): the region's
+    // function, or null if it is not known.
     virtual std::uint64_t unbegun() const = 0;
     virtual std::uint64_t trail() const = 0;
     virtual const void *function() const = 0;
-    // A kernel thread that is no worker of the team's runs one, if there is one, and waits at the
-    // join.
+    // Run a thread that has not begun, if there is one, and wait at the join. The caller is a
+    // kernel thread that is no worker of the team.
     virtual void run_spare(sched::Worker &worker) = 0;
 
   protected:
     ~Unbegun() = default;
 };
 
-// How long a region may stand still, and what it means that one did. Threads that spin end soon
-// after the others have begun; threads that compute go on as long as they would have.
+// How long a region may stand still, and what it means if it did. Threads that spin end soon after
+// the others have begun. Threads that compute go on for as long as they need.
 //
-// Twice in a row, for a region that stands still for twice as long the second time: a region whose
-// threads always take the same time cannot end soon after the one moment, and after the other one.
+// A region may end soon after that moment by chance. So it is judged twice in a row, and the second
+// time it must have stood still for twice as long. Threads that always compute for the same time
+// cannot end soon after both moments.
 class Patience {
   public:
     static constexpr std::uint64_t kShortest = 200'000'000; // ns
     static constexpr std::uint64_t kLongest = 32 * kShortest;
 
     std::uint64_t ns() const { return ns_; }
-    // A region had stood still for so long when its other threads began, and ended so much later.
-    // True: its threads spin, for certain.
+    // A region had stood still for `stood_ns` when its other threads began, and it ended `later_ns`
+    // later. True: its threads spin, for certain.
     bool judge(std::uint64_t stood_ns, std::uint64_t later_ns) {
         const bool soon = later_ns < stood_ns / 2;
         const bool certain = soon && soon_after_ns_ != 0 && stood_ns >= 2 * soon_after_ns_;
@@ -64,10 +67,10 @@ class Patience {
 
   private:
     std::uint64_t ns_ = kShortest;
-    std::uint64_t soon_after_ns_ = 0; // the last region's, if it has ended soon
+    std::uint64_t soon_after_ns_ = 0; // how long the last region stood still, if it ended soon
 };
 
-// Of one virtual team, which lives as long as this.
+// The spare threads of one virtual team. The team lives as long as this.
 class SpareThreads {
   public:
     explicit SpareThreads(Unbegun &team);
@@ -75,28 +78,28 @@ class SpareThreads {
     SpareThreads(const SpareThreads &) = delete;
     SpareThreads &operator=(const SpareThreads &) = delete;
 
-    // A region begins, and has ended. By the team's maker.
-    // Release: the ticker sees the team whole.
+    // begin(): a region begins. end(): it has ended. The team's maker calls both.
+    // Release: the ticker sees the whole team.
     void begin() { runs_.store(true, std::memory_order_release); }
     void end();
 
   private:
     friend struct SpareThreadsOfAll;
-    // The ticker's, with the lock of all teams' spare threads.
+    // The ticker calls it, and holds the lock of all teams' spare threads.
     void look(std::uint64_t now_ns, std::uint64_t patience_ns);
     void start();
     static void main(void *self);
     void judge();
 
     Unbegun &team_;
-    SpareThreads *next_ = nullptr; // all teams'
+    SpareThreads *next_ = nullptr; // the list of all teams
     std::atomic<bool> runs_{false};
-    FutexWord inside_{0}; // spare threads
-    // The ticker's: since when it has seen the same.
+    FutexWord inside_{0}; // how many spare threads are in the region
+    // Used by the ticker: the trail that it has seen, and since when.
     std::uint64_t trail_ = 0;
     std::uint64_t since_ns_ = 0;
-    // Of the region that runs, if it has had spare threads. Written by the ticker before these
-    // begin, read by the maker when they have left.
+    // For the region that runs, if it has had spare threads. The ticker writes it before these
+    // begin. The maker reads it when they have left.
     std::atomic<std::uint64_t> began_ns_{0};
     std::uint64_t stood_ns_ = 0;
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Teams: parallel regions, their threads and barriers (OpenMP 5.2, 10.1, 15.3).
 //
-// A Member is a thread of a team: a slot of a worker and the implicit task that runs there. Where a
-// team has more threads than workers (virtual_team.h), a worker runs several of them. Teams
-// are "hot": the worker that forks keeps its last teams, with their threads docked. So the next
-// region of the same size costs one broadcast and one gather. Docked threads first help with the
-// team's left-over tasks; then they spin for a while, then sleep.
+// A Member is a thread of a team: a slot of a worker, and the implicit task that runs there. If a
+// team has more threads than workers (virtual_team.h), a worker runs several of them. Teams are
+// "hot": the worker that forks keeps its last teams, with their threads docked. So the next region
+// of the same size costs one broadcast and one gather. Docked threads first help with the team's
+// left-over tasks. Then they spin for a while, then they sleep.
 //
-// A Gate is an epoch that members wait to see changed. A member polls the epoch and meanwhile runs
+// A Gate has an epoch. Members wait until it changes. A member polls the epoch, and meanwhile runs
 // tasks of the team. Then it arms its cell and parks. open() wakes the members that are armed.
 #pragma once
 
@@ -29,8 +29,8 @@ struct Team;
 struct Member;
 class VirtualTeam; // virtual_team.h
 
-// Waiting on a member's cell, with a count of those who do. Derived classes say what for. A wake-up
-// may be meant for another wait of the same member: who waits looks again.
+// A wait on a member's cell, with a count of the members that wait. Derived classes say what the
+// wait is for. A wake-up may be meant for another wait of the same member, so a member looks again.
 class MemberCondition : public sched::Condition {
   public:
     bool arm(sched::Fiber *fiber) final;
@@ -44,8 +44,8 @@ class MemberCondition : public sched::Condition {
         patient = true;
     }
     ~MemberCondition() = default;
-    // Asked after the count says that we park. Who changes what we wait for looks at the count
-    // afterwards. Both are seq_cst, so one sees the other.
+    // Called after the count says that we park. A thread that changes what we wait for looks at the
+    // count afterwards. Both are seq_cst, so one sees the other.
     virtual bool holds() const = 0;
     Member &member_;
 
@@ -58,7 +58,7 @@ class Gate {
   public:
     std::uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
     const std::atomic<std::uint32_t> &word() const { return epoch_; }
-    // Let everybody through who waits for another epoch than the one before.
+    // Change the epoch, and let all through that wait for the change.
     void open(Team &team);
 
   private:
@@ -67,17 +67,17 @@ class Gate {
     std::atomic<int> armed_{0};
 };
 
-// What a room above keeps for a team, made when a thread of the team first needs it.
+// What a room above keeps for a team. It is made when a thread of the team first needs it.
 class TeamExtension {
   public:
-    virtual void reset(Team &team) = 0; // a region begins; its threads have not
-    virtual void drop() = 0;            // with the team
+    virtual void reset(Team &team) = 0; // a region begins; its threads have not begun
+    virtual void drop() = 0;            // the team ends
 
   protected:
     ~TeamExtension() = default;
 };
 
-// A thread's part in worksharing, see omp/loops/.
+// A thread's part in worksharing (omp/loops/).
 struct DoacrossShare;
 struct MemberWorkshares {
     std::uint32_t begun = 0;           // worksharing loops and sections begun in this region
@@ -85,17 +85,18 @@ struct MemberWorkshares {
     std::uint32_t doacross_begun = 0;  // likewise, loops with ordered(n)
     DoacrossShare *doacross = nullptr; // the one that the thread is in
     void *loop = nullptr;              // the construct that this thread is in
-    std::uint64_t position = 0; // static: pieces that it had; dynamic: 1 after the final chunk
-    // The piece that it is at, in an ordered loop. The thread before it reads whom to wake.
+    std::uint64_t position = 0; // static: number of pieces so far; dynamic: 1 after the final chunk
+    // The present piece of an ordered loop. The thread before this one reads it to find out whom to
+    // wake.
     std::atomic<std::uint64_t> ordered_first{0};
     std::uint64_t ordered_last = 0;
-    void *extra = nullptr; // front door's: translation of normalized iterations
+    void *extra = nullptr; // for the front door: how it translates normalized iterations
     Iterations iterations; // likewise
 };
 
 // One thread of a team.
 struct Member : sched::Slot {
-    // Whoever creates an explicit task says what its urgency and its age are; of this one, nobody.
+    // The creator of an explicit task sets its priority and its age. Nobody does so for this one.
     Member() {
         implicit.priority = 0;
         implicit.age = 0;
@@ -104,16 +105,16 @@ struct Member : sched::Slot {
     Team *team = nullptr;
     Task implicit;
     task::ToolRecord record; // of `implicit`
-    Icvs own_icvs;           // when the implicit task changed one
+    Icvs own_icvs;           // used if the implicit task has changed one
     sched::WaitCell cell;
     MemberWorkshares work;
     Placement placement;
-    void *abi_data = nullptr; // GOMP's or kmp's, for this region
-    int lane = -1;            // in a virtual team: of the worker that is docked here
+    void *abi_data = nullptr; // for GOMP's or kmp's door, in this region
+    int lane = -1;            // in a virtual team: the lane of the worker that is docked here
 };
 
-// What a region runs on each thread. What is remembered of a region is found by its function in the
-// program: a pointer to it is what `data` points to, first.
+// The function that each thread of a region runs. `data` begins with a pointer to the region's
+// function in the program: what is remembered of a region is found by this function.
 using Body = void (*)(Member &member, void *data);
 
 // The league that a team belongs to (OpenMP 5.2, 10.2), and its number there.
@@ -128,13 +129,14 @@ struct League {
 struct ContentionGroup {
     std::atomic<int> threads{1};
 
-    // Count up to `size` - 1 more, together at most `limit`; returns the size of the region.
+    // Count up to `size` - 1 more threads, but at most `limit` in all. Returns the size of the
+    // region.
     int reserve(int size, int limit);
 };
 
 struct Team final : sched::Group {
     Team *outer = nullptr;          // team of the encountering task; null for an initial team
-    Member *encountering = nullptr; // its thread that forked us
+    Member *encountering = nullptr; // the thread of `outer` that forked this team
     League league;
     ContentionGroup *contention = nullptr;
     ContentionGroup own_contention; // of an initial team
@@ -144,22 +146,22 @@ struct Team final : sched::Group {
     Team *next_initial = nullptr;   // the list of initial threads' teams
     Team *next_cached = nullptr;    // the forking thread's list of hot teams
     int workers = 0;                // kernel threads: `size`, or less in a virtual team
-    int asked = 0;                  // see team_key(); stays where there were not so many threads
+    int asked = 0;                  // team_key() of the request, also if there were fewer threads
     bool in_use = false;
     enum class Kind : std::uint8_t {
         region,
-        opened,  // a region whose first thread's part the program calls, between two calls of ours
+        opened,  // a region; the program itself calls the part of its first thread
         initial, // one thread that begins a contention group
         league,  // the threads that run the initial teams of a league
     };
     Kind kind = Kind::region;
     bool is_region() const { return kind <= Kind::opened; }
     bool disband = false; // docked threads: go home
-    FutexWord at_home{0}; // how many did
-    // The threads begin with that of their maker, as new threads of the system do.
+    FutexWord at_home{0}; // how many have gone home
+    // The threads begin with their maker's floating-point control, as new threads of the system do.
     fiber::FpControl control = fiber::fp_control();
-    // How many threads have arrived at a barrier, the join among them, and, times kJoin, how many
-    // of them at the join: in a cancelled region only these count.
+    // How many threads have arrived at a barrier or at the join. Those at the join are counted
+    // again, times kJoin: in a cancelled region only these count.
     static constexpr std::int64_t kJoin = std::int64_t{1} << 32;
     alignas(kCacheLine) std::atomic<std::int64_t> arrived{0};
     alignas(kCacheLine) Gate barrier;
@@ -167,16 +169,16 @@ struct Team final : sched::Group {
     alignas(kCacheLine) Gate fork;
     Body body = nullptr;
     void *data = nullptr;
-    const Icvs *icvs = nullptr; // of the implicit tasks: the encountering task's
+    const Icvs *icvs = nullptr; // for the implicit tasks: the encountering task's
     Task *encountering_task = nullptr;
     alignas(kCacheLine) std::atomic<TeamExtension *> workshares{nullptr};
     void *copyprivate = nullptr;              // published by the `single` thread
-    std::atomic<bool> share_cancelled{false}; // the worksharing construct, until the next barrier
+    std::atomic<bool> share_cancelled{false}; // a worksharing construct is, until the next barrier
     TaskReductions *reductions = nullptr;     // parallel reduction(task, ...)
-    VirtualTeam *threads = nullptr;           // more than workers
+    VirtualTeam *threads = nullptr;           // if there are more threads than workers
     TeamPlacement placement;
     ompt::Region tool;
-    std::uint64_t traced = 0; // the region's number in the trace; 0: it is not there
+    std::uint64_t traced = 0; // the region's number in the trace; 0: it has none
 
     void forget_workshares() {
         // Acquire: another thread of an earlier region may have made them.
@@ -196,29 +198,31 @@ inline sched::Worker &here() {
     sched::Worker *worker = sched::Worker::self();
     return SENNIT_LIKELY(worker && worker->slot) ? *worker : attach();
 }
-// The thread that loaded the library.
+// Is the caller the thread that loaded the library?
 bool is_initial_thread();
-// Has any thread of the program created tasks outside of regions that have not ended?
+// Are there tasks that a thread of the program has created outside of regions, and that have not
+// ended?
 bool tasks_left_outside();
 inline Member &member_of(sched::Worker &worker) {
     return *static_cast<Member *>(worker.slot);
 }
 
-// How many threads a region gets that asks for `wanted` (0: nthreads-var) with if(`parallel`). The
-// caller has to fork() a region of that size: they count against the thread limit from now on.
+// The number of threads of a region that asks for `wanted` threads (0: nthreads-var) with
+// if(`parallel`). The caller has to fork() a region of this size, because the threads count against
+// the thread limit from now on.
 int region_size(sched::Worker &worker, int wanted, bool parallel);
 
-// Start a region of `size` threads: the others begin body(member, data) at once, the caller becomes
-// thread 0 and is expected to run the same and then join().
+// Start a region of `size` threads. The caller becomes thread 0; the others begin body(member,
+// data) at once. The caller has to run the same, and then to call join().
 Team &fork(sched::Worker &worker, int size, Body body, void *data,
            Team::Kind kind = Team::Kind::region);
 void join(sched::Worker &worker);
 
-// fork, body on the caller, join.
+// fork(), body() on the caller, join().
 void parallel(sched::Worker &worker, int size, Body body, void *data,
               Team::Kind kind = Team::Kind::region);
 
-// The same for front doors: the program has called at `site`.
+// The same for front doors. The program has called at `site`.
 void parallel_told(sched::Worker &worker, ompt::Site site, int size, Body body, void *data);
 SENNIT_TOLD void parallel(sched::Worker &worker, ompt::Where auto site, int size, Body body,
                           void *data) {
@@ -226,8 +230,8 @@ SENNIT_TOLD void parallel(sched::Worker &worker, ompt::Where auto site, int size
         return parallel_told(worker, site, size, body, data);
     parallel(worker, size, body, data);
 }
-// A region of one thread whose body the program calls between the two. `frame`: where the routine
-// has kept the program's frame pointer, if it had one.
+// Begin and end a region of one thread. The program calls its body between the two. `frame` is
+// where the routine has kept the program's frame pointer, if it had one.
 void begin_serialized_told(ompt::Site site, void *const *frame);
 SENNIT_TOLD void begin_serialized(sched::Worker &worker, ompt::Where auto site,
                                   void *const *frame) {
@@ -244,35 +248,38 @@ SENNIT_TOLD void end_serialized(sched::Worker &worker, ompt::Where auto site) {
         join(worker);
 }
 
-// teams (league.cpp): a league of `teams` initial teams of one thread each, 0 for the default
-// number, whose contention groups have at most `thread_limit` threads (0: as before). They run one
-// after the other, or `at_once`, as far as there are processors.
+// A teams region (league.cpp): a league of `teams` initial teams (0: the default number), of one
+// thread each. Their contention groups have at most `thread_limit` threads (0: as before). The
+// teams run one after the other, or with `at_once` side by side, as far as there are processors.
 void run_league(sched::Worker &worker, int teams, int thread_limit, bool at_once, Body body,
                 void *data);
 
-// fork() of an initial thread's team, which begins a contention group, with the settings `icvs`
-// (null: the encountering task's); to be joined.
+// fork() for the team of an initial thread, which begins a contention group, with the settings
+// `icvs` (null: the encountering task's). The caller has to join() it.
 Member &begin_initial(sched::Worker &worker, League league, Body body, void *data,
                       const Icvs *icvs = nullptr);
 
-// Barrier of the innermost team; all tasks of the team are finished when it opens. True when the
-// region was cancelled: then nobody waits.
+// The barrier of the innermost team. When it opens, all tasks of the team have ended. True: the
+// region was cancelled, and nobody waits.
 bool barrier(sched::Worker &worker);
 
-// The threads of the hot teams that the caller keeps go back to the pool.
+// Send the threads of the hot teams that the caller keeps back to the pool.
 void disband_idle_teams(sched::Worker &worker);
-// The same, and then they end.
+// The same, and then the threads end.
 void release_threads(sched::Worker &worker);
 
-// In the child of fork(): only the calling thread is left.
+// Called in the child of fork(), where only the calling thread is left.
 void team_after_fork_in_child();
 void regions_after_fork_in_child();
 
-// For the rooms beside this one. Memory for a team of `size` threads on so many workers (0: one for
-// each), who are not started; and back.
+// ---- for other files of this room and the rooms beside it
+
+// Make a team of `size` threads on so many workers (0: one for each thread), and free it. Its
+// workers are not started.
 Team *make_team(int size, int workers = 0);
 void drop_team(Team *team);
-// Count `threads` in: at a barrier (0), or at the end of their implicit tasks (Team::kJoin).
+// `threads` threads arrive: at a barrier (`at_join` is 0), or at the end of their implicit tasks
+// (Team::kJoin).
 void arrive(Team &team, std::int64_t at_join, int threads = 1);
 // Wait until the gate's epoch differs from `seen`.
 void pass(sched::Worker &worker, Member &member, Gate &gate, std::uint32_t seen,

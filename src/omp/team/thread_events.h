@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tool is told of threads. Called where a tool is attached.
+// Tells a tool of threads. The functions are called only if a tool is attached.
 #pragma once
 
 #include "omp/team/team.h"
