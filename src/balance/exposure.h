@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many pieces of a loop are offered to others? The paper's answer (openmp-in-charm, 4.3.2 and
-// 4.3.3): as many as there are idle PEs, or as many as were taken by others lately, whichever is
-// more. So a loop that nobody helps with is not cut at all.
+// How many pieces of a loop does a PE offer to others? The paper's answer (openmp-in-charm, 4.3.2
+// and 4.3.3) is the larger of two numbers: that of idle PEs, and that of the pieces that others
+// took lately. So a loop with which nobody helps is not cut at all.
 //
-// A loop that becomes balanced is not cut any more after kEnd runs in a row in which nobody took
-// anything, whatever the longer history says; then the history begins anew.
+// If nobody has taken anything in kEnd runs in a row, the loop has become balanced. Then it is cut
+// no more, no matter what the longer history says, and the history begins anew.
 //
-// Whether others would take some can be known only if some are offered. So a loop that is not cut
-// any more is cut once in a while all the same (a probe).
+// Only a loop that is cut shows whether others would take pieces. So a loop that is cut no more is
+// still cut once in a while (a probe).
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,12 @@ namespace sennit::balance {
 
 class Exposure {
   public:
-    static constexpr int kLength = 16;     // of the history
-    static constexpr int kEnd = 8;         // runs of which nothing is taken, and it is not cut
-    static constexpr int kProbeEvery = 64; // runs of a loop that is not cut
+    static constexpr int kLength = 16;     // runs in the history
+    static constexpr int kEnd = 8;         // runs in a row without a taken piece end the cutting
+    static constexpr int kProbeEvery = 64; // runs of a loop that is not cut, from probe to probe
 
-    // Pieces to be offered by a PE that begins the loop, besides its own one: at most pes - 1.
+    // The number of pieces that a PE which begins the loop is to offer, beside its own one: at most
+    // pes - 1.
     int pieces(int idle, int pes) {
         const double lately = mean() * (pes - 1);
         int count = std::max(idle, (static_cast<int>(2 * lately) + 1) / 2);
@@ -35,7 +36,7 @@ class Exposure {
         return std::min(count, pes - 1);
     }
 
-    // Of so many pieces offered, others took these.
+    // The PE has offered `offered` pieces, and others took `taken` of them.
     void record(int offered, int taken) {
         const double ratio =
             offered == 0 ? 0 : static_cast<double>(taken) / static_cast<double>(offered);
@@ -53,7 +54,7 @@ class Exposure {
         }
     }
 
-    // Of the last runs: the part of what was offered that others took, 0 to 1.
+    // The part of the offered pieces that others took, from 0 to 1: the mean of the last runs.
     double mean() const { return std::max(sum_, 0.0) / kLength; }
 
   private:
@@ -61,7 +62,7 @@ class Exposure {
     double sum_ = 0;
     std::size_t next_ = 0;
     int quiet_ = 0;
-    int untaken_ = 0; // runs in a row
+    int untaken_ = 0; // runs in a row of which nothing was taken
 };
 
 } // namespace sennit::balance

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes first, then the PEs of each node.
+// Strategies that balance the nodes first, and then the PEs of each node.
 #pragma once
 
 #include "balance/strategy.h"
 
 namespace sennit::balance {
 
-// Nodes are balanced by refining, as if each were one PE as fast as all of its PEs: few objects
-// cross the network. Within a node objects cost nothing to move: there it is greedy.
+// It balances nodes by refining, as if each node were one PE that is as fast as all of the node's
+// PEs. So few objects cross the network. Within a node it is greedy, because there objects cost
+// nothing to move.
 class Hierarchical final : public Strategy {
   public:
     Assignment assign(const Problem &problem) const override;
 };
 
-// For work that moves through space, like a wave: what is near each other will be heavy at the same
-// time, so neighbours go to different nodes. Loads of the past say little there. It looks at the
-// positions first, and refines what the loads say. Without positions it is `hierarchical`.
+// For work that moves through space, like a wave. Objects that are near each other will be heavy at
+// the same time, so neighbours go to different nodes. Loads of the past say little about such work.
+// So it first decides by the positions, and then refines by the loads. Without positions it does
+// what `hierarchical` does.
 class Spread final : public Strategy {
   public:
     Assignment assign(const Problem &problem) const override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PEs by load, the least loaded first: what greedy strategies put objects on.
+// The PEs by load, the least loaded first. Greedy strategies put objects on them.
 #pragma once
 
 #include "balance/problem.h"
@@ -12,18 +12,18 @@ namespace sennit::balance {
 
 class LeastLoaded {
   public:
-    // With what cannot move.
+    // At the beginning, a PE has the load that cannot move.
     explicit LeastLoaded(const Problem &problem);
 
-    // The least loaded PE; of equal ones the fastest, then the first.
+    // The least loaded PE. Of equal ones it is the fastest, then the first.
     int first() const { return std::get<2>(*order_.begin()); }
     double load(int pe) const { return loads_[index(pe)]; }
     // Its load with one more object.
     double after(int pe, double work) const { return load(pe) + work / problem_.speed_of(pe); }
-    // An object to the PE that is done with it first; returns the PE. With PEs of different speeds
-    // that need not be the least loaded one: then all are compared.
+    // Put an object on the PE that will be done with it first. Returns the PE. If PEs have
+    // different speeds, that need not be the least loaded one, so all are compared.
     int put(double work);
-    // An object, and seconds that come with it, to this PE.
+    // Put an object, and `further_s` seconds that come with it, on this PE.
     void put_on(int pe, double work, double further_s = 0);
 
   private:

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a balancing strategy looks at, and what it answers. Plain data: no MPI, no threads, no
-// clocks. So the simulator drives the same strategies as a program does (sim/, src/objects).
+// What a balancing strategy looks at, and what it answers. It is plain data: no MPI, no threads, no
+// clocks. So the simulator can use the same strategies as a program (sim/, src/objects).
 //
-// The words are the paper's (openmp-in-charm, section 3): an *object* is a part of the work that
-// may move; a *PE* executes objects, one after the other; the PEs of a *node* share its memory.
+// The words are those of the paper (openmp-in-charm, section 3). An *object* is a part of the work
+// that may move. A *PE* executes objects, one after the other. The PEs of a *node* share its
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +15,18 @@ namespace sennit::balance {
 
 struct Object {
     double load = 0;       // seconds of work in a step, on a PE of speed 1; not negative
-    int pe = 0;            // where it is
-    std::size_t bytes = 0; // to be sent if it moves to another node
+    int pe = 0;            // where the object is
+    std::size_t bytes = 0; // that are sent if it moves to another node
 };
 
-// Two objects tell each other something in each step.
+// Two objects send data to each other in each step.
 struct Link {
-    int a = 0; // indices of objects
+    int a = 0; // indices of the objects
     int b = 0;
     double bytes = 0;
 };
 
-// In the program's own units; 0 where it has fewer dimensions.
+// In the program's own units. A dimension that the program does not have is 0.
 struct Position {
     double x = 0;
     double y = 0;
@@ -42,11 +43,11 @@ struct Problem {
     int pes = 1;
     int pes_of_node = 1;
     std::span<const double> speeds;      // of each PE; empty: 1
-    std::span<const double> fixed_s;     // seconds a PE is busy with what cannot move; empty: 0
+    std::span<const double> fixed_s;     // seconds of a PE's work that cannot move; empty: 0
     std::span<const Link> links;         // empty: not known
-    double seconds_per_byte = 0;         // of links, between two nodes
-    double seconds_per_byte_in_node = 0; // and between two PEs of one
-    bool moves_in_node = false;          // an object that changes its PE only is sent, too
+    double seconds_per_byte = 0;         // of a link between two nodes
+    double seconds_per_byte_in_node = 0; // of a link between two PEs of one node
+    bool moves_in_node = false;          // an object is also sent if it moves within its node
 
     int node_of(int pe) const { return pe / pes_of_node; }
     double seconds_per_byte_of(int pe, int other) const {
@@ -63,23 +64,24 @@ struct Problem {
 using Assignment = std::vector<int>;
 
 Assignment where_they_are(const Problem &problem);
-// Seconds of a step, of each PE.
+// The seconds of a step for each PE.
 std::vector<double> loads_of(const Problem &problem, std::span<const int> pe_of);
-// Seconds of a step that each PE spends on links to other PEs.
+// The seconds of a step that each PE spends on links to other PEs.
 std::vector<double> link_seconds_of(const Problem &problem, std::span<const int> pe_of);
-// Seconds of a step of each node, if its PEs shared the work perfectly.
+// The seconds of a step for each node, if its PEs shared the work perfectly.
 std::vector<double> node_loads_of(const Problem &problem, std::span<const int> pe_of);
 
-// The percent imbalance of the paper's equation 1: max / mean - 1, as a share (0.25 is 25%). 0 if
-// there is no load at all.
+// The percent imbalance of the paper's equation 1: max / mean - 1, as a share (0.25 is 25%). It is
+// 0 if there is no load at all.
 double imbalance(std::span<const double> loads);
 
-// Is it worth it? What the slowest PE gains in `steps` steps, against what the moves cost. Its step
-// is its load, and what its links cost it. The cost
-// is the larger one of the whole and of the node that sends or receives most.
+// Are the moves worth their cost? A forecast compares what the slowest PE gains in `steps` steps
+// with the cost of the moves. The time of a PE's step is its load and the cost of its links. All
+// nodes send and receive at the same time. So the cost of the moves is that of the decision, and
+// that of the node (with moves_in_node: of the PE) that sends or receives most.
 struct Costs {
     double decide_s = 0;           // to collect loads, to decide, to tell: paid in any case
-    double seconds_per_object = 0; // to pack, send, and unpack one, without its bytes
+    double seconds_per_object = 0; // to pack, send and unpack an object, without its bytes
     double seconds_per_byte = 0;   // of a node
 };
 struct Forecast {
@@ -90,7 +92,8 @@ struct Forecast {
     std::size_t bytes = 0; // that are sent
     double gain_s(double steps) const { return (step_before_s - step_after_s) * steps - move_s; }
 };
-// Nodes that share their work (cores go where work is) are judged as a whole: `shared`.
+// `shared`: the PEs of a node share their work (cores go where work is), so a node is judged as a
+// whole.
 Forecast forecast(const Problem &problem, std::span<const int> pe_of, const Costs &costs,
                   bool shared);
 

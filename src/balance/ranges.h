@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Persistence (paper openmp-in-charm, section 2: recent loads are the best guess at the next ones):
-// who begins with which pieces of a loop, when it is known how long each has taken.
+// Persistence: recent loads are the best guess at the next ones (paper openmp-in-charm, section 2).
+// So when it is known how long each piece of a loop has taken, this decides with which pieces each
+// worker begins.
 //
-// Pieces have an order, and each worker gets a contiguous range of them, so that neighbours in the
+// Pieces have an order, and each worker gets a contiguous range of them. So neighbours in the
 // program stay neighbours in a cache. Besides, each worker has a piece of its own, which it cannot
 // give away.
 #pragma once
@@ -23,9 +24,9 @@ struct PieceLoads {
     std::uint64_t of(int piece) const { return loads[static_cast<std::size_t>(piece)]; }
 };
 
-// `ends`: one number for each worker and one more, ascending from 0 to others.size(). Worker w has
-// others[ends[w]] up to others[ends[w + 1]]. A range ends where all up to its worker have about
-// their share: where it is nearest.
+// Cut `others` into ranges. `ends` has one number for each worker and one more, ascending from 0 to
+// others.size(). Worker w has others[ends[w]] up to others[ends[w + 1]]. Each range ends where the
+// workers up to this one together are nearest to their share.
 inline void cut_by_loads(const PieceLoads &pieces, std::span<int> ends) {
     const std::uint64_t workers = pieces.own.size();
     const std::uint64_t all =
@@ -61,12 +62,13 @@ inline std::uint64_t most_loaded(const PieceLoads &pieces, std::span<const int> 
 
 struct Progress { // of a worker
     std::uint64_t time;
-    int next, end; // of its range
+    int next, end; // what is left of its range
 };
 
-// When all is done, if a worker begins with its own piece, goes through its range, and then takes
-// the last piece of whoever has most left. Large pieces at the end of a range are bad: who has
-// begun the last one has nothing to give away. `progress`: for each worker, to be written.
+// The time when all work is done, if each worker begins with its own piece, goes through its range,
+// and then takes the last piece of the worker that has most pieces left. Large pieces at the end of
+// a range are bad: a worker that has begun the last one has nothing to give away. `progress` is
+// written, one for each worker.
 inline std::uint64_t end_with_thieves(const PieceLoads &pieces, std::span<const int> ends,
                                       std::span<Progress> progress) {
     for (std::size_t worker = 0; worker < progress.size(); ++worker)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RefineLB (Charm++): what is nearly in balance stays as it is. While a PE has too much, its
-// largest object that fits elsewhere leaves for the least loaded PE.
+// RefineLB (Charm++). It changes little if work is nearly in balance. As long as a PE has too much,
+// its largest object that fits elsewhere moves to the least loaded PE.
 #pragma once
 
 #include "balance/strategy.h"
