@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's speed as a function of its cores, from what was measured. Between two measured
-// numbers of cores, and beyond them, speed is taken as a power of the cores. So a guess from the
-// slope is too good where slopes flatten: what looks worth it is tried, measured, and known.
+// A program's speed as a function of its cores, by measured speeds. Between two measured numbers of
+// cores, and beyond them, speed is taken for a power of the cores. So the guess is too high where
+// the real curve becomes flatter. That does no lasting harm: a number of cores that looks good is
+// tried and measured, and then it is known.
 #pragma once
 
 #include "node/policy/policy.h"
@@ -16,18 +17,20 @@ class Curve {
         return {row_.speeds, static_cast<std::size_t>(row_.speed_count)};
     }
     const Memory::Speed *at(int cores) const;
-    // Is anything known of its slope?
+    // Is anything known of the curve's slope?
     bool has_slope() const;
     double log_speed(int cores) const;
 
-    // Against one core; 0: not known, for nothing is of its slope.
+    // The speed against that with one core. 0: it is not known, because nothing is known of the
+    // slope.
     double speed_up(int cores) const;
 
-    // How far it is from what was measured with so many cores before, as a share of that; it is
-    // new: 0. Twice in a row much faster, or slower: what was known is wrong, and forgotten (the
-    // program does something else now).
+    // Note a measured speed. Returns how far it is from the speed that was measured with so many
+    // cores before, as a share of that. If there was none, it returns 0. If the program is much
+    // faster, or slower, twice in a row, it does something else now, and all that was known is
+    // forgotten.
     double measured(int cores, double speed, std::uint32_t when);
-    // The number of cores beyond which it was seen to get slower; 0: none such.
+    // The number of cores beyond which the program was seen to get slower. 0: there is none.
     int peak() const;
 
   private:

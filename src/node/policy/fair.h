@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `fair`: shares of the time, not of the cores. Who has used less than its share, though it wanted
-// more, owns more cores until it has caught up; who has used more owns fewer. What nobody wanted is
-// nobody's loss. For the rest it is `lend`.
+// The policy `fair` divides the time by shares, not the cores. A program that has used less than
+// its share, though it wanted more, owns more cores until it has caught up. A program that has used
+// more owns fewer. Time that a program did not want is not owed to it. Otherwise `fair` is `lend`.
 #pragma once
 
 #include "node/policy/lend.h"

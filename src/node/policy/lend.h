@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `lend`: a core is its owner's first. While its owner does not want it, it goes to who does: the
-// highest priority, then who has the fewest for its share, those near it before others. The owner
-// gets it back at once. So `fair` and `moldable` are the same rules with other owners.
+// The policy `lend`: a core's owner comes first. If the owner does not want the core, a claimant
+// that wants it gets it: first by the highest priority, then by the fewest cores for its share;
+// claimants near the core come before others. The owner gets the core back at once. `fair` and
+// `moldable` have the same rules, with other owners.
 #pragma once
 
 #include "node/policy/policy.h"

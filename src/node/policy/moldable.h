@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// `moldable`: each program has the cores with which all together get on best, as measured while
-// they run. A core moves if one program gains more percent of its speed by it than the other one
-// loses; so the sum of the logarithms of their speeds (by shares) is sought, which needs no common
-// unit of progress, and in which nobody is left with nothing. Below these targets it is `lend`.
+// The policy `moldable` gives each program the number of cores with which all together are fastest,
+// as measured while they run. A core moves if one program gains more percent of its speed than the
+// other one loses. So the policy looks for the largest sum of the logarithms of the programs'
+// speeds (by shares). This sum needs no common unit of progress, and leaves no program without
+// cores. The policy sets targets by it; below these it is `lend`.
 //
-// A measurement lasts some calls, as many as it takes to find the same again. After it every
-// program's speed with its present cores is known.
-// Programs of which no slope is known have a few cores more, or fewer, for the next one (a probe).
-// Else the targets are those that the curves promise (curve.h), at most twice or half of what was
-// measured; then these are measured. When targets stay, a probe follows now and then: is it still
-// so? If a program's speed is not what it was with the same cores, its curve is forgotten.
+// A measurement lasts some calls, as many as it takes to find the same again. After it, each
+// program's speed with its present cores is known. If nothing is known of a program's slope, the
+// program has a few cores more, or fewer, in the next measurement (a probe). Else the targets are
+// those that the curves promise (curve.h), but at most twice and at least half of what was
+// measured. Then these are measured. If the targets stay, a probe follows now and then, to see
+// whether they still hold. If a program's speed is not what it was with the same cores, its curve
+// is forgotten.
 #pragma once
 
 #include "node/policy/lend.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who gets which core of a node. Pure functions of what the board shows: no threads, no clocks, no
-// shared memory. So the simulator drives the same code (sim/).
+// Policies: which process gets which core of a node. They are pure functions of what the board
+// shows: no threads, no clocks, no shared memory. So the simulator runs the same code (sim/).
 //
-// A view may be out of date when it is judged. So a verdict is a hint: what it leads to is done by
-// compare-and-swap on the core's word (node/core_table.h), and judged again when that fails.
+// A view may be out of date when a policy judges it. So a verdict is a hint. A compare-and-swap on
+// the core's word (node/core_table.h) carries it out. If that fails, the policy judges again.
 //
-// A core that somebody wants and may use is never refused to all. But who was refused a free core
-// is not told when those before it want less: it looks again when it is rung, and now and then.
+// If somebody wants a core and may use it, the core is not refused to everybody. But a claimant
+// that was refused a free core is not told when those before it want less. It looks again when it
+// is rung, and now and then.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +17,21 @@
 namespace sennit::node {
 
 constexpr int kNobody = -1;
-constexpr int kMostPrograms = 32; // for which targets are sought; others get their share
+constexpr int kMostPrograms = 32; // so many can have targets; others get their share
 constexpr std::int64_t kRethinkNs = 100'000'000;
 
 // A process that takes part.
 struct Claimant {
-    int program = 0;          // ranks of one program have the same
+    int program = 0;          // the same number for all ranks of a program
     double share = 1;         // of the program, relative to the other programs'
     int priority = 0;         // of the program: greater is served first
     bool leftover = false;    // it gets only what others leave
     int owns = 0;             // cores
     int uses = 0;             // cores, its own or lent ones
-    int wants = 0;            // threads of it that wait for a core, with the one that asks
-    std::int64_t used_ns = 0; // time on cores, summed over them, since the board looked at it first
+    int wants = 0;            // its threads that wait for a core, with the one that asks
+    std::int64_t used_ns = 0; // time on cores, summed over them, since the board's first look at it
     double progress = 0;      // work done in this time, in a unit of the program's own
-    int limit = 0;            // of the program, from Memory
+    int limit = 0;            // the program's, from Memory
 };
 
 struct Core {
@@ -39,7 +40,7 @@ struct Core {
     int domain = 0; // of memory (NUMA)
 };
 
-// May the claimant's threads run on the core? All may if there is no function.
+// May the claimant's threads run on the core? Without a function, all may.
 struct Allowed {
     bool (*function)(void *argument, int core, int claimant) = nullptr;
     void *argument = nullptr;
@@ -54,14 +55,14 @@ struct View {
     Allowed allowed = {};
 };
 
-// What is known of the programs, as the board keeps it between two calls of rethink(). All zero:
-// nothing yet. Plain data in shared memory, which one process at a time works on. The policy writes
-// it; others read `target` and `limit`.
+// What is known of the programs. The board keeps it between two calls of rethink(). If all is zero,
+// nothing is known yet. It is plain data in shared memory, on which one process at a time works.
+// The policy writes it; others read `target` and `limit`.
 struct Memory {
-    // Progress per second, as measured with so many cores.
+    // A measured speed: progress per second with so many cores.
     struct Speed {
         std::int32_t cores = 0;
-        std::uint32_t when = 0; // of the measurements
+        std::uint32_t when = 0; // the number of the measurement
         double speed = 0;
     };
     static constexpr int kMostSpeeds = 16;
@@ -69,22 +70,22 @@ struct Memory {
         std::int32_t program = 0;
         std::int32_t taken = 0;  // 0: the row is free
         std::int32_t target = 0; // cores that it is to own; 0: by its share
-        // It gets no faster with more cores than that: it borrows none beyond. 0: not known.
+        // With more cores than this it gets no faster, so it borrows none beyond. 0: not known.
         std::int32_t limit = 0;
-        std::int64_t used_ns = 0;   // its claimants', when the measurement began
-        double progress = 0;        // as well
+        std::int64_t used_ns = 0;   // of its claimants, when the measurement began
+        double progress = 0;        // likewise
         double behind = 0;          // seconds of core time that it has missed
         std::int64_t short_ns = 0;  // when it last wanted more than it had
-        std::int32_t surprises = 0; // in a row: above what was expected, or (negative) below
+        std::int32_t surprises = 0; // in a row: faster than expected, or (negative) slower
         std::int32_t speed_count = 0;
         Speed speeds[kMostSpeeds]; // by cores
     };
-    std::int64_t began_ns = 0;  // of the measurement; 0: none
-    std::int32_t looks = 0;     // in it
-    std::int32_t window = 0;    // looks that it takes; 0: the least
-    std::int32_t agreed = 0;    // measurements in a row that were as those before
+    std::int64_t began_ns = 0;  // when the measurement began; 0: there is none
+    std::int32_t looks = 0;     // looks in this measurement
+    std::int32_t window = 0;    // looks that a measurement takes; 0: the least number
+    std::int32_t agreed = 0;    // measurements in a row that were as the ones before
     std::int32_t quiet = 0;     // measurements since the targets changed
-    std::uint32_t measured = 0; // measurements
+    std::uint32_t measured = 0; // number of measurements
     std::uint32_t probes = 0;
     std::int32_t probing = 0; // the targets are for a measurement only
     Program programs[kMostPrograms];
@@ -92,39 +93,39 @@ struct Memory {
 
 class Policy {
   public:
-    // May `claimant`, a thread of which has no core, take this core, which nobody uses?
+    // May `claimant` take this core? Nobody uses the core, and a thread of the claimant has none.
     virtual bool may_take(const View &view, int core, int claimant) const = 0;
-    // Which of those who want one is to be told of a core that has become free; kNobody: none.
+    // A core has become free. Which claimant that wants one is to be told? kNobody: none.
     virtual int receiver(const View &view, int core) const = 0;
-    // A thread of `claimant` has found no free core. From which core is its user to go at its next
-    // scheduling point? kNobody: from none. Nobody is asked twice: not from a core that
-    // `is_recalled` already.
+    // A thread of `claimant` has found no free core. Which core's user is to leave it at its next
+    // scheduling point? kNobody: none. A core that `is_recalled` already is not chosen again.
     virtual int recalls(const View &view, int claimant,
                         std::span<const bool> is_recalled) const = 0;
-    // Every kRethinkNs: new targets, from what was measured. True: divide() again.
+    // Called every kRethinkNs: set new targets, by what was measured. True: divide() again.
     virtual bool rethink(const View &view, std::int64_t now_ns, Memory &memory) const = 0;
 
   protected:
     ~Policy() = default; // all policies are constants
 };
 
-// The free core that the claimant should take, of those it may: its own, else one of its domains,
-// else any. kNobody: none.
+// The free core that the claimant should take, among those that it may take: its own one, else one
+// in its domains, else any. kNobody: there is none.
 int best_free(const Policy &policy, const View &view, int claimant);
 
-// After rethink(): a core whose user is to go at its next scheduling point, for its program uses
-// more than its limit, and owns none of these. One at a time; kNobody: no more.
+// Called after rethink(): find a core whose user is to leave it at its next scheduling point,
+// because the program uses more cores than its limit. Only borrowed cores are chosen. It finds one
+// at a time. kNobody: there are no more.
 int surplus(const View &view, std::span<const bool> is_recalled);
 
-// The owner of each core: owners[core] is a claimant or kNobody. Programs get cores by their
-// targets, else by their shares, and ranks of one program alike; who gets only what others leave
+// Decide the owner of each core: owners[core] is a claimant or kNobody. Programs get cores by their
+// targets, else by their shares; the ranks of a program get equal numbers. A `leftover` claimant
 // owns none. As many cores as possible keep their owner, and a claimant gets cores of one domain as
-// far as there are. If there are more claimants than cores, who wants one and has none gets its
-// turn. At most kMostDivided claimants; others own none.
+// far as there are any. If there are more claimants than cores, a claimant that wants a core and
+// has none gets its turn. At most kMostDivided claimants own cores.
 void divide(const View &view, const Memory &memory, std::span<int> owners);
 constexpr int kMostDivided = 1024;
 
-// What rethink() has found for this program; null: nothing.
+// What rethink() has found for this program. Null: nothing.
 const Memory::Program *find_program(const Memory &memory, int program);
 
 // "static", "lend", "fair", "moldable"; null: no such policy. (SENNIT_POOL_POLICY, `sennit pool`.)

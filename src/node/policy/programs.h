@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of a view, each with its row of the memory: what rethink() thinks about.
+// The programs of a view, each with its row of the memory. rethink() works on them.
 #pragma once
 
 #include "node/policy/policy.h"
@@ -18,19 +18,21 @@ struct ProgramNow {
 struct ProgramsNow {
     ProgramNow programs[kMostPrograms];
     int count = 0;
-    bool changed = false; // some have come, or gone
+    bool changed = false; // a program has come, or gone
     double shares = 0;
 
     std::span<ProgramNow> all() { return {programs, static_cast<std::size_t>(count)}; }
 };
 
-// Those that are to own cores. A row is made for who is new, and freed when its program has gone.
+// The programs that are to own cores. A new program gets a row. The row is freed when the program
+// has gone.
 ProgramsNow programs_now(const View &view, Memory &memory);
 
 // Measure from now on.
 void begin_measurement(ProgramsNow &now, std::int64_t now_ns, Memory &memory);
 
-// Whole numbers that sum up to `cores`, near the wishes, 1 at least where there are enough.
+// Find whole numbers near the wishes that add up to `cores`. Each is at least 1 if there are
+// enough.
 void round_to_sum(std::span<const double> wishes, int cores, std::span<int> targets);
 
 } // namespace sennit::node

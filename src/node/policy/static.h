@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `static`: a core is its owner's, used or not. Only a service, which owns none, may use what its
-// owner leaves.
+// The policy `static`: only the owner uses a core, and nobody else even if the owner does not use
+// it. A service owns no core. It alone may use what owners leave.
 #pragma once
 
 #include "node/policy/policy.h"
