@@ -2,10 +2,10 @@
 // The cores of a node, who owns each and who uses it: a table on the board, in memory that
 // processes share.
 //
-// A core here is a right to run one thread. Where the thread runs is the system's choice, among the
-// cores that the process may use. When processes join and leave, divide_cores() sets the owner of
-// each core. A process that computes uses a core: its own one, or one that the owner lends because
-// it does not use it.
+// To have a core is to have the right to run one thread. Where the thread runs is the system's
+// choice, among the cores that the process may use. When processes join and leave, divide_cores()
+// sets the owner of each core. A process that computes uses a core: its own one, or one that the
+// owner lends because it does not use it.
 //
 // Each core is one word, which only compare-and-swap changes. So a process that dies leaves no
 // lock. The process that sweeps the board gives back what the dead one has used and owned.
@@ -27,7 +27,7 @@
 //
 // A core *rests* if its thread has run out of work, but may go on in a moment. Threads of the same
 // process take a resting core without asking anybody, and so may its owner. For all others it is in
-// use. They can only recall it, if the policy lets them: that frees a resting core at once.
+// use. They can only recall it, as they recall any core: that frees a resting core at once.
 //
 // Each use of a core has a number. A thread that holds a core knows the number of its use. So it
 // sees if it holds the core no more.

@@ -6,8 +6,7 @@
 //   a thread that wants a core     a thread that wants one no more
 //   1. count + 1                   1. count - 1; if others are left, that is all
 //   2. sets the bit                2. clears the bit
-//   3. fence                       3. looks at the count once more; if others have come, sets the
-//   bit
+//   3. fence                       3. looks at the count again; if others have come, sets the bit
 //   4. looks for a free core       4. fence, looks for a free core, passes it on (Share)
 //
 // Invariant: if a count is not 0, and no thread is at one of these steps, the bit is set. For if

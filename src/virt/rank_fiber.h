@@ -136,7 +136,8 @@ struct RankFiber {
     // ---- used by the crew, under its lock
     RankFiber *next_ready = nullptr;
 
-    // By who has the fiber just now: itself, its worker, or the crew under its lock.
+    // Go to another place. Called by the one that has the fiber now: the fiber itself, its worker,
+    // or the crew under its lock.
     void go(Place to, std::memory_order order = std::memory_order_seq_cst) {
         SENNIT_ASSERT((after(place.load(std::memory_order_relaxed)) & states(to)) != 0);
         place.store(to, order);

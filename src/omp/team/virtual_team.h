@@ -4,15 +4,13 @@
 // team, it is fixed which thread has which iterations of a static loop. It is not fixed which
 // worker runs a thread:
 //
-// - Each worker begins with the thread of the slot that it is docked at: its own thread. Besides,
-// it
-//   owns a range of the threads that are no worker's own. It calls these one after the other, from
-//   the low end. Ranges are equal numbers of threads, or what was balanced when the region ran last
+// - Each worker begins with its own thread, that of the slot that it is docked at. It also owns a
+//   range of the threads that are no worker's own, and runs these one after the other, from the low
+//   end. Ranges are equal numbers of threads, or what was balanced when the region ran last
 //   (part_history.h).
 // - A worker that has no threads left steals half of those that another worker has not begun, from
 //   the high end. It begins one of them and puts the rest into its own range.
-// - A thread that waits, at a barrier say, is parked as any fiber. Its worker begins the next
-// thread
+// - A thread that waits, at a barrier say, is parked as any fiber. Its worker begins the next one
 //   on another fiber (sched::Worker::begin_one). From then on the parked thread stays with this
 //   worker.
 //
