@@ -50,8 +50,8 @@ std::atomic<std::uint64_t> g_runs{0};
 std::atomic<node::Bell *> g_doorbell{nullptr};
 // The operations of a service. An atomic addition costs what little else costs on the way of a
 // message, and most programs have one service. So the first has no count of its own: it has what
-// g_pending has beside the others' counts. These change together with it under g_timer_lock. Who
-// asks without that, while they change, may poll once too often or once too seldom.
+// g_pending has beside the others' counts. These change together with it under the ticker's lock.
+// Who asks without that, while they change, may poll once too often or once too seldom.
 bool is_first(const sennit_poll_service &service) {
     return !service.next; // each is put in front of those before
 }
@@ -83,52 +83,86 @@ struct Inside {
 SENNIT_TLS Inside *t_inside;
 SENNIT_TLS int t_thread_id; // 0: not asked for yet
 
-// Ticker state. `g_bell` is bumped whenever the ticker has to look again.
-SpinLock g_timer_lock;
-Timer *g_timers = nullptr; // sorted by deadline
-std::atomic<const Timer *> g_firing{nullptr};
-FutexWord g_bell{0};
-std::atomic<bool> g_ticker_started{false};
-// The ticker naps a tick at a time; otherwise it sleeps until the bell. It stays awake for some
-// ticks after the last operation, so that programs that wait often do not pay a wake-up each time.
-std::atomic<bool> g_ticker_awake{false};
-constexpr int kLingerTicks = 16;
+// What the ticker, a thread of ours, has to look at, and when. One for the process; the thread
+// begins with the first ring.
+//
+// State            what                                                  touched by
+//   timers           sorted by deadline                                  under the lock
+//   looks            the watches: they may be set while it is at work    under the lock
+//   looking          it is in a watch's function                         set under the lock
+//   firing           the timer whose function it is in                   the ticker; read by stop()
+//   bell             raised when it has to look again; it sleeps there   any thread
+//   started, awake   is there a thread; does it nap a tick at a time     any thread
+//
+// The lock also guards the counts of operations of all services but the first: change_pending().
+class Ticker {
+  public:
+    void ring(bool said = true);
+    bool is_started() const { return started_.load(std::memory_order_acquire); }
+    // seq_cst, see change_pending().
+    bool is_awake() const { return awake_.load(std::memory_order_seq_cst); }
 
-// The watches, under g_timer_lock: they may be set while the ticker is at work.
-struct Look {
-    void (*function)(void *arg);
-    void *arg;
-    std::uint64_t period_ns;
-    std::uint64_t next_ns; // when it is due
+    void start(Timer &timer);
+    void stop(Timer &timer);
+    bool has_timers();
+    void set_watch(Watcher watcher, void (*look)(void *arg), void *arg, std::uint64_t period_ns);
+
+    void lock() { lock_.lock(); }
+    void unlock() { lock_.unlock(); }
+    void after_fork_in_child();
+
+  private:
+    struct Look {
+        void (*function)(void *arg);
+        void *arg;
+        std::uint64_t period_ns;
+        std::uint64_t next_ns; // when it is due
+    };
+    static constexpr int kWatchers = 2;
+    // It stays awake for some ticks after the last operation, so that programs that wait often do
+    // not pay a wake-up each time.
+    static constexpr int kLingerTicks = 16;
+
+    static void *main(void *ticker);
+    [[noreturn]] void work();
+    std::int64_t fire_due_timers();
+    std::int64_t look_if_due(Look &watch);
+    bool any_watch() const {
+        return std::any_of(std::begin(looks_), std::end(looks_),
+                           [](const Look &watch) { return watch.function != nullptr; });
+    }
+
+    SpinLock lock_;
+    Timer *timers_ = nullptr;
+    std::atomic<const Timer *> firing_{nullptr};
+    FutexWord bell_{0};
+    std::atomic<bool> started_{false};
+    std::atomic<bool> awake_{false};
+    Look looks_[kWatchers] = {};
+    std::atomic<bool> looking_{false};
 };
-constexpr int kWatchers = 2;
-Look g_looks[kWatchers]{};
-std::atomic<bool> g_looking{false}; // set under the lock
-bool any_watch() {
-    return std::any_of(std::begin(g_looks), std::end(g_looks),
-                       [](const Look &watch) { return watch.function != nullptr; });
-}
+constinit Ticker g_ticker;
 
 // Fire what is due; returns nanoseconds to the next deadline, or -1.
-std::int64_t fire_due_timers() {
+std::int64_t Ticker::fire_due_timers() {
     for (;;) {
-        g_timer_lock.lock();
-        Timer *first = g_timers;
+        lock_.lock();
+        Timer *first = timers_;
         if (!first) {
-            g_timer_lock.unlock();
+            lock_.unlock();
             return -1;
         }
         const std::uint64_t now = now_ns();
         if (first->deadline_ns > now) {
             const auto left = static_cast<std::int64_t>(first->deadline_ns - now);
-            g_timer_lock.unlock();
+            lock_.unlock();
             return left;
         }
-        g_timers = first->next;
-        g_firing.store(first, std::memory_order_relaxed);
-        g_timer_lock.unlock();
+        timers_ = first->next;
+        firing_.store(first, std::memory_order_relaxed);
+        lock_.unlock();
         first->fire(*first); // the timer may be gone afterwards
-        g_firing.store(nullptr, std::memory_order_release);
+        firing_.store(nullptr, std::memory_order_release);
     }
 }
 
@@ -138,40 +172,44 @@ std::int64_t sooner(std::int64_t nap, std::int64_t limit) {
 }
 
 // Look, if it is time to; returns nanoseconds to the next look, or -1.
-std::int64_t look_if_due(Look &watch) {
+std::int64_t Ticker::look_if_due(Look &watch) {
     const std::uint64_t now = now_ns();
-    g_timer_lock.lock();
+    lock_.lock();
     const Look look = watch;
     const bool due = look.function && now >= look.next_ns;
-    g_looking.store(due, std::memory_order_relaxed);
-    g_timer_lock.unlock();
+    looking_.store(due, std::memory_order_relaxed);
+    lock_.unlock();
     if (due) {
         look.function(look.arg);
-        g_timer_lock.lock();
+        lock_.lock();
         watch.next_ns = now_ns() + watch.period_ns;
-        g_timer_lock.unlock();
-        g_looking.store(false, std::memory_order_release); // pairs with set_watch
+        lock_.unlock();
+        looking_.store(false, std::memory_order_release); // pairs with set_watch
     }
     return look.function ? static_cast<std::int64_t>(look.period_ns) : -1;
 }
 
-void *ticker(void *) {
+void *Ticker::main(void *ticker) {
     pthread_setname_np(pthread_self(), "sennit-ticker");
+    static_cast<Ticker *>(ticker)->work();
+}
+
+void Ticker::work() {
     std::uint64_t seen = runs();
     int quiet = 0;
     for (;;) {
         // Read before looking: a change after this makes the wait return at once.
-        const std::uint32_t bell = g_bell.load(std::memory_order_acquire);
+        const std::uint32_t bell = bell_.load(std::memory_order_acquire);
         std::int64_t nap = fire_due_timers();
         quiet = pending() ? 0 : quiet + 1;
-        g_ticker_awake.store(quiet < kLingerTicks, std::memory_order_seq_cst);
+        awake_.store(quiet < kLingerTicks, std::memory_order_seq_cst);
         if (quiet < kLingerTicks ||
             detail::g_pending.load(std::memory_order_seq_cst) > detail::kFurther)
             nap = sooner(nap, kTickNs);
-        for (Look &watch : g_looks)
+        for (Look &watch : looks_)
             if (const std::int64_t next = look_if_due(watch); next >= 0)
                 nap = sooner(nap, next);
-        futex_wait(g_bell, bell, nap);
+        futex_wait(bell_, bell, nap);
         if (pending() && runs() == seen)
             run();
         seen = runs();
@@ -179,9 +217,9 @@ void *ticker(void *) {
 }
 
 // When no thread can be had, `said` says so.
-void ring_ticker(bool said = true) {
-    if (!g_ticker_started.load(std::memory_order_acquire) &&
-        !g_ticker_started.exchange(true, std::memory_order_acq_rel)) {
+void Ticker::ring(bool said) {
+    if (!started_.load(std::memory_order_acquire) &&
+        !started_.exchange(true, std::memory_order_acq_rel)) {
         sigset_t all;
         sigset_t before;
         sigfillset(&all);
@@ -193,15 +231,69 @@ void ring_ticker(bool said = true) {
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
         pthread_t thread;
         detail::g_wants_watch.store(false, std::memory_order_relaxed);
-        if (const int error = pthread_create(&thread, &attributes, ticker, nullptr); error && said)
+        if (const int error = pthread_create(&thread, &attributes, main, this); error && said)
             warn("no thread for timers and background progress (%s); progress only when workers "
                  "idle",
                  std::strerror(error));
         pthread_attr_destroy(&attributes);
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
-    g_bell.fetch_add(1, std::memory_order_release);
-    futex_wake(g_bell);
+    bell_.fetch_add(1, std::memory_order_release);
+    futex_wake(bell_);
+}
+
+void Ticker::start(Timer &timer) {
+    lock_.lock();
+    Timer **at = &timers_;
+    while (*at && (*at)->deadline_ns <= timer.deadline_ns)
+        at = &(*at)->next;
+    timer.next = *at;
+    *at = &timer;
+    const bool first = timers_ == &timer;
+    lock_.unlock();
+    if (first)
+        ring();
+}
+
+void Ticker::stop(Timer &timer) {
+    lock_.lock();
+    Timer **at = &timers_;
+    while (*at && *at != &timer)
+        at = &(*at)->next;
+    if (*at)
+        *at = timer.next;
+    lock_.unlock();
+    // acquire pairs with the release after fire().
+    while (firing_.load(std::memory_order_acquire) == &timer)
+        sched_yield();
+}
+
+bool Ticker::has_timers() {
+    lock_.lock();
+    const bool pending = timers_ != nullptr;
+    lock_.unlock();
+    return pending;
+}
+
+void Ticker::set_watch(Watcher watcher, void (*look)(void *arg), void *arg,
+                       std::uint64_t period_ns) {
+    lock_.lock();
+    looks_[static_cast<int>(watcher)] = {look, arg, period_ns, 0};
+    const bool any = any_watch();
+    lock_.unlock();
+    const bool ticks = is_started();
+    detail::g_wants_watch.store(any && !ticks, std::memory_order_relaxed);
+    if (look && ticks)
+        ring();
+    while (looking_.load(std::memory_order_acquire))
+        sched_yield();
+}
+
+void Ticker::after_fork_in_child() {
+    started_.store(false, std::memory_order_relaxed);
+    firing_.store(nullptr, std::memory_order_relaxed);
+    looking_.store(false, std::memory_order_relaxed);
+    detail::g_wants_watch.store(any_watch(), std::memory_order_relaxed);
 }
 
 } // namespace
@@ -305,9 +397,9 @@ int unregister_service(sennit_poll_service *service) {
         return SENNIT_ERR_PARAMETER;
     while (!take_token(*service, kGone))
         sched_yield(); // until the thread that runs it is out
-    g_timer_lock.lock();
+    g_ticker.lock();
     change_pending(*service, -pending_of(*service));
-    g_timer_lock.unlock();
+    g_ticker.unlock();
     return SENNIT_SUCCESS;
 }
 
@@ -316,64 +408,34 @@ int add_pending(sennit_poll_service *service, std::int64_t delta) {
         return SENNIT_ERR_PARAMETER;
     const bool alone = is_first(*service);
     if (SENNIT_UNLIKELY(!alone))
-        g_timer_lock.lock();
+        g_ticker.lock();
     const std::int64_t before = change_pending(*service, delta);
     if (SENNIT_UNLIKELY(!alone))
-        g_timer_lock.unlock();
-    if (before <= detail::kFurther && delta > 0 && !g_ticker_awake.load(std::memory_order_seq_cst))
-        ring_ticker();
+        g_ticker.unlock();
+    if (before <= detail::kFurther && delta > 0 && !g_ticker.is_awake())
+        g_ticker.ring();
     return SENNIT_SUCCESS;
 }
 
 void start_timer(Timer &timer) {
-    g_timer_lock.lock();
-    Timer **at = &g_timers;
-    while (*at && (*at)->deadline_ns <= timer.deadline_ns)
-        at = &(*at)->next;
-    timer.next = *at;
-    *at = &timer;
-    const bool first = g_timers == &timer;
-    g_timer_lock.unlock();
-    if (first)
-        ring_ticker();
+    g_ticker.start(timer);
 }
 
 void stop_timer(Timer &timer) {
-    g_timer_lock.lock();
-    Timer **at = &g_timers;
-    while (*at && *at != &timer)
-        at = &(*at)->next;
-    if (*at)
-        *at = timer.next;
-    g_timer_lock.unlock();
-    // acquire pairs with the release after fire().
-    while (g_firing.load(std::memory_order_acquire) == &timer)
-        sched_yield();
+    g_ticker.stop(timer);
 }
 
 bool timers_pending() {
-    g_timer_lock.lock();
-    const bool pending = g_timers != nullptr;
-    g_timer_lock.unlock();
-    return pending;
+    return g_ticker.has_timers();
 }
 
 void set_watch(Watcher watcher, void (*look)(void *arg), void *arg, std::uint64_t period_ns) {
-    g_timer_lock.lock();
-    g_looks[static_cast<int>(watcher)] = {look, arg, period_ns, 0};
-    const bool any = any_watch();
-    g_timer_lock.unlock();
-    const bool ticks = g_ticker_started.load(std::memory_order_acquire);
-    detail::g_wants_watch.store(any && !ticks, std::memory_order_relaxed);
-    if (look && ticks)
-        ring_ticker();
-    while (g_looking.load(std::memory_order_acquire))
-        sched_yield();
+    g_ticker.set_watch(watcher, look, arg, period_ns);
 }
 
 void begin_watch() {
     if (wants_watch())
-        ring_ticker(false);
+        g_ticker.ring(false);
 }
 
 Activity activity(bool (*is_blocked)(int thread_id)) {
@@ -415,19 +477,16 @@ node::Bell *doorbell() {
 }
 
 void before_fork() {
-    g_timer_lock.lock();
+    g_ticker.lock();
 }
 
 void after_fork() {
-    g_timer_lock.unlock();
+    g_ticker.unlock();
 }
 
 void after_fork_in_child() {
-    g_ticker_started.store(false, std::memory_order_relaxed);
-    g_firing.store(nullptr, std::memory_order_relaxed);
+    g_ticker.after_fork_in_child();
     g_doorbell.store(nullptr, std::memory_order_relaxed); // the parent's
-    g_looking.store(false, std::memory_order_relaxed);
-    detail::g_wants_watch.store(any_watch(), std::memory_order_relaxed);
     for (auto *service = g_services.load(std::memory_order_relaxed); service;
          service = service->next) {
         service->pending.store(0, std::memory_order_relaxed);
