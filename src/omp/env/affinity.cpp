@@ -31,17 +31,22 @@ CpuSet processors_of_caller() {
 
 namespace {
 
-BindList g_bind;
-// These live as long as the process, for threads look at them while it exits: nothing destroys
-// what lies in such memory.
-alignas(PlaceList) unsigned char g_lasting[2][sizeof(PlaceList)];
-PlaceList *g_places;
-PlaceList *g_domains; // with queues of their own; null where there is one queue
-const char *g_places_name = nullptr;
-CpuSet g_started; // processors that this process had when it started
-CpuSet g_allowed; // of them, those that it uses
-bool g_display = false;
-bool g_reset = false; // the initial thread is bound in parallel regions only
+// Where the threads of this process may run, and how they are bound. One thread writes it, while no
+// other one is here: when the library is loaded, and when the environment is read again.
+struct Affinity {
+    CpuSet started; // processors that this process had when it started
+    CpuSet allowed; // of them, those that it uses
+    BindList bind;
+    const char *places_name = nullptr;
+    bool display = false;
+    bool reset = false; // the initial thread is bound in parallel regions only
+    // These live as long as the process, for threads look at them while it exits: nothing destroys
+    // what lies in such memory.
+    PlaceList *places = nullptr;
+    PlaceList *domains = nullptr; // with queues of their own; null where there is one queue
+    alignas(PlaceList) unsigned char lasting[2][sizeof(PlaceList)] = {};
+};
+Affinity g_affinity;
 
 SENNIT_TLS int t_place = -1; // this thread is bound to, -1: to none
 
@@ -72,14 +77,14 @@ const char *name_of(Level level) {
 
 // Places of the machine, or single processors when it cannot be looked at.
 void add_level(const char *name, Level level, PlaceList &list) {
-    g_places_name = name_of(level);
+    g_affinity.places_name = name_of(level);
     const char *obstacle = nullptr;
     if (level != Level::threads)
-        obstacle = add_machine_places(level, g_allowed, list);
+        obstacle = add_machine_places(level, g_affinity.allowed, list);
     if (obstacle)
         warn("%s: %s; going on with a place for each processor", name, obstacle);
     if (level == Level::threads || obstacle)
-        list.add_singles(g_allowed);
+        list.add_singles(g_affinity.allowed);
 }
 
 // A list that a person wrote: what we may not use goes, and is told. A list of which nothing is
@@ -88,7 +93,7 @@ void finish_explicit(const char *name, const char *text, const char *wrong, Plac
     if (wrong) {
         warn("%s='%.200s' makes no sense at '%.100s'; it is ignored", name, text, wrong);
         list.clear();
-    } else if (list.keep(g_allowed)) {
+    } else if (list.keep(g_affinity.allowed)) {
         warn("%s='%.200s' names processors that this process may not use: %s", name, text,
              list.count() > 0 ? "they are left out" : "none is left; it is ignored");
     }
@@ -124,17 +129,17 @@ void read_kmp_affinity(const char *text, PlaceList &list, BindList &bind) {
     if (!asked.bind)
         return;
     bind.policies[0] = asked.spread ? ProcBind::spread : ProcBind::close;
-    g_reset = asked.reset;
+    g_affinity.reset = asked.reset;
     // In the machine's order, not that of the system's numbers.
-    if (const char *obstacle = add_machine_places(asked.granularity, g_allowed, list)) {
+    if (const char *obstacle = add_machine_places(asked.granularity, g_affinity.allowed, list)) {
         warn("KMP_AFFINITY: %s; going on with a place for each processor", obstacle);
-        list.add_singles(g_allowed);
+        list.add_singles(g_affinity.allowed);
         return;
     }
     const Level turns[] = {Level::cores, Level::sockets};
     for (int i = 0; i < 2 && i < asked.permute; ++i) {
         PlaceList groups;
-        if (!add_machine_places(turns[i], g_allowed, groups))
+        if (!add_machine_places(turns[i], g_affinity.allowed, groups))
             list.take_turns(groups);
     }
     list.rotate(asked.offset);
@@ -145,7 +150,7 @@ void read_places(PlaceList &list) {
     bool decided = false; // OMP_PROC_BIND says something
     if (const char *text = variable("OMP_PROC_BIND")) {
         decided = true;
-        if (!parse_proc_bind(text, g_bind))
+        if (!parse_proc_bind(text, g_affinity.bind))
             warn("OMP_PROC_BIND='%.200s' is not true, false, or a list of at most %d policies out "
                  "of "
                  "primary, close, spread; going on with false",
@@ -154,21 +159,21 @@ void read_places(PlaceList &list) {
     if (const char *places = variable("OMP_PLACES")) {
         read_omp_places(places, list);
     } else if (const char *cpus = variable("GOMP_CPU_AFFINITY");
-               cpus && (!decided || g_bind.on())) {
+               cpus && (!decided || g_affinity.bind.on())) {
         const char *wrong = parse_cpu_list(cpus, list);
         finish_explicit("GOMP_CPU_AFFINITY", cpus, wrong, list);
     } else if (const char *kmp = variable("KMP_AFFINITY"); kmp && !decided) {
-        read_kmp_affinity(kmp, list, g_bind);
+        read_kmp_affinity(kmp, list, g_affinity.bind);
         decided = true;
     }
     if (!decided && list.count() > 0)
-        g_bind.policies[0] = ProcBind::true_;
+        g_affinity.bind.policies[0] = ProcBind::true_;
     // The policy behind `true` is the implementation's choice (OpenMP 5.2, 21.2.4). libomp's keeps
     // a nested team in the place of the thread that started it, libgomp's wraps around.
-    if (g_bind.policies[0] == ProcBind::true_ && stands_for_libomp())
-        g_bind.policies[0] = ProcBind::spread;
-    if (g_bind.on() && list.count() == 0)
-        list.add_singles(g_allowed);
+    if (g_affinity.bind.policies[0] == ProcBind::true_ && stands_for_libomp())
+        g_affinity.bind.policies[0] = ProcBind::spread;
+    if (g_affinity.bind.on() && list.count() == 0)
+        list.add_singles(g_affinity.allowed);
 }
 
 } // namespace
@@ -221,14 +226,14 @@ const char *apply_subset(HwSubset subset, CpuSet &allowed) {
 // Queues for the NUMA domains (sched/order.h). A thread that is bound nowhere has no near one, so
 // without binding all share one queue.
 void make_queues_near_threads() {
-    if (!sched::ordered() || !g_bind.on())
+    if (!sched::ordered() || !g_affinity.bind.on())
         return;
-    auto *const domains = new (g_lasting[1]) PlaceList;
-    const policy::Machine machine = machine_of(g_allowed, *domains);
+    auto *const domains = new (g_affinity.lasting[1]) PlaceList;
+    const policy::Machine machine = machine_of(g_affinity.allowed, *domains);
     if (machine.nodes == 1)
         return;
     sched::set_machine(machine);
-    g_domains = domains;
+    g_affinity.domains = domains;
 }
 
 // Does anything in the process need an OpenMP runtime when it starts? Where this library was only
@@ -257,9 +262,9 @@ bool is_needed() {
 } // namespace
 
 void choose_processors() {
-    if (g_started.empty())
-        g_started = processors_of_caller();
-    g_allowed = g_started;
+    if (g_affinity.started.empty())
+        g_affinity.started = processors_of_caller();
+    g_affinity.allowed = g_affinity.started;
     const char *text = variable("KMP_HW_SUBSET");
     if (!text || !stands_for_libomp()) // GCC's runtime does not know it
         return;
@@ -267,74 +272,75 @@ void choose_processors() {
     if (const char *wrong = parse_hw_subset(text, subset))
         return warn("KMP_HW_SUBSET='%.200s' makes no sense at '%.100s'; it is ignored", text,
                     wrong);
-    if (const char *obstacle = apply_subset(subset, g_allowed))
+    if (const char *obstacle = apply_subset(subset, g_affinity.allowed))
         return warn("KMP_HW_SUBSET='%.200s': %s; it is ignored", text, obstacle);
-    sched::set_processors(g_allowed.count());
-    bind_caller(g_allowed, -1);
+    sched::set_processors(g_affinity.allowed.count());
+    bind_caller(g_affinity.allowed, -1);
 }
 
 void affinity_setup() {
-    const bool first = !g_places;
+    const bool first = !g_affinity.places;
     if (first) {
-        g_places = new (g_lasting[0]) PlaceList;
+        g_affinity.places = new (g_affinity.lasting[0]) PlaceList;
     } else { // the environment has changed
         leave_places();
-        g_places->clear();
-        g_bind = {};
-        g_display = g_reset = false;
-        g_places_name = nullptr;
+        g_affinity.places->clear();
+        g_affinity.bind = {};
+        g_affinity.display = g_affinity.reset = false;
+        g_affinity.places_name = nullptr;
     }
-    read_places(*g_places);
-    read_bool("OMP_DISPLAY_AFFINITY", &g_display);
+    read_places(*g_affinity.places);
+    read_bool("OMP_DISPLAY_AFFINITY", &g_affinity.display);
     set_default_affinity_format();
     if (const char *format = variable("OMP_AFFINITY_FORMAT"))
         set_affinity_format(format, std::strlen(format));
-    g_affinity_on = g_bind.on() || g_display;
-    if (!g_bind.on())
+    g_affinity_on = g_affinity.bind.on() || g_affinity.display;
+    if (!g_affinity.bind.on())
         return;
     CpuSet used;
-    for (int place = 0; place < g_places->count(); ++place)
-        used.add((*g_places)[place]);
+    for (int place = 0; place < g_affinity.places->count(); ++place)
+        used.add((*g_affinity.places)[place]);
     sched::set_usable_processors(used.count());
     if (first)
         make_queues_near_threads(); // there are no teams yet
-    if (!g_reset && (!first || is_needed()))
-        bind_caller((*g_places)[0], 0);
+    if (!g_affinity.reset && (!first || is_needed()))
+        bind_caller((*g_affinity.places)[0], 0);
 }
 
 const CpuSet &processors_of_process() {
-    return g_allowed;
+    return g_affinity.allowed;
 }
 const char *place_list_name() {
-    return g_places_name;
+    return g_affinity.places_name;
 }
 const BindList &bind_list() {
-    return g_bind;
+    return g_affinity.bind;
 }
 const PlaceList &place_list() {
-    return *g_places;
+    return *g_affinity.places;
 }
 bool display_affinity() {
-    return g_display;
+    return g_affinity.display;
 }
 
 bool bound_in_regions_only() {
-    return g_reset;
+    return g_affinity.reset;
 }
 int bound_place() {
     return t_place;
 }
 void bind_to_place(int place) {
     if (place != t_place)
-        bind_caller((*g_places)[place], place);
+        bind_caller((*g_affinity.places)[place], place);
 }
 void leave_places() {
-    if (g_bind.on())
-        bind_caller(g_allowed, -1);
+    if (g_affinity.bind.on())
+        bind_caller(g_affinity.allowed, -1);
 }
 int node_of_place(int place) {
-    return g_domains ? std::min(g_domains->find((*g_places)[place]), sched::machine().nodes - 1)
-                     : -1;
+    return g_affinity.domains ? std::min(g_affinity.domains->find((*g_affinity.places)[place]),
+                                         sched::machine().nodes - 1)
+                              : -1;
 }
 
 } // namespace sennit::omp
