@@ -29,16 +29,35 @@ class TaskOutlook final : public policy::Outlook {
     void released(Vertex &vertex) override { release_block(sched::Worker::self(), &vertex); }
 };
 
-SpinLock g_lock;
-TaskOutlook g_outlook;
-// Ticks with and before the lock. To read the clock twice takes as long as most looks, so one of
-// kSample is measured (an odd number, as creations and starts often take turns) and counts for all;
-// but what exceeds kLongLookUs, where the system took the core away, counts once, as do the passes.
-constexpr unsigned kSample = 17;
-constexpr std::uint64_t kLongLookUs = 20;
-std::atomic<unsigned> g_looks{0}; // written under the lock
-std::uint64_t g_spent = 0;
-std::uint64_t g_spent_on_passes = 0;
+// What tasks lead to, and what looking at it costs. All under the lock; `looks` is read before it,
+// too.
+//
+// Ticks are with and before the lock. To read the clock twice takes as long as most looks, so one
+// of kSample is measured (an odd number, as creations and starts often take turns) and counts for
+// all; but what exceeds kLongLookUs, where the system took the core away, counts once, as do the
+// passes.
+struct Priorities {
+    static constexpr unsigned kSample = 17;
+    static constexpr std::uint64_t kLongLookUs = 20;
+
+    bool measures_next() const { return looks.load(std::memory_order_relaxed) % kSample == 0; }
+    void begin_look() {
+        lock.lock();
+        looks.store(looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+    // The look that was measured took so long, without passes.
+    void count(std::uint64_t spent) {
+        const std::uint64_t typical = std::min(spent, kLongLookUs * sched::ticks_per_us());
+        spent_on_looks += spent + (kSample - 1) * typical;
+    }
+
+    SpinLock lock;
+    TaskOutlook outlook;
+    std::atomic<unsigned> looks{0};
+    std::uint64_t spent_on_looks = 0; // ticks
+    std::uint64_t spent_on_passes = 0;
+};
+Priorities g_priorities;
 
 // Not destroyed: tasks may still run, and statistics are still to be written, in exit handlers.
 union Lasting {
@@ -53,15 +72,15 @@ void note_verdict(bool changed, bool sends) {
     if (!changed)
         return;
     const Looking looking;
-    g_outlook.verdict_changed(sends);
-    sched::note_outdated(g_outlook.outdated());
+    g_priorities.outlook.verdict_changed(sends);
+    sched::note_outdated(g_priorities.outlook.outdated());
 }
 
 void bring_up_to_date() {
     const std::uint64_t begun = ticks();
-    g_outlook.reconsider();
+    g_priorities.outlook.reconsider();
     const std::uint64_t spent = ticks() - begun;
-    g_spent_on_passes += spent;
+    g_priorities.spent_on_passes += spent;
     trace::policy_pass(spent);
     sched::note_outdated(false);
 }
@@ -80,7 +99,7 @@ Profile *profile_of(const Task &task, int dependences) {
     Profile *profile = t_latest;
     if (!profile || profile->key != key)
         t_latest = profile = g_profiles.find(key, program::known_to_send);
-    if (policy::known_send(g_outlook, profile))
+    if (policy::known_send(g_priorities.outlook, profile))
         note_verdict(true, true); // the first send is known beforehand
     return profile;
 }
@@ -97,33 +116,29 @@ void give_priority(Task &task, int dependences) {
         task.profile = profile;
         task.flags |= Task::kProfiled;
     }
-    task.priority =
-        policy::first_priority(rules, g_outlook, profile, task.priority, dependences > 0);
+    task.priority = policy::first_priority(rules, g_priorities.outlook, profile, task.priority,
+                                           dependences > 0);
     if (task.priority > 0)
         trace::priority(task.trace_id, task.priority);
 }
 
-Looking::Looking() : begun_(g_looks.load(std::memory_order_relaxed) % kSample == 0 ? ticks() : 0) {
-    g_lock.lock();
-    g_looks.store(g_looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    passes_before_ = g_spent_on_passes;
+Looking::Looking() : begun_(g_priorities.measures_next() ? ticks() : 0) {
+    g_priorities.begin_look();
+    passes_before_ = g_priorities.spent_on_passes;
 }
 
 void priorities_before_fork() {
-    g_lock.lock();
+    g_priorities.lock.lock();
 }
 
 void priorities_after_fork() {
-    g_lock.unlock();
+    g_priorities.lock.unlock();
 }
 
 Looking::~Looking() {
-    if (begun_ != 0) {
-        const std::uint64_t spent = ticks() - begun_ - (g_spent_on_passes - passes_before_);
-        const std::uint64_t typical = std::min(spent, kLongLookUs * sched::ticks_per_us());
-        g_spent += spent + (kSample - 1) * typical;
-    }
-    g_lock.unlock();
+    if (begun_ != 0)
+        g_priorities.count(ticks() - begun_ - (g_priorities.spent_on_passes - passes_before_));
+    g_priorities.lock.unlock();
 }
 
 Linking::~Linking() {
@@ -160,7 +175,8 @@ void Linking::finish() {
     vertex->predecessor_count = count_;
     for (int i = 0; i < count_; ++i) // often one
         vertex->predecessors[i] = found_[i];
-    const int priority = policy::place(sched::rules(), g_outlook, *vertex, task_.priority);
+    const int priority =
+        policy::place(sched::rules(), g_priorities.outlook, *vertex, task_.priority);
     if (priority != task_.priority)
         trace::priority(task_.trace_id, priority);
     task_.priority = priority;
@@ -171,8 +187,8 @@ void vertex_starts(Task &task) {
     const Looking looking;
     Vertex &vertex = *task.vertex;
     task.vertex = nullptr;
-    g_outlook.start(vertex);
-    if (SENNIT_UNLIKELY(g_outlook.overdue()))
+    g_priorities.outlook.start(vertex);
+    if (SENNIT_UNLIKELY(g_priorities.outlook.overdue()))
         bring_up_to_date();
 }
 
@@ -187,8 +203,9 @@ void task_ended(Task &task) {
 
 PolicyCounters policy_counters() {
     const Looking looking;
-    return {g_outlook.raises(), g_outlook.passes(),
-            (g_spent + g_spent_on_passes) / sched::ticks_per_us() * 1000};
+    return {g_priorities.outlook.raises(), g_priorities.outlook.passes(),
+            (g_priorities.spent_on_looks + g_priorities.spent_on_passes) / sched::ticks_per_us() *
+                1000};
 }
 
 const policy::Profiles &profiles() {
@@ -197,7 +214,7 @@ const policy::Profiles &profiles() {
 
 void reconsider() {
     const Looking looking;
-    if (g_outlook.outdated())
+    if (g_priorities.outlook.outdated())
         bring_up_to_date();
 }
 
