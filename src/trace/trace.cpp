@@ -44,20 +44,34 @@ std::atomic<bool> g_over{false}; // the process exits: no more chunks
 alignas(kCacheLine) std::atomic<std::uint64_t> g_next_id{1};
 std::atomic<std::uint32_t> g_next_thread{0};
 
-// Addresses whose names are written. The first looks at a cell, which may forget.
-constexpr std::size_t kCells = 1024;
-std::atomic<std::uint64_t> g_cells[kCells];
-SpinLock g_names_lock;
-struct Names {
-    Symbols symbols;
-    AddressMap<unsigned char> written;
-};
-Names *g_names = nullptr; // never destroyed: tasks may run in exit handlers
+// The addresses whose names are in the file. Any thread looks at the cells, without a lock; a cell
+// forgets an address for another one, and then the look under the lock tells.
+class Names {
+  public:
+    bool seem_written(std::uint64_t key) const {
+        return key == 0 || cells_[cell_of(key)].load(std::memory_order_relaxed) == key;
+    }
+    // Of a function, and where it is.
+    SENNIT_COLD void write_entry(std::uint64_t entry);
+    SENNIT_COLD void write_literal(std::uint64_t key, const char *name);
+    void forget(); // in the child of fork()
 
-std::atomic<std::uint64_t> &cell_of(std::uint64_t key) {
-    return g_cells[(key * 0x9e3779b97f4a7c15u) >> 54];
-}
-static_assert(kCells == std::size_t{1} << (64 - 54));
+  private:
+    struct Known {
+        Symbols symbols;
+        AddressMap<unsigned char> written;
+    };
+    static constexpr unsigned kCellBits = 10;
+    static std::size_t cell_of(std::uint64_t key) {
+        return (key * 0x9e3779b97f4a7c15u) >> (64 - kCellBits);
+    }
+    bool claim(std::uint64_t key);
+
+    std::atomic<std::uint64_t> cells_[std::size_t{1} << kCellBits]{};
+    SpinLock lock_;
+    Known *known_ = nullptr; // under the lock; never destroyed: tasks may run in exit handlers
+};
+constinit Names g_names;
 
 bool next_chunk(Place &place) {
     if (place.lost || g_over.load(std::memory_order_relaxed))
@@ -99,20 +113,49 @@ SENNIT_COLD Word *append_slow(Place &place) {
 }
 
 // True for the first who asks.
-SENNIT_COLD bool claim_name(std::uint64_t key) {
+bool Names::claim(std::uint64_t key) {
     bool first = false;
-    if (!g_names) {
-        void *memory = std::malloc(sizeof(Names));
+    if (!known_) {
+        void *memory = std::malloc(sizeof(Known));
         if (!memory)
             return false;
-        g_names = new (memory) Names;
+        known_ = new (memory) Known;
     }
-    if (!g_names->written.get(key)) {
-        g_names->written.set(key, 1);
+    if (!known_->written.get(key)) {
+        known_->written.set(key, 1);
         first = true;
     }
-    cell_of(key).store(key, std::memory_order_relaxed);
+    cells_[cell_of(key)].store(key, std::memory_order_relaxed);
     return first;
+}
+
+void Names::write_entry(std::uint64_t entry) {
+    lock_.lock();
+    if (claim(entry)) {
+        const char *name = known_->symbols.name_of(entry);
+        write_table(TableType::name, entry, name, std::strlen(name) + 1);
+        std::uint64_t offset = 0;
+        if (const char *module = known_->symbols.module_of(entry, &offset))
+            write_table(TableType::place, entry, &offset, sizeof offset, module,
+                        std::strlen(module) + 1);
+    }
+    lock_.unlock();
+}
+
+void Names::write_literal(std::uint64_t key, const char *name) {
+    lock_.lock();
+    if (claim(key))
+        write_table(TableType::name, key, name, std::strlen(name) + 1);
+    lock_.unlock();
+}
+
+// What is known is of the parent's file, and another thread may have been in the middle of a
+// change.
+void Names::forget() {
+    lock_.unlock();
+    for (std::atomic<std::uint64_t> &cell : cells_)
+        cell.store(0, std::memory_order_relaxed);
+    known_ = nullptr;
 }
 
 void end_tracing() {
@@ -161,28 +204,14 @@ void record(Kind kind, Word a, Word b, Word c, Word d, Word e, Word f, Word g) {
 }
 
 void name_entry(std::uint64_t entry) {
-    if (SENNIT_LIKELY(entry == 0 || cell_of(entry).load(std::memory_order_relaxed) == entry))
-        return;
-    g_names_lock.lock();
-    if (claim_name(entry)) {
-        const char *name = g_names->symbols.name_of(entry);
-        write_table(TableType::name, entry, name, std::strlen(name) + 1);
-        std::uint64_t offset = 0;
-        if (const char *module = g_names->symbols.module_of(entry, &offset))
-            write_table(TableType::place, entry, &offset, sizeof offset, module,
-                        std::strlen(module) + 1);
-    }
-    g_names_lock.unlock();
+    if (SENNIT_UNLIKELY(!g_names.seem_written(entry)))
+        g_names.write_entry(entry);
 }
 
 void name_literal(const char *name) {
     const auto key = reinterpret_cast<std::uint64_t>(name);
-    if (SENNIT_LIKELY(key == 0 || cell_of(key).load(std::memory_order_relaxed) == key))
-        return;
-    g_names_lock.lock();
-    if (claim_name(key))
-        write_table(TableType::name, key, name, std::strlen(name) + 1);
-    g_names_lock.unlock();
+    if (SENNIT_UNLIKELY(!g_names.seem_written(key)))
+        g_names.write_literal(key, name);
 }
 
 void name_group(std::uint64_t group, int size, const int *ranks, const char *name) {
@@ -237,10 +266,7 @@ void after_fork_in_child() {
     if (!g_on)
         return;
     forget_file();
-    g_names_lock.unlock();
-    for (std::atomic<std::uint64_t> &cell : g_cells)
-        cell.store(0, std::memory_order_relaxed);
-    g_names = nullptr; // of the parent's file; maybe in the middle of a change
+    g_names.forget();
     g_next_id.store(1, std::memory_order_relaxed);
     g_next_thread.store(0, std::memory_order_relaxed);
     t_place = {};
