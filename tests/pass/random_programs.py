@@ -444,8 +444,8 @@ class WindowProgram(SerialProgram):
                               f"{self.compute() if self.dice.random() < 0.3 else ''}\n{text}\nreturn sum;\n}}\n")
         return f"sum += {name}({x}, {y});\n"
 
-    def round(self, tag):
-        return [self.function(side) for side in super().round(tag)]
+    def step(self, tag):
+        return [self.function(side) if side else "" for side in super().step(tag)]
 
     def text(self):
         main = super().text()
