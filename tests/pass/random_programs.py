@@ -5,10 +5,11 @@ A program is a list of messages between two ranks, in some files three. Each ran
 nothing can deadlock where tasks are suspended. How a message is sent and received is drawn from forms that the
 plug-in transforms and from forms that it must refuse. All random numbers come from the seed.
 
-One file of four has tasks, for receives are started together only where no tasks are. In the next one each round goes
+One file of five has tasks, for receives are started together only where no tasks are. In the next one each round goes
 one way, or to and fro; messages are received in a row or in a loop, with other work in between that may touch their
 buffers. In the third there is more of it: loops, conditions, copies and early ends, behind the messages, too. In the
-fourth there are static loops between the messages, which threads may take from each other (--split loops).
+fourth there are static loops between the messages, which threads may take from each other (--split loops). In the fifth all
+ranks make collective calls, in rows and in loops, and it is compiled with -sennit-collectives.
 
 usage: random_programs.py MPI MPICC SENNIT SEED [FILES [PROGRAMS-A-FILE]]
 
@@ -452,6 +453,35 @@ class WindowProgram(SerialProgram):
         return "".join(self.functions) + main
 
 
+class CollectiveProgram(WindowProgram):
+    """All ranks run the same functions. Nothing is summed up by more than two: the order of sums is MPI's."""
+
+    def operation(self):
+        return self.dice.choice(["MPI_MAX", "MPI_MIN"] + ["MPI_SUM"] * (self.ranks == 2))
+
+    def call(self, offset=""):
+        n, root = self.dice.choice([1, 8, 200, 1500]), self.dice.randrange(self.ranks)
+        one, other = (f"b[{i}] + {self.dice.choice([0, 0, 3, 700])}{offset}" for i in self.dice.sample(range(BUFFERS), 2))
+        way, behind = f"{n}, MPI_DOUBLE, {self.operation()}", "MPI_COMM_WORLD);"
+        return self.dice.choice([
+            f"MPI_Bcast({one}, {n}, MPI_DOUBLE, {root}, {behind}", f"MPI_Bcast({one}, {n}, MPI_DOUBLE, {root}, {behind}",
+            f"MPI_Allreduce({one}, {other}, {way}, {behind}", f"MPI_Allreduce(MPI_IN_PLACE, {one}, {way}, {behind}",
+            f"MPI_Reduce({one}, {other}, {way}, {root}, {behind}", f"MPI_Barrier({behind}",
+            f"MPI_Gather({one}, {n}, MPI_DOUBLE, {other}, {n}, MPI_DOUBLE, {root}, {behind}",
+            f"MPI_Allgather({one}, {n}, MPI_DOUBLE, {other}, {n}, MPI_DOUBLE, {behind}",
+            f"MPI_Scatter({one}, {n}, MPI_DOUBLE, {other}, {n}, MPI_DOUBLE, {root}, {behind}",
+            f"{{ double s = sum; MPI_Allreduce(MPI_IN_PLACE, &s, 1, MPI_DOUBLE, {self.operation()}, {behind} sum += s; }}"])
+
+    def row(self):
+        if self.dice.random() < 0.2:
+            return (f"for (int k = 0; k < {self.dice.choice(['', 'z + '])}{self.dice.randint(2, 4)}; ++k) "
+                    f"{{ {self.call(' + k * ' + str(self.dice.choice([0, 1, 2000])))} {self.between(0, 1)}}}\n")
+        return "".join(f"{self.call()} {self.between(0, 1)}\n" for _ in range(self.dice.randint(1, 6)))
+
+    def step(self, tag):
+        return super().step(tag) if self.dice.random() < 0.2 else [self.function(self.row())] * self.ranks
+
+
 LOOPS_HEAD = f"""
 #include <omp.h>
 enum {{ TABLES = {TABLES}, ITEMS = 710 }};
@@ -468,6 +498,8 @@ MODES = (
     # Nothing moves before it is waited for: a buffer that is touched too early has wrong numbers, always.
     (WindowProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": "", "head": '#include "lazy.h"\n'}),
     (LoopProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": "", "head": LOOPS_HEAD, "options": ["--split", "loops"]}),
+    (CollectiveProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": "", "head": '#define LAZY_COLLECTIVES\n#include "lazy.h"\n',
+                         "compile": ["-sennit-collectives"]}),
 )
 
 
@@ -496,7 +528,7 @@ def compare(number, folder):
     for prefix in ([], [SENNIT, "cc"]):
         program = os.path.join(folder, "transformed" if prefix else "plain")
         _, said = run([*prefix, MPICC, level, *CHEAP, "-fopenmp", "-w", "-I" + os.path.join(os.path.dirname(os.path.abspath(__file__)), "run"), "-o", program, source,
-                       *(["-Rpass=sennit"] if prefix else [])], number)
+                       *(["-Rpass=sennit", *words.get("compile", [])] if prefix else [])], number)
         bound += said.count("remark:")
         output.append(run(["env", "SENNIT_CHAOS=" + chaos, SENNIT, "run", "-n", str(ranks), "--threads", str(dice.choice([1, 2, 3])),
                            *words.get("options", []), program], number)[0])

@@ -6,12 +6,24 @@
 #include <stdlib.h>
 
 struct lazy {
-    int kind, count, peer, tag; /* kind 1: a send; 2: a receive */
+    /* kind 1: a send; 2: a receive; others below */
+    int kind, count, peer, tag;
     void *buffer;
     MPI_Datatype type;
     MPI_Comm communicator;
     MPI_Request *request;
+    const void *sent; /* of collective calls, whose root is `peer` */
+    int sent_count;
+    MPI_Op operation;
 };
+#ifdef LAZY_COLLECTIVES
+static void lazy_post_collective(const struct lazy *one);
+#else
+static void lazy_post_collective(const struct lazy *one) {
+    (void)one;
+    abort();
+}
+#endif
 static struct lazy lazy_list[64];
 static int lazy_count, lazy_started;
 
@@ -21,9 +33,11 @@ static void lazy_post(void) {
         if (one->kind == 1)
             PMPI_Isend(one->buffer, one->count, one->type, one->peer, one->tag, one->communicator,
                        one->request);
-        else
+        else if (one->kind == 2)
             PMPI_Irecv(one->buffer, one->count, one->type, one->peer, one->tag, one->communicator,
                        one->request);
+        else
+            lazy_post_collective(one);
     }
     lazy_count = 0;
 }
@@ -32,8 +46,14 @@ static int lazy_add(int kind, const void *buffer, int count, MPI_Datatype type, 
                     MPI_Comm communicator, MPI_Request *request) {
     if (lazy_count == 64)
         abort();
-    lazy_list[lazy_count++] =
-        (struct lazy){kind, count, peer, tag, (void *)buffer, type, communicator, request};
+    lazy_list[lazy_count++] = (struct lazy){.kind = kind,
+                                            .count = count,
+                                            .peer = peer,
+                                            .tag = tag,
+                                            .buffer = (void *)buffer,
+                                            .type = type,
+                                            .communicator = communicator,
+                                            .request = request};
     ++lazy_started;
     return MPI_SUCCESS;
 }
@@ -54,3 +74,87 @@ int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses) {
     lazy_post();
     return PMPI_Waitall(count, requests, statuses);
 }
+
+#ifdef LAZY_COLLECTIVES
+enum { lazy_bcast = 3, lazy_barrier, lazy_allreduce, lazy_reduce, lazy_gather, lazy_allgather, lazy_scatter };
+
+/* In the order of the calls, whichever they are: MPI matches them by that. Types are the same on
+ * both sides. */
+static void lazy_post_collective(const struct lazy *one) {
+    const void *sent = one->sent;
+    void *buffer = one->buffer;
+    const int n = one->count, sent_n = one->sent_count, root = one->peer;
+    MPI_Datatype type = one->type;
+    switch (one->kind) {
+    case lazy_barrier:
+        PMPI_Ibarrier(one->communicator, one->request);
+        break;
+    case lazy_bcast:
+        PMPI_Ibcast(buffer, n, type, root, one->communicator, one->request);
+        break;
+    case lazy_allreduce:
+        PMPI_Iallreduce(sent, buffer, n, type, one->operation, one->communicator, one->request);
+        break;
+    case lazy_reduce:
+        PMPI_Ireduce(sent, buffer, n, type, one->operation, root, one->communicator, one->request);
+        break;
+    case lazy_gather:
+        PMPI_Igather(sent, sent_n, type, buffer, n, type, root, one->communicator, one->request);
+        break;
+    case lazy_allgather:
+        PMPI_Iallgather(sent, sent_n, type, buffer, n, type, one->communicator, one->request);
+        break;
+    case lazy_scatter:
+        PMPI_Iscatter(sent, sent_n, type, buffer, n, type, root, one->communicator, one->request);
+        break;
+    default:
+        abort();
+    }
+}
+
+static int lazy_add_collective(int kind, const void *sent, int sent_count, void *buffer, int count,
+                               MPI_Datatype type, MPI_Op operation, int root,
+                               MPI_Comm communicator, MPI_Request *request) {
+    lazy_add(kind, buffer, count, type, root, 0, communicator, request);
+    lazy_list[lazy_count - 1].sent = sent;
+    lazy_list[lazy_count - 1].sent_count = sent_count;
+    lazy_list[lazy_count - 1].operation = operation;
+    return MPI_SUCCESS;
+}
+
+int MPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
+               MPI_Request *request) {
+    return lazy_add(lazy_bcast, buffer, count, type, root, 0, comm, request);
+}
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request) {
+    return lazy_add(lazy_barrier, NULL, 0, MPI_BYTE, 0, 0, comm, request);
+}
+int MPI_Iallreduce(const void *sent, void *received, int count, MPI_Datatype type, MPI_Op operation,
+                   MPI_Comm comm, MPI_Request *request) {
+    return lazy_add_collective(lazy_allreduce, sent, count, received, count, type, operation, 0,
+                               comm, request);
+}
+int MPI_Ireduce(const void *sent, void *received, int count, MPI_Datatype type, MPI_Op operation,
+                int root, MPI_Comm comm, MPI_Request *request) {
+    return lazy_add_collective(lazy_reduce, sent, count, received, count, type, operation, root,
+                               comm, request);
+}
+int MPI_Igather(const void *sent, int count, MPI_Datatype type, void *received, int each,
+                MPI_Datatype as, int root, MPI_Comm comm, MPI_Request *request) {
+    (void)as;
+    return lazy_add_collective(lazy_gather, sent, count, received, each, type, MPI_OP_NULL, root,
+                               comm, request);
+}
+int MPI_Iallgather(const void *sent, int count, MPI_Datatype type, void *received, int each,
+                   MPI_Datatype as, MPI_Comm comm, MPI_Request *request) {
+    (void)as;
+    return lazy_add_collective(lazy_allgather, sent, count, received, each, type, MPI_OP_NULL, 0,
+                               comm, request);
+}
+int MPI_Iscatter(const void *sent, int each, MPI_Datatype type, void *received, int count,
+                 MPI_Datatype as, int root, MPI_Comm comm, MPI_Request *request) {
+    (void)as;
+    return lazy_add_collective(lazy_scatter, sent, each, received, count, type, MPI_OP_NULL, root,
+                               comm, request);
+}
+#endif
