@@ -14,10 +14,9 @@
     loops/            programs with static loops that are let go: under the stock runtime, under Sennit, and lent
 
     regions           tests/programs/random_regions.c, of which loops are let go: several seeds, lent
-    programs          those of tests/mpi, transformed
     untouched/        functions in which nothing is moved: the same code with the plug-in as without
 
-usage: pass_test.py remarks|run|traced|cholesky|loops|regions|programs|untouched MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
+usage: pass_test.py remarks|run|traced|cholesky|loops|regions|untouched MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
 """
 import glob
 import json
@@ -263,43 +262,6 @@ def test_regions():
                                env={**ENVIRONMENT, "SEED": str(seed), "REGIONS": "40", "OMP_CANCELLATION": "true"})
 
 
-EXIT_CODES = {"abort_suspended": 7}
-
-
-def test_programs():
-    """The programs of tests/mpi do the same when they are transformed: on Sennit, and when completions come late."""
-    tests = os.path.join(SOURCE, "..", "mpi")
-    library = os.path.join(os.path.dirname(PLUGIN), f"libsennit-{MPI}.so")
-    with open(os.path.join(tests, "CMakeLists.txt"), encoding="utf-8") as file:
-        text = file.read()
-    names = re.search(r"^set\(programs ([^)]*)\)", text, re.MULTILINE)[1].split()
-    with open(os.path.join(tests, "disturbed.cmake"), encoding="utf-8") as file:
-        not_under_chaos = re.search(r"^list\(REMOVE_ITEM same_under_chaos ([^)]*)\)", file.read(), re.MULTILINE)[1].split()
-    shapes = dict(re.findall(r"^set\(shapes_(\w+) [^)]*?(\w+)\)", text, re.MULTILINE)) # the last one
-    bound, failed = 0, []
-    for number, name in enumerate(name for name in names if name in shapes and (not NAMES or name in NAMES)):
-        ranks, threads = shapes[name].split("x")
-        libraries = [library.replace("sennit-", "sennit-balance-")] if name == "objects" else [library]
-        with tempfile.TemporaryDirectory() as folder:
-            program = os.path.join(folder, name)
-            done = subprocess.run(
-                [SENNIT, "cc", MPICC, "-O2", "-g", "-std=c11", "-w", "-fopenmp", "-Rpass=sennit", "-I" + os.path.join(SOURCE, "..", "..", "include"),
-                 os.path.join(tests, "programs", name + ".c"), "-o", program, "-Wl,--as-needed", *libraries,
-                 "-Wl,-rpath," + os.path.dirname(library)], text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
-            assert done.returncode == 0, done.stderr
-            bound += done.stderr.count("[-Rpass=sennit]")
-            policy = re.search(rf"^set\(policy_{name} (\w+)\)", text, re.MULTILINE)
-            for chaos in ["off"] + [f"seed:{number},latency:100,order"] * (name not in not_under_chaos):
-                environment = {**ENVIRONMENT, "SENNIT_CHAOS": chaos, **({"SENNIT_POLICY": policy[1]} if policy else {})}
-                ran = subprocess.run([SENNIT, "run", "-n", ranks, "--threads", threads, program], text=True,
-                                     capture_output=True, env=environment, timeout=LIMIT, check=False)
-                if ran.returncode != EXIT_CODES.get(name, 0):
-                    failed.append((name, chaos, ran.returncode, ran.stderr[-600:]))
-    print(f"{number + 1} programs, {bound} calls and loops transformed")
-    assert not failed, "\n".join(map(str, failed))
-    assert bound > 0 or NAMES
-
-
 def functions(path, *options):
     """Their code, without the numbers of what the compiler says of it besides."""
     done = subprocess.run([MPICC, "-O2", "-S", "-emit-llvm", *options, path, "-o", "-"], text=True, capture_output=True,
@@ -318,4 +280,4 @@ def test_untouched():
 
 
 {"remarks": test_remarks, "run": test_run, "traced": test_traced, "cholesky": test_cholesky, "loops": test_loops, "regions": test_regions,
- "programs": test_programs, "untouched": test_untouched}[WHAT]()
+ "untouched": test_untouched}[WHAT]()
