@@ -57,9 +57,8 @@ constexpr unsigned after(Place place) {
     case running:
         return states(waiting, ready, returning, gone);
     case returning:
+    case gone: // another thread may have the fiber, at its home
         return states(home, gone);
-    case gone:
-        return states(home, gone); // home: another thread has the fiber
     }
     return 0;
 }
