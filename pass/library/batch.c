@@ -96,11 +96,7 @@ static void make_room(struct sennit_pass_batch *batch, const struct sennit_pass_
         sennit_pass_finish(batch);
 }
 
-/* `mark`: of the call that it is part of; null: another part tells of it. */
-static void note(struct sennit_pass_batch *batch, const struct sennit_pass_operation *started,
-                 const struct sennit_pass_mark *mark) {
-    if (sennit_pass_is_traced())
-        batch->marks[batch->under_way] = mark ? *mark : (struct sennit_pass_mark){0};
+static void note(struct sennit_pass_batch *batch, const struct sennit_pass_operation *started) {
     batch->operations[batch->under_way++] = *started;
     batch->ranges = batch->under_way;
     batch->statuses += started->receives && started->status != no_status(batch);
@@ -112,23 +108,23 @@ void sennit_pass_send(struct sennit_pass_batch *batch, const void *buffer, int c
     const struct sennit_pass_operation next =
         described(batch, buffer, count, type, 0, no_status(batch));
     make_room(batch, &next, 1);
-    const struct sennit_pass_mark mark = sennit_pass_begin("MPI_Send", __builtin_return_address(0));
+    sennit_pass_mark_next(batch, "MPI_Send", __builtin_return_address(0));
     if (MPI_Isend(buffer, count, type, to, tag, communicator,
                   sennit_pass_request(batch, batch->under_way)) == success)
-        note(batch, &next, &mark);
+        note(batch, &next);
 }
 
 void sennit_pass_receive(struct sennit_pass_batch *batch, void *buffer, int count, long type,
                          int from, int tag, long communicator, void *status) {
     const struct sennit_pass_operation next = described(batch, buffer, count, type, 1, status);
     make_room(batch, &next, 1);
-    const struct sennit_pass_mark mark = sennit_pass_begin("MPI_Recv", __builtin_return_address(0));
+    sennit_pass_mark_next(batch, "MPI_Recv", __builtin_return_address(0));
     if (sennit_pass_is_watched()) {
         MPI_Recv(buffer, count, type, from, tag, communicator, status);
-        sennit_pass_tell_at_once(&mark);
+        sennit_pass_tell_at_once(&batch->marks[batch->under_way]);
     } else if (MPI_Irecv(buffer, count, type, from, tag, communicator,
                          sennit_pass_request(batch, batch->under_way)) == success) {
-        note(batch, &next, &mark);
+        note(batch, &next);
     }
 }
 
@@ -140,21 +136,21 @@ void sennit_pass_exchange(struct sennit_pass_batch *batch, const void *out, int 
         described(batch, out, out_count, out_type, 0, no_status(batch)),
         described(batch, in, in_count, in_type, 1, status)};
     make_room(batch, next, 2);
-    const struct sennit_pass_mark mark =
-        sennit_pass_begin("MPI_Sendrecv", __builtin_return_address(0));
+    sennit_pass_mark_next(batch, "MPI_Sendrecv", __builtin_return_address(0));
     if (sennit_pass_is_watched()) {
         MPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag,
                      communicator, status);
-        sennit_pass_tell_at_once(&mark);
+        sennit_pass_tell_at_once(&batch->marks[batch->under_way]);
         return;
     }
     if (MPI_Isend(out, out_count, out_type, to, out_tag, communicator,
                   sennit_pass_request(batch, batch->under_way)) != success)
         return;
-    note(batch, &next[0], NULL);
+    note(batch, &next[0]);
+    sennit_pass_pass_mark_on(batch);
     if (MPI_Irecv(in, in_count, in_type, from, in_tag, communicator,
                   sennit_pass_request(batch, batch->under_way)) == success)
-        note(batch, &next[1], &mark);
+        note(batch, &next[1]);
 }
 
 /* Goes on by `stride` bytes, `rounds` times. */

@@ -61,6 +61,20 @@ static inline void *sennit_pass_request(struct sennit_pass_batch *batch, int i) 
 void sennit_pass_find_extent(struct sennit_pass_operation *operation, unsigned long buffer,
                              long count, long type);
 
+/* The call whose operation is started next. */
+static inline void sennit_pass_mark_next(struct sennit_pass_batch *batch, const char *call,
+                                         const void *behind) {
+    if (sennit_pass_is_traced())
+        sennit_pass_set_mark(&batch->marks[batch->under_way], call, behind);
+}
+/* It has started another one, which it is told with. */
+static inline void sennit_pass_pass_mark_on(struct sennit_pass_batch *batch) {
+    if (sennit_pass_is_traced()) {
+        batch->marks[batch->under_way] = batch->marks[batch->under_way - 1];
+        batch->marks[batch->under_way - 1].call = 0;
+    }
+}
+
 /* Could anybody tell that the next receive has been started before the last one was complete? */
 int sennit_pass_is_watched(void);
 

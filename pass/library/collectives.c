@@ -160,11 +160,8 @@ static int may_start(struct sennit_pass_batch *batch, long communicator) {
     return 0;
 }
 
-static void note_start(struct sennit_pass_batch *batch, int error,
-                       const struct sennit_pass_mark *mark) {
+static void note_start(struct sennit_pass_batch *batch, int error) {
     if (error == success) { /* else it has no request: the next takes its place */
-        if (sennit_pass_is_traced())
-            batch->marks[batch->under_way] = *mark;
         ++batch->under_way;
         batch->ranges += batch->coming;
     }
@@ -208,16 +205,13 @@ static int told(int error, const struct sennit_pass_mark *mark) {
     }                                                                                              \
     void sennit_pass_start_##name(struct sennit_pass_batch *batch, parameters long communicator) { \
         const int may = may_start(batch, communicator);                                            \
-        const struct sennit_pass_mark mark =                                                       \
-            sennit_pass_begin("MPI_" #name, __builtin_return_address(0));                          \
+        sennit_pass_mark_next(batch, "MPI_" #name, __builtin_return_address(0));                   \
         if (may) {                                                                                 \
-            note_start(                                                                            \
-                batch,                                                                             \
-                begin(arguments communicator, sennit_pass_request(batch, batch->under_way)),       \
-                &mark);                                                                            \
+            note_start(batch, begin(arguments communicator,                                        \
+                                    sennit_pass_request(batch, batch->under_way)));                \
         } else {                                                                                   \
             sennit_pass_##name(arguments communicator);                                            \
-            sennit_pass_tell_at_once(&mark);                                                       \
+            sennit_pass_tell_at_once(&batch->marks[batch->under_way]);                             \
         }                                                                                          \
     }
 #define COLLECTIVE(name, begin, parameters, arguments)                                             \

@@ -21,6 +21,12 @@ __attribute__((constructor)) void sennit_pass_look_for_trace(void) {
         *(void **)&sennit_pass_moved = dlsym(RTLD_DEFAULT, "sennit_trace_moved");
 }
 
+void sennit_pass_set_mark(struct sennit_pass_mark *mark, const char *call, const void *behind) {
+    mark->call = call;
+    mark->place = (const char *)behind - 1;
+    mark->started = sennit_pass_clock();
+}
+
 void sennit_pass_tell_later(const struct sennit_pass_mark *marks, int count, unsigned long waits) {
     const unsigned long wait = sennit_pass_clock() - waits;
     int together = 0;

@@ -30,14 +30,13 @@ static inline unsigned long sennit_pass_time(void) {
     return sennit_pass_is_traced() ? sennit_pass_clock() : 0;
 }
 
-/* `behind`: where the call returns to. */
+/* `behind`: where the call returns to. If a trace is taken. */
+__attribute__((visibility("hidden"))) void
+sennit_pass_set_mark(struct sennit_pass_mark *mark, const char *call, const void *behind);
 static inline struct sennit_pass_mark sennit_pass_begin(const char *call, const void *behind) {
     struct sennit_pass_mark mark = {0, 0, 0};
-    if (sennit_pass_is_traced()) {
-        mark.call = call;
-        mark.place = (const char *)behind - 1;
-        mark.started = sennit_pass_clock();
-    }
+    if (sennit_pass_is_traced())
+        sennit_pass_set_mark(&mark, call, behind);
     return mark;
 }
 
