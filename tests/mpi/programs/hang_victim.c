@@ -1,38 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Jobs of two ranks that hang, and jobs that only look like it: hang_victim <case>. Run by hang.py.
+ * Jobs of two ranks that hang, and, in hang_victim_slow.c, jobs that only look like it:
+ * hang_victim <case>. Run by hang.py.
  */
 #define _GNU_SOURCE /* syscall */
+#include "hang_victim.h"
 #include "TAMPI.h"
 
 #include <dlfcn.h>
 #include <linux/futex.h>
-#include <mpi.h>
-#include <mpix_continue.h>
 #include <mpix_detach.h>
 #include <omp.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LONG = 5000 }; /* some seconds */
-static int rank;
-static const char *program;
-static int value;
-
-static void receive(int tag) {
-    MPI_Recv(&value, 1, MPI_INT, 1 - rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
-static void send(int tag) {
-    MPI_Ssend(&value, 1, MPI_INT, 1 - rank, tag, MPI_COMM_WORLD);
-}
-static void compute(double seconds) {
-    for (const double end = MPI_Wtime() + seconds; MPI_Wtime() < end;) {
-    }
-}
+int rank;
+const char *program;
+int value;
 
 /* Both receive first, outside of tasks. */
 static void both_receive(void) {
@@ -183,85 +170,7 @@ static void nobody_sends(void) {
         MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 19, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* What takes some seconds to send: bytes with gaps, from and into one place. */
-static char place[1 << 16];
-static MPI_Datatype slow_type(void) {
-    MPI_Datatype row, all;
-    MPI_Type_vector(1 << 14, 1, 2, MPI_BYTE, &row);
-    MPI_Type_create_hvector(LONG, 1, 0, row, &all);
-    MPI_Type_commit(&all);
-    MPI_Type_free(&row);
-    return all;
-}
-static void one_long_message(void) {
-    MPI_Datatype slow = slow_type();
-    if (rank == 0)
-        MPI_Send(place, 1, slow, 1, 50, MPI_COMM_WORLD);
-    else
-        MPI_Recv(place, 1, slow, 0, 50, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Type_free(&slow);
-}
-static void long_message(void) {
-    one_long_message();
-}
-static void long_message_in_task(void) {
-#pragma omp parallel
-#pragma omp single
-#pragma omp task
-    one_long_message();
-}
-static void long_exchange(void) {
-    static char into[1 << 16];
-    MPI_Datatype slow = slow_type();
-    MPI_Sendrecv(place, 1, slow, 1 - rank, 51, into, 1, slow, 1 - rank, 51, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-    MPI_Type_free(&slow);
-}
-static void long_waits(void) {
-    static char into[1 << 16];
-    MPI_Datatype slow = slow_type();
-    MPI_Request requests[2];
-    MPI_Irecv(into, 1, slow, 1 - rank, 52, MPI_COMM_WORLD, &requests[0]);
-    MPI_Isend(place, 1, slow, 1 - rank, 52, MPI_COMM_WORLD, &requests[1]);
-    MPI_Status statuses[2];
-    MPI_Waitall(2, requests, statuses);
-    MPI_Type_free(&slow);
-}
-/* What is begun is waited for only after another call that blocks, and the message is long. */
-static void late_wait(void) {
-    MPI_Datatype slow = slow_type();
-    if (rank == 0) {
-        MPI_Request request;
-        MPI_Isend(place, 1, slow, 1, 53, MPI_COMM_WORLD, &request);
-        receive(54);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-    } else {
-        MPI_Recv(place, 1, slow, 0, 53, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        send(54);
-    }
-    MPI_Type_free(&slow);
-}
-static void late_wait_in_task(void) {
-#pragma omp parallel
-#pragma omp single
-#pragma omp task
-    late_wait();
-}
-static void late_receive(void) {
-    MPI_Datatype slow = slow_type();
-    if (rank == 0) {
-        MPI_Request request;
-        MPI_Irecv(place, 1, slow, 1, 55, MPI_COMM_WORLD, &request);
-        receive(56);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-    } else {
-        MPI_Send(place, 1, slow, 0, 55, MPI_COMM_WORLD);
-        send(56);
-    }
-    MPI_Type_free(&slow);
-}
-
-/* The same, but nobody receives it. */
+/* What is begun is waited for only after another call that blocks, and nobody receives it. */
 static void begun_in_vain(void) {
     MPI_Request request;
     MPI_Issend(&rank, 1, MPI_INT, 1 - rank, 57, MPI_COMM_WORLD, &request);
@@ -295,12 +204,6 @@ static void all_is_over(void) {
         }
     }
     receive(59);
-}
-
-static void long_collective(void) {
-    MPI_Datatype slow = slow_type();
-    MPI_Bcast(place, 1, slow, 0, MPI_COMM_WORLD);
-    MPI_Type_free(&slow);
 }
 
 /* A task has ended and is bound to a message that does not come. */
@@ -378,170 +281,12 @@ static void started_exchange(void) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* To rank 0, of rank 1's partitions only the first is ready. */
-static void first_part_ready(void *memory, int parts, MPI_Datatype type, int tag) {
-    MPI_Request request;
-    if (rank == 0)
-        MPI_Precv_init(memory, parts, 1, type, 1, tag, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
-    else
-        MPI_Psend_init(memory, parts, 1, type, 0, tag, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
-    MPI_Start(&request);
-    if (rank == 1)
-        MPI_Pready(0, request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Request_free(&request);
-}
-
-/* All are ready, and what they send takes long. */
-static void long_partitions(void) {
-    MPI_Datatype slow = slow_type();
-    first_part_ready(place, 1, slow, 16);
-    MPI_Type_free(&slow);
-}
-
 /* One of two partitions is not ready. */
 static void not_ready(void) {
     int parts[2] = {0};
     first_part_ready(parts, 2, MPI_INT, 17);
 }
 #endif
-
-/* A thread that sleeps for long completes what both wait for. */
-static int nothing_known(void *state, MPI_Status *status) {
-    (void)state;
-    MPI_Status_set_elements(status, MPI_INT, 0);
-    MPI_Status_set_cancelled(status, 0);
-    return MPI_SUCCESS;
-}
-static int nothing_held(void *state) {
-    (void)state;
-    return MPI_SUCCESS;
-}
-static int not_cancelled(void *state, int complete) {
-    (void)state, (void)complete;
-    return MPI_SUCCESS;
-}
-static void *complete_late(void *request) {
-    sleep(4);
-    MPI_Grequest_complete(*(MPI_Request *)request);
-    return NULL;
-}
-static void slow_thread(void) {
-    MPI_Request request;
-    MPI_Grequest_start(nothing_known, nothing_held, not_cancelled, NULL, &request);
-    MPI_Request completed = request;
-    pthread_t thread;
-    pthread_create(&thread, NULL, complete_late, &completed);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    pthread_join(thread, NULL);
-}
-
-/* OpenMP is used before MPI_Init. Then both wait, for less than the grace time, for a message of a
- * thread that sleeps. */
-static void *send_late(void *unused) {
-    sleep(4);
-    send(18);
-    return unused;
-}
-static void openmp_first(void) {
-    pthread_t thread;
-    pthread_create(&thread, NULL, send_late, NULL);
-    receive(18);
-    pthread_join(thread, NULL);
-}
-
-/* One rank computes for long, the other waits in a task. */
-static void slow_sender(void) {
-    if (rank == 1) {
-        compute(3);
-        send(1);
-        return;
-    }
-#pragma omp parallel
-#pragma omp single
-#pragma omp task
-    receive(1);
-}
-
-/* The one that is to send is stopped until hang.py lets it go on. */
-static void stopped_sender(void) {
-    if (rank == 1) {
-        raise(SIGSTOP);
-        send(1);
-    } else {
-        receive(1);
-    }
-    compute(2); /* it goes on, and is seen to do so */
-}
-
-/* Until hang.py makes a file. No scheduling point is on the way. */
-static void compute_until_told(void) {
-    while (access(getenv("HANG_VICTIM_GO_ON"), F_OK) != 0)
-        ;
-}
-
-/* One rank computes, the other waits for it. */
-static void told_sender(void) {
-    if (rank == 1) {
-        compute_until_told();
-        send(1);
-    } else {
-        receive(1);
-    }
-    compute(2); /* it goes on, and is seen to do so */
-}
-
-/* Whoever shares cores with it wants them back in vain. */
-static void keeps_cores(void) {
-#pragma omp parallel
-    {
-#pragma omp barrier
-#pragma omp master
-        puts("keeps"), fflush(stdout);
-        compute_until_told();
-    }
-}
-
-/* One rank's task computes for long while its initial thread is in a call, as the other rank is. */
-static void slow_task(void) {
-#pragma omp parallel num_threads(2)
-#pragma omp single
-    {
-#pragma omp task
-        if (rank == 1)
-            compute(3);
-#pragma omp taskwait
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
-/* A callback that has returned at once before, so that the waiting thread calls it. */
-static int call(int error, void *action) {
-    if (action)
-        ((void (*)(void))action)();
-    return error;
-}
-static void wait_calling(void (*action)(void)) {
-    MPI_Request calls, nothing = MPI_REQUEST_NULL;
-    MPIX_Continue_init(MPIX_CONT_POLL_ONLY, 0, MPI_INFO_NULL, &calls);
-    MPI_Start(&calls);
-    MPIX_Continue(&nothing, call, (void *)action, MPIX_CONT_DEFER_COMPLETE, MPI_STATUS_IGNORE,
-                  calls);
-    MPI_Wait(&calls, MPI_STATUS_IGNORE);
-    MPI_Request_free(&calls);
-}
-
-/* One rank computes for long in a callback. */
-static void compute_for_long(void) {
-    compute(3);
-}
-static void slow_callback(void) {
-    if (rank == 1) {
-        wait_calling(NULL);
-        wait_calling(compute_for_long);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-}
 
 /* Both wait for each other in callbacks. */
 static void receive_first(void) {
@@ -573,108 +318,54 @@ static void ticked_callbacks(void) {
     compute(0.5);
 }
 
-/* One rank is for long in the error handler of a call that no rank can answer. */
-static void handle_for_long(MPI_Comm *communicator, int *error, ...) {
-    (void)communicator, (void)error;
-    sleep(3);
-}
-static void slow_handler(void) {
-    MPI_Comm copy;
-    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-    if (rank == 1) {
-        MPI_Errhandler handler;
-        MPI_Comm_create_errhandler(handle_for_long, &handler);
-        MPI_Comm_set_errhandler(copy, handler);
-        MPI_Errhandler_free(&handler);
-        MPI_Recv(&value, 1, MPI_INT, 99, 1, copy, MPI_STATUS_IGNORE);
-        send(1);
-    } else {
-        receive(1);
-    }
-    MPI_Comm_free(&copy);
-}
+static const struct hang_case hung_cases[] = {
+    {"both_receive", both_receive},
+    {"both_send", both_send},
+    {"never_sent", never_sent},
+    {"locked_receive", locked_receive},
+    {"locked_threads", locked_threads},
+    {"asleep_threads", asleep_threads},
+    {"missing_barrier", missing_barrier},
+    {"mixed_up", mixed_up},
+    {"inside_and_outside", inside_and_outside},
+    {"two_roots", two_roots},
+    {"nobody_sends", nobody_sends},
+    {"begun_in_vain", begun_in_vain},
+    {"all_is_over", all_is_over},
+    {"bound_task", bound_task},
+    {"both_wait", both_wait},
+    {"wrong_tag", wrong_tag},
+    {"wrong_tag_in_task", wrong_tag_in_task},
+    {"half_exchange", half_exchange},
+#if MPI_VERSION >= 4
+    {"started_exchange", started_exchange},
+    {"not_ready", not_ready},
+#endif
+    {"stuck_callbacks", stuck_callbacks},
+    {"left_callbacks", left_callbacks},
+    {"ticked_callbacks", ticked_callbacks},
+    {NULL, NULL},
+};
 
-/* Both wait for a process that they have made and that computes for long. */
-static void slow_child(void) {
-    MPI_Comm parent, child;
-    MPI_Comm_get_parent(&parent);
-    if (parent != MPI_COMM_NULL) {
-        compute(5);
-        for (int i = 0; i < 2; ++i)
-            MPI_Send(&i, 1, MPI_INT, i, 4, parent);
-        MPI_Comm_disconnect(&parent);
-        return;
-    }
-    char *words[] = {"slow_child", NULL};
-    MPI_Comm_spawn(program, words, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &child,
-                   MPI_ERRCODES_IGNORE);
-#pragma omp parallel
-#pragma omp single
-#pragma omp task
-    MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 4, child, MPI_STATUS_IGNORE);
-    MPI_Comm_disconnect(&child);
+static const struct hang_case *find(const struct hang_case *cases, const char *name) {
+    while (cases->name && strcmp(cases->name, name) != 0)
+        ++cases;
+    return cases->name ? cases : NULL;
 }
 
 int main(int count, char **arguments) {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } cases[] = {{"both_receive", both_receive},
-                 {"both_send", both_send},
-                 {"never_sent", never_sent},
-                 {"locked_receive", locked_receive},
-                 {"locked_threads", locked_threads},
-                 {"asleep_threads", asleep_threads},
-                 {"missing_barrier", missing_barrier},
-                 {"mixed_up", mixed_up},
-                 {"inside_and_outside", inside_and_outside},
-                 {"two_roots", two_roots},
-                 {"nobody_sends", nobody_sends},
-                 {"long_message", long_message},
-                 {"long_message_in_task", long_message_in_task},
-                 {"long_exchange", long_exchange},
-                 {"long_waits", long_waits},
-                 {"late_wait", late_wait},
-                 {"late_wait_in_task", late_wait_in_task},
-                 {"late_receive", late_receive},
-                 {"begun_in_vain", begun_in_vain},
-                 {"all_is_over", all_is_over},
-                 {"long_collective", long_collective},
-                 {"bound_task", bound_task},
-                 {"both_wait", both_wait},
-                 {"wrong_tag", wrong_tag},
-                 {"wrong_tag_in_task", wrong_tag_in_task},
-                 {"half_exchange", half_exchange},
-#if MPI_VERSION >= 4
-                 {"started_exchange", started_exchange},
-                 {"long_partitions", long_partitions},
-                 {"not_ready", not_ready},
-#endif
-                 {"slow_thread", slow_thread},
-                 {"openmp_first", openmp_first},
-                 {"slow_sender", slow_sender},
-                 {"slow_task", slow_task},
-                 {"stopped_sender", stopped_sender},
-                 {"told_sender", told_sender},
-                 {"keeps_cores", keeps_cores},
-                 {"slow_callback", slow_callback},
-                 {"stuck_callbacks", stuck_callbacks},
-                 {"left_callbacks", left_callbacks},
-                 {"ticked_callbacks", ticked_callbacks},
-                 {"slow_handler", slow_handler},
-                 {"slow_child", slow_child}};
+    const char *const name = count == 2 ? arguments[1] : "";
     program = arguments[0];
-    if (count == 2 && strcmp(arguments[1], "openmp_first") == 0)
+    if (strcmp(name, "openmp_first") == 0)
         omp_get_max_threads();
     MPI_Init(&count, &arguments);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int found = 0;
-    for (size_t i = 0; count == 2 && i < sizeof cases / sizeof *cases; ++i)
-        if (strcmp(arguments[1], cases[i].name) == 0) {
-            found = 1;
-            cases[i].run();
-        }
+    const struct hang_case *found = find(hung_cases, name);
     if (!found)
+        found = find(slow_cases, name);
+    if (found)
+        found->run();
+    else
         fprintf(stderr, "usage: hang_victim CASE\n");
     MPI_Finalize();
     return found ? 0 : 2;
