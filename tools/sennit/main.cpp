@@ -22,7 +22,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -45,6 +44,8 @@ class Command {
     int run(int count, char **arguments);
 
   private:
+    void add_pool();
+    void add_top();
     void add_doctor();
     void add_report();
     void parse(std::vector<std::string> words);
@@ -67,8 +68,13 @@ class Command {
     std::string options_form_;
     int process_ = 0;
     int host_ = 0; // of virtual ranks, or one of them
-    std::unique_ptr<PoolCommand> pool_;
-    std::unique_ptr<TopCommand> top_;
+    CLI::App *pool_start_ = nullptr;
+    CLI::App *pool_list_ = nullptr;
+    CLI::App *pool_move_ = nullptr;
+    CLI::App *pool_stop_ = nullptr;
+    PoolRequest pool_request_;
+    CLI::App *top_ = nullptr;
+    TopRequest top_request_;
     CLI::App *report_ = nullptr;
     sennit::report::Request report_request_;
 };
@@ -95,8 +101,8 @@ Command::Command()
         "exec", "become the program, as one rank of a job: mpiexec -n 4 sennit exec ./app");
     exec_options_.add_to(*exec_);
     exec_->add_option("--watch", watch_, "used by `sennit run`")->group("");
-    pool_ = std::make_unique<PoolCommand>(app_);
-    top_ = std::make_unique<TopCommand>(app_);
+    add_pool();
+    add_top();
     add_doctor();
     app_.add_subcommand("simulate", "what a policy, more ranks or another network would do, on a "
                                     "virtual machine; sennit simulate --help-all says more");
@@ -107,6 +113,35 @@ Command::Command()
                               "arguments; also sennit c++ and sennit ftn");
     for (const char *name : {"c++", "ftn"})
         app_.add_subcommand(name, "as sennit cc, for C++ and Fortran")->group("");
+}
+
+void Command::add_pool() {
+    PoolRequest &to = pool_request_;
+    CLI::App *const pool =
+        app_.add_subcommand("pool", "cores that several programs share: sennit pool start NAME, "
+                                    "then sennit run --pool NAME ./app");
+    pool->require_subcommand(1);
+    pool_start_ = pool->add_subcommand("start", "make a pool; it stays until it is stopped");
+    pool_list_ = pool->add_subcommand("ls", "the pools of this user on this machine");
+    pool_move_ = pool->add_subcommand("move", "give a program more or fewer cores of its own");
+    pool_stop_ = pool->add_subcommand("stop", "end a pool when its last program has ended");
+    for (CLI::App *const action : {pool_start_, pool_move_, pool_stop_})
+        action->add_option("name", to.name)->required();
+    pool_start_->add_option("--cores", to.cores,
+                            "its cores, such as 0-3,8 (all that this shell may use)");
+    pool_start_->add_option("--policy", to.policy, "who gets which core: " + pool_policies());
+    pool_move_->add_option("program", to.program, "NAME or NAME:JOB, as sennit top shows it")
+        ->required();
+    pool_move_->add_option("cores", to.amount, "+1, -1, or their number")->required();
+    pool_stop_->add_flag("--now", to.now, "end its programs, too");
+}
+
+void Command::add_top() {
+    top_ = app_.add_subcommand("top", "who uses which core, live: sennit top --pool NAME");
+    top_->add_option("--pool", top_request_.pool,
+                     "of this pool; without it: of programs in no pool");
+    top_->add_flag("--once", top_request_.once, "print one table and end");
+    top_->add_flag("--json", top_request_.json, "the same for programs");
 }
 
 void Command::add_doctor() {
@@ -151,7 +186,7 @@ void Command::parse(std::vector<std::string> words) {
         words.assign({words[0]});
         words.insert(words.end(), line.options.begin(), line.options.end());
     }
-    PoolCommand::protect_numbers(words);
+    protect_numbers(words);
     std::reverse(words.begin(), words.end()); // CLI11 takes them from the back
     app_.parse(std::move(words));
 }
@@ -188,10 +223,16 @@ int Command::start_chosen() {
     }
     if (*exec_)
         return exec_program(exec_options_.request(program_), Installation::locate(), watch_);
-    if (pool_->chosen())
-        return pool_->run();
-    if (top_->chosen())
-        return top_->run();
+    if (*pool_start_)
+        return start_pool(pool_request_);
+    if (*pool_list_)
+        return list_pools();
+    if (*pool_move_)
+        return move_cores(pool_request_);
+    if (*pool_stop_)
+        return stop_pool(pool_request_);
+    if (*top_)
+        return run_top(top_request_);
     if (*report_)
         return sennit::report::run_report(report_request_);
     return start_doctor();

@@ -84,28 +84,11 @@ int end_members(node::Board &board) {
 
 } // namespace
 
-PoolCommand::PoolCommand(CLI::App &app) {
-    command_ = app.add_subcommand("pool", "cores that several programs share: sennit pool start "
-                                          "NAME, then sennit run --pool NAME ./app");
-    command_->require_subcommand(1);
-    const auto name = [&](CLI::App *to) { to->add_option("name", name_)->required(); };
-    start_ = command_->add_subcommand("start", "make a pool; it stays until it is stopped");
-    name(start_);
-    start_->add_option("--cores", cores_, "its cores, such as 0-3,8 (all that this shell may use)");
-    start_->add_option("--policy", policy_,
-                       fmt::format("who gets which core: {} (default {})",
-                                   fmt::join(node::policy_names(), ", "), default_policy));
-    list_ = command_->add_subcommand("ls", "the pools of this user on this machine");
-    move_ = command_->add_subcommand("move", "give a program more or fewer cores of its own");
-    name(move_);
-    move_->add_option("program", program_, "NAME or NAME:JOB, as sennit top shows it")->required();
-    move_->add_option("cores", amount_, "+1, -1, or their number")->required();
-    stop_ = command_->add_subcommand("stop", "end a pool when its last program has ended");
-    name(stop_);
-    stop_->add_flag("--now", now_, "end its programs, too");
+std::string pool_policies() {
+    return fmt::format("{} (default {})", fmt::join(node::policy_names(), ", "), default_policy);
 }
 
-void PoolCommand::protect_numbers(std::vector<std::string> &words) {
+void protect_numbers(std::vector<std::string> &words) {
     if (words.size() < 2 || words[0] != "pool" || words[1] != "move")
         return;
     const auto number = std::find_if(words.begin(), words.end(), [](const std::string &word) {
@@ -115,25 +98,19 @@ void PoolCommand::protect_numbers(std::vector<std::string> &words) {
         words.insert(number, "--");
 }
 
-int PoolCommand::run() const {
-    if (*start_)
-        return start();
-    if (*list_)
-        return list();
-    return *move_ ? move() : stop();
-}
-
-int PoolCommand::start() const {
-    std::optional<PoolPlan> plan = adopt(name_, cores_, policy_);
+int start_pool(const PoolRequest &request) {
+    std::optional<PoolPlan> plan = adopt(request.name, request.cores, request.policy);
     if (!plan)
-        plan = {name_, pool_file(name_), check_policy(policy_.empty() ? default_policy : policy_),
-                choose_cores(cores_), false};
+        plan = {request.name, pool_file(request.name),
+                check_policy(request.policy.empty() ? default_policy : request.policy),
+                choose_cores(request.cores), false};
     start_keeper(*plan);
-    fmt::print("pool {}: cores {}, policy {}\n", name_, core_list(plan->cores), plan->policy);
+    fmt::print("pool {}: cores {}, policy {}\n", request.name, core_list(plan->cores),
+               plan->policy);
     return 0;
 }
 
-int PoolCommand::list() const {
+int list_pools() {
     for (const std::string &name : Pool::names()) {
         try {
             const Pool pool = Pool::find(name, false);
@@ -145,14 +122,14 @@ int PoolCommand::list() const {
     return 0;
 }
 
-int PoolCommand::move() const {
-    Pool pool = Pool::find(name_);
+int move_cores(const PoolRequest &request) {
+    Pool pool = Pool::find(request.name);
     if (const std::string policy = pool.policy(); policy != "static" && policy != "lend")
         fail("pool '{}' moves cores by itself (policy {}): moves need the policy static or lend",
-             name_, policy);
+             request.name, policy);
     const Snapshot before = look_at(pool.board());
-    const int job = find_job(before, program_);
-    const int wanted = parse_move(amount_, before.owned_by(job));
+    const int job = find_job(before, request.program);
+    const int wanted = parse_move(request.amount, before.owned_by(job));
     const std::vector<int> jobs = before.jobs();
     set_targets(pool.board(), pool.path(), jobs, plan_move(before, job, wanted));
     const Snapshot after = look_at(pool.board());
@@ -163,22 +140,23 @@ int PoolCommand::move() const {
     return 0;
 }
 
-int PoolCommand::stop() const {
-    Pool pool = Pool::find(name_, false);
+int stop_pool(const PoolRequest &request) {
+    Pool pool = Pool::find(request.name, false);
     pool.board().pool().stops.store(1, std::memory_order_release);
-    const int ended = now_ ? end_members(pool.board()) : 0;
+    const int ended = request.now ? end_members(pool.board()) : 0;
     const std::size_t left = look_at(pool.board()).members.size();
     if (pool.has_keeper())
-        send_signal(pool.keeper(), now_ ? SIGTERM : SIGUSR1);
+        send_signal(pool.keeper(), request.now ? SIGTERM : SIGUSR1);
     if (ended > 0)
-        fmt::print("pool {}: {} processes were ended\n", name_, ended);
-    if (!now_ && left > 0) {
-        fmt::print("pool {}: ends with the last of its {} processes\n", name_, left);
+        fmt::print("pool {}: {} processes were ended\n", request.name, ended);
+    if (!request.now && left > 0) {
+        fmt::print("pool {}: ends with the last of its {} processes\n", request.name, left);
         return 0;
     }
     if (pool.has_keeper() && !wait_until_ended(pool.keeper(), patience_ms))
-        fail("pool '{}': its keeper, process {}, does not end", name_, node::pid_of(pool.keeper()));
-    fmt::print("pool {} has ended\n", name_);
+        fail("pool '{}': its keeper, process {}, does not end", request.name,
+             node::pid_of(pool.keeper()));
+    fmt::print("pool {} has ended\n", request.name);
     return 0;
 }
 

@@ -202,19 +202,12 @@ int show_live(const std::string &pool) {
 
 } // namespace
 
-TopCommand::TopCommand(CLI::App &app) {
-    command_ = app.add_subcommand("top", "who uses which core, live: sennit top --pool NAME");
-    command_->add_option("--pool", pool_, "of this pool; without it: of programs in no pool");
-    command_->add_flag("--once", once_, "print one table and end");
-    command_->add_flag("--json", json_, "the same for programs");
-}
-
-int TopCommand::run() const {
-    if (once_ || json_)
-        return show_once(pool_, json_);
+int run_top(const TopRequest &request) {
+    if (request.once || request.json)
+        return show_once(request.pool, request.json);
     if (isatty(STDOUT_FILENO) == 0)
         fail("sennit top needs a terminal: use --once or --json");
-    return show_live(pool_);
+    return show_live(request.pool);
 }
 
 } // namespace sennit::tool

@@ -2,22 +2,15 @@
 // `sennit top`: who uses which core of a pool, or of the user's own board.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <string>
 
 namespace sennit::tool {
 
-class TopCommand {
-  public:
-    explicit TopCommand(CLI::App &app);
-    bool chosen() const { return command_->parsed(); }
-    int run() const;
-
-  private:
-    CLI::App *command_;
-    std::string pool_;
-    bool once_ = false, json_ = false;
+struct TopRequest {
+    std::string pool; // empty: programs in no pool
+    bool once = false, json = false;
 };
+
+int run_top(const TopRequest &request);
 
 } // namespace sennit::tool
