@@ -79,7 +79,8 @@ int main(int argc, char **argv) {{
             for (int k = 0; k < LONGEST; ++k)
                 sum = sum * 0.999 + b[i][k] + lone[i % 2][k];
         double sums[3] = {{0, 0, 0}};
-        MPI_Gather(&sum, 1, MPI_DOUBLE, sums, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        /* Of all, by all: or a receive from any source would take a message of the next program. */
+        MPI_Allgather(&sum, 1, MPI_DOUBLE, sums, 1, MPI_DOUBLE, MPI_COMM_WORLD);
         if (rank == 0)
             printf("%d %.17g %.17g %.17g\\n", p, sums[0], sums[1], sums[2]);
     }}
