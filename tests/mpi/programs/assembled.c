@@ -30,6 +30,54 @@ enum {
     PAIR = 128
 };
 
+/* Ten of its bytes count. */
+static bool is_padded(MPI_Datatype type) {
+    return type == MPI_LONG_DOUBLE || type == MPI_C_LONG_DOUBLE_COMPLEX ||
+           type == MPI_LONG_DOUBLE_INT;
+}
+
+/* Numbers that are exact in any order. 1.0 and 2.0 differ in high bytes alone. */
+static void write_number(char *at, Type of, int value) {
+    if (of.kind == LOGICAL)
+        at[0] = (char)(value - 1);
+    else if (of.kind != REAL && of.kind != COMPLEX && of.kind != PAIR)
+        at[0] = (char)value;
+    else if (of.type == MPI_FLOAT || of.type == MPI_REAL || of.type == MPI_REAL4 ||
+             of.type == MPI_C_FLOAT_COMPLEX || of.type == MPI_COMPLEX || of.type == MPI_FLOAT_INT ||
+             of.type == MPI_2REAL)
+        memcpy(at, &(float){(float)value}, sizeof(float));
+    else if (is_padded(of.type))
+        memcpy(at, &(long double){value}, 10);
+    else if (of.type == MPI_SHORT_INT || of.type == MPI_2INT || of.type == MPI_LONG_INT ||
+             of.type == MPI_2INTEGER)
+        at[0] = (char)value;
+    else
+        memcpy(at, &(double){value}, sizeof(double));
+}
+
+/* In shared memory, and the same by messages. */
+static void one_reduction(Type of, MPI_Op op, int count) {
+    _Alignas(16) char in[5 * 32] = {0}, out[5 * 32] = {0}, expected[5 * 32] = {0};
+    char packed[2][5 * 32];
+    int length[2] = {0, 0};
+    MPI_Aint least, extent;
+    MPI_Type_get_extent(of.type, &least, &extent);
+    CHECK(extent <= 32);
+    for (int i = 0; i < count; ++i)
+        write_number(in + i * extent, of, 1 + (rank + i) % 2);
+    if (count == 3) {
+        memcpy(out, in, sizeof out);
+        MPI_Allreduce(MPI_IN_PLACE, out, count, of.type, op, MPI_COMM_WORLD);
+    } else {
+        MPI_Allreduce(in, out, count, of.type, op, MPI_COMM_WORLD);
+    }
+    MPI_Allreduce(in, expected, count, of.type, op, twin);
+    MPI_Pack(out, count, of.type, packed[0], sizeof packed[0], &length[0], twin);
+    MPI_Pack(expected, count, of.type, packed[1], sizeof packed[1], &length[1], twin);
+    CHECK(length[0] == length[1] &&
+          memcmp(packed[0], packed[1], is_padded(of.type) ? 10 : (size_t)length[0]) == 0);
+}
+
 /* What the standard allows with each other (MPI 4.0, section 6.9.2). */
 static void reductions(void) {
     const unsigned numbers = INTEGER | FORTRAN | REAL | ADDRESS,
@@ -96,63 +144,11 @@ static void reductions(void) {
                           {MPI_2REAL, PAIR},
                           {MPI_2DOUBLE_PRECISION, PAIR},
                           {MPI_2INTEGER, PAIR}};
-    for (size_t t = 0; t < sizeof types / sizeof *types; ++t) {
-        MPI_Aint least, extent;
-        if (types[t].type == MPI_DATATYPE_NULL)
-            continue;
-        MPI_Type_get_extent(types[t].type, &least, &extent);
-        for (size_t o = 0; o < sizeof operations / sizeof *operations; ++o) {
-            if (!(operations[o].kinds & types[t].kind))
-                continue;
-            for (int count = 1; count <= 5; count += 2) {
-                _Alignas(16) char in[5 * 32] = {0}, out[5 * 32] = {0}, expected[5 * 32] = {0};
-                char packed[2][5 * 32];
-                int length[2] = {0, 0};
-                CHECK(extent <= 32);
-                /* Numbers that are exact in any order. 1.0 and 2.0 differ in high bytes alone. */
-                for (int i = 0; i < count; ++i) {
-                    char *at = in + i * extent;
-                    const int value = 1 + (rank + i) % 2;
-                    if (types[t].kind == LOGICAL)
-                        at[0] = (char)(value - 1);
-                    else if (types[t].kind != REAL && types[t].kind != COMPLEX &&
-                             types[t].kind != PAIR)
-                        at[0] = (char)value;
-                    else if (types[t].type == MPI_FLOAT || types[t].type == MPI_REAL ||
-                             types[t].type == MPI_REAL4 || types[t].type == MPI_C_FLOAT_COMPLEX ||
-                             types[t].type == MPI_COMPLEX || types[t].type == MPI_FLOAT_INT ||
-                             types[t].type == MPI_2REAL)
-                        memcpy(at, &(float){(float)value}, sizeof(float));
-                    else if (types[t].type == MPI_LONG_DOUBLE ||
-                             types[t].type == MPI_C_LONG_DOUBLE_COMPLEX ||
-                             types[t].type == MPI_LONG_DOUBLE_INT)
-                        memcpy(at, &(long double){value}, 10);
-                    else if (types[t].type == MPI_SHORT_INT || types[t].type == MPI_2INT ||
-                             types[t].type == MPI_LONG_INT || types[t].type == MPI_2INTEGER)
-                        at[0] = (char)value;
-                    else
-                        memcpy(at, &(double){value}, sizeof(double));
-                }
-                if (count == 3) {
-                    memcpy(out, in, sizeof out);
-                    MPI_Allreduce(MPI_IN_PLACE, out, count, types[t].type, operations[o].op,
-                                  MPI_COMM_WORLD);
-                } else {
-                    MPI_Allreduce(in, out, count, types[t].type, operations[o].op, MPI_COMM_WORLD);
-                }
-                MPI_Allreduce(in, expected, count, types[t].type, operations[o].op, twin);
-                MPI_Pack(out, count, types[t].type, packed[0], sizeof packed[0], &length[0], twin);
-                MPI_Pack(expected, count, types[t].type, packed[1], sizeof packed[1], &length[1],
-                         twin);
-                const bool padded = types[t].type == MPI_LONG_DOUBLE ||
-                                    types[t].type == MPI_C_LONG_DOUBLE_COMPLEX ||
-                                    types[t].type == MPI_LONG_DOUBLE_INT;
-                CHECK(length[0] == length[1] &&
-                      (padded ? memcmp(packed[0], packed[1], 10)
-                              : memcmp(packed[0], packed[1], (size_t)length[0])) == 0);
-            }
-        }
-    }
+    for (size_t t = 0; t < sizeof types / sizeof *types; ++t)
+        for (size_t o = 0; o < sizeof operations / sizeof *operations; ++o)
+            if (types[t].type != MPI_DATATYPE_NULL && (operations[o].kinds & types[t].kind))
+                for (int count = 1; count <= 5; count += 2)
+                    one_reduction(types[t], operations[o].op, count);
 }
 
 static void lengths(void) {
