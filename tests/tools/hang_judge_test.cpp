@@ -472,6 +472,14 @@ TEST(HangJudge, EndsWhatTurnsOutToHang) {
     EXPECT_FALSE(judge.verdict());
 }
 
+TEST(HangJudge, WhatRanksDoWhileTheyAreEndedIsNoGoingOn) {
+    HangJudge judge(1);
+    judge.hear(still(0, 0, 20, "MPI_Recv\t2\t0\t5\tMPI_COMM_WORLD\tcall\n", true));
+    EXPECT_FALSE(judge.verdict()->processes.empty());
+    judge.hear("move\t0");
+    EXPECT_FALSE(judge.verdict());
+}
+
 TEST(HangJudge, ACollectiveCallThatAllHaveComeToIsNoHang) {
     const std::string third =
         "MPI_Bcast\t0\t-1\t-1\tMPI_COMM_WORLD\tcall\tnumber=3\n"

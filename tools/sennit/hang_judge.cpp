@@ -250,6 +250,8 @@ std::optional<HangJudge::Verdict> HangJudge::verdict_of_cores() {
 }
 
 std::optional<HangJudge::Verdict> HangJudge::verdict() {
+    if (ended_) // on their way to the end ranks may move
+        return std::nullopt;
     look_for_stopped();
     if (!told_.empty()) {
         // A rank that ends may be ended because of the hang.
@@ -283,7 +285,9 @@ std::optional<HangJudge::Verdict> HangJudge::verdict() {
         return std::nullopt;
     told_ = still.begins;
     told_certain_ = under_way == HangState::UnderWay::none;
-    return describe(still, state, told_certain_);
+    Verdict verdict = describe(still, state, told_certain_);
+    ended_ = !verdict.processes.empty();
+    return verdict;
 }
 
 HangJudge::Verdict HangJudge::describe(const Stillness &still, const HangState &state,

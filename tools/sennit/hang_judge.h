@@ -115,6 +115,7 @@ class HangJudge {
     };
     std::map<int, Stop> stopped_; // ranks
     bool told_certain_ = false;
+    bool ended_ = false; // a verdict ended ranks
     std::map<int, Rank> ranks_;
     std::map<int, std::uint64_t>
         told_; // since when each rank stood still, of the hang that was told
