@@ -122,7 +122,7 @@ void restore(CallInst &call, const Form &form, Variables &variables) {
     }
     AllocaInst *error = variables.at(arguments.size());
     arguments.push_back(error);
-    SmallVector<Type *, 13> types(arguments.size(), builder.getPtrTy());
+    const SmallVector<Type *, 13> types(arguments.size(), builder.getPtrTy());
     auto *type = FunctionType::get(builder.getVoidTy(), types, /*isVarArg=*/false);
     builder.CreateCall(type, call.getModule()->getOrInsertFunction(form.fortran, type).getCallee(),
                        arguments);
@@ -162,7 +162,7 @@ bool has_error_code(StringRef symbol) {
 } // namespace
 
 void declare_error_codes(Module &module) {
-    for (Function &function : module) {
+    for (const Function &function : module) {
         if (!function.isDeclaration() || function.arg_empty() ||
             !function.getReturnType()->isVoidTy() || !has_error_code(function.getName()))
             continue;

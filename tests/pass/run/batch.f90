@@ -1,13 +1,14 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! Messages that come in another order than they are received: only receives that are started together
-! end. Statuses, overlapping buffers, and an array that a row of it is received into.
+! end. Statuses, overlapping buffers, a count that is received first, and an array that a row of it is
+! received into.
 ! stock
 program batch
     implicit none
     include 'mpif.h'
     integer, parameter :: length = 200000
     integer :: rank, other, ierr, i, sources(2)
-    integer, save :: numbers(0:8)
+    integer, save :: numbers(0:8), length_of_x
     double precision, save :: x(length), y(length), z(length), rows(length, 3)
     call mpi_init(ierr)
     call mpi_comm_rank(MPI_COMM_WORLD, rank, ierr)
@@ -34,6 +35,16 @@ program batch
         call overlapping(numbers, 7)
         call check(all(numbers(0:7) == [10, 20, 30, 40, 50, 60, 70, 71]), 4)
         call mpi_recv(numbers, 2, MPI_INTEGER, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
+    end if
+    if (rank == 0) then
+        length_of_x = 5
+        call mpi_send(length_of_x, 1, MPI_INTEGER, 1, 21, MPI_COMM_WORLD, ierr)
+        call mpi_send(x, length_of_x, MPI_DOUBLE_PRECISION, 1, 22, MPI_COMM_WORLD, ierr)
+    else
+        length_of_x = 0
+        x = 0
+        call announced(length_of_x, x, length)
+        call check(sum(x) == 5, 6)
     end if
     call ghost(rows, length)
     call mpi_finalize(ierr)
@@ -66,6 +77,14 @@ contains
         double precision :: x(n), z(n)
         call mpi_send(x, n, MPI_DOUBLE_PRECISION, other, 1, MPI_COMM_WORLD, ierr)
         call mpi_recv(z, n, MPI_DOUBLE_PRECISION, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
+    end subroutine
+
+    ! The count is an argument of the second call: it is read when the first has brought it.
+    subroutine announced(count, x, n)
+        integer :: n, count, ierr
+        double precision :: x(n)
+        call mpi_recv(count, 1, MPI_INTEGER, 0, 21, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
+        call mpi_recv(x, count, MPI_DOUBLE_PRECISION, 0, 22, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
     end subroutine
 
     subroutine overlapping(numbers, n)
