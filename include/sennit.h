@@ -177,6 +177,24 @@ int sennit_task_wait_ns(uint64_t ns, uint64_t *actual);
  * clock. SENNIT_ERR_OUTSIDE_TASK on threads that Sennit has never seen. */
 int sennit_work_time(uint64_t *ns);
 
+/* Accounts: who has how much of the processors' time. A task works for one account at a time, or
+ * for nobody. What it creates while it does works for the same: explicit tasks, whenever and
+ * wherever they run, and all threads of parallel regions. The time in which a task waits is
+ * nobody's. Without a call of sennit_work_for tasks pay nothing for this; with it, two readings of
+ * the thread's clock for each task and each wait in one. What sennit_task_spawn creates works for
+ * nobody.
+ *
+ * There may be about a million at once. SENNIT_ERR_OUT_OF_MEMORY: there are no more. */
+int sennit_account_open(uint32_t *account);
+/* What is worked for it later is nobody's. */
+int sennit_account_close(uint32_t account);
+/* *ns: nanoseconds that have been worked for it, those of tasks that have ended, of the caller, and
+ * of other tasks until they last waited. */
+int sennit_account_time(uint32_t account, uint64_t *ns);
+/* The calling task works for `account` (0: nobody) from now on. *before, which may be null: for
+ * whom it did. SENNIT_ERR_OUTSIDE_TASK as above. */
+int sennit_work_for(uint32_t account, uint32_t *before);
+
 /* Create an independent task: body(arg), then, once its events are fulfilled, done(done_arg) if
  * `done` is not null. `done` may suspend the task and bind events, too; the task is complete after
  * it. `label` (may be null) is copied. The task runs on the workers of the runtime, or on a worker

@@ -16,6 +16,7 @@ enum Who : std::uint8_t {
     kCancellation = 4, // cancel-var is true: tasks may have to be discarded
     kFreeAgents = 8,   // who may run tasks of any team, task::let_others_run
     kWorkTime = 16,    // sennit_work_time(): each stack's processor time is counted
+    kAccounts = 32,    // sennit_work_for(): tasks work for accounts, task/accounts.h
 };
 
 // Written before there are threads, and when a tool declines or says goodbye: a
@@ -36,9 +37,13 @@ inline void set(std::uint8_t who) {
 inline void clear(std::uint8_t who) {
     __atomic_fetch_and(&g_who, static_cast<std::uint8_t>(~who), __ATOMIC_RELAXED);
 }
-// Does the one or the other want to know what happens to tasks?
-inline bool by_anybody() {
+// Does the one or the other want to know of each task?
+inline bool by_lookers_on() {
     return by(kTrace | kTool | kFreeAgents);
+}
+// Or what tasks do?
+inline bool by_anybody() {
+    return by(kTrace | kTool | kFreeAgents | kAccounts);
 }
 
 } // namespace sennit::observed

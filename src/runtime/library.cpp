@@ -24,6 +24,7 @@
 #include "runtime/statistics.h"
 #include "sched/order.h"
 #include "sched/worker.h"
+#include "task/accounts.h"
 #include "task/client.h"
 #include "task/observer.h"
 #include "task/priorities.h"
@@ -38,6 +39,7 @@ namespace {
 void before_fork() {
     kmp::threadprivate_before_fork();
     omp::affinity_format_before_fork();
+    task::accounts_before_fork();
     task::priorities_before_fork(); // before a queue's
     pthread::before_fork();
     omp::parking_before_fork();
@@ -51,6 +53,7 @@ void after_fork() {
     omp::parking_after_fork();
     pthread::after_fork();
     task::priorities_after_fork();
+    task::accounts_after_fork();
     omp::affinity_format_after_fork();
     kmp::threadprivate_after_fork();
 }
@@ -65,6 +68,7 @@ void after_fork_in_child() {
     runtime::g_process.watch.after_fork_in_child();
     pthread::after_fork_in_child();
     pthread::once_after_fork_in_child();
+    task::accounts_after_fork();
     task::priorities_after_fork();
     omp::affinity_format_after_fork();
     kmp::threadprivate_after_fork();

@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/message.h"
+#include "omp/env/split.h"
 #include "omp/team/commons.h"
 #include "omp/team/entry.h"
 #include "omp/team/free_agents.h"
@@ -14,6 +15,7 @@
 #include "runtime/names.h"
 #include "runtime/process.h"
 #include "sched/processors.h"
+#include "task/accounts.h"
 #include "task/priorities.h"
 #include "task/task.h"
 
@@ -224,6 +226,37 @@ SENNIT_EXPORT int sennit_work_time(uint64_t *ns) {
     if (!worker)
         return SENNIT_ERR_OUTSIDE_TASK;
     *ns = worker->work_time_ns();
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_account_open(uint32_t *account) {
+    if (!account)
+        return SENNIT_ERR_PARAMETER;
+    *account = task::open_account();
+    return *account ? SENNIT_SUCCESS : SENNIT_ERR_OUT_OF_MEMORY;
+}
+
+SENNIT_EXPORT int sennit_account_close(uint32_t account) {
+    task::close_account(account);
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_account_time(uint32_t account, uint64_t *ns) {
+    if (!ns)
+        return SENNIT_ERR_PARAMETER;
+    if (sched::Worker *worker = worker_in_task())
+        task::settle_account(*worker);
+    *ns = task::paid_ns(account);
+    return SENNIT_SUCCESS;
+}
+
+SENNIT_EXPORT int sennit_work_for(uint32_t account, uint32_t *before) {
+    if (!worker_in_task() && (sched::Worker::self() || !omp::is_initial_thread()))
+        return SENNIT_ERR_OUTSIDE_TASK;
+    omp::let_regions_differ();
+    const uint32_t last = task::work_for(omp::here(), account);
+    if (before)
+        *before = last;
     return SENNIT_SUCCESS;
 }
 

@@ -182,6 +182,7 @@ struct WorkerThreads {
         worker.root_.home = &worker;
         worker.root_.state.restart(FiberState::running);
         worker.current_.store(&worker.root_, std::memory_order_relaxed);
+        worker.attribution = {}; // of another thread's time
         worker.exception_globals_ = exception_globals_ ? exception_globals_() : nullptr;
         Worker::t_self_ = &worker;
     }

@@ -187,11 +187,11 @@ void Worker::run(Slot &where, Node *node) {
 
 void Worker::wait(Condition &condition) {
     const Wait *const outer = begin_wait(condition);
-    if (observed::by(observed::kTrace))
+    if (observed::by(observed::kTrace | observed::kAccounts))
         client().waits(*this, condition, true);
     wait_for(condition);
     note_busy();
-    if (observed::by(observed::kTrace))
+    if (observed::by(observed::kTrace | observed::kAccounts))
         client().waits(*this, condition, false);
     end_wait(outer);
 }
@@ -503,7 +503,7 @@ void Worker::switch_to(Fiber *to) {
     if (SENNIT_UNLIKELY(from->stack.packed) && fiber::overflowed(from->stack))
         fatal("a task has overflown its stack of %zu bytes; raise OMP_STACKSIZE", from->stack.size);
     if (observed::by(observed::kTrace | observed::kTool | observed::kFreeAgents |
-                     observed::kWorkTime)) {
+                     observed::kWorkTime | observed::kAccounts)) {
         if (observed::by(observed::kWorkTime))
             count_work(*from);
         if (observed::by_anybody())

@@ -17,6 +17,7 @@
 // home: the kernel's thread that they are on runs other fibers meanwhile, and who wakes them rings.
 #pragma once
 
+#include "balance/attribution.h"
 #include "base/assert.h"
 #include "base/compiler.h"
 #include "base/fence.h"
@@ -120,7 +121,8 @@ class alignas(kCacheLine) Worker {
             slot->control.read();
     }
 
-    void *room = nullptr; // what the room above keeps for this thread
+    void *room = nullptr;             // what the room above keeps for this thread
+    balance::Attribution attribution; // likewise: task/accounts.h
 
     // ---- anybody's side -------------------------------------------------------------------
     // Resume a parked fiber of this worker.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/client.h"
 
+#include "task/accounts.h"
 #include "task/lifecycle.h"
 #include "task/observer.h"
 #include "task/priorities.h"
@@ -13,6 +14,14 @@ void observed_switch(sched::Worker &worker, const sched::Fiber &from, const sche
     trace::fiber_switch(&from, &to);
     if (Observer *observer = task::observer(); observer && to.task)
         observer->resumes(worker, *to.task);
+    if (observed::by(observed::kAccounts)) {
+        // Who waits there goes on at the end of its wait.
+        const sched::Wait *const wait = to.waits.load(std::memory_order_relaxed);
+        if (worker.task && !(wait && wait->task == worker.task))
+            go_on_working(worker);
+        else
+            rest_from_work(worker);
+    }
 }
 
 // Kinds of waits are numbered alike.
@@ -22,6 +31,14 @@ static_assert(static_cast<int>(sched::WaitFor::barrier) ==
               static_cast<int>(trace::WaitReason::barrier));
 
 void observed_wait(sched::Worker &worker, const sched::Wait &wait, bool begins) {
+    if (observed::by(observed::kAccounts)) {
+        if (begins)
+            rest_from_work(worker);
+        else
+            go_on_working(worker);
+    }
+    if (!observed::by(observed::kTrace))
+        return;
     const std::uint64_t id = worker.task ? worker.task->trace_id : 0;
     if (begins)
         trace::record(trace::Kind::wait_begin, id, static_cast<std::uint64_t>(wait.kind));

@@ -2,6 +2,7 @@
 // A task is made: its memory. And what holds for all that are made, from the library's start on.
 #include "base/config.h"
 #include "program/imports.h"
+#include "task/accounts.h"
 #include "task/observer.h"
 #include "task/task.h"
 
@@ -39,7 +40,7 @@ void note_may_suspend() {
     detail::g_lone_at_once.store(false, std::memory_order_relaxed);
 }
 
-static SENNIT_COLD Task *allocate_observed(sched::Worker &worker, std::size_t payload_size) {
+static Task *allocate_for_tool(sched::Worker &worker, std::size_t payload_size) {
     constexpr std::size_t kAlign = alignof(ToolRecord);
     const std::size_t record_at = (sizeof(Task) + payload_size + kAlign - 1) & ~(kAlign - 1);
     void *memory = worker.heap.allocate(record_at + sizeof(ToolRecord));
@@ -48,8 +49,17 @@ static SENNIT_COLD Task *allocate_observed(sched::Worker &worker, std::size_t pa
     return task;
 }
 
+// set_up() makes it known that the task has an account, if its parent has one.
+static SENNIT_COLD Task *allocate_observed(sched::Worker &worker, std::size_t payload_size) {
+    Task *const task = observed::by(observed::kTool)
+                           ? allocate_for_tool(worker, payload_size)
+                           : new (worker.heap.allocate(sizeof(Task) + payload_size)) Task;
+    task->account = worker.task ? account_of(*worker.task) : kNobody;
+    return task;
+}
+
 Task *allocate(sched::Worker &worker, std::size_t payload_size) {
-    if (observed::by(observed::kTool))
+    if (observed::by(observed::kTool | observed::kAccounts))
         return allocate_observed(worker, payload_size);
     return new (worker.heap.allocate(sizeof(Task) + payload_size)) Task;
 }

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "poll/poll.h"
+#include "task/accounts.h"
 #include "task/observer.h"
 #include "trace/trace.h"
 
@@ -15,6 +16,8 @@ SENNIT_COLD void detail::observed_start(sched::Worker &worker, sched::Slot &slot
                                         bool begins) {
     trace::task_start(task.trace_id, task.entry);
     worker.slot = &slot;
+    if (observed::by(observed::kAccounts))
+        begin_work(worker, task);
     if (Observer *observer = task::observer())
         observer->starts(worker, task, worker.task);
     if (begins && !task.is(Task::kRunsAlways) && is_cancelled(task)) {
@@ -46,6 +49,13 @@ SENNIT_COLD void observed_end(sched::Worker &worker, Task &task) {
     observer->ends(worker, task, how);
 }
 
+// A task that its creator has called in place has the creator's account, and that goes on.
+SENNIT_COLD void detail::observed_return(sched::Worker &worker, Task &task, Then then) {
+    if (observed::by(observed::kAccounts) && (then == Then::next || !slot_in(&worker, task.team)))
+        rest_from_work(worker);
+    observed_end(worker, task);
+}
+
 void run_node(sched::Worker &worker, sched::Slot &slot, sched::Node *node) {
     execute(worker, slot, *static_cast<Task *>(node), Then::next);
 }
@@ -56,6 +66,8 @@ void run_beyond_team(sched::Worker &worker, sched::Slot &guest, Task &task) {
     execute(worker, guest, task, Then::queue);
     worker.slot = slot;
     worker.task = self;
+    if (observed::by(observed::kAccounts))
+        go_on_working(worker);
 }
 
 // ---- and again ------------------------------------------------------------------------------

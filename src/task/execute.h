@@ -15,7 +15,9 @@ namespace detail {
 // With somebody looking on (observer.h). `begins`: not so the later parts of an untied task that
 // the compiler has cut.
 void observed_start(sched::Worker &worker, sched::Slot &slot, Task &task, bool begins);
-// The body has returned and asked to be called again.
+// The body has returned.
+void observed_return(sched::Worker &worker, Task &task, Then then);
+// It has asked to be called again.
 void run_again(sched::Worker &worker, Task &task);
 } // namespace detail
 
@@ -32,7 +34,8 @@ void run_again(sched::Worker &worker, Task &task);
         if (SENNIT_UNLIKELY(task.vertex != nullptr))
             vertex_starts(task);
     }
-    if (observed::by(observed::kTrace | observed::kTool | observed::kCancellation))
+    if (observed::by(observed::kTrace | observed::kTool | observed::kCancellation |
+                     observed::kAccounts))
         detail::observed_start(worker, slot, task, begins);
     worker.task = &task;
     worker.slot = &slot;
@@ -41,7 +44,7 @@ void run_again(sched::Worker &worker, Task &task);
     task.invoke(task);
     SENNIT_ASSERT(worker.task == &task && &worker == sched::Worker::self()); // it never moved
     if (observed::by_anybody())
-        observed_end(worker, task);
+        detail::observed_return(worker, task, then);
     if (SENNIT_UNLIKELY(task.flags & (Task::kEvents | Task::kRequeued | Task::kProfiled))) {
         if (task.is(Task::kRequeued))
             return detail::run_again(worker, task);

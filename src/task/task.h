@@ -103,6 +103,7 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kObserved = 1u << 14,   // kUndeferred; somebody was told of its begin
         kOddWaits = 1u << 15,   // of its waits for an unnamed task, see wait_depends_of_next
         kRunsAlways = 1u << 16, // cancelled or not: only its body destroys what was constructed
+        kWorksFor = 1u << 17,   // for `account`
     };
 
     // Three cache lines for a parent of many children: what the creator writes; what threads that
@@ -121,6 +122,7 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
     [[no_unique_address]] TaskStates state{TaskState::created};
     std::uint32_t abi_flags = 0;    // the front door's own
     std::uint32_t payload_size = 0; // bytes, as the front door asked
+    std::uint32_t account;          // with kWorksFor, see accounts.h; else undefined
     const Icvs *icvs = nullptr;
     DependNode *depend = nullptr; // `node` once it is made: this task among its siblings
     DependTable *children_depend = nullptr;
@@ -190,7 +192,7 @@ inline void set_up(sched::Worker &worker, Task &fresh, void (*invoke)(Task &), v
     fresh.team = parent->team;
     fresh.taskgroup = parent->taskgroup;
     fresh.icvs = parent->icvs;
-    fresh.flags = flags | (parent->flags & (Task::kFinal | Task::kOddWaits));
+    fresh.flags = flags | (parent->flags & (Task::kFinal | Task::kOddWaits | Task::kWorksFor));
     // An untied task may go on elsewhere, so its children are never counted without atomics.
     if (flags & Task::kUntied)
         fresh.folded.store(true, std::memory_order_relaxed);
@@ -391,7 +393,7 @@ inline void end_undeferred(sched::Worker &worker, Task &task) {
 
 inline Included::Included(sched::Worker &worker, void *entry, std::uint32_t flags)
     : worker_(worker), parent_(worker.task), task_(worker.spare_tasks),
-      flags_(flags | Task::kUndeferred | (parent_->flags & Task::kFinal)) {
+      flags_(flags | Task::kUndeferred | (parent_->flags & (Task::kFinal | Task::kWorksFor))) {
     if (SENNIT_UNLIKELY(!task_))
         task_ = detail::make_spare(worker);
     worker.spare_tasks = task_->parent;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting: undeferred tasks, taskwait, taskgroup, suspension (OpenMP 5.2, 12.5.2, 15.4, 15.5).
 #include "base/assert.h"
+#include "task/accounts.h"
 #include "task/depend.h"
 #include "task/exclusion.h"
 #include "task/lifecycle.h"
@@ -99,6 +100,8 @@ Task *detail::make_spare(sched::Worker &worker) {
 }
 
 SENNIT_COLD void detail::observed_undeferred_begin(sched::Worker &worker, Task &task) {
+    if (!observed::by_lookers_on())
+        return;
     task.flags |= Task::kObserved;
     trace::task_create(task.trace_id, task.entry, task.parent->trace_id);
     trace::task_start(task.trace_id, task.entry);
@@ -110,6 +113,8 @@ SENNIT_COLD void detail::observed_undeferred_begin(sched::Worker &worker, Task &
 }
 
 SENNIT_COLD void detail::observed_included_begin(sched::Worker &worker, Task &task) {
+    if (observed::by(observed::kAccounts))
+        inherit_account(task, *task.parent);
     if (task::observer()) // made for another task
         new (task.tool) ToolRecord;
     observed_undeferred_begin(worker, task);

@@ -15,13 +15,18 @@ extern bool g_lends_loops;
 [[gnu::visibility("hidden")]] extern bool g_regions_differ;
 } // namespace detail
 
-// Do regions pay for what few have: threads are split, or a trace is recorded?
+// Do regions pay for what few have: threads are split, a trace is recorded, tasks work for
+// accounts?
 inline bool regions_differ() {
+#if SENNIT_TSAN
+    return __atomic_load_n(&detail::g_regions_differ, __ATOMIC_RELAXED);
+#else
     return detail::g_regions_differ;
+#endif
 }
-// From now on. Before other threads exist.
+// From now on. A region that has begun before may end as one that does.
 inline void let_regions_differ() {
-    detail::g_regions_differ = true;
+    __atomic_store_n(&detail::g_regions_differ, true, __ATOMIC_RELAXED);
 }
 
 // Regions of more threads than these have so many workers; 0: threads are not split.

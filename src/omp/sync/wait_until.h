@@ -8,6 +8,7 @@
 #include "omp/team/team.h"
 #include "sched/processors.h"
 #include "sched/worker.h"
+#include "task/accounts.h"
 
 namespace sennit::omp {
 
@@ -28,12 +29,16 @@ void wait_until(sched::Worker &worker, Predicate holds) {
         }
     sched::Wait wait{sched::WaitFor::turn, nullptr};
     const sched::Wait *const outer = worker.begin_wait(wait);
+    if (observed::by(observed::kAccounts))
+        task::rest_from_work(worker);
     while (!holds()) {
         worker.yield();
         worker.note_idle();
     }
     worker.note_busy();
     worker.end_wait(outer);
+    if (observed::by(observed::kAccounts))
+        task::go_on_working(worker);
 }
 
 } // namespace sennit::omp

@@ -8,6 +8,7 @@
 #include "omp/team/region_events.h"
 #include "omp/team/thread_events.h"
 #include "omp/team/virtual_team.h"
+#include "task/accounts.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -33,6 +34,19 @@ Home &home_of(sched::Worker &worker) {
 
 namespace {
 
+SENNIT_COLD void begin_observed_part(sched::Worker &worker, Member &member) {
+    const Team &team = *member.team;
+    begin_traced_part(team);
+    if (observed::by(observed::kAccounts))
+        task::begin_implicit_work(worker, member.implicit, *team.encountering_task);
+}
+
+SENNIT_COLD void end_observed_part(sched::Worker &worker, Member &member) {
+    if (observed::by(observed::kAccounts))
+        task::end_implicit_work(worker, member.implicit);
+    end_traced_part(*member.team);
+}
+
 void docked_thread(void *argument) {
     auto &member = *static_cast<Member *>(argument);
     Team &team = *member.team;
@@ -52,7 +66,8 @@ void docked_thread(void *argument) {
         if (SENNIT_UNLIKELY(team.threads != nullptr))
             team.threads->begin_part(team, member);
         start_implicit(worker, member);
-        begin_traced_part(team);
+        if (observed::by(observed::kTrace | observed::kAccounts))
+            begin_observed_part(worker, member);
         if (ompt::on())
             ompt::implicit_task_begin(member);
         team.body(member, team.data);
@@ -60,7 +75,8 @@ void docked_thread(void *argument) {
         const int ended = SENNIT_UNLIKELY(team.threads != nullptr)
                               ? 1 + team.threads->run_others(worker, team, member)
                               : 1;
-        end_traced_part(team);
+        if (observed::by(observed::kTrace | observed::kAccounts))
+            end_observed_part(worker, member);
         // From here on the thread only helps with what is left of the region.
         member.dock(team.fork.word());
         if (ompt::on()) {

@@ -9,6 +9,7 @@
 #include "omp/team/team.h"
 #include "omp/team/virtual_team.h"
 #include "sched/processors.h"
+#include "task/accounts.h"
 
 #include <algorithm>
 #include <atomic>
@@ -28,8 +29,8 @@ void end_active(int threads) {
     g_active.fetch_sub(threads, std::memory_order_relaxed);
 }
 
-// What regions pay for that few have: a tool is attached; threads may outnumber workers, or a trace
-// is recorded.
+// What regions pay for that few have: a tool is attached; threads may outnumber workers, a trace is
+// recorded, or tasks work for accounts.
 enum Extras : unsigned { kNone = 0, kTool = 1, kVirtual = 2 };
 
 unsigned extras() {
@@ -90,6 +91,8 @@ template <unsigned kExtras>
     if (is_virtual)
         team.threads->begin_part(team, first);
     start_implicit(worker, first);
+    if (kExtras != kNone && observed::by(observed::kAccounts))
+        task::begin_implicit_work(worker, first.implicit, *team.encountering_task);
     if (kExtras == kTool)
         ompt::implicit_task_begin(first);
     return team;
@@ -118,6 +121,8 @@ template <unsigned kExtras>
     worker.leave(first);
     worker.task = team.encountering_task;
     worker.slot = team.encountering;
+    if (kExtras != kNone && observed::by(observed::kAccounts))
+        task::go_on_working(worker);
     leave_region(*team.encountering);
     if (workers > 1)
         end_active(workers - 1);
@@ -195,7 +200,7 @@ Member &begin_initial(sched::Worker &worker, League league, Body body, void *dat
     team.level = 0;
     team.active_level = 0;
     Member &member = team.member(0);
-    member.implicit.flags = Task::kInitial;
+    member.implicit.flags = Task::kInitial | (member.implicit.flags & Task::kWorksFor);
     member.outside = true;
     if (icvs)
         member.implicit.icvs = icvs;

@@ -7,6 +7,7 @@
 #include "omp/team/idle_patience.h"
 #include "omp/team/implicit_task.h"
 #include "omp/team/part_trace.h"
+#include "task/accounts.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -219,21 +220,43 @@ bool VirtualTeam::waits_idle(const Team &team, const Lane &lane) const {
 }
 
 // As a thread of the system would: with the floating-point control of the team's maker.
-void VirtualTeam::run(sched::Worker &worker, Team &team, Member &mine, int number) {
-    Member &member = team.member(number);
+[[gnu::always_inline]] inline void VirtualTeam::start(sched::Worker &worker, Team &team,
+                                                      Member &mine, Member &member) {
     member.home = &mine;
     member.node = mine.node;
     fiber::set_fp_control(team.control);
     start_implicit(worker, member);
+}
+
+void VirtualTeam::run(sched::Worker &worker, Team &team, Member &mine, int number) {
+    Member &member = team.member(number);
+    start(worker, team, mine, member);
     team.body(member, team.data);
     task::retire_implicit(worker, member.implicit);
 }
 
-SENNIT_NOINLINE void VirtualTeam::run_measured(sched::Worker &worker, Team &team, Member &mine,
-                                               int number) {
-    const std::uint64_t before_ns = worked_ns();
-    run(worker, team, mine, number);
-    parts_->note_load(number, worked_ns() - before_ns);
+SENNIT_NOINLINE void VirtualTeam::run_watched(sched::Worker &worker, Team &team, Member &mine,
+                                              int number) {
+    const bool measures = parts_->measures();
+    const std::uint64_t before_ns = measures ? worked_ns() : 0;
+    Member &member = team.member(number);
+    start(worker, team, mine, member);
+    if (observed::by(observed::kAccounts))
+        task::begin_implicit_work(worker, member.implicit, *team.encountering_task);
+    team.body(member, team.data);
+    task::retire_implicit(worker, member.implicit);
+    if (observed::by(observed::kAccounts))
+        task::end_implicit_work(worker, member.implicit);
+    if (measures)
+        parts_->note_load(number, worked_ns() - before_ns);
+}
+
+// What the worker's own thread has worked, before it looks for others.
+SENNIT_NOINLINE void VirtualTeam::end_first_watched(sched::Worker &worker, Member &mine) {
+    if (observed::by(observed::kAccounts))
+        task::rest_from_work(worker);
+    if (parts_->measures())
+        parts_->note_load(mine.index, worked_ns() - lanes_[mine.lane].worked_ns);
 }
 
 // Without a trace in the worker's own thread. One atomic operation counts all of them: before it
@@ -242,15 +265,15 @@ int VirtualTeam::run_others(sched::Worker &worker, Team &team, Member &mine) {
     Lane &lane = lanes_[mine.lane];
     const fiber::FpControl control = fiber::fp_control();
     From from = lane.regions ? From::offered : From::all;
-    const bool measures = parts_->measures();
-    if (SENNIT_UNLIKELY(measures))
-        parts_->note_load(mine.index, worked_ns() - lane.worked_ns);
+    const bool watched = are_watched();
+    if (SENNIT_UNLIKELY(watched))
+        end_first_watched(worker, mine);
     int ended = 0;
     for (std::uint64_t place = 0;;) {
         if (take(lane, &place) || steal(team, lane, from, kNoLimit, &place)) {
             const int number = parts_->thread_of(place);
-            if (SENNIT_UNLIKELY(measures))
-                run_measured(worker, team, mine, number);
+            if (SENNIT_UNLIKELY(watched))
+                run_watched(worker, team, mine, number);
             else
                 run(worker, team, mine, number);
             ++ended;
@@ -279,8 +302,8 @@ bool VirtualTeam::run_one(sched::Worker &worker, Team &team, Member &mine) {
     const fiber::FpControl control = fiber::fp_control();
     const int number = parts_->thread_of(place);
     begin_traced_part(team);
-    if (SENNIT_UNLIKELY(parts_->measures()))
-        run_measured(worker, team, mine, number);
+    if (SENNIT_UNLIKELY(are_watched()))
+        run_watched(worker, team, mine, number);
     else
         run(worker, team, mine, number);
     end_traced_part(team);
@@ -306,7 +329,10 @@ void VirtualTeam::run_spare(sched::Worker &worker) {
     Member &member = team.member(parts_->thread_of(place));
     worker.enter(member);
     begin_traced_part(team);
-    run(worker, team, member, member.index);
+    if (SENNIT_UNLIKELY(are_watched()))
+        run_watched(worker, team, member, member.index);
+    else
+        run(worker, team, member, member.index);
     end_traced_part(team);
     const std::uint32_t seen = team.barrier.epoch();
     arrive(team, Team::kJoin);

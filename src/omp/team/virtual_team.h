@@ -114,8 +114,12 @@ class VirtualTeam final : public Unbegun {
     bool stays_idle(const Team &team, const Lane &lane);
     bool waits_idle(const Team &team, const Lane &lane) const;
     void note_unbegun(Team &team);
+    static void start(sched::Worker &worker, Team &team, Member &mine, Member &member);
     static void run(sched::Worker &worker, Team &team, Member &mine, int number);
-    void run_measured(sched::Worker &worker, Team &team, Member &mine, int number);
+    // Is there more to it than that the threads run?
+    bool are_watched() const { return parts_->measures() || observed::by(observed::kAccounts); }
+    void run_watched(sched::Worker &worker, Team &team, Member &mine, int number);
+    void end_first_watched(sched::Worker &worker, Member &mine);
 
     Team &team_;
     const int workers_;
