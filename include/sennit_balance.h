@@ -27,8 +27,10 @@
  *     }
  *
  * Link with -lsennit-balance-mpich or -lsennit-balance-openmpi (docs/user/balance.md). It needs MPI
- * only: it works under any OpenMP runtime, and without one. Under Sennit, a task that waits in
- * sennit_object_recv() is suspended, and the time of a suspended task is not counted as work.
+ * only: it works under any OpenMP runtime, and without one. Under Sennit, the tasks that a task
+ * creates while it works on an object, and the threads of its regions, work on that object, too;
+ * and a task that waits in sennit_object_recv() is suspended. The time in which a task waits is not
+ * counted as work.
  *
  * Functions that return int return MPI_SUCCESS or a class of MPI errors; one line on stderr says
  * what is wrong. "Collective": all ranks of the communicator call it, in the same order. All others
@@ -92,7 +94,8 @@ int sennit_object_rank(const sennit_objects *set, int object);
 void *sennit_object_data(const sennit_objects *set, int object);
 
 /* The calling thread, or task, works on the object from here to there. Several threads may work on
- * one object. May be nested: the inner object's time is not the outer one's. */
+ * one object. May be nested: the inner object's time is not the outer one's. Under Sennit, what the
+ * task creates in between works on the object, too, also after the end: tasks and regions. */
 int sennit_object_begin(sennit_objects *set, int object);
 int sennit_object_end(sennit_objects *set, int object);
 /* So many seconds more of work, for programs that know better. */

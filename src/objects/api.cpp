@@ -167,7 +167,7 @@ SENNIT_API int sennit_object_begin(sennit_objects *set, int object) {
     if (const char *fault = fault_of(set, object))
         return wrong("sennit_object_begin", fault, object);
     return guarded("sennit_object_begin", [&] {
-        set->set.meter().begin(object);
+        set->set.meter().begin(object, set->set.held(object).load.account());
         return MPI_SUCCESS;
     });
 }
@@ -178,7 +178,7 @@ SENNIT_API int sennit_object_end(sennit_objects *set, int object) {
     const auto worked_ns = set->set.meter().end(object);
     if (!worked_ns)
         return wrong("sennit_object_end", "is not the one that this task has begun last", object);
-    set->set.held(object).load_ns.fetch_add(*worked_ns, std::memory_order_relaxed);
+    set->set.held(object).load.add(*worked_ns);
     return MPI_SUCCESS;
 }
 
@@ -187,8 +187,7 @@ SENNIT_API int sennit_object_load(sennit_objects *set, int object, double second
         return wrong("sennit_object_load", fault, object);
     if (!(seconds >= 0 && seconds < 1e9))
         return wrong("sennit_object_load", "cannot have this load", object);
-    set->set.held(object).load_ns.fetch_add(static_cast<std::int64_t>(seconds * 1e9),
-                                            std::memory_order_relaxed);
+    set->set.held(object).load.add(static_cast<std::int64_t>(seconds * 1e9));
     return MPI_SUCCESS;
 }
 

@@ -146,7 +146,7 @@ std::vector<Set::Row> Set::rows() {
     std::vector<Row> rows;
     rows.reserve(local_.size());
     for (const int object : local_) {
-        const std::int64_t ns = held(object).load_ns.exchange(0, std::memory_order_relaxed);
+        const std::int64_t ns = held(object).load.take();
         rows.push_back({object, object_bytes(object), static_cast<double>(ns) * 1e-9});
     }
     return rows;

@@ -17,38 +17,46 @@ const void *caller() {
     return &t_thread;
 }
 
-std::int64_t work_time_ns() {
+// The calling task works for the account from now on. False: the runtime does not know the thread.
+bool turn_to(std::uint32_t account, std::uint32_t *before) {
     const Runtime &runtime = Runtime::get();
-    std::uint64_t ns = 0;
-    if (runtime.work_time && runtime.work_time(&ns) == SENNIT_SUCCESS)
-        return static_cast<std::int64_t>(ns);
-    return thread_work_ns();
+    return runtime.work_for && runtime.work_for(account, before) == SENNIT_SUCCESS;
 }
 
 } // namespace
 
-void Meter::begin(int object) {
+void Meter::begin(int object, std::uint32_t account) {
     const void *const who = caller();
+    Open open{object, false, 0, 0, 0}; // before its time begins: there may be no memory
+    {
+        const std::lock_guard guard(lock_);
+        open_[who].push_back(open);
+    }
+    open.is_paid = account != 0 && turn_to(account, &open.before);
+    if (!open.is_paid)
+        open.begun_ns = thread_work_ns();
     const std::lock_guard guard(lock_);
-    open_[who].push_back({object, work_time_ns(), 0});
+    open_[who].back() = open;
 }
 
 std::optional<std::int64_t> Meter::end(int object) {
-    const std::int64_t now = work_time_ns();
+    const std::int64_t now = thread_work_ns();
     const void *const who = caller();
     const std::lock_guard guard(lock_);
     const auto found = open_.find(who);
     if (found == open_.end() || found->second.back().object != object)
         return std::nullopt;
     std::vector<Open> &open = found->second;
-    const std::int64_t whole = now - open.back().begun_ns;
-    const std::int64_t own = whole - open.back().inner_ns;
+    const Open last = open.back();
     open.pop_back();
+    if (last.is_paid)
+        turn_to(last.before, nullptr);
+    const std::int64_t whole = last.is_paid ? 0 : now - last.begun_ns;
     if (open.empty())
         open_.erase(found);
     else
         open.back().inner_ns += whole;
-    return own;
+    return whole - last.inner_ns;
 }
 
 bool Meter::idle() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who works on which object since when: sennit_object_begin() to sennit_object_end().
+// Who works on which object since when: sennit_object_begin() to sennit_object_end(). Where
+// Sennit's runtime pays the time into the object's account, only who.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,11 @@ namespace sennit::objects {
 // in another order than they began.
 class Meter {
   public:
-    void begin(int object);
-    // Nanoseconds of processor time since the caller's last begin() of the object, without those of
-    // objects that it has begun and ended in between. Nothing: it has not begun, or has begun
-    // another one since.
+    // `account`: see Load; 0: it has none.
+    void begin(int object, std::uint32_t account);
+    // Nanoseconds that were not paid: of the thread's processor time since the caller's last
+    // begin() of the object, without those of objects that it has begun and ended in between.
+    // Nothing: it has not begun, or has begun another one since.
     std::optional<std::int64_t> end(int object);
     // Has everybody ended?
     bool idle();
@@ -25,7 +27,9 @@ class Meter {
   private:
     struct Open {
         int object;
-        std::int64_t begun_ns;
+        bool is_paid;
+        std::uint32_t before;  // with is_paid: whose account it was
+        std::int64_t begun_ns; // else
         std::int64_t inner_ns;
     };
     std::mutex lock_;

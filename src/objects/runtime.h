@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sennit's runtime, if it is in the process: it knows which task runs here, for how long, and keeps
-// the trace.
+// Sennit's runtime, if it is in the process: it knows which task runs here, whose work tasks are,
+// and keeps the trace.
 #pragma once
 
 #include "sennit.h"
@@ -11,13 +11,20 @@ namespace sennit::objects {
 
 struct Runtime {
     decltype(&sennit_task_self) task_self = find<decltype(task_self)>("sennit_task_self");
-    decltype(&sennit_work_time) work_time = find<decltype(work_time)>("sennit_work_time");
+    decltype(&sennit_account_open) account_open =
+        find<decltype(account_open)>("sennit_account_open");
+    decltype(&sennit_account_close) account_close =
+        find<decltype(account_close)>("sennit_account_close");
+    decltype(&sennit_account_time) account_time =
+        find<decltype(account_time)>("sennit_account_time");
+    decltype(&sennit_work_for) work_for = find<decltype(work_for)>("sennit_work_for");
     decltype(&sennit_trace_on) trace_on = find<decltype(trace_on)>("sennit_trace_on");
     decltype(&sennit_trace_object) trace_object =
         find<decltype(trace_object)>("sennit_trace_object");
     decltype(&sennit_trace_balance) trace_balance =
         find<decltype(trace_balance)>("sennit_trace_balance");
 
+    bool has_accounts() const { return account_open && account_close && account_time && work_for; }
     bool traces() const { return trace_on && trace_object && trace_balance && trace_on() != 0; }
 
     template <class Function>

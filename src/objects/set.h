@@ -7,12 +7,12 @@
 #pragma once
 
 #include "balance/strategy.h"
+#include "objects/load.h"
 #include "objects/mailbox.h"
 #include "objects/meter.h"
 #include "objects/traffic.h"
 #include "sennit_balance.h"
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -25,7 +25,7 @@ namespace sennit::objects {
 struct Held {
     void *data = nullptr;
     std::size_t bytes = 0; // of one that is a range of memory
-    std::atomic<std::int64_t> load_ns{0};
+    Load load;
 };
 
 class Set {

@@ -231,8 +231,16 @@ static void work_for(double seconds) {
            seconds);
 }
 
-/* Rank 0's objects work four times as long as others. A task that waits for a message works not,
- * though its thread does. */
+/* Rank 0's objects work four times as long as others. */
+static void check_loads(sennit_objects *set) {
+    sennit_balance_info info;
+    CHECK(sennit_balance(set, &info) == MPI_SUCCESS);
+    const double expected = 4. * ranks / (4 + ranks - 1) - 1;
+    CHECK(fabs(info.imbalance - expected) < 0.3 * (1 + expected));
+    CHECK(info.moved == 0);
+}
+
+/* A task that waits for a message works not, though its thread does. */
 static void work_is_measured(void) {
     sennit_objects *set = make(cyclic);
     CHECK(sennit_balance_strategy(set, "none") == MPI_SUCCESS);
@@ -255,11 +263,60 @@ static void work_is_measured(void) {
         for (int i = 0; i < count; ++i)
             CHECK(sennit_object_send(set, local[i], local[i], 0, "x", 1) == MPI_SUCCESS);
     }
-    sennit_balance_info info;
-    CHECK(sennit_balance(set, &info) == MPI_SUCCESS);
-    const double expected = 4. * ranks / (4 + ranks - 1) - 1;
-    CHECK(fabs(info.imbalance - expected) < 0.3 * (1 + expected));
-    CHECK(info.moved == 0);
+    check_loads(set);
+    CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
+}
+
+/* What tasks work that an object creates is the object's, though they run when others have begun,
+ * or nobody, on any thread, and wait for a message in their middle. */
+static void work_of_tasks_is_the_objects(void) {
+    const double unit = rank == 0 ? 4e-3 : 1e-3;
+    sennit_objects *set = make(cyclic);
+    CHECK(sennit_balance_strategy(set, "none") == MPI_SUCCESS);
+    const int *local;
+    const int count = sennit_objects_local(set, &local);
+#pragma omp parallel
+#pragma omp single
+    {
+        for (int i = 0; i < count; ++i) {
+            CHECK(sennit_object_begin(set, local[i]) == MPI_SUCCESS);
+            for (int half = 0; half < 2; ++half) {
+#pragma omp task firstprivate(i, half)
+                {
+                    char byte;
+                    work_for(unit / 4);
+                    CHECK(sennit_object_recv(set, local[i], local[i], half, &byte, 1, NULL) ==
+                          MPI_SUCCESS);
+#pragma omp task
+                    work_for(unit / 4);
+                }
+            }
+            CHECK(sennit_object_end(set, local[i]) == MPI_SUCCESS);
+        }
+        work_for(5e-3); /* no object's */
+        for (int i = 0; i < count; ++i)
+            for (int half = 0; half < 2; ++half)
+                CHECK(sennit_object_send(set, local[i], local[i], half, "x", 1) == MPI_SUCCESS);
+    }
+    check_loads(set);
+    CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
+}
+
+/* What the threads of a region work that an object encounters is the object's, not only what its
+ * first thread does, and what they wait at its barrier is not. */
+static void work_of_regions_is_the_objects(void) {
+    sennit_objects *set = make(cyclic);
+    CHECK(sennit_balance_strategy(set, "none") == MPI_SUCCESS);
+    const int *local;
+    const int count = sennit_objects_local(set, &local);
+    for (int i = 0; i < count; ++i) {
+        CHECK(sennit_object_begin(set, local[i]) == MPI_SUCCESS);
+#pragma omp parallel for num_threads(2) schedule(static, 1)
+        for (int thread = 0; thread < 2; ++thread)
+            work_for(thread == 0 ? 1e-4 : rank == 0 ? 4e-3 : 1e-3);
+        CHECK(sennit_object_end(set, local[i]) == MPI_SUCCESS);
+    }
+    check_loads(set);
     CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
 }
 
@@ -404,6 +461,8 @@ int main(int argc, char **argv) {
     talkers_are_together("greedycomm", 0);
     talkers_are_together("greedycomm", 1);
     work_is_measured();
+    work_of_tasks_is_the_objects();
+    work_of_regions_is_the_objects();
     what_cannot_move_stays();
     ranges_of_memory();
     mistakes();
