@@ -29,6 +29,8 @@ class Run {
           nodes_(index(machine.nodes), NodeOfPes(machine.pes_of_node, way.sharing, costs)),
           objects_(wave_.domains()), loads_(wave_.domains()) {
         place_first();
+        if (program.halo_bytes > 0)
+            link_neighbours();
     }
 
     FrontResult run() {
@@ -39,6 +41,7 @@ class Run {
         }
         result_.pe_imbalance /= program_.steps;
         result_.node_imbalance /= program_.steps;
+        result_.told_bytes /= program_.steps;
         return result_;
     }
 
@@ -69,6 +72,41 @@ class Run {
         }
     }
 
+    void link_neighbours() {
+        const int side = program_.wave.side;
+        for (int domain = 0; domain < side * side; ++domain) {
+            if (domain % side + 1 < side)
+                links_.push_back({domain, domain + 1, 2 * program_.halo_bytes});
+            if (domain + side < side * side)
+                links_.push_back({domain, domain + side, 2 * program_.halo_bytes});
+        }
+    }
+
+    // As the domains are now. PEs of a node read each other's memory.
+    balance::Problem problem() const {
+        balance::Problem problem;
+        problem.objects = objects_;
+        problem.positions = positions_;
+        problem.pes = pes_;
+        problem.pes_of_node = machine_.pes_of_node;
+        problem.links = links_;
+        problem.seconds_per_byte = 1 / machine_.bytes_per_s;
+        return problem;
+    }
+
+    // Seconds of the PE whose halos take longest.
+    double exchange_halos() {
+        if (links_.empty())
+            return 0;
+        const balance::Problem now = problem();
+        const std::vector<double> links_s =
+            balance::link_seconds_of(now, balance::where_they_are(now));
+        // Both ends have the bytes in their time.
+        result_.told_bytes +=
+            std::accumulate(links_s.begin(), links_s.end(), 0.0) / 2 / now.seconds_per_byte;
+        return *std::max_element(links_s.begin(), links_s.end());
+    }
+
     void run_step(int step) {
         std::vector<std::vector<DomainTime>> domains(index(pes_));
         std::vector<double> node_work(index(machine_.nodes));
@@ -92,7 +130,7 @@ class Run {
             busy_s.insert(busy_s.end(), done.busy_s.begin(), done.busy_s.end());
         }
         // All ranks agree on the length of the next time step.
-        result_.steps_s += end_s + program_.step_s;
+        result_.steps_s += end_s + exchange_halos() + program_.step_s;
         result_.ideal_s += std::accumulate(node_work.begin(), node_work.end(), 0.0) / pes_;
         result_.pe_imbalance += balance::imbalance(busy_s);
         result_.node_imbalance += balance::imbalance(node_work);
@@ -107,19 +145,15 @@ class Run {
 
     void call_balancer() {
         ++result_.calls;
-        balance::Problem problem;
         for (std::size_t i = 0; i < objects_.size(); ++i)
             objects_[i].load = loads_[i];
-        problem.objects = objects_;
-        problem.positions = positions_;
-        problem.pes = pes_;
-        problem.pes_of_node = machine_.pes_of_node;
-        const balance::Assignment pe_of = way_.strategy->assign(problem);
+        const balance::Problem now = problem();
+        const balance::Assignment pe_of = way_.strategy->assign(now);
         const balance::Costs costs{static_cast<double>(objects_.size()) * machine_.load_s +
                                        2 * collective_s(),
                                    machine_.object_s, 1 / machine_.bytes_per_s};
         const balance::Forecast found =
-            balance::forecast(problem, pe_of, costs, way_.sharing != Sharing::none);
+            balance::forecast(now, pe_of, costs, way_.sharing != Sharing::none);
         noted_ = 0;
         if (way_.gate && found.gain_s(way_.period) <= 0) {
             ++result_.declined;
@@ -143,8 +177,9 @@ class Run {
     std::vector<NodeOfPes> nodes_;
     std::vector<balance::Object> objects_;
     std::vector<balance::Position> positions_;
-    std::vector<double> loads_; // of each object: mean seconds of a step
-    int noted_ = 0;             // steps since the last call
+    std::vector<balance::Link> links_; // of neighbours, if they tell each other anything
+    std::vector<double> loads_;        // of each object: mean seconds of a step
+    int noted_ = 0;                    // steps since the last call
     FrontResult result_;
 };
 

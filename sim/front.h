@@ -25,7 +25,8 @@ struct FrontProgram {
     double domain_s = 1.55e-3;   // of a domain without front, in a step
     double parallel = 0.9;       // of the band's work: loops that can be cut
     std::size_t bytes = 7 << 20; // of a domain
-    double step_s = 13e-3;       // of a step: all messages
+    double step_s = 13e-3;       // of a step: all messages, but for
+    double halo_bytes = 0;       // what neighbours tell each other in a step, in each direction
 };
 
 enum class First { blocks, rows }; // square blocks of domains on each PE, or runs of rows
@@ -48,6 +49,7 @@ struct FrontResult {
     double ideal_s = 0;        // work / PEs
     std::size_t moved = 0;     // objects to another PE
     std::size_t crossed = 0;   // bytes to another node
+    double told_bytes = 0;     // of halos, between nodes: mean over the steps
     int calls = 0;
     int declined = 0; // by the gate
 };

@@ -21,8 +21,39 @@ std::int64_t lattice_step(std::int64_t number) {
     return 1;
 }
 
+double mean_of(std::span<const double> speeds) {
+    return speeds.empty() ? 1
+                          : std::accumulate(speeds.begin(), speeds.end(), 0.0) /
+                                static_cast<double>(speeds.size());
+}
+
+// The links of a node's objects among each other, by their numbers there. What they tell objects
+// elsewhere is added to their loads: it costs the same on each PE of the node.
+std::vector<Link> links_within(const Problem &problem, std::span<const int> members,
+                               std::span<Object> inner, double speed) {
+    std::vector<int> place(problem.objects.size(), -1);
+    for (std::size_t i = 0; i < members.size(); ++i)
+        place[index(members[i])] = static_cast<int>(i);
+    std::vector<Link> links;
+    for (const Link &link : problem.links) {
+        const int a = place[index(link.a)];
+        const int b = place[index(link.b)];
+        if (a >= 0 && b >= 0)
+            links.push_back({a, b, link.bytes});
+        else if (a >= 0 || b >= 0)
+            inner[index(std::max(a, b))].load += link.bytes * problem.seconds_per_byte * speed;
+    }
+    return links;
+}
+
+// How nodes are balanced, and the PEs of one.
+struct Levels {
+    const Strategy &nodes;
+    const Strategy &pes;
+};
+
 // `from`: where objects are taken to be, instead of where they are.
-Assignment nodes_first(const Problem &problem, std::span<const int> from) {
+Assignment nodes_first(const Problem &problem, std::span<const int> from, const Levels &levels) {
     // Nodes as PEs.
     std::vector<Object> objects(problem.objects.begin(), problem.objects.end());
     for (std::size_t i = 0; i < objects.size(); ++i)
@@ -37,7 +68,8 @@ Assignment nodes_first(const Problem &problem, std::span<const int> from) {
     nodes.pes_of_node = 1;
     nodes.speeds = speeds;
     nodes.fixed_s = fixed_s;
-    const Assignment node_of = Refine().assign(nodes);
+    nodes.seconds_per_byte /= problem.pes_of_node; // its PEs share what links cost it
+    const Assignment node_of = levels.nodes.assign(nodes);
 
     Assignment pe_of(problem.objects.size());
     std::vector<std::vector<int>> held(index(nodes.pes));
@@ -47,7 +79,6 @@ Assignment nodes_first(const Problem &problem, std::span<const int> from) {
         const int first = node * problem.pes_of_node;
         Problem inner = problem;
         inner.pes = std::min(problem.pes_of_node, problem.pes - first);
-        inner.links = {};
         inner.positions = {};
         const auto part = [&](std::span<const double> all) {
             return all.empty() ? all : all.subspan(index(first), index(inner.pes));
@@ -58,8 +89,12 @@ Assignment nodes_first(const Problem &problem, std::span<const int> from) {
         members.reserve(held[index(node)].size());
         for (const int object : held[index(node)])
             members.push_back(problem.objects[index(object)]);
+        std::vector<Link> links;
+        if (levels.pes.looks_at_links())
+            links = links_within(problem, held[index(node)], members, mean_of(inner.speeds));
+        inner.links = links;
         inner.objects = members;
-        const Assignment placed = Greedy().assign(inner);
+        const Assignment placed = levels.pes.assign(inner);
         for (std::size_t i = 0; i < members.size(); ++i)
             pe_of[index(held[index(node)][i])] = first + placed[i];
     }
@@ -110,13 +145,17 @@ Assignment lattice(const Problem &problem) {
 } // namespace
 
 Assignment Hierarchical::assign(const Problem &problem) const {
-    return nodes_first(problem, where_they_are(problem));
+    return nodes_first(problem, where_they_are(problem), {Refine(), Greedy()});
+}
+
+Assignment HierarchicalComm::assign(const Problem &problem) const {
+    return nodes_first(problem, where_they_are(problem), {RefineComm(), GreedyComm()});
 }
 
 Assignment Spread::assign(const Problem &problem) const {
     if (problem.positions.empty())
         return Hierarchical().assign(problem);
-    return nodes_first(problem, lattice(problem));
+    return nodes_first(problem, lattice(problem), {Refine(), Greedy()});
 }
 
 } // namespace sennit::balance

@@ -14,6 +14,14 @@ class Hierarchical final : public Strategy {
     Assignment assign(const Problem &problem) const override;
 };
 
+// The same with links: nodes are refined with them (RefineComm), and within a node an object prefers
+// the PE of those that it talks to (GreedyComm).
+class HierarchicalComm final : public Strategy {
+  public:
+    Assignment assign(const Problem &problem) const override;
+    bool looks_at_links() const override { return true; }
+};
+
 // For work that moves through space, like a wave. Objects that are near each other will be heavy at
 // the same time, so neighbours go to different nodes. Loads of the past say little about such work.
 // So it first decides by the positions, and then refines by the loads. Without positions it does

@@ -12,4 +12,14 @@ class Refine final : public Strategy {
     Assignment assign(const Problem &problem) const override;
 };
 
+// The same with links. The time of a PE is that of its objects and of their links to other PEs. An
+// object moves to the least loaded PE, to the least loaded one of its node, or to a PE that it talks
+// to. Of the moves that relieve the PE by at least half of what the best one does, that one is made
+// which saves the most time of links.
+class RefineComm final : public Strategy {
+  public:
+    Assignment assign(const Problem &problem) const override;
+    bool looks_at_links() const override { return true; }
+};
+
 } // namespace sennit::balance

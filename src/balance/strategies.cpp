@@ -60,15 +60,19 @@ const None kNone;
 const Greedy kGreedy;
 const GreedyComm kGreedyComm;
 const Refine kRefine;
+const RefineComm kRefineComm;
 const Hierarchical kHierarchical;
+const HierarchicalComm kHierarchicalComm;
 const Spread kSpread;
 const Rotate kRotate;
 const Random kRandom;
 
-constexpr std::array<std::string_view, 8> kNames{"none",         "greedy", "greedycomm", "refine",
-                                                 "hierarchical", "spread", "rotate",     "random"};
+constexpr std::array<std::string_view, 10> kNames{
+    "none",         "greedy",           "greedycomm", "refine", "refinecomm",
+    "hierarchical", "hierarchicalcomm", "spread",     "rotate", "random"};
 constexpr std::array<const Strategy *, kNames.size()> kStrategies{
-    &kNone, &kGreedy, &kGreedyComm, &kRefine, &kHierarchical, &kSpread, &kRotate, &kRandom};
+    &kNone,         &kGreedy,           &kGreedyComm, &kRefine, &kRefineComm,
+    &kHierarchical, &kHierarchicalComm, &kSpread,     &kRotate, &kRandom};
 
 } // namespace
 

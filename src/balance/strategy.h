@@ -30,7 +30,9 @@ class Strategy {
 //                 PE, then the next one. The best balance, but nearly every object moves
 //   greedycomm    GreedyCommLB of Charm++: the same, but an object's links count, too
 //   refine        RefineLB of Charm++: objects leave PEs that have more than 2% too much. Few moves
+//   refinecomm    the same, but an object's links count, too
 //   hierarchical  nodes first, by refining; then the PEs of each node, greedily
+//   hierarchicalcomm  the same by refinecomm, then by greedycomm
 //   spread        for work that moves through space: neighbours go to different nodes, then as
 //                 hierarchical. Needs positions
 //   rotate        every object goes to the next PE: a test of moving

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <string>
 
 namespace sennit::balance {
 namespace {
@@ -213,6 +214,157 @@ TEST(Balance, RefineMovesLittleAndNeverMakesItWorse) {
         const double share = mean(objects, pes);
         EXPECT_LE(slowest(problem, pe_of), std::max(share * 1.1, heaviest(objects) + share * 0.1));
     }
+}
+
+// Bytes between objects on different PEs, or on different nodes.
+double told_apart(const Problem &problem, const Assignment &pe_of, bool nodes = false) {
+    double bytes = 0;
+    for (const Link &link : problem.links) {
+        const int a = pe_of[index(link.a)];
+        const int b = pe_of[index(link.b)];
+        if (nodes ? problem.node_of(a) != problem.node_of(b) : a != b)
+            bytes += link.bytes;
+    }
+    return bytes;
+}
+
+// The slowest PE with its links.
+double slowest_linked(const Problem &problem, const Assignment &pe_of) {
+    std::vector<double> times = loads_of(problem, pe_of);
+    const std::vector<double> links_s = link_seconds_of(problem, pe_of);
+    for (std::size_t i = 0; i < times.size(); ++i)
+        times[i] += links_s[i];
+    return *std::max_element(times.begin(), times.end());
+}
+
+std::vector<Link> random_links(std::mt19937 &random, int objects, int count) {
+    std::uniform_int_distribution<int> object(0, objects - 1);
+    std::exponential_distribution<double> bytes(1e-4);
+    std::vector<Link> links;
+    while (static_cast<int>(links.size()) < count) {
+        const Link link{object(random), object(random), bytes(random)};
+        if (link.a != link.b)
+            links.push_back(link);
+    }
+    return links;
+}
+
+TEST(Balance, RefineCommMovesObjectsToWhomTheyTalk) {
+    // PE 0 has two too many. Its last two talk to PE 1's. For loads alone any two will do.
+    std::vector<Object> objects(8, Object{1, 0, 0});
+    objects[6].pe = objects[7].pe = 1;
+    const std::vector<Link> links{{0, 1, 10}, {2, 3, 10}, {4, 6, 10}, {5, 7, 10}};
+    Problem problem = problem_of(objects, 2);
+    problem.links = links;
+    problem.seconds_per_byte = 1e-3;
+    EXPECT_EQ(told_apart(problem, assigned("refine", problem)), 20);
+    const Assignment pe_of = assigned("refinecomm", problem);
+    EXPECT_EQ(pe_of, (Assignment{0, 0, 0, 0, 1, 1, 1, 1}));
+    // Loads as they are measured are never equal: a little more is not worth a message.
+    objects[0].load = 1.05;
+    EXPECT_EQ(assigned("refinecomm", problem), pe_of);
+    // If messages cost nothing they still say who belongs together.
+    problem.seconds_per_byte = 0;
+    EXPECT_EQ(assigned("refinecomm", problem), pe_of);
+}
+
+TEST(Balance, RefineCommGoesToAPEThatIsNotTheLeastLoadedForItsLinks) {
+    // Object 5 talks to PE 1, which has room; PE 2 has more.
+    std::vector<Object> objects(8, Object{0.5, 0, 0});
+    objects[6] = {1, 1, 0};
+    objects[7] = {0.5, 2, 0};
+    const std::vector<Link> links{{5, 6, 100}};
+    Problem problem = problem_of(objects, 3);
+    problem.links = links;
+    problem.seconds_per_byte = 1e-4;
+    const Assignment pe_of = assigned("refinecomm", problem);
+    EXPECT_EQ(told_apart(problem, assigned("refine", problem)), 100);
+    EXPECT_EQ(told_apart(problem, pe_of), 0);
+    EXPECT_DOUBLE_EQ(slowest(problem, pe_of), 1.5);
+}
+
+TEST(Balance, RefineCommMovesNothingThatIsInBalance) {
+    std::vector<Object> objects;
+    for (int i = 0; i < 64; ++i)
+        objects.push_back({1, i % 16, 0});
+    Problem problem = problem_of(objects, 16);
+    std::vector<Link> links;
+    for (int i = 0; i < 64; ++i)
+        links.push_back({i, (i + 16) % 64, 1e6});
+    problem.links = links;
+    problem.seconds_per_byte = 1e-9;
+    EXPECT_EQ(moves(problem, assigned("refinecomm", problem)), 0U);
+    // Without links it is in balance where refine is.
+    problem.links = {};
+    EXPECT_EQ(moves(problem, assigned("refinecomm", problem)), 0U);
+}
+
+TEST(Balance, RefineCommEndsAndNeverMakesItWorse) {
+    std::mt19937 random(7);
+    for (int round = 0; round < 60; ++round) {
+        const int pes = 2 + round % 15;
+        const std::vector<Object> objects = random_objects(random, pes * 8, pes);
+        const std::vector<Link> links = random_links(random, pes * 8, pes * 16);
+        Problem problem = problem_of(objects, pes, 1 + round % 4);
+        problem.links = links;
+        // From nothing to more than the work itself.
+        problem.seconds_per_byte = round % 3 == 0 ? 0 : round % 3 == 1 ? 1e-6 : 1e-4;
+        problem.seconds_per_byte_in_node = problem.seconds_per_byte / 4;
+        const Assignment before = where_they_are(problem);
+        const Assignment pe_of = assigned("refinecomm", problem);
+        EXPECT_LE(slowest_linked(problem, pe_of), slowest_linked(problem, before) * (1 + 1e-9));
+    }
+}
+
+TEST(Balance, RefineCommKeepsAMeshTogetherBetterThanRefine) {
+    // 16 x 16 domains on 16 PEs, in blocks. Those of a corner have more work.
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> noise(0.95, 1.05);
+    std::vector<Object> objects;
+    std::vector<Link> links;
+    for (int i = 0; i < 256; ++i) {
+        const int x = i % 16;
+        const int y = i / 16;
+        objects.push_back({noise(random) * (x + y < 10 ? 3 : 1), y / 4 * 4 + x / 4, 0});
+        if (x < 15)
+            links.push_back({i, i + 1, 1000});
+        if (y < 15)
+            links.push_back({i, i + 16, 1000});
+    }
+    Problem problem = problem_of(objects, 16, 4);
+    problem.links = links;
+    problem.seconds_per_byte = 1e-6;
+    problem.seconds_per_byte_in_node = 1e-7;
+    // Between nodes a message is dear; within them hierarchicalcomm looks at the loads first.
+    for (const bool nodes : {false, true}) {
+        const std::string name = nodes ? "hierarchical" : "refine";
+        const Assignment without = assigned(name.c_str(), problem);
+        const Assignment with = assigned((name + "comm").c_str(), problem);
+        EXPECT_LT(told_apart(problem, with, nodes), 0.85 * told_apart(problem, without, nodes))
+            << name;
+        EXPECT_LT(slowest(problem, with), 1.1 * slowest(problem, without)) << name;
+    }
+}
+
+TEST(Balance, HierarchicalCommKeepsTalkersInANodeAndOnAPE) {
+    // A mesh of 8 x 8, all on the first of four nodes.
+    const std::vector<Object> objects(64, Object{1, 0, 0});
+    std::vector<Link> links;
+    for (int i = 0; i < 64; ++i) {
+        if (i % 8 < 7)
+            links.push_back({i, i + 1, 1000});
+        if (i < 56)
+            links.push_back({i, i + 8, 1000});
+    }
+    Problem problem = problem_of(objects, 8, 2);
+    problem.links = links;
+    problem.seconds_per_byte = 1e-6;
+    problem.seconds_per_byte_in_node = 1e-7;
+    const Assignment with = assigned("hierarchicalcomm", problem);
+    const Assignment without = assigned("hierarchical", problem);
+    EXPECT_LE(slowest(problem, with), slowest(problem, without) + 1);
+    EXPECT_LT(told_apart(problem, with, true), told_apart(problem, without, true));
+    EXPECT_LT(told_apart(problem, with), 0.8 * told_apart(problem, without));
 }
 
 TEST(Balance, HierarchicalCrossesNodesLessThanGreedy) {

@@ -51,6 +51,8 @@ SimulateFront::SimulateFront(CLI::App &simulate)
     add("--parallel", program_.parallel, 0., 1., "share of the front's work in loops");
     add("--domain", domain_us_, 0., 1e9, "time of a domain without front, in a step (us)");
     add("--step", step_us_, 0., 1e9, "of a step, all its messages (us)");
+    add("--halo", halo_kb_, 0., 1e6,
+        "what neighbours tell each other in a step, in each direction (KiB); 0: it is in --step");
     add("--bytes", megabytes_, 0., 1e6, "of a domain (MiB)");
     add("--network", network_gb_s_, 1e-3, 1e6, "of a node (GB/s)");
     app_->add_flag("--rows", rows_,
@@ -103,17 +105,22 @@ void SimulateFront::print(const std::vector<Row> &rows) const {
     std::size_t width = 12;
     for (const Row &row : rows)
         width = std::max(width, row.way.size() + 1);
-    fmt::print("{:<{}}{:>9}{:>9}{:>11}{:>9}{:>9}{:>9}{:>10}{:>11}\n", "", width, "total s",
-               "steps s", "balance s", "/ideal", "PE %", "node %", "moved", "sent GB");
+    const bool halos = program_.halo_bytes > 0;
+    fmt::print("{:<{}}{:>9}{:>9}{:>11}{:>9}{:>9}{:>9}{:>10}{:>11}{}\n", "", width, "total s",
+               "steps s", "balance s", "/ideal", "PE %", "node %", "moved", "sent GB",
+               halos ? fmt::format("{:>11}", "halos MB") : "");
     for (const Row &row : rows) {
         const FrontResult &one = row.result;
-        fmt::print("{:<{}}{:>9.2f}{:>9.2f}{:>11.2f}{:>9.2f}{:>9.1f}{:>9.1f}{:>10}{:>11.1f}\n",
+        fmt::print("{:<{}}{:>9.2f}{:>9.2f}{:>11.2f}{:>9.2f}{:>9.1f}{:>9.1f}{:>10}{:>11.1f}{}\n",
                    row.way, width, one.total_s(), one.steps_s, one.balance_s,
                    one.total_s() / one.ideal_s, 100 * one.pe_imbalance, 100 * one.node_imbalance,
-                   one.moved, static_cast<double>(one.crossed) * 1e-9);
+                   one.moved, static_cast<double>(one.crossed) * 1e-9,
+                   halos ? fmt::format("{:>11.1f}", one.told_bytes * 1e-6) : "");
     }
     fmt::print("\nideal: all work / all cores. PE, node: percent imbalance (max / mean - 1), mean "
                "over the steps.\n");
+    if (halos)
+        fmt::print("halos: between nodes, mean over the steps.\n");
 }
 
 std::string SimulateFront::to_json(const std::vector<Row> &rows) const {
@@ -134,6 +141,8 @@ std::string SimulateFront::to_json(const std::vector<Row> &rows) const {
         entry["node_imbalance"] = one.node_imbalance;
         entry["moved"] = one.moved;
         entry["crossed_bytes"] = one.crossed;
+        if (program_.halo_bytes > 0)
+            entry["told_bytes"] = one.told_bytes;
         entry["calls"] = one.calls;
         entry["declined"] = one.declined;
         document["results"].push_back(std::move(entry));
@@ -146,6 +155,7 @@ int SimulateFront::run() {
     program_.bytes = static_cast<std::size_t>(megabytes_ * 1024 * 1024);
     program_.domain_s = domain_us_ * 1e-6;
     program_.step_s = step_us_ * 1e-6;
+    program_.halo_bytes = halo_kb_ * 1024;
     machine_.bytes_per_s = network_gb_s_ * 1e9;
     std::vector<FrontWay> ways;
     ways.reserve(ways_.size());

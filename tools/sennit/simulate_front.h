@@ -46,7 +46,7 @@ class SimulateFront {
                                    "none+tasks",
                                    "greedy:50+tasks",
                                    "spread:50+tasks"};
-    double megabytes_ = 7, network_gb_s_ = 5, domain_us_ = 1550, step_us_ = 13000;
+    double megabytes_ = 7, network_gb_s_ = 5, domain_us_ = 1550, step_us_ = 13000, halo_kb_ = 0;
     bool rows_ = false;
     std::string json_;
 };
