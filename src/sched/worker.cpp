@@ -23,6 +23,9 @@ SENNIT_TLS Worker *Worker::t_self_;
 namespace {
 
 constexpr int kBriefSpins = 32; // before parking, when nobody told us to be patient
+// Meanwhile each so many looks for threads of its groups that have not begun: such a look takes
+// longer than a spin.
+constexpr int kUnbegunSpins = 8;
 constexpr std::uint32_t kManyToSteal = 8;
 
 SENNIT_COLD void note_steal(const Slot &from, int count) {
@@ -210,6 +213,11 @@ int Worker::poll(bool looks) {
     return done;
 }
 
+// In this round of wait_for()? Where others want the processor, a round may take long.
+static bool looks_for_unbegun(int round) {
+    return round % kUnbegunSpins == 0 || round >= kBriefSpins || crowded();
+}
+
 void Worker::wait_for(Condition &condition) {
     Slot &mine = *slot;
     note_control();
@@ -225,7 +233,7 @@ void Worker::wait_for(Condition &condition) {
         if (bury != Condition::Bury::own_group || next_slot_ != &mine)
             queue_next();
         if (ready_head_ || inbox_.load(std::memory_order_relaxed) || poll::pending() ||
-            any_unbegun())
+            (anything_unbegun() && looks_for_unbegun(rounds) && find_unbegun()))
             return park(condition);
         Node *node = nullptr;
         if (bury == Condition::Bury::own_group) {
