@@ -96,7 +96,7 @@ class ReadyQueue {
     }
     // Only under the lock, so a plain read-modify-write is enough.
     void add(int change) {
-        SENNIT_ASSERT(change > 0 || count() > 0);
+        SENNIT_ASSERT(change >= 0 || count() >= static_cast<std::uint32_t>(-change));
         count_.store(count_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(change),
                      std::memory_order_relaxed);
     }

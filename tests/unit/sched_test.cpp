@@ -79,6 +79,7 @@ TEST(ReadyQueue, BatchKeepsOrder) {
         items.push_back(std::make_unique<Item>(i));
         victim.push(items.back().get(), Place::back);
     }
+    EXPECT_EQ(victim.steal_batch(thief, 4), 0); // it is empty
     EXPECT_EQ(thief.steal_batch(victim, 4), 4);
     EXPECT_EQ(thief.count(), 4u);
     EXPECT_EQ(victim.count(), 6u);
