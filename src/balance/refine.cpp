@@ -10,9 +10,6 @@
 namespace sennit::balance {
 namespace {
 
-// More than this share above the mean is too much.
-constexpr double kTolerance = 0.02;
-
 // Time of a step if all PEs ended together.
 double mean_s(const Problem &problem) {
     double work = 0;
@@ -32,7 +29,7 @@ class Moves {
   public:
     explicit Moves(const Problem &problem)
         : problem_(problem), pe_of_(where_they_are(problem)), loads_(loads_of(problem, pe_of_)),
-          limit_s_(mean_s(problem) * (1 + kTolerance)), held_(index(problem.pes)) {
+          limit_s_(mean_s(problem) * (1 + kRefineTolerance)), held_(index(problem.pes)) {
         for (const int object : by_falling_load(problem.objects))
             held_[index(pe_of_[index(object)])].push_back(object);
         for (int pe = 0; pe < problem.pes; ++pe)

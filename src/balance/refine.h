@@ -7,15 +7,18 @@
 
 namespace sennit::balance {
 
+// A PE whose time is more than this share above the mean has too much.
+inline constexpr double kRefineTolerance = 0.02;
+
 class Refine final : public Strategy {
   public:
     Assignment assign(const Problem &problem) const override;
 };
 
 // The same with links. The time of a PE is that of its objects and of their links to other PEs. An
-// object moves to the least loaded PE, to the least loaded one of its node, or to a PE that it talks
-// to. Of the moves that relieve the PE by at least half of what the best one does, that one is made
-// which saves the most time of links.
+// object moves to the least loaded PE, to the least loaded one of its node, or to a PE that it
+// talks to. Of the moves that relieve the PE by at least half of what the best one does, that one
+// is made which saves the most time of links.
 class RefineComm final : public Strategy {
   public:
     Assignment assign(const Problem &problem) const override;

@@ -12,8 +12,6 @@
 namespace sennit::balance {
 namespace {
 
-// More than this share above the mean is too much: as in refine.cpp.
-constexpr double kTolerance = 0.02;
 // A move that relieves by this part of what the best one does is good enough.
 constexpr double kEnough = 0.5;
 
@@ -47,8 +45,8 @@ class LinkedMoves {
           times_(loads_of(problem, pe_of_)), held_(index(problem.pes)) {
         const std::vector<double> links_s = link_seconds_of(problem, pe_of_);
         std::transform(times_.begin(), times_.end(), links_s.begin(), times_.begin(), std::plus());
-        limit_s_ =
-            std::accumulate(times_.begin(), times_.end(), 0.0) / problem.pes * (1 + kTolerance);
+        limit_s_ = std::accumulate(times_.begin(), times_.end(), 0.0) / problem.pes *
+                   (1 + kRefineTolerance);
         for (std::size_t i = 0; i < pe_of_.size(); ++i)
             held_[index(pe_of_[i])].push_back(static_cast<int>(i));
         for (int pe = 0; pe < problem.pes; ++pe)

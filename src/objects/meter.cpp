@@ -40,7 +40,6 @@ void Meter::begin(int object, std::uint32_t account) {
 }
 
 std::optional<std::int64_t> Meter::end(int object) {
-    const std::int64_t now = thread_work_ns();
     const void *const who = caller();
     const std::lock_guard guard(lock_);
     const auto found = open_.find(who);
@@ -49,9 +48,11 @@ std::optional<std::int64_t> Meter::end(int object) {
     std::vector<Open> &open = found->second;
     const Open last = open.back();
     open.pop_back();
+    std::int64_t whole = 0;
     if (last.is_paid)
         turn_to(last.before, nullptr);
-    const std::int64_t whole = last.is_paid ? 0 : now - last.begun_ns;
+    else
+        whole = thread_work_ns() - last.begun_ns;
     if (open.empty())
         open_.erase(found);
     else

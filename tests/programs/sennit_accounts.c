@@ -4,26 +4,12 @@
  * machine makes no difference; only what the runtime itself takes comes on top.
  */
 #define _GNU_SOURCE
+#include "processor_time.h"
 #include "sennit_door.h"
 
 #include <omp.h>
-#include <time.h>
 
-enum { us = 1000, accounts = 4, tasks = 6 };
-
-static uint64_t thread_time(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-/* Returns how long that was. */
-static uint64_t work_for(uint64_t ns) {
-    const uint64_t start = thread_time();
-    uint64_t now;
-    while ((now = thread_time()) - start < ns)
-        ;
-    return now - start;
-}
+enum { unit = 8000, accounts = 4, tasks = 6 }; /* ns: the runtime's own time is small beside it */
 
 static uint32_t number[accounts];
 static uint64_t worked[accounts]; /* atomic: as those saw it who worked */
@@ -73,16 +59,16 @@ static void tasks_that_run_later(void) {
                 CHECK_EQ(turn_to(number[i]), 0);
 #pragma omp task firstprivate(i)
                 {
-                    work(i, (1u << i) * 200 * us);
+                    work(i, (1u << i) * 200 * unit);
 #pragma omp task firstprivate(i)
-                    work(i, (1u << i) * 200 * us);
+                    work(i, (1u << i) * 200 * unit);
                     /* Nobody's: it is suspended. */
-                    DOOR(sennit_task_wait_ns)(us, NULL);
-                    work(i, (1u << i) * 100 * us);
+                    DOOR(sennit_task_wait_ns)(unit, NULL);
+                    work(i, (1u << i) * 100 * unit);
                 }
                 CHECK_EQ(turn_to(0), number[i]);
             }
-        work_for(2000 * us); /* nobody's */
+        work_for(2000 * unit); /* nobody's */
     }
     check_and_close("tasks");
 }
@@ -94,23 +80,23 @@ static void regions(void) {
         CHECK_EQ(turn_to(number[i]), 0);
 #pragma omp parallel num_threads(3)
         {
-            work(i, (1u << i) * 200 * us);
+            work(i, (1u << i) * 200 * unit);
 #pragma omp barrier
 #pragma omp for schedule(dynamic, 1)
             for (int k = 0; k < 4; ++k)
-                work(i, (1u << i) * 100 * us);
+                work(i, (1u << i) * 100 * unit);
 #pragma omp single
             {
 #pragma omp parallel num_threads(2)
-                work(i, (1u << i) * 200 * us);
+                work(i, (1u << i) * 200 * unit);
 #pragma omp taskloop grainsize(1)
                 for (int k = 0; k < 4; ++k)
-                    work(i, (1u << i) * 100 * us);
+                    work(i, (1u << i) * 100 * unit);
             }
         }
         CHECK_EQ(turn_to(0), number[i]);
 #pragma omp parallel num_threads(3)
-        work_for(300 * us); /* nobody's */
+        work_for(300 * unit); /* nobody's */
     }
     check_and_close("regions");
 }
@@ -121,18 +107,18 @@ static void threads_and_nesting(void) {
 #pragma omp parallel for num_threads(accounts) schedule(static, 1)
     for (int i = 0; i < accounts; ++i) {
         turn_to(number[i]);
-        work(i, (1u << i) * 500 * us);
+        work(i, (1u << i) * 500 * unit);
         if (i > 0) {
             CHECK_EQ(turn_to(number[i - 1]), number[i]);
 #pragma omp task if (0)
-            work(i - 1, 100 * us);
+            work(i - 1, 100 * unit);
             CHECK_EQ(turn_to(number[i]), number[i - 1]);
         }
 #pragma omp task if (0)
         {
-            work(i, 100 * us);
+            work(i, 100 * unit);
 #pragma omp task
-            work(i, 100 * us);
+            work(i, 100 * unit);
         }
 #pragma omp taskwait
         CHECK_EQ(turn_to(0), number[i]);
@@ -146,13 +132,13 @@ static void closed_accounts(void) {
     uint64_t ns = 1;
     CHECK_EQ(DOOR(sennit_account_open)(&first), SENNIT_SUCCESS);
     turn_to(first);
-    work_for(100 * us);
+    work_for(100 * unit);
     CHECK_EQ(DOOR(sennit_account_time)(first, &ns), SENNIT_SUCCESS);
-    CHECK(ns >= 100 * us);
+    CHECK(ns >= 100 * unit);
     CHECK_EQ(DOOR(sennit_account_close)(first), SENNIT_SUCCESS);
     CHECK_EQ(DOOR(sennit_account_open)(&second), SENNIT_SUCCESS);
     CHECK(second != first && second != 0);
-    work_for(100 * us);
+    work_for(100 * unit);
     turn_to(0);
     CHECK_EQ(DOOR(sennit_account_time)(second, &ns), SENNIT_SUCCESS);
     CHECK_EQ(ns, 0);
@@ -172,7 +158,15 @@ static void closed_accounts(void) {
     CHECK_EQ(DOOR(sennit_account_time)(first, NULL), SENNIT_ERR_PARAMETER);
 }
 
+/* To make a thread takes the runtime longer than anything else. */
+static void make_threads(void) {
+#pragma omp parallel num_threads(accounts)
+#pragma omp parallel num_threads(2)
+    work_for(unit);
+}
+
 int main(void) {
+    make_threads();
     tasks_that_run_later();
     regions();
     threads_and_nesting();

@@ -3,20 +3,9 @@
  * suspended.
  */
 #define _GNU_SOURCE
+#include "processor_time.h"
 #include "sennit_door.h"
 
-#include <time.h>
-
-static uint64_t thread_time(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-static void work_for(uint64_t ns) {
-    const uint64_t start = thread_time();
-    while (thread_time() - start < ns)
-        ;
-}
 static uint64_t work_time(void) {
     uint64_t ns = 0;
     CHECK_EQ(DOOR(sennit_work_time)(&ns), SENNIT_SUCCESS);
