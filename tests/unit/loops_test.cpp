@@ -2,6 +2,7 @@
 // omp/loops: the plans of all schedules give out every iteration once, and a plan from above is
 // asked where its planner wants to.
 #include "omp/loops/exposed.h"
+#include "omp/loops/lent.h"
 #include "omp/loops/plan.h"
 #include "omp/loops/worksharing.h"
 #include "omp/team/cancel.h"
@@ -112,6 +113,17 @@ TEST(LoopHistory, AsMuchIsOfferedAsIdleWorkersAreOrWasTaken) {
     for (int run = 0; run < balance::Exposure::kEnd; ++run)
         history.end(loop, 50, 0);
     EXPECT_EQ(history.begin(loop, 0, 100), 0);
+}
+
+TEST(LentLoop, APieceIsWhatTakesSomeMicroseconds) {
+    EXPECT_EQ(next_lent_piece(0, 0, 1000), 1U); // nobody knows yet what an iteration costs
+    EXPECT_EQ(next_lent_piece(8, 1, 1000), 16U);
+    EXPECT_EQ(next_lent_piece(8, 30, 1000), 8U);
+    EXPECT_EQ(next_lent_piece(8, 100, 1000), 4U);
+    EXPECT_EQ(next_lent_piece(1, 1000000, 1000), 1U);
+    // The rest of a thread's share can be stolen at all times.
+    EXPECT_EQ(next_lent_piece(512, 1, 1000), 250U);
+    EXPECT_EQ(next_lent_piece(512, 1, 3), 1U);
 }
 
 TEST(Loops, APlannerHasASayBeforeTheSchedule) {

@@ -25,10 +25,14 @@ class Lent final : public Plan {
     bool next(Member &member, Loop &loop, std::uint64_t *first,
               std::uint64_t *last) const override {
         StealableRange &mine = loop.ranges[member.index];
+        const std::uint64_t now = ticks();
+        const std::uint64_t us = (now - member.work.piece_began) / sched::ticks_per_us();
         do {
-            const std::uint64_t piece = std::max<std::uint64_t>(mine.left() / kPart, 1);
+            const std::uint64_t piece = next_lent_piece(member.work.position, us, mine.left());
             if (const std::uint64_t count = mine.take_some(piece, first)) {
                 *last = *first + count;
+                member.work.position = count;
+                member.work.piece_began = now;
                 return true;
             }
         } while (take_from_others(member, loop));
@@ -39,8 +43,6 @@ class Lent final : public Plan {
     }
 
   private:
-    static constexpr std::uint64_t kPart = 4; // of what is left
-
     static SENNIT_NOINLINE bool take_from_others(Member &member, Loop &loop) {
         if (!take_over(member, loop))
             return false;
@@ -83,6 +85,14 @@ bool drains_at_once(const StealableRange &range) {
 }
 
 } // namespace
+
+std::uint64_t next_lent_piece(std::uint64_t length, std::uint64_t us, std::uint64_t left) {
+    constexpr std::uint64_t kShortUs = 16; // hundreds of times what it costs to take a piece
+    constexpr std::uint64_t kLongUs = 4 * kShortUs;
+    constexpr std::uint64_t kPart = 4; // of what is left
+    const std::uint64_t wanted = us < kShortUs ? 2 * length : us > kLongUs ? length / 2 : length;
+    return std::max<std::uint64_t>(std::min(wanted, left / kPart), 1);
+}
 
 std::uint64_t take_over(const Member &member, const Loop &loop, Takes takes) {
     for (;;) {

@@ -2,9 +2,11 @@
 // Static loops that the compiler's plug-in has let go (pass/static_loops.h): a thread that is done
 // takes over iterations that others have not begun. SENNIT_SPLIT=loops asks for it.
 //
-// Each thread begins with its static share and takes pieces of it, each a quarter of what is left:
-// few while there is much, single iterations at the end. The rest can be stolen. A loop of which
-// nobody takes over anything, run after run, is given out as any static loop, but once in a while.
+// Each thread begins with its static share and takes pieces of it. The rest can be stolen, a piece
+// can not. So a piece is one that takes some microseconds, whatever the iterations cost: the first
+// is a single iteration, and from there pieces grow or shrink. At most it is a quarter of what is
+// left. A loop of which nobody takes over anything, run after run, is given out as any static loop,
+// but once in a while.
 #pragma once
 
 #include "base/compiler.h"
@@ -33,6 +35,10 @@ class LentLoop {
     std::atomic<unsigned> untaken_{0}; // runs in a row
     std::atomic<unsigned> kept_{0};    // runs that were not offered since
 };
+
+// How long is a thread's next piece, if its last one was `length` iterations and took `us`
+// microseconds? It is the first for length 0. `left`: iterations that the thread has, at least 1.
+std::uint64_t next_lent_piece(std::uint64_t length, std::uint64_t us, std::uint64_t left);
 
 // Half of what the thread with the most has left becomes this thread's. Returns how much; 0 when
 // all are empty, or are about to be. `offered`: of what is offered, where threads say what is.

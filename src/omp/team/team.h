@@ -85,7 +85,9 @@ struct MemberWorkshares {
     std::uint32_t doacross_begun = 0;  // likewise, loops with ordered(n)
     DoacrossShare *doacross = nullptr; // the one that the thread is in
     void *loop = nullptr;              // the construct that this thread is in
-    std::uint64_t position = 0; // static: number of pieces so far; dynamic: 1 after the final chunk
+    // static: number of pieces so far; dynamic: 1 after the final chunk; lent: length of the piece
+    std::uint64_t position = 0;
+    std::uint64_t piece_began = 0; // lent: when, in ticks()
     // The present piece of an ordered loop. The thread before this one reads it to find out whom to
     // wake.
     std::atomic<std::uint64_t> ordered_first{0};

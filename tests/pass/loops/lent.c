@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Static loops that the plug-in lets go: each iteration is run once, and sums are right. With
- * "lent" as argument the last iteration has to be taken over: the thread that has it waits for it.
+ * "lent" as argument, iterations have to be taken over: the threads that have them wait for them.
  */
 #include <limits.h>
 #include <omp.h>
@@ -116,12 +116,27 @@ static void taken_over(void) {
     check(each_once(0, N, 1, 1), "taken over");
 }
 
+/* The first thread does not come beyond its first iteration before all others are done. */
+static void rest_taken_over(void) {
+    int done = 0;
+#pragma omp parallel for num_threads(2)
+    for (int i = 0; i < N; ++i) {
+        while (i == 0 && __atomic_load_n(&done, __ATOMIC_ACQUIRE) != N - 1)
+            ;
+        ++seen[i];
+        __atomic_fetch_add(&done, 1, __ATOMIC_RELEASE);
+    }
+    check(each_once(0, N, 1, 1), "rest taken over");
+}
+
 int main(int argc, char **argv) {
     shapes(N);
     shapes(1001);
     edges();
     nested();
-    if (argc > 1 && strcmp(argv[1], "lent") == 0)
+    if (argc > 1 && strcmp(argv[1], "lent") == 0) {
         taken_over();
+        rest_taken_over();
+    }
     return 0;
 }
