@@ -187,6 +187,9 @@ class Wrapper:
         fields["entry"] = (f"static int entry_{self.name}" if self.is_behind
                            else f'extern "C" int sennit_MPI_{self.name}')
         fields["posts"] = f"entry_{self.name}" if self.is_behind else fields["bare"]
+        posted = f"bare({fields['arguments']})"
+        fields["posted"] = (f"start_behind_turns({self.object}, [&] {{ return {posted}; }})"
+                            if self.kind == "post" and self.is_collective else posted)
         # What it receives has the same request.
         fields["receive_posted"] = "" if not (is_exchange and self.request) else (
             f'g_record.timeline.post({{"MPI_{self.name}", SENNIT_NOTICE_RECEIVE, source, recvtag, {self.object}}}, '

@@ -208,7 +208,7 @@ extern "C" int sennit_MPI_{name}({parameters}) {{
 POST = """extern "C" int sennit_MPI_{name}({parameters}) {{
     static constexpr auto bare = {posts};
     {numbered_post}
-    const int error = bare({arguments});
+    const int error = {posted};
     {noted}
     {remembered}
     return error;

@@ -116,6 +116,17 @@ int start_operation(const Operation &operation, Start &start, MPI_Request *reque
     return outside_task([&] { return start(request); });
 }
 
+// The program starts a collective itself: behind those on the same object that wait for their turn.
+template <class Start>
+int start_behind_turns(Object object, Start start) {
+    if (g_engine.turns.taken() && !inside_mpi() && in_task()) [[unlikely]]
+        return g_engine.start_in_turn(
+            {.turn = object},
+            [](void *closure, MPI_Request *) { return (*static_cast<Start *>(closure))(); }, &start,
+            nullptr);
+    return start();
+}
+
 // Call start(&request), then wait for the request.
 template <class Start>
 int start_and_wait(const Operation &operation, MPI_Status *status, Start start) {
