@@ -33,7 +33,7 @@ PAPER_LAMBDA = {"none": ("47.8", "227.6"), "greedy 50": ("16.5", "110.4"), "gree
 class Shape:
     ranks: int
     threads: int
-    side: int  # domains: 9 to 18 for each thread (the paper has 16)
+    side: int  # domains: 256 to 288 for each rank (the nodes of the paper have 256)
     cells: int = 8
     count_from: int = 50  # the first call of the balancer is behind all ways then, but for greedy 100
 
@@ -59,7 +59,8 @@ NONE, GREEDY, ALONE = Way("none"), Way("greedy 50", "greedy", 50), Way("all shar
 BOTH, SPREAD = Way("greedy 50, all shared", "greedy", 50, **SHARED), Way("spread 50, all shared", "spread", 50, **SHARED)
 WAYS = (NONE, Way("greedy 20", "greedy", 20), GREEDY, Way("greedy 100", "greedy", 100), Way("loops", loops="taskloop"),
         Way("greedy 50, loops", "greedy", 50, "taskloop"), ALONE, BOTH, SPREAD)
-SHAPES = (Shape(4, 4, 16), Shape(8, 4, 24), Shape(16, 4, 24))
+SHAPES = (Shape(4, 4, 32), Shape(8, 4, 48), Shape(16, 4, 64))
+QUICK = Shape(4, 4, 16)
 
 INTRODUCTION = """\
 # Balance between ranks and within them, measured
@@ -78,9 +79,9 @@ simulation with the same strategies: its Tables 1 and 2 and its Figure 3 beside 
   own count. So steps weigh by their work; `balance.md` has the mean over the steps. *report*: what `sennit report` finds by intervals
   of the clock in the trace of one more run, of all its steps: λ of the threads of a rank in the region of a step, which knows
   nothing of other ranks; and λ of ranks' work in the whole run, where what is early in one is late in another.
-- Nodes here have 4 threads, so 36 to 72 domains, of which some 4 to 10 are in the band at a time: one more or less is much of a node's work.
-  The paper's have 256. That is what keeps λ of nodes up here, whoever has which domains.
-- All is counted from step 50 on, behind the first call of the balancer. The front is a third of the way then.
+- Nodes have 256 to 288 domains, as the paper's have, but 4 threads instead of 16. With `--quick` they have 64. Then 4 to 10 are in the
+  band at a time, and one more or less is much of a node's work. So λ of nodes is larger there, whoever has which domains.
+- All is counted from step 50 on, behind the first call of the balancer.
 - *balancing*: time in `sennit_balance()`, of the run. *late*: how late the machine woke the threads of emulated kernels, of the
   threads' time. It falls on all rows. A run with more than 5% is done again, up to twice, and the least late is taken.
 """
@@ -187,7 +188,7 @@ def parse(arguments):
     parser.add_argument("--rounds", type=int, help="default 3; 1 with --quick")
     parser.add_argument("--shapes", help="ranks x threads, comma separated: 4x4,8x4,16x4 (default: all)")
     parser.add_argument("--tiny", action="store_true", help="2 x 2 and a small mesh, to see that it works")
-    parser.add_argument("--cell", type=int, help="ns that a cell outside of the band takes (default 10000; 4000 with --quick)")
+    parser.add_argument("--cell", type=int, help="ns that a cell outside of the band takes (default 4000)")
     parser.add_argument("--real-time", action="store_true",
                         help="run before everything else on the machine (SCHED_RR), if others keep it busy")
     parser.add_argument("--steps", type=int, help="default: until the front has passed")
@@ -200,8 +201,8 @@ def parse(arguments):
     options.quick = options.quick or options.tiny
     options.rounds = options.rounds or (1 if options.quick else 3)
     options.tries = options.tries or (1 if options.quick else 3)
-    options.cell = options.cell or (4000 if options.quick else 10000)
-    shapes = (Shape(2, 2, 4, count_from=10),) if options.tiny else SHAPES[:1] if options.quick else SHAPES
+    options.cell = options.cell or 4000
+    shapes = (Shape(2, 2, 4, count_from=10),) if options.tiny else (QUICK,) if options.quick else SHAPES
     if options.shapes:
         wanted = options.shapes.split(",")
         shapes = tuple(shape for shape in SHAPES if f"{shape.ranks}x{shape.threads}" in wanted)

@@ -73,6 +73,6 @@ typedef struct {
     unsigned long sum; /* of all bits */
 } outcome;
 void look_at(const domain *one, const front_options *options, outcome *found);
-extern const double front_tolerance; /* of `worst` */
+double front_tolerance(const front_options *options); /* of `worst` */
 
 #endif

@@ -319,7 +319,7 @@ int main(int argc, char **argv) {
     const double seconds = MPI_Wtime() - sums.start;
 
     const outcome all = outcome_of_all(set, &options);
-    const int right = all.missed == 0 && all.worst <= front_tolerance;
+    const int right = all.missed == 0 && all.worst <= front_tolerance(&options);
     const costs spent = costs_of_all(set, sums.late_s);
     if (rank == 0) {
         const int calls = sums.calls > 0 ? sums.calls : 1;
