@@ -14,8 +14,8 @@ class Hierarchical final : public Strategy {
     Assignment assign(const Problem &problem) const override;
 };
 
-// The same with links: nodes are refined with them (RefineComm), and within a node an object prefers
-// the PE of those that it talks to (GreedyComm).
+// The same with links: nodes are refined with them (RefineComm), and within a node an object
+// prefers the PE of those that it talks to (GreedyComm).
 class HierarchicalComm final : public Strategy {
   public:
     Assignment assign(const Problem &problem) const override;
