@@ -59,6 +59,11 @@ class Same(unittest.TestCase):
     def test_places_that_make_no_sense(self):
         for value in ("planets", "{0}:planets", "{0:4", "{8000}", "{8000},{8001}"):
             self.same("processors", OMP_PLACES=value)
+            self.same("processors", OMP_PLACES=value, OMP_PROC_BIND="close")
+
+    def test_llvm_alone_knows_kmp_affinity(self):
+        for value in ("compact", "granularity=fine,scatter", "none", "disabled"):
+            self.same(KMP_AFFINITY=value)
 
     def test_llvm_alone_knows_how_many_threads_there_may_be(self):
         for value in ("1", "3", "all"):

@@ -87,8 +87,7 @@ void add_level(const char *name, Level level, PlaceList &list) {
         list.add_singles(g_affinity.allowed);
 }
 
-// A list that a person wrote: what we may not use goes, and is told. A list of which nothing is
-// left binds nobody, as with the stock runtimes.
+// A list that a person wrote: what we may not use goes, and is told. Of some nothing is left.
 void finish_explicit(const char *name, const char *text, const char *wrong, PlaceList &list) {
     if (wrong) {
         warn("%s='%.200s' makes no sense at '%.100s'; it is ignored", name, text, wrong);
@@ -102,8 +101,14 @@ void finish_explicit(const char *name, const char *text, const char *wrong, Plac
 void read_omp_places(const char *text, PlaceList &list) {
     AbstractPlaces abstract;
     const char *wrong = parse_places(text, abstract, list);
-    if (!wrong && !abstract.asked)
-        return finish_explicit("OMP_PLACES", text, nullptr, list);
+    if (!wrong && !abstract.asked) {
+        finish_explicit("OMP_PLACES", text, nullptr, list);
+        // Threads stay where they are, whatever OMP_PROC_BIND says. To libgomp it is as if the
+        // variable were not set.
+        if (list.count() == 0 && stands_for_libomp())
+            list.add(g_affinity.allowed);
+        return;
+    }
     if (wrong && !stands_for_libomp()) {
         list.clear();
         return warn("OMP_PLACES='%.200s' makes no sense at '%.100s'; it is ignored", text, wrong);
@@ -145,7 +150,8 @@ void read_kmp_affinity(const char *text, PlaceList &list, BindList &bind) {
     list.rotate(asked.offset);
 }
 
-// OMP_PROC_BIND and OMP_PLACES come before GOMP_CPU_AFFINITY, and that before KMP_AFFINITY.
+// OMP_PROC_BIND and OMP_PLACES come before GOMP_CPU_AFFINITY, and that before KMP_AFFINITY, which
+// GCC's runtime does not know.
 void read_places(PlaceList &list) {
     bool decided = false; // OMP_PROC_BIND says something
     if (const char *text = variable("OMP_PROC_BIND")) {
@@ -156,13 +162,15 @@ void read_places(PlaceList &list) {
                  "primary, close, spread; going on with false",
                  text, BindList::kMost);
     }
-    if (const char *places = variable("OMP_PLACES")) {
+    if (const char *places = variable("OMP_PLACES"))
         read_omp_places(places, list);
+    if (list.count() > 0) {
+        // OMP_PLACES has decided
     } else if (const char *cpus = variable("GOMP_CPU_AFFINITY");
                cpus && (!decided || g_affinity.bind.on())) {
         const char *wrong = parse_cpu_list(cpus, list);
         finish_explicit("GOMP_CPU_AFFINITY", cpus, wrong, list);
-    } else if (const char *kmp = variable("KMP_AFFINITY"); kmp && !decided) {
+    } else if (const char *kmp = variable("KMP_AFFINITY"); kmp && !decided && stands_for_libomp()) {
         read_kmp_affinity(kmp, list, g_affinity.bind);
         decided = true;
     }
