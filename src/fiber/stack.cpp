@@ -18,9 +18,15 @@ namespace sennit::fiber {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-std::size_t g_stack_size = 8 * 1024 * 1024;
-std::atomic<std::uint64_t> g_live{0};
-std::atomic<std::uint64_t> g_guarded{0}; // of them, those with a guard page
+
+// Their size, and how many there are in the process. Who counts them wants no order: relaxed.
+struct Stacks {
+    std::size_t size = 8 * 1024 * 1024; // of a new one; set before there is any
+    std::atomic<std::uint64_t> live{0};
+    std::atomic<std::uint64_t> guarded{0}; // of them, those with a guard page
+    std::atomic<std::uint64_t> claimed{0}; // bytes that threads are about to map
+};
+constinit Stacks g_stacks;
 
 // What stacks leave for everybody else: a task that gets no stack waits on top of another one, but
 // memory for a new task, or for the program's own malloc, has nothing to fall back on.
@@ -38,7 +44,7 @@ std::uint64_t read_number(const char *path, std::uint64_t otherwise) {
 // Is there room for one guarded stack more? They take half of the mappings that vm.max_map_count
 // allows the process.
 bool mappings_left() {
-    const std::uint64_t guarded = g_guarded.load(std::memory_order_relaxed);
+    const std::uint64_t guarded = g_stacks.guarded.load(std::memory_order_relaxed);
     if (guarded < kFew)
         return true;
     return guarded * kMappingsPerStack < most_mappings() / 2;
@@ -54,16 +60,15 @@ bool addresses_left(std::uint64_t claimed) {
     return mapped + claimed + kAddressesLeft <= limit.rlim_cur;
 }
 
-std::atomic<std::uint64_t> g_claimed{0};
-
 // A mapping of `size` bytes whose first page is a guard; null where it would not leave enough.
 char *map_guarded(std::uint64_t size) {
     void *raw = MAP_FAILED;
-    const std::uint64_t claimed = g_claimed.fetch_add(size, std::memory_order_relaxed) + size;
+    const std::uint64_t claimed =
+        g_stacks.claimed.fetch_add(size, std::memory_order_relaxed) + size;
     if (addresses_left(claimed))
         raw = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    g_claimed.fetch_sub(size, std::memory_order_relaxed);
+    g_stacks.claimed.fetch_sub(size, std::memory_order_relaxed);
     if (raw == MAP_FAILED)
         return nullptr;
     if (mprotect(raw, kPage, PROT_NONE) == 0)
@@ -108,14 +113,14 @@ struct Packed {
         return true;
     }
 };
-Packed g_packed;
+constinit Packed g_packed;
 
 Stack take_packed() {
     Stack stack;
     g_packed.lock.lock();
-    if (g_packed.count > 0 || g_packed.grow(g_stack_size)) {
+    if (g_packed.count > 0 || g_packed.grow(g_stacks.size)) {
         stack.low = g_packed.free[--g_packed.count];
-        stack.size = g_stack_size;
+        stack.size = g_stacks.size;
         stack.packed = true;
     }
     g_packed.lock.unlock();
@@ -134,34 +139,34 @@ void give_back_packed(Stack stack) {
 void make_packed_executable() {
     g_packed.lock.lock();
     for (std::size_t i = 0; i < g_packed.all / Packed::kSlab; ++i)
-        make_executable(g_packed.slabs[i], Packed::kSlab * g_stack_size);
+        make_executable(g_packed.slabs[i], Packed::kSlab * g_stacks.size);
     g_packed.lock.unlock();
 }
 
 void set_stack_size(std::size_t bytes) {
     if (bytes < kMinimumStack)
         bytes = kMinimumStack;
-    g_stack_size = (bytes + kPage - 1) & ~(kPage - 1);
+    g_stacks.size = (bytes + kPage - 1) & ~(kPage - 1);
 }
 
 std::size_t stack_size() {
-    return g_stack_size;
+    return g_stacks.size;
 }
 
 Stack map_stack() {
     const int saved = errno;
     Stack stack;
     if (mappings_left()) {
-        if (char *raw = map_guarded(g_stack_size + kPage)) {
+        if (char *raw = map_guarded(g_stacks.size + kPage)) {
             stack.low = raw + kPage;
-            stack.size = g_stack_size;
-            g_guarded.fetch_add(1, std::memory_order_relaxed);
+            stack.size = g_stacks.size;
+            g_stacks.guarded.fetch_add(1, std::memory_order_relaxed);
         }
     } else {
         stack = take_packed();
     }
     if (stack)
-        g_live.fetch_add(1, std::memory_order_relaxed);
+        g_stacks.live.fetch_add(1, std::memory_order_relaxed);
     errno = saved;
     return stack;
 }
@@ -172,9 +177,9 @@ void unmap_stack(Stack stack) {
         give_back_packed(stack);
     } else {
         munmap(static_cast<char *>(stack.low) - kPage, stack.size + kPage);
-        g_guarded.fetch_sub(1, std::memory_order_relaxed);
+        g_stacks.guarded.fetch_sub(1, std::memory_order_relaxed);
     }
-    g_live.fetch_sub(1, std::memory_order_relaxed);
+    g_stacks.live.fetch_sub(1, std::memory_order_relaxed);
     errno = saved;
 }
 
@@ -198,7 +203,7 @@ std::uint64_t most_mappings() {
 }
 
 std::uint64_t live_stacks() {
-    return g_live.load(std::memory_order_relaxed);
+    return g_stacks.live.load(std::memory_order_relaxed);
 }
 
 void stacks_before_fork() {
