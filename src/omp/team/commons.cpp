@@ -6,15 +6,13 @@
 #include "omp/team/region_events.h"
 #include "omp/team/thread_events.h"
 
-#include <atomic>
 #include <new>
 
 namespace sennit::omp {
 
 namespace {
 
-std::atomic<Team *> g_commons{nullptr};
-SpinLock g_making; // the first of them
+constinit ServingTeam g_commons;
 constexpr std::int64_t kGoodbyeNs = 100'000'000;
 
 void commons_thread(void *argument) {
@@ -42,37 +40,7 @@ void commons_thread(void *argument) {
     }
 }
 
-} // namespace
-
-void close_commons() {
-    Team *team = g_commons.load(std::memory_order_acquire);
-    if (!team)
-        return;
-    team->fork.open(*team);
-    // A task that never lets go of the thread does not keep the program from ending.
-    if (team->at_home.load(std::memory_order_acquire) == 0)
-        futex_wait(team->at_home, 0, kGoodbyeNs);
-}
-
-Team *commons() {
-    Team *team = g_commons.load(std::memory_order_acquire);
-    if (team)
-        return team;
-    g_making.lock();
-    team = g_commons.load(std::memory_order_relaxed);
-    if (!team) {
-        team = make_serving_team(1);
-        g_commons.store(team, std::memory_order_release);
-    }
-    g_making.unlock();
-    return team;
-}
-
-void commons_after_fork_in_child() {
-    g_making.unlock(); // another thread of the parent may have held it
-    g_commons.store(nullptr, std::memory_order_relaxed);
-}
-
+// Null: there are no threads for it.
 Team *make_serving_team(int size) {
     if (size < 1)
         return nullptr;
@@ -93,6 +61,44 @@ Team *make_serving_team(int size) {
         if (!sched::Worker::start(commons_thread, &team->member(i)))
             break; // fewer will do
     return team;
+}
+
+} // namespace
+
+Team *ServingTeam::now_or_make(int size) {
+    if (Team *team = now())
+        return team;
+    making_.lock();
+    Team *team = team_.load(std::memory_order_relaxed);
+    if (!team) {
+        team = make_serving_team(size);
+        team_.store(team, std::memory_order_release);
+    }
+    making_.unlock();
+    return team;
+}
+
+void ServingTeam::after_fork_in_child() {
+    making_.unlock(); // another thread of the parent may have held it
+    team_.store(nullptr, std::memory_order_relaxed);
+}
+
+Team *commons() {
+    return g_commons.now_or_make(1);
+}
+
+void commons_after_fork_in_child() {
+    g_commons.after_fork_in_child();
+}
+
+void close_commons() {
+    Team *team = g_commons.now();
+    if (!team)
+        return;
+    team->fork.open(*team);
+    // A task that never lets go of the thread does not keep the program from ending.
+    if (team->at_home.load(std::memory_order_acquire) == 0)
+        futex_wait(team->at_home, 0, kGoodbyeNs);
 }
 
 Task &make_spawned(sched::Worker &worker, Team &team, const task::SpawnPayload &spawn) {

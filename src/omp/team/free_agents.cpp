@@ -10,9 +10,30 @@
 namespace sennit::omp {
 namespace {
 
-std::atomic<Team *> g_agents{nullptr};
-SpinLock g_making;
-std::atomic<int> g_busy{0}; // tasks that agents have been given and have not ended
+// The agents' team, and how much it has to do.
+class FreeAgents {
+  public:
+    ServingTeam team;
+
+    // Only as many tasks as there are agents: the team's own threads take the others.
+    bool take_one(const Team &agents) {
+        int busy = busy_.load(std::memory_order_relaxed);
+        do
+            if (busy >= agents.size)
+                return false;
+        while (!busy_.compare_exchange_weak(busy, busy + 1, std::memory_order_relaxed));
+        return true;
+    }
+    void give_back() { busy_.fetch_sub(1, std::memory_order_relaxed); }
+    void after_fork_in_child() {
+        team.after_fork_in_child();
+        busy_.store(0, std::memory_order_relaxed);
+    }
+
+  private:
+    std::atomic<int> busy_{0}; // tasks that agents have been given and have not ended
+};
+constinit FreeAgents g_agents;
 
 bool in_reduction(const Task &task) {
     for (const Taskgroup *group = task.taskgroup; group; group = group->outer)
@@ -21,18 +42,8 @@ bool in_reduction(const Task &task) {
     return false;
 }
 
-// Only as many tasks as there are agents: the team's own threads take the others.
-bool take_agent(const Team &agents) {
-    int busy = g_busy.load(std::memory_order_relaxed);
-    do
-        if (busy >= agents.size)
-            return false;
-    while (!g_busy.compare_exchange_weak(busy, busy + 1, std::memory_order_relaxed));
-    return true;
-}
-
 Member &agent_at(const sched::Worker &worker) {
-    Team &agents = *g_agents.load(std::memory_order_acquire);
+    Team &agents = *g_agents.team.now();
     int i = 0;
     while (agents.member(i).worker.load(std::memory_order_relaxed) != &worker)
         ++i;
@@ -58,12 +69,12 @@ void visit(void *argument) {
     guest.implicit.tool = &guest.record;
     task::run_beyond_team(worker, guest, task);
     team.leave(); // it may be gone now
-    g_busy.fetch_sub(1, std::memory_order_relaxed);
+    g_agents.give_back();
 }
 
 bool offer(sched::Worker &worker, Task &task) {
-    Team *agents = g_agents.load(std::memory_order_acquire);
-    if (!agents || ompt::on() || in_reduction(task) || !take_agent(*agents))
+    Team *agents = g_agents.team.now();
+    if (!agents || ompt::on() || in_reduction(task) || !g_agents.take_one(*agents))
         return false;
     task.team->visit();
     task::submit_elsewhere(worker,
@@ -74,26 +85,17 @@ bool offer(sched::Worker &worker, Task &task) {
 } // namespace
 
 bool have_free_agents() {
-    if (g_agents.load(std::memory_order_acquire))
+    if (g_agents.team.now())
         return true;
-    g_making.lock();
-    Team *agents = g_agents.load(std::memory_order_relaxed);
-    if (!agents) {
-        const long asked = config().free_agents;
-        agents = make_serving_team(asked < 0 ? sched::processors() : static_cast<int>(asked));
-        if (agents) {
-            task::let_others_run(offer);
-            g_agents.store(agents, std::memory_order_release);
-        }
-    }
-    g_making.unlock();
-    return agents != nullptr;
+    const long asked = config().free_agents;
+    if (!g_agents.team.now_or_make(asked < 0 ? sched::processors() : static_cast<int>(asked)))
+        return false;
+    task::let_others_run(offer);
+    return true;
 }
 
 void free_agents_after_fork_in_child() {
-    g_making.unlock(); // another thread of the parent may have held it
-    g_agents.store(nullptr, std::memory_order_relaxed);
-    g_busy.store(0, std::memory_order_relaxed);
+    g_agents.after_fork_in_child();
 }
 
 } // namespace sennit::omp
