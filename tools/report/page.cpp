@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: page.html with the runs' data in it, numbers as base64 of typed arrays.
+// The page: that of page/ with the runs' data in it, numbers as base64 of typed arrays.
 #include "report.h"
 
 #include "page_template.h"
