@@ -125,7 +125,21 @@ Hold Share::take_inside(int near, bool waits) {
 
 Hold Share::begin_use(Hold hold, int near, bool waits) {
     if (!hold && waits && running_.load(std::memory_order_relaxed) > 0)
-        hold = wait_for_core(near);
+        hold = wait_for_core(near, nullptr).value_or(Hold{});
+    return note_begin(hold);
+}
+
+std::optional<Hold> Share::take_while(const std::atomic<std::int32_t> &needed, int near) {
+    const Entry entry(*this);
+    if (!entry)
+        return Hold{};
+    std::optional<Hold> hold = try_take(near);
+    if (!*hold && running_.load(std::memory_order_relaxed) > 0)
+        hold = wait_for_core(near, &needed);
+    return hold ? std::optional(note_begin(*hold)) : std::nullopt;
+}
+
+Hold Share::note_begin(Hold hold) {
     running_.fetch_add(1, std::memory_order_relaxed);
     if (hold) {
         board_->core_table().note_use(hold, monotonic_ns(), tells_threads_ ? gettid() : 0);
@@ -306,8 +320,8 @@ Hold Share::take_from_sleeper(std::int64_t now) {
     return hold;
 }
 
-// A core, or kNobody: the thread is to run without one.
-Hold Share::wait_for_core(int near) {
+// A core, or none: the thread is to run without one. Nothing: it is needed no more.
+std::optional<Hold> Share::wait_for_core(int near, const std::atomic<std::int32_t> *needed) {
     CoreUse &use = slot_->cores;
     CoreTable &table = board_->core_table();
     const std::int64_t begin = monotonic_ns();
@@ -317,9 +331,13 @@ Hold Share::wait_for_core(int near) {
     if (!hold)
         recall();
     std::int64_t now = begin;
+    bool gives_up = false;
     while (!hold && on() && running_.load(std::memory_order_relaxed) > 0 &&
            now - begin < patience) {
-        if (now - begin < kYieldNs) {
+        gives_up = needed && needed->load(std::memory_order_relaxed) == 0;
+        if (gives_up)
+            break;
+        if (now - begin < kYieldNs && !needed) {
             sched_yield();
             hold = try_take(near);
         } else {
@@ -331,27 +349,28 @@ Hold Share::wait_for_core(int near) {
             }
         }
         now = monotonic_ns();
-        if (!hold && now - begin >= kYieldNs) // before it sleeps, too
+        if (!hold && (now - begin >= kYieldNs || needed)) // before it sleeps, too
             hold = take_from_sleeper(now);
         if (!hold)
             sweep(now);
+        if (!hold && needed) // it may wait for long: what it may recall changes meanwhile
+            recall();
     }
     const bool somebody_runs = running_.load(std::memory_order_acquire) > 0; // pairs with stop()
     if (!hold)
         hold = try_take(near);
     table.want_no_more(number_);
-    if (!hold && somebody_runs) {
+    gives_up = gives_up && !hold;
+    const bool runs_late = !hold && somebody_runs && !gives_up;
+    if (runs_late)
         use.late.fetch_add(1, std::memory_order_relaxed);
-        be_patient(false);
-    } else {
-        be_patient(true);
-    }
+    be_patient(!runs_late);
     // It may have been rung for another core than the one that it has got; and who gave one just
     // now may not have seen who else wants one (wanters.h).
     if (table.anybody_wants())
         if (const int free = table.find_free(slot_->member.cores); free != kNobody)
             pass_on(free);
-    return hold;
+    return gives_up ? std::nullopt : std::optional(hold);
 }
 
 int Share::owner_process(int core) const {
@@ -365,9 +384,18 @@ bool Share::is_late() const {
     return board_->core_table().find_open(number_, slot_->member.cores) != kNobody;
 }
 
-Hold Share::leave(Hold hold) {
+void Share::count_recalled(Hold hold) {
     if (hold && !board_->core_table().has_lost(hold))
         slot_->cores.recalled.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Share::give_recalled(Hold hold) {
+    count_recalled(hold);
+    give(hold);
+}
+
+Hold Share::leave(Hold hold) {
+    count_recalled(hold);
     const Entry entry(*this);
     if (!entry)
         return {};

@@ -17,6 +17,8 @@
 #include "node/sleepers.h"
 #include "sennit.h"
 
+#include <optional>
+
 namespace sennit::node {
 
 class Share {
@@ -40,8 +42,13 @@ class Share {
     // The calling thread is about to compute. Returns the core that it may use, or none: then it
     // runs beyond the cores. `near` is the core that it would like best, or kNobody.
     Hold take(int near);
+    // As take(), for a thread that others of the process can do without: it waits only while
+    // `needed` is not 0, which it sees within kKeptNs. Nothing: it has not begun to compute.
+    std::optional<Hold> take_while(const std::atomic<std::int32_t> &needed, int near);
     // The calling thread does not compute any more. `hold` is what take() has returned.
     void give(Hold hold);
+    // The same, because the thread was to leave the core.
+    void give_recalled(Hold hold);
     // The process that owns the core. 0: none, or the process is not known any more.
     int owner_process(int core) const;
     // At a scheduling point: is the thread to leave its core or, without a core, to look for one?
@@ -84,11 +91,13 @@ class Share {
     bool is_late() const;
     Hold try_take(int near);
     Hold borrow();
-    Hold wait_for_core(int near);
+    std::optional<Hold> wait_for_core(int near, const std::atomic<std::int32_t> *needed);
     const Sleepers::One *choose(const Sleepers &sleepers);
     Hold take_from_sleeper(std::int64_t now);
     Hold take_inside(int near, bool waits);
     Hold begin_use(Hold hold, int near, bool waits);
+    Hold note_begin(Hold hold);
+    void count_recalled(Hold hold);
     // The thread computes no more. Returns whether it was the last one of the process.
     bool give_inside(Hold hold);
     bool stop();

@@ -265,6 +265,38 @@ TEST_F(SharedCores, WhoWaitsTooLongRunsAllTheSame) {
     one.share.give(core);
 }
 
+TEST_F(SharedCores, WhoIsNeededNoMoreWaitsNoMore) {
+    Process one(board_, 1, 1);
+    std::atomic<std::int32_t> needed{1};
+    const auto core = one.share.take_while(needed, kNobody);
+    ASSERT_TRUE(core && *core);
+    std::optional<Hold> other;
+    std::atomic<bool> over{false};
+    std::thread waits([&] {
+        other = one.share.take_while(needed, kNobody);
+        over.store(true);
+    });
+    while (one.wants() == 0)
+        std::this_thread::yield();
+    needed.store(0);
+    while (!over.load()) // awake, or the core would be taken from this thread
+        std::this_thread::yield();
+    waits.join();
+    EXPECT_FALSE(other) << "it has begun to compute";
+    EXPECT_EQ(one.wants(), 0);
+    EXPECT_EQ(one.slot->cores.late.load(), 0U);
+    EXPECT_EQ(one.slot->cores.without.load(), 0);
+    needed.store(1);
+    std::thread gets([&] { other = one.share.take_while(needed, kNobody); });
+    while (one.wants() == 0)
+        std::this_thread::yield();
+    one.share.give_recalled(*core);
+    gets.join();
+    ASSERT_TRUE(other && *other);
+    EXPECT_EQ(one.slot->cores.recalled.load(), 1U);
+    one.share.give(*other);
+}
+
 TEST_F(SharedCores, TheEndWakesThoseWhoWait) {
     Process one(board_, 1, 1);
     const Hold core = one.share.take(kNobody);
