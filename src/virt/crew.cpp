@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <utility>
 
 namespace sennit::virt {
 namespace {
@@ -71,7 +72,14 @@ void run(Worker &worker, RankFiber &fiber) {
 
 // ---- the host's main thread ---------------------------------------------------------------------
 
-Crew::Crew() : Turns(g_rank_fiber_calls) {}
+Crew::Crew() : Turns(g_rank_fiber_calls), is_pooled_(parties_.open()) {}
+
+RankFiber *Crew::add() {
+    RankFiber *const fiber = fibers_.add(nullptr);
+    if (fiber)
+        fiber->is_pooled = is_pooled_;
+    return fiber;
+}
 
 bool Crew::end(RankFiber &main) {
     bool well = true;
@@ -93,14 +101,9 @@ bool Crew::end_one(RankFiber &fiber) {
             take_rung();
             const Place place = fiber.place.load();
             if (place == Place::ready) {
-                RankFiber **link = &first_ready_;
-                last_ready_ = nullptr;
-                for (RankFiber *at = first_ready_; at; at = at->next_ready)
-                    if (at != &fiber) {
-                        *link = last_ready_ = at;
-                        link = &at->next_ready;
-                    }
-                *link = nullptr;
+                // Its party may have come after it was ready.
+                if (!list_of(fiber).remove(fiber))
+                    partyless_.remove(fiber);
                 ready_count_.fetch_sub(1, std::memory_order_relaxed);
             }
             if (place != Place::running) {
@@ -154,14 +157,17 @@ bool Crew::staff(const cpu_set_t &cores) {
 
 // ---- under the lock -----------------------------------------------------------------------------
 
+ReadyList &Crew::list_of(RankFiber &fiber) {
+    const RankFiber *const main = fiber.main.load(std::memory_order_relaxed);
+    if (is_pooled_ && !fiber.party && main)
+        if (const std::uint64_t job = main->job.load(std::memory_order_acquire); job != 0)
+            fiber.party = parties_.find(job);
+    return fiber.party ? fiber.party->ready : partyless_;
+}
+
 void Crew::make_ready(RankFiber &fiber) {
     fiber.go(Place::ready, std::memory_order_relaxed);
-    fiber.next_ready = nullptr;
-    if (first_ready_)
-        last_ready_->next_ready = &fiber;
-    else
-        first_ready_ = &fiber;
-    last_ready_ = &fiber;
+    list_of(fiber).add(fiber);
     ready_count_.store(ready_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
@@ -205,14 +211,18 @@ std::int64_t Crew::wake_late(std::int64_t now) {
 
 // ---- the workers --------------------------------------------------------------------------------
 
-RankFiber *Crew::take() {
+// Those without a party first: they will soon have one. `others`: another worker could run one,
+// too.
+RankFiber *Crew::take(Worker &worker, bool &others) {
     const std::lock_guard locked(lock_);
     take_rung();
+    Party *const party = worker.party.load(std::memory_order_relaxed);
     for (;;) {
-        RankFiber *const fiber = first_ready_;
+        RankFiber *fiber = partyless_.pop();
+        if (!fiber && party)
+            fiber = party->ready.pop();
         if (!fiber)
             return nullptr;
-        first_ready_ = fiber->next_ready;
         ready_count_.store(ready_count_.load(std::memory_order_relaxed) - 1,
                            std::memory_order_relaxed);
         fiber->deadline_ns = 0;
@@ -222,6 +232,7 @@ RankFiber *Crew::take() {
             send_home(*fiber);
         } else {
             fiber->go(Place::running, std::memory_order_relaxed);
+            others = partyless_.first || parties_.any_unserved();
             return fiber;
         }
     }
@@ -247,15 +258,69 @@ void Crew::settle(Worker &worker, RankFiber &fiber) {
         make_ready(fiber);
 }
 
+bool Crew::anything_for(const Worker &worker) const {
+    const Party *const party = worker.party.load(std::memory_order_relaxed);
+    return rung_.load(std::memory_order_relaxed) ||
+           partyless_.count.load(std::memory_order_relaxed) != 0 ||
+           (party && party->ready.count.load(std::memory_order_relaxed) != 0) ||
+           parties_.any_unserved();
+}
+
+// The owner of the core wants it back; or, without a core, there may be one now.
+bool Crew::is_to_leave(const Worker &worker) const {
+    const Party *const party = worker.party.load(std::memory_order_acquire);
+    return party && party->share->is_to_leave(worker.hold.load(std::memory_order_relaxed));
+}
+
+// For a program that has fibers ready and for which no other worker asks. False: there is none. The
+// worker counts as one that searches: nobody wakes another one for the same program. It looks at
+// everything afterwards.
+bool Crew::ask_for_core(Worker &worker) {
+    Party *party;
+    {
+        const std::lock_guard locked(lock_);
+        party = parties_.claim();
+    }
+    if (!party)
+        return false;
+    give_core(worker);
+    searching_.fetch_add(1);
+    if (const auto hold = party->share->take_while(party->ready.count, sched_getcpu())) {
+        worker.hold.store(*hold, std::memory_order_relaxed);
+        worker.party.store(party, std::memory_order_release); // pairs with is_to_leave()
+    } else {
+        party->users.fetch_sub(1, std::memory_order_release); // pairs with Parties::take_unused()
+    }
+    party->asking.store(false); // seq_cst, then a look at sleeping_ in help(): idle()
+    searching_.fetch_sub(1);
+    return true;
+}
+
+void Crew::give_core(Worker &worker) {
+    Party *const party = worker.party.load(std::memory_order_relaxed);
+    if (!party)
+        return;
+    const node::Hold hold = worker.hold.load(std::memory_order_relaxed);
+    const std::uint32_t runs = worker.runs.load(std::memory_order_relaxed);
+    party->share->note_progress(runs - std::exchange(worker.runs_told, runs));
+    if (hold && party->share->is_to_leave(hold))
+        party->share->give_recalled(hold);
+    else
+        party->share->give(hold);
+    worker.party.store(nullptr, std::memory_order_relaxed);
+    party->users.fetch_sub(1, std::memory_order_release); // pairs with Parties::take_unused()
+}
+
 void Crew::idle(Worker &worker) {
     searching_.fetch_add(1);
     for (int i = 0; i < kLooks; ++i) {
-        if (others_ready()) {
+        if (anything_for(worker)) {
             searching_.fetch_sub(1);
             return;
         }
         cpu_relax();
     }
+    give_core(worker);
     std::int64_t nap;
     {
         const std::lock_guard locked(lock_);
@@ -264,7 +329,7 @@ void Crew::idle(Worker &worker) {
     const std::uint32_t seen = wakes_.load();
     sleeping_.fetch_add(1);
     searching_.fetch_sub(1);
-    if (nap > 0 && !others_ready()) {
+    if (nap > 0 && !anything_for(worker)) {
         for (int i = 0; i < workers_end_.load(); ++i)
             if (workers_[i] != &worker && workers_[i]->fiber.load(std::memory_order_relaxed))
                 nap = std::min(nap, kNapBesideOthersNs);
@@ -273,23 +338,37 @@ void Crew::idle(Worker &worker) {
     sleeping_.fetch_sub(1);
 }
 
+// Nobody else does while there is always a fiber to run.
+void Crew::look_at_clock(Worker &worker) {
+    take_own_thread_pointer(worker);
+    const std::int64_t now = monotonic_ns();
+    if (now - looked_ns_.load(std::memory_order_relaxed) < kLookAtClockNs)
+        return;
+    {
+        const std::lock_guard locked(lock_);
+        wake_late(now);
+    }
+    if (is_to_leave(worker))
+        give_core(worker);
+}
+
 RankFiber *Crew::next(Worker &worker) {
     for (;;) {
-        if (worker.runs.load(std::memory_order_relaxed) % kRunsToClock == 0) {
+        if (worker.runs.load(std::memory_order_relaxed) % kRunsToClock == 0)
+            look_at_clock(worker);
+        if (worker.hold.load(std::memory_order_relaxed) && is_to_leave(worker)) {
             take_own_thread_pointer(worker);
-            if (const std::int64_t now = monotonic_ns();
-                now - looked_ns_.load(std::memory_order_relaxed) >= kLookAtClockNs) {
-                const std::lock_guard locked(lock_);
-                wake_late(now);
-            }
+            give_core(worker);
         }
-        if (RankFiber *const fiber = take()) {
-            if (ready_count_.load(std::memory_order_relaxed) != 0)
+        bool others = false;
+        if (RankFiber *const fiber = take(worker, others)) {
+            if (others)
                 help(); // one wakes the next
             return fiber;
         }
         take_own_thread_pointer(worker);
-        idle(worker);
+        if (!ask_for_core(worker))
+            idle(worker);
     }
 }
 
@@ -319,6 +398,7 @@ void Crew::tick() {
         take_rung();
         wake_late(monotonic_ns());
     }
+    parties_.follow(fibers_, lock_);
     const bool others = ready_count_.load(std::memory_order_relaxed) != 0;
     if (others)
         help();
@@ -329,7 +409,7 @@ void Crew::tick() {
             continue;
         static std::uint32_t runs_before[kMostWorkers];
         const std::uint32_t runs = worker.runs.load();
-        if (others && runs == runs_before[i])
+        if ((others && runs == runs_before[i]) || is_to_leave(worker))
             worker.preempt.store(1);
         runs_before[i] = runs;
         if (worker.preempt.load() != 0 || fiber->wanted_home.load() != 0)

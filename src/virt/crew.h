@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workers of one address space, and which fiber each of them runs next: the one that has been
-// ready for longest.
+// ready for longest, among those of the program for which the worker has a core (party.h).
 //
 // Workers take the list of the fibers that were rung for (turns.h). They do all else under a lock
 // that only they use. The lock is safe: workers are threads of the host, and the host outlives
@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/spin.h"
+#include "virt/party.h"
 #include "virt/rank_fiber.h"
 #include "virt/turns.h"
 #include "virt/worker.h"
@@ -26,7 +27,7 @@ class Crew : public Turns {
     // The host's main thread alone calls add(), end() and staff().
     //
     // Add the fiber of a rank's main flow. Null: there is no memory, or there are too many fibers.
-    RankFiber *add() { return fibers_.add(nullptr); }
+    RankFiber *add();
     // The process of the rank has ended. After the call nobody runs its fibers any more, nor
     // touches their stacks. False: a worker does not leave one of them.
     bool end(RankFiber &main);
@@ -38,20 +39,27 @@ class Crew : public Turns {
     static void *work(void *worker);
     static void *watch(void *crew);
     RankFiber *next(Worker &worker);
-    RankFiber *take();
+    RankFiber *take(Worker &worker, bool &others);
+    bool anything_for(const Worker &worker) const;
+    bool is_to_leave(const Worker &worker) const;
+    bool ask_for_core(Worker &worker);
+    void give_core(Worker &worker);
+    void look_at_clock(Worker &worker);
     void idle(Worker &worker);
     void settle(Worker &worker, RankFiber &fiber);
     void send_home(RankFiber &fiber);
     void take_rung();
     void make_ready(RankFiber &fiber);
+    ReadyList &list_of(RankFiber &fiber);
     std::int64_t wake_late(std::int64_t now);
     void tick();
     Worker *hire();
     bool end_one(RankFiber &fiber);
 
     SpinLock lock_;
-    RankFiber *first_ready_ = nullptr;
-    RankFiber *last_ready_ = nullptr;
+    ReadyList partyless_;
+    Parties parties_;
+    bool is_pooled_ = false;
     std::atomic<std::int64_t> looked_ns_{0}; // last look at the clock; written under the lock
 
     Worker *workers_[kMostWorkers] = {};

@@ -80,6 +80,8 @@ RankFiber *FiberTable::add(RankFiber *main) {
     fiber->watched[0] = fiber->watched[1] = {};
     fiber->hops.store(0);
     fiber->listener.store(nullptr);
+    fiber->job.store(0);
+    fiber->party = nullptr;
     fiber->wanted_home.store(0);
     fiber->doomed.store(0);
     fiber->deadline_ns = 0; // of whoever had it before

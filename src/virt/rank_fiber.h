@@ -40,6 +40,7 @@ namespace sennit::virt {
 
 class Turns;
 struct Worker;
+struct Party;
 struct RankFiber;
 
 // The rank's auxiliary vector has the address of its RankFiber (kRankFiberEntry).
@@ -94,7 +95,7 @@ struct RankFiberCalls {
     RankFiber *(*enter)(RankFiber &main, pid_t thread);
     void (*leave)(RankFiber &self);
 };
-inline constexpr std::uint64_t kRankFiberVersion = 3;
+inline constexpr std::uint64_t kRankFiberVersion = 4;
 
 struct RankFiber {
     // ---- written by the host before the rank starts
@@ -103,6 +104,7 @@ struct RankFiber {
     char *parking = nullptr; // high end of the home thread's stack while the fiber is away
     char *frame_room = nullptr;
     std::size_t frame_size = 0;
+    bool is_pooled = false; // workers take cores of the pool's board, where the job is known
     std::atomic<pid_t> process{0};
     std::atomic<pid_t> thread{0};           // the home thread's number
     std::atomic<RankFiber *> main{nullptr}; // of the same rank, or itself; null: nobody uses it
@@ -125,6 +127,9 @@ struct RankFiber {
     // The team thread that waits for the messages of all. A thread that rings for the main flow
     // takes the listener out, and rings for it, too.
     std::atomic<RankFiber *> listener{nullptr};
+    // The number that its job has on the pool's board. All ranks of the job are there. 0: the
+    // workers need no core for it.
+    std::atomic<std::uint64_t> job{0};
 
     // ---- how others reach it
     alignas(64) std::atomic<Place> place{Place::home};
@@ -134,6 +139,7 @@ struct RankFiber {
     std::atomic<std::uint32_t> doomed{0};      // its process has ended
     // ---- used by the crew, under its lock
     RankFiber *next_ready = nullptr;
+    Party *party = nullptr; // null: not known yet, or of none
 
     // Go to another place. Called by the one that has the fiber now: the fiber itself, its worker,
     // or the crew under its lock.

@@ -2,6 +2,7 @@
 // A worker: one of the host's kernel threads that run rank fibers.
 #pragma once
 
+#include "node/core_table.h"
 #include "virt/rank_fiber.h"
 
 #include <atomic>
@@ -15,6 +16,7 @@ namespace sennit::virt {
 enum class Reason : std::uint32_t { waits, yields, home, gone };
 
 class Crew;
+struct Party;
 
 // A Worker lies at the low end of its stack for signals. So a handler finds it by its stack
 // pointer. It cannot use the thread pointer, which may be a rank's.
@@ -28,6 +30,11 @@ struct Worker {
     std::atomic<std::uint32_t> runs{0};    // how many fibers it has run, to see a change by
     std::atomic<std::uint32_t> preempt{0}; // 1: its fiber has run for long, and others are ready
     std::atomic<pid_t> thread{0};
+    // For whom it has a core. Null: it has none, and needs none. The worker alone writes these, the
+    // party first; the watcher reads them.
+    std::atomic<Party *> party{nullptr};
+    std::atomic<node::Hold> hold;
+    std::uint32_t runs_told = 0; // to the party's policy
 };
 
 constexpr std::size_t kSignalStack = std::size_t{64} << 10; // and its alignment

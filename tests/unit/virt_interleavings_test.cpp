@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rank fibers: a fiber that leaves its home, or a worker, to wait; those that ring for it; and the
 // workers, which may all sleep (virt/turns.h: Turns::ring, parked, Crew::settle, Crew::take_rung,
-// Crew::idle). No time limit makes up for a lost wake-up here. The checker must refuse steps that
-// are done the wrong way round.
+// Crew::idle); and workers that ask for cores. No time limit makes up for a lost wake-up here. The
+// checker must refuse steps that are done the wrong way round.
 #include "interleavings.h"
 
 #include <compare>
@@ -42,7 +42,8 @@ bool others_ready(const Turns &s) {
 }
 
 // FUTEX_WAKE of one.
-void wake_one(Turns &s) {
+template <class State>
+void wake_one(State &s) {
     ++s.wakes;
     for (bool &asleep : s.asleep)
         if (asleep) {
@@ -214,6 +215,145 @@ TEST(Interleavings, ARankFiberThatIsRungForRuns) {
     EXPECT_NE(failure_of_turns(Way::unmarks_after_it_looked, true), "");
     EXPECT_NE(failure_of_turns(Way::does_not_look, false), "");
     EXPECT_NE(failure_of_turns(Way::says_that_it_sleeps_late, false), "");
+}
+
+// Two fibers of one program, one of them ready later, and two workers that take a core before they
+// run them (Crew::ask_for_core, Crew::take, Crew::idle). One worker asks at a time. The other may
+// sleep meanwhile: it has to be woken for the second fiber.
+enum class Asks {
+    right,
+    until_it_has_helped, // it asks no more only after it has looked for whom to wake
+    says_that_it_sleeps_late,
+};
+
+struct Asking {
+    int ready = 1, cores = 2;
+    bool asking = false;
+    int sleeping = 0, searching = 0, wakes = 0;
+    int pc[kWorkers + 1] = {}; // the last one makes the second fiber ready
+    int seen_wakes[kWorkers] = {};
+    bool asleep[kWorkers] = {};
+    auto operator<=>(const Asking &) const = default;
+    bool is_unserved() const { return ready != 0 && !asking; }
+};
+
+enum AskStep {
+    kClaim,
+    kAsks,    // it counts as one that searches
+    kCore,    //
+    kGot,     //
+    kFirst,   // take()
+    kOthers,  // help()
+    kRuns,    //
+    kLookAll, // idle()
+    kSeenAll,
+    kSayAsleep,
+    kNoSearch,
+    kLookLast,
+    kGoAsleep,
+    kSleeps,
+    kAwake
+};
+
+void help(Asking &s) {
+    if (s.sleeping != 0 && s.searching == 0)
+        wake_one(s);
+}
+
+Outcome ask_step(Asking &s, int worker, Asks way) {
+    int &pc = s.pc[worker];
+    switch (pc) {
+    case kClaim: // under the lock
+        pc = s.is_unserved() ? kAsks : kLookAll;
+        s.asking = s.asking || pc == kAsks;
+        return Outcome::ran;
+    case kAsks:
+        ++s.searching;
+        break;
+    case kCore:
+        --s.cores;
+        s.asking = way == Asks::until_it_has_helped;
+        break;
+    case kGot:
+        --s.searching;
+        break;
+    case kFirst: // under the lock
+        if (s.ready == 0) {
+            ++s.cores;
+            s.asking = false;
+            pc = kLookAll;
+            return Outcome::ran;
+        }
+        --s.ready;
+        pc = s.is_unserved() ? kOthers : kRuns;
+        if (way == Asks::until_it_has_helped)
+            s.asking = false;
+        return Outcome::ran;
+    case kOthers:
+        help(s);
+        break;
+    case kRuns:
+        return Outcome::ended;
+    case kLookAll:
+        ++s.searching;
+        if (s.is_unserved()) {
+            --s.searching;
+            pc = kClaim;
+            return Outcome::ran;
+        }
+        break;
+    case kSeenAll:
+        s.seen_wakes[worker] = s.wakes;
+        break;
+    case kSayAsleep:
+        s.sleeping += way != Asks::says_that_it_sleeps_late;
+        break;
+    case kNoSearch:
+        --s.searching;
+        break;
+    case kLookLast:
+        if (s.is_unserved()) {
+            s.sleeping += way == Asks::says_that_it_sleeps_late;
+            pc = kAwake;
+            return Outcome::ran;
+        }
+        break;
+    case kGoAsleep:
+        s.sleeping += way == Asks::says_that_it_sleeps_late;
+        s.asleep[worker] = s.wakes == s.seen_wakes[worker];
+        break;
+    case kSleeps:
+        if (s.asleep[worker])
+            return Outcome::waits;
+        break;
+    default:
+        --s.sleeping;
+        pc = kClaim;
+        return Outcome::ran;
+    }
+    ++pc;
+    return Outcome::ran;
+}
+
+std::string failure_of_asking(Asks way) {
+    return failure_of(Asking{}, kWorkers + 1, [way](Asking &s, int thread, std::string &) {
+        if (thread < kWorkers)
+            return ask_step(s, thread, way);
+        int &pc = s.pc[kWorkers];
+        if (pc == 2)
+            return Outcome::ended;
+        if (pc++ == 0)
+            ++s.ready;
+        else
+            help(s);
+        return Outcome::ran;
+    });
+}
+
+TEST(Interleavings, AWorkerThatHasACoreWakesTheNextToAsk) {
+    EXPECT_EQ(failure_of_asking(Asks::right), "");
+    EXPECT_NE(failure_of_asking(Asks::until_it_has_helped), "");
+    EXPECT_NE(failure_of_asking(Asks::says_that_it_sleeps_late), "");
 }
 
 } // namespace

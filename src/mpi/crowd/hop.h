@@ -22,6 +22,13 @@ class Hops {
     static bool wanted();
     // The ranks of `job` have joined the board. The calling thread is the rank's main flow.
     void begin(node::Board &board, std::uint64_t job);
+    // Does the host take the cores of a pool that this rank computes on?
+    bool workers_take_cores() const { return own_ && own_->is_pooled; }
+    // From now on. No rank of `job` looks at the slots of its job on the board any more, for now
+    // the host has one, too.
+    void leave_cores_to_workers(std::uint64_t job) const {
+        own_->job.store(job, std::memory_order_release); // pairs with virt::Parties::follow()
+    }
     void after_fork_in_child() { own_ = nullptr; }
 
     // Is the caller the flow that can hop?

@@ -184,11 +184,14 @@ void begin_crowd() {
             g_crowd.board.abandon();
         });
     }
-    if (g_crowd.own && (membership.in_pool || (lends && has_teams(job)))) {
+    const bool by_workers = membership.in_pool && g_crowd.hops.workers_take_cores();
+    if (g_crowd.own && !by_workers && (membership.in_pool || (lends && has_teams(job)))) {
         g_crowd.neighbours.share_cores(true);
         share_cores(g_crowd.board.memory(), g_crowd.board.number_of(*g_crowd.own));
     }
-    begin_assembly(job, rank, size);
+    begin_assembly(job, rank, size); // all have come as far
+    if (by_workers)
+        g_crowd.hops.leave_cores_to_workers(job);
     g_calls.test_rest.store(rest_between_tests, std::memory_order_relaxed);
     attend_to(kCrowd);
 }

@@ -6,6 +6,7 @@
  *   print V...   prints the environment variables V of every rank
  *   cat          rank 0 copies its input to its output
  *   wait         every rank waits for SIGUSR1 a while, then ends: 0 if exactly one came
+ *   compute      all compute, and meet every 5 ms, until SIGUSR1 has come to one of them
  * First "rank R of N pid P" is printed for every rank. Rank 0 does all the printing: a launcher may
  * mix the output of several ranks within a line. */
 #include <mpi.h>
@@ -28,6 +29,15 @@ static int wait_for_signal(void) {
         usleep(100000);
     usleep(500000); /* a second one would be an error */
     return signals_seen == 1 ? 0 : 1;
+}
+
+static void compute_until_signal(void) {
+    for (int signals = 0; signals == 0;) {
+        for (const double end = MPI_Wtime() + 5e-3; MPI_Wtime() < end;)
+            ;
+        const int own = signals_seen;
+        MPI_Allreduce(&own, &signals, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    }
 }
 
 enum { line_size = 4096 };
@@ -80,6 +90,8 @@ int main(int argc, char **argv) {
             putchar(c);
     if (strcmp(what, "wait") == 0)
         code = wait_for_signal();
+    if (strcmp(what, "compute") == 0)
+        compute_until_signal();
     MPI_Finalize();
     return code;
 }

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rank fibers in pools: as many workers run as the program has cores, and a program moves to other cores
+as its fibers move.
+
+Usage: pool_fibers_test.py SENNIT POOL-MEMBER PROGRAM [PROGRAM]
+The programs are ranks.<mpi>, each of another MPI."""
+import os
+import signal
+import sys
+import time
+
+import harness
+from harness import eventually
+from pools import CORES, PROGRAMS, SENNIT, Member, Pools, nobody_is_left
+
+WAIT = 60  # seconds until what is to come has to be there
+TWO = ",".join(map(str, CORES[:2]))
+
+
+class Fibers(harness.Running):
+    """Programs in the pool `night`, four rank fibers each, that compute."""
+
+    def __init__(self, pools, *programs):
+        self.pools = pools
+        words = []
+        for program in programs:
+            words += [*([":"] if words else []), "-n", "4", "--threads", "1", program, "compute"]
+        apart = ["--apart"] if len(programs) > 1 else []
+        super().__init__([SENNIT, "run", *apart, "--virtual=fibers", "--pool", "night", *words],
+                         environment={**pools.environment, "TMPDIR": pools.folder.name})
+        self.pids = []  # of all ranks
+        self.first = []  # of rank 0 of each program
+        while len(self.pids) < 4 * len(programs):
+            line = self.process.stdout.readline()
+            assert line, self.process.stderr.read()
+            if " pid " not in line:
+                continue
+            self.pids.append(int(line.split()[-1]))
+            if line.startswith("rank 0 "):
+                self.first.append(self.pids[-1])
+
+    def hosts(self):
+        """What the pool says of the host, once for each program: it takes the cores, not the ranks."""
+        return [one for one in self.pools.top("night")["processes"]
+                if one["pid"] not in self.pids and one["program"].startswith("ranks")]
+
+    def end(self):
+        for pid in self.first:
+            os.kill(pid, signal.SIGUSR1)
+        code, out, errors = self.finish()
+        assert code == 0 and not errors, (code, out, errors)
+        assert eventually(lambda: nobody_is_left(self.pools), WAIT), self.pools.top("night")
+
+
+def processor_time(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        ticks = file.read().rpartition(")")[2].split()[11:13]
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+
+def test_as_many_workers_run_as_the_program_has_cores():
+    if len(CORES) < 2:
+        return
+    with Pools() as pools:
+        pools.well("pool", "start", "night", "--policy", "static", "--cores", TWO)
+        with Fibers(pools, PROGRAMS[0]) as job:
+            assert eventually(lambda: [one["uses"] for one in job.hosts()] == [2], WAIT), pools.top("night")
+            assert job.hosts()[0]["owns"] == 2
+            with Member(pools, "night", "other", 9) as other:
+                assert eventually(lambda: [one["uses"] for one in job.hosts()] == [1], WAIT), pools.top("night")
+                assert other.do("take") >= 0
+                host = job.hosts()[0]["pid"]
+                began, used = time.monotonic(), processor_time(host)
+                time.sleep(1)
+                for _ in range(5):
+                    seen = job.hosts()[0]
+                    assert (seen["owns"], seen["uses"], seen["without"]) == (1, 1, 0), seen
+                used, passed = processor_time(host) - used, time.monotonic() - began
+                assert used < 1.3 * passed + 0.1, (used, passed)
+            # The other one has ended, and left its core.
+            assert eventually(lambda: [one["uses"] for one in job.hosts()] == [2], WAIT), pools.top("night")
+            job.end()
+
+
+def test_programs_of_one_address_space_have_cores_of_their_own():
+    if len(CORES) < 2:
+        return
+    with Pools() as pools:
+        pools.well("pool", "start", "night", "--policy", "lend", "--cores", TWO)
+        with Fibers(pools, PROGRAMS[0], PROGRAMS[-1]) as job:
+            assert eventually(lambda: [one["owns"] for one in job.hosts()] == [1, 1], WAIT), pools.top("night")
+            first, second = job.hosts()
+            assert first["pid"] == second["pid"] and first["job"] != second["job"]
+            before = {one["job"]: one["used_s"] for one in job.hosts()}
+            assert eventually(lambda: all(one["used_s"] > before[one["job"]] + 0.1 for one in job.hosts()), WAIT)
+            job.end()
+
+
+if __name__ == "__main__":
+    harness.run_tests(sys.modules[__name__])
