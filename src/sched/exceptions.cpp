@@ -28,7 +28,7 @@ ExceptionGlobals find_exception_globals() {
         dlinfo(self, RTLD_DI_LINKMAP, &program);
         dlclose(self);
     }
-    // Of a runtime that was linked statically, the dynamic symbols know nothing.
+    // If the runtime was linked statically, the dynamic symbols do not name it.
     if (program && program->l_ld && !needs_shared_runtime(*program)) {
         ElfFile file(program_file());
         ElfW(Sym) symbol;

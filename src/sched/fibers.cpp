@@ -39,8 +39,9 @@ Fiber *Worker::make_fiber() {
     return fiber;
 }
 
-// What is done in between by one of them may be half done when another comes: for the C++ library
-// that is a second thread, else it takes what waits for itself (a static variable) for a mistake.
+// A fiber may come to something that another fiber has half done, as a second thread may. So the
+// C++ library is told that there may be several threads. Otherwise it takes a static variable that
+// is still being initialized for a mistake.
 void Worker::list(Fiber &fiber) {
     if (__libc_single_threaded) // without threads, so nobody else writes it
         __libc_single_threaded = 0;
@@ -79,9 +80,9 @@ int Worker::cache_floor() {
     return given < 0 ? kFew : static_cast<int>(given);
 }
 
-// Unmap free stacks, not more than `most` at once. A peak of suspended tasks tends to come again,
-// and to map a stack, touch and unmap it takes ten times as long as to use one again: so those go
-// that were not needed through a whole period, and all where the option or the process's memory
+// Unmap free stacks, not more than `most` at once. A peak of suspended tasks tends to come again.
+// To map a stack, touch it and unmap it takes ten times as long as to use one again. So only stacks
+// go that were not needed through a whole period. All go where the option or the process's memory
 // sets a limit.
 void Worker::trim_cache(int most) {
     constexpr std::uint64_t kPeriodUs = 1'000'000;
@@ -114,8 +115,8 @@ void Worker::unmap_free(int most) {
     }
 }
 
-// The owner ends. True when nothing of it is left, on no stack and in no list, that another thread
-// could not take over: fibers that wait for work end here, too.
+// The owner ends. True: nothing of it is left, on a stack or in a list, that another thread could
+// not take over. Fibers that wait for work end here, too.
 bool Worker::abandon() {
     unmap_free(cached_);
     if (current() != &root_ || fibers_ || ready_head_ || next_ ||

@@ -23,7 +23,8 @@ bool Group::quiescent() const {
     return finished == created;
 }
 
-// Where ordered, a queue may be no member's own: what comes from outside goes to the first.
+// Under an ordered policy a queue may be no member's own. What comes from outside goes to the first
+// queue.
 bool Group::any_ready() const {
     const auto any = [](int count, auto ready) {
         for (int i = 0; i < count; ++i)

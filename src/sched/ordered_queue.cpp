@@ -26,8 +26,8 @@ OrderedQueue::~OrderedQueue() {
 void OrderedQueue::push(Node *node) {
     lock_.lock();
     SENNIT_ASSERT(!queue_of(node).load(std::memory_order_relaxed)); // in no queue yet
-    // Either we see the new priority, or who changes it sees us: both sides store first and load
-    // then, sequentially consistent (Dekker); see moved().
+    // Either we see the new priority, or the thread that changes it sees us. Both sides store first
+    // and then load, sequentially consistent (Dekker); see moved().
     queue_of(node).store(this, std::memory_order_seq_cst);
     count_.store(count() + 1, std::memory_order_relaxed);
     const Entry entry{key_of(*node), node};
@@ -48,7 +48,7 @@ void OrderedQueue::moved(Node *node) {
         return;
     SENNIT_ASSERT(queue->alive_.intact()); // node.h: nobody else writes there
     queue->lock_.lock();
-    // It may have been taken meanwhile; only under the lock is the answer final.
+    // It may have been taken meanwhile. Only under the lock is the answer final.
     if (queue_of(node).load(std::memory_order_relaxed) == queue) {
         const auto at = static_cast<std::uint32_t>(node->position);
         const Entry entry{key_of(*node), node};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pushes to a group's queues by who need not be a member, and who is woken for them.
+// Pushes to a group's queues by threads that need not be members, and who is woken for them.
 #include "sched/worker.h"
 
 namespace sennit::sched {
@@ -37,9 +37,9 @@ int count_awake(const Group &group, int most) {
     return awake;
 }
 
-// Where others compute on our processors, too, a wake-up takes longer than a short task. Those that
-// are awake look at the queues before they sleep, so they are enough if each processor has one. But
-// they may be blocked in a call of the system's. So one of the sleepers has to be a light one.
+// Where others compute on our processors, too, a wake-up takes longer than a short task. Threads
+// that are awake look at the queues before they sleep. So they are enough if each processor has
+// one. But they may be blocked in a system call. So one of the sleepers has to be a light one.
 static bool awake_are_enough(const Group &group) {
     return group.light_sleepers.load(std::memory_order_relaxed) > 0 && yields_in_vain() &&
            count_awake(group, g_processors.usable()) >= g_processors.usable();

@@ -28,8 +28,8 @@ namespace {
 constexpr int kMostWorkers = 1 << 16;
 constexpr int kMostAtThreadEnd = 4;
 
-// Every worker by its number. They stay; only a forked child forgets those of threads that it does
-// not have.
+// Every worker by its number. They stay. Only a forked child forgets the workers whose threads it
+// does not have.
 class WorkerTable {
   public:
     int count() const { return count_.load(std::memory_order_acquire); }
@@ -48,10 +48,10 @@ constinit WorkerTable g_table{};
 
 std::atomic<void (*)(Worker &)> g_at_thread_end[kMostAtThreadEnd];
 
-// Threads of ours at most: regions in many suspended tasks ask for as many, and what nobody has
-// left, memory for the program's own use, has nothing to fall back on. Their stacks, of two
-// mappings each, take a third of those that the process may have; and the program's own threads
-// find a worker, too.
+// How many threads of ours there are at most. Regions in many suspended tasks may ask for as many
+// as there are tasks. Then nothing would be left for the program's own memory. The stacks of these
+// threads, of two mappings each, take a third of the mappings that the process may have. The
+// program's own threads still find a worker.
 int most_threads() {
     constexpr std::uint64_t kMappingsPerThread = 2;
     constexpr std::uint64_t kForProgram = 4096;
@@ -136,7 +136,8 @@ struct WorkerThreads {
         return worker;
     }
 
-    // Of the worker's own thread, which ends otherwise when its main returns.
+    // Called by the worker's own thread. If it does not join the pool, it ends when its main
+    // returns.
     void join_pool(Worker &worker) {
         lock_.lock();
         worker.pooled_ = worker.born_ == retirements_;
@@ -145,7 +146,7 @@ struct WorkerThreads {
         lock_.unlock();
     }
 
-    // Threads without work end now, those that have some when it is done.
+    // Threads without work end now. Threads that have some end when it is done.
     void retire() {
         lock_.lock();
         Worker *idle = pooled_;
@@ -161,7 +162,7 @@ struct WorkerThreads {
 
     void before_fork() { lock_.lock(); }
     void after_fork() { lock_.unlock(); }
-    // Only the calling thread lives on.
+    // Only the calling thread is still there.
     void after_fork_in_child() {
         pooled_ = nullptr;
         threadless_ = nullptr;
@@ -172,7 +173,7 @@ struct WorkerThreads {
     static void *thread_main(void *worker);
     static void thread_exit(void *worker);
 
-    // On the worker's own thread: everything that is per kernel thread.
+    // Called on the worker's own thread: all that is per kernel thread.
     void settle(Worker &worker) const {
         worker.thread_ = pthread_self();
         worker.thread_id_.store(gettid(), std::memory_order_relaxed);
@@ -187,8 +188,8 @@ struct WorkerThreads {
         Worker::t_self_ = &worker;
     }
 
-    // A thread of ours in a rank of fibers is a fiber, too. Not in the child of a fork(), which
-    // finds what was its parent's.
+    // In a rank of fibers a thread of ours is a fiber, too. But not in the child of a fork(), which
+    // finds what its parent had.
     static void enter_flow(Worker &worker) {
         virt::RankFiber *const main = virt::own_fiber();
         if (!main || main->process.load() != getpid())
@@ -237,8 +238,9 @@ struct WorkerThreads {
         put(worker, threadless_);
     }
 
-    // A user's thread ends: keep its worker for the next one, as if that was new. Not when the
-    // thread ends in the middle of a region or a task: its fibers must never run on another thread.
+    // A user's thread ends. Keep its worker for the next one, as if it was new. But not if the
+    // thread ends in the middle of a region or a task, for its fibers must never run on another
+    // thread.
     void leave(Worker &worker) {
         for (const auto &place : g_at_thread_end)
             if (const auto function = place.load(std::memory_order_acquire))
@@ -373,7 +375,7 @@ void Worker::after_fork_in_child() {
         if (&worker != t_self_)
             g_table.forget(worker);
     if (t_self_) {
-        // A report of another thread may have been looking at it.
+        // Another thread's report may have been looking at it.
         new (&t_self_->fibers_lock_) SpinLock;
         new (&t_self_->event_lock) SpinLock;
         // The system calls its thread by another number.

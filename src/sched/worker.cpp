@@ -23,8 +23,8 @@ SENNIT_TLS Worker *Worker::t_self_;
 namespace {
 
 constexpr int kBriefSpins = 32; // before parking, when nobody told us to be patient
-// Meanwhile each so many looks for threads of its groups that have not begun: such a look takes
-// longer than a spin.
+// Meanwhile, once in so many looks, it also looks for threads of its groups that have not begun.
+// Such a look takes longer than a spin.
 constexpr int kUnbegunSpins = 8;
 constexpr std::uint32_t kManyToSteal = 8;
 
@@ -48,7 +48,7 @@ void Worker::push(Slot &where, Node *node) {
 }
 
 void Worker::push_next(Slot &where, Node *node) {
-    // Where ordered, only as long as the queue would give it back anyway.
+    // Under an ordered policy, only as long as the queue would give it back anyway.
     const bool others = ordered() ? where.ready() > 0 : node->priority > 0;
     if (next_ || others) {
         push(where, node);
@@ -60,17 +60,17 @@ void Worker::push_next(Slot &where, Node *node) {
     next_slot_ = &where;
 }
 
-// What was to run next is one of many again.
+// The task that was to run next is one of many again.
 void Worker::queue_next() {
     if (Node *const next = std::exchange(next_, nullptr))
         push(*next_slot_, next);
 }
 
-// Does it pay to look at the others' queues now? Where the stolen tasks took no longer than moving
-// them takes, both sides lose: their creator waits for the lines of its queue and of its tasks.
-// What a line takes just now the theft has told: a single task has to be as long as some thefts,
-// and of many at once each adds some 25 ns. Every brief theft in a row doubles the time until the
-// next, when there is more to take at once.
+// Does it pay to look at the others' queues now? If the stolen tasks took no longer than it takes
+// to move them, both sides lose: the creator waits for the cache lines of its queue and of its
+// tasks. The theft has told what a line takes just now. A single task has to be as long as some
+// thefts; of many at once each adds some 25 ns. Every brief theft in a row doubles the time until
+// the next one. Then there is more to take at once.
 bool Worker::may_steal() {
     if (stolen_at_ == 0 && steal_after_ == 0)
         return true;
@@ -88,9 +88,9 @@ bool Worker::may_steal() {
     return true;
 }
 
-// A ready task of one group. Of the last region as long as the owner waits for the next: what a
-// region's implicit task sets up for its thread (copyin, private copies of a reduction) must be
-// there for the explicit ones.
+// A ready task of one group. As long as the owner waits for the next region, only a task of the
+// last one. What a region's implicit task sets up for its thread (copyin, private copies of a
+// reduction) must be there for the explicit tasks.
 Node *Worker::find_in(Slot &where) {
     if (SENNIT_LIKELY(!where.regions))
         return look_in(where);
@@ -121,8 +121,8 @@ Node *Worker::look_in(Slot &where) {
         const std::uint32_t count = other.queue.count();
         if (count == 0 || &other == &where)
             continue;
-        // A longer queue is one of independent tasks from a single producer: take several at once,
-        // so that producer and consumers meet at its lock less often.
+        // A longer queue has independent tasks of a single producer. Take several at once, so that
+        // producer and consumers meet at its lock less often.
         const std::uint64_t begin = ticks();
         int more = 0;
         if (count >= kManyToSteal)
@@ -143,7 +143,7 @@ Node *Worker::look_in(Slot &where) {
     return nullptr;
 }
 
-// The highest of the nearest queue that has any.
+// The task of the highest priority, of the nearest queue that has any.
 Node *Worker::find_ordered(Slot &where) {
     const Group &group = *where.group;
     for (int rank = 0; rank < machine().nodes; ++rank)
@@ -199,8 +199,8 @@ void Worker::wait(Condition &condition) {
     end_wait(outer);
 }
 
-// Polling calls the program's functions, and reductions of the MPI library: as a new task would,
-// not as the task that happens to rest on this stack.
+// Polling calls functions of the program, and reductions of the MPI library. They run as a new task
+// would, not as the task that happens to rest on this stack.
 int Worker::poll(bool looks) {
     const fiber::FpControl mine = fiber::fp_control();
     fiber::set_fp_control(slot->control);
@@ -213,7 +213,7 @@ int Worker::poll(bool looks) {
     return done;
 }
 
-// In this round of wait_for()? Where others want the processor, a round may take long.
+// In this round of wait_for()? If others want the processor, a round may take long.
 static bool looks_for_unbegun(int round) {
     return round % kUnbegunSpins == 0 || round >= kBriefSpins || crowded();
 }
@@ -225,7 +225,7 @@ void Worker::wait_for(Condition &condition) {
     const auto bury = condition.bury;
     std::uint64_t patience_end = 0;
     int look_at = 0; // the round of the next look at the others' queues
-    // Who waits for all tasks of his region need not ask while he holds the next of them.
+    // A thread that waits for all tasks of its region need not ask while it holds the next of them.
     const auto more = [&] {
         return next_ && next_slot_ == &mine && bury == Condition::Bury::own_group && !mine.regions;
     };
@@ -287,7 +287,7 @@ bool Worker::may_bury() const {
     return here - low > current()->context.stack_size / 4;
 }
 
-// Parked before others can see it, who may resume it at once.
+// The fiber is parked before others can see it, for they may resume it at once.
 bool Worker::arm(Condition &condition) {
     SENNIT_ASSERT(current()->state.step(FiberState::parked));
     if (condition.arm(current()))
@@ -296,8 +296,8 @@ bool Worker::arm(Condition &condition) {
     return false;
 }
 
-// Wait for make_ready on an armed fiber. The loop runs on the waiting fiber's own stack as long as
-// there is only idling to do; whatever may suspend or outlast the wait gets another fiber.
+// Wait for make_ready on an armed fiber. As long as there is only idling to do, the loop runs on
+// the waiting fiber's own stack. Whatever may suspend, or outlast the wait, gets another fiber.
 void Worker::park(Condition &condition) {
     Fiber *me = current();
     if (!arm(condition))
@@ -320,8 +320,8 @@ void Worker::park(Condition &condition) {
                 switch_to(fresh);
                 return;
             }
-            // No memory for a stack: bury this fiber, if it can still be withdrawn, rather than
-            // stop.
+            // There is no memory for a stack. Rather than stop, bury this fiber, if it can still be
+            // withdrawn.
             if (may_bury() && condition.disarm(me)) {
                 SENNIT_ASSERT(me->state.step(FiberState::running));
                 Slot *const home = slot;
@@ -337,14 +337,14 @@ void Worker::park(Condition &condition) {
             }
             continue;
         }
-        // Who polls calls the program's functions, which may wait for a lock themselves: not on the
-        // stack of one who waits already, and whom two would resume. A thread that begins waits for
-        // the others of its team.
+        // A poll calls functions of the program, which may wait for a lock themselves. So it does
+        // not run on a stack that waits already: two would resume that one. A thread that begins
+        // waits for the other threads of its team.
         const bool begins = any_unbegun();
         if (poll::pending() || begins)
             if (Fiber *fresh = take_fiber())
                 return switch_to(fresh); // returns when somebody popped us
-        // It cannot begin on top of this one, which may be waiting for it, and this one for it.
+        // It cannot begin on top of this fiber. Each of the two may be waiting for the other one.
         if (SENNIT_UNLIKELY(begins) && !poll::pending())
             fatal("no memory for the stacks of threads that share a worker: lower SENNIT_SPLIT or "
                   "OMP_STACKSIZE");
@@ -352,8 +352,8 @@ void Worker::park(Condition &condition) {
     }
 }
 
-// After a throttled task, more of the queue that is too long, until `end`. While the creator is
-// next: so nobody has waited, and its team is there.
+// After a throttled task, take more of the queue that is too long, until `end`. This is only done
+// while the creator is next: so nobody has waited, and its team is there.
 void Worker::run_more(Slot &where, const Fiber *creator, std::uint64_t end) {
     for (int count = 0; ready_head_ == creator && where.queue.count() >= handoff_down_to_ &&
                         !inbox_.load(std::memory_order_relaxed);
@@ -370,7 +370,7 @@ void Worker::run_more(Slot &where, const Fiber *creator, std::uint64_t end) {
     }
 }
 
-// What a fresh fiber does: it never waits for anything itself, so any task may run on it.
+// What a fresh fiber does. It never waits for anything itself, so any task may run on it.
 SENNIT_NO_ASAN void Worker::schedule() {
     for (;;) {
         if (Node *node = handoff_) {
@@ -459,7 +459,7 @@ void Worker::to_inbox(Fiber *fiber) {
 }
 
 Fiber *Worker::next_ready() {
-    // Each time: fibers that yield in turns keep the list from ever being empty.
+    // This is done each time, for fibers that yield in turns keep the list from ever being empty.
     if (inbox_.load(std::memory_order_relaxed)) {
         // acquire pairs with make_ready's release: what the waker wrote is visible to the fiber.
         Fiber *newest = inbox_.exchange(nullptr, std::memory_order_acquire);
@@ -488,7 +488,7 @@ Fiber *Worker::next_ready() {
 void Worker::switch_to(Fiber *to) {
     SENNIT_ASSERT(to->home == this && (to == &root_ || to->thread == gettid()));
     Fiber *from = current();
-    // Tied: it goes on where it was parked, and nowhere twice.
+    // It is tied: it goes on where it was parked, and never at two places.
     SENNIT_ASSERT(t_self_ == this && to->home == this && to != from);
     SENNIT_ASSERT(to->state.step(FiberState::running));
     SENNIT_ASSERT(from == leaving_ || !from->state.is(FiberState::running));
@@ -521,7 +521,7 @@ void Worker::switch_to(Fiber *to) {
     arrive();
 }
 
-// `left` works no more; another fiber does from now on.
+// `left` works no more. Another fiber works from now on.
 void Worker::count_work(Fiber &left) {
     const auto now = static_cast<std::uint64_t>(thread_work_ns());
     left.worked_ns += now - work_counted_ns_;
@@ -535,7 +535,7 @@ std::uint64_t Worker::work_time_ns() {
     return current()->worked_ns;
 }
 
-// First thing on a stack that was switched to.
+// This is the first thing done on a stack that was switched to.
 void Worker::arrive() {
     if (Fiber *left = leaving_) {
         leaving_ = nullptr;

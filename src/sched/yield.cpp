@@ -21,8 +21,8 @@ void Worker::yield() {
     note_control();
     poll_if_due();
     Slot *where = nullptr;
-    // A task before other fibers: fibers that yield in turns must not keep the tasks that they may
-    // be waiting for from starting; nor threads of a group.
+    // A task comes before other fibers. Fibers that yield in turns must not keep tasks from
+    // starting that they may be waiting for. Nor must they keep threads of a group from beginning.
     Node *node = find(where);
     Fiber *to = nullptr;
     if (!node && any_unbegun() && (to = take_fiber())) {
@@ -41,7 +41,8 @@ void Worker::yield() {
             settle_groups();
             if (!to)
                 to = next_ready();
-            // Or on a thread that has no processor: fibers that yield in turns would use up ours.
+            // Or it may be on a thread that has no processor. Fibers that yield in turns would use
+            // up ours.
             if (busy_yields_ % kYieldsBeforeOthers == 0 && crowded())
                 yield_processor();
         }
@@ -82,11 +83,11 @@ bool Worker::run_on_own_fiber(Slot &where, Node *node, std::uint32_t down_to) {
     Fiber *fresh = take_fiber();
     if (SENNIT_UNLIKELY(!fresh))
         return false;
-    // As if it was called.
+    // As if the task was called.
     hand_off(*where.home, node, fiber::fp_control());
     handoff_creator_ = current();
     handoff_down_to_ = down_to;
-    // In front of the others: the creator goes on as soon as the task ends or suspends.
+    // In front of the others. The creator goes on as soon as the task ends or suspends.
     Fiber *me = current();
     SENNIT_ASSERT(me->state.step(FiberState::ready));
     me->next = ready_head_;

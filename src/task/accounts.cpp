@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of accounts. A number is a place in the table and how often that was used before: time
-// that comes too late for an account does not go to the next one in its place.
+// The table of accounts. An account's number says its place in the table, and how often that place
+// was used before. So time that comes too late for an account does not go to the next account in
+// the same place.
 #include "task/accounts.h"
 
 #include "base/spin.h"
@@ -24,7 +25,7 @@ struct Place {
     std::uint32_t next_free = 0;
 };
 
-// Chunks are never freed: who pays may be late.
+// Chunks are never freed, for time may be added late.
 std::atomic<Place *> g_chunks[kPlaces / kChunk]{};
 SpinLock g_lock;                // of what follows, `uses` and `next_free`
 std::uint32_t g_free = 0;       // the first of the free ones; 0: none
@@ -32,7 +33,7 @@ std::uint32_t g_next_place = 1; // never used; 0 is nobody's
 
 // Null: there was never such an account.
 Place *place_of(std::uint32_t place) {
-    // Acquire: pairs with the release of who made the chunk.
+    // Acquire pairs with the release of the thread that made the chunk.
     Place *const chunk = g_chunks[place / kChunk].load(std::memory_order_acquire);
     return chunk ? &chunk[place % kChunk] : nullptr;
 }
@@ -43,7 +44,7 @@ Place *open_place(Account account) {
                : nullptr;
 }
 
-// 0: none left. With the lock.
+// 0: none is left. Called with the lock.
 std::uint32_t free_place() {
     if (const std::uint32_t place = g_free) {
         g_free = place_of(place)->next_free;
@@ -106,7 +107,7 @@ void close_account(Account account) {
     g_lock.unlock();
 }
 
-// Relaxed: who asks has waited for the tasks that he asks about.
+// Relaxed: whoever asks has waited for the tasks that the question is about.
 std::uint64_t paid_ns(Account account) {
     const Place *const place = open_place(account);
     return place ? place->paid_ns.load(std::memory_order_relaxed) : 0;

@@ -15,7 +15,7 @@ void observed_switch(sched::Worker &worker, const sched::Fiber &from, const sche
     if (Observer *observer = task::observer(); observer && to.task)
         observer->resumes(worker, *to.task);
     if (observed::by(observed::kAccounts)) {
-        // Who waits there goes on at the end of its wait.
+        // A task that waits there goes on at the end of its wait.
         const sched::Wait *const wait = to.waits.load(std::memory_order_relaxed);
         if (worker.task && !(wait && wait->task == worker.task))
             go_on_working(worker);
@@ -24,7 +24,7 @@ void observed_switch(sched::Worker &worker, const sched::Fiber &from, const sche
     }
 }
 
-// Kinds of waits are numbered alike.
+// Both enumerations give the kinds of waits the same numbers.
 static_assert(static_cast<int>(sched::WaitFor::primitive) + 1 ==
               static_cast<int>(trace::WaitReason::count));
 static_assert(static_cast<int>(sched::WaitFor::barrier) ==

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a task: its successors, its parent, its taskgroup and its team learn of it, and its
-// memory goes when nobody points to it any more.
+// The end of a task. Its successors, its parent, its taskgroup and its team learn of it. Its memory
+// is freed when nobody points to it any more.
 #include "base/assert.h"
 #include "task/depend.h"
 #include "task/exclusion.h"
@@ -91,9 +91,9 @@ void release_depends(sched::Worker *worker, Task &task, Then then) {
     });
 }
 
-// What is called at the completion of a spawned task is the task's last part, run as its body was.
-// It may bind events; and it may block, while this thread, if it fulfils an event, may be in the
-// middle of what that waits for.
+// What is called at the completion of a spawned task is the last part of the task, and is run as
+// its body was. It may bind events. It may also block. A thread that fulfils an event may be in the
+// middle of what such a call would wait for, so it does not make the call itself.
 static SENNIT_COLD bool calls_back(sched::Worker *worker, Task &task, Then then) {
     auto &spawn = *static_cast<SpawnPayload *>(task.payload());
     if (!spawn.done)
@@ -125,14 +125,14 @@ void complete(sched::Worker *worker, Task &task, Then then) {
     if (parent)
         tell_parent(worker, parent);
     tell_group(group);
-    // Last: a barrier may end and the team may go as soon as this is counted.
+    // This comes last. As soon as it is counted, a barrier may end, and the team may be gone.
     if (sched::Slot *slot = slot_in(worker, team)) {
         SENNIT_ASSERT(slot->home->worker.load(std::memory_order_relaxed) == worker);
         slot->count_finished();
     } else {
         team->visit();
         team->finished_elsewhere.fetch_add(1, std::memory_order_acq_rel);
-        // Everybody may be asleep at a barrier that can end now.
+        // All threads may be asleep at a barrier that can end now.
         sched::announce_work(*team);
         team->leave();
     }

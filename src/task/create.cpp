@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task is made: its memory. And what holds for all that are made, from the library's start on.
+// A task is made: its memory. And what holds for all tasks from the start of the library on.
 #include "base/config.h"
 #include "program/imports.h"
 #include "task/accounts.h"

@@ -16,8 +16,8 @@
 namespace sennit {
 namespace {
 
-// A generation: the nodes and what kind of access they make. A few nodes are kept inline: the
-// readers in a stencil.
+// A generation: the nodes, and which kind of access they make. A few nodes are kept inline, for
+// example the readers in a stencil.
 struct Generation {
     static constexpr std::uint32_t kFew = 4;
     DependNode *few[kFew];
@@ -37,7 +37,7 @@ struct Entry {
     Generation now;
     Generation before;
 
-    // One writer, and nobody from before him whom a next writer had to wait for.
+    // One writer. A next writer need wait for nobody from before it.
     bool is_chain() const {
         return now.size == 1 && now.kind == task::DependKind::out && before.size == 0;
     }
@@ -92,7 +92,8 @@ inline void clear(sched::Worker *worker, Generation &generation) {
         generation.kind = task::DependKind::out;
 }
 
-// Forget who has completed before asking for more room: a long run of readers stays small.
+// Forget the tasks that have completed before asking for more room. So a long run of readers stays
+// small.
 SENNIT_NOINLINE void make_room(sched::Worker *worker, Generation &generation) {
     DependNode **first = generation.begin();
     constexpr std::uint32_t kTraced = 4096; // a trace has the edges from completed tasks, too
@@ -116,7 +117,7 @@ SENNIT_NOINLINE void make_room(sched::Worker *worker, Generation &generation) {
     generation.capacity = capacity;
 }
 
-// Until its bias is taken away the task of `node` cannot run, and nobody else counts references.
+// As long as the node has its bias, its task cannot run, and nobody else counts references.
 void count_place(DependNode &node) {
     if (node.places++ == 0)
         node.references.store(2, std::memory_order_relaxed);
@@ -129,9 +130,9 @@ inline void add(sched::Worker *worker, Generation &generation, DependNode *node)
     generation.begin()[generation.size++] = node;
 }
 
-// The edges to a new node. Siblings are connected one after the other, so an earlier edge to the
-// node is on top of a predecessor's list. It is known by its address: a predecessor that completes
-// meanwhile may free it.
+// The edges to a new node. Siblings are connected one after the other. So if a predecessor has an
+// edge to the node already, that is on top of its list. The edge is recognized by its address
+// alone, for a predecessor that completes meanwhile may free it.
 struct Edges {
     static constexpr int kKept = 8; // of a node with more, a second edge would do no harm
     int count = 0;
@@ -146,7 +147,7 @@ struct Edges {
     void add(const DependEdge *edge) { latest[count++ % kKept] = edge; }
 };
 
-// A waiter without a task is the wait of its creator, which a trace sees as such.
+// A waiter without a task is a wait of its creator. A trace shows it so.
 SENNIT_COLD void trace_edge(const DependNode &predecessor, const DependNode &node) {
     if (predecessor.task && node.task && predecessor.task->trace_id && node.task->trace_id)
         trace::edge(predecessor.task->trace_id, node.task->trace_id);
@@ -159,7 +160,8 @@ SENNIT_COLD void observed_edge(const DependNode &predecessor, const DependNode &
         observer->ordered(*predecessor.task, *node.task);
 }
 
-// An edge predecessor -> node, unless there is one or the predecessor is done.
+// Adds an edge from the predecessor to the node, unless there is one, or the predecessor has
+// completed.
 [[gnu::always_inline]] inline void connect(sched::Worker &worker, DependNode *predecessor,
                                            DependNode &node, Edges &edges) {
     DependEdge *top = predecessor->successors.load(std::memory_order_acquire);
@@ -196,7 +198,7 @@ SENNIT_COLD void observed_edge(const DependNode &predecessor, const DependNode &
         observed_edge(*predecessor, node);
 }
 
-// A writer behind one writer: the commonest case.
+// A writer behind one writer: the most common case.
 [[gnu::always_inline]] inline void continue_chain(sched::Worker &worker, Entry &entry,
                                                   DependNode &node, Edges &edges) {
     count_place(node);
@@ -264,8 +266,8 @@ Entry &DependTable::find(std::uintptr_t address) {
     return entry;
 }
 
-// A table of many addresses first forgets those whose tasks are all done, and only grows when that
-// does not make enough room; in a small one this would be done again and again.
+// A table of many addresses first forgets those whose tasks have all completed. It grows only if
+// that does not make enough room. A small table always grows: it would do this again and again.
 void DependTable::grow() {
     constexpr std::size_t kMany = 512;
     const std::size_t old_capacity = capacity;
@@ -341,7 +343,7 @@ DependNode *take_waited(Task &creator) {
     return std::exchange(creator.children_depend->waited, nullptr);
 }
 
-// It was nobody's but its creator's wait.
+// Only its creator's wait has pointed to it.
 static void end_waited(sched::Worker *worker, DependTable &table) {
     DependNode *node = std::exchange(table.waited, nullptr);
     DependEdge *behind = node->successors.exchange(DependNode::closed(), std::memory_order_release);

@@ -17,8 +17,9 @@ void bind_events(Task &task, std::int64_t count) {
     }
 }
 
-// Subtract `count`: does nothing remain? Who finds that the rest is its own is the last, whom
-// nobody will ask: it need not write. Acquire pairs with the release of those before.
+// Subtract `count`. True: nothing remains. A thread that finds only its own rest is the last one,
+// and nobody will look again, so it need not write. Acquire pairs with the release of the threads
+// before.
 static bool are_last(Task &task, std::int64_t count) {
     if (task.events.load(std::memory_order_acquire) == count)
         return true;
@@ -29,22 +30,22 @@ static bool are_last(Task &task, std::int64_t count) {
 
 // ---- the body has returned ------------------------------------------------------------------
 
-// Has a task been on no stack and in no queue, to be called again by an event or a timer? Then for
-// ever: it is rare, and may happen again. Those that have ended has_nothing_else() knows.
+// Has a task ever been on no stack and in no queue, to be called again by an event or a timer? Once
+// true, this stays true: it is rare, and may happen again. has_nothing_else() knows the tasks of
+// this kind that have ended.
 static std::atomic<bool> g_elsewhere{false};
 
 void note_elsewhere() {
     g_elsewhere.store(true, std::memory_order_relaxed);
 }
 
-// A policy that tells senders who waits for them wants to know of every wait.
+// A policy that tells senders who waits for them wants to know of each wait.
 bool may_block(const sched::Worker &worker) {
     return !sched::rules().tells && worker.has_nothing_else() &&
            !g_elsewhere.load(std::memory_order_relaxed);
 }
 
-// Tasks that have ended and wait for events are on no stack: a list of them is all that a report
-// can find them by.
+// Tasks that have ended and wait for events are on no stack. A report finds them only by a list.
 static void list_waiting(sched::Worker &worker, Task &task) {
     task.flags |= Task::kListed;
     worker.event_lock.lock();
@@ -82,8 +83,8 @@ bool all_events(sched::Worker &worker, Task &task) {
         unlist_waiting(task);
         return true;
     }
-    // The event of a discarded task may never come, so nobody waits for it. Until it comes it
-    // counts as a child, which keeps the memory.
+    // The event of a discarded task may never come, so nobody waits for it. Until it comes, it
+    // counts as a child, and so keeps the memory.
     task.pending.fetch_add(Task::kChild, std::memory_order_relaxed);
     if (are_last(task, 1))
         task.pending.fetch_sub(Task::kChild, std::memory_order_relaxed);
@@ -92,7 +93,7 @@ bool all_events(sched::Worker &worker, Task &task) {
 
 // ---- an event is fulfilled ------------------------------------------------------------------
 
-// Before a completion that the task's body is not the last step of.
+// Called before a completion that is not the last step of the task's body.
 SENNIT_COLD void observed_late_completion(Task &task) {
     if (Observer *observer = task::observer();
         observer &&
@@ -100,7 +101,8 @@ SENNIT_COLD void observed_late_completion(Task &task) {
         observer->fulfilled(task, true);
 }
 
-// Before `count` events are fulfilled: are they the last, and the body still at work?
+// Called before `count` events are fulfilled. True: they are the last, and the body is still at
+// work.
 static SENNIT_COLD void observed_fulfilment(Task &task, std::int64_t count) {
     if (Observer *observer = task::observer();
         observer && task.events.load(std::memory_order_acquire) == count + 1 &&

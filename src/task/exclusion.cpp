@@ -52,8 +52,8 @@ DependNode *take_first(DependMutex &mutex) {
     return node;
 }
 
-// Until somebody holds the item again or nobody waits for it. Who lacks another item waits for that
-// one from now on.
+// Until somebody holds the item again, or nobody waits for it. A task that lacks another item waits
+// for that one from now on.
 void give_away(DependMutex &mutex, DependNode *&granted) {
     while (!mutex.held) {
         DependNode *node = take_first(mutex);
@@ -79,7 +79,7 @@ DependMutex *make_mutex(ExclusionLock *&table_lock) {
         DependMutex(*table_lock);
 }
 
-// acq_rel: what the others did with it comes before the end.
+// acq_rel: what the other tasks did with the item comes before the end.
 void drop_exclusion_lock(ExclusionLock *lock) {
     if (lock->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
         std::free(lock);
@@ -109,7 +109,8 @@ void add_mutex(DependNode &node, DependMutex &mutex) {
 
 bool take_mutexes(DependNode &node) {
     MutexSet &set = *node.mutexes;
-    // Given to it, and then it was queued: ordered by what it was queued with.
+    // The item was given to the task, and then the task was queued. So this is ordered by the
+    // queue's own operations.
     if (set.taken)
         return true;
     SpinLock &lock = set.guard().lock;

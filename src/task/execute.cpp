@@ -27,7 +27,7 @@ SENNIT_COLD void detail::observed_start(sched::Worker &worker, sched::Slot &slot
     }
 }
 
-// Is what is called at its completion still to come?
+// Is the function still to be called that runs at its completion?
 static bool calls_back_later(Task &task) {
     return task.is(Task::kSpawned) && static_cast<const SpawnPayload *>(task.payload())->done;
 }
@@ -49,7 +49,8 @@ SENNIT_COLD void observed_end(sched::Worker &worker, Task &task) {
     observer->ends(worker, task, how);
 }
 
-// A task that its creator has called in place has the creator's account, and that goes on.
+// A task that its creator has called in place has the creator's account. The creator goes on with
+// it.
 SENNIT_COLD void detail::observed_return(sched::Worker &worker, Task &task, Then then) {
     if (observed::by(observed::kAccounts) && (then == Then::next || !slot_in(&worker, task.team)))
         rest_from_work(worker);
@@ -99,7 +100,7 @@ void detail::run_again(sched::Worker &worker, Task &task) {
     SENNIT_ASSERT(when == Again::at_once || when == Again::after_others ||
                   task.state.step(TaskState::paused));
     if (when == Again::after_events) {
-        // kRequeued stays: it tells who fulfils the last event what to do.
+        // kRequeued stays. It tells whoever fulfils the last event what to do.
         fold_children(task);
         if (task.events.fetch_sub(1, std::memory_order_acq_rel) != 1)
             return;

@@ -29,13 +29,13 @@ class TaskOutlook final : public policy::Outlook {
     void released(Vertex &vertex) override { release_block(sched::Worker::self(), &vertex); }
 };
 
-// What tasks lead to, and what looking at it costs. All under the lock; `looks` is read before it,
-// too.
+// What tasks lead to, and what it costs to look at that. All of it is changed under the lock.
+// `looks` is also read before the lock is taken.
 //
-// Ticks are with and before the lock. To read the clock twice takes as long as most looks, so one
-// of kSample is measured (an odd number, as creations and starts often take turns) and counts for
-// all; but what exceeds kLongLookUs, where the system took the core away, counts once, as do the
-// passes.
+// The ticks include the wait for the lock. To read the clock twice takes as long as most looks. So
+// one look of kSample is measured and counts for all. (kSample is odd, since creations and starts
+// often take turns.) Passes, and time beyond kLongLookUs, in which the system took the core away,
+// count once.
 struct Priorities {
     static constexpr unsigned kSample = 17;
     static constexpr std::uint64_t kLongLookUs = 20;
@@ -45,7 +45,7 @@ struct Priorities {
         lock.lock();
         looks.store(looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
-    // The look that was measured took so long, without passes.
+    // The look that was measured took this long, without passes.
     void count(std::uint64_t spent) {
         const std::uint64_t typical = std::min(spent, kLongLookUs * sched::ticks_per_us());
         spent_on_looks += spent + (kSample - 1) * typical;
@@ -59,7 +59,8 @@ struct Priorities {
 };
 Priorities g_priorities;
 
-// Not destroyed: tasks may still run, and statistics are still to be written, in exit handlers.
+// This is never destroyed. In exit handlers tasks may still run, and statistics are still to be
+// written.
 union Lasting {
     policy::Profiles profiles;
     constexpr Lasting() : profiles() {}
@@ -94,7 +95,7 @@ Profile *profile_of(const Task &task, int dependences) {
     key.size = task.payload_size;
     key.properties = task.flags & kProperties;
     key.dependences = static_cast<std::uint32_t>(dependences);
-    // The same kind as before, often.
+    // Often the task is of the same kind as the one before.
     static SENNIT_TLS Profile *t_latest = nullptr;
     Profile *profile = t_latest;
     if (!profile || profile->key != key)

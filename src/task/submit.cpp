@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task is handed to the scheduler: counted, put among its siblings in the order of dependences,
-// queued; where too many wait already, its creator helps.
+// A task is handed to the scheduler. It is counted, put among its siblings in the order of
+// dependences, and queued. If too many tasks wait already, its creator helps.
 #include "base/config.h"
 #include "program/senders.h"
 #include "task/depend.h"
@@ -51,8 +51,8 @@ std::int64_t unfinished(const sched::Group &team) {
     return total;
 }
 
-// Are too many tasks unfinished for one who has just created another? The others' counters are in
-// their caches: look again only when the window may be full.
+// Are too many tasks unfinished for a thread that has just created another one? The counters of the
+// other threads are in their caches. So they are read again only when the window may be full.
 bool beyond_window(sched::Slot &slot) {
     const std::uint64_t created = slot.created.load(std::memory_order_relaxed);
     if (created < slot.next_look)
@@ -66,8 +66,8 @@ bool beyond_window(sched::Slot &slot) {
 
 } // namespace
 
-// Under every policy but `steal`: a new task waits for its turn. A creator that is far enough ahead
-// lets one task at a time go first.
+// Under all policies except `steal` a new task waits for its turn. A creator that is far enough
+// ahead lets one task at a time go first.
 static void submit_ordered(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
     bool ready = true;
     if (count > 0) {
@@ -100,7 +100,7 @@ std::atomic<Offer> g_offer{nullptr};
 
 SENNIT_COLD bool given_away(sched::Worker &worker, Task &fresh, const Depend *depends, int count) {
     if (!made_by_guest(worker, fresh)) {
-        // An untied task may come back to the queue of whoever runs it.
+        // An untied task may come back to the queue of the thread that runs it.
         const Offer offer = g_offer.load(std::memory_order_acquire);
         return offer && worker.task->is(Task::kOffers) && count == 0 && !fresh.is(Task::kUntied) &&
                !worker.slot->outside && !sched::ordered() && offer(worker, fresh);
@@ -151,7 +151,8 @@ void submit(sched::Worker &worker, Task &fresh, const Depend *depends, int count
         return;
     }
     sched::Slot &slot = *worker.slot;
-    // The creator must not be buried under a task that may wait for what it does next.
+    // The new task may wait for what its creator does next. So it must not run on top of the
+    // creator.
     if (may_suspend() && !program::known_to_compute(fresh.entry)) {
         if (!worker.run_on_own_fiber(slot, &fresh, detail::g_throttle / 2))
             push_new(worker, fresh);
@@ -169,7 +170,8 @@ void submit_sibling(sched::Worker &worker, const Task &self, Task &fresh) {
     fresh.parent = self.parent;
     fresh.taskgroup = self.taskgroup;
     fresh.icvs = self.icvs;
-    // Whoever runs the parent, and whether it is folded: `self` still counts, so it is not done.
+    // It does not matter who runs the parent, and whether it is folded. `self` still counts, so the
+    // parent is not complete.
     fresh.parent->pending.fetch_add(Task::kChild, std::memory_order_relaxed);
     worker.count_task();
     count_in_team(worker, fresh);

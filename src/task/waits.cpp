@@ -18,7 +18,7 @@ namespace sennit::task {
 
 namespace {
 
-// mutexinoutset: an undeferred task waits for its items where it is.
+// mutexinoutset: an undeferred task waits for its items on its creator's stack.
 void wait_mutexes(sched::Worker &worker, DependNode &node) {
     if (!node.mutexes)
         return;
@@ -30,7 +30,7 @@ void wait_mutexes(sched::Worker &worker, DependNode &node) {
     worker.wait(condition);
 }
 
-// A node for `self`, or a waiter without a task, behind what comes before it.
+// A node for `self`, or for a waiter without a task, behind what comes before it.
 DependNode *wait_predecessors(sched::Worker &worker, Task *self, const Depend *depends, int count) {
     sched::WaitCell cell;
     DependNode *node = make_node(worker, self);
@@ -66,8 +66,8 @@ void wait_depends_of_next(sched::Worker &worker, const Depend *depends, int coun
     creator.flags ^= Task::kOddWaits;
 }
 
-// Between the wait and the begin is no scheduling point, and the node is its creator's: so it is
-// the last wait's.
+// There is no scheduling point between the wait and the begin, and the node belongs to its creator.
+// So it is the node of the last wait.
 void begin_waited_slow(sched::Worker &worker, Task &task) {
     const Task &creator = *worker.task;
     SENNIT_ASSERT(task.parent == &creator && !task.depend);
@@ -145,7 +145,8 @@ class ChildrenCondition final : public sched::Condition {
         const std::int64_t change = std::int64_t{task_.spawned} * Task::kChild + Task::kWaiting;
         task_.spawned = 0;
         armed_ = true;
-        // acq_rel: whoever brings the count to zero after this sees kWaiting and the armed cell.
+        // acq_rel: the thread that brings the count to zero after this sees kWaiting and the armed
+        // cell.
         if (task_.pending.fetch_add(change, std::memory_order_acq_rel) + change == Task::kWaiting) {
             withdraw();
             return false;
@@ -224,8 +225,8 @@ class GroupCondition final : public sched::Condition {
 
 } // namespace
 
-// The structured block is over, so the creator goes on; events are left, so the task is not
-// complete. From now on it is one of those that are waited for as deferred tasks are.
+// The structured block is over, so the creator goes on. Events are left, so the task is not
+// complete. From now on others wait for it as for a deferred task.
 static bool outlives_its_block(sched::Worker &worker, Task &task) {
     if (SENNIT_LIKELY(!task.is(Task::kEvents)) || task.events.load(std::memory_order_acquire) == 1)
         return false;

@@ -6,9 +6,10 @@
 namespace sennit::policy {
 namespace {
 
-// The first verdicts are worth a pass each, at once: until then tasks run in the wrong order, and
+// Each of the first verdicts is worth a pass at once. Until then tasks run in the wrong order, and
 // what is lost at the beginning is never made up (32 starts of long tasks cost 2 to 4% of a run).
-// Later changes may be those of kinds that go on changing their minds: one pass for several.
+// Later changes may be those of kinds that go on changing. There one pass is made for several
+// changes.
 constexpr std::uint64_t kPrompt = 32;
 
 } // namespace
@@ -34,8 +35,9 @@ void Outlook::create(Vertex &fresh, bool listed) {
             return raise_predecessors(fresh);
 }
 
-// Up from a task whose priority was raised, as far as that tells the others something new. The list
-// of work is a stack through the vertices: one that is raised again while it waits is visited once.
+// Goes up from a task whose priority was raised, as long as that tells the others something new.
+// The list of work is a stack through the vertices. A vertex that is raised again while it waits is
+// visited once.
 void Outlook::raise_predecessors(Vertex &vertex) {
     Vertex *work = &vertex;
     vertex.next_work = &bottom_;
@@ -85,7 +87,7 @@ void Outlook::verdict_changed(bool sends) {
     if (!knows_sends() || outdated_)
         return;
     outdated_ = true;
-    // A pass costs as much as the list is long, and must stay small beside the tasks' own costs.
+    // A pass costs as much as the list is long. That must stay small beside the tasks' own costs.
     patience_ = passes_ < kPrompt ? passes_ : std::max(kPrompt, size_);
     starts_ = 0;
 }

@@ -16,7 +16,8 @@ std::uint32_t hash(const ProfileKey &key) {
     return static_cast<std::uint32_t>(mixed >> 40);
 }
 
-// How many bits are set. The compiler's own is a call where the processor may have no instruction.
+// How many bits are set. The compiler's own way is a call, if the processor may have no instruction
+// for it.
 int ones(unsigned bits) {
     bits -= bits >> 1 & 0x5555;
     bits = (bits & 0x3333) + (bits >> 2 & 0x3333);
@@ -31,7 +32,8 @@ Profile::State Profile::next(State before, bool sent) {
     after.outcomes = static_cast<std::uint16_t>(before.outcomes << 1 | (sent ? 1 : 0));
     if (before.runs < kRemembered)
         ++after.runs;
-    // The bounds lie apart, so that a function which sends every other time does not flip for ever.
+    // The bounds lie apart. So a function that sends every other time does not change its verdict
+    // for ever.
     const int sends = ones(after.outcomes);
     if (sends * 2 >= after.runs)
         after.verdict = Verdict::sends;
@@ -40,9 +42,9 @@ Profile::State Profile::next(State before, bool sent) {
     return after;
 }
 
-// An outcome that another thread's overwrites is only forgotten: a store is enough, which takes a
-// tenth of an exchange's time. A new verdict is to be told once. If an older outcome overwrites
-// that one, the next finds the verdict again, and tells it again.
+// If another thread's outcome overwrites this one, this one is only forgotten. So a store is
+// enough, which takes a tenth of an exchange's time. A new verdict is to be told once. If an older
+// outcome overwrites the new one, the next look finds the verdict again, and tells it again.
 bool Profile::record_change(std::uint32_t word, bool sent) {
     for (;;) {
         const State before = unpack(word);
