@@ -26,7 +26,7 @@ void fence_heavy() {
     if (!g_light_fence_is_free)
         return;
     const int saved = errno;
-    // Cannot fail after a successful registration.
+    // This cannot fail after a successful registration.
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
     errno = saved;
 }

@@ -22,7 +22,7 @@ void emit(const char *head, const char *format, va_list args) {
     if (used > static_cast<int>(sizeof line) - 2)
         used = static_cast<int>(sizeof line) - 2;
     line[used++] = '\n';
-    // A closed or full stderr is nothing that we could report anywhere.
+    // If stderr is closed or full, there is no place left to report that.
     [[maybe_unused]] const ssize_t ignored =
         ::write(STDERR_FILENO, line, static_cast<size_t>(used));
 }

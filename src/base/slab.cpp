@@ -35,7 +35,7 @@ std::byte *map_aligned(std::size_t size, std::size_t align) {
 } // namespace
 
 void *Heap::allocate_slow(int size_class) {
-    // First what other workers gave back; acquire pairs with the release in send().
+    // First take what other workers gave back. Acquire pairs with the release in send().
     if (Parcel *parcel = returned_.exchange(nullptr, std::memory_order_acquire)) {
         while (parcel) {
             Parcel *next = parcel->next;

@@ -64,7 +64,7 @@ bool multiple() {
     return is;
 }
 
-// Is there such a rank? If not, MPI says so to who sends.
+// Is there such a rank? If not, MPI says so to the sender.
 bool exists(int peer, MPI_Comm comm) {
     static constexpr auto is_inter = BARE(Comm_test_inter);
     static constexpr auto size = BARE(Comm_size);
@@ -75,7 +75,8 @@ bool exists(int peer, MPI_Comm comm) {
            (inter ? remote_size : size)(comm, &ranks) == MPI_SUCCESS && peer < ranks;
 }
 
-// Bytes of a message of a predefined type; -1: of another, to nobody, or there is no network.
+// Bytes of a message of a predefined type. -1: the type is another one, the message goes to nobody,
+// or there is no network.
 std::int64_t bytes_of(int count, MPI_Datatype type, int peer, MPI_Comm comm) {
     if (!g_wire.on() || count < 0 || !multiple() || !exists(peer, comm))
         return -1;
@@ -139,8 +140,8 @@ int send_now(Send bare, Start start, const void *data, int count, MPI_Datatype t
     return MPI_SUCCESS;
 }
 
-// MPICH takes one message out of its queue each time that it is asked. So it is asked that often
-// between two naps: else messages that came together would be a nap apart.
+// MPICH takes one message out of its queue each time that it is asked. So it is asked several times
+// between two naps. Otherwise messages that came together would be a nap apart.
 constexpr int kTests = 16;
 
 template <class Test>
@@ -154,7 +155,7 @@ int wait_without_core(Test test) {
         }
 }
 
-// Messages leave by a thread of this library.
+// A thread of this library sends the messages.
 int begin(int *argc, char ***argv, int required, int *provided) {
     static constexpr auto bare = BARE(Init_thread);
     int got = MPI_THREAD_SINGLE;

@@ -16,7 +16,7 @@ struct Address {
     sockaddr_un name{};
     socklen_t size;
 
-    // In the abstract name space (a first byte of 0): nothing stays behind in a folder.
+    // In the abstract name space (a first byte of 0). So nothing stays behind in a folder.
     Address(std::uint64_t job, int rank) {
         name.sun_family = AF_UNIX;
         const int length = std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1,

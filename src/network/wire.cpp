@@ -14,7 +14,7 @@ Wire g_wire;
 
 namespace {
 
-// The last byte has left: the program may use the data again.
+// The last byte has left. The program may use the data again.
 void leave(Message &message) {
     static constexpr auto complete = BARE(Grequest_complete);
     message.copy = std::malloc(message.carried ? message.carried : 1);
@@ -150,7 +150,7 @@ void Wire::wait_until(std::uint64_t time) {
 
 // ---- the thread -------------------------------------------------------------------------------
 
-// Those that MPI is through with.
+// Drops the messages that MPI has sent.
 void Wire::collect() {
     static constexpr auto test = BARE(Test);
     List rest;
@@ -167,7 +167,7 @@ void Wire::collect() {
     arriving_ = rest;
 }
 
-// With the mutex, which it lets go meanwhile. False: no message's time has come.
+// Called with the mutex, which it releases meanwhile. False: no message's time has come.
 bool Wire::move_one(std::uint64_t now) {
     Message *message = nullptr;
     void (*step)(Message &) = nullptr;

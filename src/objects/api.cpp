@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of sennit_balance.h: arguments are checked here, and no exception gets past.
+// The functions of sennit_balance.h. Arguments are checked here, and no exception gets out.
 #include "base/message.h"
 #include "objects/set.h"
 
@@ -30,7 +30,7 @@ const char *fault_of(const sennit_objects *set, int object) {
     return set->set.is_here(object) ? nullptr : "is on another rank";
 }
 
-// What the C++ library throws, in these functions it is memory that there is not.
+// The C++ library may throw. In these functions that means that memory is missing.
 template <class Body>
 int guarded(const char *function, Body body) {
     try {
@@ -41,7 +41,8 @@ int guarded(const char *function, Body body) {
     }
 }
 
-// The others wait in the same call: a rank that cannot go on ends the job, as MPI itself does.
+// The other ranks wait in the same call. So a rank that cannot go on ends the job, as MPI itself
+// does.
 template <class Body>
 int collective(const char *function, Body body) {
     const int code = guarded(function, body);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// sennit_balance(): what is under way arrives; rank 0 hears of all loads, decides, and tells;
-// objects move. An object leaves its old rank only when the new one has said that it has it.
+// sennit_balance(). Messages under way arrive. Rank 0 hears of all loads, decides, and tells the
+// others. Then objects move. An object leaves its old rank only when the new rank has said that it
+// has it.
 #include "base/message.h"
 #include "objects/set.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 using balance::index;
 
-// What a call gains lasts about so long, in calls: loads change, but not at once.
+// What a call gains is taken to last for this many calls. Loads change, but not at once.
 constexpr double kHorizon = 4;
 // Within a node a message is copied once or twice, and no network is in the way.
 constexpr double kInNode = 0.25;
@@ -99,7 +100,7 @@ class Reader {
     std::size_t left_;
 };
 
-// What a rank sends while objects move, until all of it is sent.
+// What a rank sends while objects move. It is kept until all of it is sent.
 class Outbox {
   public:
     explicit Outbox(MPI_Comm comm) : comm_(comm) {}
@@ -141,7 +142,7 @@ std::size_t Set::object_bytes(int object) const {
     return is_memory_ ? one.bytes : type_.size(object, one.data, type_.argument);
 }
 
-// Of this rank's objects; their loads begin anew.
+// A row for each of this rank's objects. Their loads begin anew.
 std::vector<Set::Row> Set::rows() {
     std::vector<Row> rows;
     rows.reserve(local_.size());
@@ -152,7 +153,7 @@ std::vector<Set::Row> Set::rows() {
     return rows;
 }
 
-// Its messages, which travel with it, then what the program packs. Nothing: that failed.
+// What moves of an object: its messages, then what the program packs. Nothing: that failed.
 std::vector<char> Set::pack(int object) {
     const Held &one = held(object);
     const std::size_t bytes = object_bytes(object);
@@ -322,7 +323,7 @@ int Set::balance(sennit_balance_info &info) {
         const double end_s = MPI_Wtime();
         info.seconds = end_s - start_s;
         costs_.decide_s = decided_s - start_s;
-        // Towards what was measured; one odd call does not spoil it.
+        // Moves towards what was measured. One odd call does not spoil it.
         const double predicted_s = answer.predicted_move_s - costs_.decide_s;
         if (!answer.moves.empty() && predicted_s > 0) {
             const double factor = std::clamp((end_s - decided_s) / predicted_s, 0.5, 2.0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What include/sennit_objects.f90 cannot call as it is in C: Fortran's communicators are numbers.
+// Functions that include/sennit_objects.f90 cannot call as they are in C, for Fortran's
+// communicators are numbers.
 #include "sennit_balance.h"
 
 #define SENNIT_API extern "C" [[gnu::visibility("default")]]

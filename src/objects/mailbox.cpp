@@ -47,7 +47,8 @@ int Mailbox::send(int rank, Message &&message) {
         return MPI_ERR_COUNT;
     const std::lock_guard guard(lock_);
     forget_sent(false);
-    // In a deque what is there stays where it is, so MPI may read it until the request is complete.
+    // The elements of a deque stay where they are. So MPI may read one until the request is
+    // complete.
     Sent &sent = sent_.emplace_back(Sent{MPI_REQUEST_NULL, std::move(message)});
     std::vector<char> &whole = sent.message.whole();
     const int code = MPI_Isend(whole.data(), static_cast<int>(whole.size()), MPI_BYTE, rank, kTag,
@@ -59,8 +60,8 @@ int Mailbox::send(int rank, Message &&message) {
     return code;
 }
 
-// From the front: sends to one rank are complete in about this order, and nobody needs the memory
-// sooner.
+// Begins at the front. Sends to one rank are complete in about this order, and nobody needs the
+// memory sooner.
 void Mailbox::forget_sent(bool wait) {
     while (!sent_.empty()) {
         int done = 1;
@@ -85,7 +86,7 @@ bool Mailbox::take_filed(const Wanted &wanted, Message &message) {
     return true;
 }
 
-// Without the lock: it may be suspended here.
+// This is done without the lock, for the task may be suspended here.
 int Mailbox::receive_one() {
     MPI_Message handle;
     MPI_Status status;
@@ -110,7 +111,7 @@ int Mailbox::receive(const Wanted &wanted, Message &message) {
         if (take_filed(wanted, message))
             return MPI_SUCCESS;
         if (somebody_receives_) {
-            // Woken by who receives, after each message.
+            // Woken by the thread that receives, after each message.
             changed_.wait(guard);
             continue;
         }

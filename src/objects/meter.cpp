@@ -7,7 +7,7 @@
 namespace sennit::objects {
 namespace {
 
-// The calling task; where nobody knows tasks, the thread.
+// The calling task. If nobody knows tasks, the thread.
 const void *caller() {
     static thread_local char t_thread;
     const Runtime &runtime = Runtime::get();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set's life: made, filled, committed, freed. What sennit_balance() does is in balance.cpp.
+// A set is made, filled, committed and freed. What sennit_balance() does is in balance.cpp.
 #include "objects/set.h"
 
 #include "base/message.h"
@@ -79,7 +79,7 @@ Set::~Set() {
     MPI_Comm_free(&comm_);
 }
 
-// Rank 0's, by its process and the time: for traces only.
+// Rank 0's number, made of its process and the time. Only traces use it.
 std::uint64_t Set::agree_on_number() const {
     const auto time = std::chrono::steady_clock::now().time_since_epoch().count();
     std::uint64_t number =
@@ -89,7 +89,7 @@ std::uint64_t Set::agree_on_number() const {
 }
 
 // Ranks are counted node by node, as strategies take it, or else each rank is taken for a node.
-// Collective, but for ranks that are told.
+// This is collective, unless the ranks are told.
 void Set::find_nodes() {
     ranks_of_node_ = said_ranks_of_node();
     if (ranks_of_node_ > 0)
@@ -155,7 +155,7 @@ int Set::commit() {
                  object, times[index(object)]);
         return MPI_ERR_ARG;
     }
-    // Rank 0 is the one that decides, so it has to know all positions.
+    // Rank 0 decides, so it has to know all positions.
     const int mine = positions_.empty() ? 0 : 1;
     int anybody = 0;
     MPI_Allreduce(&mine, &anybody, 1, MPI_INT, MPI_MAX, comm_);

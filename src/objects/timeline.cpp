@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What traces are told of a set of objects, where Sennit's runtime keeps one: loads, moves, and
-// what a call did. Nothing of it is collective.
+// What traces are told of a set of objects, if Sennit's runtime records one: loads, moves, and what
+// a call did. Nothing here is collective.
 #include "objects/runtime.h"
 #include "objects/set.h"
 

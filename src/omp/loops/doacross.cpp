@@ -92,7 +92,7 @@ void doacross_end(sched::Worker &worker) {
     if (!share)
         return;
     member.work.doacross = nullptr;
-    // acq_rel: the last one's recycling comes after everybody's use.
+    // acq_rel: the last thread recycles it after all have used it.
     if (share->left.fetch_add(1, std::memory_order_acq_rel) + 1 < member.team->size)
         return;
     std::free(share->shared);
@@ -114,7 +114,7 @@ void doacross_post(sched::Worker &worker, const std::int64_t *vector) {
     std::uint64_t number = 0;
     if (!share || !share->shared->number(vector, &number))
         return;
-    // release: what the iteration wrote is visible to who finds the bit.
+    // release: a thread that finds the bit sees what the iteration wrote.
     share->shared->posted[number / 64].fetch_or(std::uint64_t{1} << (number % 64),
                                                 std::memory_order_release);
 }

@@ -17,8 +17,8 @@ bool is_any_left(const Member &member, const Loop &loop) {
                        [](const StealableRange &range) { return range.left() != 0; });
 }
 
-// The caller has nothing left, and nothing is offered. Is it so for as long as it takes until it
-// may take the rest? False: nothing is left any more.
+// The caller has nothing left, and nothing is offered. Waits until the caller may take the rest.
+// False: meanwhile nothing is left.
 bool stays_idle(const Member &member, const Loop &loop) {
     std::uint64_t now = ticks();
     const std::uint64_t end = now + idle_patience(now - loop.began);
@@ -30,8 +30,8 @@ bool stays_idle(const Member &member, const Loop &loop) {
     return true;
 }
 
-// Where there are threads that have not begun, this worker begins some, and these come here as
-// well: only the last one waits.
+// If there are threads that have not begun, this worker begins some. They come here as well. Only
+// the last one waits.
 std::uint64_t find_others(const Member &member, const Loop &loop) {
     if (const std::uint64_t count = take_over(member, loop, Takes::offered))
         return count;
@@ -49,7 +49,7 @@ SENNIT_NOINLINE bool take_from_others(const Member &member, Loop &loop) {
     return count != 0;
 }
 
-// The loop's final chunk is nobody's, as in every loop that is stolen from. `own` is the
+// The loop's final chunk belongs to nobody, as in every loop that is stolen from. `own` is the
 // LoopHistory.
 template <std::uint64_t kPart>
 class Exposed final : public Plan {

@@ -51,7 +51,7 @@ class Lent final : public Plan {
     }
 };
 
-// As a static loop that nobody has let go.
+// As a static loop that is not let go.
 class Kept final : public Plan {
   public:
     bool next(Member &member, Loop &loop, std::uint64_t *first,
@@ -69,7 +69,7 @@ constexpr Kept kKept;
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 
 // Does the owner finish `range` within a microsecond, or when it gets the processor? Then a theft
-// would cost both more than it gains.
+// would cost both threads more than it gains.
 bool drains_at_once(const StealableRange &range) {
     if (sched::crowded()) {
         if (!sched::processors_wanted())

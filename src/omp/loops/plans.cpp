@@ -12,14 +12,15 @@
 namespace sennit::omp {
 namespace {
 
-// At most all ones: the result is the length of a piece.
+// On overflow all ones, for the result is the length of a piece.
 std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
     std::uint64_t up = 0;
     return __builtin_add_overflow(value, multiple - 1, &up) ? ~std::uint64_t{0}
                                                             : up / multiple * multiple;
 }
 
-// Without chunks one piece a thread, else every n-th chunk. `position`: pieces that it had.
+// Without chunks each thread has one piece. With chunks it has every n-th one. `position`: how many
+// pieces it had.
 class Share final : public Plan {
   public:
     void begin(Loop &loop, int threads) const override {
@@ -51,7 +52,8 @@ class Share final : public Plan {
 class Counter final : public Plan {
   public:
     bool next(Member &, Loop &loop, std::uint64_t *first, std::uint64_t *last) const override {
-        // The load keeps the counter from running away, and its cache line shared, at the end.
+        // The load keeps the counter from running away at the end. It also keeps its cache line
+        // shared there.
         if (loop.next.load(std::memory_order_relaxed) >= loop.chunks)
             return false;
         const std::uint64_t chunk = loop.next.fetch_add(1, std::memory_order_relaxed);
@@ -67,8 +69,8 @@ class Steal final : public Plan {
   public:
     void begin(Loop &loop, int threads) const override {
         const std::uint64_t shared_out = loop.count == 0 ? 0 : loop.chunks - 1;
-        // In a virtual team a share for each worker, or it would spend its time on stealing those
-        // of its own threads.
+        // In a virtual team each worker has a share. With a share for each thread, a worker would
+        // spend its time on stealing from its own threads.
         const int sharers = loop.workers > 0 ? loop.workers : threads;
         for (int thread = 0; sharers < threads && thread < threads; ++thread)
             loop.ranges[thread].assign(0, 0);
@@ -157,7 +159,7 @@ class Trapezoid final : public Plan {
             return at < loop.count ? static_cast<std::uint64_t>(at) : loop.count;
         };
         const std::uint64_t n = loop.next.fetch_add(1, std::memory_order_relaxed);
-        // Rounding may leave a rest behind the last piece, which belongs to it.
+        // Rounding may leave a rest behind the last piece. The rest belongs to that piece.
         if (n >= loop.chunks || (*first = begin(n)) >= loop.count)
             return false;
         *last = n + 1 == loop.chunks ? loop.count : begin(n + 1);
@@ -165,7 +167,7 @@ class Trapezoid final : public Plan {
     }
 };
 
-// Where processes share cores: a thread that is to leave its core does so between two pieces.
+// If processes share cores: a thread that is to leave its core does so between two pieces.
 template <class P>
 class Leaving final : public Plan {
   public:
@@ -189,7 +191,7 @@ constexpr Trapezoid kTrapezoid;
 
 Planner *g_planner = nullptr;
 
-// The plan's own type is known: a call that can be inlined.
+// The plan's own type is known here. So the call can be inlined.
 template <class P>
 void begin(const P &plan, Loop &loop, int threads) {
     static constexpr Leaving<P> leaving;

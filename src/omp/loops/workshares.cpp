@@ -13,7 +13,7 @@
 namespace sennit::omp {
 namespace {
 
-// Of a loop that not all threads have left: its region was cancelled.
+// Of a loop that not all threads have left, because its region was cancelled.
 void abandon(LoopState &state) {
     if (state.setup.load(std::memory_order_relaxed) == LoopState::kReady)
         end_loop(state);
@@ -57,8 +57,8 @@ SENNIT_NOINLINE Workshares &make_workshares(Team &team) {
     return *static_cast<Workshares *>(before);
 }
 
-// Every thread of the region before met the same constructs, so thread 0 knows what was used,
-// unless the region was cancelled.
+// In the region before, all threads met the same constructs, unless it was cancelled. So thread 0
+// knows what was used.
 void Workshares::reset(Team &team) {
     const MemberWorkshares &work = team.member(0).work;
     const bool cancelled = team.cancelled.load(std::memory_order_relaxed);

@@ -36,7 +36,8 @@ void set_up(LoopState &state, std::uint64_t count, const LoopSchedule &schedule,
 
 // ---- ordered --------------------------------------------------------------------------------
 
-// The thread's turn in an ordered loop: all iterations before its piece have left the region.
+// It is the thread's turn in an ordered loop when all iterations before its piece have left the
+// region.
 class OrderedTurn final : public MemberCondition {
   public:
     OrderedTurn(Member &member, LoopState &state)
@@ -67,7 +68,7 @@ void wait_for_turn(sched::Worker &worker, Member &member, LoopState &state) {
     }
 }
 
-// The iterations before `to` are through; wake the thread that has `to`, if it sleeps.
+// The iterations before `to` are through. If the thread that has `to` sleeps, wake it.
 void advance(Member &member, LoopState &state, std::uint64_t to) {
     state.ordered_from.store(to, std::memory_order_release);
     fence_light(); // pairs with fence_heavy in OrderedTurn: one of the two sees the other
@@ -80,14 +81,14 @@ void advance(Member &member, LoopState &state, std::uint64_t to) {
     }
 }
 
-// The thread's last piece, whose turn it is, is over: who comes next in an ordered loop may go on.
+// The thread's last piece had its turn and is over. The next thread of an ordered loop may go on.
 void pass_turn_on(Member &member, LoopState &state) {
     MemberWorkshares &mine = member.work;
     mine.ordered_first.store(mine.ordered_last, std::memory_order_relaxed);
     advance(member, state, mine.ordered_last);
 }
 
-// The same where the piece may have had no ordered region that waited for the turn.
+// The same for a piece that may have had no ordered region which waited for the turn.
 void end_ordered_piece(sched::Worker &worker, Member &member, LoopState &state) {
     const MemberWorkshares &mine = member.work;
     if (mine.ordered_last == mine.ordered_first.load(std::memory_order_relaxed))
@@ -165,7 +166,7 @@ void loop_end(sched::Worker &worker) {
     if (state.ordered)
         end_ordered_piece(worker, member, state);
     member.work.loop = nullptr;
-    // acq_rel: the last one's recycling comes after everybody's use.
+    // acq_rel: the last thread recycles it after all have used it.
     if (state.left.fetch_add(1, std::memory_order_acq_rel) + 1 < member.group->size)
         return;
     end_loop(state);
@@ -200,8 +201,9 @@ void ordered_begin(sched::Worker &worker) {
     wait_for_turn(worker, member, state_of(member));
 }
 
-// An iteration has one ordered region at most, so the end of it ends a piece of one iteration; the
-// next thread need not wait for the rest of the body. For longer pieces see end_ordered_piece.
+// An iteration has one ordered region at most. So the end of the region ends a piece of one
+// iteration, and the next thread need not wait for the rest of the body. For longer pieces see
+// end_ordered_piece.
 void ordered_end(sched::Worker &worker) {
     Member &member = member_of(worker);
     const MemberWorkshares &mine = member.work;

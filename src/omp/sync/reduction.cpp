@@ -16,7 +16,7 @@ struct TaskReductions {
     int items;
     int threads;
     TaskReductionItem *item; // [items]
-    // [items * threads], null until first used. A thread makes its own; others may look.
+    // [items * threads], null until first used. A thread makes its own. Others may look at it.
     std::atomic<void *> *copies;
 
     std::atomic<void *> &copy(int index, int thread) { return copies[index * threads + thread]; }

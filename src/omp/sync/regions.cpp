@@ -30,7 +30,7 @@ State state_of(SyncKind kind) {
     }
 }
 
-// A region of the current task, of which the tool learns by `callback`.
+// A region of the current task. The tool learns of it by `callback`.
 template <class Event>
 class Scope {
   public:

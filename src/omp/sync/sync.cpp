@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parking lot behind Mutex. Invariant: while somebody is in a bucket for a mutex that is held,
-// the word is kContended, or a waiter that was woken is about to make it so; no wake-up is lost.
+// the word is kContended, or a waiter that was woken is about to make it so. So no wake-up is lost.
 #include "omp/sync/sync.h"
 
 #include "omp/team/team.h"
@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kSpinUs = 2; // about what parking and waking cost
 constexpr int kLongestPause = 16;    // in cpu_relax()
 
-// Somebody who waits for a mutex. Lives in the waiter's frame.
+// A waiter for a mutex. It lives in the waiter's frame.
 struct Waiter : sched::ParkingLot::Waiter {
     using sched::ParkingLot::Waiter::Waiter;
     bool is_fiber = false;
@@ -41,7 +41,8 @@ void parking_after_fork_in_child() {
 
 SENNIT_NOINLINE void Mutex::lock_slow() {
     if (!sched::crowded()) {
-        // Each look takes the line away from the holder, who would pay for it: less and less often.
+        // Each look takes the cache line away from the holder, who would pay for it. So looks
+        // become less and less frequent.
         int pause = 1;
         for (const std::uint64_t end = ticks() + kSpinUs * sched::ticks_per_us(); ticks() < end;) {
             for (int i = 0; i < pause; ++i)
@@ -57,8 +58,8 @@ SENNIT_NOINLINE void Mutex::lock_slow() {
         if (worker && !worker->slot)
             worker = nullptr; // a thread without tasks
         waiter.is_fiber = worker != nullptr;
-        // Under the bucket's lock: an unlock that misses this mark has not freed the word yet, and
-        // one that sees it finds us in the bucket.
+        // This is done under the bucket's lock. An unlock that misses this mark has not freed the
+        // word yet. An unlock that sees it finds us in the bucket.
         const bool waits = g_lot.enter(waiter, [this] {
             return word_.fetch_or(kHeld | kContended, std::memory_order_acquire) & kHeld;
         });
@@ -76,14 +77,15 @@ SENNIT_NOINLINE void Mutex::lock_slow() {
     }
 }
 
-// The word is free already: whom we wake competes with newcomers, so the lock never idles.
+// The word is free already. The waiter that we wake competes with newcomers, so the lock never
+// idles.
 SENNIT_NOINLINE void Mutex::wake_one() {
     Waiter *waiter = nullptr;
     g_lot.take(this, 1,
                [&](sched::ParkingLot::Waiter &first) { waiter = static_cast<Waiter *>(&first); });
     if (!waiter)
         return;
-    // The waiter's frame may go as soon as it is told.
+    // The waiter's frame may be gone as soon as the waiter is told.
     if (waiter->is_fiber) {
         waiter->cell.signal();
     } else {
@@ -95,8 +97,8 @@ SENNIT_NOINLINE void Mutex::wake_one() {
 
 namespace {
 
-// Who may own a nestable lock: the current task. A thread that asks before its first region gets
-// its initial task here, so that it still owns the lock afterwards.
+// The owner of a nestable lock is the current task. A thread that asks before its first region gets
+// its initial task here. So it still owns the lock afterwards.
 void *owner_here() {
     return here().task;
 }

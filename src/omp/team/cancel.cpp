@@ -12,7 +12,7 @@ bool cancel(sched::Worker &worker, Construct construct) {
     Team &team = *member_of(worker).team;
     switch (construct) {
     case Construct::parallel:
-        // seq_cst: who parks at a barrier or for a turn afterwards sees it.
+        // seq_cst: a thread that parks at a barrier or for a turn afterwards sees it.
         team.cancelled.store(true, std::memory_order_seq_cst);
         for (int i = 0; i < team.size; ++i)
             team.member(i).cell.signal_if_armed();
@@ -36,7 +36,7 @@ bool cancellation_point(sched::Worker &worker, Construct construct) {
     const bool worksharing = construct == Construct::loop || construct == Construct::sections;
     if (worksharing && team.share_cancelled.load(std::memory_order_relaxed))
         return true;
-    // A cancelled region takes all that is in it along.
+    // With a region all that is in it is cancelled.
     return construct == Construct::taskgroup ? task::is_cancelled(*worker.task)
                                              : team.cancelled.load(std::memory_order_relaxed);
 }

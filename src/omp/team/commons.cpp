@@ -28,7 +28,7 @@ void commons_thread(void *argument) {
         ompt::worker_begin();
         ompt::initial_task_begin(member);
     }
-    // The gate opens at the end of the program; even then the thread serves the queue on.
+    // The gate opens at the end of the program. Even then the thread goes on serving the queue.
     for (std::uint32_t seen = 0;; seen = team.fork.epoch()) {
         pass(worker, member, team.fork, seen);
         if (ompt::on()) {

@@ -55,8 +55,8 @@ void visit(void *argument) {
     auto &task = *static_cast<Task *>(argument);
     auto &team = *static_cast<Team *>(task.team);
     sched::Worker &worker = *sched::Worker::self();
-    // A worker that looks for work does so in the slot where it was last: that may be the guest of
-    // another task, which rests now and is gone before this one ends.
+    // A worker that looks for work does so in the slot where it was last. That may be the guest of
+    // another task, which rests now, and is gone before this task ends.
     Member &agent = agent_at(worker);
     worker.slot = &agent;
     Member guest;

@@ -98,7 +98,7 @@ void docked_thread(void *argument) {
     worker.task = nullptr;
     worker.slot = nullptr;
     worker.join_pool();
-    // Last: the team may be gone after this.
+    // This comes last: the team may be gone after it.
     team.at_home.fetch_add(1, std::memory_order_release);
     futex_wake(team.at_home);
 }
@@ -115,7 +115,7 @@ void disband(Team *team) {
     drop_team(team);
 }
 
-// Free the threads of teams that are not in use. False when there are none.
+// Free the threads of teams that are not in use. False: there are none.
 bool disband_unused(Home &home) {
     bool any = false;
     for (Team **at = &home.cached; *at;) {
@@ -131,8 +131,8 @@ bool disband_unused(Home &home) {
     return any;
 }
 
-// A team on up to `workers` of them, docked and ready to fork; of so many threads, or as many as it
-// has workers where that is more than one each (size 0).
+// A team on up to `workers` of them, docked and ready to fork. `size`: of so many threads. 0: of as
+// many as it has workers, if that is more than one each.
 Team *assemble(Home &home, int size, int workers) {
     Team *team = make_team(std::max(size, workers), workers);
     if (workers < size)
@@ -145,7 +145,7 @@ Team *assemble(Home &home, int size, int workers) {
             --i;
             continue;
         }
-        // Not so many threads to be had. Those who came have seen the size: begin anew with less.
+        // There are not so many threads. Those that came have seen the size: begin anew with fewer.
         for (int missing = i; missing < workers; ++missing)
             team->at_home.fetch_add(1, std::memory_order_relaxed);
         disband(team);
@@ -165,8 +165,8 @@ Team &find_team(sched::Worker &worker, int key, int level) {
         Team *team = *at;
         if (team->in_use)
             continue;
-        // Better one of this level, whose threads are where they belong and have the teams that
-        // they need for the next level.
+        // A team of this level is better. Its threads are where they belong, and have the teams
+        // that they need for the next level.
         if (team->asked == key && (!fitting || team->level == level)) {
             fitting = at;
             if (team->level == level)

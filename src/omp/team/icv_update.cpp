@@ -12,8 +12,8 @@ namespace sennit {
 
 namespace {
 
-// Every set of values that a task ever had while others could inherit it, once: it stays for the
-// life of the process.
+// Each set of values that a task ever had while others could inherit it is kept once, for the life
+// of the process.
 struct Interned {
     Icvs icvs;
     Interned *next;
@@ -27,7 +27,7 @@ const Icvs *intern(const Icvs &icvs) {
                              icvs.chunk, long{icvs.max_active_levels}, long{icvs.thread_limit}})
         hash = (hash + static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15ull;
     std::atomic<Interned *> &bucket = g_interned[hash >> 58];
-    // A list that only grows at its head; entries never change. Two threads may add the same.
+    // A list that only grows at its head. Entries never change. Two threads may add the same.
     Interned *first = bucket.load(std::memory_order_acquire);
     for (const Interned *at = first; at; at = at->next)
         if (at->icvs == icvs)
@@ -50,7 +50,7 @@ IcvUpdate::~IcvUpdate() {
     Task &task = *worker_.task;
     if (changed_ == *task.icvs)
         return;
-    // Nobody can have inherited an implicit task's before its team has tasks.
+    // Nobody can have inherited the values of an implicit task before its team has tasks.
     if (!task.is_explicit() && !task.team->has_tasks.load(std::memory_order_relaxed)) {
         Icvs &own = omp::member_of(worker_).own_icvs;
         own = changed_;

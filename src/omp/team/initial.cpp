@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Initial threads: those of the program's that use OpenMP.
+// Initial threads: threads of the program that use OpenMP.
 #include "omp/team/commons.h"
 #include "omp/team/free_agents.h"
 #include "omp/team/hot_teams.h"
@@ -22,8 +22,9 @@ bool is_outside(sched::Worker &worker) {
            worker.task == &initial->member(0).implicit;
 }
 
-// A thread of the program's that has used OpenMP ends, outside of all regions. Tasks that it has
-// created are done before; under other runtimes they were when they had been created.
+// A thread of the program that has used OpenMP ends, outside of all regions. First the tasks that
+// it has created must be complete. Under other runtimes they were complete as soon as they had been
+// created.
 void thread_ends(sched::Worker &worker) {
     if (!is_outside(worker))
         return;
@@ -58,7 +59,7 @@ thread_local LastTasks t_last_tasks;
 
 } // namespace
 
-// Teams of initial threads, those that have ended too; the list only grows, at its front.
+// Teams of initial threads, also of those that have ended. The list only grows, at its front.
 static std::atomic<Team *> g_initial_teams{nullptr};
 
 bool tasks_left_outside() {

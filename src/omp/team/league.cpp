@@ -21,7 +21,7 @@ struct LeagueRun {
     ompt::Region region;
 };
 
-// With a tool, the body of a league's team is a parallel region, as in LLVM's runtime: its tools
+// With a tool, the body of a league's team is a parallel region, as in LLVM's runtime. LLVM's tools
 // look for that.
 void run_told(sched::Worker &worker, const LeagueRun &run) {
     Member &encountering = member_of(worker);

@@ -9,8 +9,8 @@
 namespace sennit::omp {
 namespace {
 
-// Who has most must have so much more than it need have, in parts of it, that threads are placed
-// anew: each time they are, they lose what they have in caches.
+// Threads are placed anew only if the worker that has most has so much more than it need have, in
+// parts of it. Each time that threads are placed, they lose what they have in caches.
 constexpr std::uint64_t kWorthIt = 32;
 
 } // namespace
@@ -71,8 +71,8 @@ balance::PieceLoads PartHistory::pieces() const {
         {loads_, index(threads_)}, {own_, index(workers_)}, {others_, index(threads_ - workers_)}};
 }
 
-// By what was measured. False: what was before is as good. So it may be with few large threads: if
-// they come last in a range, nobody can take the last one over.
+// Cuts by what was measured. False: what was before is as good. With few large threads it may be:
+// if they come last in a range, nobody can take the last one over.
 bool PartHistory::place() {
     const std::size_t count = index(workers_) + 1;
     const std::span found(ends_of(kPlaces), count);

@@ -17,7 +17,7 @@ namespace {
 
 SENNIT_TLS ProcBind t_clause = ProcBind::false_; // of the next region, false_: none
 
-// What of the thread's last region a person was shown; the rest changes with the placement.
+// What was displayed of the thread's last region. The rest changes with the placement.
 struct Shown {
     int level = -1;
     int size = 0;
@@ -41,7 +41,7 @@ void place_team_slow(Team &team, Member &encountering) {
     const ProcBind clause = std::exchange(t_clause, ProcBind::false_);
     TeamPlacement next;
     if (bind_list().on()) {
-        // A thread of the program's own making takes its place when it first needs one.
+        // A thread that the program has made takes its place when it first needs one.
         if (encountering.placement.place < 0)
             encountering.placement = {0, 0, place_list().count()};
         next.policy =
@@ -72,7 +72,7 @@ void enter_place_slow(Member &member) {
         if (changed)
             member.placement =
                 assign_place(team.placement.policy, team.placement.parent, team.size, member.index);
-        // A team may outlive a thread of the program's own that started it: look at this one.
+        // A team may outlive a thread of the program that started it. So look at this thread.
         const int place = member.placement.place;
         bind_to_place(place);
         if (const int node = node_of_place(place); node >= 0)

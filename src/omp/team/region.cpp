@@ -19,8 +19,8 @@ namespace {
 
 std::atomic<int> g_active{1}; // threads of active regions
 
-// Threads of active regions. How crowded the machine is was decided by the last region that began:
-// after the join its threads still wait awake for a while.
+// Threads of active regions. The last region that began decided how crowded the machine is. After
+// the join its threads still wait awake for a while.
 void begin_active(int threads) {
     const int active = g_active.fetch_add(threads, std::memory_order_relaxed) + threads;
     sched::set_active_workers(active);
@@ -29,15 +29,15 @@ void end_active(int threads) {
     g_active.fetch_sub(threads, std::memory_order_relaxed);
 }
 
-// What regions pay for that few have: a tool is attached; threads may outnumber workers, a trace is
-// recorded, or tasks work for accounts.
+// What only some regions need and pay for: a tool is attached; threads may outnumber workers, a
+// trace is recorded, or tasks work for accounts.
 enum Extras : unsigned { kNone = 0, kTool = 1, kVirtual = 2 };
 
 unsigned extras() {
     return ompt::on() ? kTool : SENNIT_UNLIKELY(regions_differ()) ? kVirtual : kNone;
 }
 
-// Before its threads begin. A region of one thread is always balanced.
+// Called before its threads begin. A region of one thread is always balanced.
 SENNIT_COLD void trace_begin(Team &team) {
     static std::atomic<std::uint64_t> numbers{0};
     team.traced = 0;

@@ -85,7 +85,7 @@ void implicit_task_begin(omp::Member &member) {
 
 namespace {
 
-// At the end of a member's region; kNoBarrier where an initial task ends for itself.
+// At the end of a member's region. kNoBarrier: an initial task ends, for itself.
 constexpr SyncKind kNoBarrier{};
 SyncKind last_barrier(const omp::Team &team, Kind kind) {
     if (kind != Kind::initial)
@@ -118,7 +118,7 @@ void implicit_task_leaves(omp::Member &member) {
 }
 
 // The region's data may be the next region's by now, and only the thread that forked it knows its
-// size: the standard has null and 0 here.
+// size. Here the standard has null and 0.
 void implicit_task_end(omp::Member &member, Kind kind) {
     const bool primary = member.index == 0;
     if (kind == Kind::league) {

@@ -32,8 +32,8 @@ void MemberCondition::finish() {
     armed_ = false;
 }
 
-// Waiting at a gate. Buries only tasks of the team: at a barrier, at the join and at the dock the
-// team cannot go on before all of them are finished.
+// Waiting at a gate. Only tasks of the team may run on top of this wait. At a barrier, at the join
+// and at the dock the team cannot go on before all of them are complete.
 class GateCondition final : public MemberCondition {
   public:
     // cancellable: a cancelled region opens the gate too.
@@ -48,7 +48,8 @@ class GateCondition final : public MemberCondition {
     bool done() override {
         if (holds())
             return true;
-        // Without tasks the last to arrive settles, and a look at `arrived` would only slow him.
+        // Without tasks the last thread to arrive settles. To look at `arrived` would only slow it
+        // down.
         if (team_.has_tasks.load(std::memory_order_relaxed) && worth_a_look() && team_.can_settle())
             team_.settle();
         return holds();
@@ -59,9 +60,10 @@ class GateCondition final : public MemberCondition {
     }
 
   private:
-    // Who still runs tasks writes for each of them what the look at all counts reads: one that is
-    // too early costs him a cache miss or two. So not before the own tasks are done, and then ever
-    // more seldom, until the own counts say that more has happened. Who parks looks in idle().
+    // A thread that still runs tasks writes, for each of them, to a line that the look at all
+    // counts reads. If the look is too early, it costs that thread a cache miss or two. So do not
+    // look before the own tasks are done. Then look ever more seldom, until the own counts say that
+    // more has happened. A thread that parks looks in idle().
     bool worth_a_look() {
         if (member_.ready() != 0)
             return false;
@@ -153,21 +155,21 @@ void drop_team(Team *team) {
 
 bool Team::can_settle() const {
     const std::int64_t all = arrived.load(std::memory_order_acquire);
-    // Read afterwards: who cancels does so before he arrives at the join.
+    // Read afterwards, for a thread that cancels does so before it arrives at the join.
     const std::int64_t counted =
         cancelled.load(std::memory_order_relaxed) ? all / kJoin : all % kJoin;
     return counted == size && (!has_tasks.load(std::memory_order_acquire) || quiescent());
 }
 
-// Only a thread of the team (or a worker with a slot in it) comes here, so nobody can be so late as
-// to settle the barrier after this one.
+// Only a thread of the team (or a worker with a slot in it) comes here. So nobody can be late
+// enough to settle the barrier after this one.
 void Team::settle() {
     std::int64_t all = arrived.load(std::memory_order_relaxed);
     const bool at_join = cancelled.load(std::memory_order_relaxed);
     if ((at_join ? all / kJoin : all % kJoin) != size ||
         !arrived.compare_exchange_strong(all, 0, std::memory_order_acq_rel))
         return;
-    // Everybody reads their lines.
+    // All threads read their lines.
     forget_tasks();
     if (share_cancelled.load(std::memory_order_relaxed))
         share_cancelled.store(false, std::memory_order_relaxed);

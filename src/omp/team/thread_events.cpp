@@ -38,15 +38,15 @@ void initial_thread_end(omp::Member &initial) {
 
 namespace {
 
-// A thread of the program ends; its worker is still its own.
+// A thread of the program ends. Its worker is still its own.
 void goodbye(sched::Worker &worker) {
     if (!t_thread.begun || !on() || omp::is_initial_thread()) // that one ends with the program
         return;
     initial_thread_end(omp::member_of(worker));
 }
 
-// Early, while what a tool keeps for the thread is still there. Later destructors may use OpenMP
-// again: then the thread has a second life as an OpenMP thread, and at_thread_end() its end.
+// This runs early, while what a tool keeps for the thread is still there. Later destructors may use
+// OpenMP again. Then the thread is an OpenMP thread once more, and at_thread_end() is its end.
 struct Goodbye {
     sched::Worker *worker = nullptr;
     ~Goodbye() {
