@@ -8,8 +8,9 @@
 namespace sennit::mpi {
 namespace {
 
-// A program that is linked with Sennit's library need not name another one: a linker drops those
-// that it calls nothing of (--as-needed), and we have all of MPI's functions.
+// A program that is linked with Sennit's library need not name another MPI library. A linker may
+// drop that one (--as-needed) if the program calls nothing of it, and we have all of MPI's
+// functions.
 constexpr const char *kLibraries[] = {
 #ifdef MPI_ABI
     "libmpi_abi.so.1",
@@ -28,7 +29,7 @@ void *open_library() {
     return nullptr;
 }
 
-// Behind all others: a library of the MPI that is there already may have another name.
+// Behind all others, for a library of the MPI that is already loaded may have another name.
 void *find_in_own_library(const char *name) {
     static void *const library = open_library();
     return library ? dlsym(library, name) : nullptr;

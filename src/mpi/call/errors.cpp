@@ -34,11 +34,10 @@ void raise(Object object, int error) {
 
 #if defined MPICH_NUMVERSION || defined MPI_ABI
 
-// Every function of MPICH that ends with an error goes through this one of its own, which calls the
-// handler of `comm` and gives the code that the function returns. Setting handlers instead would
-// show: communicators inherit them, and a handler may not call MPI (it runs under MPICH's lock). An
-// MPICH that does not export it keeps its behaviour, and another MPI with the standard ABI has no
-// such function.
+// Each function of MPICH that ends with an error calls this one. It calls the handler of `comm`,
+// and gives the code that the function returns. Setting handlers instead would show: communicators
+// inherit them, and a handler may not call MPI (it runs under MPICH's lock). An MPICH that does not
+// export this function keeps its behaviour. Another MPI with the standard ABI has no such function.
 extern "C" SENNIT_EXPORT int MPIR_Err_return_comm(void *comm, const char *function, int error) {
     using namespace sennit::mpi;
     if (QuietTests::t_quiet) {
@@ -53,7 +52,7 @@ extern "C" SENNIT_EXPORT int MPIR_Err_return_comm(void *comm, const char *functi
 
 #elif defined OPEN_MPI
 
-// What calls the handlers in Open MPI.
+// The function that calls the handlers in Open MPI.
 extern "C" SENNIT_EXPORT int ompi_errhandler_invoke(void *handler, void *object, int kind,
                                                     int error, const char *function) {
     using namespace sennit::mpi;

@@ -92,7 +92,7 @@ bool must_not_block(Notice notice) {
         return true;
     if (!multiple() || !t_taskaware)
         return crowded();
-    // Asked first: it hears of sends.
+    // It is asked first, so it hears of sends.
     const bool suspends = g_calls.always_suspends
                               ? runtime().sennit_should_suspend()
                               : runtime().sennit_call_begins(static_cast<int>(notice));

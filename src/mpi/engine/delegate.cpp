@@ -10,8 +10,8 @@
 namespace sennit::mpi {
 namespace {
 
-// Who comes early to a collective call leaves the core to the others. Then all make the call, which
-// spins, at about the same time.
+// A rank that comes early to a collective call leaves the core to the others. Then all make the
+// call, which spins, at about the same time.
 void await_others(const Operation &operation) {
     static constexpr auto barrier = SENNIT_BARE(Ibarrier);
     const auto comm = handle_from<MPI_Comm>(operation.turn.handle);
@@ -40,7 +40,7 @@ int run_elsewhere(const Operation &operation, BlockingJob &job) {
     }
     job.task = polls ? nullptr : current_task();
     job.over.store(false, std::memory_order_relaxed);
-    // One-sided and not collective: locks and flushes of windows.
+    // One-sided calls that are not collective: locks and flushes of windows.
     job.brief =
         operation.object.kind == Object::Kind::window && operation.turn.kind == Object::Kind::none;
     job.call = [](Job &base) {
@@ -50,7 +50,7 @@ int run_elsewhere(const Operation &operation, BlockingJob &job) {
             const Blocking mark(call, -1, -1, 0);
             self.error = self.make(self);
         }
-        // The last touch: the job lives in the frame of who waits.
+        // Nothing touches the job after this. It lives in the frame of the task that waits.
         if (self.task)
             resume(self.task);
         else

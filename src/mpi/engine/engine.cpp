@@ -16,8 +16,8 @@ constinit Engine g_engine;
 
 namespace {
 
-// How long to test before a task is suspended: about as long as that and resuming it would take,
-// and longer where its worker has nothing else to do.
+// How long to test before a task is suspended. That is about as long as it would take to suspend
+// and resume it, and longer if its worker has nothing else to do.
 class Patience {
   public:
     bool lasts() {
@@ -25,7 +25,7 @@ class Patience {
             return true;
         if (crowded()) // somebody else wants the core
             return false;
-        // Those who send do not know yet that somebody waits.
+        // The senders do not know yet that somebody waits.
         if (g_engine.urgency.on() || worker_wanted())
             return false;
         if (tests_ % kTestsAClock != 0)
@@ -91,7 +91,7 @@ int settle(const Operation &operation, const Tested &tested, MPI_Status *status)
 // ---- waiting ------------------------------------------------------------------------------------
 
 int Engine::wait_for(Ticket &ticket, bool tested) {
-    // With other operations pending the time is better spent on whoever can go on.
+    // If other operations are pending, the time is better spent on tasks that can go on.
     Patience patience;
     const auto lasts = [&] { return tickets.pending() == 0 && patience.lasts(); };
     for (bool tests = !tested || lasts(); tests; tests = lasts())
@@ -160,8 +160,8 @@ int Engine::test_tickets(Ticket *&to_fulfil) {
     const QuickTests quick;
     const Inside inside;
     int done = tickets.test();
-    // The way here and back takes longer than a test of few requests. Who has nothing else to do
-    // would be back at once.
+    // The way here and back takes longer than a test of few requests. A worker that has nothing
+    // else to do would be back at once.
     for (int left = kTestsOfIdle; done == 0 && left > 0; --left) {
         if (tickets.pending() > kFewPending || worker_wanted())
             break;
@@ -184,7 +184,7 @@ int Engine::progress(bool application, bool returns) {
         return 0;
     Ticket *to_fulfil = nullptr;
     const int done = test_tickets(to_fulfil);
-    // Before what calls the program, which may take its time.
+    // This comes before what calls the program, for that may take its time.
     while (to_fulfil) {
         Ticket &ticket = *to_fulfil;
         to_fulfil = ticket.next;

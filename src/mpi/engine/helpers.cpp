@@ -88,7 +88,7 @@ void Helpers::await() {
     } while (to_take_ == 0 && active_ > 0 && !watch());
 }
 
-// Others are at work. True when they do not get on.
+// Others are at work. True: they do not get on.
 bool Helpers::watch() {
     const unsigned long begun = begun_;
     timespec end;

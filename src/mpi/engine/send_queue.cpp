@@ -26,7 +26,7 @@ Ticket &SendQueue::take(int at) {
     return taken;
 }
 
-// The one with the least key, of several the oldest.
+// The one with the least key. If there are several, the oldest.
 int SendQueue::first() const {
     int first = 0;
     for (int i = 1; i < queued_.size(); ++i)
@@ -77,7 +77,7 @@ void SendQueue::let_pass(int peer, int tag, Object object) {
     }
 }
 
-// A receiver has told how urgent a message is, which waits here or is still to be sent.
+// A receiver has told how urgent a message is. The message waits here, or is still to be sent.
 void SendQueue::heard(int peer, int tag, int priority) {
     const Guard guard(mutex_);
     for (int i = 0; i < queued_.size(); ++i) {

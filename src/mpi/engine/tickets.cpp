@@ -42,8 +42,8 @@ bool Tickets::hold_token() {
 
 // ---- how a ticket ends --------------------------------------------------------------------------
 
-// The last touch of a ticket: it lives in the frame of the task. What calls back has to wait until
-// this thread tests no more.
+// Nothing touches a ticket after this. It lives in the frame of the task. Callbacks have to wait
+// until this thread tests no more.
 void Tickets::finish_now(Ticket &ticket) {
     leave_order(ticket);
     SENNIT_ASSERT(ticket.state.step(TicketState::over));
@@ -131,7 +131,7 @@ void Tickets::take_new() {
     }
 }
 
-// The request at `at` is over.
+// The request at `at` is complete.
 void Tickets::complete(int at, const MPI_Status &status, int error, bool unraised) {
     Ticket &ticket = *waiting_[at];
     ticket.error = error;
@@ -156,7 +156,7 @@ int Tickets::test_one(int at) {
     return 1;
 }
 
-// Testsome says that it failed and not for which request: ask them one by one.
+// Testsome says that it failed, but not for which request. So ask them one by one.
 int Tickets::find_failure(Rotation::Slice slice) {
     for (int i = slice.begin; i < slice.begin + slice.count; ++i)
         if (test_one(i))
@@ -164,8 +164,8 @@ int Tickets::find_failure(Rotation::Slice slice) {
     return 0;
 }
 
-// One Testsome over the slice; returns how many are over, which are null afterwards. Of a single
-// request MPI_Test tells the same for four fifths of MPICH's instructions.
+// One Testsome over the slice. Returns how many are complete; these are null afterwards. For a
+// single request, MPI_Test tells the same for four fifths of MPICH's instructions.
 int Tickets::test_requests(Rotation::Slice slice) {
     static constexpr auto testsome = SENNIT_BARE(Testsome);
     if (slice.count == 1)
@@ -183,7 +183,7 @@ int Tickets::test_requests(Rotation::Slice slice) {
     for (int i = 0; i < done; ++i) {
         const int own = error == MPI_SUCCESS ? MPI_SUCCESS : statuses[i].MPI_ERROR;
         complete(slice.begin + indices[i], statuses[i], own, unraised);
-        // The handler was called for the first that failed.
+        // The handler was called for the first request that failed.
         unraised = unraised || own != MPI_SUCCESS;
     }
     return done;

@@ -7,7 +7,7 @@
 
 namespace sennit::mpi {
 
-// Null: nobody had it.
+// Null: nobody has had it.
 Turn *Turn::take_or_find_holder() {
     for (Turn *holder = turns_.holders_; holder; holder = holder->next_)
         if (holder->object_ == object_)

@@ -50,7 +50,7 @@ void Urgency::end() {
     static constexpr auto free_comm = SENNIT_BARE(Comm_free);
     const Inside inside;
     on_.store(false, std::memory_order_release);
-    // Every word is taken, also those that nobody needs any more.
+    // Take each word, also the words that nobody needs any more.
     int expected = 0;
     reduce(told_, &expected, 1, MPI_INT, MPI_SUM, comm_);
     for (; heard_ < expected; ++heard_) {

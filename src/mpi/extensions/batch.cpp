@@ -25,7 +25,7 @@ bool poll(Ticket &ticket) {
     return flag || self.error != MPI_SUCCESS;
 }
 
-// The user is told, the memory goes.
+// The user is told, and the memory is freed.
 void conclude(void *batch) {
     auto &self = *static_cast<Batch *>(batch);
     if (self.deliver)
@@ -130,7 +130,7 @@ int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Statu
     if (count < 0)
         return MPI_ERR_COUNT;
     const bool wants = !is_ignored(statuses);
-    // What is over needs no batch: most small sends are. A trace wants to see the binding.
+    // What is complete needs no batch, as most small sends. But a trace wants to see the binding.
     const bool tests = count == 1 && !g_record.timeline.on() && !(g_chaos.on() && g_chaos.delays());
     if (tests) {
         MPI_Status *const status = wants ? statuses : MPI_STATUS_IGNORE;

@@ -16,7 +16,7 @@ namespace {
 constexpr int kDeepest = 16; // callbacks within callbacks on one stack
 } // namespace
 
-// Null when there is no more room: then nothing is known of it.
+// Null: there is no more room. Then nothing is known of it.
 Callbacks::Known *Callbacks::find(Function function) {
     unsigned at = bucket_of_bits(handle_bits(function), kMostKnownBits);
     for (unsigned i = 0; i < kMostKnown; ++i, at = (at + 1) % kMostKnown) {
@@ -49,7 +49,7 @@ Habit Callbacks::habit_of(Function function, Known *known) {
     return habit;
 }
 
-// Call it, and learn whether it makes calls that may block.
+// Calls it, and learns whether it makes calls that may block.
 void Callbacks::watch(Function function, void (*call)(void *), void *arg) {
     Known *const known = find(function);
     const InCallback::Watched watched(known ? &known->habit : nullptr);
@@ -97,9 +97,9 @@ struct Callbacks::Elsewhere : Job {
     void (*what)(void *);
     void *arg;
 
-    // In a task, which can be suspended.
+    // Calls it in a task, which can be suspended.
     static void in_task(void *self) { static_cast<Elsewhere *>(self)->call(); }
-    // On a thread that is there for it.
+    // Calls it on a thread that is there for it.
     static void in_thread(Job &self) {
         const InCallback::Here here;
         static_cast<Elsewhere &>(self).call();

@@ -32,7 +32,7 @@ Continuations::Request *Continuations::find(MPI_Request handle) {
     return request;
 }
 
-// What may be called by whoever polls counts as pending, so that somebody polls.
+// Continuations that any polling thread may call count as pending, so that somebody polls.
 void Continuations::announce(Request &request) {
     const bool callable = request.active && (!request.poll_only || request.waiters > 0);
     const int wanted = callable ? request.ready_count : 0;
@@ -46,7 +46,7 @@ void Continuations::announce(Request &request) {
     }
 }
 
-// For MPI, the request is complete: what was posted by MPI_Start receives.
+// For MPI, the request is complete: a receive that MPI_Start started has its message.
 void Continuations::complete_request(Request &request) {
     static constexpr auto rsend = SENNIT_BARE(Rsend);
     request.active = false;
@@ -145,7 +145,7 @@ void Continuations::free(MPI_Request handle) {
     Request *const found = find(handle);
     if (!found)
         return;
-    // Nobody can test or wait for it any more; its continuations run all the same.
+    // Nobody can test or wait for it any more. Its continuations run nevertheless.
     if (found->active)
         complete_request(*found);
     found->poll_only = false;

@@ -38,8 +38,8 @@ void deliver(Batch &batch) {
     continuation->all.complete(continuation);
 }
 
-// As the test of any batch; but who has given up the requests cannot go on with those that are
-// left when one has failed, so all are waited for.
+// As the test of any batch. But the caller has given up the requests, so it cannot go on with the
+// rest when one has failed. So all are waited for.
 bool poll(Ticket &ticket) {
     static constexpr auto testall = SENNIT_BARE(Testall);
     auto &self = static_cast<Batch &>(ticket);

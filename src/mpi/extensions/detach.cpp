@@ -44,14 +44,14 @@ Delivery with_statuses(MPIX_Detach_all_statuses_function *callback) {
     return {call_with_statuses, keep(callback), true};
 }
 
-// May the callback be called here and now, if the operation is over already?
+// May the callback be called here and now, if the operation is complete already?
 bool may_tell_at_once(const Delivery &callback) {
     return g_calls.obstacles.load(std::memory_order_relaxed) == 0 &&
            !g_extensions.callbacks.goes_elsewhere(callback.function, true) &&
            !g_extensions.callbacks.too_many(callback.function);
 }
 
-// Then a single request needs no memory. Is it over? `error` is what the test said.
+// Then a single request needs no memory. True: it is complete. `error` is what the test said.
 bool over_and_told(const char *name, MPI_Request *request, const Delivery &callback, void *data,
                    int &error) {
     MPI_Status status;
@@ -80,7 +80,7 @@ bool over_and_told(const char *name, MPI_Request *request, const Delivery &callb
     return true;
 }
 
-// Detach the requests; kept ones are persistent and started here.
+// Detach the requests. Kept ones are persistent, and are started here.
 int detach(const char *name, int count, MPI_Request *requests, const Delivery &callback, void *data,
            Requests what) {
     if (count < 0)
@@ -93,7 +93,7 @@ int detach(const char *name, int count, MPI_Request *requests, const Delivery &c
             return error;
         g_record.started(count, requests);
     }
-    // What another function completes nobody can know, but a task that has an event waits for it.
+    // Nobody can know what another function completes. But a task that has an event waits for it.
     g_record.timeline.completes(
         requests, count,
         Callbacks::fulfils_event(callback.function) ? reinterpret_cast<std::uintptr_t>(data) : 0);

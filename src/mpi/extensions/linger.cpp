@@ -12,8 +12,8 @@ namespace {
 
 SENNIT_TLS Linger t_linger;
 
-// With other operations pending the time is better spent on whoever can go on. Where senders are
-// told who waits for them (policy global), they do not know yet.
+// If other operations are pending, the time is better spent on tasks that can go on. Under the
+// policy global senders are told who waits for them, and they do not know yet.
 bool may_wait() {
     return g_engine.tickets.pending() == 0 && !crowded() && !g_engine.urgency.on() &&
            !InCallback::polls() && in_task();

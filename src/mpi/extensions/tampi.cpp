@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TAMPI's interface but for the request-free calls, which generate.py makes.
+// TAMPI's interface, without the request-free calls, which generate.py makes.
 #include "mpi/call/bare.h"
 #include "mpi/call/callback_state.h"
 #include "mpi/extensions/batch.h"
@@ -41,7 +41,7 @@ SENNIT_EXPORT int TAMPI_Iwaitall(int count, MPI_Request requests[], MPI_Status s
     return bind({.name = "TAMPI_Iwaitall"}, count, requests, statuses);
 }
 
-// A buffered send is complete when it returns: there is nothing to bind.
+// A buffered send is complete when it returns. So there is nothing to bind.
 SENNIT_EXPORT int TAMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                                MPI_Comm comm) {
     return MPI_Bsend(buf, count, datatype, dest, tag, comm);
@@ -61,7 +61,7 @@ SENNIT_EXPORT int sennit_mpi_sendrecv_bound(const void *out, int out_count, MPI_
                                 : error;
 }
 
-// Without the program's wish to begin by this call, Sennit is ready when MPI is.
+// If the program does not ask for it by this call, Sennit is ready when MPI is.
 SENNIT_EXPORT int TAMPI_Init(int required, int *provided) {
     if (!initialized())
         return MPI_ERR_OTHER;

@@ -37,7 +37,7 @@ int TestAll::operator()(int count, MPI_Request requests[], int *flag, MPI_Status
     return give_back(failed_ ? MPI_ERR_IN_STATUS : MPI_SUCCESS);
 }
 
-// What was kept from a handler in an earlier call is the business of whoever made this one.
+// An error that was kept from a handler in an earlier call was that call's business.
 int TestAll::give_back(int error) {
     QuietTests::t_kept = unraised_;
     return error;

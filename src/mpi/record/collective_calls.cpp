@@ -31,7 +31,7 @@ int CollectiveCalls::count(Object comm, const char *name, int root) {
     const int at = before % SENNIT_COLLECTIVES_KEPT;
     place->names[at].store(name, std::memory_order_relaxed);
     place->roots[at].store(root, std::memory_order_relaxed);
-    // Pairs with the acquire of the reader, who then sees the names of all that are counted.
+    // Pairs with the acquire of the reader. So the reader sees the names of all that are counted.
     place->calls.store(before + 1, std::memory_order_release);
     return before + 1;
 }

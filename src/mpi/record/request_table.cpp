@@ -23,8 +23,8 @@ bool RequestTable::at_place_of(MPI_Request request, Visit visit) {
     return false;
 }
 
-// The one that it has had, else a free one. A request that is not struck out stays where it is, so
-// there is only one way then.
+// The place that the request has had, else a free one. A request that is not struck out stays where
+// it is. So there is only one way then.
 unsigned RequestTable::way_for(std::uintptr_t handle) {
     unsigned found = kWays;
     for (unsigned way = 0; way < kWays; ++way) {

@@ -64,7 +64,7 @@ bool all_here(int ranks) {
     return false;
 }
 
-// The quickest of some rounds with rank 0 tells how far its clock is ahead.
+// The quickest of some rounds with rank 0 shows how far its clock is ahead.
 void meet_rank_0(MPI_Comm comm) {
     static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
     static constexpr auto get_size = SENNIT_BARE(Comm_size);

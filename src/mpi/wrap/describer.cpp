@@ -15,7 +15,7 @@
 namespace sennit::mpi {
 namespace {
 
-// What people call the wait's communicator, and who its peers are in the whole job.
+// The name of the wait's communicator, and who its peers are in the whole job.
 void describe_group(const sennit_wait &wait, sennit_wait_text &text) {
     static constexpr auto get_name = SENNIT_BARE(Comm_get_name);
     static constexpr auto get_size = SENNIT_BARE(Comm_size);
@@ -41,7 +41,7 @@ void describe_group(const sennit_wait &wait, sennit_wait_text &text) {
         text.members = members.fingerprint();
 }
 
-// MPI need not be asked about it, nor can it be while the program is in MPI_Finalize.
+// MPI need not be asked about it. While the program is in MPI_Finalize, it cannot be asked.
 void describe_world(const sennit_wait &wait, sennit_wait_text &text) {
     std::snprintf(text.group, sizeof text.group, "MPI_COMM_WORLD");
     if (wait.direction != 0) {
@@ -82,10 +82,10 @@ bool is_complete(MPI_Request request) {
     return get_status(request, &flag, &status) == MPI_SUCCESS && flag != 0;
 }
 
-// May one look at the request while its thread waits for it? Only one thread may wait, but looking
-// is allowed. In MPICH a request that is over meanwhile leaves its memory to others of MPI's kind,
-// all but a generalized one, for which the program would be called, too. Open MPI takes a request
-// that somebody waits for for complete.
+// May another thread look at the request while its thread waits for it? Only one thread may wait,
+// but looking is allowed. In MPICH a request that completes meanwhile leaves its memory to other
+// requests of MPI's own kind. A generalized request does not, and for that the program would be
+// called, too. Open MPI takes a request that somebody waits for to be complete.
 bool may_ask_in_use([[maybe_unused]] const RequestFacts &facts) {
 #ifdef MPICH_NUMVERSION
     return std::strcmp(facts.call->name, "MPI_Grequest_start") != 0;
@@ -108,7 +108,7 @@ sennit_wait operation_of(const RequestFacts &facts) {
 }
 
 // All that is noted of messages. Nobody can tell which of them a call waits for, so some may be in
-// use (may_ask_in_use); but neither MPI ever gives the memory of such a request back.
+// use (may_ask_in_use). But neither MPI ever gives back the memory of such a request.
 int list_messages(void (*visit)(void *, const sennit_wait *), void *arg) {
     const Asking asking;
     if (!asking || !g_engine.tickets.hold_token())

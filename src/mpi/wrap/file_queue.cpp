@@ -29,7 +29,8 @@ struct FileAccess {
     FileAccess *next_file = nullptr; // of the oldest
 };
 
-// One thread at a time works: tests what is started, starts what is queued, takes out what is over.
+// One thread at a time works. It tests what is started, starts what is queued, and takes out what
+// is complete.
 class FileQueue::Work {
   public:
     explicit Work(FileQueue &files) : files_(files) {}
@@ -46,7 +47,7 @@ class FileQueue::Work {
     QuietTests quiet_;
 };
 
-// Is it the only one of its file?
+// Is it the only operation on its file?
 bool FileQueue::put_in(FileAccess &access) {
     const std::lock_guard guard(lock_);
     count_.fetch_add(1, std::memory_order_relaxed);
@@ -64,7 +65,7 @@ bool FileQueue::put_in(FileAccess &access) {
     return false;
 }
 
-// Returns who is next on the file, or null.
+// Returns the next operation on the file, or null.
 FileAccess *FileQueue::take_out(const FileAccess &oldest) {
     const std::lock_guard guard(lock_);
     count_.fetch_sub(1, std::memory_order_relaxed);
@@ -96,8 +97,8 @@ void free_type(MPI_Datatype type) {
         bare(&type);
 }
 
-// A test of MPICH's sets the file pointer to where it was at the start of the operation, or behind
-// what that reads or writes.
+// A test in MPICH sets the file pointer. The new place is where it was at the start of the
+// operation, or behind what the operation reads or writes.
 class KeptPosition {
   public:
     explicit KeptPosition(MPI_File file) : file_(file), position_(get(file)) {}
@@ -134,7 +135,7 @@ bool test(FileAccess &access) {
     return over || access.error != MPI_SUCCESS;
 }
 
-// Unless a helper thread makes a blocking call on a file: MPICH would let us wait for its end.
+// Not while a helper thread makes a blocking call on a file: MPICH would let us wait for its end.
 void start(FileAccess &access) {
     const Turn turn(g_engine.turns, file_turn(file_object(access.call.file)), Turn::IfFree{});
     if (!turn.taken())
@@ -143,7 +144,7 @@ void start(FileAccess &access) {
     access.state.store(FileAccess::State::started, std::memory_order_relaxed);
 }
 
-// The last touch.
+// Nothing touches it after this.
 void complete(FileAccess &access) {
     static constexpr auto bare = SENNIT_BARE(Grequest_complete);
     if (access.owns_type)
@@ -192,14 +193,14 @@ int wait(int count, void **states, double, MPI_Status *) {
     return MPI_SUCCESS;
 }
 
-// MPICH's extension: tests and waits call `poll` and `wait`.
+// MPICH's extension. Tests and waits call `poll` and `wait`.
 using Extended = int(MPI_Grequest_query_function *, MPI_Grequest_free_function *,
                      MPI_Grequest_cancel_function *, decltype(poll) *, decltype(wait) *, void *,
                      MPI_Request *);
 
 // ---- the calls ----------------------------------------------------------------------------------
 
-// MPICH keeps none of the type, which the program may free.
+// MPICH does not keep the type, and the program may free it.
 void keep_type(FileAccess &access) {
     static constexpr auto dup = SENNIT_BARE(Type_dup);
     const QuietTests quiet; // where it is none, the call itself says so
@@ -207,7 +208,7 @@ void keep_type(FileAccess &access) {
         !is_named(access.call.type) && dup(access.call.type, &access.call.type) == MPI_SUCCESS;
 }
 
-// It has to wait; the file pointer goes on.
+// The operation has to wait. The file pointer goes on.
 void claim_position(FileCall &call) {
     static constexpr auto get_size = SENNIT_BARE(Type_size_x);
     static constexpr auto get_view = SENNIT_BARE(File_get_view);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Initialization, which is where MPI_THREAD_MULTIPLE comes from, and the end.
+// Initialization, which asks for MPI_THREAD_MULTIPLE, and the end.
 #include "base/clock.h"
 #include "base/rank.h"
 #include "mpi/call/blocked_mark.h"
@@ -52,8 +52,8 @@ void opened(bool multiple) {
     set_multiple(multiple);
 }
 
-// What calls us came with another MPI than the one that this library is for: handles of the one
-// would be taken for handles of the other. Who needs both is taken at the launcher's word.
+// The caller came with another MPI than the one that this library is for. Handles of the one would
+// be taken for handles of the other. If a program needs both, the launcher's word counts.
 void refuse_other_mpi(const void *caller) {
     constexpr const char *of_mpich = "MPIR_Dup_fn", *of_openmpi = "ompi_mpi_comm_world";
 #ifdef OPEN_MPI
@@ -76,8 +76,8 @@ void refuse_other_mpi(const void *caller) {
     std::_Exit(2);
 }
 
-// Ranks whose MPI does not speak the launcher's language are started all right, each as a job of
-// its own: they would compute the same thing many times.
+// If the ranks' MPI does not speak the launcher's language, they start nevertheless, each as a job
+// of its own. They would compute the same thing many times.
 void say_if_alone() {
     static constexpr auto comm_size = SENNIT_BARE(Comm_size);
     const int started = sennit::ranks_of_environment();
@@ -104,8 +104,8 @@ int init(int *argc, char ***argv, int required, int *provided) {
         return error;
     say_if_alone();
     opened(got >= MPI_THREAD_MULTIPLE);
-    // First, for all ranks do it: what follows is for some settings, and says so if a rank lacks
-    // them.
+    // This comes first, for all ranks do it. What follows is for some settings, and says so if a
+    // rank lacks them.
     begin_crowd();
     if (tasks) {
         learn_born_complete();
@@ -147,9 +147,9 @@ void say_what_is_missing(const char *call) {
             stderr);
 }
 
-// Operations that were detached or bound to tasks must not be lost, nor what is left of tasks that
-// were created outside of parallel regions: other runtimes run those at once. Before the last user
-// leaves.
+// Operations that were detached or bound to tasks must not be lost. Nor must what is left of tasks
+// that were created outside of parallel regions: other runtimes run those at once. This is done
+// before the last user leaves.
 void close(const sennit_call &call) {
     constexpr std::int64_t patience = 10;
     constexpr std::int64_t turn_ns = 100'000;

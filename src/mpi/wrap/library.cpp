@@ -17,8 +17,8 @@
 namespace sennit::mpi {
 namespace {
 
-// The polling service. Its thread is the program's unless it has never run a task. It polls because
-// what it ran waits, a callback maybe.
+// The polling service. Its thread is the program's, unless it has never run a task. It polls
+// because something that it ran waits, maybe a callback.
 int serve(void *) {
     const bool application = !g_extensions.continuations.any() || is_workers_thread();
     int done = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls that start, test and free requests: some of those may be continuation requests.
+// The calls that start, test and free requests. Some of these may be continuation requests.
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/runtime.h"
@@ -27,7 +27,7 @@ int start_attending(int count, const MPI_Request *requests, Start start) {
     return MPI_SUCCESS;
 }
 
-// test(), with what has to be done before and after.
+// Calls test(), and does what has to be done before and after it.
 template <class Test>
 int try_attending(int count, const MPI_Request *requests, bool all, const int *found,
                   MPI_Status *statuses, Test test) {

@@ -44,7 +44,7 @@ struct Side {
     int tag;
 };
 
-// Wait for a request whose failure nobody is told of: an error handler was called already.
+// Wait for a request. Nobody is told if it fails: an error handler was called already.
 void wait_quietly(const Operation &operation, MPI_Request request) {
     static constexpr auto get_status = SENNIT_BARE(Request_get_status); // calls no handler
     static constexpr auto free_request = SENNIT_BARE(Request_free);
@@ -75,7 +75,7 @@ int send_and_receive(const char *name, const void *send, const Side<Form> &to, v
     receiving.status = status;
     Ticket sending;
     int error = outside_task([&] {
-        // From nobody: over at once, with the status that bare MPI gives.
+        // From nobody: it is complete at once, with the status that bare MPI gives.
         if (from.peer == MPI_PROC_NULL)
             return Form::recv(receive, from.count, from.type, from.peer, from.tag, comm, status);
         return Form::irecv(receive, from.count, from.type, from.peer, from.tag, comm,
@@ -106,8 +106,8 @@ int send_and_receive(const char *name, const void *send, const Side<Form> &to, v
     return error;
 }
 
-// The same with one buffer: what is sent is packed first, and packed data may be received with the
-// type that it was packed from.
+// The same with one buffer. What is sent is packed first. Packed data may be received with the type
+// that it was packed from.
 template <class Form>
 int exchange(void *buffer, Side<Form> to, const Side<Form> &from, MPI_Comm comm,
              MPI_Status *status) {

@@ -17,7 +17,8 @@ namespace {
 
 constexpr char kEnv[] = "/usr/bin/env";
 
-// The parent's folder for traces and its link to the launcher are for ranks of its world.
+// The parent's folder for traces, and its link to the launcher, are only for ranks of its
+// MPI_COMM_WORLD.
 constexpr const char *kOfThisWorld[] = {"SENNIT_TRACE", "SENNIT_HANG_LINK"};
 
 bool begins_with(const char *text, const char *start) {
@@ -29,8 +30,8 @@ bool is_named(const char *setting, const char *name) {
     return begins_with(setting, name) && setting[std::strlen(name)] == '=';
 }
 
-// Was this process started under Sennit, by preload? One that links our libraries has children that
-// do so, too.
+// Was this process started under Sennit by preloading? If a process links our libraries, its
+// children do so, too.
 bool under_sennit() {
     const char *preload = std::getenv("LD_PRELOAD");
     return preload && std::strstr(preload, "libsennit-") && access(kEnv, X_OK) == 0;
@@ -47,7 +48,7 @@ bool passed_on(const char *setting) {
     return begins_with(setting, "SENNIT_");
 }
 
-// The value of an info key; false when it is not there.
+// The value of an info key. False: it is not there.
 bool info_value(MPI_Info info, const char *key, char (&value)[PATH_MAX]) {
     static constexpr auto get = SENNIT_BARE(Info_get);
     int there = 0;
@@ -97,7 +98,7 @@ class Command {
     char **arguments() const { return arguments_; }
 
   private:
-    // As the MPI and env would find it. Not a name that env takes for a setting.
+    // As MPI and env would find it. A name must not be one that env takes for a setting.
     bool find(MPI_Info info) {
         char folders[PATH_MAX];
         if (!command_ || !*command_ || std::strchr(command_, '='))

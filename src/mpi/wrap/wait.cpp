@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI_Wait: not a row of the table that polls, for waiting for one request is common, and many are
-// tested at once.
+// MPI_Wait is not a row of the table that polls. To wait for one request is common, and the
+// requests of many tickets are tested at once.
 #include "mpi/call/blocked_mark.h"
 #include "mpi/chaos/chaos.h"
 #include "mpi/engine/engine.h"
