@@ -341,6 +341,22 @@ def test_doctor_says_what_would_happen():
         assert words in out, out
 
 
+def test_doctor_takes_arguments_and_says_what_a_script_starts():
+    own = ["print", "-n", "5", "--mpi", "none", "A"]  # the program's, whatever they look like
+    with tempfile.TemporaryDirectory() as folder:
+        script = write_script(folder, f"#!/bin/sh\nexec {RANKS} \"$@\"\n")
+        for command, ways in (([RANKS], []),
+                              (["A=1", "env", "B=2", RANKS], [f"env' starts '{RANKS}'"]),
+                              ([script], ["is a script, which /bin/sh runs", f"starts '{RANKS}'"])):
+            with Running([SENNIT, "doctor", *command, *own]) as job:
+                out, _ = check(job.finish(), 0, job)
+            for words in (*ways, f"libsennit-{MPI}.so", f"mpiexec.{MPI}"):
+                assert words in out, (command, out)
+            last = [word for word in command if word != "A=1"][-1]
+            assert out.splitlines()[-1].endswith(" ".join([last, *own])), (command, out)
+            assert ("  A=1\n" in out) == (command[0] == "A=1"), (command, out)
+
+
 def test_gdb_finds_the_symbols_of_virtual_ranks():
     if not VIRTUAL:
         with Running([SENNIT, "doctor", "--gdb", str(os.getpid())]) as one:
