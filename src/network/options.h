@@ -11,12 +11,13 @@ struct Options {
     std::uint64_t latency_ns = 0;
     std::uint64_t bandwidth = 0;      // MB/s; 0: no limit
     std::uint64_t eager = UINT64_MAX; // bytes; longer messages wait for their receives
-    // A message whose receive nobody has called for so long belongs to one that cannot be told.
+    // A message that has waited so long for its receive is taken to have one that cannot be told.
     std::uint64_t patience_ns = 60'000'000'000;
     std::uint64_t payload = UINT64_MAX; // bytes carried in truth
 };
 
-// What the environment says. One line on stderr, and no network, if that cannot be understood.
+// What the environment says. If that cannot be understood, there is one line on stderr, and no
+// network.
 Options read_options();
 
 } // namespace sennit::network

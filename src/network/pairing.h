@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has the receive of a message been called? Where all name peer and tag, the n-th message to a rank
-// with a tag goes into the n-th receive that this rank has called for it.
+// Has the receive of a message been called? If all calls name peer and tag, the n-th message to a
+// rank with a tag goes into the n-th receive that this rank has called for it.
 //
 // Thread-safety: none.
 #pragma once
@@ -17,9 +17,9 @@ namespace sennit::network {
 template <class Message>
 class Pairing {
   public:
-    // A message is sent. It may go if its receive was called: at the returned time. One that does
-    // not care (`waits`) goes, too, at no time, but not past one that waits. Otherwise it is kept
-    // until received() returns it.
+    // A message is sent. If its receive was called, it may go, at the returned time. If it does not
+    // care (no `waits`), it goes, too, at no time, but not past a message that waits. Otherwise it
+    // is kept until received() returns it.
     std::optional<std::uint64_t> sent(int peer, int tag, Message *message, bool waits) {
         Line &line = lines_[{peer, tag}];
         if (!line.called.empty()) {
@@ -37,7 +37,7 @@ class Pairing {
         return std::nullopt;
     }
 
-    // The peer has called a receive. The message that waited for it, or null.
+    // The peer has called a receive. Returns the message that waited for it, or null.
     Message *received(int peer, int tag, std::uint64_t called) {
         Line &line = lines_[{peer, tag}];
         Message *message = nullptr;
@@ -56,7 +56,7 @@ class Pairing {
 
     std::size_t waiting() const { return waiting_; }
 
-    // All that wait go.
+    // All messages that wait go.
     template <class Visitor>
     void release(Visitor visit) {
         for (auto &[key, line] : lines_) {

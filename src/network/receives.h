@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receives that this process calls, told to the ranks that send, and theirs, told to the wire.
+// The receives of this process are told to the ranks that send. The receives of other ranks are
+// told to the wire.
 //
-// State: a socket and a thread, from MPI_Init to MPI_Finalize. Any thread, meanwhile.
+// State: a socket and a thread, from MPI_Init to MPI_Finalize. Any thread may call meanwhile.
 #pragma once
 
 #include "network/notices.h"

@@ -60,18 +60,18 @@ class Wire {
     bool on() const { return options_.on; }
     bool asks() const { return options_.on && options_.eager != UINT64_MAX; }
 
-    // From now on long messages on MPI_COMM_WORLD, which this process enters as `rank`, wait for
-    // their receives.
+    // From now on long messages on MPI_COMM_WORLD wait for their receives. This process is `rank`
+    // there.
     void expect_receives(int rank);
     // The peer has called a receive, at that time.
     void receive_called(int peer, int tag, std::uint64_t called);
 
-    // `made`: a message with what the caller knows. It is on its way when this returns; false: it
+    // `made`: a message with what the caller knows. It is on its way when this returns. False: it
     // is not, for there is no network any more.
     bool hand_over(const Message &made);
-    // Until MPI has all messages that were not waiting for their receives.
+    // Waits until MPI has all messages that were not waiting for their receives.
     void wait_for_arrivals();
-    // No more messages will come: returns when all have left.
+    // No more messages will come. Returns when all have left.
     void stop();
 
   private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long has been worked on an object. Sennit's runtime, if it is in the process, has an account
-// for it, and pays in whose work tasks are. What the program says, and what is measured otherwise,
-// is added.
+// How long threads have worked on an object. If Sennit's runtime is in the process, it has an
+// account for the object, and adds the time of the tasks that work for it. What the program says,
+// and what is measured in another way, is added.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ class Load {
 
     std::uint32_t account() const { return account_; } // 0: there is none
     void add(std::int64_t ns) { added_ns_.fetch_add(ns, std::memory_order_relaxed); }
-    // Nanoseconds since the last call.
+    // Returns the nanoseconds since the last call.
     std::int64_t take();
 
   private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages between objects. Each is one message of MPI, on a communicator of the set's own, with
-// the envelope in front; also one to an object of the same rank, for there is one order then.
+// the envelope in front. So is a message to an object of the same rank, to keep one order.
 //
-// Of the threads (or tasks) that wait for a message one receives, whatever comes, for all of them:
-// MPI's matching knows ranks, not objects. It files what it gets, wakes the others, and goes on
-// until it has its own; then another one receives.
+// Several threads (or tasks) may wait for a message. One of them receives, whatever comes, for all
+// of them, since MPI's matching knows ranks, not objects. It files what it gets, wakes the others,
+// and goes on until it has its own message. Then another one receives.
 #pragma once
 
 #include <mpi.h>
@@ -25,7 +25,7 @@ struct Envelope {
     std::int32_t unused = 0;
 };
 
-// An envelope, and what is in it.
+// An envelope, and its contents.
 class Message {
   public:
     Message(const Envelope &envelope, const void *data, std::size_t bytes);
@@ -50,7 +50,7 @@ struct Wanted {
 
 class Mailbox {
   public:
-    // `comm` must be the mailbox's own. Nothing of it is collective, but flush().
+    // `comm` must be the mailbox's own. Only flush() is collective.
     Mailbox(MPI_Comm comm, int ranks);
     ~Mailbox();
     Mailbox(const Mailbox &) = delete;
@@ -60,11 +60,12 @@ class Mailbox {
     int send(int rank, Message &&message);
     // Waits for the first message that is wanted, in the order of arrival.
     int receive(const Wanted &wanted, Message &message);
-    // Collective: when it returns, all that was sent has been filed where it was sent to.
+    // Collective. When it returns, each message that was sent has been filed by the rank that it
+    // was sent to.
     int flush();
 
-    // What has arrived for one object, in the order of arrival: to move with it. Only where no
-    // thread sends or receives.
+    // What has arrived for one object, in the order of arrival. It moves with the object. Called
+    // only while no thread sends or receives.
     std::vector<Message> copies(int object) const;
     void drop(int object);
     void put(Message &&message) { filed_.push_back(std::move(message)); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who works on which object since when: sennit_object_begin() to sennit_object_end(). Where
-// Sennit's runtime pays the time into the object's account, only who.
+// Who works on which object, and since when: sennit_object_begin() to sennit_object_end(). If
+// Sennit's runtime adds the time to the object's account, only who.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace sennit::objects {
 
-// Any thread. What is begun is kept by task, not by thread: tasks that take turns on a thread end
-// in another order than they began.
+// Any thread. What is begun is kept by task, not by thread, for tasks that take turns on a thread
+// end in another order than they began.
 class Meter {
   public:
     // `account`: see Load; 0: it has none.
     void begin(int object, std::uint32_t account);
-    // Nanoseconds that were not paid: of the thread's processor time since the caller's last
-    // begin() of the object, without those of objects that it has begun and ended in between.
-    // Nothing: it has not begun, or has begun another one since.
+    // Returns the nanoseconds that no account has got: the thread's processor time since the
+    // caller's last begin() of the object, without the time of objects that it has begun and ended
+    // in between. Nothing: the caller has not begun the object, or has begun another one since.
     std::optional<std::int64_t> end(int object);
     // Has everybody ended?
     bool idle();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sennit's runtime, if it is in the process: it knows which task runs here, whose work tasks are,
-// and keeps the trace.
+// Sennit's runtime, if it is in the process. It knows which task runs here and for whom tasks work,
+// and it keeps the trace.
 #pragma once
 
 #include "sennit.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A set of objects over the ranks of a communicator (include/sennit_balance.h).
 //
-// Objects move in sennit_balance() only, which is collective. So every rank hears of every move,
-// and a table of all objects' ranks is right at all times: no directory has to be asked, no message
-// has to be forwarded. It costs four bytes an object on each rank.
+// Objects move only in sennit_balance(), which is collective. So each rank hears of each move, and
+// has a table of all objects' ranks that is right at all times. No directory has to be asked, and
+// no message has to be forwarded. The table costs four bytes an object on each rank.
 #pragma once
 
 #include "balance/strategy.h"
@@ -77,7 +77,8 @@ class Set {
     std::vector<Row> rows();
     // Returns the objects of this rank that could not leave.
     std::vector<int> move(const Answer &answer);
-    // In traces (timeline.cpp): the period is over, each of the rows is where rank_of() says.
+    // For traces (timeline.cpp): the period is over, and the object of each row is where rank_of()
+    // says.
     void record(std::span<const Row> rows) const;
     void record(const sennit_balance_info &info) const;
     std::vector<char> pack(int object);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many bytes objects have told each other since sennit_balance(): what it sends, and what the
-// program says. Counted on the rank of the sender.
+// How many bytes objects have sent each other since sennit_balance(): messages between objects, and
+// what the program adds. They are counted on the rank of the sender.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Told {
 class Traffic {
   public:
     void add(int object, int other, std::uint64_t bytes);
-    // All, in the order of the objects; counting begins anew.
+    // All of them, in the order of the objects. Counting begins anew.
     std::vector<Told> take();
 
   private:

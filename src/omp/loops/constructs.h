@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worksharing constructs as front doors call them: what worksharing.h does, and a tool is told of
-// constructs and of the pieces of their work (OpenMP 5.2, 19.5.2.5, 19.5.2.6, 19.5.2.14).
+// Worksharing constructs as front doors call them: what worksharing.h does, and what a tool is told
+// of constructs and of the pieces of their work (OpenMP 5.2, 19.5.2.5, 19.5.2.6, 19.5.2.14).
 #pragma once
 
 #include "omp/events/events.h"
@@ -12,7 +12,7 @@ namespace sennit::omp {
 
 // ---- where a tool is attached -------------------------------------------------------------------
 
-// The current task enters a construct: `size` iterations or sections; and leaves it.
+// The current task enters a construct with `size` iterations or sections, and leaves it.
 void tell_work_begin(ompt::Site site, ompt::WorkKind kind, std::uint64_t size);
 void tell_work_end(ompt::Site site);
 // A loop of this schedule.
@@ -29,8 +29,8 @@ void ordered_end_told(ompt::Site site);
 
 // ---- loops and sections -------------------------------------------------------------------------
 
-// A loop, or what `kind` says if it says something else than kWorkLoop. What it is, is
-// asked where a tool is told.
+// A loop, or `kind` if that says something else than kWorkLoop. What it is, is asked only if a tool
+// is told.
 SENNIT_TOLD void loop_begin(sched::Worker &worker, ompt::Where auto site,
                             std::convertible_to<ompt::WorkKind> auto kind,
                             const Iterations &iterations, const LoopSchedule &schedule) {
@@ -61,7 +61,7 @@ SENNIT_TOLD void loop_end(sched::Worker &worker, ompt::Where auto site) {
 }
 
 // A static loop, whose share `cut` computes: from the bounds of the loop, inclusive, to those of
-// the thread's first piece. Nothing is shared; it ends with work_end.
+// the thread's first piece. Nothing is shared. The loop ends with work_end.
 template <class T, class S, class Cut>
 SENNIT_TOLD void static_loop(ompt::Where auto site, std::convertible_to<ompt::WorkKind> auto kind,
                              T *lower, T *upper, S step, Cut cut) {
@@ -86,8 +86,8 @@ SENNIT_TOLD void work_end(ompt::Where auto site) {
         tell_work_end(site);
 }
 
-// Sections of which each call gets the number of one to execute, 0 .. count-1; false: there is none
-// left. They begin as a loop without iterations.
+// Sections. Each call gets the number of one to execute, 0 .. count-1. False: there is none left.
+// They begin as a loop without iterations.
 bool next_section(sched::Worker &worker, ompt::Site site, std::uintptr_t count,
                   std::uintptr_t *section);
 
@@ -104,8 +104,8 @@ SENNIT_TOLD void ordered_end(ompt::Where auto site) {
     ordered_end(here());
 }
 
-// Is the calling thread the one that executes it? Who does not has left it; GCC's code does not say
-// when the other one does.
+// Is the calling thread the one that executes it? If not, it has left the construct. GCC's code
+// does not say when the thread that executes it leaves.
 SENNIT_TOLD bool single_begin(ompt::Where auto site) {
     const bool executor = single_begin(here());
     if (ompt::on())

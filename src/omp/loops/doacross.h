@@ -27,7 +27,8 @@ void doacross_end(sched::Worker &worker);  // does nothing where there was no be
 int doacross_loops(sched::Worker &worker); // of the nest that the thread is in; 0: none
 // The iteration with these values of the loop variables has passed its source.
 void doacross_post(sched::Worker &worker, const std::int64_t *vector);
-// Wait until the iteration has; one outside of the iteration space is no dependence.
+// Wait until the iteration has passed its source. An iteration outside of the iteration space is no
+// dependence.
 void doacross_wait(sched::Worker &worker, const std::int64_t *vector);
 
 } // namespace sennit::omp

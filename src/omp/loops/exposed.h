@@ -22,14 +22,15 @@
 
 namespace sennit::omp {
 
-// What is remembered of the loops of a team. Two of them may be at work, and so two threads here.
+// What is remembered of the loops of a team. Two of them may be at work, so two threads may be
+// here.
 class LoopHistory {
   public:
     static std::uint64_t key_of(const void *region, std::uint32_t construct, std::uint64_t count);
 
-    // How many of `chunks` that a worker has is it to offer?
+    // A worker has `chunks`. How many of them is it to offer?
     int begin(std::uint64_t key, int idle, std::uint64_t chunks);
-    // Of so many that were offered, others took these.
+    // So many were offered. Others took these.
     void end(std::uint64_t key, std::uint64_t offered, std::uint64_t taken);
 
   private:

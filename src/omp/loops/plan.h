@@ -28,8 +28,8 @@ namespace sennit::omp {
 
 class Plan;
 
-// A loop as its plan sees it. Its iterations are 0 .. count-1. Constant after Plan::begin, but for
-// `next` and the ranges.
+// A loop as its plan sees it. Its iterations are 0 .. count-1. All but `next` and the ranges is
+// constant after Plan::begin.
 struct alignas(kCacheLine) Loop {
     const Plan *plan = nullptr;
     std::uint64_t count = 0;
@@ -73,29 +73,29 @@ struct alignas(kCacheLine) Loop {
     }
 };
 
-// One object serves all loops that follow it. A thread's own state is in its MemberWorkshares:
-// `position` is 0 when it enters the loop.
+// One object serves all loops that follow the plan. A thread's own state is in its
+// MemberWorkshares: `position` is 0 when it enters the loop.
 class Plan {
   public:
-    // By the thread that comes first, before any other; the loop's numbers are those of the
-    // schedule, `next` is 0.
+    // Called by the thread that comes first, before any other. The loop's numbers are those of the
+    // schedule, and `next` is 0.
     virtual void begin(Loop &, int /*threads*/) const {}
-    // The next iterations [*first, *last) for this thread, never none of them; false: it has had
-    // all. Called by the threads of the team at the same time. The thread that is given the loop's
-    // last iteration gets no piece after it: compilers tell by a thread's last piece who has the
-    // value of lastprivate. Where the schedule is monotonic each thread's pieces ascend.
+    // The next iterations [*first, *last) for this thread, at least one. False: it has had all.
+    // Called by the threads of the team at the same time. The thread that is given the loop's last
+    // iteration gets no piece after it, for compilers tell by a thread's last piece who has the
+    // value of lastprivate. If the schedule is monotonic, each thread's pieces ascend.
     virtual bool next(Member &member, Loop &loop, std::uint64_t *first,
                       std::uint64_t *last) const = 0;
-    // When all threads have left a loop that has something of the plan's `own`: by the last of
-    // them, or for a cancelled region after it.
+    // Called for a loop that has something of the plan's `own`, when all threads have left it: by
+    // the last of them, or, for a cancelled region, after it.
     virtual void end(Loop &) const {}
 
   protected:
     ~Plan() = default;
 };
 
-// Of a loop that threads steal from, the final chunk belongs to nobody: it goes to a thread that
-// finds nothing else, as its last piece. `position`: 1 after it.
+// If threads steal from a loop, its final chunk belongs to nobody. It goes to a thread that finds
+// nothing else, as its last piece. `position`: 1 after it.
 bool give_final_chunk(Member &member, Loop &loop, std::uint64_t *first, std::uint64_t *last);
 
 // A loop begins in a team of so many threads: who gives it out?

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program says of how the iterations of a loop are given out (OpenMP 5.2, 11.5.3).
+// What a program says about how the iterations of a loop are given out (OpenMP 5.2, 11.5.3).
 #pragma once
 
 #include "omp/env/icv.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the threads of a team share in worksharing constructs, made when the first of them comes to
-// one.
+// What the threads of a team share in worksharing constructs. It is made when the first of them
+// comes to one.
 //
-// A ring of descriptors lets threads run ahead of each other by up to kRing nowait constructs. A
-// descriptor belongs to construct number `turn`: the first thread that comes sets it up, the last
+// With a ring of descriptors, threads may run ahead of each other by up to kRing nowait constructs.
+// A descriptor belongs to construct number `turn`. The first thread that comes sets it up. The last
 // one that leaves passes it on to construct turn + kRing.
 #pragma once
 
@@ -59,7 +59,7 @@ inline Workshares &workshares_of(Team &team) {
                                           : make_workshares(team);
 }
 
-// Null: the team has none. Of a team that has workshares.
+// Null: the team keeps no history of its loops. Called for a team that has workshares.
 inline LoopHistory *history_of(const Team &team) {
     return static_cast<const Workshares *>(team.workshares.load(std::memory_order_relaxed))->loops;
 }

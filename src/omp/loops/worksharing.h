@@ -20,7 +20,7 @@ bool loop_next(sched::Worker &worker, std::uint64_t *first, std::uint64_t *last)
 // Leave the loop (no barrier). Idempotent after loop_next returned false.
 void loop_end(sched::Worker &worker);
 
-// Of the construct that the thread is in: a word and a block that its threads share, zero at first.
+// A word and a block that the threads of the current construct share. They are zero at first.
 std::atomic<std::uintptr_t> &loop_shared_word(sched::Worker &worker);
 void *loop_shared_memory(sched::Worker &worker, std::size_t size);
 
@@ -30,8 +30,9 @@ void ordered_end(sched::Worker &worker);
 
 // True for the one thread that executes this `single`.
 bool single_begin(sched::Worker &worker);
-// copyprivate: the single thread publishes `data`; the others get it after a barrier. All of them
-// owe another barrier, behind which everybody has read (GCC's code has it, kmp's door adds it).
+// copyprivate: the single thread publishes `data`, and the others get it after a barrier. All of
+// them owe another barrier, behind which all have read it (GCC's code has it, and kmp's door adds
+// it).
 void copyprivate_publish(sched::Worker &worker, void *data);
 void *copyprivate_receive(sched::Worker &worker);
 
