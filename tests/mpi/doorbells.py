@@ -72,6 +72,124 @@ def first_core():
     return str(min(os.sched_getaffinity(0)))
 
 
+# Two jobs at a time on one board, on too few cores by any count; several threads at once.
+def every_call(options, board):
+    jobs = [Job(options, 6, "all", board=board, doorbells="on") for _ in range(2)]
+    for job in jobs:
+        job.end()
+        check(job.code == 0 and job.errors == "", "every call, two jobs at once", job)
+    check(not board.exists(), "the last one removes the board", jobs[1])
+
+    for together in (False, True):
+        job = Job(options, 3, "threads", board=board, doorbells="on", together=together).end()
+        check(job.code == 0 and job.errors == "", f"calls of several threads at once, {together=}", job)
+
+
+# One core for all: `auto` finds it out, and the launcher's guess does not matter.
+def waits(options, board):
+    job = Job(options, 4, "all", board=board, cores=first_core()).end()
+    check(job.code == 0 and job.errors == "", "every call, on one core", job)
+    job = Job(options, 3, "wait", str(WAIT), board=board, cores=first_core()).end()
+    check(job.code == 0 and len(shares(job)) == 2 and max(shares(job)) < IDLE,
+          f"ranks that wait take less than {IDLE} of a core", job)
+
+    job = Job(options, 3, "fence", str(WAIT), board=board, cores=first_core()).end()
+    check(job.code == 0 and len(shares(job)) == 2 and max(shares(job)) < IDLE,
+          f"ranks that wait inside of MPI take less than {IDLE} of a core", job)
+
+    # Who waits for a rank that computes for long holds up neither that one nor the others.
+    job = Job(options, 4, "long", "1", board=board, cores=first_core()).end()
+    rounds = [int(count) for count in re.findall(r"(\d+) rounds", job.output)]
+    check(job.code == 0 and job.errors == "" and len(rounds) == 3 and min(rounds) >= 10,
+          "ranks that wait for each other go on beside one that computes", job)
+
+
+# Two nodes: each rank knows the half of them, and no bell of the others.
+def two_nodes(options, board):
+    other = board.parent / "other"
+    job = Job(options, 2, "all", board=board, elsewhere=other, doorbells="on").end()
+    check(job.code == 0 and job.errors == "", "every call, on two nodes", job)
+    job = Job(options, 2, "wait", str(WAIT), board=board, elsewhere=other, cores=first_core())
+    met = set()
+    while job.process.poll() is None and len(met) < 2:
+        met |= {path for path in (board, other) if path.exists()}
+        time.sleep(0.05)
+    job.end()
+    check(job.code == 0 and len(met) == 2 and len(shares(job)) == 3 and max(shares(job)) < IDLE,
+          f"ranks that wait for another node take less than {IDLE} of a core", job)
+    check(not board.exists() and not other.exists(), "both boards are removed", job)
+
+
+# Two jobs again, and a rank that waits, with small collectives in shared memory.
+def in_shared_memory(options, board):
+    jobs = [Job(options, 6, "all", board=board, doorbells="on", together=True) for _ in range(2)]
+    for job in jobs:
+        job.end()
+        check(job.code == 0 and job.errors == "", "every call, two jobs at once, in shared memory", job)
+    job = Job(options, 3, "meet", str(WAIT), board=board, cores=first_core(), together=True).end()
+    check(job.code == 0 and len(shares(job)) == 2 and max(shares(job)) < IDLE,
+          f"ranks that wait for a barrier take less than {IDLE} of a core", job)
+
+
+# Without bells, by timers alone; and without either.
+def without_bells(options, board):
+    missing = board.parent / "missing" / "board"
+    job = Job(options, 4, "all", board=missing, doorbells="on").end()
+    check(job.code == 0 and re.fullmatch(
+        r"sennit: no doorbells: \S+/missing/board cannot be opened \(No such file or directory\); "
+        r"ranks that wait look for messages by a timer\n", job.errors), "a board that cannot be had", job)
+    board.touch()
+    board.chmod(0o666)
+    job = Job(options, 4, "all", board=board, doorbells="on").end()
+    check(job.code == 0 and "is open to others: remove it" in job.errors, "a board that others may write", job)
+    board.unlink()
+
+    # Where cores suffice, or nobody asks for it, ranks spin as ever.
+    job = Job(options, 2, "wait", str(WAIT), board=board, doorbells="off").end()
+    check(job.code == 0 and min(requests(job)) > SPINS, "off: ranks spin", job)
+    check(not board.exists(), "off: no board", job)
+
+
+# One that is stopped is named, and goes on.
+def stopped(options, board):
+    job = Job(options, 3, "stop", board=board, doorbells="on", together=True)
+    line = job.process.stderr.readline()
+    named = re.fullmatch(r"sennit: rank [12] waits in MPI_Barrier on MPI_COMM_WORLD for rank 0 "
+                         r"\(process (\d+)\), which is stopped, by a signal or a debugger\n", line)
+    if named:
+        os.kill(int(named[1]), signal.SIGCONT)
+    else:
+        job.process.kill()
+    job.end()
+    check(named and job.code == 0, f"a rank that is stopped is named: {line}", job)
+
+
+# `sennit run` in a rank: a part of the job's rank is refused, a job of its own has the same board.
+def jobs_of_ranks(options, board):
+    inner = f"{options.sennit} run --mpi {options.mpi} -n 4 --threads 1 {options.program} all"
+    job = Job(options, 2, "start", inner, board=board, doorbells="on", together=True).end()
+    check(job.code == 0 and "it ended with 2" in job.output and job.errors.count(
+        "sennit: already inside a job of 2 ranks") == 2, "`sennit run -n` in a rank is refused", job)
+    kept = " ".join(f"{name}='{os.environ[name]}'" for name in ("PATH", "HOME", "TMPDIR") if name in os.environ)
+    job = Job(options, 2, "start", f"env -i {kept} SENNIT_BOARD={board} SENNIT_DOORBELLS=on {inner}", board=board,
+              doorbells="on", together=True).end()
+    check(job.code == 0 and "it ended with 0" in job.output, "a job that a rank of another one starts", job)
+    check(not board.exists(), "nothing is left of the two", job)
+
+
+# A rank that is killed leaves nothing behind.
+def killed(options, board):
+    job = Job(options, 3, "kill", board=board, doorbells="on").end()
+    check(job.code != 0, "a job whose rank is killed fails", job)
+    check(not board.exists(), "nothing is left of it", job)
+    for case in ("kill", "leave"):
+        job = Job(options, 3, case, board=board, doorbells="on", together=True).end()
+        # MPICH's launcher ends the others, and may call that success if the first one's code is 0.
+        check("through" not in job.output and (job.code != 0 or case == "leave"),
+              f"nobody passes a barrier to which a rank does not come: {case}", job)
+        check(not board.exists(), f"nothing is left of it: {case}", job)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sennit", required=True)
@@ -80,109 +198,8 @@ def main():
     options = parser.parse_args()
 
     with tempfile.TemporaryDirectory() as folder:
-        board = pathlib.Path(folder) / "board"
-
-        # Two jobs at a time on one board, on too few cores by any count.
-        jobs = [Job(options, 6, "all", board=board, doorbells="on") for _ in range(2)]
-        for job in jobs:
-            job.end()
-            check(job.code == 0 and job.errors == "", "every call, two jobs at once", job)
-        check(not board.exists(), "the last one removes the board", jobs[1])
-
-        for together in (False, True):
-            job = Job(options, 3, "threads", board=board, doorbells="on", together=together).end()
-            check(job.code == 0 and job.errors == "", f"calls of several threads at once, {together=}", job)
-
-        # One core for all: `auto` finds it out, and the launcher's guess does not matter.
-        job = Job(options, 4, "all", board=board, cores=first_core()).end()
-        check(job.code == 0 and job.errors == "", "every call, on one core", job)
-        job = Job(options, 3, "wait", str(WAIT), board=board, cores=first_core()).end()
-        check(job.code == 0 and len(shares(job)) == 2 and max(shares(job)) < IDLE,
-              f"ranks that wait take less than {IDLE} of a core", job)
-
-        job = Job(options, 3, "fence", str(WAIT), board=board, cores=first_core()).end()
-        check(job.code == 0 and len(shares(job)) == 2 and max(shares(job)) < IDLE,
-              f"ranks that wait inside of MPI take less than {IDLE} of a core", job)
-
-        # Who waits for a rank that computes for long holds up neither that one nor the others.
-        job = Job(options, 4, "long", "1", board=board, cores=first_core()).end()
-        rounds = [int(count) for count in re.findall(r"(\d+) rounds", job.output)]
-        check(job.code == 0 and job.errors == "" and len(rounds) == 3 and min(rounds) >= 10,
-              "ranks that wait for each other go on beside one that computes", job)
-
-        # Two nodes: each rank knows the half of them, and no bell of the others.
-        other = pathlib.Path(folder) / "other"
-        job = Job(options, 2, "all", board=board, elsewhere=other, doorbells="on").end()
-        check(job.code == 0 and job.errors == "", "every call, on two nodes", job)
-        job = Job(options, 2, "wait", str(WAIT), board=board, elsewhere=other, cores=first_core())
-        met = set()
-        while job.process.poll() is None and len(met) < 2:
-            met |= {path for path in (board, other) if path.exists()}
-            time.sleep(0.05)
-        job.end()
-        check(job.code == 0 and len(met) == 2 and len(shares(job)) == 3 and max(shares(job)) < IDLE,
-              f"ranks that wait for another node take less than {IDLE} of a core", job)
-        check(not board.exists() and not other.exists(), "both boards are removed", job)
-
-        # The same with small collectives in shared memory.
-        jobs = [Job(options, 6, "all", board=board, doorbells="on", together=True) for _ in range(2)]
-        for job in jobs:
-            job.end()
-            check(job.code == 0 and job.errors == "", "every call, two jobs at once, in shared memory", job)
-        job = Job(options, 3, "meet", str(WAIT), board=board, cores=first_core(), together=True).end()
-        check(job.code == 0 and len(shares(job)) == 2 and max(shares(job)) < IDLE,
-              f"ranks that wait for a barrier take less than {IDLE} of a core", job)
-
-        # Without bells, by timers alone.
-        missing = pathlib.Path(folder) / "missing" / "board"
-        job = Job(options, 4, "all", board=missing, doorbells="on").end()
-        check(job.code == 0 and re.fullmatch(
-            r"sennit: no doorbells: \S+/missing/board cannot be opened \(No such file or directory\); "
-            r"ranks that wait look for messages by a timer\n", job.errors), "a board that cannot be had", job)
-        board.touch()
-        board.chmod(0o666)
-        job = Job(options, 4, "all", board=board, doorbells="on").end()
-        check(job.code == 0 and "is open to others: remove it" in job.errors, "a board that others may write", job)
-        board.unlink()
-
-        # Where cores suffice, or nobody asks for it, ranks spin as ever.
-        job = Job(options, 2, "wait", str(WAIT), board=board, doorbells="off").end()
-        check(job.code == 0 and min(requests(job)) > SPINS, "off: ranks spin", job)
-        check(not board.exists(), "off: no board", job)
-
-        # One that is stopped is named, and goes on.
-        job = Job(options, 3, "stop", board=board, doorbells="on", together=True)
-        line = job.process.stderr.readline()
-        named = re.fullmatch(r"sennit: rank [12] waits in MPI_Barrier on MPI_COMM_WORLD for rank 0 "
-                             r"\(process (\d+)\), which is stopped, by a signal or a debugger\n", line)
-        if named:
-            os.kill(int(named[1]), signal.SIGCONT)
-        else:
-            job.process.kill()
-        job.end()
-        check(named and job.code == 0, f"a rank that is stopped is named: {line}", job)
-
-        # `sennit run` in a rank: a part of the job's rank is refused, a job of its own has the same board.
-        inner = f"{options.sennit} run --mpi {options.mpi} -n 4 --threads 1 {options.program} all"
-        job = Job(options, 2, "start", inner, board=board, doorbells="on", together=True).end()
-        check(job.code == 0 and "it ended with 2" in job.output and job.errors.count(
-            "sennit: already inside a job of 2 ranks") == 2, "`sennit run -n` in a rank is refused", job)
-        kept = " ".join(f"{name}='{os.environ[name]}'" for name in ("PATH", "HOME", "TMPDIR") if name in os.environ)
-        job = Job(options, 2, "start", f"env -i {kept} SENNIT_BOARD={board} SENNIT_DOORBELLS=on {inner}", board=board,
-                  doorbells="on", together=True).end()
-        check(job.code == 0 and "it ended with 0" in job.output, "a job that a rank of another one starts", job)
-        check(not board.exists(), "nothing is left of the two", job)
-
-        # A rank that is killed leaves nothing behind.
-        job = Job(options, 3, "kill", board=board, doorbells="on").end()
-        check(job.code != 0, "a job whose rank is killed fails", job)
-        check(not board.exists(), "nothing is left of it", job)
-        for case in ("kill", "leave"):
-            job = Job(options, 3, case, board=board, doorbells="on", together=True).end()
-            # MPICH's launcher ends the others, and may call that success if the first one's code is 0.
-            check("through" not in job.output and (job.code != 0 or case == "leave"),
-                  f"nobody passes a barrier to which a rank does not come: {case}", job)
-            check(not board.exists(), f"nothing is left of it: {case}", job)
+        for case in (every_call, waits, two_nodes, in_shared_memory, without_bells, stopped, jobs_of_ranks, killed):
+            case(options, pathlib.Path(folder) / "board")
     return 1 if failures else 0
 
 
