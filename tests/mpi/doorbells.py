@@ -7,6 +7,7 @@ usage: doorbells.py --sennit COMMAND --program PROGRAM --mpi mpich|openmpi
 """
 
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -28,7 +29,7 @@ failures = []
 
 class Job:
     def __init__(self, options, ranks, *arguments, doorbells=None, board=None, cores=None, together=False,
-                 elsewhere=None):
+                 elsewhere=None, pool=None):
         """`elsewhere`: the board of as many ranks more, which are on another node, as far as they know."""
         environment = {name: value for name, value in os.environ.items()
                        if name not in ("SENNIT_DOORBELLS", "SENNIT_BOARD", "OMP_NUM_THREADS")}
@@ -39,6 +40,8 @@ class Job:
         environment["SENNIT_NODE_COLLECTIVES"] = "on" if together else "off"
         line = [options.sennit, "run", "--mpi", options.mpi, "-n", str(ranks), "--threads", "1", options.program,
                 *arguments]
+        if pool:
+            line[2:2] = ["--pool", pool]
         if elsewhere:
             line += [":", "-n", str(ranks), f"SENNIT_BOARD={elsewhere}", options.program, *arguments]
         if cores is not None:
@@ -120,6 +123,38 @@ def two_nodes(options, board):
     check(not board.exists() and not other.exists(), "both boards are removed", job)
 
 
+# Each node has a pool of that name, with a keeper of its own. The ranks of a job share the cores of
+# their node with each other, and know no core of the other node.
+def one_pool_on_two_nodes(options, board):
+    boards = (board, board.parent / "other")
+
+    def sennit(board, *words):
+        return subprocess.run([options.sennit, *words], env=os.environ | {"SENNIT_BOARD": str(board)}, check=True,
+                              timeout=LIMIT, capture_output=True, text=True).stdout
+
+    for board in boards:
+        sennit(board, "pool", "start", "night")
+    try:
+        # Each rank looks at both, in the midst of the job.
+        look = "; ".join(f"SENNIT_BOARD={board} {options.sennit} top --pool night --json > {board}.seen-$$"
+                         for board in boards)
+        job = Job(options, 2, "start", look, board=boards[0], elsewhere=boards[1], pool="night").end()
+        check(job.code == 0 and job.errors == "" and "it ended with 0" in job.output, "a job in two pools", job)
+        seen = [(node, file) for node, board in enumerate(boards) for file in board.parent.glob(f"{board.name}.seen-*")]
+        check(len(seen) == 8, f"four ranks have looked at two boards: {seen}", job)
+        for node, file in seen:
+            told = json.loads(file.read_text(encoding="utf-8"))
+            slots = {one["slot"] for one in told["processes"]}
+            check(sorted(one["rank"] for one in told["processes"]) == [2 * node, 2 * node + 1] and
+                  {core["owner"] for core in told["cores"]} <= slots, f"the ranks of node {node} own its cores: {told}", job)
+        job = Job(options, 2, "all", board=boards[0], elsewhere=boards[1], pool="night").end()
+        check(job.code == 0 and job.errors == "", "every call, in two pools", job)
+    finally:
+        left = [json.loads(sennit(board, "top", "--pool", "night", "--json"))["processes"] for board in boards]
+        stopped = [sennit(board, "pool", "stop", "night", "--now") for board in boards]
+    check(left == [[], []] and all("has ended" in told for told in stopped), f"nobody is left: {left}, {stopped}", job)
+
+
 # Two jobs again, and a rank that waits, with small collectives in shared memory.
 def in_shared_memory(options, board):
     jobs = [Job(options, 6, "all", board=board, doorbells="on", together=True) for _ in range(2)]
@@ -198,7 +233,8 @@ def main():
     options = parser.parse_args()
 
     with tempfile.TemporaryDirectory() as folder:
-        for case in (every_call, waits, two_nodes, in_shared_memory, without_bells, stopped, jobs_of_ranks, killed):
+        for case in (every_call, waits, two_nodes, one_pool_on_two_nodes, in_shared_memory, without_bells, stopped,
+                     jobs_of_ranks, killed):
             case(options, pathlib.Path(folder) / "board")
     return 1 if failures else 0
 
