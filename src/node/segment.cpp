@@ -34,6 +34,11 @@ bool is_memory(const char *path) {
            std::memcmp(text, "/memfd:", sizeof text - 1) == 0;
 }
 
+// `flags` are more of them, where the file has a name.
+int open_board(const char *path, int flags = 0) {
+    return ::open(path, O_RDWR | O_CLOEXEC | (is_memfd(path) ? 0 : O_NOFOLLOW | flags), 0600);
+}
+
 // Something else than a board, of this version or another one, that is or was begun.
 bool is_foreign(int file, const struct stat &facts) {
     char text[sizeof kMagic] = "";
@@ -84,8 +89,7 @@ bool Segment::take(const char *path, std::size_t size, void (*begin)(void *), Re
         reason.say("%s is no memory of a launcher's", path);
         return false;
     }
-    const int flags = O_RDWR | O_CLOEXEC | (is_memfd(path) ? 0 : O_CREAT | O_NOFOLLOW);
-    file_ = ::open(path, flags, 0600);
+    file_ = open_board(path, O_CREAT);
     struct stat facts{};
     if (file_ < 0 || fstat(file_, &facts) != 0) {
         reason.say("%s cannot be opened (%s)", path, std::strerror(errno));
@@ -167,7 +171,7 @@ void Segment::abandon() {
 void remove_unused(const char *path) {
     if (is_memfd(path))
         return;
-    const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    const int file = open_board(path);
     if (file < 0)
         return;
     struct stat facts{};
@@ -175,6 +179,15 @@ void remove_unused(const char *path) {
         !is_foreign(file, facts))
         unlink(path);
     ::close(file);
+}
+
+bool is_in_use(const char *path) {
+    const int file = is_memfd(path) && !is_memory(path) ? -1 : open_board(path);
+    if (file < 0)
+        return false;
+    const bool alone = flock(file, LOCK_EX | LOCK_NB) == 0;
+    ::close(file);
+    return !alone;
 }
 
 bool provide_board(char *path, std::size_t size) {

@@ -60,6 +60,9 @@ class Segment {
 // Remove the file if no process has it open: all that had it open may have been killed.
 void remove_unused(const char *path);
 
+// Does a living process have the file open?
+bool is_in_use(const char *path);
+
 // For systems without a folder for boards: make memory without a name, which lasts as long as the
 // calling process and is the same for all processes that it starts. Its path is written into
 // `path`, which has `size` bytes. False: there is a folder for boards, or no such memory.

@@ -301,6 +301,10 @@ def hung_cases(options):
               r"MPI_Barrier on MPI_COMM_WORLD: not called by rank 1\n", settings=CROWD)
     explained(options, "missing_barrier",
               r"MPI_Barrier on MPI_COMM_WORLD: not called by rank 1\n", settings=TOGETHER)
+    # The board is looked at, be it a file or a launcher's memory.
+    for board in ({}, {"SENNIT_BOARD": f"/proc/{os.getpid()}/fd/{os.memfd_create('sennit-board')}"}):
+        explained(options, "both_receive", r"sennit: no rank waits for a core\n",
+                  settings=CROWD | {"SENNIT_LENDING": "on"} | board)
 
 
 def slow_cases(options):

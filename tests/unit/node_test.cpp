@@ -290,7 +290,9 @@ TEST_F(Node, AFileWithoutANameWillDo) {
     const int file = memfd_create("board", 0);
     ASSERT_GE(file, 0);
     path_ = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file);
+    EXPECT_FALSE(is_in_use(path_.c_str()));
     const auto board = open();
+    EXPECT_TRUE(is_in_use(path_.c_str()));
     Process other([&] {
         Board theirs;
         Reason reason;

@@ -38,7 +38,7 @@ HangWatch::HangWatch(const std::string &name, int ranks, std::string board)
 
 // A board that nobody has is not made for that.
 CoreWaits HangWatch::look_at_cores(const RankProcesses &processes, std::uint64_t least_ns) {
-    if (!board_ && is_in_use(board_file_)) {
+    if (!board_ && node::is_in_use(board_file_.c_str())) {
         board_ = std::make_unique<node::Board>();
         if (node::Reason reason; !board_->open(board_file_.c_str(), reason))
             board_.reset();

@@ -50,7 +50,7 @@ std::string describe(const Pool &pool_const) {
 std::optional<PoolPlan> adopt(const std::string &name, const std::string &cores,
                               const std::string &policy) {
     const std::string path = pool_file(name);
-    if (!is_in_use(path))
+    if (!node::is_in_use(path.c_str()))
         return std::nullopt;
     Pool pool = Pool::find(name, false);
     if (pool.has_keeper())

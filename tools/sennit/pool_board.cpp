@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <poll.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -82,15 +81,6 @@ std::string pool_file(const std::string &name) {
     return path;
 }
 
-bool is_in_use(const std::string &path) {
-    const int file = open_file(path);
-    if (file < 0)
-        return false;
-    const bool alone = flock(file, LOCK_EX | LOCK_NB) == 0;
-    close(file);
-    return !alone;
-}
-
 node::Identity find_keeper(node::Board &board) {
     node::Identity found = 0;
     board.each([&](int, node::Slot &slot) {
@@ -105,7 +95,7 @@ Pool Pool::find(const std::string &name, bool needs_keeper) {
     Pool pool;
     pool.name_ = name;
     pool.path_ = pool_file(name);
-    if (!is_in_use(pool.path_)) {
+    if (!node::is_in_use(pool.path_.c_str())) {
         struct stat facts{};
         if (stat(pool.path_.c_str(), &facts) == 0 && facts.st_uid != geteuid())
             fail("{} belongs to another user: choose another name, or remove it", pool.path_);
@@ -147,7 +137,7 @@ std::vector<std::string> Pool::names() {
         const std::string file = entry.path().filename().string();
         if (!file.starts_with(beginning) || !node::is_pool_name(file.substr(beginning.size())))
             continue;
-        if (is_in_use(entry.path().string()))
+        if (node::is_in_use(entry.path().c_str()))
             found.push_back(file.substr(beginning.size()));
         else
             node::remove_unused(entry.path().c_str());

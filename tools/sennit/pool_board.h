@@ -72,8 +72,6 @@ class Pool {
     node::Identity keeper_ = 0;
 };
 
-// Does a living process have this board open?
-bool is_in_use(const std::string &path);
 // The identity of the keeper whose slot is on the board; 0: none lives.
 node::Identity find_keeper(node::Board &board);
 

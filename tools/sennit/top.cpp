@@ -131,7 +131,7 @@ class Looked {
         node::board_path(path, sizeof path);
         facts_ = {fmt::format("{} (no pool)", path), "", ""};
         node::Reason reason;
-        if (!is_in_use(path))
+        if (!node::is_in_use(path))
             return;
         own_ = std::make_unique<node::Board>();
         if (!own_->open(path, reason)) {
