@@ -13,6 +13,7 @@
 #include <mutex>
 #include <new>
 #include <sched.h>
+#include <unistd.h>
 
 namespace sennit::node {
 namespace {
@@ -168,10 +169,13 @@ void Board::forget_past() {
         shares = shares || (is_ours(one) && one.image == own_image() &&
                             one.cores.counts.load(std::memory_order_relaxed) != 0);
     });
-    for (Slot &past : layout(segment_).slots)
-        if (is_ours(past) && past.image != own_image() &&
-            (!shares || past.job.load(std::memory_order_acquire) != 0))
+    for (Slot &past : layout(segment_).slots) {
+        const Identity holder = past.holder.load(std::memory_order_relaxed);
+        if (is_ours(past) ? past.image != own_image() &&
+                                (!shares || past.job.load(std::memory_order_acquire) != 0)
+                          : pid_of(holder) == getpid() && take_over(past, holder))
             clear(past);
+    }
 }
 
 Slot *Board::join(std::uint64_t job, const Member &member) {
@@ -227,6 +231,14 @@ void Board::clear(Slot &slot) {
     slot.holder.store(0, std::memory_order_release);
 }
 
+// From one that is dead. True: the slot is ours, so that one sweeper clears it, and another can if
+// we die before it is done.
+bool Board::take_over(Slot &slot, Identity dead) {
+    return !is_alive(dead) &&
+           slot.holder.compare_exchange_strong(dead, own_identity(), std::memory_order_acquire,
+                                               std::memory_order_relaxed);
+}
+
 // While another thread of the process sweeps or joins there is nothing to do: it does the same.
 int Board::sweep() {
     if (!g_claims.try_lock())
@@ -244,12 +256,8 @@ int Board::sweep_inside() {
     int freed = 0;
     const Identity own = own_identity();
     for (Slot &slot : layout(segment_).slots) {
-        Identity holder = slot.holder.load(std::memory_order_relaxed);
-        if (holder == 0 || holder == own || is_alive(holder))
-            continue;
-        // Ours, so that one sweeper clears it, and another can if we die before it is done.
-        if (!slot.holder.compare_exchange_strong(holder, own, std::memory_order_acquire,
-                                                 std::memory_order_relaxed))
+        const Identity holder = slot.holder.load(std::memory_order_relaxed);
+        if (holder == 0 || holder == own || !take_over(slot, holder))
             continue;
         clear(slot);
         ++freed;

@@ -3,8 +3,9 @@
 //
 // For each user and node there is one segment of shared memory (segment.h). Every process that
 // takes part has a slot in it. One compare-and-swap claims a slot and writes its `holder`, which
-// names the process. So anybody can find a slot whose holder has died, and free it (sweep). The
-// word `job` is written last: a process that finds its own job there may read the rest.
+// names the process. So anybody can find a slot whose holder has died, and free it (sweep). A
+// process that runs another program after exec() has died as a holder: its identity is another one.
+// The word `job` is written last: a process that finds its own job there may read the rest.
 //
 // The board also has
 // - the table of cores (core_table.h);
@@ -50,7 +51,8 @@ struct alignas(64) Slot {
     // The job's number, the same in all its processes. 0: the rest is not written yet. Stored by
     // release, read by acquire.
     std::atomic<std::uint64_t> job;
-    // The program that the process ran when it took the slot: exec() keeps the process's identity.
+    // The program that the process ran when it took the slot. After exec() it may have the same
+    // identity (identity.h).
     std::uint64_t image;
     Member member;
     Bell bell; // in a line of its own: others look at it
@@ -91,7 +93,8 @@ class Board {
     void close() { segment_.close(); }
     void abandon(); // in the child of fork()
 
-    // Free the slots of processes that have died, and their cores. Returns the number of slots.
+    // Free the slots of processes that have died, or run another program, and their cores. Returns
+    // the number of slots.
     int sweep();
     // Call visit(number, slot) for each slot that is taken. It may or may not see a change that
     // happens meanwhile.
@@ -116,6 +119,7 @@ class Board {
 
   private:
     void clear(Slot &slot);
+    bool take_over(Slot &slot, Identity dead);
     int sweep_inside();
     void forget_past();
     bool is_there(std::uint64_t job);

@@ -4,6 +4,7 @@
 #include "base/small_file.h"
 #include "base/system_call.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -16,10 +17,14 @@
 namespace sennit::node {
 namespace {
 
-// Linux gives out no number above 2^22. The time is in 1/100 s since the machine has started.
+// A word has the process's number, its program and its start, in this order. Linux gives out no
+// number above 2^22. The time is in 1/100 s since the machine has started, and begins anew each 12
+// hours.
 constexpr int kPidBits = 22;
-constexpr int kStartBits = 64 - kPidBits;
+constexpr int kStartBits = 22;
+constexpr int kProgramBits = 64 - kPidBits - kStartBits;
 constexpr Identity kStartMask = (Identity{1} << kStartBits) - 1;
+constexpr Identity kProgramMask = ((Identity{1} << kProgramBits) - 1) << kStartBits;
 
 // What a file `stat` says after "number (name", null if there is none. The name may have blanks and
 // parentheses, so it ends with the last one.
@@ -39,6 +44,26 @@ Identity start_of(pid_t pid) {
     return at ? std::strtoull(at, nullptr, 10) & kStartMask : 0;
 }
 
+// The program that the process runs, in its place of the word: from what the kernel tells a program
+// when it starts it, which has addresses that are chosen at random. 0: unknown, for there is no
+// /proc, or the process shows it to nobody.
+Identity program_of(pid_t pid) {
+    char path[32];
+    std::snprintf(path, sizeof path, "/proc/%d/auxv", pid);
+    char bytes[2048];
+    std::uint64_t hash = 0xcbf29ce484222325U; // FNV-1a
+    const std::size_t size = read_small_file(path, bytes, sizeof bytes);
+    for (std::size_t i = 0; i < size; ++i)
+        hash = (hash ^ static_cast<unsigned char>(bytes[i])) * 0x100000001b3U;
+    const Identity program = hash >> (64 - kProgramBits);
+    return size == 0 ? 0 : std::max(program, Identity{1}) << kStartBits;
+}
+
+// One that is unknown may be the other one.
+bool may_be_same(Identity one, Identity other) {
+    return one == 0 || other == 0 || one == other;
+}
+
 // Of its number: the start tells whether it is the one that is meant.
 bool has_ended(pid_t pid) {
     const long process = system_call(SYS_pidfd_open, pid, 0, 0, 0, 0, 0);
@@ -53,7 +78,7 @@ bool has_ended(pid_t pid) {
 } // namespace
 
 Identity identity_of(pid_t pid) {
-    return Identity(pid) << kStartBits | start_of(pid);
+    return Identity(pid) << (64 - kPidBits) | program_of(pid) | start_of(pid);
 }
 
 Identity own_identity() {
@@ -69,7 +94,7 @@ std::uint64_t own_image() {
 }
 
 pid_t pid_of(Identity identity) {
-    return static_cast<pid_t>(identity >> kStartBits);
+    return static_cast<pid_t>(identity >> (64 - kPidBits));
 }
 
 bool is_alive(Identity identity) {
@@ -77,8 +102,9 @@ bool is_alive(Identity identity) {
     if (pid == 0 || has_ended(pid))
         return false;
     const Identity start = identity & kStartMask;
-    const Identity now = start_of(pid);
-    return start == 0 || now == 0 ? kill(pid, 0) == 0 || errno == EPERM : start == now;
+    const Identity start_now = start_of(pid);
+    return may_be_same(start, start_now) && may_be_same(identity & kProgramMask, program_of(pid)) &&
+           ((start != 0 && start_now != 0) || kill(pid, 0) == 0 || errno == EPERM);
 }
 
 bool is_stopped(Identity identity) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The identity of a process that holds something of the board. It differs from that of a later
-// process with the same number.
+// process with the same number. It also differs from what the process has after exec(): nothing is
+// left then of what the program had on the board, whatever runs now. Two exceptions: the system
+// chooses no addresses at random, and the program is started again with the same arguments and
+// environment (own_image() differs then); or the process shows nobody what it runs.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +11,8 @@
 
 namespace sennit::node {
 
-// The process's number and the time of its start, in one word, so that one compare-and-swap can
-// write it. 0: nobody.
+// The process's number, the time of its start and a hash of the program, in one word, so that one
+// compare-and-swap can write it. 0: nobody.
 using Identity = std::uint64_t;
 
 // The identity of the process that has the number now. Any thread.
@@ -19,8 +22,8 @@ Identity own_identity();
 // A number for the program that the calling process runs: another one after each exec().
 std::uint64_t own_image();
 pid_t pid_of(Identity identity);
-// False: the process has ended, by SIGKILL or otherwise. Its parent may not have waited for it yet.
-// A stopped process is alive.
+// False: the process has ended, by SIGKILL or otherwise, or runs another program. Its parent may
+// not have waited for it yet. A stopped process is alive.
 bool is_alive(Identity identity);
 // Is the process stopped, by a signal or a debugger? False if the kernel does not say.
 bool is_stopped(Identity identity);

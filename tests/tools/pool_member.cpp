@@ -4,6 +4,7 @@
 //   take, give   its only thread gets a core, or runs without one, and computes; and gives it
 //   doze         until the next word it sleeps, with its core
 //   work N       progress
+//   become       it goes on as another program, sleep(1), which knows of no pool
 //   fill         joins again and again, until the board is full
 //   moves N      in N steps of 10 ms each core gets another owner, one of those that take part
 //
@@ -78,6 +79,8 @@ int main(int, char **arguments) {
             share.give(hold);
         else if (word == "work")
             share.note_progress(1000);
+        else if (word == "become")
+            execlp("sleep", "sleep", "1000", nullptr);
         else if (word == "fill")
             while (board.join(999, member)) {
             }

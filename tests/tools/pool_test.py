@@ -119,6 +119,23 @@ def test_a_killed_process_gives_its_cores_back():
             assert eventually(lambda: owners(pools.top("night")) == [first.pid] * len(CORES))
 
 
+def test_a_process_that_goes_on_as_a_foreign_program_gives_its_cores_back():
+    with Pools() as pools:
+        pools.well("pool", "start", "night")
+        with Member(pools, "night") as first, Member(pools, "night", "other", 2) as second:
+            assert second.do("take") >= 0
+            second.become()
+            assert eventually(lambda: second.pid not in users(pools.top("night")))
+            assert [one["pid"] for one in pools.top("night")["processes"]] == [first.pid]
+            assert eventually(lambda: owners(pools.top("night")) == [first.pid] * len(CORES))
+            assert second.process.poll() is None, "it has ended"
+        # The keeper finds out by itself.
+        with Member(pools, "night") as last:
+            assert "ends with the last" in pools.well("pool", "stop", "night")
+            last.become()
+            assert eventually(lambda: harness.processes_with(pools.token) == [last.pid])
+
+
 def test_shares_and_priorities_are_seen():
     with Pools() as pools:
         pools.well("pool", "start", "night")

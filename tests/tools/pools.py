@@ -91,6 +91,11 @@ class Member:
         assert answer[0] == word.split()[0], answer
         return int(answer[1])
 
+    def become(self):
+        """It goes on as a program that takes no part."""
+        self.process.stdin.write("become\n")
+        self.process.stdin.flush()
+
     def leave(self):
         self.process.stdin.close()
         assert self.process.wait() == 0

@@ -3,6 +3,7 @@
 #include "node/board.h"
 #include "node/quota.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -57,10 +58,10 @@ class Node : public testing::Test {
     std::string path_;
 };
 
-// A process of its own that does `work` and then waits to be killed.
+// A process of its own that does `work`, and then waits to be killed, or runs another program.
 class Process {
   public:
-    explicit Process(const std::function<bool()> &work) {
+    explicit Process(const std::function<bool()> &work, const char *program = nullptr) {
         int said[2];
         if (pipe(said) != 0)
             std::abort();
@@ -69,6 +70,8 @@ class Process {
             const char well = work() ? 'y' : 'n';
             if (write(said[1], &well, 1) != 1)
                 _exit(1);
+            if (program)
+                execlp(program, program, "1000", nullptr);
             for (;;)
                 pause();
         }
@@ -195,6 +198,27 @@ TEST_F(Node, WhoIsKilledIsSwept) {
     EXPECT_EQ(board->sweep(), 1) << "nobody has waited for it, but it has ended";
     EXPECT_EQ(members(*board, 7), 0);
     EXPECT_EQ(board->sweep(), 0);
+    board->close();
+}
+
+// The process lives on. It tells nobody of the other program, which knows of no board.
+TEST_F(Node, WhoRunsAnotherProgramIsSwept) {
+    const auto board = open();
+    const Process other(
+        [&] {
+            Board theirs;
+            Reason reason;
+            return theirs.open(path_.c_str(), reason) && theirs.join(7, member(1));
+        },
+        "sleep");
+    int freed = 0;
+    for (int i = 0; i < 6000 && freed == 0; ++i) {
+        freed = board->sweep();
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_EQ(freed, 1);
+    EXPECT_EQ(members(*board, 7), 0);
+    EXPECT_EQ(waitpid(other.pid(), nullptr, WNOHANG), 0) << "it has ended";
     board->close();
 }
 
@@ -385,6 +409,11 @@ TEST(Identity, OfAProcessThatEndsAndOfAnother) {
     EXPECT_TRUE(is_alive(own));
     EXPECT_FALSE(is_alive(own + 1)) << "the same number, another start";
     EXPECT_FALSE(is_alive(0));
+    constexpr int start_bits = 22, program_bits = 20;
+    constexpr Identity program = ((Identity{1} << program_bits) - 1) << start_bits;
+    EXPECT_NE(own & program, 0U);
+    EXPECT_FALSE(is_alive(own ^ program)) << "the same process, another program";
+    EXPECT_TRUE(is_alive(own & ~program)) << "a program that is not known may be this one";
 }
 
 // Every message is received, though nobody sleeps with a timer shorter than the test.

@@ -29,6 +29,7 @@
 namespace sennit::tool {
 namespace {
 
+constexpr std::int64_t sweep_ns = 1'000'000'000;
 constexpr int look_ms = static_cast<int>(node::kRethinkNs / 1'000'000);
 constexpr int most_last_looks = 100;
 constexpr int last_look_us = 20'000;
@@ -58,6 +59,7 @@ class Keeper {
     std::map<node::Identity, int> members_; // with their descriptors
     std::uint32_t changes_ = 0;
     std::int64_t next_thought_ns_ = 0;
+    std::int64_t next_sweep_ns_ = 0;
 };
 
 void Keeper::begin() {
@@ -139,9 +141,13 @@ bool Keeper::wait() {
             sources.push_back({process, POLLIN, 0});
     // Who joins rings nobody: it is looked for.
     poll(sources.data(), sources.size(), look_ms);
-    if (std::any_of(sources.begin() + 1, sources.end(),
-                    [](const pollfd &one) { return one.revents != 0; }))
+    const std::int64_t now = monotonic_ns();
+    // A process that goes on as another program makes no descriptor readable.
+    if (now >= next_sweep_ns_ || std::any_of(sources.begin() + 1, sources.end(),
+                                             [](const pollfd &one) { return one.revents != 0; })) {
         free_dead();
+        next_sweep_ns_ = now + sweep_ns;
+    }
     signalfd_siginfo signal = {};
     while (read(signals_, &signal, sizeof signal) == sizeof signal)
         if (signal.ssi_signo == SIGTERM)
