@@ -36,6 +36,9 @@ class Exposure {
         return std::min(count, pes - 1);
     }
 
+    // Do the runs tell enough? For who can not take back what it has decided.
+    bool is_known() const { return runs_ == kLength; }
+
     // The PE has offered `offered` pieces, and others took `taken` of them.
     void record(int offered, int taken) {
         const double ratio =
@@ -43,6 +46,7 @@ class Exposure {
         sum_ += ratio - ratios_[next_];
         ratios_[next_] = ratio;
         next_ = (next_ + 1) % ratios_.size();
+        runs_ = std::min(runs_ + 1, kLength);
         if (taken > 0) {
             untaken_ = 0;
         } else if (untaken_ < kEnd) {
@@ -50,6 +54,7 @@ class Exposure {
             if (untaken_ == kEnd) {
                 ratios_ = {};
                 sum_ = 0;
+                runs_ = kLength;
             }
         }
     }
@@ -61,6 +66,7 @@ class Exposure {
     std::array<double, kLength> ratios_{};
     double sum_ = 0;
     std::size_t next_ = 0;
+    int runs_ = 0; // recorded, at most kLength; so many as well when the loop has been balanced
     int quiet_ = 0;
     int untaken_ = 0; // runs in a row of which nothing was taken
 };

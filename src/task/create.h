@@ -61,9 +61,10 @@ inline void attach_event(Task &task) {
     return task;
 }
 
-// Another one like `pattern`, which was made and is not started.
-inline Task &make_like(sched::Worker &worker, const Task &pattern) {
-    Task &task = *allocate(worker, pattern.payload_size);
+// Another one like `pattern`, which was made and is not started. `more`: bytes of the payload
+// behind what the pattern has.
+inline Task &make_like(sched::Worker &worker, const Task &pattern, std::size_t more = 0) {
+    Task &task = *allocate(worker, pattern.payload_size + more);
     set_up(worker, task, pattern.invoke, pattern.entry, pattern.flags, pattern.priority);
     task.abi_flags = pattern.abi_flags;
     task.payload_size = pattern.payload_size;

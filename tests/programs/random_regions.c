@@ -237,6 +237,11 @@ static void some_tasks(unsigned n) {
 #pragma omp taskloop grainsize(3) shared(g_cell)
         for (long i = 0; i < (long)n; ++i)
             g_cell[i] = i;
+        long loop = 0;
+#pragma omp taskloop reduction(+ : loop)
+        for (long i = 0; i < (long)n; ++i)
+            loop += work(i);
+        CHECK(loop == sum_to((long)n));
     }
     /* Left for the barrier. */
 #pragma omp task

@@ -115,6 +115,33 @@ TEST(LoopHistory, AsMuchIsOfferedAsIdleWorkersAreOrWasTaken) {
     EXPECT_EQ(history.begin(loop, 0, 100), 0);
 }
 
+TEST(LoopHistory, ATaskloopIsCutUntilEnoughIsKnownAndAsFarAsOthersTakeTasks) {
+    static const int code = 0;
+    constexpr std::uint64_t kMost = 12;
+    const std::uint64_t loop = LoopHistory::key_of(&code, 0, 1000);
+    LoopHistory history;
+    for (int run = 0; run < balance::Exposure::kEnd; ++run) {
+        EXPECT_EQ(history.tasks(loop, 0, kMost), kMost);
+        history.end(loop, kMost - 1, 0);
+    }
+    EXPECT_EQ(history.tasks(loop, 0, kMost), 1U); // nobody helps
+    EXPECT_EQ(history.tasks(loop, 3, kMost), 4U);
+    EXPECT_EQ(history.tasks(loop, 100, kMost), kMost);
+    // Somebody has even taken the only task.
+    history.end(loop, 0, 1);
+    EXPECT_EQ(history.tasks(loop, 0, kMost), 2U);
+
+    const std::uint64_t other = LoopHistory::key_of(&code, 0, 100000);
+    for (int run = 0; run < balance::Exposure::kLength; ++run) {
+        EXPECT_EQ(history.tasks(other, 0, kMost), kMost);
+        history.end(other, kMost - 1, kMost - 1);
+    }
+    EXPECT_EQ(history.tasks(other, 0, kMost), kMost);
+    for (int run = 0; run < balance::Exposure::kLength; ++run)
+        history.end(other, 10, 5);
+    EXPECT_EQ(history.tasks(other, 0, kMost), 7U);
+}
+
 TEST(LentLoop, APieceIsWhatTakesSomeMicroseconds) {
     EXPECT_EQ(next_lent_piece(0, 0, 1000), 1U); // nobody knows yet what an iteration costs
     EXPECT_EQ(next_lent_piece(8, 1, 1000), 16U);

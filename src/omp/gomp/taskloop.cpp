@@ -9,6 +9,7 @@
 // from the creator's alone, so such tasks are made one by one.
 #include "omp/gomp/tasks.h"
 #include "omp/loops/constructs.h"
+#include "omp/loops/exposed_taskloop.h"
 #include "omp/sync/regions.h"
 #include "omp/tasks/tasks.h"
 #include "omp/team/entry.h"
@@ -36,15 +37,14 @@ struct Pieces : task::LoopPieces {
     }
 };
 
-// Without clauses: a task per thread, as GCC's own runtime has it.
-Pieces cut(const omp::Iterations &loop, std::uint64_t wanted, unsigned flags, int threads) {
+Pieces cut(const omp::Iterations &loop, std::uint64_t wanted, unsigned flags, std::uint64_t usual) {
     using By = task::LoopCut::By;
     return {task::cut_loop(loop.count, {.by = (flags & gomp::kGrainsize) ? By::grainsize
                                               : wanted != 0              ? By::num_tasks
                                                                          : By::nothing,
                                         .strict = (flags & gomp::kStrict) != 0,
                                         .value = wanted,
-                                        .usual = static_cast<std::uint64_t>(threads)}),
+                                        .usual = usual}),
             loop};
 }
 
@@ -55,7 +55,8 @@ struct Range {
     Pieces pieces;
     std::uint64_t first;
     std::uint64_t last;
-    std::uint32_t flags; // of the tasks
+    std::uint32_t flags;           // of the tasks
+    omp::ExposedTaskloop *exposed; // wants to know who runs the tasks; or null
 };
 
 // The first two words of a block tell the body its bounds.
@@ -86,9 +87,11 @@ SENNIT_NOINLINE void call_on_copy(const Range &range, std::uint64_t begin, std::
 // One of the program's tasks.
 struct Piece {
     [[gnu::always_inline]] static void run(Task &self) {
+        const Range &range = *static_cast<const Range *>(self.payload());
+        if (range.exposed)
+            range.exposed->note_run(*sched::Worker::self(), 1);
         if (SENNIT_UNLIKELY(self.is(Task::kDiscarded)))
             return;
-        const Range &range = *static_cast<const Range *>(self.payload());
         const std::uint64_t begin = range.pieces.from(range.first);
         call(range, range.arguments.data, begin, range.pieces.to(range.first, begin));
     }
@@ -147,6 +150,8 @@ void run_range(Task &self) {
             ++number;
         } while (more() && task.renew());
     }
+    if (range.exposed)
+        range.exposed->note_run(worker, range.last - range.first);
 }
 
 // What is asked for, for omp::create_loop_tasks().
@@ -198,11 +203,17 @@ void taskloop(ompt::Site site, unsigned flags, unsigned long wanted, int priorit
         Range range{};
         range.function = function;
         range.arguments = arguments;
-        range.pieces = cut(loop, wanted, flags, worker.task->team->size);
+        // Without clauses: a task per thread, as GCC's own runtime has it.
+        auto usual = static_cast<std::uint64_t>(worker.task->team->size);
+        const bool deferred = (flags & gomp::kIf) != 0;
+        if (wanted == 0 && !task::is_undeferred(worker, deferred))
+            range.exposed = omp::ExposedTaskloop::begin(worker, reinterpret_cast<void *>(function),
+                                                        loop.count, &usual);
+        range.pieces = cut(loop, wanted, flags, usual);
         range.last = range.pieces.count;
         range.flags = gomp::translate(flags) & ~Task::kUntied;
         omp::work_begin(site, ompt::kWorkTaskloop, loop.count);
-        omp::create_loop_tasks(worker, (flags & gomp::kIf) != 0, Asked{worker, range, level});
+        omp::create_loop_tasks(worker, deferred, Asked{worker, range, level});
         omp::work_end(site);
     }
     if (grouped)

@@ -3,6 +3,7 @@
 // bounds of its own (OpenMP 5.2, 12.6).
 #include "omp/kmp/tasks.h"
 #include "omp/loops/constructs.h"
+#include "omp/loops/exposed_taskloop.h"
 #include "omp/team/entry.h"
 #include "task/loop_pieces.h"
 
@@ -36,19 +37,40 @@ std::uint64_t trip_of(std::uint64_t lower, std::uint64_t upper, std::int64_t ste
     return span / stride + 1; // 0 modulo 2^64 as well
 }
 
-task::LoopCut cut_of(std::int32_t sizing, std::uint64_t value, bool strict, int threads) {
+task::LoopCut cut_of(std::int32_t sizing, std::uint64_t value, bool strict, std::uint64_t usual) {
     using By = task::LoopCut::By;
     return {.by = sizing == kGrainsize  ? By::grainsize
                   : sizing == kNumTasks ? By::num_tasks
                                         : By::nothing,
             .strict = strict,
             .value = value,
-            .usual = kTasksPerThread * static_cast<std::uint64_t>(threads)};
+            .usual = usual};
 }
 
+// A task of which its creator wants to know who runs it: behind its payload is whom to tell.
+omp::ExposedTaskloop *&exposed_of(Task &task) {
+    constexpr std::size_t kAlign = alignof(omp::ExposedTaskloop *);
+    const std::size_t at = (task.payload_size + kAlign - 1) & ~(kAlign - 1);
+    return *reinterpret_cast<omp::ExposedTaskloop **>(static_cast<char *>(task.payload()) + at);
+}
+constexpr std::size_t kRoomOfExposed = 2 * sizeof(omp::ExposedTaskloop *);
+
+struct ExposedBody {
+    [[gnu::always_inline]] static void run(Task &task) {
+        if (static_cast<KmpTask *>(task.payload())->part == 0) // else an untied task goes on
+            exposed_of(task)->note_run(*sched::Worker::self(), 1);
+        kmp::Body::run(task);
+    }
+};
+
 // Another task like `pattern`, whose private variables `duplicate` copies where bytes will not do.
-Task &copy_of(sched::Worker &worker, Task &pattern, Duplicate duplicate, bool is_last) {
-    Task &task = task::make_like(worker, pattern);
+Task &copy_of(sched::Worker &worker, Task &pattern, Duplicate duplicate, bool is_last,
+              omp::ExposedTaskloop *exposed) {
+    Task &task = task::make_like(worker, pattern, exposed ? kRoomOfExposed : 0);
+    if (exposed) {
+        task.invoke = omp::invoke<ExposedBody>;
+        exposed_of(task) = exposed;
+    }
     auto *from = static_cast<KmpTask *>(pattern.payload());
     auto *into = static_cast<KmpTask *>(task.payload());
     std::memcpy(static_cast<void *>(into), from, pattern.payload_size);
@@ -74,8 +96,12 @@ void taskloop(ompt::Site site, Ident *location, Gtid gtid, KmpTask *kmp_pattern,
     const auto lower_at = reinterpret_cast<char *>(lower) - base;
     const auto upper_at = reinterpret_cast<char *>(upper) - base;
     const std::uint64_t first = *lower;
-    const task::LoopPieces pieces = task::cut_loop(
-        trip_of(first, *upper, step), cut_of(sizing, value, strict, worker.task->team->size));
+    const std::uint64_t trip = trip_of(first, *upper, step);
+    std::uint64_t usual = kTasksPerThread * static_cast<std::uint64_t>(worker.task->team->size);
+    omp::ExposedTaskloop *exposed = nullptr;
+    if (sizing == kDefault && !task::is_endless(trip) && !task::is_undeferred(worker, deferred))
+        exposed = omp::ExposedTaskloop::begin(worker, pattern.entry, trip, &usual);
+    const task::LoopPieces pieces = task::cut_loop(trip, cut_of(sizing, value, strict, usual));
     const bool perhaps_empty = task::is_endless(pieces.trip); // then nobody may claim the last one
     omp::work_begin(site, ompt::kWorkTaskloop, pieces.trip);
     const auto by = static_cast<std::uint64_t>(step);
@@ -83,7 +109,8 @@ void taskloop(ompt::Site site, Ident *location, Gtid gtid, KmpTask *kmp_pattern,
     for (std::uint64_t i = 0; i < pieces.count; ++i) {
         const std::uint64_t begin = end;
         end = pieces.end(i);
-        Task &task = copy_of(worker, pattern, duplicate, i + 1 == pieces.count && !perhaps_empty);
+        Task &task =
+            copy_of(worker, pattern, duplicate, i + 1 == pieces.count && !perhaps_empty, exposed);
         char *payload = static_cast<char *>(task.payload());
         *reinterpret_cast<std::uint64_t *>(payload + lower_at) = first + begin * by;
         *reinterpret_cast<std::uint64_t *>(payload + upper_at) = first + (end - 1) * by;

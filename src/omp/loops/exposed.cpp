@@ -112,6 +112,17 @@ int LoopHistory::begin(std::uint64_t key, int idle, std::uint64_t chunks) {
     return offered;
 }
 
+std::uint64_t LoopHistory::tasks(std::uint64_t key, int idle, std::uint64_t most) {
+    lock_.lock();
+    balance::Exposure &exposure = of(key);
+    const std::uint64_t tasks =
+        exposure.is_known()
+            ? 1 + static_cast<std::uint64_t>(exposure.pieces(idle, static_cast<int>(most)))
+            : most;
+    lock_.unlock();
+    return tasks;
+}
+
 void LoopHistory::end(std::uint64_t key, std::uint64_t offered, std::uint64_t taken) {
     constexpr std::uint64_t kMost = 1 << 30;
     taken = std::min(taken, kMost);

@@ -30,6 +30,8 @@ class LoopHistory {
 
     // A worker has `chunks`. How many of them is it to offer?
     int begin(std::uint64_t key, int idle, std::uint64_t chunks);
+    // Into how many tasks is a taskloop to be cut, at most `most`? All, if too little is known.
+    std::uint64_t tasks(std::uint64_t key, int idle, std::uint64_t most);
     // So many were offered. Others took these.
     void end(std::uint64_t key, std::uint64_t offered, std::uint64_t taken);
 
