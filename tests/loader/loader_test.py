@@ -2,6 +2,7 @@
 """Virtual ranks without MPI: what each inherits, that none disturbs another, how each ends.
 
 Usage: loader_test.py LOADER FOLDER-OF-PROGRAMS"""
+import contextlib
 import ctypes
 import errno
 import os
@@ -84,6 +85,13 @@ def test_a_rank_does_all_that_a_process_does():
     with rank("does", "exec") as one:
         check_end(one, 8)
         check_folder_is_gone("does")
+
+
+def test_ranks_and_their_children_have_other_allocators():
+    for library, function in harness.allocators().items():
+        environment = {**os.environ, "LD_PRELOAD": library}
+        all_end_well([subprocess.Popen(command("allocators", "allocator", function), env=environment)
+                      for _ in range(4)])
 
 
 def all_end_well(starts):
@@ -261,6 +269,29 @@ def test_who_does_not_fit_goes_to_another_address_space():
         for one in (first, second, third):
             check_end(one, 0, "go\n")
         check_folder_is_gone("spaces")
+
+
+def test_128_ranks_have_all_mappings_that_they_need():
+    """Together more than the kernel's limit for one address space. They all are there before any ends."""
+    with open("/proc/sys/vm/max_map_count", encoding="utf-8") as file:
+        limit = int(file.read())
+    if limit > 1 << 18:
+        print(f"vm.max_map_count is {limit}, far above the default: nothing is tested")
+        return
+    own = limit // 110
+    line = command("many", "mappings", str(own), mappings=own + MAPPINGS)
+    with contextlib.ExitStack() as stack:
+        ranks = [stack.enter_context(subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+                 for _ in range(128)]
+        for one in ranks:
+            stack.callback(one.kill)
+        assert all(" pid " in one.stdout.readline() for one in ranks)
+        hosts = sorted(os.listdir(os.path.join(MEETING, "many")))
+        assert hosts == ["host-0", "host-1", "lock"], hosts
+        for one in ranks:
+            one.communicate("go\n", timeout=harness.LIMIT)
+        assert [one.returncode for one in ranks] == [0] * 128
+        check_folder_is_gone("many")
 
 
 def test_what_cannot_be_a_rank_is_refused_in_one_line():

@@ -15,6 +15,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+import harness  # pylint: disable=wrong-import-position
+
 LIMIT = 120  # seconds until a test counts as failed
 
 # How rank 1 ends, and the job's exit code. MPICH's launcher mixes that of all ranks, which it kills.
@@ -32,10 +35,10 @@ def two_processors():
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 
 
-def run(options, folder, ranks, *words, program=None, threads=1, prepare=None):
+def run(options, folder, ranks, *words, program=None, threads=1, prepare=None, **variables):
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("SENNIT_DOORBELLS", "SENNIT_BOARD", "OMP_NUM_THREADS")}
-    environment["TMPDIR"] = folder
+    environment |= {"TMPDIR": folder, **variables}
     line = [options.sennit, "run", "--virtual=fibers", "--mpi", options.mpi, "-n", str(ranks), "--threads",
             str(threads), program or options.program, *words]
     job = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=LIMIT, preexec_fn=prepare,
@@ -74,6 +77,9 @@ def main():
         for ranks, prepare in ((2, None), (4, None), (7, None), (4, one_processor)):
             job = run(options, folder, ranks, "whole", prepare=prepare)
             check(job.returncode == 0 and job.stdout == "whole\n", f"{ranks} ranks", job)
+        for library, function in harness.allocators().items():
+            job = run(options, folder, 3, "whole", LD_PRELOAD=library, RANK_FIBERS_ALLOCATOR=function)
+            check(job.returncode == 0 and job.stdout == "whole\n", f"with {library}", job)
         for ranks in (2, 3):
             job = run(options, folder, ranks, program=options.waits, threads=2, prepare=one_processor)
             check(job.returncode == 0 and job.stdout == "away\n", f"{ranks} ranks that wait outside of MPI", job)

@@ -2,6 +2,7 @@
 """What the tests of the command share: run it, and find every process that it left behind.
 
 Each started command carries a token in its environment, which all of its processes inherit."""
+import ctypes.util
 import os
 import pty
 import re
@@ -40,6 +41,21 @@ def eventually(condition, limit=10.0):
             return False
         time.sleep(0.05)
     return True
+
+
+# Of the packages libjemalloc2 and libtcmalloc-minimal4, with a function that no other library has.
+ALLOCATORS = {"jemalloc": "mallctl", "tcmalloc_minimal": "tc_malloc"}
+
+
+def allocators():
+    """Libraries that are installed, and their functions; the others are named."""
+    found = {}
+    for name, function in ALLOCATORS.items():
+        if library := ctypes.util.find_library(name):
+            found[library] = function
+        else:
+            print(f"{name} is not installed: nothing is tested with it")
+    return found
 
 
 class Running:

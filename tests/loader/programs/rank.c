@@ -246,6 +246,25 @@ static void inheritance(char **words) {
     CHECK(getpgrp() == getpid());
 }
 
+/* So many mappings of one page each, of which every second one is written: neighbours differ, so
+ * the kernel does not join them. */
+static void mappings(int count) {
+    const long page = sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, (size_t)(count * page), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(pages != MAP_FAILED);
+    for (int i = 0; i < count; i += 2) {
+        CHECK(mprotect(pages + i * page, (size_t)page, PROT_READ | PROT_WRITE) == 0);
+        *(int *)(pages + i * page) = getpid() + i;
+    }
+    printf("rank 0 of 1 pid %d\n", (int)getpid());
+    fflush(stdout);
+    char line[16];
+    CHECK(fgets(line, sizeof line, stdin)); /* all are there */
+    for (int i = 0; i < count; i += 2)
+        CHECK(*(int *)(pages + i * page) == getpid() + i);
+    memory();
+}
+
 static void leave_otherwise(void) {
     _exit(6);
 }
@@ -266,6 +285,15 @@ int main(int count, char **words) {
         huge_pages();
     if (strcmp(what, "children") == 0)
         children();
+    if (strcmp(what, "mappings") == 0)
+        mappings(atoi(words[2]));
+    if (strcmp(what, "allocator") == 0) { /* of whose functions one is named */
+        CHECK(dlsym(RTLD_DEFAULT, words[2]));
+        memory();
+        threads();
+        children();
+        memory();
+    }
     if (strcmp(what, "fences") == 0)
         fences();
     if (strcmp(what, "inheritance") == 0)

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -483,6 +484,8 @@ int main(int count, char **words) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     CHECK(count > 1);
+    if (const char *const symbol = getenv("RANK_FIBERS_ALLOCATOR"))
+        CHECK(dlsym(RTLD_DEFAULT, symbol)); // another one than libc's
     const std::string what = words[1];
     if (what != "whole")
         end_as(what);
