@@ -10,6 +10,7 @@ import pathlib
 import random
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -59,9 +60,10 @@ class Runs:
 
 
 class Bench:
-    def __init__(self, build, rounds):
+    def __init__(self, build, rounds, small):
         self.build = build
         self.rounds = rounds
+        self.small = small
 
     def launch(self, mpi, way, ranks, program, *words):
         """The command for a program of bench/."""
@@ -130,12 +132,12 @@ class Bench:
         """Bare MPICH spins for milliseconds a hop."""
         mpi, ranks = row
         spins = (mpi, way) == ("mpich", "bare")
-        out = self.run(mpi, way, ranks, "crowd", "hop", str(ranks if spins else 1024), limit=60)
+        out = self.run(mpi, way, ranks, "crowd", "hop", str(ranks if spins or self.small else 1024), limit=60)
         return int(out[0]) / 1000 if out else None
 
     def print_hops(self):
         print("\n## A token that goes from rank to rank\n\nMicroseconds a hop, on two cores. *bare*: MPICH spins, Open MPI yields.\n")
-        rows = [(mpi, ranks) for mpi in MPIS for ranks in HOP_RANKS]
+        rows = [(mpi, ranks) for mpi in MPIS for ranks in (HOP_RANKS[:1] if self.small else HOP_RANKS)]
         print(Runs(rows, WAYS).measure(self.rounds, self.hop)
               .table("", "{:.2f}", lambda row: f"{MPIS[row[0]]}, {row[1]} ranks"))
 
@@ -176,6 +178,8 @@ class Bench:
             print(report.markdown(["bytes", *WAYS, "memcpy", "fibers by memcpy, bests"], lines))
 
     def kernel(self, mpi, way, ranks, row, size="512", steps="50"):
+        if self.small:
+            size, steps = "32", "4"
         out = self.run(mpi, way, ranks, "kernels", row, size, steps)
         return float(out[0]) if out else None
 
@@ -192,10 +196,11 @@ class Bench:
 
         rows = [(mpi, row) for mpi in MPIS for row in ("cg", "halo")]
         print(Runs(rows, WAYS).measure(self.rounds, run).table("", "{:.2f}", lambda row: f"{MPIS[row[0]]}, {row[1]}"))
-        print("\n64 ranks of *halo*, microseconds a step. Open MPI's take more mappings than an address space may have by default: "
+        most = 8 if self.small else 64
+        print(f"\n{most} ranks of *halo*, microseconds a step. Open MPI's take more mappings than an address space may have by default: "
               "two or\nthree are made.\n")
         print(Runs(list(MPIS), WAYS).measure(
-            self.rounds, lambda mpi, way: None if (mpi, way) == ("mpich", "bare") else self.kernel(mpi, way, 64, "halo", steps="20"))
+            self.rounds, lambda mpi, way: None if (mpi, way) == ("mpich", "bare") else self.kernel(mpi, way, most, "halo", steps="20"))
               .table("", "{:.0f}", MPIS.get))
 
     # ---- start and memory -----------------------------------------------------------------------------
@@ -265,7 +270,7 @@ class Bench:
             return took, pss / 1024 / count, tables / count
 
     def print_many(self):
-        count = 1000
+        count = 20 if self.small else 1000
         values = {way: [one for one in (self.many(count, way) for _ in range(min(self.rounds, 3))) if one]
                   for way in ("processes", "--virtual")}
         print(f"\n{count} small programs (`sleep`) at once, virtual ones in one address space: seconds until all are there, MiB and "
@@ -360,8 +365,12 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", help=f"some of {', '.join(PARTS)}", default=",".join(PARTS))
+    parser.add_argument("--small", action="store_true", help="few ranks, little work: to see that it runs, not for numbers")
     options = parser.parse_args()
-    bench = Bench(options.build.resolve(), options.rounds)
+    sys.stdout.reconfigure(line_buffering=True)  # a run that is broken off has printed what it knew
+    bench = Bench(options.build.resolve(), options.rounds, options.small)
+    if options.small:
+        print("**This was a trial run (--small): its numbers mean nothing.**\n")
     print("# Virtual ranks: hops, messages, programs, start and memory\n")
     print("`bench/virtual.py` printed this. A run takes the best of some samples; the tables have the median of the rounds, their "
           "least and\ngreatest. [user/virtual.md](../user/virtual.md) says what virtual ranks and rank fibers are.\n")
