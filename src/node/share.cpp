@@ -152,7 +152,7 @@ Hold Share::note_begin(Hold hold) {
 
 void Share::note_end(Hold hold) {
     CoreUse &use = slot_->cores;
-    CoreTable &table = board_->core_table();
+    const CoreTable &table = board_->core_table();
     if (!hold) {
         [[maybe_unused]] const std::int32_t before =
             use.without.fetch_sub(1, std::memory_order_relaxed);
