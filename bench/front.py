@@ -80,7 +80,7 @@ simulation with the same strategies: its Tables 1 and 2 and its Figure 3 beside 
   of the clock in the trace of one more run, of all its steps: λ of the threads of a rank in the region of a step, which knows
   nothing of other ranks; and λ of ranks' work in the whole run, where what is early in one is late in another.
 - Nodes have 256 to 288 domains, as the paper's have, but 4 threads instead of 16. With `--quick` they have 64. Then 4 to 10 are in the
-  band at a time, and one more or less is much of a node's work. So λ of nodes is larger there, whoever has which domains.
+  band at a time, and one more or less is much of a node's work. So λ of nodes is larger there: a strategy that follows loads does not know which come next.
 - All is counted from step 50 on, behind the first call of the balancer.
 - *balancing*: time in `sennit_balance()`, of the run. *late*: how late the machine woke the threads of emulated kernels, of the
   threads' time. It falls on all rows. A run with more than 5% is done again, up to twice, and the least late is taken.
