@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "batching.h"
 
+#include "hoisting.h"
 #include "operations.h"
 #include "rewriting.h"
 #include "window.h"
@@ -150,7 +151,8 @@ class Batching {
              bool says_missed)
         : function_(function), rules_(function, analyses.aliases),
           planning_(rules_, analyses.evolution, function.getParent()->getDataLayout(), remarks),
-          windows_(function, rules_, analyses), remarks_(remarks), says_missed_(says_missed) {
+          windows_(function, rules_, analyses), hoisting_(function, rules_, analyses),
+          remarks_(remarks), says_missed_(says_missed) {
         // Loops first: a batch of one round is not worth one of them all.
         for (const Loop *loop : analyses.loops.getLoopsInPreorder())
             if (loop->isInnermost())
@@ -173,14 +175,20 @@ class Batching {
                                   ? "it returns when its receiver has come"
                                   : "its error code is used, or it may throw");
         }
+        hoisting_.find(operations);
+        for (const Operation &operation : operations)
+            not_hoisted(operation);
         choose(operations);
         if (operations.empty())
             return false;
         for (std::size_t i = 0; i < operations.size(); ++i)
             done(operations[i], i);
         // Only now: what is known of pointers is known of the program as it was.
-        Rewriting rewriting(function_, *operations[0].call, windows_.compares());
+        Rewriting rewriting(function_, *operations[0].call, windows_.compares() || hoisting_.any());
         windows_.apply(rewriting);
+        hoisting_.apply(rewriting);
+        for (const Operation &operation : operations)
+            rewriting.start(operation);
         return true;
     }
 
@@ -192,7 +200,8 @@ class Batching {
             windows_.find(operations);
             for (std::size_t i = 0; i < operations.size(); ++i) {
                 std::size_t others = 0;
-                if (windows_.is_worth_it(i) || planning_.has(operations[i]))
+                if (windows_.is_worth_it(i) || planning_.has(operations[i]) ||
+                    hoisting_.has(operations[i]))
                     kept.push_back(operations[i]);
                 else
                     missed(*operations[i].call,
@@ -204,7 +213,11 @@ class Batching {
     }
 
     void done(const Operation &operation, std::size_t number) {
-        if (!windows_.crosses(number) && planning_.has(operation))
+        if (hoisting_.has(operation))
+            remarks_.done("Hoisted", *operation.call,
+                          title_of(*operation.call) + " is started before " +
+                              hoisting_.crossed(operation));
+        if (!windows_.crosses(number) && (planning_.has(operation) || hoisting_.has(operation)))
             return;
         std::size_t others = 0;
         std::string text = title_of(*operation.call) + " is waited for only before " +
@@ -217,6 +230,13 @@ class Batching {
         remarks_.done("Window", *operation.call, text);
     }
 
+    void not_hoisted(const Operation &operation) {
+        const std::string reason = hoisting_.obstacle(operation);
+        if (says_missed_ && !reason.empty())
+            remarks_.missed("NotHoisted", *operation.call,
+                            title_of(*operation.call) + " is not started before " + reason);
+    }
+
     void missed(const CallBase &call, const Twine &reason) {
         if (says_missed_ && !planning_.refuses(call))
             remarks_.missed("NoWindow", call,
@@ -227,6 +247,7 @@ class Batching {
     Operations rules_;
     Planning planning_;
     Windows windows_;
+    Hoisting hoisting_;
     Remarks &remarks_;
     bool says_missed_;
 };

@@ -209,7 +209,7 @@ Effects effects_of(StringRef symbol) {
         symbol.consume_front("fortran_");
         return llvm::StringSwitch<Effects>(symbol)
             .Case("send", {true, kSends | kBlocks})
-            .Case("receive", {true, kReceives | kBlocks})
+            .Cases("receive", "receive_early", "receive_late", {true, kReceives | kBlocks})
             .Case("exchange", {true, kSends | kReceives | kBlocks})
             .Default({true, kBlocks});
     }

@@ -158,7 +158,18 @@ std::optional<Range> Ranges::joined(const Range &one, const Range &other) {
     return both;
 }
 
-void Ranges::ask(Rewriting &rewriting, Instruction &before, const Range &range) {
+bool Ranges::can_ask(const Range &range, const Instruction &before) const {
+    const auto can = [&](const SCEV *value) { return expander_.isSafeToExpandAt(value, &before); };
+    const auto can_all = [&](const Range::Recurrence &number) {
+        return can(number.first) && all_of(number.loops, [&](const Range::Step &step) {
+                   return can(step.stride) && can(step.rounds);
+               });
+    };
+    return can_all(range.address) && can(range.bytes) &&
+           all_of(range.indices, [&](const Range::Index &index) { return can_all(index.values); });
+}
+
+Ranges::Expanded Ranges::expanded(Rewriting &rewriting, Instruction &before, const Range &range) {
     const auto expand = [&](const SCEV *value) {
         return expander_.expandCodeFor(value, value->getType(), &before);
     };
@@ -172,8 +183,17 @@ void Ranges::ask(Rewriting &rewriting, Instruction &before, const Range &range) 
     for (const Range::Index &index : range.indices)
         certain.push_back(rewriting.stays(before, expand(index.values.first), index.least,
                                           index.greatest, expand_loops(index.values)));
-    rewriting.ask(before, range.touch, expand(range.address.first), expand(range.bytes),
-                  expand_loops(range.address), certain);
+    return {expand(range.address.first), expand(range.bytes), expand_loops(range.address), certain};
+}
+
+void Ranges::ask(Rewriting &rewriting, Instruction &before, const Range &range) {
+    const Expanded asked = expanded(rewriting, before, range);
+    rewriting.ask(before, range.touch, asked.memory, asked.bytes, asked.loops, asked.certain);
+}
+
+void Ranges::ask(Rewriting::Early &early, const Range &range) {
+    const Expanded asked = expanded(early.rewriting(), early.place(), range);
+    early.ask(range.touch, asked.memory, asked.bytes, asked.loops, asked.certain);
 }
 
 } // namespace sennit::pass

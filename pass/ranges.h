@@ -48,6 +48,9 @@ class Ranges {
     // One that has both, of accesses that differ by a constant: else null.
     std::optional<Range> joined(const Range &one, const Range &other);
     void ask(Rewriting &rewriting, llvm::Instruction &before, const Range &range);
+    // The same, of a receive that is started there.
+    bool can_ask(const Range &range, const llvm::Instruction &before) const;
+    void ask(Rewriting::Early &early, const Range &range);
 
     // Must the loop end, or do something that others see?
     bool ends(const llvm::Loop &loop);
@@ -56,6 +59,12 @@ class Ranges {
     bool usable(const llvm::SCEV *value, const llvm::Loop &loop) const;
     std::optional<Range::Recurrence> recurrence(const llvm::SCEV *value,
                                                 const llvm::Loop &loop) const;
+    struct Expanded {
+        llvm::Value *memory, *bytes;
+        llvm::SmallVector<Rounds, Rewriting::kMostLoops> loops;
+        llvm::SmallVector<llvm::Value *, 4> certain;
+    };
+    Expanded expanded(Rewriting &rewriting, llvm::Instruction &before, const Range &range);
 
     llvm::ScalarEvolution &evolution_;
     llvm::SCEVExpander expander_;

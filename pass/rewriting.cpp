@@ -4,6 +4,7 @@
 #include "library/batch.h"
 
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 #include <cstddef>
 
@@ -55,13 +56,17 @@ void Rewriting::add(SmallVectorImpl<Value *> &arguments, ArrayRef<Rounds> loops)
     }
 }
 
-void Rewriting::ask(Instruction &before, const Touch &touch, Value *memory, Value *bytes,
-                    ArrayRef<Rounds> loops, ArrayRef<Value *> certain) {
-    builder_.SetInsertPoint(&before);
+void Rewriting::widen(Value *&memory, Value *&bytes, ArrayRef<Value *> certain) {
     if (Value *all = certain.empty() ? nullptr : builder_.CreateAnd(certain)) {
         memory = builder_.CreateSelect(all, memory, Constant::getNullValue(memory->getType()));
         bytes = builder_.CreateSelect(all, bytes, builder_.getInt64(INT64_MAX));
     }
+}
+
+void Rewriting::ask(Instruction &before, const Touch &touch, Value *memory, Value *bytes,
+                    ArrayRef<Rounds> loops, ArrayRef<Value *> certain) {
+    builder_.SetInsertPoint(&before);
+    widen(memory, bytes, certain);
     SmallVector<Value *, 10> arguments = {batch_, memory, bytes, builder_.getInt32(touch.writes)};
     add(arguments, loops);
     call("sennit_pass_touch_rounds", arguments, touch.instruction->getDebugLoc());
@@ -143,10 +148,66 @@ void Rewriting::start(const Operation &operation) {
     }
     if (operation.receives)
         arguments.push_back(operation.status ? from.getArgOperand(count) : no_status(from));
-    const char *name = both ? "exchange" : operation.receives ? "receive" : "send";
+    Value *started = started_.lookup(&from);
+    if (started)
+        arguments.insert(arguments.begin() + 1, started);
+    const char *name = both                 ? "exchange"
+                       : started            ? "receive_late"
+                       : operation.receives ? "receive"
+                                            : "send";
     call((Twine("sennit_pass_") + (is_fortran(from) ? "fortran_" : "") + name).str(), arguments,
          from.getDebugLoc());
     from.eraseFromParent();
+}
+
+Rewriting::Early::Early(Rewriting &rewriting, const Operation &operation, Instruction &place,
+                        ArrayRef<Instruction *> operands)
+    : rewriting_(rewriting), call_(*operation.call), place_(place),
+      may_(rewriting.builder_.getTrue()) {
+    ValueToValueMapTy there;
+    for (Instruction *operand : reverse(operands)) {
+        Instruction *copy = operand->clone();
+        copy->dropUnknownNonDebugMetadata(); // of accesses where it was
+        copy->insertBefore(&place);
+        RemapInstruction(copy, there, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+        there[operand] = copy;
+    }
+    rewriting.builder_.SetInsertPoint(&place);
+    for (unsigned i = 0; i < PointToPoint::kStatus; ++i) {
+        Value *argument = call_.getArgOperand(i);
+        if (Value *copy = there.lookup(argument))
+            argument = copy;
+        const bool handle = i == PointToPoint::kDatatype || i + 1 == PointToPoint::kStatus;
+        arguments_.push_back(handle ? rewriting.as_long(argument) : argument);
+    }
+    arguments_.push_back(operation.status ? call_.getArgOperand(PointToPoint::kStatus)
+                                          : no_status(call_));
+}
+
+void Rewriting::Early::ask(const Touch &touch, Value *memory, Value *bytes, ArrayRef<Rounds> loops,
+                           ArrayRef<Value *> certain) {
+    IRBuilder<> &builder = rewriting_.builder_;
+    builder.SetInsertPoint(&place_);
+    rewriting_.widen(memory, bytes, certain);
+    SmallVector<Value *, 12> asked(arguments_.begin(),
+                                   arguments_.begin() + PointToPoint::kDatatype + 1);
+    asked.append({memory, bytes});
+    rewriting_.add(asked, loops);
+    Value *apart = rewriting_.call("sennit_pass_apart", asked, touch.instruction->getDebugLoc(),
+                                   builder.getInt32Ty());
+    may_ = builder.CreateAnd(may_, builder.CreateIsNotNull(apart));
+}
+
+void Rewriting::Early::start(const CallInst *behind) {
+    IRBuilder<> &builder = rewriting_.builder_;
+    builder.SetInsertPoint(&place_);
+    if (behind)
+        may_ = builder.CreateAnd(may_, builder.CreateIsNotNull(rewriting_.started_.lookup(behind)));
+    SmallVector<Value *, 10> arguments = {rewriting_.batch_,
+                                          builder.CreateZExt(may_, builder.getInt32Ty())};
+    arguments.append(arguments_);
+    rewriting_.started_[&call_] = rewriting_.call("sennit_pass_receive_early", arguments,
+                                                  call_.getDebugLoc(), builder.getInt32Ty());
 }
 
 CallInst *Rewriting::call(StringRef name, ArrayRef<Value *> arguments, const DebugLoc &where,

@@ -5,6 +5,7 @@
 
 #include "operations.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/IRBuilder.h"
 
@@ -34,17 +35,42 @@ class Rewriting {
     llvm::Value *stays(llvm::Instruction &before, llvm::Value *first, std::int64_t least,
                        std::int64_t greatest, llvm::ArrayRef<Rounds> loops);
 
+    // A receive that is started before it stands. Where it stands it is started if it is not yet.
+    class Early {
+      public:
+        // `operands`: what its arguments need and is not there yet, the last first.
+        Early(Rewriting &rewriting, const Operation &operation, llvm::Instruction &place,
+              llvm::ArrayRef<llvm::Instruction *> operands);
+        Rewriting &rewriting() { return rewriting_; }
+        llvm::Instruction &place() { return place_; }
+        // Only if its buffer does not meet this: as above.
+        void ask(const Touch &touch, llvm::Value *memory, llvm::Value *bytes,
+                 llvm::ArrayRef<Rounds> loops, llvm::ArrayRef<llvm::Value *> certain);
+        // Only if that one has been started early. Null: there is none.
+        void start(const llvm::CallInst *behind);
+
+      private:
+        Rewriting &rewriting_;
+        const llvm::CallInst &call_;
+        llvm::Instruction &place_;
+        llvm::SmallVector<llvm::Value *, 8> arguments_; // as library/batch.h has them
+        llvm::Value *may_;
+    };
+
   private:
     llvm::Value *as_long(llvm::Value *handle);
     void start_collective(const Collective &what, llvm::CallInst &from);
     llvm::CallInst *call(llvm::StringRef name, llvm::ArrayRef<llvm::Value *> arguments,
                          const llvm::DebugLoc &where, llvm::Type *result = nullptr);
     void add(llvm::SmallVectorImpl<llvm::Value *> &arguments, llvm::ArrayRef<Rounds> loops);
+    // Any memory, unless all is certain.
+    void widen(llvm::Value *&memory, llvm::Value *&bytes, llvm::ArrayRef<llvm::Value *> certain);
 
     llvm::Module &module_;
     llvm::IRBuilder<> builder_;
     llvm::Value *batch_;
     bool compares_;
+    llvm::DenseMap<const llvm::CallInst *, llvm::Value *> started_; // have they been, early?
 };
 
 } // namespace sennit::pass

@@ -270,8 +270,6 @@ void Windows::apply(Rewriting &rewriting) {
         rewriting.ask(touch);
     for (const auto &[place, wait] : waits_)
         rewriting.finish(*place);
-    for (const Operation &operation : operations_)
-        rewriting.start(operation);
 }
 
 } // namespace sennit::pass

@@ -50,6 +50,7 @@ class Windows {
     // Of loops that may wait first: the first one's line, 0: there is none.
     unsigned asking_loop(std::size_t operation) const { return asking_loop_[operation]; }
 
+    // All but the starts.
     void apply(Rewriting &rewriting);
 
   private:

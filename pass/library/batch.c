@@ -114,18 +114,42 @@ void sennit_pass_send(struct sennit_pass_batch *batch, const void *buffer, int c
         note(batch, &next);
 }
 
-void sennit_pass_receive(struct sennit_pass_batch *batch, void *buffer, int count, long type,
-                         int from, int tag, long communicator, void *status) {
+static void receive(struct sennit_pass_batch *batch, void *buffer, int count, long type, int from,
+                    int tag, long communicator, void *status, const void *behind, int watched) {
     const struct sennit_pass_operation next = described(batch, buffer, count, type, 1, status);
     make_room(batch, &next, 1);
-    sennit_pass_mark_next(batch, "MPI_Recv", __builtin_return_address(0));
-    if (sennit_pass_is_watched()) {
+    sennit_pass_mark_next(batch, "MPI_Recv", behind);
+    if (watched) {
         MPI_Recv(buffer, count, type, from, tag, communicator, status);
         sennit_pass_tell_at_once(&batch->marks[batch->under_way]);
     } else if (MPI_Irecv(buffer, count, type, from, tag, communicator,
                          sennit_pass_request(batch, batch->under_way)) == success) {
         note(batch, &next);
     }
+}
+
+void sennit_pass_receive(struct sennit_pass_batch *batch, void *buffer, int count, long type,
+                         int from, int tag, long communicator, void *status) {
+    receive(batch, buffer, count, type, from, tag, communicator, status,
+            __builtin_return_address(0), sennit_pass_is_watched());
+}
+
+int sennit_pass_receive_early(struct sennit_pass_batch *batch, int may, void *buffer, int count,
+                              long type, int from, int tag, long communicator, void *status) {
+    const int error = errno;
+    may = may && !sennit_pass_is_watched();
+    if (may)
+        receive(batch, buffer, count, type, from, tag, communicator, status,
+                __builtin_return_address(0), 0);
+    errno = error;
+    return may;
+}
+
+void sennit_pass_receive_late(struct sennit_pass_batch *batch, int started, void *buffer, int count,
+                              long type, int from, int tag, long communicator, void *status) {
+    if (!started)
+        receive(batch, buffer, count, type, from, tag, communicator, status,
+                __builtin_return_address(0), sennit_pass_is_watched());
 }
 
 /* If nothing can be sent, nobody waits for an answer. */
@@ -167,6 +191,15 @@ static void go_on(struct sennit_pass_operation *range, long stride, unsigned lon
     }
 }
 
+static void go_on_by_all(struct sennit_pass_operation *range, long bytes, long stride,
+                         unsigned long rounds, long stride_2, unsigned long rounds_2, long stride_3,
+                         unsigned long rounds_3) {
+    go_on(range, bytes, 1);
+    go_on(range, stride, rounds);
+    go_on(range, stride_2, rounds_2);
+    go_on(range, stride_3, rounds_3);
+}
+
 void sennit_pass_touch_rounds(struct sennit_pass_batch *batch, const void *memory, long bytes,
                               int writes, long stride, unsigned long rounds, long stride_2,
                               unsigned long rounds_2, long stride_3, unsigned long rounds_3) {
@@ -174,12 +207,21 @@ void sennit_pass_touch_rounds(struct sennit_pass_batch *batch, const void *memor
         return;
     struct sennit_pass_operation touch = {.first = (unsigned long)memory, .receives = writes};
     touch.behind = touch.first;
-    go_on(&touch, bytes, 1);
-    go_on(&touch, stride, rounds);
-    go_on(&touch, stride_2, rounds_2);
-    go_on(&touch, stride_3, rounds_3);
+    go_on_by_all(&touch, bytes, stride, rounds, stride_2, rounds_2, stride_3, rounds_3);
     if (meets(batch, &touch))
         sennit_pass_finish(batch);
+}
+
+int sennit_pass_apart(const void *buffer, int count, long type, const void *memory, long bytes,
+                      long stride, unsigned long rounds, long stride_2, unsigned long rounds_2,
+                      long stride_3, unsigned long rounds_3) {
+    const int error = errno;
+    struct sennit_pass_operation touch = {.first = (unsigned long)memory}, received = {0};
+    touch.behind = touch.first;
+    go_on_by_all(&touch, bytes, stride, rounds, stride_2, rounds_2, stride_3, rounds_3);
+    sennit_pass_find_extent(&received, (unsigned long)buffer, count, type);
+    errno = error;
+    return !overlap(&touch, &received);
 }
 
 /* How far it comes below and above `first`. */

@@ -39,6 +39,12 @@ void sennit_pass_send(struct sennit_pass_batch *batch, const void *buffer, int c
                       int to, int tag, long communicator);
 void sennit_pass_receive(struct sennit_pass_batch *batch, void *buffer, int count, long type,
                          int from, int tag, long communicator, void *status);
+/* The same, before the call stands there: if it `may`, and nobody could tell. Has it been? */
+int sennit_pass_receive_early(struct sennit_pass_batch *batch, int may, void *buffer, int count,
+                              long type, int from, int tag, long communicator, void *status);
+/* Where the call stands. */
+void sennit_pass_receive_late(struct sennit_pass_batch *batch, int started, void *buffer, int count,
+                              long type, int from, int tag, long communicator, void *status);
 /* Both, in place of MPI_Sendrecv. */
 void sennit_pass_exchange(struct sennit_pass_batch *batch, const void *out, int out_count,
                           long out_type, int to, int out_tag, void *in, int in_count, long in_type,
@@ -49,6 +55,10 @@ void sennit_pass_touch(struct sennit_pass_batch *batch, const void *memory, long
 void sennit_pass_touch_rounds(struct sennit_pass_batch *batch, const void *memory, long bytes,
                               int writes, long stride, unsigned long rounds, long stride_2,
                               unsigned long rounds_2, long stride_3, unsigned long rounds_3);
+/* Does a loop like that keep away from the buffer of a receive? */
+int sennit_pass_apart(const void *buffer, int count, long type, const void *memory, long bytes,
+                      long stride, unsigned long rounds, long stride_2, unsigned long rounds_2,
+                      long stride_3, unsigned long rounds_3);
 /* Does a number that goes on from `first` like that stay between these? */
 int sennit_pass_stays(long first, long least, long greatest, long stride, unsigned long rounds,
                       long stride_2, unsigned long rounds_2, long stride_3, unsigned long rounds_3);

@@ -5,11 +5,12 @@ A program is a list of messages between two ranks, in some files three. Each ran
 nothing can deadlock where tasks are suspended. How a message is sent and received is drawn from forms that the
 plug-in transforms and from forms that it must refuse. All random numbers come from the seed.
 
-One file of five has tasks, for receives are started together only where no tasks are. In the next one each round goes
+One file of six has tasks, for receives are started together only where no tasks are. In the next one each round goes
 one way, or to and fro; messages are received in a row or in a loop, with other work in between that may touch their
 buffers. In the third there is more of it: loops, conditions, copies and early ends, behind the messages, too. In the
 fourth there are static loops between the messages, which threads may take from each other (--split loops). In the fifth all
-ranks make collective calls, in rows and in loops, and it is compiled with -sennit-collectives.
+ranks make collective calls, in rows and in loops, and it is compiled with -sennit-collectives. In the sixth there is computation
+in front of the messages, too, and what is received is there as soon as its receive is started.
 
 usage: random_programs.py MPI MPICC SENNIT SEED [FILES [PROGRAMS-A-FILE]]
 
@@ -431,10 +432,13 @@ class WindowProgram(SerialProgram):
     def between(self, buffer, n):
         return " ".join(self.compute() for _ in range(self.dice.choice([0, 0, 0, 0, 1, 1, 2]))) + " "
 
+    def in_front(self):
+        return ""
+
     def function(self, text):
         """The messages, and computation that ends in one place or another."""
         name = f"{self.name}_{len(self.functions)}"
-        text = text.replace("b[", self.dice.choice(["b[", "fixed["])) # one object, or who knows
+        text = self.in_front() + text.replace("b[", self.dice.choice(["b[", "fixed["])) # one object, or who knows
         if self.dice.random() < 0.2:
             text = f"if (!z) {{ {text} }} else {{ {self.compute()} }}"
         for _ in range(self.dice.randrange(3)):
@@ -452,6 +456,13 @@ class WindowProgram(SerialProgram):
     def text(self):
         main = super().text()
         return "".join(self.functions) + main
+
+
+class HoistProgram(WindowProgram):
+    """Receives that may be started before what is in front of them, unless that touches their buffers."""
+
+    def in_front(self):
+        return "".join(self.compute() + "\n" for _ in range(self.dice.randint(1, 2)))
 
 
 class CollectiveProgram(WindowProgram):
@@ -501,6 +512,8 @@ MODES = (
     (LoopProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": "", "head": LOOPS_HEAD, "options": ["--split", "loops"]}),
     (CollectiveProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": "", "head": '#define LAZY_COLLECTIVES\n#include "lazy.h"\n',
                          "compile": ["-sennit-collectives"]}),
+    # A receive is complete when it is started.
+    (HoistProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": "", "head": '#include "eager.h"\n'}),
 )
 
 
@@ -525,25 +538,29 @@ def compare(number, folder):
                    + MAIN.format(names=", ".join(names), count=PROGRAMS, **words))
     level = dice.choice(["-O1", "-O2", "-O3"] if not CHEAP else ["-O1"])
     chaos = dice.choice(["off", f"seed:{SEED},latency:100,order"])
-    output, bound = [], 0
+    output, bound, early = [], 0, 0
     for prefix in ([], [SENNIT, "cc"]):
         program = os.path.join(folder, "transformed" if prefix else "plain")
         _, said = run([*prefix, MPICC, level, *CHEAP, "-fopenmp", "-w", "-I" + os.path.join(os.path.dirname(os.path.abspath(__file__)), "run"), "-o", program, source,
                        *(["-Rpass=sennit", *words.get("compile", [])] if prefix else [])], number)
         bound += said.count("remark:")
+        early += said.count(" is started before ")
         output.append(run(["env", "SENNIT_CHAOS=" + chaos, SENNIT, "run", "-n", str(ranks), "--threads", str(dice.choice([1, 2, 3])),
                            *words.get("options", []), program], number)[0])
     assert output[0].count("\n") == PROGRAMS, output[0]
     assert output[0] == output[1], f"seed {SEED}, file {number}, {level}, {ranks} ranks: they differ\n{differences(*output)}"
-    return bound
+    assert early > 0 or kind is not HoistProgram
+    return bound, early
 
 
 def main():
-    transformed = 0
+    transformed, early = 0, 0
     for number in ONLY or range(FILES):
         with tempfile.TemporaryDirectory() as folder:
-            transformed += compare(number, folder)
-    print(f"{len(ONLY or range(FILES)) * PROGRAMS} programs on {MPI}, {transformed} calls and loops transformed, no difference")
+            of_file = compare(number, folder)
+            transformed, early = transformed + of_file[0], early + of_file[1]
+    print(f"{len(ONLY or range(FILES)) * PROGRAMS} programs on {MPI}, {transformed} calls and loops transformed, "
+          f"{early} receives started earlier, no difference")
     assert transformed > 0
 
 

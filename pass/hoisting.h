@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Receives are started earlier than they stand: in front of loops and calls that only compute, and
+// that touch neither the buffer nor the status (mpi-detach paper, section 5.2). A row of receives
+// is started in its order.
+//
+// Nothing is crossed but what nobody else could notice: no send, no other MPI call, nothing that
+// the window of a receive would not cross (window.h). So no wait is new: it is for a message that
+// comes whatever is computed meanwhile. Where a receive is started, the function surely comes to
+// where it stands, in the same round of each loop.
+//
+// Whether a loop keeps away from the buffer may be known only when the program runs. If it does
+// not, or if somebody could notice (library/watched.cpp), the receive is started where it stands:
+// so are those behind it in its row.
+#pragma once
+
+#include "window.h"
+
+#include "llvm/ADT/MapVector.h"
+
+#include <optional>
+#include <string>
+
+namespace sennit::pass {
+
+class Hoisting {
+  public:
+    Hoisting(llvm::Function &function, const Operations &rules, const Windows::Analyses &analyses);
+
+    void find(llvm::ArrayRef<Operation> operations);
+
+    bool has(const Operation &operation) const { return hoists_.count(operation.call) > 0; }
+    bool any() const { return !hoists_.empty(); }
+    // "the loop in line 7": in front of which it is started.
+    std::string crossed(const Operation &operation) const;
+    // "the loop in line 7: a write of ghost (line 8)". Empty: nothing of substance is in front.
+    std::string obstacle(const Operation &operation) const;
+
+    void apply(Rewriting &rewriting);
+
+  private:
+    struct Hoist {
+        Operation operation;
+        llvm::Instruction *before;    // it is started
+        const llvm::CallInst *behind; // the receive that is started before. Null: there is none
+        llvm::SmallVector<llvm::Instruction *, 8> operands; // computed there too, the last first
+        llvm::SmallVector<Range, 4> ranges;                 // that have to be apart from its buffer
+        std::string crossed;
+    };
+    class Climb;
+
+    Windows::Analyses analyses_;
+    const Operations &rules_;
+    Ranges ranges_;
+    llvm::SmallVector<Operation, 8> operations_;
+    llvm::MapVector<const llvm::CallInst *, Hoist> hoists_;
+    llvm::DenseMap<const llvm::CallInst *, std::string> obstacles_;
+};
+
+} // namespace sennit::pass

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Receives that are started earlier than they stand. */
+#include <mpi.h>
+
+enum { N = 1000 };
+double ghost[64], other[64], field[N], next[N];
+struct side {
+    double *values;
+    int count, peer;
+} left, right;
+void touch(void);
+int number;
+
+double before_a_loop(int from) {
+    touch();
+    for (int i = 1; i < N - 1; ++i)
+        next[i] = field[i - 1] + field[i + 1];
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of ghost is started before the loop in line -2
+    return ghost[3];
+}
+
+/* In the order in which they stand; arguments are read earlier, too. */
+double a_row(void) {
+    touch();
+    for (int i = 1; i < N - 1; ++i)
+        next[i] = field[i - 1] + field[i + 1];
+    MPI_Recv(ghost, left.count, MPI_DOUBLE, left.peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: 2 receives are started together and waited for once // done: MPI_Recv of ghost is started before the loop in line -2
+    MPI_Recv(other, right.count + 1, MPI_DOUBLE, right.peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: 2 receives are started together and waited for once // done: MPI_Recv of other is started before the loop in line -3
+    return ghost[3] + other[3];
+}
+
+/* Rows of one array: compared when the program runs. */
+double rows(double *u, double *v, int n, int m, int from) {
+    touch();
+    for (int i = 2; i < n; ++i)
+        for (int j = 1; j < m - 1; ++j)
+            v[i * (long)m + j] = u[(i - 1) * (long)m + j] + u[(i + 1) * (long)m + j];
+    MPI_Recv(u, m, MPI_DOUBLE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is started before the loop in line -3
+    return u[3];
+}
+
+__attribute__((noinline)) void blend(double *x, const double *y, int n) {
+    for (int k = 0; k < n; ++k)
+        x[k] = x[k] * 0.5 + y[k];
+}
+
+double before_a_call(int from) {
+    MPI_Status status;
+    touch();
+    blend(next, field, N);
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, &status); // done: MPI_Recv of ghost is started before a call of blend (line -1)
+    return ghost[3] + status.MPI_TAG;
+}
+
+/* Before the branch in which there may be a loop. */
+double before_a_branch(int from, int some) {
+    touch();
+    if (some > 3)
+        for (int i = 1; i < some; ++i)
+            next[i] = field[i - 1] * 2;
+    else
+        ++number;
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of ghost is started before the loop in line -4
+    return ghost[3];
+}
+
+double in_each_round(int rounds, int from) {
+    double sum = 0;
+    for (int r = 0; r < rounds; ++r) {
+        for (int i = 1; i < N - 1; ++i)
+            next[i] = field[i - 1] + field[i + 1];
+        MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of ghost is started before the loop in line -2
+        sum += ghost[3];
+    }
+    return sum;
+}
