@@ -119,7 +119,9 @@ void Worker::rest() {
     } else if (g_idle_poller.load(std::memory_order_relaxed) == this) {
         g_idle_poller.store(nullptr, std::memory_order_seq_cst);
     }
-    if (ticks() - idle_since() >= patience())
+    // There may be something that this worker does not take just now: tasks too short to be stolen
+    // (may_steal). sleep() would find it, too, but after a system call that disturbs those at work.
+    if (ticks() - idle_since() >= patience() && !anything_to_do())
         sleep();
     else if (crowded())
         give_processor();
