@@ -60,7 +60,7 @@ def test_a_rank_is_what_the_launcher_made_of_its_stub():
             os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
         line = command("inherit", "inheritance", "an argument", folder, name="another name")
-        end = subprocess.run(line, cwd=folder, pass_fds=[77], preexec_fn=prepare, timeout=60,
+        end = subprocess.run(line, cwd=folder, pass_fds=[77], preexec_fn=prepare, timeout=280,
                              env={**os.environ, "GIVEN": "a value"}, stdin=subprocess.DEVNULL,
                              check=False)
         os.close(read)
@@ -73,7 +73,7 @@ def test_programs_of_every_kind_are_ranks():
     for program in sorted(os.listdir(PROGRAMS)):
         if program.startswith(("rank.", "nested_function.")) and "fixed" not in program:
             line = command("kinds", "memory", program=program)
-            end = subprocess.run(line, timeout=60, stdin=subprocess.DEVNULL, check=False)
+            end = subprocess.run(line, timeout=280, stdin=subprocess.DEVNULL, check=False)
             assert end.returncode == 0, (program, end)
 
 
