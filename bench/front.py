@@ -188,7 +188,7 @@ def parse(arguments):
     parser.add_argument("--rounds", type=int, help="default 3; 1 with --quick")
     parser.add_argument("--shapes", help="ranks x threads, comma separated: 4x4,8x4,16x4 (default: all)")
     parser.add_argument("--tiny", action="store_true", help="2 x 2 and a small mesh, to see that it works")
-    parser.add_argument("--cell", type=int, help="ns that a cell outside of the band takes (default 4000)")
+    parser.add_argument("--cell", type=int, help="ns that a cell outside of the band takes (default 10000; 4000 with --quick)")
     parser.add_argument("--real-time", action="store_true",
                         help="run before everything else on the machine (SCHED_RR), if others keep it busy")
     parser.add_argument("--steps", type=int, help="default: until the front has passed")
@@ -201,7 +201,7 @@ def parse(arguments):
     options.quick = options.quick or options.tiny
     options.rounds = options.rounds or (1 if options.quick else 3)
     options.tries = options.tries or (1 if options.quick else 3)
-    options.cell = options.cell or 4000
+    options.cell = options.cell or (4000 if options.quick else 10000)
     shapes = (Shape(2, 2, 4, count_from=10),) if options.tiny else (QUICK,) if options.quick else SHAPES
     if options.shapes:
         wanted = options.shapes.split(",")
