@@ -326,6 +326,7 @@ std::optional<Hold> Share::wait_for_core(int near, const std::atomic<std::int32_
     CoreTable &table = board_->core_table();
     const std::int64_t begin = monotonic_ns();
     const std::int64_t patience = patience_ns_.load(std::memory_order_relaxed);
+    const std::int64_t yields_ns = needed ? 0 : kYieldNs; // others of the process run meanwhile
     table.want(number_);
     Hold hold = try_take(near);
     if (!hold)
@@ -337,7 +338,7 @@ std::optional<Hold> Share::wait_for_core(int near, const std::atomic<std::int32_
         gives_up = needed && needed->load(std::memory_order_relaxed) == 0;
         if (gives_up)
             break;
-        if (now - begin < kYieldNs && !needed) {
+        if (now - begin < yields_ns) {
             sched_yield();
             hold = try_take(near);
         } else {
@@ -349,7 +350,7 @@ std::optional<Hold> Share::wait_for_core(int near, const std::atomic<std::int32_
             }
         }
         now = monotonic_ns();
-        if (!hold && (now - begin >= kYieldNs || needed)) // before it sleeps, too
+        if (!hold && now - begin >= yields_ns) // before it sleeps, too
             hold = take_from_sleeper(now);
         if (!hold)
             sweep(now);
