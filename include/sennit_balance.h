@@ -102,7 +102,7 @@ int sennit_object_end(sennit_objects *set, int object);
 int sennit_object_load(sennit_objects *set, int object, double seconds);
 /* An object of this rank has told another one so many bytes more, or was told them, in another way
  * than by sennit_object_send(), which counts by itself. For strategies that look at it
- * (greedycomm, refinecomm, hierarchicalcomm). */
+ * (greedycomm, refinecomm, hierarchicalcomm, and follow if objects have no positions). */
 int sennit_object_traffic(sennit_objects *set, int object, int other, size_t bytes);
 /* How fast this rank is: cores that execute its objects (default 1). */
 int sennit_objects_speed(sennit_objects *set, double speed);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/front.h"
 
+#include "balance/outlook.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 
 namespace sennit::sim {
 namespace {
@@ -147,7 +150,15 @@ class Run {
         ++result_.calls;
         for (std::size_t i = 0; i < objects_.size(); ++i)
             objects_[i].load = loads_[i];
-        const balance::Problem now = problem();
+        balance::Problem now = problem();
+        history_.note(objects_);
+        std::optional<balance::Outlook> outlook;
+        if (way_.strategy->looks_ahead()) {
+            outlook.emplace(now, history_);
+            for (std::size_t i = 0; i < objects_.size(); ++i)
+                objects_[i].load = outlook->loads()[i];
+            now.passages = outlook->passages();
+        }
         const balance::Assignment pe_of = way_.strategy->assign(now);
         const balance::Costs costs{static_cast<double>(objects_.size()) * machine_.load_s +
                                        2 * collective_s(),
@@ -179,7 +190,8 @@ class Run {
     std::vector<balance::Position> positions_;
     std::vector<balance::Link> links_; // of neighbours, if they tell each other anything
     std::vector<double> loads_;        // of each object: mean seconds of a step
-    int noted_ = 0;                    // steps since the last call
+    balance::History history_;
+    int noted_ = 0; // steps since the last call
     FrontResult result_;
 };
 

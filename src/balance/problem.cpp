@@ -14,6 +14,18 @@ double greatest(std::span<const double> loads) {
 
 } // namespace
 
+double mean_s(const Problem &problem) {
+    double work = 0;
+    double speed = 0;
+    for (int pe = 0; pe < problem.pes; ++pe) {
+        work += problem.fixed_of(pe) * problem.speed_of(pe);
+        speed += problem.speed_of(pe);
+    }
+    for (const Object &object : problem.objects)
+        work += object.load;
+    return work / speed;
+}
+
 Assignment where_they_are(const Problem &problem) {
     Assignment pe_of(problem.objects.size());
     std::transform(problem.objects.begin(), problem.objects.end(), pe_of.begin(),

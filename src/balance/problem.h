@@ -7,6 +7,7 @@
 // memory.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -24,6 +25,16 @@ struct Link {
     int a = 0; // indices of the objects
     int b = 0;
     double bytes = 0;
+};
+
+// A front (something that makes objects heavy as it passes over them) will be in this object. In
+// each part of the coming period it adds some load, and in the mean it adds `load`.
+struct Passage {
+    static constexpr std::size_t kParts = 16;
+    using Course = std::array<float, kParts>;
+    int object = 0;
+    double load = 0; // is in the object's load
+    Course course{};
 };
 
 // In the program's own units. A dimension that the program does not have is 0.
@@ -45,6 +56,7 @@ struct Problem {
     std::span<const double> speeds;      // of each PE; empty: 1
     std::span<const double> fixed_s;     // seconds of a PE's work that cannot move; empty: 0
     std::span<const Link> links;         // empty: not known
+    std::span<const Passage> passages;   // that are expected; empty: none is known of
     double seconds_per_byte = 0;         // of a link between two nodes
     double seconds_per_byte_in_node = 0; // of a link between two PEs of one node
     bool moves_in_node = false;          // an object is also sent if it moves within its node
@@ -59,6 +71,9 @@ struct Problem {
     double speed_of(int pe) const { return speeds.empty() ? 1 : speeds[index(pe)]; }
     double fixed_of(int pe) const { return fixed_s.empty() ? 0 : fixed_s[index(pe)]; }
 };
+
+// The time of a step if all PEs ended together.
+double mean_s(const Problem &problem);
 
 // The PE of each object.
 using Assignment = std::vector<int>;

@@ -10,19 +10,6 @@
 namespace sennit::balance {
 namespace {
 
-// Time of a step if all PEs ended together.
-double mean_s(const Problem &problem) {
-    double work = 0;
-    double speed = 0;
-    for (int pe = 0; pe < problem.pes; ++pe) {
-        work += problem.fixed_of(pe) * problem.speed_of(pe);
-        speed += problem.speed_of(pe);
-    }
-    for (const Object &object : problem.objects)
-        work += object.load;
-    return work / speed;
-}
-
 // The state while objects move one by one. Each move lowers the load of the PE that has most, and
 // leaves the receiver below what that one had: so it ends.
 class Moves {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategies by name, and those that are too small for a file.
+#include "balance/follow.h"
 #include "balance/greedy.h"
 #include "balance/hierarchical.h"
 #include "balance/refine.h"
@@ -64,15 +65,16 @@ const RefineComm kRefineComm;
 const Hierarchical kHierarchical;
 const HierarchicalComm kHierarchicalComm;
 const Spread kSpread;
+const Follow kFollow;
 const Rotate kRotate;
 const Random kRandom;
 
-constexpr std::array<std::string_view, 10> kNames{
-    "none",         "greedy",           "greedycomm", "refine", "refinecomm",
-    "hierarchical", "hierarchicalcomm", "spread",     "rotate", "random"};
+constexpr std::array<std::string_view, 11> kNames{
+    "none",   "greedy", "greedycomm", "refine", "refinecomm", "hierarchical", "hierarchicalcomm",
+    "spread", "follow", "rotate",     "random"};
 constexpr std::array<const Strategy *, kNames.size()> kStrategies{
-    &kNone,         &kGreedy,           &kGreedyComm, &kRefine, &kRefineComm,
-    &kHierarchical, &kHierarchicalComm, &kSpread,     &kRotate, &kRandom};
+    &kNone,   &kGreedy, &kGreedyComm, &kRefine, &kRefineComm, &kHierarchical, &kHierarchicalComm,
+    &kSpread, &kFollow, &kRotate,     &kRandom};
 
 } // namespace
 

@@ -18,6 +18,7 @@ class Strategy {
     virtual ~Strategy() = default;
     virtual Assignment assign(const Problem &problem) const = 0;
     virtual bool looks_at_links() const { return false; }
+    virtual bool looks_ahead() const { return false; } // outlook.h
     // False: the strategy moves objects only for the sake of moving them, no matter what that
     // costs.
     virtual bool is_for_balance() const { return true; }
@@ -35,6 +36,9 @@ class Strategy {
 //   hierarchicalcomm  the same by refinecomm, then by greedycomm
 //   spread        for work that moves through space: neighbours go to different nodes, then as
 //                 hierarchical. Needs positions
+//   follow        for work that moves through space: loads are those that are expected (outlook.h).
+//                 Objects that a front reaches at the same time go to different nodes, others stay.
+//                 Without a front as greedy. Needs positions, or links
 //   rotate        every object goes to the next PE: a test of moving
 //   random        an object goes anywhere: a test of moving; the same problem has the same answer
 const Strategy *strategy_of(std::string_view name);

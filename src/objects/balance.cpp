@@ -2,6 +2,7 @@
 // sennit_balance(). Messages under way arrive. Rank 0 hears of all loads, decides, and tells the
 // others. Then objects move. An object leaves its old rank only when the new rank has said that it
 // has it.
+#include "balance/outlook.h"
 #include "base/message.h"
 #include "objects/set.h"
 
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <type_traits>
 
 namespace sennit::objects {
@@ -238,14 +240,24 @@ Set::Answer Set::decide(sennit_balance_info &info) {
         problem.seconds_per_byte = costs_.seconds_per_byte;
         problem.seconds_per_byte_in_node = kInNode * costs_.seconds_per_byte;
         const balance::Assignment now = balance::where_they_are(problem);
-        const balance::Assignment pe_of = strategy_->assign(problem);
         info.imbalance = balance::imbalance(balance::loads_of(problem, now));
         info.node_imbalance = balance::imbalance(balance::node_loads_of(problem, now));
+        std::optional<balance::Outlook> outlook;
+        if (strategy_->looks_ahead()) {
+            history_.note(objects);
+            outlook.emplace(problem, history_);
+            for (std::size_t i = 0; i < objects.size(); ++i)
+                objects[i].load = outlook->loads()[i];
+            problem.passages = outlook->passages();
+        }
+        const balance::Assignment pe_of = strategy_->assign(problem);
         info.promised = balance::imbalance(balance::loads_of(problem, pe_of));
         const balance::Forecast found = balance::forecast(problem, pe_of, costs_, false);
         answer.predicted_move_s = found.move_s;
+        // A front is elsewhere in the period after the next.
+        const double horizon = problem.passages.empty() ? kHorizon : 1;
         info.declined =
-            strategy_->is_for_balance() && found.moves > 0 && found.gain_s(kHorizon) <= 0;
+            strategy_->is_for_balance() && found.moves > 0 && found.gain_s(horizon) <= 0;
         if (!info.declined) {
             for (int object = 0; object < count(); ++object)
                 if (pe_of[index(object)] != rank_of(object))

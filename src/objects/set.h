@@ -6,6 +6,7 @@
 // no message has to be forwarded. The table costs four bytes an object on each rank.
 #pragma once
 
+#include "balance/outlook.h"
 #include "balance/strategy.h"
 #include "objects/load.h"
 #include "objects/mailbox.h"
@@ -99,6 +100,7 @@ class Set {
     std::vector<balance::Position> positions_; // empty: nobody gave one
     double speed_ = 1;
     const balance::Strategy *strategy_;
+    balance::History history_; // on rank 0, of a strategy that looks ahead
     // What moves have cost so far, for the next forecast.
     balance::Costs costs_{0, 20e-6, 0.5e-9};
     Meter meter_;

@@ -181,6 +181,31 @@ TEST(Front, NeighboursApartIsBetterThanLoadsOfThePast) {
               study.run("greedy", Sharing::objects).balance_s);
 }
 
+// At each time the nodes have the front in as many of their domains, and few others move.
+TEST(Front, AStrategyThatLooksAheadIsBetterThanLoadsOfThePast) {
+    Study study;
+    study.program.wave.speed = .1;
+    study.program.steps = 500;
+    for (const int period : {20, 50, 100}) {
+        const FrontResult greedy = study.run("greedy", Sharing::none, period);
+        const FrontResult follow = study.run("follow", Sharing::none, period);
+        EXPECT_LT(follow.node_imbalance, 0.9 * greedy.node_imbalance) << period;
+        EXPECT_LT(follow.pe_imbalance, 0.9 * greedy.pe_imbalance) << period;
+        EXPECT_LT(follow.moved, greedy.moved) << period;
+        EXPECT_LT(follow.total_s(), greedy.total_s()) << period;
+    }
+}
+
+TEST(Front, AStrategyThatLooksAheadIsGreedyWhereNothingMoves) {
+    Study study;
+    study.program.wave.speed = 0;
+    study.program.steps = 200;
+    const FrontResult greedy = study.run("greedy", Sharing::none);
+    const FrontResult follow = study.run("follow", Sharing::none);
+    EXPECT_EQ(follow.steps_s, greedy.steps_s);
+    EXPECT_EQ(follow.moved, greedy.moved);
+}
+
 // What docs/results/balance.md says of 1024 cores.
 TEST(Front, GoalsOfThePapersStudy) {
     const FrontMachine machine;
@@ -197,6 +222,7 @@ TEST(Front, GoalsOfThePapersStudy) {
     const FrontResult shared = run(nullptr, Sharing::tasks);
     const FrontResult both = run("greedy", Sharing::tasks);
     const FrontResult spread = run("spread", Sharing::tasks);
+    const FrontResult follow = run("follow", Sharing::tasks);
     EXPECT_LE(both.pe_imbalance, .25);
     EXPECT_LE(spread.pe_imbalance, .25);
     EXPECT_LE(spread.node_imbalance, .137);
@@ -204,6 +230,8 @@ TEST(Front, GoalsOfThePapersStudy) {
     EXPECT_GE(greedy.total_s() / both.total_s(), 1.1);
     EXPECT_GE(none.total_s() / shared.total_s(), 1.21);
     EXPECT_LE(spread.balance_s, .03 * spread.total_s());
+    EXPECT_LE(follow.pe_imbalance, .25);
+    EXPECT_LE(follow.node_imbalance, .08);
 }
 
 // Domains are still moved for their loads, but less of what they tell each other crosses nodes, or

@@ -45,7 +45,13 @@ class SimulateFront {
                                    "spread:50+objects",
                                    "none+tasks",
                                    "greedy:50+tasks",
-                                   "spread:50+tasks"};
+                                   "spread:50+tasks",
+                                   "follow:20",
+                                   "follow:50",
+                                   "follow:100",
+                                   "follow:50+loops",
+                                   "follow:50+objects",
+                                   "follow:50+tasks"};
     double megabytes_ = 7, network_gb_s_ = 5, domain_us_ = 1550, step_us_ = 13000, halo_kb_ = 0;
     bool rows_ = false;
     std::string json_;

@@ -222,6 +222,29 @@ static void talkers_are_together(const char *strategy, int by_messages) {
     CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
 }
 
+/* A front passes over rows of objects, one row in a period. The row that it will be in next is
+ * dealt to all ranks. */
+static void a_front_is_followed(void) {
+    sennit_objects *set = make(all_on_the_first);
+    CHECK(sennit_balance_strategy(set, "follow") == MPI_SUCCESS);
+    for (int period = 0; period < 3; ++period) {
+        for (int i = 0; i < objects; ++i)
+            if (sennit_object_rank(set, i) == rank)
+                CHECK(sennit_object_load(set, i, i / 4 == period ? 100 : 1) == MPI_SUCCESS);
+        sennit_balance_info info;
+        CHECK(sennit_balance(set, &info) == MPI_SUCCESS && !info.declined);
+        check_all(set);
+        if (period < 2)
+            continue; /* nobody knows yet what moves */
+        int of_next[objects] = {0};
+        for (int i = 4 * (period + 1); i < 4 * (period + 2); ++i)
+            ++of_next[sennit_object_rank(set, i)];
+        for (int one = 0; one < ranks; ++one)
+            CHECK(of_next[one] == 4 / ranks);
+    }
+    CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
+}
+
 static void work_for(double seconds) {
     struct timespec start, now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
@@ -460,6 +483,7 @@ int main(int argc, char **argv) {
     talkers_are_together("greedy", 0);
     talkers_are_together("greedycomm", 0);
     talkers_are_together("greedycomm", 1);
+    a_front_is_followed();
     work_is_measured();
     work_of_tasks_is_the_objects();
     work_of_regions_is_the_objects();
