@@ -65,7 +65,9 @@ class Wanters {
   private:
     static constexpr int kBits = 64;
     std::atomic<std::uint64_t> &word(int slot) { return words_[slot / kBits]; }
-    static std::uint64_t bit(int slot) { return std::uint64_t{1} << (slot % kBits); }
+    static std::uint64_t bit(int slot) {
+        return std::uint64_t{1} << (static_cast<unsigned>(slot) % kBits);
+    }
 
     alignas(64) std::atomic<std::uint64_t> words_[kSlots / kBits];
     alignas(64) std::atomic<std::int32_t> counts_[kSlots];
