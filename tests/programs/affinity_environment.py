@@ -71,8 +71,10 @@ class Environment(unittest.TestCase):
         for name in ("OMP_PLACES", "GOMP_CPU_AFFINITY"):
             result = run(OMP_PROC_BIND="false", **{name: str(CPUS[0])})
             self.assertEqual(where(result), [(-1, CPUS)] * 7)
-        result = run(OMP_PROC_BIND="false", KMP_AFFINITY="compact")
-        self.assertEqual(where(result), [(-1, CPUS)] * 7)
+        if OPTIONS.programs.name == "clang": # whose runtime asks KMP_AFFINITY first
+            result = run(OMP_PROC_BIND="false", KMP_AFFINITY="granularity=fine,compact")
+            self.assertEqual(where(result)[0], (0, CPUS[:1]))
+            self.warns(result, "OMP_PROC_BIND", "KMP_AFFINITY")
 
     def test_gomp_cpu_affinity(self):
         backwards = " ".join(str(cpu) for cpu in reversed(CPUS))
@@ -95,6 +97,16 @@ class Environment(unittest.TestCase):
                 self.assertEqual(shown(result)["OMP_PROC_BIND"], bind)
                 self.assertEqual(result.stderr.count("sennit:"), 0)
         self.warns(run(KMP_AFFINITY="warp,compact"), "KMP_AFFINITY", "'warp'")
+
+    def test_kmp_affinity_with_a_list(self):
+        if OPTIONS.programs.name == "gcc":
+            return
+        backwards = ",".join(str(cpu) for cpu in reversed(CPUS))
+        for text in (f"explicit,proclist=[{backwards}]", f"proclist=[{backwards}],explicit"):
+            self.assertEqual(where(run(KMP_AFFINITY=text))[0], (0, [CPUS[-1]]))
+        for text in ("explicit", "explicit,proclist=[planet]"):
+            self.assertEqual(where(run(KMP_AFFINITY=text)), [(-1, CPUS)] * 7)
+        self.warns(run(KMP_AFFINITY="explicit,proclist=[planet]"), "KMP_AFFINITY", "'planet'")
 
     def test_kmp_affinity_reset(self):
         if OPTIONS.programs.name == "gcc":

@@ -17,7 +17,7 @@ import sys
 import unittest
 
 OPTIONS = argparse.Namespace()
-SECONDS = 30
+SECONDS = 120
 
 
 def run(program, address_space=None, **environment):
@@ -62,7 +62,9 @@ class BadInput(unittest.TestCase):
                 result = run("bad_input_victim", OMP_NUM_THREADS=value)
                 self.says(result, "OMP_NUM_THREADS", value)
                 threads, procs = self.threads(result)
-                self.assertEqual(threads, procs)
+                # LLVM's runtime takes the smallest number for 0.
+                smallest = value == "0" and OPTIONS.programs.name == "clang"
+                self.assertEqual(threads, 1 if smallest else procs)
 
     def test_stack_sizes_that_hold_no_stack(self):
         for value in ("1k", "0", "-5M", "lots", "1Q"):

@@ -13,7 +13,7 @@ import sys
 import unittest
 
 OPTIONS = argparse.Namespace()
-SECONDS = 30
+SECONDS = 120
 SIZES = ("team", "team of 4")
 
 
@@ -42,17 +42,28 @@ class Same(unittest.TestCase):
         self.same()
 
     def test_schedules(self):
-        for value in ("dynamic,0", "guided,0", "dynamic,5", "guided", "nonsense", "dynamic,"):
+        for value in ("dynamic,0", "guided,0", "dynamic,5", "guided", "nonsense", "dynamic,",
+                      "static,0", "static,", "static,1.5", "static;4", "guided,2147483648",
+                      "dynamic,1e2", "dynamic,4x", "dynamic 4", "auto", "auto,4"):
             self.same(OMP_SCHEDULE=value)
 
+    def test_numbers_that_are_too_small(self):
+        for name in ("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_NUM_TEAMS",
+                     "OMP_TEAMS_THREAD_LIMIT", "OMP_DEFAULT_DEVICE", "OMP_MAX_TASK_PRIORITY"):
+            self.same(**{name: "0"})
+        for name in ("OMP_NUM_TEAMS", "OMP_TEAMS_THREAD_LIMIT", "OMP_DEFAULT_DEVICE"):
+            self.same(**{name: "-1"})
+
     def test_booleans(self):
-        for value in ("true", "FALSE", "yes", "no", "on", "off", ".true.", ".F.", "perhaps"):
+        for value in ("true", "FALSE", "yes", "no", "on", "off", ".true.", ".F.", "perhaps",
+                      "1", "0"):
             self.same(*SIZES, OMP_DYNAMIC=value)
+            self.same(OMP_CANCELLATION=value)
 
     def test_levels(self):
         for value in ("0", "3", "255", "256", "1000", "-1", "9999999999", "many"):
             self.same(OMP_MAX_ACTIVE_LEVELS=value)
-        for value in ("true", "false"):
+        for value in ("true", "false", "1", "0"):
             self.same(OMP_NESTED=value)
         self.same(OMP_NUM_THREADS="2,2")
 
@@ -61,16 +72,27 @@ class Same(unittest.TestCase):
             self.same("processors", OMP_PLACES=value)
             self.same("processors", OMP_PLACES=value, OMP_PROC_BIND="close")
 
+    def test_a_number_of_places(self):
+        for value in ("cores(1)", "threads(1)"):
+            self.same(OMP_PLACES=value)
+            self.same(OMP_PLACES=value, OMP_PROC_BIND="false")
+        self.same("processors", OMP_PLACES="threads", OMP_PROC_BIND="nonsense")
+
     def test_llvm_alone_knows_kmp_affinity(self):
-        for value in ("compact", "granularity=fine,scatter", "none", "disabled"):
+        cpus = ",".join(str(cpu) for cpu in sorted(os.sched_getaffinity(0)))
+        for value in ("compact", "granularity=fine,scatter", "none", "disabled",
+                      f"granularity=fine,explicit,proclist=[{cpus}]", "warnings"):
             self.same(KMP_AFFINITY=value)
+            self.same(KMP_AFFINITY=value, OMP_PROC_BIND="false")
+            self.same(KMP_AFFINITY=value, OMP_PROC_BIND="close")
+            self.same(KMP_AFFINITY=value, OMP_PLACES="threads(1)")
 
     def test_llvm_alone_knows_how_many_threads_there_may_be(self):
         for value in ("1", "3", "all"):
-            self.same(KMP_DEVICE_THREAD_LIMIT=value)
-            self.same(KMP_ALL_THREADS=value)
+            self.same("limit", KMP_DEVICE_THREAD_LIMIT=value) # which is another one
+            self.same("limit", KMP_ALL_THREADS=value)
         for value in ("serial", "turnaround", "throughput", "nonsense"):
-            self.same(KMP_LIBRARY=value)
+            self.same("limit", KMP_LIBRARY=value)
         for value in ("1s,1c,1t", "*s,*c,*t", "1t", "1c", "1s", "1c,1t", "1s,1t"):
             self.same("team", KMP_HW_SUBSET=value)
 

@@ -18,6 +18,10 @@ int main(void) {
     printf("many levels %d\n", omp_get_max_active_levels());
     omp_set_max_active_levels(-1);
     printf("negative levels %d\n", omp_get_max_active_levels());
+    printf("cancellation %d, %d teams of %d\n", omp_get_cancellation(), omp_get_max_teams(),
+           omp_get_teams_thread_limit());
+    if (omp_get_thread_limit() < 1000) // without a limit each runtime says another number
+        printf("limit %d\n", omp_get_thread_limit());
     printf("processors %d, at most %d threads\n", omp_get_num_procs(), omp_get_max_threads());
     printf("bound %d\n", omp_get_proc_bind() != omp_proc_bind_false && omp_get_num_places() > 1);
     fflush(stdout);

@@ -187,6 +187,14 @@ TEST(Places, KmpAffinity) {
     EXPECT_TRUE(asked.bind && asked.spread);
     EXPECT_FALSE(parse_kmp_affinity("none").bind);
     EXPECT_FALSE(parse_kmp_affinity("disabled").bind);
+    EXPECT_TRUE(parse_kmp_affinity("none").typed);
+    EXPECT_FALSE(parse_kmp_affinity("granularity=core,reset").typed);
+    asked = parse_kmp_affinity("explicit,proclist=[3,0-2],granularity=fine");
+    EXPECT_TRUE(asked.bind);
+    EXPECT_STREQ(asked.processors, "3,0-2");
+    EXPECT_STREQ(asked.unknown, "");
+    EXPECT_FALSE(parse_kmp_affinity("explicit").bind);
+    EXPECT_STREQ(parse_kmp_affinity("compact,proclist=[3]").processors, "");
     EXPECT_STREQ(parse_kmp_affinity("fast,compact,granularity=galaxy").unknown,
                  "fast,granularity=galaxy");
 }

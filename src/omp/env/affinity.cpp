@@ -39,7 +39,8 @@ struct Affinity {
     BindList bind;
     const char *places_name = nullptr;
     bool display = false;
-    bool reset = false; // the initial thread is bound in parallel regions only
+    bool reset = false;    // the initial thread is bound in parallel regions only
+    bool numbered = false; // OMP_PLACES says how many places: cores(4)
     // These live as long as the process, for threads look at them while it exits: nothing destroys
     // what lies in such memory.
     PlaceList *places = nullptr;
@@ -123,23 +124,32 @@ void read_omp_places(const char *text, PlaceList &list) {
     }
     add_level("OMP_PLACES", abstract.level, list);
     list.shorten(abstract.most);
+    g_affinity.numbered = abstract.most != CpuSet::kMost;
 }
 
-void read_kmp_affinity(const char *text, PlaceList &list, BindList &bind) {
+// True where it says how threads are bound, or that they are not.
+bool read_kmp_affinity(const char *text, PlaceList &list, BindList &bind) {
     const KmpAffinity asked = parse_kmp_affinity(text);
     if (*asked.unknown)
         warn("KMP_AFFINITY='%.200s': '%s' is not supported and ignored; see OMP_PLACES and "
              "OMP_PROC_BIND",
              text, asked.unknown);
-    if (!asked.bind)
-        return;
-    bind.policies[0] = asked.spread ? ProcBind::spread : ProcBind::close;
     g_affinity.reset = asked.reset;
+    if (!asked.bind)
+        return asked.typed;
+    bind.policies[0] = asked.spread ? ProcBind::spread : ProcBind::close;
+    if (*asked.processors) {
+        const char *wrong = parse_cpu_list(asked.processors, list);
+        finish_explicit("KMP_AFFINITY", asked.processors, wrong, list);
+        if (list.count() == 0)
+            bind.policies[0] = ProcBind::false_;
+        return true;
+    }
     // In the machine's order, not that of the system's numbers.
     if (const char *obstacle = add_machine_places(asked.granularity, g_affinity.allowed, list)) {
         warn("KMP_AFFINITY: %s; going on with a place for each processor", obstacle);
         list.add_singles(g_affinity.allowed);
-        return;
+        return true;
     }
     const Level turns[] = {Level::cores, Level::sockets};
     for (int i = 0; i < 2 && i < asked.permute; ++i) {
@@ -148,20 +158,37 @@ void read_kmp_affinity(const char *text, PlaceList &list, BindList &bind) {
             list.take_turns(groups);
     }
     list.rotate(asked.offset);
+    return true;
 }
 
-// OMP_PROC_BIND and OMP_PLACES come before GOMP_CPU_AFFINITY, and that before KMP_AFFINITY, which
-// GCC's runtime does not know.
-void read_places(PlaceList &list) {
-    bool decided = false; // OMP_PROC_BIND says something
-    if (const char *text = variable("OMP_PROC_BIND")) {
-        decided = true;
-        if (!parse_proc_bind(text, g_affinity.bind))
-            warn("OMP_PROC_BIND='%.200s' is not true, false, or a list of at most %d policies out "
-                 "of "
-                 "primary, close, spread; going on with false",
-                 text, BindList::kMost);
+// To libgomp it is as if a value that makes no sense were not there, to libomp it is false.
+bool read_proc_bind(const char *text) {
+    if (parse_proc_bind(text, g_affinity.bind))
+        return true;
+    const bool decides = stands_for_libomp();
+    if (decides && (std::strcmp(text, "0") == 0 || std::strcmp(text, "1") == 0)) {
+        g_affinity.bind.policies[0] = *text == '1' ? ProcBind::true_ : ProcBind::false_;
+        return true;
     }
+    warn("OMP_PROC_BIND='%.200s' is not true, false, or a list of at most %d policies out of "
+         "primary, close, spread; %s",
+         text, BindList::kMost, decides ? "going on with false" : "it is ignored");
+    return decides;
+}
+
+// KMP_AFFINITY, which GCC's runtime does not know, comes before OMP_PROC_BIND and OMP_PLACES in
+// LLVM's. They come before GOMP_CPU_AFFINITY.
+void read_places(PlaceList &list) {
+    if (const char *kmp = variable("KMP_AFFINITY");
+        kmp && stands_for_libomp() && read_kmp_affinity(kmp, list, g_affinity.bind)) {
+        for (const char *name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"})
+            if (variable(name))
+                warn("%s is ignored, for KMP_AFFINITY says where threads run", name);
+        return;
+    }
+    bool decided = false; // OMP_PROC_BIND says something
+    if (const char *text = variable("OMP_PROC_BIND"))
+        decided = read_proc_bind(text);
     if (const char *places = variable("OMP_PLACES"))
         read_omp_places(places, list);
     if (list.count() > 0) {
@@ -170,9 +197,6 @@ void read_places(PlaceList &list) {
                cpus && (!decided || g_affinity.bind.on())) {
         const char *wrong = parse_cpu_list(cpus, list);
         finish_explicit("GOMP_CPU_AFFINITY", cpus, wrong, list);
-    } else if (const char *kmp = variable("KMP_AFFINITY"); kmp && !decided && stands_for_libomp()) {
-        read_kmp_affinity(kmp, list, g_affinity.bind);
-        decided = true;
     }
     if (!decided && list.count() > 0)
         g_affinity.bind.policies[0] = ProcBind::true_;
@@ -294,7 +318,7 @@ void affinity_setup() {
         leave_places();
         g_affinity.places->clear();
         g_affinity.bind = {};
-        g_affinity.display = g_affinity.reset = false;
+        g_affinity.display = g_affinity.reset = g_affinity.numbered = false;
         g_affinity.places_name = nullptr;
     }
     read_places(*g_affinity.places);
@@ -309,6 +333,9 @@ void affinity_setup() {
     for (int place = 0; place < g_affinity.places->count(); ++place)
         used.add((*g_affinity.places)[place]);
     sched::set_usable_processors(used.count());
+    // To libomp cores(4) leaves the process four cores, a list of places does not.
+    if (g_affinity.numbered && stands_for_libomp())
+        sched::set_processors(used.count());
     if (first)
         make_queues_near_threads(); // there are no teams yet
     if (!g_affinity.reset && (!first || is_needed()))

@@ -86,6 +86,8 @@ bool read_int(const char *name, int low, int high, int *into) {
         return true;
     }
     const bool is_number = parse_number(text, LONG_MIN, LONG_MAX, &number, &end) && *end == '\0';
+    if (is_number && stands_for_libomp()) // which goes on with the nearest that it can have
+        *into = number < low ? low : high;
     char wanted[96];
     char instead[32];
     std::snprintf(wanted, sizeof wanted, "a number in %d..%d%s", low, high,
@@ -101,11 +103,12 @@ bool read_bool(const char *name, bool *into) {
     const char *text = read_variable(name);
     if (!text)
         return false;
-    // The standard's word, and what we take for it; LLVM's runtime knows the others, too.
+    // The standard's word, and what LLVM's runtime takes for it. GCC's does not: OMP_NESTED=1 is
+    // not in force there.
     static const char *const kWords[2][8] = {
         {"false", "0", ".false.", ".f.", "f", "off", "no", "n"},
         {"true", "1", ".true.", ".t.", "t", "on", "yes", "y"}};
-    const int known = stands_for_libomp() ? 8 : 2;
+    const int known = *name == 'K' || stands_for_libomp() ? 8 : 1;
     for (int value = 0; value < 2; ++value)
         for (int i = 0; i < known; ++i)
             if (strcasecmp(text, kWords[value][i]) == 0) {

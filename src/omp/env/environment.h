@@ -19,7 +19,8 @@ bool parse_number(const char *text, long low, long high, long *number, const cha
 // The word at *at, in any case; moves *at behind it and the blanks around it.
 bool take_word(const char **at, const char *word);
 
-// These leave `into` as it is when the variable is unset or makes no sense; then they are false.
+// These leave `into` as it is when the variable is unset or makes no sense; then they are false. As
+// in LLVM's runtime, of a number out of range there the nearest in it is taken.
 bool read_int(const char *name, int low, int high, int *into);
 bool read_bool(const char *name, bool *into);
 

@@ -52,8 +52,14 @@ void read_num_threads(Icvs &icvs) {
         if (*at++ != ',')
             break;
     }
+    long number = 0;
+    const char *end = nullptr;
+    const bool is_zero = parse_number(text, 0, 0, &number, &end) && *end == '\0';
+    if (is_zero && stands_for_libomp())
+        icvs.nthreads[0] = 1; // as of other numbers that are too small, the smallest
     char instead[64];
-    std::snprintf(instead, sizeof instead, "%d (the processors)", icvs.nthreads[0]);
+    std::snprintf(instead, sizeof instead, "%d%s", icvs.nthreads[0],
+                  icvs.nthreads[0] == sched::processors() ? " (the processors)" : "");
     complain("OMP_NUM_THREADS", text, "a list of numbers of threads, each 1..32768", instead);
 }
 
@@ -66,6 +72,24 @@ void split(Icvs &icvs) {
     if (icvs.nthreads_count == 1)
         icvs.nthreads[icvs.nthreads_count++] = threads;
     icvs.nthreads[0] = split;
+}
+
+bool starts_chunk(const char *text) {
+    return *text == ',' &&
+           std::isdigit(static_cast<unsigned char>(text[1 + std::strspn(text + 1, " \t")]));
+}
+
+// What follows the kind. False where it makes no sense: the kind stays, with a chunk of 1. So do
+// both stock runtimes. LLVM's has no chunks of 0 and none for auto, and reads no further than the
+// number.
+bool parse_chunk(const char *text, Sched kind, long *chunk) {
+    const bool libomp = stands_for_libomp();
+    const char *end = nullptr;
+    const bool good = *text == ',' && parse_number(text + 1, 0, INT_MAX, chunk, &end) &&
+                      (libomp ? *chunk > 0 && kind != Sched::automatic : *end == '\0');
+    if (!good)
+        *chunk = 1;
+    return good;
 }
 
 // [modifier:]kind[,chunk] (OpenMP 5.2, 21.1.1), and LLVM's kinds.
@@ -86,14 +110,12 @@ bool parse_schedule(const char *text, Icvs &icvs) {
     for (const auto &kind : kinds) {
         if (!take_word(&at, kind.name))
             continue;
-        long chunk = 0;
-        const bool has_chunk = *at == ',';
-        if (*at != '\0' && (!has_chunk || !parse_number(at + 1, 0, INT_MAX, &chunk, &at) || *at))
+        // Without a digit behind the comma, LLVM's runtime takes nothing of it.
+        if (*at != '\0' && stands_for_libomp() && !starts_chunk(at))
             return false;
-        // Both stock runtimes go on without a chunk of 0; LLVM's says it.
-        if (has_chunk && chunk == 0 && stands_for_libomp())
-            complain("OMP_SCHEDULE", text, "a schedule with a chunk of 1 or more",
-                     "the kind's own chunk");
+        long chunk = 0;
+        if (*at != '\0' && !parse_chunk(at, kind.kind, &chunk))
+            complain("OMP_SCHEDULE", text, "a schedule with a chunk of 1 or more", "a chunk of 1");
         icvs.set_schedule(kind.kind, monotonic, chunk);
         return true;
     }
@@ -136,6 +158,8 @@ bool parse_size(const char *text, size_t *bytes) {
             return false;
         }
     }
+    if (shift != 0 && std::toupper(static_cast<unsigned char>(*end)) == 'B' && stands_for_libomp())
+        ++end; // LLVM's runtime takes 4MB for 4M
     if (*end != '\0' || number == 0 || number > (ULLONG_MAX >> (shift + 8)))
         return false;
     *bytes = static_cast<size_t>(number << shift);
@@ -155,7 +179,7 @@ void read_stack_size() {
     size_t bytes = default_stack_size();
     for (const char *name : {"OMP_STACKSIZE", "GOMP_STACKSIZE", "KMP_STACKSIZE"}) {
         const char *text = read_variable(name);
-        if (!text)
+        if (!text || (*name == 'K' && !stands_for_libomp())) // GCC's runtime does not know it
             continue;
         size_t asked = 0;
         if (!parse_size(text, &asked)) {
@@ -256,15 +280,20 @@ void set_stack_size(std::size_t bytes) {
 namespace {
 
 void read_max_active_levels(Icvs &icvs) {
-    // GCC's runtime takes what it supports for more, and says nothing.
+    // GCC's runtime takes what it supports for more, and says nothing; LLVM's takes nothing of it.
     const char *text = read_variable("OMP_MAX_ACTIVE_LEVELS");
+    if (!text)
+        return;
+    const long most = g_icvs.supported_levels < INT_MAX ? LONG_MAX : INT_MAX;
     const char *end = nullptr;
     long levels = 0;
-    if (text && g_icvs.supported_levels < INT_MAX &&
-        parse_number(text, 0, LONG_MAX, &levels, &end) && *end == '\0')
+    if (parse_number(text, 0, most, &levels, &end) && *end == '\0') {
         icvs.max_active_levels = static_cast<int>(std::min(levels, long{g_icvs.supported_levels}));
-    else
-        read_int("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, &icvs.max_active_levels);
+        return;
+    }
+    char instead[32];
+    std::snprintf(instead, sizeof instead, "%d", icvs.max_active_levels);
+    complain("OMP_MAX_ACTIVE_LEVELS", text, "a number of 0 or more", instead);
 }
 
 // KMP_DEVICE_THREAD_LIMIT, whose older name is KMP_ALL_THREADS, and KMP_LIBRARY: how many threads
@@ -307,6 +336,8 @@ void read_league() {
     read_int("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, &league[1]);
     g_league.num_teams.store(league[0], std::memory_order_relaxed);
     g_league.thread_limit.store(league[1], std::memory_order_relaxed);
+    if (!stands_for_libomp()) // GCC's runtime knows no more of them
+        return;
     read_int("KMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, &g_league.threads);
     omp::BindList bind;
     const char *text = read_variable("KMP_TEAMS_PROC_BIND");
@@ -394,12 +425,12 @@ void read_all() {
         icvs.set_schedule(Sched::dynamic, false, 1);
     }
     omp::choose_processors();
+    omp::affinity_setup(); // before the number of processors is asked for: cores(4) changes it
     icvs.nthreads[0] = sched::processors();
     read_num_threads(icvs);
     read_bool("OMP_DYNAMIC", &icvs.dynamic);
     read_schedule(icvs);
     read_stack_size();
-    omp::affinity_setup();
     read_wait_policy();
     read_cancellation();
     read_target_offload();

@@ -328,14 +328,33 @@ const char *parse_cpu_list(const char *text, PlaceList &list) {
     return read_cpu_list(in, list) ? nullptr : in.position();
 }
 
+// proclist=[...]: what stands between the brackets goes to `list`. Behind them, or null where there
+// is no such list, or too long a one.
+static const char *take_proclist(const char *at, char (&list)[256]) {
+    constexpr char kName[] = "proclist=[";
+    constexpr std::size_t kLength = sizeof kName - 1;
+    const char *end = std::strchr(at, ']');
+    if (strncasecmp(at, kName, kLength) != 0 || !end)
+        return nullptr;
+    const int length = static_cast<int>(end - at - kLength);
+    if (length >= static_cast<int>(sizeof list))
+        return nullptr;
+    std::snprintf(list, sizeof list, "%.*s", length, at + kLength);
+    return end + 1;
+}
+
 KmpAffinity parse_kmp_affinity(const char *text) {
     constexpr int kScatter = 2; // turns at all levels
-    enum { none, compact, scatter, balanced } type = none;
+    enum { unnamed, none, compact, scatter, balanced, listed } type = unnamed;
     KmpAffinity result;
     int numbers[2] = {0, 0}; // permute, offset
     int count = 0;
     char word[64];
     for (const char *at = text; *at; at += *at == ',') {
+        if (const char *list = take_proclist(at, result.processors)) {
+            at = list;
+            continue;
+        }
         const std::size_t length = std::strcspn(at, ",");
         std::snprintf(word, sizeof word, "%.*s", static_cast<int>(length), at);
         at += length;
@@ -356,6 +375,8 @@ KmpAffinity parse_kmp_affinity(const char *text) {
             type = scatter;
         else if (in.take_word("balanced"))
             type = balanced;
+        else if (in.take_word("explicit"))
+            type = listed;
         else if (in.take_word("granularity") && in.take('=')) {
             if (in.take_word("fine") || in.take_word("thread"))
                 result.granularity = Level::threads;
@@ -379,7 +400,10 @@ KmpAffinity parse_kmp_affinity(const char *text) {
                           used ? "," : "", word);
         }
     }
-    result.bind = type != none;
+    if (type != listed)
+        result.processors[0] = '\0';
+    result.typed = type != unnamed;
+    result.bind = type > none && (type != listed || result.processors[0] != '\0');
     result.spread = type == balanced;
     if (type == compact)
         result.permute = numbers[0];

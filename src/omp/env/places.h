@@ -86,6 +86,7 @@ const char *parse_cpu_list(const char *text, PlaceList &list);
 
 // KMP_AFFINITY: [modifiers,]type[,permute][,offset]
 struct KmpAffinity {
+    bool typed = false; // else only modifiers: other variables say where threads are bound
     bool bind = false;
     bool spread = false; // balanced: neighbours stay near each other
     Level granularity = Level::cores;
@@ -93,8 +94,9 @@ struct KmpAffinity {
     // all cores; 2: sockets take turns as well (scatter).
     int permute = 0;
     int offset = 0;
-    bool reset = false;     // the initial thread is bound in parallel regions only
-    char unknown[128] = ""; // words that mean nothing to us
+    bool reset = false;        // the initial thread is bound in parallel regions only
+    char processors[256] = ""; // explicit,proclist=[...]: a place for each one
+    char unknown[128] = "";    // words that mean nothing to us
 };
 KmpAffinity parse_kmp_affinity(const char *text);
 
