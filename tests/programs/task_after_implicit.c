@@ -7,14 +7,16 @@
 #include "check.h"
 
 enum { REGIONS = 20000, TASKS = 8 };
+static const double SECONDS = 20; // on a busy machine a region of many threads takes milliseconds
 
 static int current;
 #pragma omp threadprivate(current)
 
 static void tasks_find_the_region_begun_on_their_thread(void) {
-    int tasks = 0;
-    for (int region = 1; region <= REGIONS; ++region) {
-        current = region;
+    int tasks = 0, regions = 0;
+    const double end = omp_get_wtime() + SECONDS;
+    for (int region = 1; region <= REGIONS && omp_get_wtime() < end; ++region) {
+        current = regions = region;
 #pragma omp parallel copyin(current) reduction(+ : tasks)
         {
             for (int i = 0; i < TASKS; ++i) {
@@ -24,11 +26,12 @@ static void tasks_find_the_region_begun_on_their_thread(void) {
             tasks += TASKS;
         }
     }
-    CHECK_EQ(tasks % (REGIONS * TASKS), 0);
+    CHECK_EQ(tasks % (regions * TASKS), 0);
 }
 
 static void task_reductions_lose_nothing(void) {
-    for (int region = 0; region < REGIONS / 10; ++region) {
+    const double end = omp_get_wtime() + SECONDS;
+    for (int region = 0; region < REGIONS / 10 && omp_get_wtime() < end; ++region) {
         unsigned long product = 1;
         int threads = 0;
 #pragma omp parallel reduction(task, * : product)
