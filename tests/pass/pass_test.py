@@ -10,13 +10,14 @@
                       also run when completions come late
 
     traced/           programs of two ranks: `// moved: N, HOW` behind a call is its row in `sennit report`
+    ordered/          under the policy fa: tasks in the order that their marks ask for, and in another one without the plug-in
     cholesky          the application
     loops/            programs with static loops that are let go: under the stock runtime, under Sennit, and lent
 
     regions           tests/programs/random_regions.c, of which loops are let go: several seeds, lent
     untouched/        functions in which nothing is moved: the same code with the plug-in as without
 
-usage: pass_test.py remarks|run|traced|cholesky|loops|regions|untouched MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
+usage: pass_test.py remarks|run|traced|ordered|cholesky|loops|regions|untouched MPI MPICC MPICXX MPIEXEC SENNIT PLUGIN SOURCE-FOLDER [NAME...]
 """
 import glob
 import json
@@ -140,6 +141,9 @@ class Built:
         done = subprocess.run(command, text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
         assert done.returncode == 0, done.stderr
 
+    def fails(self, *command):
+        return subprocess.run([*command, self.path], capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False).returncode != 0
+
     def run(self, *command, threads):
         environment = {**ENVIRONMENT, "OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": "1"}
         done = subprocess.run([*command, self.path, *self.arguments], text=True, capture_output=True, env=environment,
@@ -215,6 +219,16 @@ def test_traced():
                 assert f'"call":"{call}"' in text and f'"place":"{place}"' in text and f'"how":"{how}"' in text, (place, how)
 
 
+def test_ordered():
+    paths = sources("ordered")
+    assert len(paths) == 1 + bool(HAS_FORTRAN) or NAMES
+    for path in paths:
+        with tempfile.TemporaryDirectory() as folder:
+            command = [SENNIT, "run", "-n", "2", "--threads", "1", "--policy", "fa"]
+            Built(folder, path).run(*command, threads=1)
+            assert Built(folder, path, plain=True).fails(*command), path
+
+
 def test_cholesky():
     """The application with blocking calls in its tasks: its result is verified, and no task is suspended."""
     apps = os.path.join(SOURCE, "..", "..", "apps")
@@ -279,5 +293,5 @@ def test_untouched():
             assert "@MPI_" in body and body == transformed[name], f"{name}\n{body}\n{transformed[name]}"
 
 
-{"remarks": test_remarks, "run": test_run, "traced": test_traced, "cholesky": test_cholesky, "loops": test_loops, "regions": test_regions,
+{"remarks": test_remarks, "run": test_run, "traced": test_traced, "ordered": test_ordered, "cholesky": test_cholesky, "loops": test_loops, "regions": test_regions,
  "untouched": test_untouched}[WHAT]()
