@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random Fortran programs with blocking MPI calls: transformed by the plug-in they leave the same numbers.
 
-Two ranks run the same procedures. Each sends short messages, computes, and receives them in any order: nothing waits for
-ever. Columns of two arrays, parts of them and an array of integers are sent, received and computed with, in rows of calls
-and in loops; what has been received is an index or a count of what follows. The untransformed program is the oracle.
+Many programs are one file and one job, each a procedure with a seed of its own; between them both ranks wait for each other, and
+all data begins anew. A file is compiled plainly (-O0: what the source says) and with the plug-in. There are two kinds, file by file:
 
-usage: random_fortran.py MPI MPIFC SENNIT SEED PROGRAMS PROCEDURES
+    calls    Both ranks send short messages, compute, and receive them in any order: nothing waits for ever. Columns of two
+             arrays, parts of them and an array of integers are sent, received and computed with, in rows of calls and in loops;
+             what has been received is an index or a count of what follows. Under the MPI's own launcher, too
+    tasks    A task for each message, and some that compute. Both ranks make theirs in one order: nothing waits for ever
+             where tasks are suspended
+
+A program that differs is made again alone, and printed.
+
+usage: random_fortran.py MPI MPIFC SENNIT SEED FILES PROCEDURES [only=FILE[.PROCEDURE]]...
 """
 import os
 import random
@@ -15,16 +22,19 @@ import sys
 import tempfile
 
 MPI, MPIFC, SENNIT = sys.argv[1:4]
-SEED, PROGRAMS, PROCEDURES = map(int, sys.argv[4:7])
+SEED, FILES, PROCEDURES = map(int, sys.argv[4:7])
+ONLY = [word[5:] for word in sys.argv[7:]]
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
-LIMIT = 240
+LIMIT = 600 # seconds for one command, on a busy machine
 ROWS, COLUMNS = 6, 5
 DOUBLE, INTEGER = "MPI_DOUBLE_PRECISION", "MPI_INTEGER"
 
 
-class Procedure:
+class Calls:
+    initialize, region, alone = "call mpi_init(ierr)", [], True
+
     def __init__(self, number, dice):
-        self.name, self.dice, self.lines = f"p{number}", dice, []
+        self.number, self.name, self.dice, self.lines = number, f"p{number}", dice, []
         self.tag, self.sent = 100 * number, []  # sent: (tag, most numbers, datatype)
         for _ in range(dice.randint(4, 12)):
             dice.choice([self.send, self.send, self.receive, self.receive, self.exchange, self.compute, self.compute,
@@ -128,6 +138,95 @@ class Procedure:
                           *("    " + line for line in self.lines), "    total = mod(total + sum(c), 1009d0)", "end subroutine", ""])
 
 
+class Tasks:
+    initialize = "call mpi_init_thread(MPI_THREAD_MULTIPLE, i, ierr)"
+    region, alone = ["!$omp parallel default(shared)", "!$omp single"], False
+
+    def __init__(self, number, dice):
+        self.number, self.name, self.dice = number, f"p{number}", dice
+        self.tag = 100 * number
+        self.sides = ([], []) # of the ranks
+        for _ in range(dice.randint(2, 8)):
+            sender = dice.randrange(2)
+            sends, receives = self.message()
+            self.sides[sender].extend(sends)
+            self.sides[1 - sender].extend(receives)
+            for side in self.sides:
+                if dice.random() < 0.3:
+                    side += self.compute()
+
+    def column(self):
+        """A buffer, and the variable that depend clauses name for it: flang 19 knows no elements of arrays there."""
+        array, number = self.dice.choice("ab"), self.dice.randint(1, COLUMNS)
+        return f"{array}(1, {number})", f"d{array}{number}"
+
+    def task(self, lines, inout, read=()):
+        """With a private error code, of which only MPI's calls know, or not."""
+        clauses = "private(i, j, request, status" + self.dice.choice([", ierr"] * 5 + [""]) + ")"
+        clauses += f" depend(inout: {', '.join(sorted(set(inout)))})" if inout else ""
+        read = sorted(set(read) - set(inout))
+        clauses += f" depend(in: {', '.join(read)})" if read else ""
+        clauses += self.dice.choice([""] * 6 + [" if(.false.)", " final(.true.)"])
+        return [f"!$omp task default(shared) &", f"!$omp {clauses}", *lines, "!$omp end task"]
+
+    def work(self, column, other):
+        return self.dice.choice([
+            ["do i = 1, n", f"{column.replace('1,', 'i,')} = mod({column.replace('1,', 'i,')} * 3 + {other.replace('1,', 'i,')} + i, 1009d0)", "end do"],
+            [f"{column.replace('1,', '2,')} = {other.replace('1,', '3,')} + 1"],
+            [f"call mix({column}, {other}, n)"]])
+
+    def compute(self):
+        (one, here), (two, there) = self.column(), self.column()
+        return self.task(self.work(one, two), [here], [there])
+
+    def message(self):
+        if self.dice.random() < 0.25:
+            return self.columns()
+        (source, sent), (target, received) = self.column(), self.column()
+        self.tag += 1
+        return self.send(source, sent), self.receive(target, received, self.tag)
+
+    def send(self, buffer, name):
+        name_of_call = self.dice.choice(["mpi_send"] * 5 + ["mpi_ssend"])
+        call = f"call {name_of_call}({buffer}, 6, {DOUBLE}, other, {self.tag}, MPI_COMM_WORLD, ierr)"
+        lines = self.dice.choice([
+            [call], [call], self.work(buffer, buffer) + [call], [call] + self.work(buffer, buffer),
+            [call, "if (ierr /= MPI_SUCCESS) stop 3"],
+            [call.replace("mpi_ssend", "mpi_send").replace("mpi_send", "mpi_isend").replace("ierr)", "request, ierr)"),
+             "call mpi_wait(request, MPI_STATUS_IGNORE, ierr)"]])
+        return self.task(lines, [name])
+
+    def receive(self, buffer, name, tag):
+        status = self.dice.choice(["MPI_STATUS_IGNORE", "MPI_STATUS_IGNORE", "status"])
+        call = f"call mpi_recv({buffer}, 6, {DOUBLE}, other, {tag}, MPI_COMM_WORLD, {status}, ierr)"
+        lines = self.dice.choice([
+            [call], [call], [call], self.work(buffer, buffer) + [call], [call] + self.work(buffer, buffer),
+            [call.replace("mpi_recv", "mpi_irecv").replace(status + ", ierr)", "request, ierr)"), f"call mpi_wait(request, {status}, ierr)"]])
+        if status == "status" and self.dice.random() < 0.6:
+            return self.task(lines + ["k(3) = k(3) + status(MPI_TAG)"], [name, "dk"])
+        return self.task(lines, [name])
+
+    def columns(self):
+        """All of an array, by one task; received column by column."""
+        array, first = self.dice.choice("ab"), self.tag + 1
+        names = [f"d{array}{i}" for i in range(1, COLUMNS + 1)]
+        loop = ["do j = 1, m", f"call mpi_send({array}(1, j), 6, {DOUBLE}, other, {self.tag} + j, MPI_COMM_WORLD, ierr)", "end do"]
+        row = [f"call mpi_send({array}(1, {i}), 6, {DOUBLE}, other, {self.tag + i}, MPI_COMM_WORLD, ierr)" for i in range(1, COLUMNS + 1)]
+        self.tag += COLUMNS
+        receives = []
+        for tag in range(first, self.tag + 1):
+            receives += self.receive(*self.column(), tag)
+        return self.task(self.dice.choice([loop, row, row + [f"{array}(1, 1) = 1"]]), names), receives
+
+    def text(self):
+        names = ", ".join(f"d{array}{i}" for array in "ab" for i in range(1, COLUMNS + 1))
+        return "\n".join([f"subroutine {self.name}(a, b, k, n, m, other, total)", "    implicit none", "    include 'mpif.h'",
+                          "    integer :: n, m, other, k(6), i, j, ierr, request, status(MPI_STATUS_SIZE)",
+                          f"    integer :: dk, {names}", "    double precision :: a(n, m), b(n, m), total",
+                          "    if (other == 1) then", *("    " + line for line in self.sides[0]), "    else",
+                          *("    " + line for line in self.sides[1]), "    end if", "    !$omp taskwait", "end subroutine", ""])
+
+
 MIX = """subroutine mix(x, y, n)
     integer :: n, i
     double precision :: x(n), y(n)
@@ -138,49 +237,86 @@ end subroutine
 """
 
 
-def program(dice):
-    calls = [line for i in range(1, PROCEDURES + 1) for line in (
-        f"    call p{i}(a, b, k, 6, 5, 1 - rank, total)", f"    print '(a, i2, i4, 3i12, 6i9)', 'rank', rank, {i}, nint(sum(a)), "
-        "nint(sum(b * a)), nint(total), k")]
-    main = ["program random", "    implicit none", "    include 'mpif.h'", "    integer :: rank, ierr, i, k(6)",
-            "    double precision :: a(6, 5), b(6, 5), total", "    call mpi_init(ierr)",
-            "    call mpi_comm_rank(MPI_COMM_WORLD, rank, ierr)", "    a = reshape([(dble(mod(i * 37 + rank, 101)), i = 1, 30)], [6, 5])",
-            "    b = reshape([(dble(mod(i * 53 + 7 * rank, 103)), i = 1, 30)], [6, 5])", "    k = [(i + rank, i = 1, 6)]",
-            "    total = rank", *calls, "    call mpi_finalize(ierr)", "end program", ""]
-    return "\n".join(main) + MIX + "".join(Procedure(i, dice).text() for i in range(1, PROCEDURES + 1))
+def file_of(procedures):
+    kind = procedures[0]
+    calls = []
+    for one in procedures:
+        calls += ["a = reshape([(dble(mod(i * 37 + rank, 101)), i = 1, 30)], [6, 5])",
+                  "b = reshape([(dble(mod(i * 53 + 7 * rank, 103)), i = 1, 30)], [6, 5])", "k = [(i + rank, i = 1, 6)]", "total = rank",
+                  *kind.region, f"call {one.name}(a, b, k, 6, 5, 1 - rank, total)", *(f"!$omp end {line.split()[1]}" for line in reversed(kind.region)),
+                  f"print '(a, i5, i2, 3i12, 6i9)', 'program', {one.number}, rank, nint(sum(a)), nint(sum(b * a)), nint(total), k",
+                  "flush(6)", "call mpi_barrier(MPI_COMM_WORLD, ierr)"]
+    main = ["program random", "implicit none", "include 'mpif.h'", "integer :: rank, ierr, i, k(6)",
+            "double precision :: a(6, 5), b(6, 5), total", kind.initialize, "call mpi_comm_rank(MPI_COMM_WORLD, rank, ierr)",
+            *calls, "call mpi_finalize(ierr)", "end program", ""]
+    return "\n".join(main) + MIX + "".join(one.text() for one in procedures)
 
 
-def run(command):
+def built(command):
     done = subprocess.run(command, text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
     assert done.returncode == 0, (command, done.stdout[-500:], done.stderr[-1500:])
     return done
 
 
 def numbers(command):
-    lines = sorted(re.findall(r"^ *rank.*$", run(command).stdout, re.MULTILINE))
-    assert len(lines) == 2 * PROCEDURES, lines
-    return lines
+    """{(program, rank): numbers} of those that came to their end, and what went wrong."""
+    try:
+        done = subprocess.run(command, text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
+        out, how = done.stdout, f"exit code {done.returncode}: {done.stderr[-1000:]}" if done.returncode else ""
+    except subprocess.TimeoutExpired as late:
+        out, how = (late.stdout or b"").decode(), f"no end in {LIMIT} seconds"
+    return {(int(number), int(rank)): line for number, rank, line in re.findall(r"^ *program +(\d+) +(\d)(.*)$", out, re.MULTILINE)}, how
+
+
+def compare(procedures, chaos, folder):
+    """The number of the first program that differs, and how; and how many calls are transformed."""
+    source, plain, other = (os.path.join(folder, name) for name in ("random.f90", "plain", "other"))
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(file_of(procedures))
+    places = re.findall(r"-[ILl]\S+", built([MPIFC, "-show"]).stdout)
+    built(["flang-new-19", "-O0", "-w", "-fopenmp", source, *places, "-o", plain])
+    done = built([SENNIT, "ftn", "flang-new-19", "-O2", "-w", "-fopenmp", "-Rpass=sennit", source, *places, "-o", other])
+    stock = [MPIFC.replace("mpif90", "mpiexec"), "-n", "2"] + ["--oversubscribe"] * (MPI == "openmpi")
+    sennit = ["env", "SENNIT_CHAOS=" + chaos, SENNIT, "run", "-n", "2", "--threads", "2"]
+    alone = procedures[0].alone
+    wanted, how = numbers([*(stock if alone else sennit), plain])
+    assert not how and len(wanted) == 2 * len(procedures), ("the plain program fails", how, len(wanted))
+    transformed = len(set(re.findall(r":(\d+):\d+: remark", done.stderr)))
+    for command in ([*stock, other],) * alone + ([*sennit, other],):
+        found, how = numbers(command)
+        for key in sorted(wanted):
+            if found.get(key) != wanted[key]:
+                return key[0], how or f"{wanted[key]}\n{found.get(key)}", transformed
+        if how:
+            return procedures[-1].number, how, transformed
+    return None, "", transformed
+
+
+def check(number, index, folder):
+    dice = random.Random(f"{SEED}.{number}")
+    chaos = dice.choice(["off", f"seed:{SEED},latency:100,order"])
+    kind = (Calls, Tasks)[number % 2]
+    procedures = [kind(i, random.Random(f"{SEED}.{number}.{i}")) for i in ([index] if index else range(1, PROCEDURES + 1))]
+    at, how, transformed = compare(procedures, chaos, folder)
+    if at is None:
+        return 0, transformed
+    guilty = [one for one in procedures if one.number == at]
+    alone = any(compare(guilty, chaos, folder)[1] for _ in range(3))
+    print(f"DIFFERENCE: seed {SEED}, only={number}.{at}, chaos {chaos}: {how}\n{guilty[0].text()}"
+          f"{'alone, too' if alone else 'alone it does not differ'}\n", flush=True)
+    return 1, transformed
 
 
 def main():
-    places = re.findall(r"-[ILl]\S+", run([MPIFC, "-show"]).stdout)
-    stock = [MPIFC.replace("mpif90", "mpiexec"), "-n", "2"] + ["--oversubscribe"] * (MPI == "openmpi")
-    transformed = 0
-    for seed in range(SEED, SEED + PROGRAMS):
+    wrong, transformed, programs = 0, 0, 0
+    for which in ONLY or map(str, range(FILES)):
+        number, index = (which.split(".") + ["0"])[:2]
         with tempfile.TemporaryDirectory() as folder:
-            source, plain, other = (os.path.join(folder, name) for name in ("random.f90", "plain", "other"))
-            text = program(random.Random(seed))
-            with open(source, "w", encoding="utf-8") as file:
-                file.write(text)
-            run(["flang-new-19", "-O2", source, *places, "-o", plain])
-            done = run([SENNIT, "ftn", "flang-new-19", "-O2", "-Rpass=sennit", source, *places, "-o", other])
-            transformed += len(set(re.findall(r":(\d+):\d+: remark", done.stderr)))
-            wanted = numbers([*stock, plain])
-            for command in ([*stock, other], [SENNIT, "run", "-n", "2", "--threads", "1", other]):
-                found = numbers(command)
-                assert found == wanted, f"seed {seed}\n{text}\n" + "\n".join(map(str, zip(wanted, found)))
-    print(f"{PROGRAMS * PROCEDURES} procedures, {transformed} calls transformed")
-    assert transformed > PROGRAMS
+            of_file = check(int(number), int(index), folder)
+        assert of_file[1] > PROCEDURES or index != "0", of_file
+        wrong, transformed, programs = wrong + of_file[0], transformed + of_file[1], programs + (1 if index != "0" else PROCEDURES)
+    print(f"{programs} Fortran programs on {MPI}, seed {SEED}: {transformed} calls transformed; {wrong or 'no'} files differ")
+    sys.exit(wrong > 0)
 
 
 main()

@@ -1,567 +1,161 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random MPI task programs, transformed by the plug-in and not: do both leave the same numbers?
+"""Random MPI programs, transformed by the plug-in and not: do both leave the same numbers?
 
-A program is a list of messages between two ranks, in some files three. Each rank makes its tasks in the order of that list, so
-nothing can deadlock where tasks are suspended. How a message is sent and received is drawn from forms that the
-plug-in transforms and from forms that it must refuse. All random numbers come from the seed.
+Many programs are one file and one job, each a function with a seed of its own; between them all ranks wait for each other, and all
+data begins anew. A file is compiled plainly (-O0: what the source says) and with the plug-in, and run twice. All programs of a file
+are of one kind (random_kinds.py); the kinds follow each other file by file.
 
-One file of six has tasks, for receives are started together only where no tasks are. In the next one each round goes
-one way, or to and fro; messages are received in a row or in a loop, with other work in between that may touch their
-buffers. In the third there is more of it: loops, conditions, copies and early ends, behind the messages, too. In the
-fourth there are static loops between the messages, which threads may take from each other (--split loops). In the fifth all
-ranks make collective calls, in rows and in loops, and it is compiled with -sennit-collectives. In the sixth there is computation
-in front of the messages, too, and what is received is there as soon as its receive is started.
+A program that differs, fails or does not end is made again alone, and without the steps that the difference does not need. What is
+left is printed.
 
-usage: random_programs.py MPI MPICC SENNIT SEED [FILES [PROGRAMS-A-FILE]]
+usage: random_programs.py MPI MPICC SENNIT SEED [FILES [PROGRAMS-A-FILE]] [only=FILE[.PROGRAM]]... [keep=FOLDER]
 
-A file is compiled twice and run twice, whatever is in it: thousands of programs take hundreds a file. A difference names
-the seed and the file; "only=N" behind the numbers makes that file alone.
+Of more than 1000 programs, files are compiled as cheaply as may be. keep=FOLDER: for the source of what is left.
 """
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
 
+from random_kinds import KINDS, file_of
+
 MPI, MPICC, SENNIT = sys.argv[1:4]
-ONLY = [int(word[5:]) for word in sys.argv[4:] if word.startswith("only=")]
-NUMBERS = [word for word in sys.argv[4:] if not word.startswith("only=")]
+OPTIONS = dict(word.split("=", 1) for word in sys.argv[4:] if word.startswith("keep="))
+ONLY = [word[5:] for word in sys.argv[4:] if word.startswith("only=")]
+NUMBERS = [word for word in sys.argv[4:] if "=" not in word]
 SEED, FILES, PROGRAMS = (int(word) for word in NUMBERS + ["4", "40"][len(NUMBERS) - 1:])
 ENVIRONMENT = {**os.environ, "MPICH_CC": "clang-19", "OMPI_CC": "clang-19", "OMPI_ALLOW_RUN_AS_ROOT": "1",
                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-BUFFERS, LONGEST = 6, 12000
-TABLES = 4 # of the loops
-# What comes behind the plug-in and takes most of the time.
-CHEAP = ["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops"] if FILES * PROGRAMS > 1000 else []
-LIMIT = 60 + 20 * PROGRAMS # seconds for one command, on a busy machine
-
-HEAD = f"""
-#include <mpi.h>
-#include <stdio.h>
-#include <string.h>
-enum {{ BUFFERS = {BUFFERS}, LONGEST = {LONGEST} }};
-static double fixed[BUFFERS][LONGEST];
-double *b[BUFFERS];
-double fixed_too[8];
-volatile int zero;
-static int rank;
-static double lone[2][LONGEST];
-/* Whoever calls it does not know what it does. */
-__attribute__((noinline)) static void stranger(void) {{
-    double *volatile any = b[1];
-    any[3] = any[3] * 0.5 + any[40];
-    __asm__ volatile("" ::: "memory");
-}}
-__attribute__((noinline)) void blend(double *x, const double *y, int n) {{
-    for (int k = 0; k < n; ++k)
-        x[k] = x[k] * 0.5 + y[k] * 0.25;
-}}
-static void mix(double *x, int n, double c) {{
-#pragma clang loop vectorize(disable) unroll(disable)
-    for (int k = 0; k < n; ++k)
-        x[k] = x[k] * 0.5 + c + k;
-}}
-"""
-MAIN = """
-int main(int argc, char **argv) {{
-    {initialize}
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int i = 0; i < BUFFERS; ++i)
-        b[i] = fixed[i];
-    void (*const programs[])(void) = {{{names}}};
-    for (int p = 0; p < {count}; ++p) {{
-        for (int i = 0; i < BUFFERS; ++i)
-            for (int k = 0; k < LONGEST; ++k)
-                lone[i % 2][k] = b[i][k] = rank * 1000 + i * 10 + k % 7;
-        {region}
-        programs[p]();
-        double sum = 0;
-        for (int i = 0; i < BUFFERS; ++i)
-            for (int k = 0; k < LONGEST; ++k)
-                sum = sum * 0.999 + b[i][k] + lone[i % 2][k];
-        double sums[3] = {{0, 0, 0}};
-        /* Of all, by all: or a receive from any source would take a message of the next program. */
-        MPI_Allgather(&sum, 1, MPI_DOUBLE, sums, 1, MPI_DOUBLE, MPI_COMM_WORLD);
-        if (rank == 0)
-            printf("%d %.17g %.17g %.17g\\n", p, sums[0], sums[1], sums[2]);
-    }}
-    MPI_Finalize();
-    return 0;
-}}
-"""
-
-
-def between_two(sides, dice, ranks):
-    """What each rank does, of what one and the other side of a pair do."""
-    if ranks == 2:
-        return sides
-    pair = dice.sample(range(ranks), 2)
-    found = [""] * ranks
-    for (me, peer), side in zip((pair, pair[::-1]), sides):
-        found[me] = side.replace("1 - rank", str(peer))
-    return found
-
-
-def body_of(steps, ranks):
-    """Each rank's side of all steps, one after the other."""
-    text = ""
-    for rank in range(ranks):
-        text += (f"if (rank == {rank}) {{" if rank < ranks - 1 else "{") + "\n" + "".join(step[rank] for step in steps)
-        text += "} else " if rank < ranks - 1 else "}\n"
-    return text
-
-
-class Program:
-    def __init__(self, dice, name, ranks):
-        self.dice = dice
-        self.name = name
-        self.ranks = ranks
-        self.tag = 0
-
-    def task(self, access, buffers, body):
-        clauses = " ".join(f"depend({access}: b[{i}][0])" for i in sorted(set(buffers)))
-        extra = self.dice.choice(["", "", "", " if(0)", " final(1)", " untied", " mergeable", " priority(1)"])
-        return f"#pragma omp task {clauses}{extra}\n{{ {body} }}\n"
-
-    def all(self, begin, i):
-        """A message and one to nobody, waited for together."""
-        nobody = f"MPI_Isend(b[{i}], 1, MPI_DOUBLE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &r[1]);"
-        return (f"MPI_Request r[2]; {begin} {nobody} MPI_Waitall({self.dice.choice(['2', 'zero + 2'])}, r, "
-                f"{self.dice.choice(['MPI_STATUSES_IGNORE', '(MPI_Status[2]){0}'])});")
-
-    def send(self, i, n, tag):
-        call = f"MPI_Send(b[{i}], {n}, MPI_DOUBLE, 1 - rank, {tag}, MPI_COMM_WORLD);"
-        c = self.dice.randrange(9)
-        form = self.dice.choice(["plain", "plain", "pointer", "pointer", "before", "after", "copy", "error", "sync", "wait", "all"])
-        if form == "plain":
-            return self.task("in", [i], call)
-        if form == "pointer":
-            return f"{{ double *x = b[{i}]; " + "\n" + self.task("in", [i], call.replace(f"b[{i}]", "x")) + "}\n"
-        if form == "before":
-            return self.task("inout", [i], f"mix(b[{i}], {n}, {c}); {call}")
-        if form == "after":
-            return self.task("inout", [i], f"{call} mix(b[{i}], {n}, {c});")
-        if form == "copy":
-            return self.task("in", [i], f"double own[8]; memcpy(own, b[{i}], sizeof own); "
-                             + call.replace(f"b[{i}]", "own").replace(f" {n},", f" {min(n, 8)},"))
-        if form == "wait":
-            return self.task("in", [i], "MPI_Request r; " + call.replace("MPI_Send", "MPI_Isend").replace(");", ", &r);")
-                             + f" MPI_Wait(&r, {self.dice.choice(['MPI_STATUS_IGNORE', '&(MPI_Status){0}'])});")
-        if form == "all":
-            return self.task("in", [i], self.all(call.replace("MPI_Send", "MPI_Isend").replace(");", ", &r[0]);"), i))
-        if form == "error":
-            return self.task("inout", [i], f"b[{i}][0] += 1 + {call}")
-        return self.task("in", [i], call.replace("Send", "Ssend"))
-
-    def receive(self, i, n, tag):
-        call = f"MPI_Recv(b[{i}], {n}, MPI_DOUBLE, 1 - rank, {tag}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
-        status = call.replace("MPI_STATUS_IGNORE", "&s")
-        form = self.dice.choice(["plain", "plain", "pointer", "unread", "read", "after", "any", "wait", "wait after", "all", "all after"])
-        if "all" in form:
-            body = self.all(call.replace("MPI_Recv", "MPI_Irecv").replace("MPI_STATUS_IGNORE", "&r[0]"), i)
-            return self.task("inout", [i], body + (f" mix(b[{i}], {n}, 4);" if "after" in form else ""))
-        if "wait" in form:
-            body = ("MPI_Request r; " + call.replace("MPI_Recv", "MPI_Irecv").replace("MPI_STATUS_IGNORE", "&r")
-                    + " MPI_Wait(&r, MPI_STATUS_IGNORE);")
-            return self.task("inout", [i], body + (f" mix(b[{i}], {n}, 4);" if "after" in form else ""))
-        if form == "plain":
-            return self.task("inout", [i], call)
-        if form == "pointer":
-            return f"{{ double *x = b[{i}]; " + "\n" + self.task("inout", [i], call.replace(f"b[{i}]", "x")) + "}\n"
-        if form == "unread":
-            return self.task("inout", [i], f"MPI_Status s; {status}")
-        if form == "read":
-            return self.task("inout", [i], f"MPI_Status s; {status} b[{i}][0] += s.MPI_TAG;")
-        if form == "after":
-            return self.task("inout", [i], f"{call} mix(b[{i}], {n}, 3);")
-        return self.task("inout", [i], f"MPI_Status s; {status.replace('1 - rank', 'MPI_ANY_SOURCE')} "
-                         f"b[{i}][1] += s.MPI_SOURCE;")
-
-    def several(self, n):
-        """Sends of one task or of the creator, in a row or in a loop; a task for each receive."""
-        count = self.dice.randint(2, 4)
-        first = self.dice.randrange(BUFFERS)
-        which = [(first + k) % BUFFERS for k in range(count)]
-        arguments = f"{n}, MPI_DOUBLE, 1 - rank, {self.tag} + k, MPI_COMM_WORLD"
-        if self.dice.random() < 0.5:
-            body = f"for (int k = 0; k < {count}; ++k) MPI_Send(b[({first} + k) % BUFFERS], {arguments});"
-        else:
-            body = " ".join(f"MPI_Send(b[{i}], {arguments.replace('+ k', f'+ {k}')});" for k, i in enumerate(which))
-        if self.dice.random() < 0.5:
-            body += f" MPI_Send(b[{first}], 1, MPI_DOUBLE, 1 - rank, {self.tag + count}, MPI_COMM_WORLD);"
-            which.append(first)
-        if self.dice.random() < 0.3:
-            body += f" mix(b[{first}], {n}, 2);"
-        sends = self.task("inout", which, body)
-        if self.dice.random() < 0.3: # by the creator itself, when all that was before is over
-            sends = f"#pragma omp taskwait\n{body}\n"
-        receives = ""
-        for k, _ in enumerate(which):
-            to = self.dice.randrange(BUFFERS)
-            receives += self.receive(to, n if k < count else 1, self.tag + k)
-        self.tag += len(which)
-        return sends, receives
-
-    def step(self):
-        n = self.dice.choice([1, 8, 200, 3000, LONGEST])
-        if self.dice.random() < 0.3:
-            sends, receives = self.several(n)
-        else:
-            sends = self.send(self.dice.randrange(BUFFERS), n, self.tag)
-            receives = self.receive(self.dice.randrange(BUFFERS), n, self.tag)
-            self.tag += 1
-        sides = (sends, receives) if self.dice.random() < 0.5 else (receives, sends)
-        return between_two(sides, self.dice, self.ranks)
-
-    def text(self):
-        steps = [self.step() for _ in range(self.dice.randint(3, 12))]
-        return f"static void {self.name}(void) {{\n{body_of(steps, self.ranks)}}}\n"
-
-
-class SerialProgram:
-    def __init__(self, dice, name, ranks):
-        self.dice = dice
-        self.name = name
-        self.ranks = ranks
-
-    def between(self, buffer, n):
-        """What a rank does between two messages."""
-        form = self.dice.choice(["", "", "", "", "read", "write", "mix", "table", "other"])
-        i, k = self.dice.randrange(BUFFERS), self.dice.randrange(n)
-        return {"": "", "read": f"sum += b[{i}][{k}];", "write": f"b[{i}][{k}] += sum;", "other": f"fixed_too[{k % 8}] += k + {i};",
-                "mix": f"mix(b[{i}], {n}, 1);", "table": f"b[{i}] = b[{i}] + 0 * {k};"}[form] + " "
-
-    def side(self, sends, n, count, tag):
-        """`count` messages of up to n numbers, which all go one way."""
-        call = "MPI_Send(PLACE, LENGTH, MPI_DOUBLE, 1 - rank, TAG, MPI_COMM_WORLD);"
-        before, after = "", ""
-        if not sends:
-            status = self.dice.choice(["MPI_STATUS_IGNORE"] * 3 + ["&s", "&u"])
-            source = self.dice.choice(["1 - rank", "1 - rank", "MPI_ANY_SOURCE"])
-            wild = self.dice.choice(["TAG", "TAG", "MPI_ANY_TAG"])
-            if self.ranks > 2 and wild == "MPI_ANY_TAG":
-                source = "1 - rank" # a third one's next message may be there already
-            call = f"MPI_Recv(PLACE, LENGTH, MPI_DOUBLE, {source}, {wild}, MPI_COMM_WORLD, {status});"
-            before = {"&s": "MPI_Status s; ", "&u": "MPI_Status u; "}.get(status, "")
-            if status == "&s":
-                after = " sum += s.MPI_TAG;"
-                if self.dice.random() < 0.5: # after the last one, or after each
-                    call, after = call + after, ""
-        first, stride = self.dice.randrange(BUFFERS), self.dice.choice([0, 0, n // 2, n, 1])
-        stride = min(stride, (LONGEST - n) // count)
-        if self.dice.random() < 0.5:
-            at = self.dice.choice([f"b[{first}] + k * {stride}", f"b[({first} + k) % BUFFERS]", f"b[({first} + k) % BUFFERS] + {stride}"])
-            body = call.replace("PLACE", at).replace("LENGTH", str(n)).replace(" TAG", f" {tag} + k")
-            loop = f"for (int k = 0; k < {self.dice.choice(['', 'zero + '])}{count}; ++k) {{ {self.between(first, n)}{body} {self.between(first, n)}}}"
-            return f"{{ {before}{loop}{after} }}\n"
-        text = "const int k = zero; "
-        for k in range(count):
-            i = self.dice.choice([first, (first + k) % BUFFERS])
-            text += call.replace("PLACE", f"b[{i}] + {k * stride}").replace("LENGTH", str(n)).replace(" TAG", f" {tag + k}")
-            text += " " + self.between(first, n)
-        return f"{{ {before}{text}{after} }}\n"
-
-    def exchange(self, n, tag):
-        i, to = self.dice.randrange(BUFFERS), self.dice.randrange(1, BUFFERS)
-        status = self.dice.choice(["MPI_STATUS_IGNORE", "MPI_STATUS_IGNORE", "&s"])
-        return (f"{{ const int k = zero; MPI_Status s; s.MPI_TAG = 0; {self.between(i, n)} MPI_Sendrecv(b[{i}], {n}, MPI_DOUBLE, 1 - rank, {tag}, "
-                f"b[{(i + to) % BUFFERS}], {n}, MPI_DOUBLE, {self.dice.choice(['1 - rank', 'MPI_ANY_SOURCE'])}, {tag}, "
-                f"MPI_COMM_WORLD, {status}); {self.between(i, n)} {'sum += s.MPI_TAG;' if status == '&s' else ''} }}\n")
-
-    def round(self, tag):
-        if self.dice.random() < 0.2:
-            n = self.dice.choice([1, 8, 200, 3000])
-            return ["".join(self.exchange(n, tag + k) for k in range(3)) for _ in (0, 1)]
-        n, count = self.dice.choice([1, 8, 200, 3000]), self.dice.randint(1, 5)
-        if self.dice.random() < 0.2:
-            n, count = 8, 40 # more than are under way at a time
-        text = {True: self.side(True, n, count, tag), False: self.side(False, n, count, tag)}
-        if self.dice.random() < 0.6:
-            first = self.dice.random() < 0.5
-            return [text[first], text[not first]]
-        # To and fro: both send first where messages are so short that no send waits for its receive.
-        back = {True: self.side(True, 8, count, tag + 50), False: self.side(False, 8, count, tag + 50)}
-        if n <= 8:
-            return [text[True] + back[False], back[True] + text[False]]
-        return [text[True] + back[False], text[False] + back[True]]
-
-    def step(self, tag):
-        return between_two(self.round(tag), self.dice, self.ranks)
-
-    def text(self):
-        rounds = [self.step(100 * i) for i in range(self.dice.randint(2, 6))]
-        return f"static void {self.name}(void) {{\ndouble sum = 0;\n{body_of(rounds, self.ranks)}b[0][0] += sum;\n}}\n"
-
-
-class LoopProgram(SerialProgram):
-    """Static loops of which an iteration leaves the same whoever runs it, and some of which that is not so: they must be left
-    alone. Sums are of whole numbers, so their order does not matter."""
-
-    def access(self, table, index):
-        return f"t[{table}][{index}]"
-
-    def iteration(self, table, index):
-        """Of one iteration: it may write its own place in a table, and read all of the others."""
-        other = (table + self.dice.randrange(1, TABLES)) % TABLES
-        own, c = self.access(table, index), self.dice.randrange(50)
-        far = self.access(other, f"((unsigned long)({index}) * {self.dice.choice([1, 7, 31])} + {c}) % ITEMS")
-        return self.dice.choice([
-            f"{own} = ({own} * 3 + {c}) % 1009;",
-            f"{own} += {far};",
-            f"for (int k = 0; k < (int)(({index}) % 97); ++k) {own} += k ^ {c};",
-            f"if (({index}) % 5 == {c % 5}) {{ {own} ^= {far}; }} else {{ {own} -= 1; }}",
-            f"{{ long x = {far}; for (int k = 0; k < {c}; ++k) x = (x * 5 + k) % 1013; {own} = x; }}",
-            f"{own} += grown({far});"])
-
-    def loop(self, table, extra=""):
-        """The loop itself, behind its directive."""
-        n, step = self.dice.choice([0, 1, 5, 100, 700, 700]), self.dice.choice([1, 1, 2, 7])
-        kind, end = self.dice.choice(["int", "long", "unsigned", "unsigned long"]), f"{n}" if self.dice.random() < 0.5 else f"(zero + {n})"
-        body = " ".join(self.iteration(table, "i") for _ in range(self.dice.randint(1, 2)))
-        sum_up = "total += " + self.access(table, "i") + ";"
-        if self.dice.random() < 0.25:
-            return f"for ({kind} i = ({kind}){n} + 3; i > 3; --i) {{ {body} {sum_up} {extra} }}"
-        return f"for ({kind} i = {self.dice.choice([0, 3])}; i < ({kind}){end}; i += {step}) {{ {body} {sum_up} {extra} }}"
-
-    def schedule(self):
-        return self.dice.choice(["", "", "", "", " schedule(static)", f" schedule(static, {self.dice.choice([1, 3, 16])})", " schedule(dynamic, 3)"])
-
-    def alone(self):
-        return f"#pragma omp parallel for reduction(+ : total){self.schedule()}\n{self.loop(self.dice.randrange(TABLES))}\n"
-
-    def square(self):
-        table, rows, width = self.dice.randrange(TABLES), self.dice.choice([1, 10, 27]), self.dice.choice([1, 13, 25])
-        index = f"i * {width} + j"
-        return (f"#pragma omp parallel for collapse(2) reduction(+ : total){self.schedule()}\nfor (int i = 0; i < {rows}; ++i) for (int j = 0; j < {width}; ++j) "
-                f"{{ {self.iteration(table, index)} total += {self.access(table, index)}; }}\n")
-
-    def several(self):
-        """In one region: with barriers in between, or without where the loops have nothing to do with each other."""
-        loops = "".join(f"#pragma omp for reduction(+ : total){self.schedule()}\n{self.loop(self.dice.randrange(TABLES))}\n"
-                        + self.dice.choice(["", "", "#pragma omp single\ntotal += 1;\n", "#pragma omp barrier\n"])
-                        for _ in range(self.dice.randint(2, 4)))
-        return f"#pragma omp parallel\n{{\n{loops}}}\n"
-
-    def same_shares(self):
-        """Two loops of as many iterations: a thread finds in the second what it has left in the first (OpenMP 5.2, 11.5.3)."""
-        n, schedule = self.dice.choice([5, 100, 700]), self.dice.choice(["static", "static, 4"])
-        table = self.dice.randrange(TABLES)
-        return (f"#pragma omp parallel\n{{\n#pragma omp for schedule({schedule}) nowait\n"
-                f"for (int i = 0; i < {n}; ++i) {{ {self.iteration(table, 'i')} who[i] = omp_get_thread_num(); }}\n"
-                f"#pragma omp for schedule({schedule}) reduction(+ : total)\n"
-                f"for (int i = 0; i < {n}; ++i) total += {self.access(table, 'i')} + 100000 * (who[i] != omp_get_thread_num());\n}}\n")
-
-    def own_data(self):
-        """Threads count for themselves."""
-        loop = self.loop(self.dice.randrange(TABLES), "own += 1 + i % 3;").replace("total +=", "own +=")
-        return f"#pragma omp parallel\n{{\nown = 0;\n#pragma omp for\n{loop}\n#pragma omp atomic\ntotal += own;\n}}\n"
-
-    def last(self):
-        n, table = self.dice.choice([1, 100, 700]), self.dice.randrange(TABLES)
-        return (f"{{ long last = 0, first = {n};\n#pragma omp parallel for lastprivate(last) firstprivate(first)\n"
-                f"for (int i = 0; i < {n}; ++i) {{ {self.iteration(table, 'i')} last = {self.access(table, 'i')} + first; }}\ntotal += last; }}\n")
-
-    def step(self, tag):
-        form = self.dice.choice([None] + [self.alone] * 3 + [self.square, self.several, self.several, self.same_shares, self.own_data, self.last])
-        return super().step(tag) if form is None else [form() for _ in range(self.ranks)]
-
-    def text(self):
-        rounds = [self.step(100 * i) for i in range(self.dice.randint(3, 7))]
-        return (f"static void {self.name}(void) {{\ndouble sum = 0;\nlong total = rank;\nfor (int i = 0; i < TABLES; ++i) for (int k = 0; k < ITEMS; ++k) "
-                f"t[i][k] = (rank * 31 + i * 7 + k) % 101;\n{body_of(rounds, self.ranks)}"
-                "for (int i = 0; i < TABLES; ++i) for (int k = 0; k < ITEMS; ++k) b[i][k] += t[i][k] % 1009;\nb[0][0] += sum + total % 100003;\n}\n")
-
-
-class WindowProgram(SerialProgram):
-    """Each round is a function of its own. What follows a message may touch its buffer, or end the function."""
-
-    def __init__(self, dice, name, ranks):
-        super().__init__(dice, name, ranks)
-        self.functions = []
-
-    def place(self, length):
-        """Somewhere in the memory that messages use, with that many numbers behind."""
-        name = self.dice.choice([f"b[{self.dice.randrange(BUFFERS)}]", f"fixed[{self.dice.randrange(BUFFERS)}]", "lone[0]", "lone[1]", "x", "y"])
-        return f"{name} + {self.dice.randrange(self.dice.choice([20, max(1, min(4000, LONGEST - length))]))}"
-
-    def bound(self, n):
-        return self.dice.choice([f"{n}", f"z + {n}", f"(long)z + {n}"])
-
-    def walk(self):
-        n, steps = self.dice.choice([0, 1, 20, 300]), (self.dice.choice([1, 1, 2, 5]), self.dice.choice([1, 1, 3]))
-        to, source = (self.place(step * (n + 1)) for step in steps)
-        kind, back = self.dice.choice(["int", "long", "unsigned", "unsigned long"]), self.dice.random() < 0.2
-        k = f"({n} - k)" if back else "k"
-        body = {"copy": f"({to})[{k} * {steps[0]}] = ({source})[k * {steps[1]}] * 0.5 + {n};", "add": f"sum += ({source})[{k} * {steps[1]}];",
-                "fill": f"({to})[{k} * {steps[0]}] = k;"}[self.dice.choice(["copy", "copy", "add", "fill"])]
-        if self.dice.random() < 0.15: # it begins anew
-            body = body.replace(f"{k} * {steps[0]}", f"(unsigned char)({k} * {steps[0]} + {self.dice.randrange(256)})")
-        if self.dice.random() < 0.2:
-            body = f"if (k % 3 == 1) {{ {body} }}"
-        if self.dice.random() < 0.15:
-            body += f" if (k == {self.dice.choice([2, n + 7])}) stranger();"
-        if self.dice.random() < 0.1:
-            body += " if (sum > 1e300) break;"
-        return f"for ({kind} k = 0; k < ({kind})({self.bound(n)}); ++k) {{ {body} }}"
-
-    def table(self):
-        rows, width, used = self.dice.choice([0, 1, 4, 10]), self.dice.choice([8, 50]), self.dice.choice([1, 6, 8])
-        to, source = self.place((rows + 3) * width), self.place((rows + 3) * width)
-        kind, end = self.dice.choice(["int", "long"]), self.dice.choice([f"{used}", f"z + {used}", "r"])
-        width = self.dice.choice([f"{width}", f"({width} + z)"])
-        return (f"for ({kind} r = 1; r < {self.bound(rows)} + 1; ++r) for ({kind} k = 0; k < {end}; ++k) "
-                f"({to})[r * {width} + k] = ({source})[(r - 1) * {width} + k] * 0.25 + ({source})[(r + 1) * {width} + k] * 0.25;")
-
-    def block(self):
-        n = self.dice.choice([0, 1, 64, 1000])
-        to, source = self.place(n), self.place(n)
-        size = f"{n} * sizeof(double)" if self.dice.random() < 0.5 else f"(z + {n}ul) * sizeof(double)"
-        return self.dice.choice([f"memmove({to}, {source}, {size});", f"memset({to}, 0, {size});"])
-
-    def compute(self, depth=0):
-        form = self.dice.choice(["walk"] * 4 + ["table"] * 3 + ["block", "one", "one", "if", "if", "stranger", "mix", "blend", "times"])
-        if form == "if" and depth < 2:
-            return f"if ({self.dice.choice(['z', '!z', 'sum < 0', 'rank'])}) {{ {self.compute(depth + 1)} }} else {{ {self.compute(depth + 1)} }}"
-        if form == "times" and depth < 2:
-            return f"for (int s{depth} = 0; s{depth} < z + 2; ++s{depth}) {{ {self.compute(depth + 1)} {self.compute(depth + 1)} }}"
-        if form == "one":
-            return self.dice.choice([f"sum += *({self.place(1)});", f"*({self.place(1)}) = {self.dice.randrange(9)};"])
-        return {"table": self.table, "block": self.block, "stranger": lambda: "stranger();",
-                "blend": lambda: f"blend({self.place(50)}, {self.place(50)}, 50);", "mix": lambda: f"mix({self.place(50)}, 50, 2);"}.get(form, self.walk)()
-
-    def between(self, buffer, n):
-        return " ".join(self.compute() for _ in range(self.dice.choice([0, 0, 0, 0, 1, 1, 2]))) + " "
-
-    def in_front(self):
-        return ""
-
-    def function(self, text):
-        """The messages, and computation that ends in one place or another."""
-        name = f"{self.name}_{len(self.functions)}"
-        text = self.in_front() + text.replace("b[", self.dice.choice(["b[", "fixed["])) # one object, or who knows
-        if self.dice.random() < 0.2:
-            text = f"if (!z) {{ {text} }} else {{ {self.compute()} }}"
-        for _ in range(self.dice.randrange(3)):
-            text += f"\n{self.compute()}"
-            if self.dice.random() < 0.25:
-                text += f"\nif ({self.dice.choice(['z', '!z', 'sum > 0'])}) return sum;"
-        x, y = (f"fixed[{self.dice.randrange(BUFFERS)}]" for _ in "xy")
-        self.functions.append(f"__attribute__((noinline)) static double {name}(double *x, double *y) {{\nconst int z = zero;\ndouble sum = 0;\n"
-                              f"{self.compute() if self.dice.random() < 0.3 else ''}\n{text}\nreturn sum;\n}}\n")
-        return f"sum += {name}({x}, {y});\n"
-
-    def step(self, tag):
-        return [self.function(side) if side else "" for side in super().step(tag)]
-
-    def text(self):
-        main = super().text()
-        return "".join(self.functions) + main
-
-
-class HoistProgram(WindowProgram):
-    """Receives that may be started before what is in front of them, unless that touches their buffers."""
-
-    def in_front(self):
-        return "".join(self.compute() + "\n" for _ in range(self.dice.randint(1, 2)))
-
-
-class CollectiveProgram(WindowProgram):
-    """All ranks run the same functions. Nothing is summed up by more than two: the order of sums is MPI's."""
-
-    def operation(self):
-        return self.dice.choice(["MPI_MAX", "MPI_MIN"] + ["MPI_SUM"] * (self.ranks == 2))
-
-    def call(self, offset=""):
-        n, root = self.dice.choice([1, 8, 200, 1500]), self.dice.randrange(self.ranks)
-        one, other = (f"b[{i}] + {self.dice.choice([0, 0, 3, 700])}{offset}" for i in self.dice.sample(range(BUFFERS), 2))
-        way, behind = f"{n}, MPI_DOUBLE, {self.operation()}", "MPI_COMM_WORLD);"
-        return self.dice.choice([
-            f"MPI_Bcast({one}, {n}, MPI_DOUBLE, {root}, {behind}", f"MPI_Bcast({one}, {n}, MPI_DOUBLE, {root}, {behind}",
-            f"MPI_Allreduce({one}, {other}, {way}, {behind}", f"MPI_Allreduce(MPI_IN_PLACE, {one}, {way}, {behind}",
-            f"MPI_Reduce({one}, {other}, {way}, {root}, {behind}", f"MPI_Barrier({behind}",
-            f"MPI_Gather({one}, {n}, MPI_DOUBLE, {other}, {n}, MPI_DOUBLE, {root}, {behind}",
-            f"MPI_Allgather({one}, {n}, MPI_DOUBLE, {other}, {n}, MPI_DOUBLE, {behind}",
-            f"MPI_Scatter({one}, {n}, MPI_DOUBLE, {other}, {n}, MPI_DOUBLE, {root}, {behind}",
-            f"{{ double s = sum; MPI_Allreduce(MPI_IN_PLACE, &s, 1, MPI_DOUBLE, {self.operation()}, {behind} sum += s; }}"])
-
-    def row(self):
-        if self.dice.random() < 0.2:
-            return (f"for (int k = 0; k < {self.dice.choice(['', 'z + '])}{self.dice.randint(2, 4)}; ++k) "
-                    f"{{ {self.call(' + k * ' + str(self.dice.choice([0, 1, 2000])))} {self.between(0, 1)}}}\n")
-        return "".join(f"{self.call()} {self.between(0, 1)}\n" for _ in range(self.dice.randint(1, 6)))
-
-    def step(self, tag):
-        return super().step(tag) if self.dice.random() < 0.2 else [self.function(self.row())] * self.ranks
-
-
-LOOPS_HEAD = f"""
-#include <omp.h>
-enum {{ TABLES = {TABLES}, ITEMS = 710 }};
-static long t[TABLES][ITEMS];
-static int who[ITEMS];
-static long own;
-#pragma omp threadprivate(own)
-static long grown(long x) {{ return x < 0 ? -x % 17 : x % 19; }}
-"""
-THREADS = "int provided;\n    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);"
-MODES = (
-    (Program, {"initialize": THREADS, "region": "_Pragma(\"omp parallel\") _Pragma(\"omp single\")"}),
-    (SerialProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": ""}),
-    # Nothing moves before it is waited for: a buffer that is touched too early has wrong numbers, always.
-    (WindowProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": "", "head": '#include "lazy.h"\n'}),
-    (LoopProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": "", "head": LOOPS_HEAD, "options": ["--split", "loops"]}),
-    (CollectiveProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": "", "head": '#define LAZY_COLLECTIVES\n#include "lazy.h"\n',
-                         "compile": ["-sennit-collectives"]}),
-    # A receive is complete when it is started.
-    (HoistProgram, {"initialize": "MPI_Init(&argc, &argv);", "region": "", "head": '#include "eager.h"\n'}),
-)
-
-
-def run(command, what):
-    done = subprocess.run(command, text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
-    assert done.returncode == 0, (what, command, done.stdout[-2000:], done.stderr[-2000:])
-    return done.stdout, done.stderr
-
-
-def differences(plain, transformed):
-    return "\n".join(f"{a}\n{b}" for a, b in zip(plain.splitlines(), transformed.splitlines()) if a != b)
-
-
-def compare(number, folder):
-    dice = random.Random(SEED * 1000003 + number)
-    names = [f"program_{i}" for i in range(PROGRAMS)]
-    kind, words = MODES[number % len(MODES)]
-    ranks = dice.choice([2, 2, 2, 3])
-    source = os.path.join(folder, "programs.c")
-    with open(source, "w", encoding="utf-8") as file:
-        file.write(words.get("head", "") + HEAD + "".join(kind(dice, name, ranks).text() for name in names)
-                   + MAIN.format(names=", ".join(names), count=PROGRAMS, **words))
-    level = dice.choice(["-O1", "-O2", "-O3"] if not CHEAP else ["-O1"])
-    chaos = dice.choice(["off", f"seed:{SEED},latency:100,order"])
-    output, bound, early = [], 0, 0
-    for prefix in ([], [SENNIT, "cc"]):
-        program = os.path.join(folder, "transformed" if prefix else "plain")
-        _, said = run([*prefix, MPICC, level, *CHEAP, "-fopenmp", "-w", "-I" + os.path.join(os.path.dirname(os.path.abspath(__file__)), "run"), "-o", program, source,
-                       *(["-Rpass=sennit", *words.get("compile", [])] if prefix else [])], number)
-        bound += said.count("remark:")
-        early += said.count(" is started before ")
-        output.append(run(["env", "SENNIT_CHAOS=" + chaos, SENNIT, "run", "-n", str(ranks), "--threads", str(dice.choice([1, 2, 3])),
-                           *words.get("options", []), program], number)[0])
-    assert output[0].count("\n") == PROGRAMS, output[0]
-    assert output[0] == output[1], f"seed {SEED}, file {number}, {level}, {ranks} ranks: they differ\n{differences(*output)}"
-    assert early > 0 or kind is not HoistProgram
-    return bound, early
+MANY = FILES * PROGRAMS > 1000
+LIMIT = 120 + 8 * PROGRAMS # seconds for one command, on a busy machine
+RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run")
+REMARKS = {"bound": "is bound to its task", "batched": "started together", "moved": "is waited for only before",
+           "earlier": "is started before", "lent": "threads that are done may take over"}
+
+
+class File:
+    """What all programs of a file have in common, and the programs."""
+
+    def __init__(self, number):
+        dice = random.Random(f"{SEED}.{number}")
+        self.number = number
+        self.name, self.kind, self.words = KINDS[number % len(KINDS)]
+        self.ranks = dice.choice([2, 2, 2, 3])
+        self.level = dice.choice(["-O1", "-O2", "-O3"])
+        self.chaos = dice.choice(["off", f"seed:{SEED},latency:100,order"])
+        self.threads = [dice.choice([1, 2, 3]) for _ in "ab"]
+
+    def program(self, index):
+        return self.kind(random.Random(f"{SEED}.{self.number}.{index}"), f"program_{index}", self.ranks)
+
+    def compare(self, programs, folder):
+        """Of (program, steps of it): the first that differs, and how; and the remarks."""
+        source = os.path.join(folder, "programs.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(file_of(self.words, programs))
+        found, remarks = [], ""
+        for build, threads in zip((self.build_plain, self.build_transformed), self.threads):
+            program, said = build(source)
+            remarks += said
+            found.append(finished(["env", "SENNIT_CHAOS=" + self.chaos, SENNIT, "run", "-n", str(self.ranks), "--threads", str(threads),
+                                   *self.words.get("run", []), program]))
+        (plain, how), (transformed, how_too) = found
+        assert not how and len(plain) == len(programs), f"{self}: the plain program fails: {how}\n{plain[-1:]}"
+        for i, line in enumerate(plain):
+            if i >= len(transformed) or transformed[i] != line:
+                return i, how_too or f"{line}\n{transformed[i]}", remarks
+        return (len(plain) - 1, how_too, remarks) if how_too else (None, "", remarks)
+
+    def build_plain(self, source):
+        return built([MPICC, "-O0", "-fopenmp", "-w", "-I" + RUN, source], source[:-2] + "-plain")
+
+    def build_transformed(self, source):
+        compiler = [SENNIT, "cc", MPICC, "-fopenmp", "-w", "-I" + RUN]
+        options = ["-Rpass=sennit", *self.words.get("compile", [])]
+        program = source[:-2] + "-transformed"
+        if not MANY:
+            return built([*compiler, self.level, *options, source], program)
+        # What comes behind the plug-in takes most of the time: as little of it as possible.
+        code, machine_code = source[:-1] + "bc", source[:-1] + "o"
+        _, said = built([*compiler, "-O1", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", *options, "-c", "-emit-llvm", source], code)
+        built(["clang-19", "-O0", "-c", code], machine_code)
+        return built([*compiler, machine_code], program)[0], said
+
+    def __str__(self):
+        return f"{MPI}, seed {SEED}, file {self.number} ({self.name}, {self.ranks} ranks, {self.level}, chaos {self.chaos})"
+
+
+def built(command, output):
+    done = subprocess.run([*command, "-o", output], text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
+    assert done.returncode == 0, (command, done.stdout[-2000:], done.stderr[-2000:])
+    return output, done.stderr
+
+
+def finished(command):
+    """Its lines, and what went wrong."""
+    try:
+        done = subprocess.run(command, text=True, capture_output=True, env=ENVIRONMENT, timeout=LIMIT, check=False)
+    except subprocess.TimeoutExpired as late:
+        return (late.stdout or b"").decode().splitlines(), f"no end in {LIMIT} seconds"
+    how = f"exit code {done.returncode}: {done.stderr[-1000:]}" if done.returncode else ""
+    return done.stdout.splitlines(), how
+
+
+def without_needless_steps(file, program, folder):
+    """The fewest steps that still differ, taken away one by one; none if all of them do not differ alone."""
+    def differs(steps):
+        return any(file.compare([(program, steps)], folder)[1] for _ in range(2)) # tasks come in another order each time
+    steps = program.steps
+    if not differs(steps):
+        return []
+    for step in reversed(program.steps):
+        fewer = [other for other in steps if other is not step]
+        if fewer and differs(fewer):
+            steps = fewer
+    return steps
+
+
+def blame(file, index, how, folder):
+    program = file.program(index)
+    steps = without_needless_steps(file, program, folder)
+    text = file_of(file.words, [(program, steps or program.steps)])
+    if "keep" in OPTIONS:
+        os.makedirs(OPTIONS["keep"], exist_ok=True)
+        with open(os.path.join(OPTIONS["keep"], f"{MPI}-{SEED}-{file.number}-{index}.c"), "w", encoding="utf-8") as kept:
+            kept.write(text)
+    alone = f"{len(steps)} of its {len(program.steps)} steps are enough:\n{program.text(steps)}" if steps else "alone it does not differ"
+    return f"DIFFERENCE: {file}, program {index} (only={file.number}.{index}): {how}\n{alone}\n"
+
+
+def check(number, index, folder):
+    """What is wrong with a file or one program of it, and the remarks."""
+    file = File(number)
+    indices = range(PROGRAMS) if index is None else [index]
+    programs = [(program, program.steps) for program in map(file.program, indices)]
+    at, how, remarks = file.compare(programs, folder)
+    return ("" if at is None else blame(file, indices[at], how, folder)), remarks, file.name
 
 
 def main():
-    transformed, early = 0, 0
-    for number in ONLY or range(FILES):
+    counts, programs, wrong = dict.fromkeys(REMARKS, 0), {}, 0
+    for which in ONLY or map(str, range(FILES)):
+        number, index = (which.split(".") + [None])[:2]
         with tempfile.TemporaryDirectory() as folder:
-            of_file = compare(number, folder)
-            transformed, early = transformed + of_file[0], early + of_file[1]
-    print(f"{len(ONLY or range(FILES)) * PROGRAMS} programs on {MPI}, {transformed} calls and loops transformed, "
-          f"{early} receives started earlier, no difference")
-    assert transformed > 0
+            difference, remarks, kind = check(int(number), index and int(index), folder)
+        if difference:
+            print(difference, flush=True)
+            wrong += 1
+        found = {name: len(re.findall(f"remark:.*{text}", remarks)) for name, text in REMARKS.items()}
+        counts = {name: counts[name] + found[name] for name in REMARKS}
+        programs[kind] = programs.get(kind, 0) + (PROGRAMS if index is None else 1)
+        # Else the kind has lost what it is for.
+        wanted = {"tasks": "bound", "loops": "lent", "earlier": "earlier", "windows": "moved"}.get(kind, "batched")
+        assert index is not None or found[wanted] > 0, f"{kind}: none is {wanted}: {found}"
+    print(f"{sum(programs.values())} programs on {MPI}, seed {SEED}: " + ", ".join(f"{count} {name}" for name, count in programs.items())
+          + "; calls and loops: " + ", ".join(f"{count} {name}" for name, count in counts.items()) + f"; {wrong or 'no'} files differ")
+    sys.exit(wrong > 0)
 
 
 main()
