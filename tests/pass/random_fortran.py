@@ -167,7 +167,7 @@ class Tasks:
         read = sorted(set(read) - set(inout))
         clauses += f" depend(in: {', '.join(read)})" if read else ""
         clauses += self.dice.choice([""] * 6 + [" if(.false.)", " final(.true.)"])
-        return [f"!$omp task default(shared) &", f"!$omp {clauses}", *lines, "!$omp end task"]
+        return ["!$omp task default(shared) &", f"!$omp {clauses}", *lines, "!$omp end task"]
 
     def work(self, column, other):
         return self.dice.choice([
