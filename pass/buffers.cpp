@@ -14,8 +14,8 @@ namespace {
 
 using namespace llvm;
 
-bool captured(const Value *memory) {
-    return PointerMayBeCaptured(memory, /*ReturnCaptures=*/true, /*StoreCaptures=*/true);
+bool is_shown(const Value &memory) {
+    return PointerMayBeCaptured(&memory, /*ReturnCaptures=*/true, /*StoreCaptures=*/true);
 }
 
 SmallVector<const Value *, 4> objects_of(const Value *pointer) {
@@ -26,11 +26,11 @@ SmallVector<const Value *, 4> objects_of(const Value *pointer) {
 
 } // namespace
 
-bool Buffers::shows_own_memory() const {
-    if (const Argument *memory = task_memory(entry_); memory && captured(memory))
+bool Buffers::shows_own_memory(const Instruction &at) const {
+    if (const Argument *memory = task_memory(entry_); memory && is_shown(*memory))
         return true;
     for (const Instruction &instruction : instructions(entry_))
-        if (isa<AllocaInst>(instruction) && captured(&instruction))
+        if (isa<AllocaInst>(instruction) && !aliases_.hides(instruction, at))
             return true;
     return false;
 }
@@ -56,7 +56,7 @@ std::string Buffers::ends_with_body(const Value *buffer) const {
             return "its buffer is given by absolute addresses";
         if (!isa<LoadInst>(object) && !isa<CallBase>(object))
             return "nothing is known of its buffer";
-        if (shows_own_memory())
+        if (shows_own_memory(*cast<Instruction>(object)))
             return "its buffer may be the task's own memory, whose address others know";
     }
     return "";
@@ -65,8 +65,10 @@ std::string Buffers::ends_with_body(const Value *buffer) const {
 bool Buffers::disjoint(const Value *one, const Value *other) const {
     for (const Value *first : objects_of(one))
         for (const Value *second : objects_of(other))
-            if (first == second || !aliases_.isNoAlias(MemoryLocation::getBeforeOrAfter(first),
-                                                       MemoryLocation::getBeforeOrAfter(second)))
+            if (first == second ||
+                aliases_.results().alias(MemoryLocation::getBeforeOrAfter(first),
+                                         MemoryLocation::getBeforeOrAfter(second)) !=
+                    AliasResult::NoAlias)
                 return false;
     return true;
 }
@@ -74,9 +76,20 @@ bool Buffers::disjoint(const Value *one, const Value *other) const {
 bool Buffers::touched_by(const CallBase &call, const Value *memory, bool reads) const {
     return any_of(objects_of(memory), [&](const Value *object) {
         const ModRefInfo how =
-            aliases_.getModRefInfo(&call, MemoryLocation::getBeforeOrAfter(object));
+            aliases_.results().getModRefInfo(&call, MemoryLocation::getBeforeOrAfter(object));
         return reads ? isModOrRefSet(how) : isModSet(how);
     });
+}
+
+bool Buffers::hidden_from(const CallBase &call, const Value *memory) const {
+    return all_of(objects_of(memory),
+                  [&](const Value *object) {
+                      return !isa<Argument>(object) && aliases_.hides(*object, call);
+                  }) &&
+           all_of(call.args(), [&](const Use &argument) {
+               return !argument->getType()->isPointerTy() || ignores_status(argument) ||
+                      disjoint(argument, memory);
+           });
 }
 
 bool Buffers::is_absolute(const Value *buffer) {
@@ -91,9 +104,11 @@ bool Buffers::of_one_object(const Value *one, const Value *other) {
                   [&](const Value *object) { return is_contained(objects_of(other), object); });
 }
 
-const AllocaInst *Buffers::own_variable(const Value *pointer) const {
+const AllocaInst *Buffers::own_variable(const Value *pointer, const Instruction *at) const {
     const auto *variable = dyn_cast<AllocaInst>(getUnderlyingObject(pointer, 0));
-    return variable && !captured(variable) ? variable : nullptr;
+    if (!variable || (at ? !aliases_.hides(*variable, *at) : is_shown(*variable)))
+        return nullptr;
+    return variable;
 }
 
 } // namespace sennit::pass

@@ -34,7 +34,7 @@ std::string described_loop(const Loop &loop) {
 class Hoisting::Climb {
   public:
     Climb(Hoisting &all, const Operation &operation)
-        : all_(all), found_{operation, nullptr, nullptr, {}, {}, {}} {
+        : all_(all), found_{operation, nullptr, nullptr, {}, {}, {}, {}} {
         for (Value *argument : operation.call->args())
             need(argument);
     }
@@ -63,6 +63,7 @@ class Hoisting::Climb {
     void start_before(Instruction &place, std::string what) {
         found_.before = &place;
         found_.operands = operands_;
+        found_.sends = sends_;
         found_.behind = behind_;
         found_.crossed = std::move(what);
     }
@@ -97,17 +98,48 @@ class Hoisting::Climb {
     // May it be crossed, but for what it touches?
     bool cross(Instruction &instruction, SmallVectorImpl<Touch> &touches) {
         how_ = Crossing::allowed;
-        if (const auto *call = dyn_cast<CallInst>(&instruction))
+        if (auto *call = dyn_cast<CallInst>(&instruction)) {
             if (const auto other = all_.hoists_.find(call); other != all_.hoists_.end())
                 return cross_receive(other->second);
-        how_ = all_.rules_.crossing(instruction, found_.operation, touches);
+            if (is_send(instruction))
+                return cross_send(*call);
+        }
+        how_ = is_wait_of_others(instruction)
+                   ? Crossing::allowed
+                   : all_.rules_.crossing(instruction, found_.operation, touches);
         if (how_ != Crossing::never && instruction.mayWriteToMemory() &&
             any_of(loads_, [&](const LoadInst *load) {
-                return isModSet(
-                    all_.analyses_.aliases.getModRefInfo(&instruction, MemoryLocation::get(load)));
+                return isModSet(all_.analyses_.aliases.results().getModRefInfo(
+                    &instruction, MemoryLocation::get(load)));
             }))
             return false;
         return !needed_.contains(&instruction) || compute_earlier(instruction);
+    }
+
+    bool is_send(Instruction &instruction) const {
+        const Operation other = all_.rules_.at(instruction);
+        return other.call && !other.receives && !other.refusal;
+    }
+
+    // It writes nothing. What it reads must not be what is received. If only the running program
+    // knows that, what the send is given has to be known where the receive is started.
+    bool cross_send(CallInst &call) {
+        if (all_.rules_.disjoint(all_.rules_.at(call), found_.operation))
+            return true;
+        if (call.getArgOperand(PointToPoint::kBuffer)->stripPointerCasts() ==
+            found_.operation.buffers()[0].memory->stripPointerCasts())
+            return false;
+        sends_.push_back(&call);
+        for (unsigned i = PointToPoint::kBuffer; i <= PointToPoint::kDatatype; ++i)
+            need(call.getArgOperand(i));
+        return true;
+    }
+
+    // Operations that began before keep their messages. Their buffers may be used again behind the
+    // wait: so ours must be none that anybody else knows of.
+    bool is_wait_of_others(const Instruction &instruction) const {
+        const auto *call = dyn_cast<CallInst>(&instruction);
+        return call && may_wait(*call) && all_.rules_.is_hidden_from(found_.operation, *call);
     }
 
     // It is started earlier, too: before this one, which is not started before it.
@@ -177,8 +209,9 @@ class Hoisting::Climb {
         const Loop *first = nullptr;
         for (BasicBlock *one : between) {
             const Loop *loop = outermost(*one, between);
-            if (loop && (!first || all_.analyses_.dominators.dominates(loop->getHeader(),
-                                                                       first->getHeader())))
+            if (loop && !sends(*loop) &&
+                (!first ||
+                 all_.analyses_.dominators.dominates(loop->getHeader(), first->getHeader())))
                 first = loop;
         }
         Instruction &end = *dominator->getTerminator();
@@ -187,10 +220,19 @@ class Hoisting::Climb {
                 found_.ranges.clear();
                 return nullptr;
             }
+        const bool asked = !found_.ranges.empty();
         if (first)
             start_before(end, described_loop(*first));
+        else
+            found_.ranges.clear();
         // Above, what was asked could not be computed.
-        return limit_ == &end || !found_.ranges.empty() ? nullptr : dominator;
+        return limit_ == &end || asked ? nullptr : dominator;
+    }
+
+    bool sends(const Loop &loop) const {
+        return any_of(loop.blocks(), [&](BasicBlock *block) {
+            return any_of(*block, [&](Instruction &one) { return is_send(one); });
+        });
     }
 
     const Loop *outermost(const BasicBlock &block, const Blocks &between) const {
@@ -210,8 +252,10 @@ class Hoisting::Climb {
             if (instruction.isTerminator())
                 continue;
             // A receive that is not always started; what only the loop computes.
-            const auto *call = dyn_cast<CallInst>(&instruction);
+            auto *call = dyn_cast<CallInst>(&instruction);
             if ((call && all_.hoists_.count(call) > 0) || needed_.contains(&instruction))
+                return false;
+            if (call && is_send(instruction) && !can_be_asked(*call, end))
                 return false;
             const bool crosses = cross(instruction, touches);
             if (crosses && how_ != Crossing::never &&
@@ -222,6 +266,18 @@ class Hoisting::Climb {
             return false;
         }
         return true;
+    }
+
+    // A send that may not be made: if its datatype is one, and what it is given is known there.
+    bool can_be_asked(CallInst &send, const Instruction &end) const {
+        const auto arguments = {PointToPoint::kBuffer, PointToPoint::kCount,
+                                PointToPoint::kDatatype};
+        return all_.rules_.disjoint(all_.rules_.at(send), found_.operation) ||
+               (isa<Constant>(send.getArgOperand(PointToPoint::kDatatype)) &&
+                all_of(arguments, [&](unsigned i) {
+                    const auto *value = dyn_cast<Instruction>(send.getArgOperand(i));
+                    return !value || all_.analyses_.dominators.dominates(value, &end);
+                }));
     }
 
     bool touches_memory(const Instruction &instruction) const {
@@ -258,6 +314,7 @@ class Hoisting::Climb {
     Hoist found_;
     std::string obstacle_;
     Crossing how_ = Crossing::allowed;
+    SmallVector<CallInst *, 2> sends_; // that have to be asked for
     const CallInst *behind_ = nullptr;
     const Instruction *limit_ = nullptr;
     SmallPtrSet<const Instruction *, 16> needed_;
@@ -274,8 +331,7 @@ void Hoisting::find(ArrayRef<Operation> operations) {
     if (any_of(operations, [](const Operation &one) { return one.collective != nullptr; }))
         return;
     for (const Operation &operation : operations) {
-        if (operation.sends || is_fortran(*operation.call) ||
-            !rules_.status_is_disjoint(operations, operation))
+        if (operation.sends || !rules_.status_is_disjoint(operations, operation))
             continue;
         Climb climb(*this, operation);
         climb.run();
@@ -299,6 +355,8 @@ void Hoisting::apply(Rewriting &rewriting) {
         Rewriting::Early early(rewriting, hoist.operation, *hoist.before, hoist.operands);
         for (const Range &range : hoist.ranges)
             ranges_.ask(early, range);
+        for (const CallInst *send : hoist.sends)
+            early.ask(*send);
         early.start(hoist.behind);
     }
 }

@@ -3,10 +3,12 @@
 // that touch neither the buffer nor the status (mpi-detach paper, section 5.2). A row of receives
 // is started in its order.
 //
-// Nothing is crossed but what nobody else could notice: no send, no other MPI call, nothing that
-// the window of a receive would not cross (window.h). So no wait is new: it is for a message that
-// comes whatever is computed meanwhile. Where a receive is started, the function surely comes to
-// where it stands, in the same round of each loop.
+// Crossed are standard sends, whose buffers must not be what is received, and waits for operations
+// that have begun before: MPI promises order only among receives, and among sends. But for that
+// nothing is crossed that the window of a receive would not cross (window.h): no other receive, no
+// Probe, no other MPI call. Nobody waits for the message before the receive stands there, for it
+// may come only in answer to a send in between. Where a receive is started, the function surely
+// comes to where it stands, in the same round of each loop.
 //
 // Whether a loop keeps away from the buffer may be known only when the program runs. If it does
 // not, or if somebody could notice (library/watched.cpp), the receive is started where it stands:
@@ -44,6 +46,7 @@ class Hoisting {
         const llvm::CallInst *behind; // the receive that is started before. Null: there is none
         llvm::SmallVector<llvm::Instruction *, 8> operands; // computed there too, the last first
         llvm::SmallVector<Range, 4> ranges;                 // that have to be apart from its buffer
+        llvm::SmallVector<llvm::CallInst *, 2> sends;       // the same of theirs
         std::string crossed;
     };
     class Climb;

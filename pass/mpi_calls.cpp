@@ -142,6 +142,11 @@ bool is_wait_for_all(const llvm::CallBase &call) {
     return is_library_call(call, "MPI_Waitall", 3);
 }
 
+bool may_wait(const llvm::CallBase &call) {
+    return is_wait(call) || is_wait_for_all(call) || is_library_call(call, "MPI_Waitany", 4) ||
+           is_library_call(call, "MPI_Waitsome", 5);
+}
+
 namespace {
 
 // "Isend": of C's slots (library/slots.c) and of Fortran's functions (library/fortran.c).

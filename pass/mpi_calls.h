@@ -51,6 +51,9 @@ const PointToPoint *point_to_point(const llvm::CallBase &call);
 const PointToPoint *wait_for_operation(const llvm::CallBase &call);
 bool is_wait(const llvm::CallBase &call);         // MPI_Wait(request, status)
 bool is_wait_for_all(const llvm::CallBase &call); // MPI_Waitall(count, requests, statuses)
+// For operations that have begun before; what it writes, and what it reads, but for their buffers,
+// are its arguments.
+bool may_wait(const llvm::CallBase &call);
 
 // Has the pass put its request-free form in place of the function?
 bool is_bound(const llvm::CallBase &call);

@@ -85,7 +85,7 @@ Operation Operations::at(Instruction &instruction) const {
     const Value *status = call->getArgOperand(both ? Exchange::kStatus : PointToPoint::kStatus);
     if (ignores_status(status))
         return operation;
-    const AllocaInst *variable = buffers_.own_variable(status);
+    const AllocaInst *variable = buffers_.own_variable(status, call);
     if (!variable)
         operation.refusal = "its status is kept";
     if (variable && is_read(*variable))
@@ -172,16 +172,20 @@ Crossing Operations::crossing_access(ArrayRef<Operation> under_way, const Touch 
     return where;
 }
 
-Crossing Operations::crossing_quiet_call(const CallInst &call,
-                                         ArrayRef<Operation> under_way) const {
-    const bool meets = any_of(under_way, [&](const Operation &one) {
-        return any_of(one.buffers(),
-                      [&](const Operation::Buffer &buffer) {
-                          return buffers_.touched_by(call, buffer.memory, buffer.is_written);
-                      }) ||
-               (one.status && buffers_.touched_by(call, one.status, true));
-    });
-    return meets ? Crossing::never : Crossing::allowed;
+bool Operations::is_out_of_reach(const Operation &operation, const CallBase &call) const {
+    return none_of(operation.buffers(),
+                   [&](const Operation::Buffer &buffer) {
+                       return buffers_.touched_by(call, buffer.memory, buffer.is_written);
+                   }) &&
+           !(operation.status && buffers_.touched_by(call, operation.status, true));
+}
+
+bool Operations::is_hidden_from(const Operation &operation, const CallBase &call) const {
+    return all_of(operation.buffers(),
+                  [&](const Operation::Buffer &buffer) {
+                      return buffers_.hidden_from(call, buffer.memory);
+                  }) &&
+           (!operation.status || buffers_.hidden_from(call, operation.status));
 }
 
 Crossing Operations::crossing_call(CallInst &call, ArrayRef<Operation> under_way,
@@ -207,7 +211,10 @@ Crossing Operations::crossing(Instruction &instruction, ArrayRef<Operation> unde
         if (is_mathematics(*call))
             return Crossing::allowed;
         if (is_quiet(*call, aliases_))
-            return crossing_quiet_call(*call, under_way);
+            return all_of(under_way,
+                          [&](const Operation &one) { return is_out_of_reach(one, *call); })
+                       ? Crossing::allowed
+                       : Crossing::never;
     }
     if (instruction.isVolatile() || instruction.isAtomic() || instruction.mayThrow() ||
         !instruction.willReturn())

@@ -43,7 +43,7 @@ struct Touch {
 
 class Operations {
   public:
-    Operations(llvm::Function &function, llvm::AAResults &aliases)
+    Operations(llvm::Function &function, Aliases &aliases)
         : aliases_(aliases), buffers_(function, aliases) {}
 
     // Its call is null: `instruction` is something else.
@@ -58,6 +58,10 @@ class Operations {
     bool status_is_disjoint(llvm::ArrayRef<Operation> operations, const Operation &next) const;
     // Is no buffer written that may be one of the other's?
     bool disjoint(const Operation &one, const Operation &other) const;
+    // Can the call neither read nor write its buffers and its status?
+    bool is_out_of_reach(const Operation &operation, const llvm::CallBase &call) const;
+    // Nor can anything that has begun before.
+    bool is_hidden_from(const Operation &operation, const llvm::CallBase &call) const;
 
     // While these are under way, and others of them are to come:
     enum class Crossing { // from best to worst
@@ -77,10 +81,7 @@ class Operations {
     Crossing crossing_call(llvm::CallInst &call, llvm::ArrayRef<Operation> under_way,
                            llvm::SmallVectorImpl<Touch> &touches) const;
 
-    Crossing crossing_quiet_call(const llvm::CallInst &call,
-                                 llvm::ArrayRef<Operation> under_way) const;
-
-    llvm::AAResults &aliases_;
+    Aliases &aliases_;
     Buffers buffers_;
 };
 

@@ -92,19 +92,20 @@ class Transformation : public PassInfoMixin<Transformation> {
             if (task->hasOptNone())
                 continue;
             Remarks remarks(functions.getResult<OptimizationRemarkEmitterAnalysis>(*task));
-            changed |= bind_tail_calls(*task, functions.getResult<AAManager>(*task), remarks);
+            Aliases aliases = aliases_of(*task, functions);
+            changed |= bind_tail_calls(*task, aliases, remarks);
         }
         for (Function &function : module) {
             if (function.isDeclaration() || function.hasOptNone() || !sends(function))
                 continue;
             // Loops have one way in, and ways out of their own.
             functions.invalidate(function, LoopSimplifyPass().run(function, functions));
-            if (join_same_sums(function, functions.getResult<DominatorTreeAnalysis>(function)))
+            if (join_same_values(function, functions.getResult<DominatorTreeAnalysis>(function)))
                 functions.invalidate(function, PreservedAnalyses::none());
             Remarks remarks(functions.getResult<OptimizationRemarkEmitterAnalysis>(function));
+            Aliases aliases = aliases_of(function, functions);
             changed |= batch_calls(function,
-                                   {functions.getResult<AAManager>(function),
-                                    functions.getResult<LoopAnalysis>(function),
+                                   {aliases, functions.getResult<LoopAnalysis>(function),
                                     functions.getResult<DominatorTreeAnalysis>(function),
                                     functions.getResult<ScalarEvolutionAnalysis>(function)},
                                    remarks, !is_contained(tasks, &function));
@@ -113,19 +114,25 @@ class Transformation : public PassInfoMixin<Transformation> {
     }
 
   private:
+    static Aliases aliases_of(Function &function, FunctionAnalysisManager &manager) {
+        return {manager.getResult<AAManager>(function),
+                manager.getResult<DominatorTreeAnalysis>(function),
+                manager.getResult<LoopAnalysis>(function)};
+    }
+
     // What has been computed twice, on either way to a block, is computed in that block: often that
-    // is a loop's next index, without which nothing is known of the loop.
-    static bool join_same_sums(Function &function, const DominatorTree &dominators) {
+    // is a loop's next index, without which nothing is known of the loop, or a wider number.
+    static bool join_same_values(Function &function, const DominatorTree &dominators) {
         bool changed = false;
         for (BasicBlock &block : function)
             for (PHINode &phi : make_early_inc_range(block.phis())) {
-                const auto *first = dyn_cast<BinaryOperator>(phi.getIncomingValue(0));
-                if (!first || first->getOpcode() != Instruction::Add ||
+                const auto *first = dyn_cast<Instruction>(phi.getIncomingValue(0));
+                if (!first || (first->getOpcode() != Instruction::Add && !isa<CastInst>(first)) ||
                     phi.getNumIncomingValues() < 2)
                     continue;
                 const bool same = all_of(phi.incoming_values(), [&](const Value *value) {
-                    const auto *other = dyn_cast<BinaryOperator>(value);
-                    return other && other->getOpcode() == first->getOpcode() &&
+                    const auto *other = dyn_cast<Instruction>(value);
+                    return other && other->isSameOperationAs(first) &&
                            equal(other->operands(), first->operands());
                 });
                 if (!same || !all_of(first->operands(), [&](const Value *operand) {
@@ -133,11 +140,11 @@ class Transformation : public PassInfoMixin<Transformation> {
                                dominators.dominates(cast<Instruction>(operand), &block);
                     }))
                     continue;
-                Instruction *sum = first->clone();
+                Instruction *again = first->clone();
                 for (const Value *value : phi.incoming_values())
-                    sum->andIRFlags(value);
-                sum->insertInto(&block, block.getFirstInsertionPt());
-                phi.replaceAllUsesWith(sum);
+                    again->andIRFlags(value);
+                again->insertInto(&block, block.getFirstInsertionPt());
+                phi.replaceAllUsesWith(again);
                 phi.eraseFromParent();
                 changed = true;
             }

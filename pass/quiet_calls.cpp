@@ -38,12 +38,12 @@ bool ends(Function &function, unsigned depth) {
 
 } // namespace
 
-bool is_quiet(const CallBase &call, AAResults &aliases) {
+bool is_quiet(const CallBase &call, Aliases &aliases) {
     Function *function = call.getCalledFunction();
     return function && !function->isDeclaration() && !call.isMustTailCall() &&
            call.hasFnAttr(Attribute::NoSync) && call.doesNotThrow() &&
-           !isModOrRefSet(
-               aliases.getMemoryEffects(&call).getModRef(IRMemLocation::InaccessibleMem)) &&
+           !isModOrRefSet(aliases.results().getMemoryEffects(&call).getModRef(
+               IRMemLocation::InaccessibleMem)) &&
            ends(*function, kDepth);
 }
 

@@ -3,12 +3,13 @@
 // but nothing that others could notice while they run.
 #pragma once
 
-#include "llvm/Analysis/AliasAnalysis.h"
+#include "aliases.h"
+
 #include "llvm/IR/InstrTypes.h"
 
 namespace sennit::pass {
 
 // What it reads and writes is for alias analysis to say.
-bool is_quiet(const llvm::CallBase &call, llvm::AAResults &aliases);
+bool is_quiet(const llvm::CallBase &call, Aliases &aliases);
 
 } // namespace sennit::pass

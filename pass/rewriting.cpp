@@ -4,7 +4,6 @@
 #include "library/batch.h"
 
 #include "llvm/IR/Module.h"
-#include "llvm/Transforms/Utils/ValueMapper.h"
 
 #include <cstddef>
 
@@ -32,6 +31,7 @@ Rewriting::Rewriting(Function &function, const CallInst &first, bool compares)
     set(offsetof(sennit_pass_batch, wide), wide);
     set(offsetof(sennit_pass_batch, ranges), false);
     set(offsetof(sennit_pass_batch, coming), false);
+    set(offsetof(sennit_pass_batch, taken), false);
 }
 
 void Rewriting::finish(Instruction &before) {
@@ -164,38 +164,56 @@ Rewriting::Early::Early(Rewriting &rewriting, const Operation &operation, Instru
                         ArrayRef<Instruction *> operands)
     : rewriting_(rewriting), call_(*operation.call), place_(place),
       may_(rewriting.builder_.getTrue()) {
-    ValueToValueMapTy there;
     for (Instruction *operand : reverse(operands)) {
         Instruction *copy = operand->clone();
         copy->dropUnknownNonDebugMetadata(); // of accesses where it was
         copy->insertBefore(&place);
-        RemapInstruction(copy, there, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
-        there[operand] = copy;
+        RemapInstruction(copy, there_, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+        there_[operand] = copy;
     }
-    rewriting.builder_.SetInsertPoint(&place);
-    for (unsigned i = 0; i < PointToPoint::kStatus; ++i) {
-        Value *argument = call_.getArgOperand(i);
-        if (Value *copy = there.lookup(argument))
-            argument = copy;
-        const bool handle = i == PointToPoint::kDatatype || i + 1 == PointToPoint::kStatus;
-        arguments_.push_back(handle ? rewriting.as_long(argument) : argument);
-    }
-    arguments_.push_back(operation.status ? call_.getArgOperand(PointToPoint::kStatus)
+    for (unsigned i = 0; i < PointToPoint::kStatus; ++i)
+        arguments_.push_back(argument(call_, i));
+    arguments_.push_back(operation.status ? argument(call_, PointToPoint::kStatus)
                                           : no_status(call_));
+}
+
+Value *Rewriting::Early::argument(const CallInst &call, unsigned number) {
+    Value *value = call.getArgOperand(number);
+    if (Value *copy = there_.lookup(value))
+        value = copy;
+    const bool handle = number == PointToPoint::kDatatype || number == PointToPoint::kCommunicator;
+    rewriting_.builder_.SetInsertPoint(&place_);
+    return handle && !is_fortran(call_) ? rewriting_.as_long(value) : value;
 }
 
 void Rewriting::Early::ask(const Touch &touch, Value *memory, Value *bytes, ArrayRef<Rounds> loops,
                            ArrayRef<Value *> certain) {
+    rewriting_.builder_.SetInsertPoint(&place_);
+    rewriting_.widen(memory, bytes, certain);
+    SmallVector<Value *, 8> other = {memory, bytes};
+    rewriting_.add(other, loops);
+    only_if("apart", other, touch.instruction->getDebugLoc());
+}
+
+void Rewriting::Early::ask(const CallInst &send) {
+    SmallVector<Value *, 3> other;
+    for (unsigned i = PointToPoint::kBuffer; i <= PointToPoint::kDatatype; ++i)
+        other.push_back(argument(send, i));
+    only_if("apart_from", other, send.getDebugLoc());
+}
+
+void Rewriting::Early::only_if(StringRef name, ArrayRef<Value *> other, const DebugLoc &where) {
     IRBuilder<> &builder = rewriting_.builder_;
     builder.SetInsertPoint(&place_);
-    rewriting_.widen(memory, bytes, certain);
-    SmallVector<Value *, 12> asked(arguments_.begin(),
-                                   arguments_.begin() + PointToPoint::kDatatype + 1);
-    asked.append({memory, bytes});
-    rewriting_.add(asked, loops);
-    Value *apart = rewriting_.call("sennit_pass_apart", asked, touch.instruction->getDebugLoc(),
-                                   builder.getInt32Ty());
+    SmallVector<Value *, 12> arguments(arguments_.begin(),
+                                       arguments_.begin() + PointToPoint::kDatatype + 1);
+    arguments.append(other.begin(), other.end());
+    Value *apart = rewriting_.call(full_name(name), arguments, where, builder.getInt32Ty());
     may_ = builder.CreateAnd(may_, builder.CreateIsNotNull(apart));
+}
+
+std::string Rewriting::Early::full_name(StringRef name) const {
+    return (Twine("sennit_pass_") + (is_fortran(call_) ? "fortran_" : "") + name).str();
 }
 
 void Rewriting::Early::start(const CallInst *behind) {
@@ -206,7 +224,7 @@ void Rewriting::Early::start(const CallInst *behind) {
     SmallVector<Value *, 10> arguments = {rewriting_.batch_,
                                           builder.CreateZExt(may_, builder.getInt32Ty())};
     arguments.append(arguments_);
-    rewriting_.started_[&call_] = rewriting_.call("sennit_pass_receive_early", arguments,
+    rewriting_.started_[&call_] = rewriting_.call(full_name("receive_early"), arguments,
                                                   call_.getDebugLoc(), builder.getInt32Ty());
 }
 

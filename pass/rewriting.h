@@ -8,8 +8,10 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 #include <cstdint>
+#include <string>
 
 namespace sennit::pass {
 
@@ -43,16 +45,25 @@ class Rewriting {
               llvm::ArrayRef<llvm::Instruction *> operands);
         Rewriting &rewriting() { return rewriting_; }
         llvm::Instruction &place() { return place_; }
-        // Only if its buffer does not meet this: as above.
+        // Only if its buffer does not meet this: as above; or that of a send.
         void ask(const Touch &touch, llvm::Value *memory, llvm::Value *bytes,
                  llvm::ArrayRef<Rounds> loops, llvm::ArrayRef<llvm::Value *> certain);
+        void ask(const llvm::CallInst &send);
         // Only if that one has been started early. Null: there is none.
         void start(const llvm::CallInst *behind);
 
       private:
+        // Of a call, as library/batch.h has it, before it stands there.
+        llvm::Value *argument(const llvm::CallInst &call, unsigned number);
+        // Only if the library says so: of its buffer, and of the other's.
+        void only_if(llvm::StringRef name, llvm::ArrayRef<llvm::Value *> other,
+                     const llvm::DebugLoc &where);
+        std::string full_name(llvm::StringRef name) const;
+
         Rewriting &rewriting_;
         const llvm::CallInst &call_;
         llvm::Instruction &place_;
+        llvm::ValueToValueMapTy there_;
         llvm::SmallVector<llvm::Value *, 8> arguments_; // as library/batch.h has them
         llvm::Value *may_;
     };

@@ -109,7 +109,7 @@ Candidate candidate_of(CallBase &call) {
 
 class TailBinding {
   public:
-    TailBinding(Function &entry, AAResults &aliases) : buffers_(entry, aliases) {}
+    TailBinding(Function &entry, Aliases &aliases) : buffers_(entry, aliases) {}
 
     // Empty: it can be bound. Else what prevents it.
     std::string obstacle(const Candidate &candidate) {
@@ -244,7 +244,7 @@ void bind(const Candidate &candidate) {
 
 } // namespace
 
-bool bind_tail_calls(Function &entry, AAResults &aliases, Remarks &remarks) {
+bool bind_tail_calls(Function &entry, Aliases &aliases, Remarks &remarks) {
     SmallVector<Candidate, 4> candidates;
     for (Instruction &instruction : instructions(entry))
         if (auto *call = dyn_cast<CallBase>(&instruction))

@@ -15,14 +15,14 @@
 // message.
 #pragma once
 
+#include "aliases.h"
 #include "remarks.h"
 
-#include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/IR/Function.h"
 
 namespace sennit::pass {
 
 // All such calls of a task's entry function. Has it changed?
-bool bind_tail_calls(llvm::Function &entry, llvm::AAResults &aliases, Remarks &remarks);
+bool bind_tail_calls(llvm::Function &entry, Aliases &aliases, Remarks &remarks);
 
 } // namespace sennit::pass

@@ -30,7 +30,7 @@ namespace sennit::pass {
 class Windows {
   public:
     struct Analyses {
-        llvm::AAResults &aliases;
+        Aliases &aliases;
         const llvm::LoopInfo &loops;
         const llvm::DominatorTree &dominators;
         llvm::ScalarEvolution &evolution;

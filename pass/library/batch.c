@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
+#include <string.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -24,7 +25,7 @@ WEAK int MPI_Waitall(int, void *, void *);
 WEAK int MPI_Type_get_extent(long, long *, long *);
 WEAK int MPI_Type_get_true_extent(long, long *, long *);
 
-enum { success = 0 };
+enum { success = 0, cannot_be_started = -1 };
 
 /* MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE: of MPICH; of Open MPI and the standard's ABI. */
 static void *no_status(const struct sennit_pass_batch *batch) {
@@ -86,11 +87,19 @@ static struct sennit_pass_operation described(const struct sennit_pass_batch *ba
     return one;
 }
 
-/* So that all of these can be started: what is in their way is waited for. */
+static int meets_early(const struct sennit_pass_batch *batch,
+                       const struct sennit_pass_operation *next) {
+    for (int i = 0; i < sennit_pass_most_early; ++i)
+        if (batch->taken >> i & 1 && overlap(&batch->early[i].operation, next))
+            return 1;
+    return 0;
+}
+
+/* So that all of these can be started: what is in their way is waited for. Null: nothing is. */
 static void make_room(struct sennit_pass_batch *batch, const struct sennit_pass_operation *next,
                       int count) {
     int waits = batch->under_way + count > sennit_pass_most;
-    for (int i = 0; batch->compares && i < count; ++i)
+    for (int i = 0; next && batch->compares && i < count; ++i)
         waits |= meets(batch, &next[i]);
     if (waits)
         sennit_pass_finish(batch);
@@ -136,20 +145,42 @@ void sennit_pass_receive(struct sennit_pass_batch *batch, void *buffer, int coun
 
 int sennit_pass_receive_early(struct sennit_pass_batch *batch, int may, void *buffer, int count,
                               long type, int from, int tag, long communicator, void *status) {
+    if (!may || batch->taken == (1U << sennit_pass_most_early) - 1 || sennit_pass_is_watched())
+        return 0;
     const int error = errno;
-    may = may && !sennit_pass_is_watched();
-    if (may)
-        receive(batch, buffer, count, type, from, tag, communicator, status,
-                __builtin_return_address(0), 0);
+    const int place = __builtin_ctz(~batch->taken);
+    const struct sennit_pass_operation next = described(batch, buffer, count, type, 1, status);
+    struct sennit_pass_early *one = &batch->early[place];
+    int started = 0;
+    if (!meets(batch, &next) && !meets_early(batch, &next)) {
+        one->operation = next;
+        if (sennit_pass_is_traced())
+            sennit_pass_set_mark(&one->mark, "MPI_Recv", __builtin_return_address(0));
+        started = cannot_be_started;
+        if (MPI_Irecv(buffer, count, type, from, tag, communicator, &one->request) == success) {
+            batch->taken |= 1U << place;
+            started = place + 1;
+        }
+    }
     errno = error;
-    return may;
+    return started;
 }
 
 void sennit_pass_receive_late(struct sennit_pass_batch *batch, int started, void *buffer, int count,
                               long type, int from, int tag, long communicator, void *status) {
-    if (!started)
+    if (started == 0)
         receive(batch, buffer, count, type, from, tag, communicator, status,
                 __builtin_return_address(0), sennit_pass_is_watched());
+    if (started <= 0)
+        return;
+    const struct sennit_pass_early *one = &batch->early[started - 1];
+    make_room(batch, NULL, 1);
+    memcpy(sennit_pass_request(batch, batch->under_way), &one->request,
+           batch->wide ? sizeof(long) : sizeof(int));
+    if (sennit_pass_is_traced())
+        batch->marks[batch->under_way] = one->mark;
+    note(batch, &one->operation);
+    batch->taken &= ~(1U << (started - 1));
 }
 
 /* If nothing can be sent, nobody waits for an answer. */
@@ -222,6 +253,16 @@ int sennit_pass_apart(const void *buffer, int count, long type, const void *memo
     sennit_pass_find_extent(&received, (unsigned long)buffer, count, type);
     errno = error;
     return !overlap(&touch, &received);
+}
+
+int sennit_pass_apart_from(const void *buffer, int count, long type, const void *sent,
+                           int sent_count, long sent_type) {
+    const int error = errno;
+    struct sennit_pass_operation other = {0}, received = {0};
+    sennit_pass_find_extent(&other, (unsigned long)sent, sent_count, sent_type);
+    sennit_pass_find_extent(&received, (unsigned long)buffer, count, type);
+    errno = error;
+    return !overlap(&other, &received);
 }
 
 /* How far it comes below and above `first`. */

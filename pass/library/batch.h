@@ -12,16 +12,20 @@
 extern "C" {
 #endif
 
-enum { sennit_pass_most = 32 }; /* under way at a time */
+enum {
+    sennit_pass_most = 32,     /* under way at a time */
+    sennit_pass_most_early = 8 /* besides, receives that have been started before they stand */
+};
 
 struct sennit_pass_batch {
-    /* The plug-in writes these six. */
-    int under_way; /* 0 */
-    int statuses;  /* of those, how many have one that is wanted: 0 */
-    int compares;  /* buffers may overlap, or memory that is touched may be in one of them */
-    int wide;      /* handles are pointers */
-    int ranges;    /* that are compared, of what is under way: 0 */
-    int coming;    /* behind them, of the next collective: 0 */
+    /* The plug-in writes these seven. */
+    int under_way;  /* 0 */
+    int statuses;   /* of those, how many have one that is wanted: 0 */
+    int compares;   /* buffers may overlap, or memory that is touched may be in one of them */
+    int wide;       /* handles are pointers */
+    int ranges;     /* that are compared, of what is under way: 0 */
+    int coming;     /* behind them, of the next collective: 0 */
+    unsigned taken; /* bits: of the early ones: 0 */
 
     long communicator; /* of the collectives that are under way */
 
@@ -33,13 +37,22 @@ struct sennit_pass_batch {
     } operations[sennit_pass_most];
 
     struct sennit_pass_mark marks[sennit_pass_most]; /* of the requests, if a trace is taken */
+
+    /* Where they stand, they become as the others. Nothing waits for them until then: what they
+     * wait for may come only when the program has sent more. */
+    struct sennit_pass_early {
+        long request;
+        struct sennit_pass_operation operation;
+        struct sennit_pass_mark mark;
+    } early[sennit_pass_most_early];
 };
 
 void sennit_pass_send(struct sennit_pass_batch *batch, const void *buffer, int count, long type,
                       int to, int tag, long communicator);
 void sennit_pass_receive(struct sennit_pass_batch *batch, void *buffer, int count, long type,
                          int from, int tag, long communicator, void *status);
-/* The same, before the call stands there: if it `may`, and nobody could tell. Has it been? */
+/* The same, before the call stands there: if it `may`, and nobody could tell. 0: it has not been
+ * started. */
 int sennit_pass_receive_early(struct sennit_pass_batch *batch, int may, void *buffer, int count,
                               long type, int from, int tag, long communicator, void *status);
 /* Where the call stands. */
@@ -59,6 +72,9 @@ void sennit_pass_touch_rounds(struct sennit_pass_batch *batch, const void *memor
 int sennit_pass_apart(const void *buffer, int count, long type, const void *memory, long bytes,
                       long stride, unsigned long rounds, long stride_2, unsigned long rounds_2,
                       long stride_3, unsigned long rounds_3);
+/* Does a message that is sent keep away from it? */
+int sennit_pass_apart_from(const void *buffer, int count, long type, const void *sent,
+                           int sent_count, long sent_type);
 /* Does a number that goes on from `first` like that stay between these? */
 int sennit_pass_stays(long first, long least, long greatest, long stride, unsigned long rounds,
                       long stride_2, unsigned long rounds_2, long stride_3, unsigned long rounds_3);

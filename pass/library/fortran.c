@@ -57,6 +57,35 @@ void sennit_pass_fortran_receive(struct sennit_pass_batch *batch, void *buffer, 
                         communicator_of(communicator), status_of(status));
 }
 
+int sennit_pass_fortran_receive_early(struct sennit_pass_batch *batch, int may, void *buffer,
+                                      int count, int type, int from, int tag, int communicator,
+                                      void *status) {
+    batch->wide = !is_mpich();
+    return sennit_pass_receive_early(batch, may, buffer_of(buffer), count, type_of(type), from, tag,
+                                     communicator_of(communicator), status_of(status));
+}
+
+void sennit_pass_fortran_receive_late(struct sennit_pass_batch *batch, int started, void *buffer,
+                                      int count, int type, int from, int tag, int communicator,
+                                      void *status) {
+    batch->wide = !is_mpich();
+    sennit_pass_receive_late(batch, started, buffer_of(buffer), count, type_of(type), from, tag,
+                             communicator_of(communicator), status_of(status));
+}
+
+int sennit_pass_fortran_apart(void *buffer, int count, int type, const void *memory, long bytes,
+                              long stride, unsigned long rounds, long stride_2,
+                              unsigned long rounds_2, long stride_3, unsigned long rounds_3) {
+    return sennit_pass_apart(buffer_of(buffer), count, type_of(type), memory, bytes, stride, rounds,
+                             stride_2, rounds_2, stride_3, rounds_3);
+}
+
+int sennit_pass_fortran_apart_from(void *buffer, int count, int type, void *sent, int sent_count,
+                                   int sent_type) {
+    return sennit_pass_apart_from(buffer_of(buffer), count, type_of(type), buffer_of(sent),
+                                  sent_count, type_of(sent_type));
+}
+
 void sennit_pass_fortran_exchange(struct sennit_pass_batch *batch, void *out, int out_count,
                                   int out_type, int to, int out_tag, void *in, int in_count,
                                   int in_type, int from, int in_tag, int communicator,

@@ -3,12 +3,13 @@
 #include <mpi.h>
 
 enum { N = 1000 };
-double ghost[64], other[64], field[N], next[N];
+double ghost[64], other[64], out[64], field[N], next[N];
 struct side {
     double *values;
     int count, peer;
 } left, right;
 void touch(void);
+void keep(double *x);
 int number;
 
 double before_a_loop(int from) {
@@ -73,4 +74,54 @@ double in_each_round(int rounds, int from) {
         sum += ghost[3];
     }
     return sum;
+}
+
+/* What is sent is not what is received. */
+double before_sends(int from, int to) {
+    touch();
+    for (int i = 1; i < N - 1; ++i)
+        next[i] = field[i - 1] + field[i + 1];
+    MPI_Send(out, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // done: MPI_Send of out is waited for only before a read of ghost (line +6)
+    if (to > 3)
+        MPI_Send(other, 64, MPI_DOUBLE, to - 1, 0, MPI_COMM_WORLD); // done: MPI_Send of other is waited for only before a read of ghost (line +4)
+    for (int i = 0; i < to; ++i)
+        MPI_Send(out, 64, MPI_DOUBLE, i, 1, MPI_COMM_WORLD); // done: the sends of this loop are started together and waited for behind it
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of ghost is started before the loop in line -7
+    return ghost[3];
+}
+
+/* Rows of one array are sent and received: compared when the program runs. */
+double halo(double *u, double *v, int n, int m, int below, int above) {
+    touch();
+    for (int i = 2; i < n; ++i)
+        for (int j = 1; j < m - 1; ++j)
+            v[i * (long)m + j] = u[(i - 1) * (long)m + j] + u[(i + 1) * (long)m + j];
+    MPI_Send(u + m, m, MPI_DOUBLE, below, 1, MPI_COMM_WORLD); // done: 2 sends and receives are started together and waited for once
+    MPI_Recv(u, m, MPI_DOUBLE, above, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: 2 sends and receives are started together and waited for once // done: MPI_Recv is started before the loop in line -4
+    MPI_Send(u + n * (long)m, m, MPI_DOUBLE, above, 2, MPI_COMM_WORLD); // done: 2 sends and receives are started together and waited for once
+    MPI_Recv(u + (n + 1) * (long)m, m, MPI_DOUBLE, below, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: 2 sends and receives are started together and waited for once // done: MPI_Recv is started before the loop in line -6
+    return u[3];
+}
+
+/* Nobody else knows of what is received before it is there. */
+double before_a_wait(int from, int to) {
+    double own[64];
+    MPI_Request request;
+    MPI_Isend(out, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD, &request);
+    for (int i = 1; i < N - 1; ++i)
+        next[i] = field[i - 1] + field[i + 1];
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Recv(own, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is started before the loop in line -3
+    keep(own);
+    return own[3];
+}
+
+/* Each has its own. */
+int statuses(int from, int which) {
+    MPI_Status status[4];
+    touch();
+    for (int i = 1; i < N - 1; ++i)
+        next[i] = field[i - 1] + field[i + 1];
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, &status[which]); // done: MPI_Recv of ghost is started before the loop in line -2
+    return status[which].MPI_TAG;
 }

@@ -109,3 +109,16 @@ void roots(int other, double *x) {
         next[i] = pow(x[i], field[i]);
     touch();
 }
+
+/* Nobody knows of the buffer and of the status before they are shown. */
+void show(double *x, MPI_Status *status);
+double shown_later(double *other, const int *places, int from) {
+    double own[64];
+    MPI_Status status;
+    double *const known = blocks[3];
+    MPI_Recv(own, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, &status); // done: MPI_Recv is waited for only before a call of show (line +3)
+    for (int i = 1; i < N; ++i)
+        known[places[i]] = i;
+    show(own, &status);
+    return own[3] + status.MPI_TAG;
+}

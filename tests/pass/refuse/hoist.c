@@ -9,6 +9,7 @@ double *values;
 _Atomic int flag;
 volatile int device;
 void touch(void);
+void keep(double *x);
 
 /* It reads what was there before the message. */
 double read_before(int from) {
@@ -89,4 +90,154 @@ double watched_device(int from) {
         device = i;
     MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is not started before the loop in line -2: a write of device (line -1) // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
     return ghost[3];
+}
+
+/* What is sent was there before. */
+double sent_before(int to, int from) {
+    touch();
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i];
+    MPI_Send(ghost, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send of ghost is waited for where it stands: nothing is to be done before a call of MPI_Recv (line +1)
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
+    return ghost[3];
+}
+
+/* Its datatype may be none. */
+double sent_perhaps(double *u, int to, int from, MPI_Datatype type) {
+    touch();
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i];
+    if (to >= 0)
+        MPI_Send(u, 1, type, to, 0, MPI_COMM_WORLD); // done: MPI_Send is waited for only before a read (line +2)
+    MPI_Recv(u + N, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is waited for only before a read (line +1)
+    return u[N];
+}
+
+/* What is sent is known only behind the loop. */
+double sent_somewhere(double *u, int to, int from) {
+    long last = 0;
+    touch();
+    for (int i = 0; i < N; ++i) {
+        next[i] = field[i];
+        if (field[i] > 2)
+            last = i;
+    }
+    MPI_Send(u + last, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // done: 2 sends and receives are started together and waited for once
+    MPI_Recv(u, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: 2 sends and receives are started together and waited for once
+    return u[N];
+}
+
+/* Another receive may be the one whose message comes first. */
+double received_before(int from) {
+    touch();
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i];
+    const int error = MPI_Recv(other, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of other is waited for where it stands: its error code is used, or it may throw
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
+    return ghost[3] + error;
+}
+
+double received_without_waiting(int from) {
+    double own[64];
+    MPI_Request request;
+    touch();
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i];
+    MPI_Irecv(other, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, &request);
+    MPI_Recv(own, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv is waited for where it stands: nothing is to be done before a read (line +1)
+    const double x = own[3];
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return x;
+}
+
+double received_perhaps(int from, int some) {
+    touch();
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i];
+    if (some)
+        MPI_Recv(other, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of other is waited for only before a read of ghost (line +2)
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of ghost is waited for only before a read of ghost (line +1)
+    return ghost[3];
+}
+
+/* It would find no message. */
+double probed(int from) {
+    MPI_Status status;
+    touch();
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i];
+    MPI_Probe(from, 0, MPI_COMM_WORLD, &status);
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
+    return ghost[3];
+}
+
+/* What is received may still be on its way out. */
+double still_sent(int to, int from) {
+    double own[64];
+    MPI_Request request;
+    keep(own);
+    MPI_Isend(own, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD, &request);
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i];
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Recv(own, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv is waited for where it stands: nothing is to be done before a read (line +1)
+    return own[3];
+}
+
+/* Its arguments are written in between. */
+int peer;
+double unknown_peer(void) {
+    touch();
+    for (int i = 0; i < N; ++i)
+        if (field[i] > 2)
+            peer = i;
+    MPI_Recv(ghost, 64, MPI_DOUBLE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
+    return ghost[3];
+}
+
+/* Not in each round in which there is the loop. */
+double in_some_rounds(int rounds, int from) {
+    double sum = 0;
+    for (int r = 0; r < rounds; ++r) {
+        for (int i = 0; i < N; ++i)
+            next[i] = field[i];
+        if (r % 3 == 0)
+            MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: the receives of this loop are waited for one by one: each round receives into the same memory
+        sum += ghost[3];
+    }
+    return sum;
+}
+
+/* The loop is over before the next one begins. */
+double behind_other_rounds(int rounds, int from) {
+    touch();
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i];
+    double sum = 0;
+    for (int r = 0; r < rounds; ++r) {
+        MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: the receives of this loop are waited for one by one: each round receives into the same memory
+        sum += ghost[3];
+    }
+    return sum;
+}
+
+/* It may go on for ever. */
+double endless_before(int from, volatile int *stop) {
+    touch();
+    for (int i = 0; !stop[i]; ++i) {
+    }
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is not started before the loop in line -2: a read (line -2) // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
+    return ghost[3];
+}
+
+/* Its status is where the loop reads. */
+double status_before(int from) {
+    MPI_Status status[64];
+    double sum = 0;
+    for (int i = 0; i < 64; ++i)
+        MPI_Recv(&other[i], 1, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, &status[i]); // done: the receives of this loop are started together and waited for behind it
+    for (int i = 0; i < 64; ++i)
+        sum += status[i].MPI_TAG;
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, &status[0]); // missed: MPI_Recv of ghost is not started before the loop in line -2: a read (line -1) // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
+    return sum + ghost[3] + status[0].MPI_TAG;
 }

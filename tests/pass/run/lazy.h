@@ -3,6 +3,7 @@
  * A buffer that is touched too early has wrong numbers then, always. */
 #pragma once
 #include <mpi.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 struct lazy {
@@ -11,7 +12,7 @@ struct lazy {
     void *buffer;
     MPI_Datatype type;
     MPI_Comm communicator;
-    MPI_Request *request;
+    MPI_Request *request; /* MPI's own */
     const void *sent; /* of collective calls, whose root is `peer` */
     int sent_count;
     MPI_Op operation;
@@ -26,6 +27,21 @@ static void lazy_post_collective(const struct lazy *one) {
 #endif
 static struct lazy lazy_list[64];
 static int lazy_count, lazy_started;
+
+/* A request of the program's is the number of one of MPI's, and may be copied as they may. */
+enum { LAZY_FIRST = 0x5e000000, LAZY_MOST = 64 };
+static MPI_Request lazy_requests[LAZY_MOST];
+static int lazy_is_used[LAZY_MOST];
+
+static MPI_Request *lazy_new_request(MPI_Request *request) {
+    for (int i = 0; i < LAZY_MOST; ++i)
+        if (!lazy_is_used[i]) {
+            lazy_is_used[i] = 1;
+            *request = (MPI_Request)(intptr_t)(LAZY_FIRST + i);
+            return &lazy_requests[i];
+        }
+    abort();
+}
 
 static void lazy_post(void) {
     for (int i = 0; i < lazy_count; ++i) {
@@ -53,7 +69,7 @@ static int lazy_add(int kind, const void *buffer, int count, MPI_Datatype type, 
                                             .buffer = (void *)buffer,
                                             .type = type,
                                             .communicator = communicator,
-                                            .request = request};
+                                            .request = lazy_new_request(request)};
     ++lazy_started;
     return MPI_SUCCESS;
 }
@@ -67,12 +83,23 @@ int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI
     return lazy_add(2, buffer, count, type, from, tag, communicator, request);
 }
 int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+    const intptr_t number = (intptr_t)*request - LAZY_FIRST;
     lazy_post();
-    return PMPI_Wait(request, status);
+    if (number < 0 || number >= LAZY_MOST)
+        return PMPI_Wait(request, status);
+    lazy_is_used[number] = 0;
+    *request = MPI_REQUEST_NULL;
+    return PMPI_Wait(&lazy_requests[number], status);
 }
 int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses) {
     lazy_post();
-    return PMPI_Waitall(count, requests, statuses);
+    for (int i = 0; i < count; ++i) {
+        const int error = MPI_Wait(&requests[i], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE
+                                                                                 : &statuses[i]);
+        if (error != MPI_SUCCESS)
+            return error;
+    }
+    return MPI_SUCCESS;
 }
 
 #ifdef LAZY_COLLECTIVES
