@@ -332,11 +332,11 @@ std::optional<Hold> Share::wait_for_core(int near, const std::atomic<std::int32_
     if (!hold)
         recall();
     std::int64_t now = begin;
-    bool gives_up = false;
+    bool is_needed = true;
     while (!hold && on() && running_.load(std::memory_order_relaxed) > 0 &&
            now - begin < patience) {
-        gives_up = needed && needed->load(std::memory_order_relaxed) == 0;
-        if (gives_up)
+        is_needed = !needed || needed->load(std::memory_order_relaxed) != 0;
+        if (!is_needed)
             break;
         if (now - begin < yields_ns) {
             sched_yield();
@@ -361,8 +361,7 @@ std::optional<Hold> Share::wait_for_core(int near, const std::atomic<std::int32_
     if (!hold)
         hold = try_take(near);
     table.want_no_more(number_);
-    gives_up = gives_up && !hold;
-    const bool runs_late = !hold && somebody_runs && !gives_up;
+    const bool runs_late = !hold && is_needed && somebody_runs;
     if (runs_late)
         use.late.fetch_add(1, std::memory_order_relaxed);
     be_patient(!runs_late);
@@ -371,7 +370,7 @@ std::optional<Hold> Share::wait_for_core(int near, const std::atomic<std::int32_
     if (table.anybody_wants())
         if (const int free = table.find_free(slot_->member.cores); free != kNobody)
             pass_on(free);
-    return gives_up ? std::nullopt : std::optional(hold);
+    return hold || is_needed ? std::optional(hold) : std::nullopt;
 }
 
 int Share::owner_process(int core) const {
