@@ -39,6 +39,11 @@ int open_board(const char *path, int flags = 0) {
     return ::open(path, O_RDWR | O_CLOEXEC | (is_memfd(path) ? 0 : O_NOFOLLOW | flags), 0600);
 }
 
+// If no process uses the board. Then none begins to, either, until the file is closed.
+bool lock_unused(int file) {
+    return flock(file, LOCK_EX | LOCK_NB) == 0;
+}
+
 // Something else than a board, of this version or another one, that is or was begun.
 bool is_foreign(int file, const struct stat &facts) {
     char text[sizeof kMagic] = "";
@@ -99,7 +104,7 @@ bool Segment::take(const char *path, std::size_t size, void (*begin)(void *), Re
         reason.say("%s belongs to another user or is open to others: remove it", path);
         return false;
     }
-    const bool alone = flock(file_, LOCK_EX | LOCK_NB) == 0;
+    const bool alone = lock_unused(file_);
     if (!alone && flock(file_, LOCK_SH | LOCK_NB) != 0)
         return false; // it is being begun
     if (!is_linked() || fstat(file_, &facts) != 0)
@@ -155,7 +160,7 @@ void Segment::give_up() {
 }
 
 void Segment::close() {
-    if (file_ >= 0 && !is_memfd(path_) && flock(file_, LOCK_EX | LOCK_NB) == 0 && is_linked())
+    if (file_ >= 0 && !is_memfd(path_) && lock_unused(file_) && is_linked())
         unlink(path_);
     if (file_ >= 0)
         flock(file_, LOCK_UN); // the mapping would keep it
@@ -175,7 +180,7 @@ void remove_unused(const char *path) {
     if (file < 0)
         return;
     struct stat facts{};
-    if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &facts) == 0 && facts.st_size != 0 &&
+    if (lock_unused(file) && fstat(file, &facts) == 0 && facts.st_size != 0 &&
         !is_foreign(file, facts))
         unlink(path);
     ::close(file);
@@ -185,9 +190,9 @@ bool is_in_use(const char *path) {
     const int file = is_memfd(path) && !is_memory(path) ? -1 : open_board(path);
     if (file < 0)
         return false;
-    const bool alone = flock(file, LOCK_EX | LOCK_NB) == 0;
+    const bool used = !lock_unused(file);
     ::close(file);
-    return !alone;
+    return used;
 }
 
 bool provide_board(char *path, std::size_t size) {
