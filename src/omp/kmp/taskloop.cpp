@@ -25,7 +25,7 @@ using Duplicate = void (*)(KmpTask *into, KmpTask *from, std::int32_t is_last);
 enum Sizing : std::int32_t { kDefault = 0, kGrainsize = 1, kNumTasks = 2 };
 
 // Without clauses: some tasks per thread, so that threads that come late find work.
-constexpr std::uint64_t kTasksPerThread = 4;
+constexpr std::uint64_t kUsualTasksPerThread = 4;
 
 // Clang has counted the iterations and taken one off, modulo 2^64, so that a loop that would count
 // to -5 comes as one of 2^64 - 5: it is the tasks that test whether there are iterations.
@@ -97,7 +97,8 @@ void taskloop(ompt::Site site, Ident *location, Gtid gtid, KmpTask *kmp_pattern,
     const auto upper_at = reinterpret_cast<char *>(upper) - base;
     const std::uint64_t first = *lower;
     const std::uint64_t trip = trip_of(first, *upper, step);
-    std::uint64_t usual = kTasksPerThread * static_cast<std::uint64_t>(worker.task->team->size);
+    std::uint64_t usual =
+        kUsualTasksPerThread * static_cast<std::uint64_t>(worker.task->team->size);
     omp::ExposedTaskloop *exposed = nullptr;
     if (sizing == kDefault && !task::is_endless(trip) && !task::is_undeferred(worker, deferred))
         exposed = omp::ExposedTaskloop::begin(worker, pattern.entry, trip, &usual);

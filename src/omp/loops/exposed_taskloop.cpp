@@ -13,7 +13,7 @@
 namespace sennit::omp {
 namespace {
 
-constexpr std::uint64_t kTasksPerThread = 4; // at most, where others take them
+constexpr std::uint64_t kMostTasksPerThread = 4; // where others take them
 
 // Those that wait in the region, at a barrier say, and those that have had their part in it: a
 // hint.
@@ -38,7 +38,7 @@ ExposedTaskloop *ExposedTaskloop::begin(sched::Worker &worker, const void *entry
     workshares_of(team);
     LoopHistory &history = *history_of(team);
     const std::uint64_t key = LoopHistory::key_of(entry, 0, trip);
-    const auto most = kTasksPerThread * static_cast<std::uint64_t>(team.size);
+    const auto most = kMostTasksPerThread * static_cast<std::uint64_t>(team.size);
     *tasks = history.tasks(key, idle_workers(team), std::min(most, trip));
     return new (worker.heap.allocate(sizeof(ExposedTaskloop)))
         ExposedTaskloop(history, worker, key, *tasks);
