@@ -4,6 +4,7 @@
 #include "base/config.h"
 #include "sched/cores.h"
 #include "sched/dormitory.h"
+#include "sched/own_work.h"
 #include "sched/processors.h"
 #include "sched/worker.h"
 
@@ -29,6 +30,7 @@ constexpr std::int64_t kNapNs = 50'000; // the shortest
 constexpr std::int64_t kLongNapNs = 1'000'000; // the ticker's period
 constexpr std::int64_t kWatchedAfterNs = 1'000'000'000;
 constexpr std::int64_t kLongAwayNs = 1'000'000'000'000; // for one that waits for ever
+constexpr std::uint64_t kLongYieldUs = 10; // it takes as long to find out whose work it waited for
 // Of light sleepers: as long as they have waited, but
 constexpr std::int64_t kShortestLightNs = 10'000'000;
 constexpr std::int64_t kLongestLightNs = 1'000'000'000;
@@ -251,9 +253,19 @@ void Worker::listen() {
 void Worker::yield_processor() {
     virt::RankFiber *const own = own_flow();
     if (SENNIT_UNLIKELY(own != nullptr) && own->worker.load(std::memory_order_relaxed))
-        own->calls->yield(*own);
-    else
-        sched::yield_processor();
+        return own->calls->yield(*own);
+    note_processor();
+    if (SENNIT_UNLIKELY(g_processors.asks_about_yields())) {
+        const OwnWork others(*this);
+        const std::uint64_t before = ticks();
+        sched_yield();
+        const std::uint64_t now = ticks();
+        const bool was_long = now - before > kLongYieldUs * ticks_per_us();
+        return g_processors.note_yield(before, now, was_long ? others.ns() : 0);
+    }
+    const std::uint64_t before = ticks();
+    sched_yield();
+    g_processors.note_yield(before, ticks());
 }
 
 // As a rank fiber, until wake(), or a ring. False: it cannot leave its home here.
@@ -329,6 +341,8 @@ void Worker::sleep() {
     SENNIT_ASSERT(g_asleep.load(std::memory_order_relaxed) > 0);
     g_asleep.fetch_sub(1, std::memory_order_relaxed);
     count_asleep(-1, light);
+    if (crowded())
+        note_processor();
 }
 
 void Worker::forget_others() {

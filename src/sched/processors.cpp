@@ -58,10 +58,10 @@ std::uint64_t Processors::spin_budget() const {
     return spin_budget_.load(std::memory_order_relaxed);
 }
 
-void Processors::yield() {
-    const std::uint64_t before = ticks();
-    sched_yield();
-    yields_.note(before, ticks(), ticks_per_us_);
+void Processors::note_yield(std::uint64_t before, std::uint64_t now, std::int64_t own_ns) {
+    const std::uint64_t own =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(own_ns, 0)) * ticks_per_us_ / 1000;
+    yields_.note(now - before - std::min(own, now - before), now, ticks_per_us_);
 }
 
 bool Processors::yields_in_vain() const {

@@ -37,7 +37,14 @@ class Processors {
     bool waits_awake() const { return !crowded() && spin_budget() != 0; }
     bool wanted() const;
     bool yields_in_vain() const;
-    void yield();
+    bool asks_about_yields() const { return yields_.asks(ticks_per_us_); }
+    // A yield lasted from `before` to `now`, in ticks(); for `own_ns` of it others of this process
+    // computed on the processor.
+    void note_yield(std::uint64_t before, std::uint64_t now, std::int64_t own_ns);
+    // The same where nobody has asked about that.
+    void note_yield(std::uint64_t before, std::uint64_t now) {
+        yields_.note_length(now - before, ticks_per_us_);
+    }
 
     void set_given(int processors);
     void set_usable(int usable);
@@ -111,11 +118,8 @@ inline bool crowded() {
 inline bool waits_awake() {
     return g_processors.waits_awake();
 }
-// Give the processor to another thread. Where that took long lately (base/yield_watch.h),
-// processors_wanted() holds. Then who waits had better sleep, unless the user has said how to wait.
-inline void yield_processor() {
-    g_processors.yield();
-}
+// Did yields of the processor cost much lately (base/yield_watch.h)? Then who waits had better
+// sleep, unless the user has said how to wait.
 inline bool processors_wanted() {
     return g_processors.wanted();
 }

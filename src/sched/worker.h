@@ -37,6 +37,7 @@
 #include <atomic>
 #include <cstdint>
 #include <pthread.h>
+#include <sched.h>
 
 namespace sennit::sched {
 
@@ -86,6 +87,14 @@ class alignas(kCacheLine) Worker {
     // The same for fibers only that were parked here: no other worker can resume them. No task is
     // started.
     void yield_to_parked();
+
+    // Give the processor to another thread. Where that took long lately, processors_wanted() holds.
+    void yield_processor();
+    // For those that will yield to it, see own_work.h.
+    void note_processor() {
+        if (const int here = sched_getcpu(); here != processor())
+            processor_.store(here, std::memory_order_relaxed);
+    }
 
     // Run `node` at once on a fiber of its own; the caller goes on when it ends or suspends. If
     // `down_to` tasks or more are queued, some of them follow for a moment: so short tasks share
@@ -166,6 +175,8 @@ class alignas(kCacheLine) Worker {
     // Member of no team.
     bool away() const { return away_.load(std::memory_order_relaxed); }
     int thread_id() const { return thread_id_.load(std::memory_order_relaxed); }
+    // Where it last noted to be, by the system's number; -1: nobody knows.
+    int processor() const { return processor_.load(std::memory_order_relaxed); }
     // visit(fiber) for each of its fibers; their stacks stay mapped meanwhile.
     template <class Visit>
     void each_fiber(Visit visit) {
@@ -288,7 +299,6 @@ class alignas(kCacheLine) Worker {
     static constexpr std::uint64_t kFewSpinUs = 20;
     bool is_one_of_few() const;
     void give_processor();
-    void yield_processor();
     // The rank fiber that this thread is the flow of, if it may leave its home.
     virt::RankFiber *flow() const {
         virt::RankFiber *const own = own_flow();
@@ -397,6 +407,9 @@ class alignas(kCacheLine) Worker {
     Worker *pool_next_ = nullptr;
     bool pooled_ = false; // in the pool, maybe by its main itself
     int born_ = 0;        // how often threads had been retired when its thread was made
+
+    // Far from what the owner writes for each task: who yields reads those of all others.
+    std::atomic<int> processor_{-1};
 };
 
 class Worker::All {

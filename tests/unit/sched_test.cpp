@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // sched/: the ready queue (order, priorities, stealing), the counting of groups, the dormitory.
+#include "base/thread_clock.h"
 #include "sched/dormitory.h"
+#include "sched/own_work.h"
 #include "sched/processors.h"
 #include "sched/queue.h"
 #include "sched/worker.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <memory>
+#include <sched.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -181,6 +185,85 @@ TEST(Threads, RanksOnProcessorsOfTheirOwnShareThemWithNobody) {
     EXPECT_EQ(sharing(4, 8, 16), 2) << "a socket for two";
     EXPECT_EQ(sharing(3, 1, 2), 2) << "two of them on one core";
     EXPECT_EQ(sharing(4, 8, 4), 4) << "the launcher has fewer: they were not given by it";
+}
+
+// A thread of a team. What it computes, it computes by its own clock, however busy the machine is.
+class Computing {
+  public:
+    explicit Computing(bool waits_first) {
+        slots_[0] = &slot_;
+        group_.slots = slots_;
+        group_.size = 1;
+        slot_.group = &group_;
+        thread_ = std::thread([this, waits_first] { live(waits_first); });
+        await(kReady);
+    }
+    ~Computing() {
+        step_ = kEnd;
+        thread_.join();
+    }
+    Computing(const Computing &) = delete;
+    Computing &operator=(const Computing &) = delete;
+
+    void compute() {
+        step_ = kCompute;
+        await(kDone);
+    }
+    // All that it has ever computed.
+    std::int64_t ns() const { return sennit::work_ns_of(id_); }
+
+    static constexpr std::int64_t kWorkNs = 3'000'000;
+
+  private:
+    enum Step { kBegin, kReady, kCompute, kDone, kEnd };
+    struct TestGroup final : Group {};
+
+    void live(bool waits_first) {
+        id_ = gettid();
+        Worker &worker = Worker::here();
+        worker.enter(slot_);
+        if (waits_first)
+            worker.yield_processor();
+        step_ = kReady;
+        await(kCompute);
+        const std::int64_t end = sennit::thread_work_ns() + kWorkNs;
+        while (sennit::thread_work_ns() < end)
+            continue;
+        step_ = kDone;
+        await(kEnd);
+        worker.leave(slot_);
+    }
+    void await(Step step) const {
+        while (step_ < step)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+
+    TestGroup group_;
+    Slot slot_;
+    Slot *slots_[1];
+    std::atomic<Step> step_{kBegin};
+    pid_t id_ = 0;
+    std::thread thread_; // last: the others are there when it begins
+};
+
+// In a process of its own, as all its threads are to be on one processor.
+TEST(OwnWork, IsThatOfTheTeamOnTheProcessorOfWhoAsks) {
+    const auto try_it = [] {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(sched_getcpu(), &one);
+        sched_setaffinity(0, sizeof one, &one);
+        Worker &mine = Worker::here();
+        mine.yield_processor();
+        Computing here(true);
+        Computing nobody_knows_where(false);
+        const OwnWork work(mine);
+        here.compute();
+        nobody_knows_where.compute();
+        const bool counts = work.ns() >= Computing::kWorkNs;
+        std::_Exit(counts && work.ns() <= here.ns() ? 7 : 1);
+    };
+    EXPECT_EXIT(try_it(), testing::ExitedWithCode(7), "");
 }
 
 // A wake-up that is lost ends the test after its limit.

@@ -15,13 +15,13 @@ constexpr std::uint64_t us(std::uint64_t time) {
 // Yields until `now` that took so long that their mean is more than a wake-up takes.
 void lose_slices(YieldWatch &watch, std::uint64_t now) {
     for (int i = 0; i < 2; ++i)
-        watch.note(now - kSlice, now, kTicks);
+        watch.note(kSlice, now, kTicks);
 }
 
 TEST(YieldWatch, HandOversAmongWaitingThreadsSayNothing) {
     YieldWatch watch;
     for (std::uint64_t now = us(1000); now < us(2000); now += us(20))
-        watch.note(now, now + us(16), kTicks);
+        watch.note(us(16), now, kTicks);
     EXPECT_FALSE(watch.seen());
     EXPECT_FALSE(watch.wanted(us(2000)));
 }
@@ -31,7 +31,7 @@ TEST(YieldWatch, OneTimeSliceAmongManyYieldsSaysNothing) {
     std::uint64_t now = us(5000);
     for (int i = 0; i < 600; ++i) {
         const std::uint64_t took = i % 200 == 0 ? us(2500) : us(2);
-        watch.note(now, now + took, kTicks);
+        watch.note(took, now + took, kTicks);
         now += took;
     }
     EXPECT_FALSE(watch.seen());
@@ -77,6 +77,58 @@ TEST(YieldWatch, ThreadsThatComeBackMeanwhileDoNotProlongThePause) {
     lose_slices(watch, now);
     lose_slices(watch, now + us(100));
     EXPECT_FALSE(watch.wanted(now + us(YieldWatch::kShortestPauseUs)));
+}
+
+TEST(YieldWatch, AsksWhoseWorkLongYieldsWaitedForBeforeItGivesThemUp) {
+    YieldWatch watch;
+    watch.note_length(us(2), kTicks);
+    EXPECT_FALSE(watch.asks(kTicks));
+    for (int i = 0; i < 10; ++i)
+        watch.note_length(kSlice, kTicks);
+    EXPECT_FALSE(watch.seen());
+    EXPECT_TRUE(watch.asks(kTicks));
+}
+
+TEST(YieldWatch, OwnWorkIsNoLossHoweverLongAYieldTakes) {
+    YieldWatch watch;
+    std::uint64_t now = us(5000);
+    for (int i = 0; i < 1000; ++i) {
+        now += kSlice;
+        if (watch.asks(kTicks))
+            watch.note(us(20), now, kTicks);
+        else
+            watch.note_length(kSlice, kTicks);
+    }
+    EXPECT_FALSE(watch.seen());
+}
+
+// Programs may be over before there is a second one.
+TEST(YieldWatch, TheFirstYieldIsAskedAbout) {
+    YieldWatch watch;
+    EXPECT_TRUE(watch.asks(kTicks));
+    const std::uint64_t now = us(5000);
+    watch.note(2 * kSlice, now, kTicks);
+    EXPECT_TRUE(watch.wanted(now));
+}
+
+TEST(YieldWatch, TheFirstYieldAfterAPauseIsAskedAbout) {
+    YieldWatch watch;
+    std::uint64_t now = us(5000);
+    lose_slices(watch, now);
+    EXPECT_TRUE(watch.asks(kTicks));
+    now += us(YieldWatch::kShortestPauseUs) + kSlice;
+    watch.note(kSlice, now, kTicks); // one is enough
+    EXPECT_TRUE(watch.wanted(now + us(2 * YieldWatch::kShortestPauseUs) - 1));
+}
+
+TEST(YieldWatch, AsksNoLongerWhereYieldsAreShort) {
+    YieldWatch watch;
+    for (int i = 0; i < 10; ++i)
+        watch.note_length(kSlice, kTicks);
+    for (std::uint64_t now = us(1000); now < us(1200); now += us(2))
+        watch.note(us(2), now, kTicks);
+    EXPECT_FALSE(watch.asks(kTicks));
+    EXPECT_FALSE(watch.seen());
 }
 
 } // namespace

@@ -18,7 +18,8 @@ class Yields {
     bool pay(std::int64_t now) const { return !watch_.wanted(static_cast<std::uint64_t>(now)); }
     void note(std::int64_t before, std::int64_t now) {
         constexpr std::uint64_t ns_per_us = 1000;
-        watch_.note(static_cast<std::uint64_t>(before), static_cast<std::uint64_t>(now), ns_per_us);
+        watch_.note(static_cast<std::uint64_t>(now - before), static_cast<std::uint64_t>(now),
+                    ns_per_us);
     }
 
   private:

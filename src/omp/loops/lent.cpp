@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "base/spin.h"
 #include "sched/processors.h"
+#include "sched/worker.h"
 
 #include <algorithm>
 #include <new>
@@ -73,7 +74,7 @@ constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 bool drains_at_once(const StealableRange &range) {
     if (sched::crowded()) {
         if (!sched::processors_wanted())
-            sched::yield_processor();
+            sched::Worker::here().yield_processor();
     } else {
         for (const std::uint64_t end = ticks() + sched::ticks_per_us(); ticks() < end;) {
             if (range.left() == 0)

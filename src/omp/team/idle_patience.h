@@ -2,7 +2,9 @@
 // How long a worker is idle before it takes what others have not offered (balance/exposure.h).
 #pragma once
 
+#include "base/spin.h"
 #include "sched/processors.h"
+#include "sched/worker.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -23,7 +25,7 @@ inline std::uint64_t idle_patience(std::uint64_t since_ticks) {
 // needs the processor.
 inline void wait_a_moment() {
     if (sched::crowded())
-        sched::yield_processor();
+        sched::Worker::here().yield_processor();
     else
         cpu_relax();
 }

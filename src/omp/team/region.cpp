@@ -21,9 +21,11 @@ std::atomic<int> g_active{1}; // threads of active regions
 
 // Threads of active regions. The last region that began decided how crowded the machine is. After
 // the join its threads still wait awake for a while.
-void begin_active(int threads) {
+void begin_active(sched::Worker &worker, int threads) {
     const int active = g_active.fetch_add(threads, std::memory_order_relaxed) + threads;
     sched::set_active_workers(active);
+    if (sched::crowded()) // it may arrive last at all barriers, and never wait
+        worker.note_processor();
 }
 void end_active(int threads) {
     g_active.fetch_sub(threads, std::memory_order_relaxed);
@@ -83,7 +85,7 @@ template <unsigned kExtras>
     if (kExtras != kNone && SENNIT_UNLIKELY(trace::on()))
         trace_begin(team);
     if (workers > 1) {
-        begin_active(workers - 1);
+        begin_active(worker, workers - 1);
         team.fork.open(team);
     }
     Member &first = team.member(0);
