@@ -34,7 +34,7 @@ double skipped(int from) {
     for (int i = 0; i < N; ++i) {
         if (field[i] < 0)
             return 0;
-        next[i] = field[i];
+        next[i] = field[i] * 2;
     }
     MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
     return ghost[3];
@@ -43,7 +43,7 @@ double skipped(int from) {
 double others_notice(int from) {
     touch();
     for (int i = 0; i < N; ++i)
-        next[i] = field[i];
+        next[i] = field[i] * 2;
     atomic_store(&flag, 1);
     MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
     return ghost[3];
@@ -52,7 +52,7 @@ double others_notice(int from) {
 double behind_a_send(int to, int from) {
     touch();
     for (int i = 0; i < N; ++i)
-        next[i] = field[i];
+        next[i] = field[i] * 2;
     MPI_Ssend(other, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Ssend of other is waited for where it stands: it returns when its receiver has come
     MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
     return ghost[3];
@@ -63,7 +63,7 @@ double unknown_before(int from) {
     double *last = other;
     touch();
     for (int i = 0; i < N; ++i) {
-        next[i] = field[i];
+        next[i] = field[i] * 2;
         if (field[i] > 2)
             last = values;
     }
@@ -96,7 +96,7 @@ double watched_device(int from) {
 double sent_before(int to, int from) {
     touch();
     for (int i = 0; i < N; ++i)
-        next[i] = field[i];
+        next[i] = field[i] * 2;
     MPI_Send(ghost, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // missed: MPI_Send of ghost is waited for where it stands: nothing is to be done before a call of MPI_Recv (line +1)
     MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
     return ghost[3];
@@ -106,7 +106,7 @@ double sent_before(int to, int from) {
 double sent_perhaps(double *u, int to, int from, MPI_Datatype type) {
     touch();
     for (int i = 0; i < N; ++i)
-        next[i] = field[i];
+        next[i] = field[i] * 2;
     if (to >= 0)
         MPI_Send(u, 1, type, to, 0, MPI_COMM_WORLD); // done: MPI_Send is waited for only before a read (line +2)
     MPI_Recv(u + N, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is waited for only before a read (line +1)
@@ -118,7 +118,7 @@ double sent_somewhere(double *u, int to, int from) {
     long last = 0;
     touch();
     for (int i = 0; i < N; ++i) {
-        next[i] = field[i];
+        next[i] = field[i] * 2;
         if (field[i] > 2)
             last = i;
     }
@@ -131,7 +131,7 @@ double sent_somewhere(double *u, int to, int from) {
 double received_before(int from) {
     touch();
     for (int i = 0; i < N; ++i)
-        next[i] = field[i];
+        next[i] = field[i] * 2;
     const int error = MPI_Recv(other, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of other is waited for where it stands: its error code is used, or it may throw
     MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
     return ghost[3] + error;
@@ -142,7 +142,7 @@ double received_without_waiting(int from) {
     MPI_Request request;
     touch();
     for (int i = 0; i < N; ++i)
-        next[i] = field[i];
+        next[i] = field[i] * 2;
     MPI_Irecv(other, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, &request);
     MPI_Recv(own, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv is waited for where it stands: nothing is to be done before a read (line +1)
     const double x = own[3];
@@ -153,7 +153,7 @@ double received_without_waiting(int from) {
 double received_perhaps(int from, int some) {
     touch();
     for (int i = 0; i < N; ++i)
-        next[i] = field[i];
+        next[i] = field[i] * 2;
     if (some)
         MPI_Recv(other, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of other is waited for only before a read of ghost (line +2)
     MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of ghost is waited for only before a read of ghost (line +1)
@@ -165,7 +165,7 @@ double probed(int from) {
     MPI_Status status;
     touch();
     for (int i = 0; i < N; ++i)
-        next[i] = field[i];
+        next[i] = field[i] * 2;
     MPI_Probe(from, 0, MPI_COMM_WORLD, &status);
     MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
     return ghost[3];
@@ -178,7 +178,7 @@ double still_sent(int to, int from) {
     keep(own);
     MPI_Isend(own, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD, &request);
     for (int i = 0; i < N; ++i)
-        next[i] = field[i];
+        next[i] = field[i] * 2;
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Recv(own, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv is waited for where it stands: nothing is to be done before a read (line +1)
     return own[3];
@@ -200,9 +200,9 @@ double in_some_rounds(int rounds, int from) {
     double sum = 0;
     for (int r = 0; r < rounds; ++r) {
         for (int i = 0; i < N; ++i)
-            next[i] = field[i];
+            next[i] = field[i] * 2;
         if (r % 3 == 0)
-            MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: the receives of this loop are waited for one by one: each round receives into the same memory
+            MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
         sum += ghost[3];
     }
     return sum;
@@ -212,7 +212,7 @@ double in_some_rounds(int rounds, int from) {
 double behind_other_rounds(int rounds, int from) {
     touch();
     for (int i = 0; i < N; ++i)
-        next[i] = field[i];
+        next[i] = field[i] * 2;
     double sum = 0;
     for (int r = 0; r < rounds; ++r) {
         MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: the receives of this loop are waited for one by one: each round receives into the same memory
@@ -222,12 +222,15 @@ double behind_other_rounds(int rounds, int from) {
 }
 
 /* It may go on for ever. */
-double endless_before(int from, volatile int *stop) {
+double endless_before(int from, double x) {
     touch();
-    for (int i = 0; !stop[i]; ++i) {
+    for (;;) {
+        x = x * x - 2;
+        if (x < 0)
+            break;
     }
-    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is not started before the loop in line -2: a read (line -2) // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
-    return ghost[3];
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
+    return ghost[3] + x;
 }
 
 /* Its status is where the loop reads. */
@@ -240,4 +243,98 @@ double status_before(int from) {
         sum += status[i].MPI_TAG;
     MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, &status[0]); // missed: MPI_Recv of ghost is not started before the loop in line -2: a read (line -1) // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
     return sum + ghost[3] + status[0].MPI_TAG;
+}
+
+/* The other one is started first, if at all. */
+double received_in_a_branch(int from, int some) {
+    touch();
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i] * 2;
+    if (some > 3) {
+        for (int i = 0; i < N; ++i)
+            next[i] += field[i] * some;
+        MPI_Recv(other, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of other is started before the loop in line -2
+    }
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of ghost is waited for only before a read of ghost (line +1)
+    return ghost[3];
+}
+
+/* From whom is known only behind the branch. */
+double chosen(int from, int some) {
+    int number;
+    touch();
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i] * 2;
+    if (some > 3) {
+        other[3] = next[some];
+        number = from;
+    } else {
+        other[2] = next[from];
+        number = peer;
+    }
+    MPI_Recv(ghost, 64, MPI_DOUBLE, number, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
+    return ghost[3];
+}
+
+/* How many there are is received, too. */
+int length;
+double announced(int from) {
+    touch();
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i] * 2;
+    MPI_Recv(&length, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of length is started before the loop in line -2
+    MPI_Recv(ghost, length, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
+    return ghost[3];
+}
+
+/* The status is received over. */
+double status_received_over(int from) {
+    MPI_Status status;
+    touch();
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i] * 2;
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, &status); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a call of MPI_Recv (line +1)
+    MPI_Recv(&status, 1, MPI_INT, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv is waited for where it stands: nothing is to be done before a read (line +1)
+    return ghost[3] + status.MPI_TAG;
+}
+
+/* What is sent is known only in the branch. */
+double sent_from_somewhere(double *u, int to, int from) {
+    touch();
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i] * 2;
+    if (to >= 0)
+        MPI_Send(u + (long)to * to, 64, MPI_DOUBLE, to, 0, MPI_COMM_WORLD); // done: MPI_Send is waited for only before a read (line +2)
+    MPI_Recv(u, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is waited for only before a read (line +1)
+    return u[3];
+}
+
+static double seek(double x) __attribute__((noinline));
+static double seek(double x) {
+    for (;;) {
+        x = x * x - 2;
+        if (x < 0)
+            return x;
+    }
+}
+
+double called_for_ever(int from, double x) {
+    touch();
+    x = seek(x);
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
+    return ghost[3] + x;
+}
+
+static void announce(double *x, int n) __attribute__((noinline));
+static void announce(double *x, int n) {
+    for (int k = 0; k < n; ++k)
+        x[k] *= 2;
+    atomic_store(&flag, 1);
+}
+
+double called_to_be_noticed(int from) {
+    touch();
+    announce(next, N);
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a read of ghost (line +1)
+    return ghost[3];
 }

@@ -66,6 +66,30 @@ APART static int many(const double *source, double *target, int n) {
     return wrong;
 }
 
+/* What is sent may still be on its way, and both may be received into the same row. */
+APART static void behind(const double *out, const double *source, double *target, double *ghost,
+                         double *another, int n, int peer) {
+    MPI_Send(out, n, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD);
+    for (int i = 0; i < n; ++i)
+        target[i] = source[i] * 2;
+    MPI_Recv(ghost, n, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(another, n, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Each round has room for its own. */
+APART static double each_round(const double *source, double *target, double *ghost, int rounds,
+                               int n, int peer) {
+    double sum = 0;
+    for (int r = 0; r < rounds; ++r) {
+        target[0] = -1;
+        for (int i = 0; i < n; ++i)
+            target[i] = source[i] * 2;
+        MPI_Recv(ghost, n, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        sum += ghost[0];
+    }
+    return sum;
+}
+
 static void begin(void) {
     for (int i = 0; i < ROWS; ++i)
         for (int k = 0; k < WIDTH; ++k) {
@@ -141,6 +165,35 @@ int main(int argc, char **argv) {
         failures |= differs(EARLY_MOST) << 6;
         for (int i = 0; i < MANY; ++i)
             failures |= (rows[i][7] != i * 10) << 7;
+    }
+
+    const struct {
+        int ghost, another, early;
+    } cases[] = {{5, 6, 2}, {0, 5, 0}, {5, 0, 1}, {5, 5, 1}};
+    for (int i = 0; i < 4; ++i) {
+        begin();
+        if (rank == 0) {
+            MPI_Recv(next[0], WIDTH, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(field[7], WIDTH, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
+            MPI_Send(field[8], WIDTH, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
+            failures |= (next[0][7] != 1000) << 6;
+        } else {
+            const int ghost = cases[i].ghost + nothing, another = cases[i].another + nothing;
+            behind(field[0], field[3], next[2], field[ghost], field[another], WIDTH + nothing,
+ 0 + nothing);
+            failures |= (field[another][7] != 80 || differs(cases[i].early)) << 7;
+            failures |= (ghost != another && field[ghost][7] != 70) << 7;
+        }
+    }
+
+    begin();
+    if (rank == 0) {
+        for (int i = 0; i < 3 * EARLY_MOST; ++i)
+            MPI_Send(field[i % 2], WIDTH, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
+    } else {
+        const double sum = each_round(field[3], next[2], rows[0], 3 * EARLY_MOST + nothing,
+                                      WIDTH + nothing, 0 + nothing);
+        failures |= (sum != 10 * 3 * EARLY_MOST / 2 || differs(3 * EARLY_MOST)) << 7;
     }
     MPI_Finalize();
     return failures;
