@@ -5,8 +5,6 @@
 #include "base/spin.h"
 #include "sched/processors.h"
 
-#include <sched.h>
-
 namespace sennit::sched {
 
 namespace {
@@ -37,20 +35,25 @@ void Worker::yield() {
     } else {
         to = next_ready();
         // What the caller waits for may be behind a barrier.
-        if (!to || ++busy_yields_ % kYieldsBeforeSettling == 0) {
+        if (!to) {
             settle_groups();
-            if (!to)
-                to = next_ready();
+            to = next_ready();
+        } else if (++busy_yields_ % kYieldsBeforeSettling == 0) {
+            settle_groups();
             // Or it may be on a thread that has no processor. Fibers that yield in turns would use
             // up ours.
             if (busy_yields_ % kYieldsBeforeOthers == 0 && crowded())
                 yield_processor();
         }
         if (!to) {
+            // What we wait for may need our processor.
+            const unsigned rounds = yields_in_vain() ? kYieldsBeforeOthers
+                                    : crowded()      ? 1
+                                                     : kYieldsBeforeSystem;
             if (poll::pending())
                 poll();
-            else if (crowded() || ++empty_yields_ % kYieldsBeforeSystem == 0)
-                sched_yield(); // what we wait for may need our processor
+            else if (++empty_yields_ % rounds == 0)
+                yield_processor();
             else
                 cpu_relax();
             return;

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <memory>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -262,6 +263,46 @@ TEST(OwnWork, IsThatOfTheTeamOnTheProcessorOfWhoAsks) {
         nobody_knows_where.compute();
         const bool counts = work.ns() >= Computing::kWorkNs;
         std::_Exit(counts && work.ns() <= here.ns() ? 7 : 1);
+    };
+    EXPECT_EXIT(try_it(), testing::ExitedWithCode(7), "");
+}
+
+// Of each thread. In place of libc's, for all code of ours that is linked into the tests.
+static thread_local int t_system_yields = 0;
+extern "C" int sched_yield() noexcept {
+    ++t_system_yields;
+    return static_cast<int>(syscall(SYS_sched_yield));
+}
+
+// In a process of its own: the processors are everybody's.
+TEST(Workers, YieldsThatFindNothingToRunGiveTheProcessorAwayOnce) {
+    const auto try_it = [] {
+        struct TestGroup final : Group {
+        } group;
+        Slot slot;
+        Slot *slots[] = {&slot};
+        group.size = 1;
+        group.slots = slots;
+        slot.group = &group;
+        Worker &worker = Worker::here();
+        worker.enter(slot);
+        worker.slot = &slot;
+        set_processors(1);
+        constexpr int rounds = 64;
+        const auto system_yields = [&worker](WaitPolicy policy) {
+            set_wait_policy(policy);
+            set_active_workers(2);
+            t_system_yields = 0;
+            for (int i = 0; i < rounds; ++i)
+                worker.yield();
+            return t_system_yields;
+        };
+        // This policy heeds no others, whoever they are.
+        const int among_own = system_yields(WaitPolicy::active);
+        const std::uint64_t later = sennit::ticks() + 10'000'000 * ticks_per_us();
+        g_processors.note_yield(later - 1'000'000 * ticks_per_us(), later, 0);
+        const int beside_others = system_yields(WaitPolicy::unset);
+        std::_Exit(among_own == rounds && beside_others == 1 ? 7 : 1);
     };
     EXPECT_EXIT(try_it(), testing::ExitedWithCode(7), "");
 }
