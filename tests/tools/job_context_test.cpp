@@ -46,6 +46,16 @@ TEST(JobContext, SlurmCountsTheTasksOfThisNode) {
     EXPECT_EQ(job_on("0", "2").launcher_kind, std::nullopt);
 }
 
+TEST(JobContext, EachLauncherTellsTheRanksOfANodeApart) {
+    const auto local = [](const std::map<std::string, std::string> &variables) {
+        return find_job_context(reader(variables))->local_rank;
+    };
+    EXPECT_EQ(local({{"PMI_RANK", "3"}, {"MPI_LOCALNRANKS", "2"}, {"MPI_LOCALRANKID", "1"}}), 1);
+    EXPECT_EQ(local({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "0"}}), 0);
+    EXPECT_EQ(local({{"SLURM_PROCID", "6"}, {"SLURM_STEP_ID", "0"}, {"SLURM_LOCALID", "2"}}), 2);
+    EXPECT_EQ(local({{"PMI_RANK", "0"}}), std::nullopt);
+}
+
 TEST(JobContext, SlurmsBatchScriptIsNoRank) {
     EXPECT_FALSE(find_job_context(reader({{"SLURM_PROCID", "0"}})));
     EXPECT_FALSE(

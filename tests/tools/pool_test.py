@@ -8,6 +8,7 @@ import os
 import pty
 import select
 import signal
+import socket
 import subprocess
 import sys
 import termios
@@ -50,6 +51,11 @@ def test_what_is_no_pool_is_refused():
                       ["top", "--pool", "p", "--once"], ["run", "--pool", "p", "true"],
                       ["exec", "--pool", "p", MEMBER]):
             pools.refused("no pool 'p'" if words[0] in ("pool", "top") else "", *words)
+        # A rank of a job says on which node.
+        for launcher in ({"PMI_RANK": "1", "PMI_SIZE": "2", "MPI_LOCALNRANKS": "2", "MPI_LOCALRANKID": "1"},
+                         {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_RANK": "0"}):
+            pools.refused(f"no pool 'p': sennit pool start p, on {socket.gethostname()}: ", "exec", "--pool", "p",
+                          sys.executable, **launcher)
         assert os.listdir(pools.folder.name) == []
 
 

@@ -80,6 +80,14 @@ std::optional<int> tasks_of_node(const char *text, unsigned node) {
     return std::nullopt;
 }
 
+std::optional<int> local_rank(const EnvironmentReader &environment) {
+    for (const char *variable :
+         {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_LOCAL_RANK", "SLURM_LOCALID"})
+        if (const char *const text = environment(variable))
+            return parse<int>(text);
+    return std::nullopt;
+}
+
 } // namespace
 
 std::optional<JobContext> find_job_context(const EnvironmentReader &environment) {
@@ -94,6 +102,7 @@ std::optional<JobContext> find_job_context(const EnvironmentReader &environment)
                           parse<int>(environment(row.rank_variable)),
                           parse<int>(environment(row.world_variable)),
                           tasks_of_node(local, by_node ? node : 0),
+                          local_rank(environment),
                           row.rank_variable};
     }
     return std::nullopt;

@@ -19,6 +19,7 @@ struct JobContext {
     std::optional<int> rank;
     std::optional<int> world_size;
     std::optional<int> local_size;  // ranks on this machine
+    std::optional<int> local_rank;  // among these
     const char *rank_variable = ""; // by which the rank is known
 };
 

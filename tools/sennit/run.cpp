@@ -14,11 +14,13 @@
 #include "node/quota.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
+#include <thread>
 #include <unistd.h>
 
 namespace sennit::tool {
@@ -121,11 +123,25 @@ void clear_trace_folder(const Request &request) {
     }
 }
 
-// The pool has to be there, on each node. Its cores that this process may use.
+// The pool has to be there, on each node.
+Pool find_pool(const std::string &name) {
+    try {
+        return Pool::find(name);
+    } catch (const Failure &failure) {
+        if (!find_job_context(read_environment))
+            throw;
+        char host[256] = "?";
+        gethostname(host, sizeof host - 1);
+        fail("{}, on {}: a job needs a pool of this name on each of its nodes", failure.what(),
+             host);
+    }
+}
+
+// Its cores that this process may use.
 std::optional<node::Cores> join_pool(Plan &plan, const Request &request) {
     if (!request.pool)
         return std::nullopt;
-    const Pool pool = Pool::find(*request.pool);
+    const Pool pool = find_pool(*request.pool);
     if (pool.stops())
         fail("pool '{}' is about to stop: no program joins it any more", pool.name());
     const node::Cores cores = both(pool.cores(), node::allowed_cores());
@@ -252,6 +268,47 @@ void refuse_ranks(const Plan &plan, int ranks) {
          path, ranks);
 }
 
+// What one rank of a node cannot do, the others cannot either, as a rule. The launcher ends a job
+// when one of its ranks has failed. So the others give the first one time to say why; if they are
+// still there then, they say it, too.
+void let_first_rank_say_why() {
+    const std::optional<JobContext> job = find_job_context(read_environment);
+    if (job && job->local_rank.value_or(0) > 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+}
+
+int become_rank(const Request &request, const Installation &installation,
+                const std::string &watch_address) {
+    Plan plan = make_plan(request, installation, read_environment);
+    if (request.as_virtual) {
+        refuse_virtual(plan, read_environment);
+        set_python(plan);
+    }
+    const std::optional<node::Cores> cores = join_pool(plan, request);
+    const std::optional<JobContext> job = find_job_context(read_environment);
+    if (job) {
+        check_job_context(*job, plan.mpi, request.ranks);
+        if (job->local_size)
+            set_local_ranks(plan, *job->local_size,
+                            may_use_what_launcher_may(*job) ? std::optional(usable_processors())
+                                                            : std::nullopt,
+                            read_environment);
+    }
+    if (request.dry_run || request.verbose)
+        explain(plan, request.command, request.dry_run ? stdout : stderr);
+    if (request.dry_run)
+        return 0;
+    make_trace_folder(request);
+    apply(plan);
+    stay_in_pool(cores);
+    if (watch_address.empty())
+        become(plan, request, installation);
+    setenv("SENNIT_HANG_LINK", hang_link(watch_address).c_str(), 1);
+    const std::vector<std::string> command = rank_command(plan, request, installation);
+    return run_watched(request.as_virtual ? command[0] : plan.program.path, command,
+                       job ? job->rank.value_or(-1) : -1, watch_address);
+}
+
 } // namespace
 
 std::string shell_words(const std::vector<std::string> &words) {
@@ -319,34 +376,12 @@ int run_program(const Request &request, const Installation &installation) {
 
 int exec_program(const Request &request, const Installation &installation,
                  const std::string &watch_address) {
-    Plan plan = make_plan(request, installation, read_environment);
-    if (request.as_virtual) {
-        refuse_virtual(plan, read_environment);
-        set_python(plan);
+    try {
+        return become_rank(request, installation, watch_address);
+    } catch (const Failure &) {
+        let_first_rank_say_why();
+        throw;
     }
-    const std::optional<node::Cores> cores = join_pool(plan, request);
-    const std::optional<JobContext> job = find_job_context(read_environment);
-    if (job) {
-        check_job_context(*job, plan.mpi, request.ranks);
-        if (job->local_size)
-            set_local_ranks(plan, *job->local_size,
-                            may_use_what_launcher_may(*job) ? std::optional(usable_processors())
-                                                            : std::nullopt,
-                            read_environment);
-    }
-    if (request.dry_run || request.verbose)
-        explain(plan, request.command, request.dry_run ? stdout : stderr);
-    if (request.dry_run)
-        return 0;
-    make_trace_folder(request);
-    apply(plan);
-    stay_in_pool(cores);
-    if (watch_address.empty())
-        become(plan, request, installation);
-    setenv("SENNIT_HANG_LINK", hang_link(watch_address).c_str(), 1);
-    const std::vector<std::string> command = rank_command(plan, request, installation);
-    return run_watched(request.as_virtual ? command[0] : plan.program.path, command,
-                       job ? job->rank.value_or(-1) : -1, watch_address);
 }
 
 } // namespace sennit::tool
