@@ -139,6 +139,27 @@ std::optional<Hold> Share::take_while(const std::atomic<std::int32_t> &needed, i
     return hold ? std::optional(note_begin(*hold)) : std::nullopt;
 }
 
+Hold Share::take_spare(const std::atomic<std::int32_t> &needed, int near) {
+    const Entry entry(*this);
+    if (!entry)
+        return {};
+    Hold hold = try_take(near);
+    if (!hold)
+        hold = wait_for_core(near, &needed, Beyond::never).value_or(Hold{});
+    return hold ? note_begin(hold) : Hold{};
+}
+
+bool Share::could_have_more() const {
+    const CoreTable &table = board_->core_table();
+    for (int core = 0, last = table.end(); core < last; ++core) {
+        const CoreState now = table.state(core);
+        if (slot_->member.cores.has(core) &&
+            (now.is_open_to(number_) || (now.owner == number_ && now.user != number_)))
+            return true;
+    }
+    return false;
+}
+
 Hold Share::note_begin(Hold hold) {
     running_.fetch_add(1, std::memory_order_relaxed);
     if (hold) {
@@ -320,8 +341,10 @@ Hold Share::take_from_sleeper(std::int64_t now) {
     return hold;
 }
 
-// A core, or none: the thread is to run without one. Nothing: it is needed no more.
-std::optional<Hold> Share::wait_for_core(int near, const std::atomic<std::int32_t> *needed) {
+// A core, or none: the thread is to run without one. Nothing: it is needed no more, or has waited
+// for as long as it may and is not to run beyond the cores.
+std::optional<Hold> Share::wait_for_core(int near, const std::atomic<std::int32_t> *needed,
+                                         Beyond beyond) {
     CoreUse &use = slot_->cores;
     CoreTable &table = board_->core_table();
     const std::int64_t begin = monotonic_ns();
@@ -361,7 +384,8 @@ std::optional<Hold> Share::wait_for_core(int near, const std::atomic<std::int32_
     if (!hold)
         hold = try_take(near);
     table.want_no_more(number_);
-    const bool runs_late = !hold && is_needed && somebody_runs;
+    const bool may_run = is_needed && beyond == Beyond::late;
+    const bool runs_late = !hold && may_run && somebody_runs;
     if (runs_late)
         use.late.fetch_add(1, std::memory_order_relaxed);
     be_patient(!runs_late);
@@ -370,7 +394,7 @@ std::optional<Hold> Share::wait_for_core(int near, const std::atomic<std::int32_
     if (table.anybody_wants())
         if (const int free = table.find_free(slot_->member.cores); free != kNobody)
             pass_on(free);
-    return hold || is_needed ? std::optional(hold) : std::nullopt;
+    return hold || may_run ? std::optional(hold) : std::nullopt;
 }
 
 int Share::owner_process(int core) const {

@@ -45,6 +45,12 @@ class Share {
     // As take(), for a thread that others of the process can do without: it waits only while
     // `needed` is not 0, which it sees within kKeptNs. Nothing: it has not begun to compute.
     std::optional<Hold> take_while(const std::atomic<std::int32_t> &needed, int near);
+    // As take_while(), but the thread never runs beyond the cores. An empty hold: it has no core,
+    // and has not begun to compute. Takes `patience` at most.
+    Hold take_spare(const std::atomic<std::int32_t> &needed, int near);
+    // Could one more thread of the process have a core: one that is free, or one of its own that
+    // another process uses? A hint.
+    bool could_have_more() const;
     // The calling thread does not compute any more. `hold` is what take() has returned.
     void give(Hold hold);
     // The same, because the thread was to leave the core.
@@ -91,7 +97,9 @@ class Share {
     bool is_late() const;
     Hold try_take(int near);
     Hold borrow();
-    std::optional<Hold> wait_for_core(int near, const std::atomic<std::int32_t> *needed);
+    enum class Beyond : bool { never, late }; // the cores: does the thread run there in the end?
+    std::optional<Hold> wait_for_core(int near, const std::atomic<std::int32_t> *needed,
+                                      Beyond beyond = Beyond::late);
     const Sleepers::One *choose(const Sleepers &sleepers);
     Hold take_from_sleeper(std::int64_t now);
     Hold take_inside(int near, bool waits);

@@ -29,6 +29,10 @@ void end_sharing() {
     share().end();
 }
 
+bool could_have_more_cores() {
+    return shares_cores() && share().could_have_more();
+}
+
 void forget_sharing() {
     if (!shares_cores())
         return;
@@ -77,6 +81,25 @@ void Worker::need_core() {
     trace_core(hold_.core, begin);
     go_to(hold_.core);
     tell_progress(1);
+}
+
+bool Worker::take_spare_core(const std::atomic<std::int32_t> &needed) {
+    SENNIT_ASSERT(core_use_ == CoreUse::none);
+    if (!shares_cores())
+        return false;
+    const std::uint64_t begin = trace::on() ? ticks() : 0;
+    const node::Hold hold = share().take_spare(needed, sched_getcpu());
+    if (!hold)
+        return false;
+    hold_ = hold;
+    core_use_ = CoreUse::computes;
+    trace_core(hold_.core, begin);
+    go_to(hold_.core);
+    return true;
+}
+
+bool Worker::is_to_leave_core() const {
+    return core_use_ == CoreUse::computes && share().is_to_leave(hold_);
 }
 
 // To the policy, which compares the program's speed with that on other numbers of cores: how often

@@ -121,7 +121,7 @@ struct WorkerThreads {
         return *worker;
     }
 
-    Worker *start(void (*main)(void *), void *arg) {
+    Worker *start(void (*main)(void *), void *arg, Worker::Begins begins) {
         Worker *worker = take(pooled_);
         if (!worker) {
             worker = take(threadless_);
@@ -132,6 +132,7 @@ struct WorkerThreads {
                 return nullptr;
             }
         }
+        worker->main_begins_ = begins; // before its mail
         deliver(*worker, main, arg);
         return worker;
     }
@@ -219,7 +220,8 @@ struct WorkerThreads {
             worker.lend_core();
             while (worker.mail_.load(std::memory_order_acquire) == 0)
                 futex_wait(worker.mail_, 0);
-            worker.need_core();
+            if (worker.main_begins_ == Worker::Begins::with_core)
+                worker.need_core();
             if (observed::by(observed::kTrace) && worker.pooled_)
                 client().waits(worker, unemployed, false);
             worker.mail_.store(0, std::memory_order_relaxed);
@@ -348,8 +350,8 @@ void Worker::join_pool() {
     g_threads.join_pool(*this);
 }
 
-Worker *Worker::start(void (*main)(void *), void *arg) {
-    return g_threads.start(main, arg);
+Worker *Worker::start(void (*main)(void *), void *arg, Begins begins) {
+    return g_threads.start(main, arg, begins);
 }
 
 void Worker::retire_threads() {

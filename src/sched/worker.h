@@ -151,8 +151,10 @@ class alignas(kCacheLine) Worker {
     static All all();
 
     // Run main(arg) on a pooled or new worker thread; null when no thread can be made. When main
-    // returns the worker goes back to the pool.
-    static Worker *start(void (*main)(void *arg), void *arg);
+    // returns the worker goes back to the pool. Where processes share cores, main begins with a
+    // core, or takes one itself.
+    enum class Begins : bool { without_core, with_core };
+    static Worker *start(void (*main)(void *arg), void *arg, Begins begins = Begins::with_core);
     // A main calls this when it is about to return, before it tells anybody. From now on its thread
     // may be started again.
     void join_pool();
@@ -220,6 +222,10 @@ class alignas(kCacheLine) Worker {
     void need_core();
     void lend_core();
     void rest_core();
+    // Likewise, where it computes nothing yet and others can do without it: wait for a core as long
+    // as `needed` is not 0, though not for long. False: it has none, and does not compute.
+    bool take_spare_core(const std::atomic<std::int32_t> &needed);
+    bool is_to_leave_core() const;
     // At a chunk of a loop: is the core to be left?
     void pass_chunk();
     void forget_core() { core_use_ = CoreUse::none; } // in the child of fork()
@@ -404,6 +410,7 @@ class alignas(kCacheLine) Worker {
     FutexWord mail_{0};
     void (*main_)(void *) = nullptr;
     void *main_arg_ = nullptr;
+    Begins main_begins_ = Begins::with_core;
     Worker *pool_next_ = nullptr;
     bool pooled_ = false; // in the pool, maybe by its main itself
     int born_ = 0;        // how often threads had been retired when its thread was made

@@ -93,6 +93,25 @@ def test_a_team_with_fewer_cores_than_threads_stays_as_it_is():
                     assert int(out.split()[0]) >= least, out
 
 
+def test_helpers_run_threads_of_a_small_team():
+    """Each thread is called once, whoever runs it, also while another program takes a core and gives it back."""
+    if len(CORES) < 2:
+        return
+    for program in WORKERS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night", "--cores", ",".join(map(str, CORES[:2])))
+            one = Worker(pools, program, "split", 0, options=("--threads", "1", "--split", "4"))
+            assert eventually(lambda: seen_of(pools, one)["uses"] == 2, WAIT), pools.top("night")
+            with Member(pools, "night", "other", 9) as other:
+                for _ in range(20):
+                    other.do("take")
+                    other.do("give")
+            one.stop()
+            out, errors = one.process.communicate(timeout=harness.LIMIT)
+            assert one.process.returncode == 0 and not errors, (out, errors)
+            assert int(out.split()[0]) >= 2, out
+
+
 def test_free_agents_use_cores_that_a_small_team_leaves():
     if len(CORES) < 2:
         return

@@ -299,6 +299,26 @@ TEST_F(SharedCores, WhoIsNeededNoMoreWaitsNoMore) {
     one.share.give(*other);
 }
 
+TEST_F(SharedCores, WhoCanBeSparedNeverRunsBeyondTheCores) {
+    Process one(board_, 1, 1);
+    one.share.end();
+    one.share.set_patience(2'000'000);
+    one.share.begin(board_, *one.slot);
+    std::atomic<std::int32_t> needed{1};
+    EXPECT_TRUE(one.share.could_have_more());
+    const Hold core = one.share.take_spare(needed, kNobody);
+    ASSERT_TRUE(core);
+    EXPECT_FALSE(one.share.could_have_more());
+    EXPECT_FALSE(one.share.take_spare(needed, kNobody)) << "it waits for 2 ms";
+    needed.store(0);
+    EXPECT_FALSE(one.share.take_spare(needed, kNobody));
+    EXPECT_EQ(one.wants(), 0);
+    EXPECT_EQ(one.slot->cores.late.load(), 0U);
+    EXPECT_EQ(one.slot->cores.without.load(), 0);
+    one.share.give(core);
+    EXPECT_TRUE(one.share.could_have_more());
+}
+
 TEST_F(SharedCores, TheEndWakesThoseWhoWait) {
     Process one(board_, 1, 1);
     const Hold core = one.share.take(kNobody);

@@ -224,7 +224,8 @@ TEST(Interleavings, VirtualTeamsNeedBothFencesAndASecondLook) {
     EXPECT_EQ(virtual_team_failure(Fault::second_look), kAsleep);
 }
 
-// ---- spare threads: SpareThreads::start, end (omp/team/spare_threads.cpp) ----------------------
+// ---- spare threads: SpareThreads::enter, leave, end (omp/team/spare_threads.cpp)
+// ----------------------
 
 // The ticker starts a spare thread in a region that ends at the same time. Its maker's fence costs
 // nothing and does nothing by itself: the ticker's empties both buffers.
@@ -297,6 +298,89 @@ TEST(Interleavings, ASpareThreadIsInARegionThatRuns) {
                     return spare_step(s, broken);
                 default:
                     return s.memory.drain(thread - 3) ? Outcome::ran : Outcome::ended;
+                }
+            });
+        EXPECT_EQ(failure.empty(), has_fence) << failure;
+    }
+}
+
+// A helper enters by itself, in this region or in the next one, and leaves. The team's maker ends
+// both and begins the second one.
+struct Helped {
+    BufferedMemory<2, kSpareCells, kRoom> memory;
+    std::array<signed char, 2> pc{}; // the helper, the maker
+    signed char inside = 0;          // changed by atomic operations, so not through a buffer
+    bool entered = false, over = false;
+    auto operator<=>(const Helped &) const = default;
+};
+
+Outcome helper_step(Helped &s, bool has_fence, std::string &broken) {
+    switch (s.pc[0]) {
+    case 0: // a hint
+        if (s.memory.load(0, kRuns) == 0)
+            return Outcome::waits;
+        break;
+    case 1:
+        ++s.inside;
+        break;
+    case 2:
+        while (has_fence && s.memory.drain(1)) {
+        }
+        break;
+    case 3:
+        s.entered = s.memory.load(0, kRuns) != 0;
+        break;
+    case 4:
+        if (s.entered && s.over)
+            broken = "a helper is in a region that has ended";
+        s.entered = false;
+        --s.inside;
+        break;
+    default:
+        return Outcome::ended;
+    }
+    ++s.pc[0];
+    return Outcome::ran;
+}
+
+Outcome ending_maker_step(Helped &s) {
+    switch (s.pc[1]) {
+    case 0:
+    case 3:
+        s.memory.store(1, kRuns, 0);
+        break;
+    case 1:
+    case 4:
+        if (s.inside != 0)
+            return Outcome::waits;
+        s.over = true;
+        break;
+    case 2:
+        s.over = false;
+        s.memory.store(1, kRuns, 1);
+        break;
+    default:
+        return Outcome::ended;
+    }
+    ++s.pc[1];
+    return Outcome::ran;
+}
+
+TEST(Interleavings, AHelperIsInARegionThatRuns) {
+    Helped start;
+    start.memory.cell(kRuns) = 1;
+    for (const bool has_fence : {true, false}) {
+        const std::string failure =
+            failure_of(start, 4, [&](Helped &s, int thread, std::string &broken) {
+                switch (thread) {
+                case 0:
+                    // Where nobody begins another region, it looks no more.
+                    return s.pc[0] == 0 && s.pc[1] > 4 ? Outcome::ended
+                                                       : helper_step(s, has_fence, broken);
+                case 1:
+                    return ending_maker_step(s);
+                default:
+                    return s.memory.drain(thread - 2) ? Outcome::ran : Outcome::ended;
                 }
             });
         EXPECT_EQ(failure.empty(), has_fence) << failure;

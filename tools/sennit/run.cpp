@@ -268,9 +268,9 @@ void refuse_ranks(const Plan &plan, int ranks) {
          path, ranks);
 }
 
-// What one rank of a node cannot do, the others cannot either, as a rule. The launcher ends a job
-// when one of its ranks has failed. So the others give the first one time to say why; if they are
-// still there then, they say it, too.
+// What one rank of a node cannot do, the others cannot either, as a rule. Open MPI's launcher ends
+// a job when one of its ranks has failed. So the others give the first one time to say why. If they
+// are still there then, they say it, too: with MPICH's launcher, always.
 void let_first_rank_say_why() {
     const std::optional<JobContext> job = find_job_context(read_environment);
     if (job && job->local_rank.value_or(0) > 0)

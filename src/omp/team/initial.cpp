@@ -2,6 +2,7 @@
 // Initial threads: threads of the program that use OpenMP.
 #include "omp/team/commons.h"
 #include "omp/team/free_agents.h"
+#include "omp/team/helpers.h"
 #include "omp/team/hot_teams.h"
 #include "omp/team/implicit_task.h"
 #include "omp/team/spare_threads.h"
@@ -120,6 +121,7 @@ void team_after_fork_in_child() {
         }
     }
     spare_threads_after_fork_in_child();
+    helpers_after_fork_in_child();
     commons_after_fork_in_child();
     free_agents_after_fork_in_child();
 }

@@ -26,6 +26,16 @@ struct SpareThreadsOfAll {
             at->look(now, patience.ns());
         lock.unlock();
     }
+    // One with threads to begin; the caller has entered it. Null: there is none.
+    SpareThreads *enter_any() {
+        lock.lock();
+        SpareThreads *found = first;
+        while (found && !(found->runs_.load(std::memory_order_acquire) &&
+                          found->team_.unbegun() != 0 && found->enter()))
+            found = found->next_;
+        lock.unlock();
+        return found;
+    }
     void add(SpareThreads &team) {
         lock.lock();
         team.next_ = first;
@@ -90,14 +100,34 @@ void SpareThreads::look(std::uint64_t now_ns, std::uint64_t patience_ns) {
 }
 
 // Counted before the look at whether the region still runs: end() says that it does not, and looks
-// at the count afterwards.
-void SpareThreads::start() {
+// at the count afterwards. Acquire: the next region may have begun meanwhile.
+bool SpareThreads::enter() {
     inside_.fetch_add(1, std::memory_order_seq_cst);
     fence_heavy(); // pairs with fence_light in end()
-    if (runs_.load(std::memory_order_relaxed) && sched::Worker::start(main, this))
-        return;
+    if (runs_.load(std::memory_order_acquire))
+        return true;
+    leave();
+    return false;
+}
+
+// Last: the team may be gone after this.
+void SpareThreads::leave() {
     inside_.fetch_sub(1, std::memory_order_release);
     futex_wake(inside_);
+}
+
+void SpareThreads::start() {
+    if (enter() && !sched::Worker::start(main, this))
+        leave();
+}
+
+bool SpareThreads::help_any(sched::Worker &worker) {
+    SpareThreads *const region = g_all.enter_any();
+    if (!region)
+        return false;
+    region->team_.help(worker);
+    region->leave();
+    return true;
 }
 
 void SpareThreads::main(void *argument) {
@@ -107,9 +137,7 @@ void SpareThreads::main(void *argument) {
     worker.task = nullptr;
     worker.slot = nullptr;
     worker.join_pool();
-    // Last: the team may be gone after this.
-    self.inside_.fetch_sub(1, std::memory_order_release);
-    futex_wake(self.inside_);
+    self.leave();
 }
 
 void SpareThreads::end() {

@@ -38,6 +38,9 @@ class Unbegun {
     // Run a thread that has not begun, if there is one, and wait at the join. The caller is a
     // kernel thread that is no worker of the team.
     virtual void run_spare(sched::Worker &worker) = 0;
+    // Run threads that have not begun until there are none, or the caller's core is to be left. The
+    // caller is no worker of the team, and has a core.
+    virtual void help(sched::Worker &worker) = 0;
 
   protected:
     ~Unbegun() = default;
@@ -83,10 +86,15 @@ class SpareThreads {
     void begin() { runs_.store(true, std::memory_order_release); }
     void end();
 
+    // A helper (helpers.h) has a part in a region that has threads to begin. False: there is none.
+    static bool help_any(sched::Worker &worker);
+
   private:
     friend struct SpareThreadsOfAll;
     // The ticker calls it, and holds the lock of all teams' spare threads.
     void look(std::uint64_t now_ns, std::uint64_t patience_ns);
+    bool enter();
+    void leave();
     void start();
     static void main(void *self);
     void judge();
@@ -94,7 +102,7 @@ class SpareThreads {
     Unbegun &team_;
     SpareThreads *next_ = nullptr; // the list of all teams
     std::atomic<bool> runs_{false};
-    FutexWord inside_{0}; // how many spare threads are in the region
+    FutexWord inside_{0}; // how many spare threads and helpers are in the region
     // Used by the ticker: the trail that it has seen, and since when.
     std::uint64_t trail_ = 0;
     std::uint64_t since_ns_ = 0;

@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "base/thread_clock.h"
 #include "fiber/fp_control.h"
+#include "omp/team/helpers.h"
 #include "omp/team/idle_patience.h"
 #include "omp/team/implicit_task.h"
 #include "omp/team/part_trace.h"
@@ -18,6 +19,12 @@ namespace sennit::omp {
 namespace {
 
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+
+// A helper takes some ten microseconds to come. So it is called where a region goes on for so long.
+constexpr std::uint64_t kHelpAfterUs = 100;
+std::uint64_t help_after() {
+    return kHelpAfterUs * sched::ticks_per_us();
+}
 
 std::uint64_t worked_ns() {
     return static_cast<std::uint64_t>(thread_work_ns());
@@ -78,11 +85,17 @@ void VirtualTeam::begin(const Team &team) {
     any_taken_.store(false, std::memory_order_relaxed);
     any_waited_.store(false, std::memory_order_relaxed);
     parts_->begin(function_of(team));
+    if (SENNIT_UNLIKELY(sched::shares_cores()))
+        began_ = ticks();
     spares_.begin();
 }
 
 void VirtualTeam::end() {
     spares_.end();
+    if (SENNIT_UNLIKELY(sched::shares_cores())) {
+        last_took_ = ticks() - began_;
+        call_helpers(0);
+    }
     sched::note_unbegun(-1);
     parts_->end(any_taken_.load(std::memory_order_relaxed),
                 any_waited_.load(std::memory_order_relaxed));
@@ -102,6 +115,16 @@ void VirtualTeam::begin_part(Team &team, const Member &mine) {
         lane.worked_ns = worked_ns();
     lane.range.refill(first, last);
     note_unbegun(team);
+    if (SENNIT_UNLIKELY(sched::shares_cores()) && last_took_ > 2 * help_after())
+        call_helpers(static_cast<int>(last - first));
+}
+
+// Where processes share cores, between two threads of a worker: is its core to be left, and could
+// helpers have the worker's other threads?
+SENNIT_NOINLINE void VirtualTeam::pass_member(sched::Worker &worker, const Lane &lane) const {
+    worker.pass_chunk();
+    if (ticks() - began_ > help_after())
+        call_helpers(static_cast<int>(lane.range.left()));
 }
 
 // Workers that have had their part in the region, and have nothing left to do. Those that wait for
@@ -266,10 +289,13 @@ int VirtualTeam::run_others(sched::Worker &worker, Team &team, Member &mine) {
     const fiber::FpControl control = fiber::fp_control();
     From from = lane.regions ? From::offered : From::all;
     const bool watched = are_watched();
+    const bool shares = sched::shares_cores();
     if (SENNIT_UNLIKELY(watched))
         end_first_watched(worker, mine);
     int ended = 0;
     for (std::uint64_t place = 0;;) {
+        if (SENNIT_UNLIKELY(shares)) // before it takes one, which others with a core could run
+            pass_member(worker, lane);
         if (take(lane, &place) || steal(team, lane, from, kNoLimit, &place)) {
             const int number = parts_->thread_of(place);
             if (SENNIT_UNLIKELY(watched))
@@ -314,16 +340,29 @@ bool VirtualTeam::run_one(sched::Worker &worker, Team &team, Member &mine) {
     return true;
 }
 
+// One thread, for a caller without a range.
+bool VirtualTeam::take_from_others(std::uint64_t *place) {
+    Lane *victim = nullptr;
+    do {
+        std::uint64_t most = 0;
+        victim = nullptr;
+        for (Lane *lane = lanes_; lane != lanes_ + workers_; ++lane)
+            if (const std::uint64_t left = lane->range.left(); left > most) {
+                most = left;
+                victim = lane;
+            }
+        std::uint64_t last = 0;
+        if (victim && victim->range.steal(place, &last, 0, 1))
+            return true;
+    } while (victim);
+    return false;
+}
+
 // In its own slot until the join: a task of the thread's that is suspended goes on here.
 void VirtualTeam::run_spare(sched::Worker &worker) {
     Team &team = team_;
     std::uint64_t place = 0;
-    bool found = false;
-    for (Lane *lane = lanes_; !found && lane != lanes_ + workers_; ++lane) {
-        std::uint64_t last = 0;
-        found = lane->range.left() != 0 && lane->range.steal(&place, &last, 0, 1);
-    }
-    if (!found)
+    if (!take_from_others(&place))
         return;
     any_waited_.store(true, std::memory_order_relaxed);
     Member &member = team.member(parts_->thread_of(place));
@@ -339,6 +378,43 @@ void VirtualTeam::run_spare(sched::Worker &worker) {
     worker.task = &member.implicit;
     pass(worker, member, team.barrier, seen);
     worker.leave(member);
+}
+
+// In the slot of the first thread that it runs, as a worker does in that of its own thread. If
+// tasks are left in the slot, or suspended on the caller's stacks, it stays until the join.
+void VirtualTeam::help(sched::Worker &worker) {
+    Team &team = team_;
+    std::uint64_t place = 0;
+    if (!take_from_others(&place))
+        return;
+    any_taken_.store(true, std::memory_order_relaxed);
+    Member &mine = team.member(parts_->thread_of(place));
+    worker.enter(mine);
+    begin_traced_part(team);
+    const bool watched = are_watched();
+    int ended = 0;
+    do {
+        const int number = parts_->thread_of(place);
+        if (SENNIT_UNLIKELY(watched))
+            run_watched(worker, team, mine, number);
+        else
+            run(worker, team, mine, number);
+        ++ended;
+    } while (!worker.is_to_leave_core() && take_from_others(&place));
+    end_traced_part(team);
+    worker.task = &mine.implicit;
+    worker.slot = &mine;
+    const std::uint32_t seen = team.barrier.epoch();
+    if (worker.has_parked() || mine.ready() != 0) {
+        arrive(team, Team::kJoin, ended);
+        pass(worker, mine, team.barrier, seen);
+        worker.leave(mine);
+    } else {
+        worker.leave(mine);
+        arrive(team, Team::kJoin, ended);
+    }
+    worker.task = nullptr;
+    worker.slot = nullptr;
 }
 
 std::uint64_t VirtualTeam::unbegun() const {

@@ -23,7 +23,8 @@
 // keeps no other thread.
 //
 // If threads wait for each other by spinning, no worker is free to begin the others. Then these get
-// kernel threads of their own (spare_threads.h).
+// kernel threads of their own (spare_threads.h). Where processes share cores, and this one could
+// have more of them than the team has workers, helpers take them and begin threads (helpers.h).
 //
 // Invariant: a thread that has not begun is in the range of one worker, or in the hands of the
 // thief that begins it. The owner of a range begins the threads in it before it waits for anything.
@@ -79,6 +80,7 @@ class VirtualTeam final : public Unbegun {
                (!exhausted_.load(std::memory_order_relaxed) && !mine.is_late());
     }
     void run_spare(sched::Worker &worker) override;
+    void help(sched::Worker &worker) override;
     std::uint64_t unbegun() const override;
     std::uint64_t trail() const override;
     const void *function() const override;
@@ -114,6 +116,8 @@ class VirtualTeam final : public Unbegun {
     bool stays_idle(const Team &team, const Lane &lane);
     bool waits_idle(const Team &team, const Lane &lane) const;
     void note_unbegun(Team &team);
+    bool take_from_others(std::uint64_t *place);
+    void pass_member(sched::Worker &worker, const Lane &lane) const;
     static void start(sched::Worker &worker, Team &team, Member &mine, Member &member);
     static void run(sched::Worker &worker, Team &team, Member &mine, int number);
     // Is there more to it than that the threads run?
@@ -132,6 +136,9 @@ class VirtualTeam final : public Unbegun {
     alignas(kCacheLine) std::atomic<bool> any_taken_{false};
     std::atomic<bool> any_waited_{false};
     SpareThreads spares_;
+    // Where processes share cores: when the region began, and how long the last one took (ticks).
+    std::uint64_t began_ = 0;
+    std::uint64_t last_took_ = 0;
 };
 
 } // namespace sennit::omp

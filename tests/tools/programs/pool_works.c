@@ -14,6 +14,8 @@
  *
  * pool_works team MS     as the first one; each region checks its threads, and at its end the
  * program says how many of a region's threads one kernel thread has run at the most
+ * pool_works split MS     as the first one; each region checks that each of its threads is called
+ * once, and at its end the program says how many kernel threads have run them
  * pool_works agents MS   as the first one; a region has one thread, and tasks that free agents may
  * run
  *
@@ -127,6 +129,62 @@ static int teams(double ms, int *most) {
     return count;
 }
 
+static int note_thread(pid_t *seen, int most, pid_t self) {
+    for (int i = 0; i < most; ++i) {
+        pid_t nobody = 0;
+        if (__atomic_load_n(&seen[i], __ATOMIC_RELAXED) == self)
+            return 1;
+        if (__atomic_compare_exchange_n(&seen[i], &nobody, self, 0, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            return 1;
+        if (nobody == self)
+            return 1;
+    }
+    return 0;
+}
+
+/* 0: a region was not as it should be. By turns its threads only compute, wait for each other, or
+ * leave tasks behind. */
+static int split_regions(double ms, int *threads) {
+    enum { MANY = 256 };
+    static pid_t seen[MANY];
+    static int calls[MANY];
+    int count = 0;
+    for (const double begin = now_ms(); goes_on(begin, ms); ++count) {
+        int size = 0, tasks = 0;
+#pragma omp parallel
+        {
+            const int self = omp_get_thread_num();
+#pragma omp single nowait
+            size = omp_get_num_threads();
+            note_thread(seen, MANY, gettid());
+#pragma omp atomic
+            ++calls[self];
+            compute(0.5);
+            if (count % 3 == 1) {
+#pragma omp barrier
+                compute(0.1);
+            } else if (count % 3 == 2) {
+                for (int i = 0; i < 3; ++i)
+#pragma omp task shared(tasks)
+                {
+                    compute(0.05);
+#pragma omp atomic
+                    ++tasks;
+                }
+            }
+        }
+        for (int i = 0; i < MANY; ++i)
+            if (calls[i] != (i < size ? count + 1 : 0))
+                return 0;
+        if (tasks != (count % 3 == 2 ? 3 * size : 0))
+            return 0;
+    }
+    while (*threads < MANY && seen[*threads] != 0)
+        ++*threads;
+    return count;
+}
+
 /* 0: nobody but the region's thread has run a task. */
 static int grows(double ms) {
     __typeof__(sennit_task_threadset) *set_threadset;
@@ -199,6 +257,10 @@ int main(int count, char **arguments) {
         done = sums(atof(ms));
     } else if (strcmp(what, "agents") == 0) {
         done = grows(atof(ms));
+    } else if (strcmp(what, "split") == 0) {
+        int threads = 0;
+        done = split_regions(atof(ms), &threads);
+        printf("%d kernel threads\n", threads);
     } else if (strcmp(what, "team") == 0) {
         int most = 0;
         done = teams(atof(ms), &most);
