@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SENNIT_ASSERT(condition): an invariant, checked where SENNIT_CHECKED is defined (the debug
-// preset, and what a build has in checked/lib). Elsewhere the condition is compiled, so that it
-// stays right, and never evaluated.
+// SENNIT_ASSERT(condition): an invariant. It is checked where SENNIT_CHECKED is defined: in the
+// debug preset, and in what a build has in checked/lib. Elsewhere the condition is only compiled,
+// never evaluated.
 //
 // For every library of ours: it needs nothing but the C library.
 #pragma once

@@ -34,7 +34,7 @@ class ElfFile {
     }
     int error() const { return error_; } // of reading it; 0: none
 
-    // Not by a destructor: it may be an item of an array of trivial items.
+    // There is no destructor: the object may be in an array whose items must be trivial.
     void close_file() {
         if (bytes_)
             munmap(const_cast<unsigned char *>(bytes_), size_);

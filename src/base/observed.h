@@ -19,9 +19,9 @@ enum Who : std::uint8_t {
     kAccounts = 32,    // sennit_work_for(): tasks work for accounts, task/accounts.h
 };
 
-// Written before there are threads, and when a tool declines or says goodbye: a
-// thread that reads it late calls a hook that finds nobody. So an ordinary variable will do, which
-// the processor tests in memory; only ThreadSanitizer must not see it.
+// Written before there are threads, and when a tool declines or leaves. A thread that reads the old
+// value calls a hook, which finds that nobody listens. So an ordinary variable will do, which the
+// processor tests in memory. ThreadSanitizer would call that a race.
 [[gnu::visibility("hidden")]] extern std::uint8_t g_who;
 
 inline bool by(std::uint8_t who) {
@@ -37,7 +37,7 @@ inline void set(std::uint8_t who) {
 inline void clear(std::uint8_t who) {
     __atomic_fetch_and(&g_who, static_cast<std::uint8_t>(~who), __ATOMIC_RELAXED);
 }
-// Does the one or the other want to know of each task?
+// Does anybody want to know of each task?
 inline bool by_lookers_on() {
     return by(kTrace | kTool | kFreeAgents);
 }

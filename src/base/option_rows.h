@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a row of a room's table of environment variables, <room>/options.def, is made of:
 //
-// - SENNIT_CHOICE(field, Type, WORDS, variable, fallback, help): Type is made of WORDS, a list
-// below
+// - SENNIT_CHOICE(field, Type, WORDS, variable, fallback, help): Type is made of WORDS, one of the
+//   lists below
 // - SENNIT_NUMBER(field, variable, fallback, least, most, help)
 // - SENNIT_TEXT(field, variable, fallback, form, help): form shows people what the text looks like
 //
-// Who includes a table defines the three and takes them back after it. The table is the one truth:
-// fields, enumerators, messages, `sennit doctor --options`, docs/user/options.md and the manual
-// page come from it.
+// Who includes a table defines the three macros before it and undefines them after it. All that is
+// said of an option comes from its row: fields, enumerators, messages, `sennit doctor --options`,
+// docs/user/options.md and the manual page.
 #pragma once
 
 #include <string_view>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of an object, followed where SENNIT_CHECKED is defined.
-// SENNIT_ASSERT(object.state.step( State::next)) ends the program when the object's machine has no
-// such step. Elsewhere the member is empty (declare it [[no_unique_address]]) and nothing is
-// evaluated.
+// The state of an object, kept only where SENNIT_CHECKED is defined. There
+// SENNIT_ASSERT(object.state.step(State::next)) ends the program if no such step is allowed.
+// Elsewhere the member is empty (declare it [[no_unique_address]]), and nothing is evaluated.
 //
-// Relaxed: it orders nothing. Who takes a step has the object for himself, as the code around says.
+// Accesses are relaxed, so they order nothing: the code around makes sure that only one thread at a
+// time takes a step.
 #pragma once
 
 #include "base/assert.h"

@@ -34,11 +34,11 @@ class WaitCell {
         SENNIT_ASSERT(disarmed || fiber == mark());
         return disarmed;
     }
-    // Once per arming. The cell may be gone when this returns.
+    // Called once for each time that somebody waits. The cell may be gone when this returns.
     inline void signal();
     // The same, also from a signal handler.
     inline void signal_from_anywhere();
-    // For signallers that cannot know whether somebody is armed; he may wake for nothing.
+    // For who cannot know whether a fiber is armed. The fiber may be woken for nothing.
     inline void signal_if_armed();
     void reset() { waiter_.store(nullptr, std::memory_order_relaxed); }
 
@@ -56,12 +56,13 @@ class Condition : public Wait {
     virtual bool arm(Fiber *fiber) = 0;
     virtual bool disarm(Fiber *fiber) = 0;
 
-    // Which ready tasks may run on top of the waiting fiber: only such that must end before the
-    // condition can hold, for they bury the waiter.
+    // Which ready tasks may run on top of the waiting fiber. They "bury" it: it cannot go on before
+    // they have ended. So only tasks that must end before the condition can hold.
     enum class Bury { nothing, accepted, own_group };
     Bury bury = Bury::nothing;
     virtual bool accepts(const Node *) { return false; }
-    // Worth spinning for before parking, in units of the worker's spin time (barriers, docks).
+    // Does the fiber wait awake for a while before it parks (Worker::patience)? At barriers and
+    // docks.
     bool patient = false;
 
   protected:

@@ -42,8 +42,9 @@ struct Group {
     // creations (by tasks that free agents run).
     std::atomic<std::uint64_t> finished_elsewhere{0};
     std::atomic<std::uint64_t> created_elsewhere{0};
-    // Threads that have no slot here and touch the group once more after they have let its last
-    // task finish: who frees the group waits for them. Nobody comes when all tasks have finished.
+    // Threads that have no slot here and are at work on the group. They may touch it once more
+    // after its last task has finished, so who frees the group waits for them. When all tasks have
+    // finished, no new ones come.
     std::atomic<int> visitors{0};
     alignas(kCacheLine) std::atomic<int> sleepers{0};
     // Of them, who wakes up by himself after a time and looks for work.
@@ -66,8 +67,8 @@ struct Group {
         SENNIT_ASSERT(before > 0);
     }
 
-    // A worker of the group has nothing to do: release who waits for all tasks to be finished, if
-    // they are. can_settle() is the cheap question whether settle() would do something.
+    // Called by a worker of the group that has nothing to do: if all tasks have finished, release
+    // who waits for that. can_settle() asks, cheaply, whether settle() would do something.
     virtual void settle() {}
     virtual bool can_settle() const { return false; }
 

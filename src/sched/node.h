@@ -12,10 +12,10 @@ namespace sennit::sched {
 class OrderedQueue;
 
 struct Node {
-    // The ready queue that holds it, and nothing else: where ordered() (order.h) an OrderedQueue,
-    // in other processes a list of a ReadyQueue. Invariant: where ordered(), `queue` is a queue or
-    // null from creation to end, for a task's priority may change at any time before it starts, and
-    // OrderedQueue::moved() follows it then. Who else keeps tasks in a list has links of his own.
+    // For ready queues only: who else keeps tasks in a list has links of his own. Where ordered()
+    // (order.h) the OrderedQueue that holds the node, in other processes links of a ReadyQueue.
+    // Invariant: where ordered(), `queue` is a queue or null from creation to end. For a task's
+    // priority may change at any time before it starts, and OrderedQueue::moved() then looks here.
     union {
         Node *next;
         OrderedQueue *queue; // atomic access, see OrderedQueue

@@ -2,9 +2,9 @@
 // The ready tasks of several workers in one order, that of a policy (sched/policy/rules.h). A
 // task's key can change while it is queued.
 //
-// Most tasks come in order: they are independent, and as old as the moment they are made. A task
-// that comes behind all others of a line joins it. Any other one goes to a binary heap, and so does
-// a task of the line whose key changes. The first is the line's or the heap's.
+// Most tasks come in order: they are independent, and ordered by when they are made. So there is a
+// line, which a task joins if it comes behind all others in it. Any other task goes to a binary
+// heap, and so does one of the line whose key changes. The first task is the line's or the heap's.
 //
 // A spin lock guards the queue; count() may be read without it, as a hint.
 #pragma once
@@ -49,8 +49,8 @@ class alignas(kCacheLine) OrderedQueue {
         return node;
     }
 
-    // The priority of a node that may be queued somewhere, or about to be, is another now. The node
-    // must not be freed meanwhile.
+    // The priority of a node has changed. It may be in a queue, or on its way to one. It must not
+    // be freed meanwhile.
     static void moved(Node *node);
 
   private:

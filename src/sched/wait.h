@@ -26,7 +26,7 @@ enum class WaitFor : std::uint8_t {
     lock,        // omp::Mutex *            its holder
     time,        // -                       a timer
     turn,        // -                       the iteration before, in an ordered or doacross loop
-    primitive,   // Primitive *             another thread or task, by the system's means
+    primitive,   // Primitive *             another thread or task, that unlocks or signals it
 };
 
 // A mutex, condition variable, ... of the program's or a library's own (src/pthread).

@@ -208,10 +208,10 @@ class alignas(kCacheLine) Worker {
     }
     // Is there something to do for it beside the task that runs on it?
     bool wanted() const;
-    // Could it run anything before its current task goes on, if that were suspended? Not when
-    // nothing is queued or parked here, everybody else is idle, and nobody has operations to poll
-    // for, nor tasks that wait for events. Tasks that are to be called again are the room above's
-    // to know.
+    // If its current task were suspended, would it find nothing to run before that goes on? So it
+    // is if nothing is queued or parked here, everybody else is idle, no operations are to be
+    // polled for, and no tasks wait for events. The room above knows of tasks that are to be called
+    // again.
     bool has_nothing_else() const;
     void note_busy() {
         if (SENNIT_UNLIKELY(idle_since() != 0))
@@ -313,7 +313,8 @@ class alignas(kCacheLine) Worker {
             own->main.load(std::memory_order_relaxed)->hops.load(std::memory_order_relaxed) != 0;
         return SENNIT_UNLIKELY(hops) ? own : nullptr;
     }
-    // To sleep costs a fiber no more than to yield; and at home each yield is the kernel's.
+    // Of a rank fiber, for which to sleep costs no more than to yield. At home each of its yields
+    // would be a system call.
     bool sleeps_at_once() const {
         const virt::RankFiber &own = *own_flow();
         return own.worker.load(std::memory_order_relaxed) ? own.calls->keeps_others(own)

@@ -3,8 +3,8 @@
 // tasks that it creates from then on, and the regions that it encounters, whoever runs them.
 //
 // Invariant: while observed::kAccounts is set, each worker's Attribution has the account of the
-// task that it is at, and nobody's while that waits and between two tasks. A task is paid for
-// before its end is told to anybody: who has waited for it finds all of its time.
+// task that it runs. While that task waits, and between two tasks, it has nobody's. A task's time
+// is paid before anybody is told that the task has ended. So who has waited for it finds all of it.
 //
 // Nothing here is called before the first sennit_work_for() of the process.
 #pragma once

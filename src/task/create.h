@@ -32,22 +32,23 @@ inline bool is_undeferred(const sched::Worker &worker, bool deferred) {
     return !deferred || worker.task->is(Task::kFinal);
 }
 
-// Does its creator call it at once, as an Included task? So it does with what is nothing but a
-// body, where it waits for it anyhow, and where enough tasks are queued and none of this process
-// suspends on an outside event: that would keep the creator from going on. Not while a tool looks
-// on, which is to see the task that it would have been.
+// Does its creator call it at once, as an Included task? Not if the task is more than a body: if it
+// has dependences or an event. Otherwise it does where it waits for the body anyhow, and where
+// enough tasks are queued, unless tasks of this process suspend on outside events: then the creator
+// could not go on. Doors do not ask while a tool looks on, for the tool is to see a task of its
+// own.
 inline bool runs_in_place(sched::Worker &worker, const Request &request) {
     return request.count == 0 && !request.detach &&
            (is_undeferred(worker, request.deferred) || (throttled(worker) && !may_suspend()));
 }
 
-// Is there no need to make it, as it would be discarded? An event must be good for whoever fulfils
-// it.
+// Would the task be discarded? Then it need not be made, unless it has an event, which somebody
+// will fulfil.
 inline bool is_pointless(const sched::Worker &worker, const Request &request) {
     return is_cancelled(*worker.task) && !request.detach;
 }
 
-// An event that the task is not complete without: detach.
+// With detach: the task is not complete before its event is fulfilled.
 inline void attach_event(Task &task) {
     note_may_suspend();
     bind_events(task, 1);
@@ -80,16 +81,16 @@ inline void start(sched::Worker &worker, Task &task, const Request &request) {
         submit(worker, task, request.depends, request.count);
 }
 
-// A task without a body: it has nothing to do but to stand in the order that its dependences say.
+// A task without a body. It only has its place in the order that dependences make.
 inline void stand_in_order(sched::Worker &worker, const Request &request) {
     if (is_undeferred(worker, request.deferred))
         return wait_depends_only(worker, request.depends, request.count);
     submit(worker, make(worker, {}, [](Task &) {}), request.depends, request.count);
 }
 
-// All of it, where nobody looks on. `body` is a door's view of what the compiler hands over:
-// entry() and call() run it on the caller's stack; spec() says of what to make a task, fill(Task &)
-// its payload for `invoke`. These are asked only then: the path of a task that is called is short.
+// All of the above, where no tool looks on. `body` is a door's view of what the compiler hands
+// over. A task that is called at once needs entry(), flags() and call() alone, so its path is
+// short. Any other is made of what spec() says, and fill(Task &) writes its payload, for `invoke`.
 template <class Body>
 [[gnu::always_inline]] inline void create(sched::Worker &worker, const Request &request,
                                           void (*invoke)(Task &), const Body &body) {

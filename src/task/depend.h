@@ -10,9 +10,9 @@
 // A task's node is in the task's own memory, so a release that finds a successor finds its task at
 // a known place; the memory stays until the tables have forgotten the node (references).
 //
-// Successor lists: a Treiber stack that a completing task closes with one exchange; who finds it
-// closed knows that the predecessor is done. `missing` starts at kBias, so that it cannot reach
-// zero while edges are still being added; the creator takes the bias away at the end.
+// The list of successors is a Treiber stack. A completing task closes it by one exchange, and who
+// finds it closed knows that the predecessor is done. `missing` starts at kBias, so it cannot reach
+// zero while edges are still being added. The creator takes kBias off at the end.
 #pragma once
 
 #include "base/assert.h"

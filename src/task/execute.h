@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the body of a deferred task. It is inlined into its two callers, for a creator that runs its
-// task in place and for tasks from a queue: such tasks are too short for one more frame.
+// Runs the body of a deferred task. It is inlined into both callers: the one for tasks from a
+// queue, and the one for a creator that runs its task itself. Tasks may be so short that one more
+// frame would show.
 #pragma once
 
 #include "base/assert.h"
@@ -12,8 +13,8 @@
 namespace sennit::task {
 
 namespace detail {
-// With somebody looking on (observer.h). `begins`: not so the later parts of an untied task that
-// the compiler has cut.
+// While somebody looks on (observer.h). `begins` is false for the later parts of an untied task
+// that the compiler has cut.
 void observed_start(sched::Worker &worker, sched::Slot &slot, Task &task, bool begins);
 // The body has returned.
 void observed_return(sched::Worker &worker, Task &task, Then then);

@@ -20,7 +20,7 @@ struct LoopPieces {
     std::uint64_t trip = 0;
     std::uint64_t count = 0;  // of the tasks
     std::uint64_t each = 0;   // iterations of a task
-    std::uint64_t longer = 0; // the first so many tasks have one more
+    std::uint64_t longer = 0; // so many tasks, the first ones, have one more
 
     std::uint64_t first(std::uint64_t piece) const {
         return piece * each + (piece < longer ? piece : longer);
@@ -33,8 +33,8 @@ struct LoopPieces {
     std::uint64_t length(std::uint64_t piece) const { return each + (piece < longer ? 1 : 0); }
 };
 
-// More than half of all numbers: nobody could create as many tasks as the grains of such a loop
-// would be. And it may be an empty one whose end a compiler has counted beyond zero.
+// So many iterations that nobody could make the tasks which a small grainsize asks for. The loop
+// may also be an empty one: some compilers count below zero then, and that wraps around.
 inline bool is_endless(std::uint64_t trip) {
     return trip >> 63 != 0;
 }

@@ -12,10 +12,11 @@
 // released, the parent and the taskgroup are told. The memory goes when the task is completed and
 // none of its children is left (they still point to it).
 //
-// The parent alone creates children, so it counts them without atomics in `spawned`; children that
-// complete elsewhere subtract from `pending`. The two are added up ("folded") when the parent parks
-// in a taskwait or completes. A child that completes on its parent's worker takes from `spawned`:
-// fibers never leave their worker, so no two threads ever touch that word.
+// Children are counted in two numbers. The parent alone creates children, so it counts them without
+// atomics, in `spawned`. A child that completes on its parent's worker takes one from `spawned`:
+// fibers never leave their worker, so no two threads ever touch that word. A child that completes
+// elsewhere takes one from `pending`. When the parent parks in a taskwait, or completes, `spawned`
+// is added to `pending` and no longer used: the children are "folded".
 #pragma once
 
 #include "base/assert.h"
@@ -106,8 +107,9 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kWorksFor = 1u << 17,   // for `account`
     };
 
-    // Three cache lines for a parent of many children: what the creator writes; what threads that
-    // complete children elsewhere read; what these write.
+    // The parent of many children has three lines that threads share. It writes the first one when
+    // it creates a child. Threads that complete children elsewhere read the second one and write
+    // the third one.
     void (*invoke)(Task &task) = nullptr; // runs the body; the front door's
     Task *parent = nullptr;
     sched::Group *team = nullptr;
@@ -216,8 +218,8 @@ inline bool throttled(sched::Worker &worker);
 // its children in `pending` (folded).
 void submit_elsewhere(sched::Worker &worker, Task &fresh);
 
-// From now on independent tasks of a parent with kOffers are offered to `offer`. It says false, or
-// makes sure that run_beyond_team() is called for the task.
+// From now on offer(task) is called for each independent task whose parent has kOffers. If it
+// returns true, it sees to it that run_beyond_team() is called for the task.
 using Offer = bool (*)(sched::Worker &worker, Task &task);
 void let_others_run(Offer offer);
 // On a worker that is no thread of the task's team, within another task. `guest`, where the task
@@ -233,11 +235,11 @@ inline void wait_depends_only(sched::Worker &worker, const Depend *depends, int 
     wait_depends(worker, nullptr, depends, count);
 }
 
-// The same where a compiler does not say whose dependences they are: they may be those of a
-// `taskwait depend`, or of an undeferred task that was made before and begins next. The creator
-// changes kOddWaits at each such wait, and tasks inherit it. So the task that begins shows whether
-// it was made before the last wait or after it. begin_waited: the task begins. If the wait was for
-// its dependences, it takes part in the order.
+// The same where a compiler does not say whose dependences they are. They may be those of a
+// `taskwait depend`, or of an undeferred task that was made before and begins next. So the creator
+// changes kOddWaits at each such wait, and tasks inherit it when they are made: the task that
+// begins shows whether it was made before the last wait. Then the wait was for its dependences, and
+// begin_waited() makes the task take part in the order.
 void wait_depends_of_next(sched::Worker &worker, const Depend *depends, int count);
 void begin_waited_slow(sched::Worker &worker, Task &task);
 inline void begin_waited(sched::Worker &worker, Task &task) {
@@ -253,15 +255,15 @@ void run_undeferred(sched::Worker &worker, Task &task, const Depend *depends, in
 inline void begin_undeferred(sched::Worker &worker, Task &task);
 inline void end_undeferred(sched::Worker &worker, Task &task);
 
-// The same for a task without a payload, taken ready-made from the worker's spare ones and given
-// back at the end. Its `invoke` stays unset: nobody queues it. As one object in the caller's frame,
-// which keeps what the end needs in registers.
+// The same for a task without a payload. It is one of the worker's spare tasks, which are set up
+// already, and goes back to them at the end. Its `invoke` stays unset, for nobody queues it. An
+// object in the caller's frame keeps what the end needs, so that it can stay in registers.
 class Included {
   public:
     inline Included(sched::Worker &worker, void *entry, std::uint32_t flags);
     inline ~Included();
-    // The task has ended and the next one of a series begins, with the same entry and flags: true
-    // when this object can be it.
+    // The task has ended, and the next one of a series begins, with the same entry and flags. True:
+    // this object is the next one, too.
     inline bool renew();
     Included(const Included &) = delete;
     Included &operator=(const Included &) = delete;
@@ -296,7 +298,7 @@ void suspend(sched::Worker &worker, const sennit_wait *why = nullptr);
 void resume(Task &task);
 
 // May anything in this process suspend on an outside event (MPI tasks, events, taskyield)? Then a
-// throttled task needs a fiber of its own.
+// throttled task needs a fiber of its own, or its creator could not go on.
 bool may_suspend();
 // May the current task block its thread rather than be suspended? Nothing else could run there
 // until it goes on, and no task waits for an outside event, which might make others ready.
@@ -316,13 +318,13 @@ namespace detail {
 [[gnu::visibility("hidden")]] extern std::atomic<bool> g_may_suspend;
 [[gnu::visibility("hidden")]] extern std::uint32_t g_throttle;
 constexpr std::uint32_t kNever = 0xffffffff;
-// Is nothing gained by keeping a task that nobody else takes? Not so once one may wait for its
-// creator, where there is an order to keep, or where tasks wait in queues of any length.
+// May a thread that is alone in its team run a task as soon as it is made? Not once a task may wait
+// for its creator, nor where tasks run in an order or wait in queues of any length.
 [[gnu::visibility("hidden")]] extern std::atomic<bool> g_lone_at_once;
 
-// Of a thread that is alone in its team. Outside of parallel regions tasks run where they are
-// created, as with the stock runtimes. In a region nobody else will take one either; but below
-// another task a recursion would go as deep as there are tasks.
+// Does a thread that is alone in its team run a new task at once? Outside of parallel regions it
+// does, as with the stock runtimes. In a region it does unless it is in a task: a recursion would
+// go as deep as there are tasks.
 inline bool at_once(const sched::Worker &worker) {
     return worker.slot->outside ||
            (!worker.task->is_explicit() && g_lone_at_once.load(std::memory_order_relaxed));
@@ -359,8 +361,8 @@ void observed_undeferred_begin(sched::Worker &worker, Task &task);
 void observed_included_begin(sched::Worker &worker, Task &task);
 void end_undeferred_slow(sched::Worker &worker, Task &task);
 
-// Has the undeferred task left something to clear up, to wait for or to tell? One branch for all
-// that it may have.
+// Has the undeferred task left something to clear up, to wait for or to tell? One branch answers
+// for all of that.
 inline bool left_something(const Task &task, std::uintptr_t also = 0) {
     const std::uint64_t left =
         (task.flags & (Task::kEvents | Task::kObserved)) | also |
