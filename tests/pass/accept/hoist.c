@@ -130,11 +130,11 @@ int statuses(int from, int which) {
  * started behind it. */
 double not_above_the_first(int from) {
     touch();
-    for (int i = 1; i < N - 1; ++i)
-        next[i] = field[i - 1] + ghost[i % 64];
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i] + ghost[i % 64];
     for (int i = 1; i < N - 1; ++i)
         next[i] += field[i - 1] * 3;
-    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: 2 receives are started together and waited for once // done: MPI_Recv of ghost is started before the loop in line -4
-    MPI_Recv(other, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: 2 receives are started together and waited for once // done: MPI_Recv of other is started before the loop in line -5
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: 2 receives are started together and waited for once // done: MPI_Recv of ghost is started before the loop in line -2
+    MPI_Recv(other, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: 2 receives are started together and waited for once // done: MPI_Recv of other is started before the loop in line -3
     return ghost[3] + other[3];
 }
