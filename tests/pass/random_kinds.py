@@ -216,6 +216,8 @@ class TaskProgram(Program):
 
 
 class SerialProgram(Program):
+    near = 0 # of the buffers: that of the last messages, where what is between them matters
+
     def between(self, buffer, n):
         """What a rank does between two messages."""
         form = self.dice.choice(["", "", "", "", "read", "write", "mix", "table", "other"])
@@ -240,6 +242,7 @@ class SerialProgram(Program):
                 if self.dice.random() < 0.5: # after the last one, or after each
                     call, after = call + after, ""
         first, stride = self.dice.randrange(BUFFERS), self.dice.choice([0, 0, n // 2, n, 1])
+        self.near = first
         stride = min(stride, (LONGEST - n) // count)
         if self.dice.random() < 0.5:
             at = self.dice.choice([f"b[{first}] + k * {stride}", f"b[({first} + k) % BUFFERS]", f"b[({first} + k) % BUFFERS] + {stride}"])
@@ -255,6 +258,7 @@ class SerialProgram(Program):
 
     def exchange(self, n, tag):
         i, to = self.dice.randrange(BUFFERS), self.dice.randrange(1, BUFFERS)
+        self.near = (i + to) % BUFFERS
         status = self.dice.choice(["MPI_STATUS_IGNORE", "MPI_STATUS_IGNORE", "&s"])
         return (f"{{ const int k = zero; MPI_Status s; s.MPI_TAG = 0; {self.between(i, n)} MPI_Sendrecv(b[{i}], {n}, MPI_DOUBLE, 1 - rank, {tag}, "
                 f"b[{(i + to) % BUFFERS}], {n}, MPI_DOUBLE, {self.dice.choice(['1 - rank', 'MPI_ANY_SOURCE'])}, {tag}, "
@@ -377,6 +381,8 @@ class WindowProgram(SerialProgram):
 
     def place(self, length):
         """Somewhere in the memory that messages use, with that many numbers behind."""
+        if self.dice.random() < 0.4:
+            return f"b[{self.near}] + {self.dice.randrange(8)}"
         name = self.dice.choice([f"b[{self.dice.randrange(BUFFERS)}]", f"fixed[{self.dice.randrange(BUFFERS)}]", "lone[0]", "lone[1]", "x", "y"])
         return f"{name} + {self.dice.randrange(self.dice.choice([20, max(1, min(4000, LONGEST - length))]))}"
 

@@ -138,6 +138,10 @@ def check(number, index, folder):
     return ("" if at is None else blame(file, indices[at], how, folder)), remarks, file.name
 
 
+def listed(counts):
+    return ", ".join(f"{count} {name}" for name, count in counts.items())
+
+
 def main():
     counts, programs, wrong = dict.fromkeys(REMARKS, 0), {}, 0
     for which in ONLY or map(str, range(FILES)):
@@ -150,11 +154,13 @@ def main():
         found = {name: len(re.findall(f"remark:.*{text}", remarks)) for name, text in REMARKS.items()}
         counts = {name: counts[name] + found[name] for name in REMARKS}
         programs[kind] = programs.get(kind, 0) + (PROGRAMS if index is None else 1)
+        if MANY: # so that what has run counts, if the rest does not
+            print(f"file {which} ({kind}): {listed(found)}; {'differs' if difference else 'no difference'}", flush=True)
         # Else the kind has lost what it is for.
         wanted = {"tasks": "bound", "loops": "lent", "earlier": "earlier", "windows": "moved"}.get(kind, "batched")
         assert index is not None or found[wanted] > 0, f"{kind}: none is {wanted}: {found}"
-    print(f"{sum(programs.values())} programs on {MPI}, seed {SEED}: " + ", ".join(f"{count} {name}" for name, count in programs.items())
-          + "; calls and loops: " + ", ".join(f"{count} {name}" for name, count in counts.items()) + f"; {wrong or 'no'} files differ")
+    print(f"{sum(programs.values())} programs on {MPI}, seed {SEED}: {listed(programs)}; calls and loops: {listed(counts)}; "
+          f"{wrong or 'no'} files differ")
     sys.exit(wrong > 0)
 
 
