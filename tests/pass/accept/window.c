@@ -112,7 +112,7 @@ void roots(int other, double *x) {
 
 /* Nobody knows of the buffer and of the status before they are shown. */
 void show(double *x, MPI_Status *status);
-double shown_later(double *other, const int *places, int from) {
+double shown_later(const int *places, int from) {
     double own[64];
     MPI_Status status;
     double *const known = blocks[3];
