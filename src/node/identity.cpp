@@ -115,6 +115,16 @@ bool is_stopped(Identity identity) {
     return at && (at[2] == 'T' || at[2] == 't') && is_alive(identity);
 }
 
+pid_t parent_of(pid_t pid) {
+    char path[32];
+    std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    char text[64]; // the name has 16 at most
+    const char *const at = after_name(path, text, sizeof text);
+    constexpr std::size_t state = 4; // ") S "
+    return at && std::strlen(at) > state ? static_cast<pid_t>(std::strtol(at + state, nullptr, 10))
+                                         : 0;
+}
+
 bool is_asleep(pid_t process, int thread) {
     char path[48];
     std::snprintf(path, sizeof path, "/proc/%d/task/%d/stat", process, thread);

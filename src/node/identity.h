@@ -22,6 +22,8 @@ Identity own_identity();
 // A number for the program that the calling process runs: another one after each exec().
 std::uint64_t own_image();
 pid_t pid_of(Identity identity);
+// The process that has started this one; 0 if the kernel does not say.
+pid_t parent_of(pid_t pid);
 // False: the process has ended, by SIGKILL or otherwise, or runs another program. Its parent may
 // not have waited for it yet. A stopped process is alive.
 bool is_alive(Identity identity);

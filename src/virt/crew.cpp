@@ -128,6 +128,7 @@ Worker *Crew::hire() {
         return nullptr;
     auto *worker = new (worker_of_stack(memory + kSignalStack - 1)) Worker;
     worker->crew = this;
+    worker->turns = this;
     pthread_t thread;
     if (pthread_create(&thread, nullptr, work, worker) != 0)
         return nullptr;
@@ -173,6 +174,11 @@ void Crew::make_ready(RankFiber &fiber) {
 
 // The list has the latest first.
 void Crew::take_rung() {
+    if (abroad_.load(std::memory_order_relaxed) != 0 && abroad_.exchange(0) != 0)
+        fibers_.each([&](RankFiber &fiber) {
+            if (fiber.place.load() == Place::waiting && fiber.has_changed())
+                make_ready(fiber);
+        });
     if (!rung_.load(std::memory_order_relaxed))
         return;
     RankFiber *in_order = nullptr;
@@ -260,7 +266,7 @@ void Crew::settle(Worker &worker, RankFiber &fiber) {
 
 bool Crew::anything_for(const Worker &worker) const {
     const Party *const party = worker.party.load(std::memory_order_relaxed);
-    return rung_.load(std::memory_order_relaxed) ||
+    return rung_.load(std::memory_order_relaxed) || abroad_.load(std::memory_order_relaxed) != 0 ||
            partyless_.count.load(std::memory_order_relaxed) != 0 ||
            (party && party->ready.count.load(std::memory_order_relaxed) != 0) ||
            parties_.any_unserved();

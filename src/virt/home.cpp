@@ -146,6 +146,10 @@ void ring(RankFiber &other, const RankFiber *self) {
             other.turns->ring(*listener, self);
 }
 
+void ring_abroad(pid_t host) {
+    call(SYS_kill, host, SIGURG);
+}
+
 RankFiber *find(const RankFiber &self, pid_t process) {
     return self.turns->fibers().find(process);
 }
@@ -171,8 +175,8 @@ void leave(RankFiber &self) {
 
 } // namespace
 
-const RankFiberCalls g_rank_fiber_calls = {
-    kRankFiberVersion, wait, yield, keeps_others, ring, find, enter, leave};
+const RankFiberCalls g_rank_fiber_calls = {kRankFiberVersion, wait, yield, keeps_others, ring,
+                                           ring_abroad,       find, enter, leave};
 
 void return_home(RankFiber &fiber) {
     const pid_t process = fiber.process.load(std::memory_order_relaxed);

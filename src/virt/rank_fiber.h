@@ -86,6 +86,8 @@ struct RankFiberCalls {
     bool (*keeps_others)(const RankFiber &self);
     // A word that `other` waits on has changed. `self` is null if the caller is no fiber.
     void (*ring)(RankFiber &other, const RankFiber *self);
+    // Words have changed that fibers of another host's address space wait on.
+    void (*ring_abroad)(pid_t host);
     // The main flow of the rank with this process number. Null: this address space has no such
     // rank.
     RankFiber *(*find)(const RankFiber &self, pid_t process);
@@ -95,7 +97,7 @@ struct RankFiberCalls {
     RankFiber *(*enter)(RankFiber &main, pid_t thread);
     void (*leave)(RankFiber &self);
 };
-inline constexpr std::uint64_t kRankFiberVersion = 4;
+inline constexpr std::uint64_t kRankFiberVersion = 5;
 
 struct RankFiber {
     // ---- written by the host before the rank starts

@@ -174,6 +174,8 @@ void trap(int signal, siginfo_t *info, void *frame) {
     RankFiber *const fiber = worker.fiber.load(std::memory_order_relaxed);
     const bool ours = !fiber || is_ours(context.rip);
     if (signal == SIGURG) {
+        if (info->si_code == SI_USER) // a poke is for a thread: SI_TKILL
+            worker.turns->hear_abroad();
         if (!ours)
             look_at(worker, *fiber, context);
         return;

@@ -26,6 +26,12 @@ void Turns::ring(RankFiber &fiber, const RankFiber *self) {
         help();
 }
 
+// As for a ring: the word has changed, and whoever takes this sees that (turns.h).
+void Turns::hear_abroad() {
+    abroad_.store(1);
+    help();
+}
+
 void Turns::help() {
     if (sleeping_.load() == 0 || searching_.load() != 0)
         return;

@@ -17,6 +17,10 @@
 // If step 2 on the right does not see the change, then the worker that takes the list sees
 // `waiting` (all four are seq_cst). The same holds between the list and a worker that goes to sleep
 // (sleeping_).
+//
+// A rank of another address space, or a process, cannot reach the list. After it has changed a word
+// it sends SIGURG to the host. Then a worker looks at the words of all fibers that wait (abroad_).
+// Where the host has no worker, the signal is ignored.
 #pragma once
 
 #include "base/futex.h"
@@ -37,12 +41,14 @@ class Turns {
     // Ring for a fiber. Called by any thread of any rank. `self`: the caller, or null if it is no
     // fiber.
     void ring(RankFiber &fiber, const RankFiber *self);
+    void hear_abroad();            // somebody who cannot reach the list has changed a word
     void help();                   // make a worker look at the clock, or at the list
     void poke(pid_t worker) const; // make this worker look at the fiber that it runs
     FiberTable &fibers() { return fibers_; }
     bool others_ready() const {
         return ready_count_.load(std::memory_order_relaxed) != 0 ||
-               rung_.load(std::memory_order_relaxed) != nullptr;
+               rung_.load(std::memory_order_relaxed) != nullptr ||
+               abroad_.load(std::memory_order_relaxed) != 0;
     }
     // Does any worker run a fiber? A hint.
     bool any_running() const {
@@ -57,6 +63,7 @@ class Turns {
     std::atomic<std::int32_t> workers_end_{0};
     std::atomic<std::int32_t> ready_count_{0}; // written under the crew's lock
     alignas(64) std::atomic<RankFiber *> rung_{nullptr};
+    std::atomic<std::uint32_t> abroad_{0}; // 1: words have changed, and nobody is on the list
     alignas(64) std::atomic<std::int32_t> searching_{0}; // workers that look at the list often
     std::atomic<std::int32_t> sleeping_{0};
     FutexWord wakes_{0};

@@ -16,12 +16,14 @@ namespace sennit::virt {
 enum class Reason : std::uint32_t { waits, yields, home, gone };
 
 class Crew;
+class Turns;
 struct Party;
 
 // A Worker lies at the low end of its stack for signals. So a handler finds it by its stack
 // pointer. It cannot use the thread pointer, which may be a rank's.
 struct Worker {
     Crew *crew = nullptr;
+    Turns *turns = nullptr;            // the crew, as handlers use it
     void *stack_pointer = nullptr;     // of the worker's own flow, while it runs a fiber
     std::uintptr_t thread_pointer = 0; // the worker's own
     // The fiber that it runs. The worker's handlers read it, and other threads look at it.

@@ -35,16 +35,28 @@ def two_processors():
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 
 
-def run(options, folder, ranks, *words, program=None, threads=1, prepare=None, **variables):
+def run(options, folder, ranks, *words, program=None, threads=1, prepare=None, virtual=True, **variables):
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("SENNIT_DOORBELLS", "SENNIT_BOARD", "OMP_NUM_THREADS")}
     environment |= {"TMPDIR": folder, **variables}
-    line = [options.sennit, "run", "--virtual=fibers", "--mpi", options.mpi, "-n", str(ranks), "--threads",
+    line = [options.sennit, "run", *(["--virtual=fibers"] if virtual else []), "--mpi", options.mpi, "-n", str(ranks), "--threads",
             str(threads), program or options.program, *words]
     job = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=LIMIT, preexec_fn=prepare,
                          check=False)
     print(f"{ranks} ranks {' '.join(words)}: {job.returncode}")
     return job
+
+
+def run_in_two(options, folder, ranks, *words, prepare=None):
+    """As ranks that do not fit into one address space: every other one is in a second one."""
+    script = os.path.join(folder, "in_two")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\n"
+                   "export SENNIT_VIRTUAL_JOB=space-$((${PMI_RANK:-$OMPI_COMM_WORLD_RANK} % 2))\n"
+                   f"exec {options.sennit} exec --virtual=fibers --mpi {options.mpi} \"$@\"\n")
+    os.chmod(script, 0o700)
+    return run(options, folder, ranks, options.program, *words, program=script, virtual=False,
+               prepare=prepare)
 
 
 def check(condition, what, job):
@@ -77,6 +89,9 @@ def main():
         for ranks, prepare in ((2, None), (4, None), (7, None), (4, one_processor)):
             job = run(options, folder, ranks, "whole", prepare=prepare)
             check(job.returncode == 0 and job.stdout == "whole\n", f"{ranks} ranks", job)
+        for prepare in (None, one_processor):
+            job = run_in_two(options, folder, 4, "whole", prepare=prepare)
+            check(job.returncode == 0 and job.stdout == "whole\n", "4 ranks in two address spaces", job)
         for library, function in harness.allocators().items():
             job = run(options, folder, 3, "whole", LD_PRELOAD=library, RANK_FIBERS_ALLOCATOR=function)
             check(job.returncode == 0 and job.stdout == "whole\n", f"with {library}", job)

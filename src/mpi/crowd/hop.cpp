@@ -5,7 +5,8 @@
 #include "virt/own_fiber.h"
 #include "virt/processor_number.h"
 
-#include <cstdlib>
+#include <csignal>
+#include <new>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,19 +18,21 @@ bool Hops::wanted() {
 
 void Hops::begin(node::Board &board, std::uint64_t job) {
     virt::RankFiber *const own = virt::own_fiber();
-    const bool is_main_flow =
-        system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) == system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
-    if (!own || !is_main_flow)
+    if (!own)
         return;
-    fibers_ = static_cast<virt::RankFiber **>(
-        std::calloc(static_cast<std::size_t>(board.slots_end()), sizeof *fibers_));
-    if (!fibers_)
+    neighbours_ = new (std::nothrow) Neighbour[static_cast<std::size_t>(board.slots_end())];
+    if (!neighbours_)
         return;
     board.each([&](int number, const node::Slot &slot) {
-        if (slot.job.load(std::memory_order_relaxed) == job)
-            fibers_[number] =
-                own->calls->find(*own, node::pid_of(slot.holder.load(std::memory_order_relaxed)));
+        if (slot.job.load(std::memory_order_relaxed) != job)
+            return;
+        neighbours_[number].fiber =
+            own->calls->find(*own, node::pid_of(slot.holder.load(std::memory_order_relaxed)));
     });
+    const bool is_main_flow =
+        system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) == system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    if (!is_main_flow)
+        return;
     virt::leave_processor_number();
     thread_ = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
     own_ = own;
@@ -42,6 +45,26 @@ bool Hops::sleep(node::Bell &bell, std::uint32_t seen, std::int64_t limit_ns) co
         return bell.sleep(seen, limit_ns);
     }
     return bell.has_rung(seen);
+}
+
+// The one in the slot waits as a fiber. If its host cannot be reached, its time limit wakes it.
+void Hops::wake(const node::Slot &slot, int number) const {
+    Neighbour *const other = neighbours_ ? &neighbours_[number] : nullptr;
+    if (own_ && other && other->fiber) {
+        own_->calls->ring(*other->fiber, here() ? own_ : nullptr);
+        return;
+    }
+    pid_t host = other ? other->host.load(std::memory_order_relaxed) : 0;
+    if (host == 0)
+        host = node::parent_of(node::pid_of(slot.holder.load(std::memory_order_relaxed)));
+    if (other)
+        other->host.store(host, std::memory_order_relaxed);
+    if (host <= 1) // it has ended
+        return;
+    if (own_)
+        own_->calls->ring_abroad(host); // also from a worker
+    else
+        kill(host, SIGURG);
 }
 
 } // namespace sennit::mpi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For a rank that is a rank fiber (src/virt). Its main flow waits without the kernel. Neighbours in
-// the same address space ring for it, and it goes on.
+// the same address space ring for it, and it goes on. Others tell its host to look.
 //
 // State: this rank's fiber and its neighbours', written in MPI_Init before anybody waits.
 #pragma once
@@ -8,7 +8,9 @@
 #include "node/board.h"
 #include "virt/rank_fiber.h"
 
+#include <atomic>
 #include <cstdint>
+#include <sys/types.h>
 
 namespace sennit::mpi {
 
@@ -38,18 +40,20 @@ class Hops {
     // Wait on the bell of this rank, as Bell::sleep does. The bell was armed as Bell::kFiber.
     bool sleep(node::Bell &bell, std::uint32_t seen, std::int64_t limit_ns) const;
     void yield() const { own_->calls->yield(*own_); }
-    void ring(node::Bell &bell, int slot) const {
-        if (!fibers_ || !fibers_[slot]) {
-            bell.ring();
-            return;
-        }
-        bell.ring([&] { own_->calls->ring(*fibers_[slot], here() ? own_ : nullptr); });
+    void ring(node::Slot &slot, int number) const {
+        slot.bell.ring([&] { wake(slot, number); });
     }
 
   private:
-    virt::RankFiber *own_ = nullptr;     // null: this rank is no rank fiber
-    std::uintptr_t thread_ = 0;          // its thread pointer
-    virt::RankFiber **fibers_ = nullptr; // by slot; null: in another address space. Never freed
+    struct Neighbour {
+        virt::RankFiber *fiber = nullptr; // null: in another address space
+        std::atomic<pid_t> host{0};       // of that one; 0: nobody has asked yet
+    };
+    void wake(const node::Slot &slot, int number) const;
+
+    virt::RankFiber *own_ = nullptr;  // null: this rank is no rank fiber
+    std::uintptr_t thread_ = 0;       // its thread pointer
+    Neighbour *neighbours_ = nullptr; // of a rank fiber, by slot. Never freed
 };
 
 } // namespace sennit::mpi

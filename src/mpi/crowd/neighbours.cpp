@@ -144,7 +144,7 @@ bool Neighbours::sleep(std::uint32_t seen, std::int64_t limit_ns) {
 
 void Neighbours::ring_slot(int slot) {
     if (slot >= 0)
-        hops_.ring(board_->slot(slot).bell, slot);
+        hops_.ring(board_->slot(slot), slot);
 }
 
 void Neighbours::ring(MPI_Comm comm, int peer) {
