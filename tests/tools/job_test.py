@@ -393,6 +393,19 @@ def test_valgrind_is_refused_in_one_line():
     assert code == 2 and "valgrind cannot follow virtual ranks" in errors[-1], (code, errors)
 
 
+def test_a_rank_counts_the_mappings_of_its_neighbours():
+    """One of so many ranks on a node that it alone needs more than the kernel allows."""
+    if not VIRTUAL:
+        return
+    with open("/proc/sys/vm/max_map_count", encoding="utf-8") as file:
+        ranks = file.read().strip()
+    names = {"mpich": ("PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"),
+             "openmpi": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE")}[MPI]
+    with Running([SENNIT, "exec", *VIRTUAL, RANKS], environment=dict(zip(names, ("0", ranks, ranks)))) as job:
+        code, _, errors = job.finish()
+    assert code == 2 and "raise vm.max_map_count" in errors[-1], (code, errors)
+
+
 def python_of_fixed_addresses():
     """The system's python3, if it is one, with its shared library, which is what is tried here."""
     for path in glob.glob("/usr/bin/python3.*[0-9]"):

@@ -3,6 +3,7 @@
 
 #include "elf_image.h"
 #include "failure.h"
+#include "job_context.h"
 #include "library_search.h"
 #include "pool_board.h"
 
@@ -119,13 +120,17 @@ void set_python(Plan &plan) {
         plan.settings.push_back({"SENNIT_PYTHON", python_library(plan.program.path)});
 }
 
-std::uint32_t expected_mappings(const Plan &plan, int threads) {
+std::uint32_t expected_mappings(const Plan &plan, int threads, int ranks) {
     constexpr std::uint32_t of_any = 24; // stack, heap, the dynamic linker, the program
     constexpr std::uint32_t of_library = 6;
     constexpr std::uint32_t of_thread = 6;    // stack, guard, arena; fibers come in slabs
     constexpr std::uint32_t of_mpich = 200;   // 266 were counted of a small program
     constexpr std::uint32_t of_python = 200;  // its modules are libraries, too
     constexpr std::uint32_t of_openmpi = 400; // its components are libraries: 399
+    // The memory that a rank shares with each other one of its node: counted of 4, 32 and 64 ranks
+    // after MPI_Alltoall.
+    constexpr std::uint32_t of_neighbour_mpich = 3;
+    constexpr std::uint32_t of_neighbour_openmpi = 1;
     const auto libraries = static_cast<std::uint32_t>(plan.program.libraries.size());
     const auto own_threads = static_cast<std::uint32_t>(std::max(threads, 1));
     std::uint32_t mappings = of_any + of_library * libraries;
@@ -133,8 +138,11 @@ std::uint32_t expected_mappings(const Plan &plan, int threads) {
         mappings += of_thread * own_threads;
     if (needs_python_launcher(plan.program.path))
         mappings += of_python;
-    if (plan.mpi)
-        mappings += *plan.mpi == MpiKind::openmpi ? of_openmpi : of_mpich;
+    const auto neighbours = static_cast<std::uint32_t>(std::max(ranks, 1)) - 1;
+    if (plan.mpi && *plan.mpi == MpiKind::openmpi)
+        mappings += of_openmpi + of_neighbour_openmpi * neighbours;
+    else if (plan.mpi)
+        mappings += of_mpich + of_neighbour_mpich * neighbours;
     return mappings;
 }
 
@@ -173,7 +181,9 @@ std::vector<std::string> virtual_command(const Plan &plan, const Request &reques
     for (const Setting &setting : plan.settings)
         if (setting.name == "OMP_NUM_THREADS")
             threads = std::atoi(setting.value.c_str());
-    const std::uint32_t mappings = expected_mappings(plan, threads);
+    const std::optional<JobContext> job = find_job_context(environment);
+    const int ranks = job ? job->local_size.value_or(1) : 1;
+    const std::uint32_t mappings = expected_mappings(plan, threads, ranks);
     if (const std::uint64_t limit = mapping_limit(); mappings > limit)
         fail("'{}' needs about {} mappings, the kernel allows {}: raise vm.max_map_count",
              plan.program.path, mappings, limit);

@@ -18,8 +18,9 @@ void refuse_virtual(const Plan &plan, const EnvironmentReader &environment);
 // A Python of fixed addresses is run from its shared library: names it in the plan's settings.
 void set_python(Plan &plan);
 
-// How many mappings of the kernel's a rank of this program will need, with some to spare.
-std::uint32_t expected_mappings(const Plan &plan, int threads);
+// How many mappings of the kernel's a rank of this program will need, with some to spare, if its
+// job has that many ranks on this node.
+std::uint32_t expected_mappings(const Plan &plan, int threads, int ranks);
 
 // Names the job for its ranks; internal, no option.
 inline constexpr const char *virtual_job_variable = "SENNIT_VIRTUAL_JOB";
