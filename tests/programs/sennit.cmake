@@ -6,6 +6,7 @@ endforeach()
 omp_program(sennit_split.c AS auto THREADS 2 4 ENV SENNIT_SPLIT=auto LIBS -lm)
 omp_program(sennit_split_loops.c AS auto THREADS 2 4 ENV SENNIT_SPLIT=auto OMP_SCHEDULE=guided,3)
 omp_program(sennit_split_taskloop.c AS auto THREADS 2 ENV SENNIT_SPLIT=auto)
+omp_program(sennit_yield_beside_others.c THREADS 2 LIBS -rdynamic)
 # Threads that spin on each other: no hang, and a line says which.
 omp_program(sennit_split_spins.c AS 4 THREADS 2 ENV SENNIT_SPLIT=4)
 foreach(compiler ${compilers})
