@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 
+import front_bound
 import machine
 import results
 import suite
@@ -57,8 +58,11 @@ class Way:
 SHARED = {"loops": "taskloop", "domains": "tasks"}
 NONE, GREEDY, ALONE = Way("none"), Way("greedy 50", "greedy", 50), Way("all shared", **SHARED)
 BOTH, SPREAD = Way("greedy 50, all shared", "greedy", 50, **SHARED), Way("spread 50, all shared", "spread", 50, **SHARED)
-WAYS = (NONE, Way("greedy 20", "greedy", 20), GREEDY, Way("greedy 100", "greedy", 100), Way("loops", loops="taskloop"),
-        Way("greedy 50, loops", "greedy", 50, "taskloop"), ALONE, BOTH, SPREAD)
+FOLLOW = Way("follow 50, all shared", "follow", 50, **SHARED)
+WAYS = (NONE, Way("greedy 20", "greedy", 20), GREEDY, Way("greedy 100", "greedy", 100),
+        Way("follow 20", "follow", 20), Way("follow 50", "follow", 50), Way("follow 100", "follow", 100), Way("loops", loops="taskloop"),
+        Way("greedy 50, loops", "greedy", 50, "taskloop"), ALONE, BOTH, SPREAD, FOLLOW)
+BOUNDED = (20, 50, 100)  # periods
 SHAPES = (Shape(4, 4, 32), Shape(8, 4, 48), Shape(16, 4, 64))
 QUICK = Shape(4, 4, 16)
 
@@ -73,6 +77,9 @@ simulation with the same strategies: its Tables 1 and 2 and its Figure 3 beside 
 
 - *none*: each thread has its own domains, and no loop is shared. *greedy 20*: `sennit_balance()` every 20 steps by GreedyLB; within
   a rank, domains are dealt to threads in the same way.
+- *spread*: neighbours go to different ranks. *follow* looks ahead: domains that the front will reach at the same time go to different ranks.
+- *bound for 50*: what one assignment of domains to ranks for 50 steps can reach if all their loads are known beforehand, as they were
+  measured in the run *none*. It is found by a search, so the true bound may be lower.
 - *loops*: threads have their own domains, and take pieces of others' loops when they have nothing to do (the paper's OpenMP). *all
   shared*: domains are tasks, too.
 - λ: the work of the thread (PE) or rank (node) that had most in a step, summed over the steps, more than the mean, by the program's
@@ -88,7 +95,7 @@ simulation with the same strategies: its Tables 1 and 2 and its Figure 3 beside 
 
 
 def ways_of(options):
-    return (NONE, GREEDY, ALONE, BOTH, SPREAD) if options.tiny or options.goals else WAYS
+    return (NONE, GREEDY, ALONE, BOTH, SPREAD, FOLLOW) if options.tiny or options.goals else WAYS
 
 
 def run_at_once():
@@ -105,12 +112,14 @@ def run_once(options, shape, way, traced):
     with tempfile.TemporaryDirectory() as folder:
         command = [sennit, "run", *([f"--trace={folder}/trace"] if traced else []), "-n", str(shape.ranks), "--threads",
                    str(shape.threads), "--mpi", options.mpi, str(binary), "--side", str(shape.side), "--cells", str(shape.cells),
-                   "--emulate", str(options.cell), "--count-from", str(shape.count_from), *(["--steps", str(options.steps)] if options.steps else []), *way.words()]
+                   "--emulate", str(options.cell), "--count-from", str(shape.count_from), "--loads", f"{folder}/loads", *(["--steps", str(options.steps)] if options.steps else []), *way.words()]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=options.timeout,
                               stdin=subprocess.DEVNULL, preexec_fn=run_at_once if options.real_time else suite.run_promptly)
         if done.returncode or ": right" not in done.stdout:
             sys.exit(f"sennit bench: {shape.title}, {way.label}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
         found = {name: float(value) for name, value in re.findall(r"(\w+) (-?[\d.]+)(?=\s)", done.stdout)}
+        loads = front_bound.read(f"{folder}/loads", shape.side ** 2)
+        found["bounds"] = {period: front_bound.imbalance(loads, shape.ranks, period, shape.count_from) for period in BOUNDED if way == NONE}
         return found | (reported(sennit, folder) if traced else {})
 
 
@@ -152,6 +161,8 @@ def table_of(shape, ways, cells, traces):
                       f"{middle(samples, 'seconds'):.2f}",
                       f"{100 * statistics.median(s['balance'] / s['seconds'] for s in samples):.1f}",
                       f"{faster(cells, shape, way, NONE):+.0f}", f"{middle(samples, 'moved'):.0f}", f"{100 * middle(samples, 'late'):.1f}"])
+    for period, bound in cells[shape, NONE][0]["bounds"].items():
+        lines.append([f"*bound for {period}*", "", "", "", f"{bound:.1f}", *[""] * 7])
     return results.markdown(["", "λ PEs %", "paper", "report", "λ nodes %", "paper", "report", "seconds", "balancing %",
                              "faster than none %", "moved", "late %"], lines)
 
@@ -165,7 +176,7 @@ def goals_of(shapes, cells):
                 (100 * statistics.median(s["balance"] / s["seconds"] for s in samples), 3, False))
     names = ("λ of PEs ≤ 25%", "λ of nodes ≤ 13.7%", "both faster than none by ≥ 50%", "both faster than greedy 50 by ≥ 10%",
              "sharing alone faster than none by ≥ 21%", "balancing ≤ 3% of the run")
-    columns = [(shape, way) for shape in shapes for way in (BOTH, SPREAD)]
+    columns = [(shape, way) for shape in shapes for way in (BOTH, SPREAD, FOLLOW)]
     found = [lines(*column) for column in columns]
     rows = []
     for i, name in enumerate(names):

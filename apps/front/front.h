@@ -25,6 +25,7 @@ typedef struct {
     enum front_loops loops;
     enum front_domains domains;
     const char *strategy; /* null: as SENNIT_BALANCE says */
+    const char *loads;    /* a file for what each domain costs in each step; null: none */
     double emulate_s;     /* what a cell outside of the band takes; 0: nothing is emulated */
     double ratio;         /* emulated: a cell in the band takes so many times as long */
 } front_options;

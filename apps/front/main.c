@@ -19,6 +19,7 @@
  * around: one domain follows the other, and all threads share each loop. */
 #include "front.h"
 #include "hold.h"
+#include "loads.h"
 #include "place.h"
 #include "work.h"
 
@@ -100,9 +101,9 @@ static void step_of(sennit_objects *set, const front_options *options, int objec
     }
     if (step > 0)
         receive_borders(set, options, object, buffer);
+    const double before_s = one->spent_s;
     if (options->emulate_s > 0) {
         /* No processor time to measure. */
-        const double before_s = one->spent_s;
         advance(one, options, step * options->speed);
         fail("sennit_object_load", sennit_object_load(set, object, one->spent_s - before_s));
     } else {
@@ -110,6 +111,7 @@ static void step_of(sennit_objects *set, const front_options *options, int objec
         advance(one, options, step * options->speed);
         fail("sennit_object_end", sennit_object_end(set, object));
     }
+    loads_note(step, object, one->spent_s - before_s);
     send_borders(set, options, object, buffer);
     free(buffer);
 }
@@ -312,6 +314,9 @@ int main(int argc, char **argv) {
     }
     const int threads = omp_get_max_threads();
     work_setup(threads, options.emulate_s > 0);
+    if (options.loads)
+        fail("malloc",
+             loads_setup(options.steps, options.side * options.side) ? MPI_SUCCESS : MPI_ERR_OTHER);
     sennit_objects *set = make_domains(&options, rank, ranks);
     totals sums = {0};
     run_steps(set, &options, ranks, threads, &sums);
@@ -319,7 +324,7 @@ int main(int argc, char **argv) {
     const double seconds = MPI_Wtime() - sums.start;
 
     const outcome all = outcome_of_all(set, &options);
-    const int right = all.missed == 0 && all.worst <= front_tolerance(&options);
+    int right = all.missed == 0 && all.worst <= front_tolerance(&options);
     const costs spent = costs_of_all(set, sums.late_s);
     if (rank == 0) {
         const int calls = sums.calls > 0 ? sums.calls : 1;
@@ -334,6 +339,10 @@ int main(int argc, char **argv) {
                sums.most_of_rank * ranks / sums.work - 1, sums.declined,
                spent.late_s / (seconds * ranks * threads));
         print_costs(&spent, &options);
+    }
+    if (options.loads && !loads_write(options.loads) && rank == 0) {
+        fprintf(stderr, "front: %s cannot be written\n", options.loads);
+        right = 0;
     }
     sennit_objects_free(&set);
     MPI_Finalize();

@@ -8,7 +8,7 @@ const char front_usage[] =
     "usage: front [--side DOMAINS] [--cells CELLS] [--steps STEPS] [--speed CELLS]\n"
     "             [--period STEPS] [--strategy NAME] [--count-from STEP]\n"
     "             [--loops taskloop|serial|parallel] [--domains tasks|threads]\n"
-    "             [--emulate NS] [--ratio TIMES]\n";
+    "             [--emulate NS] [--ratio TIMES] [--loads FILE]\n";
 
 static int number(const char *text, int least, int most, int *value) {
     char *end;
@@ -46,6 +46,8 @@ static int read_option(const char *name, const char *value, front_options *optio
         return number(value, 0, 10000000, &options->period);
     if (!strcmp(name, "--strategy"))
         return *(options->strategy = value) != 0;
+    if (!strcmp(name, "--loads"))
+        return *(options->loads = value) != 0;
     if (!strcmp(name, "--speed"))
         return real(value, 1, &options->speed);
     if (!strcmp(name, "--ratio"))
