@@ -23,9 +23,6 @@ SENNIT_TLS Worker *Worker::t_self_;
 namespace {
 
 constexpr int kBriefSpins = 32; // before parking, when nobody told us to be patient
-// Meanwhile, once in so many looks, it also looks for threads of its groups that have not begun.
-// Such a look takes longer than a spin.
-constexpr int kUnbegunSpins = 8;
 constexpr std::uint32_t kManyToSteal = 8;
 
 SENNIT_COLD void note_steal(const Slot &from, int count) {
@@ -213,9 +210,10 @@ int Worker::poll(bool looks) {
     return done;
 }
 
-// In this round of wait_for()? If others want the processor, a round may take long.
+// Does it look, in this round of wait_for(), for threads of its groups that have not begun? Such a
+// look takes longer than a spin, and the brief spins are soon over.
 static bool looks_for_unbegun(int round) {
-    return round % kUnbegunSpins == 0 || round >= kBriefSpins || crowded();
+    return round == 0 || round >= kBriefSpins;
 }
 
 void Worker::wait_for(Condition &condition) {
@@ -274,8 +272,10 @@ void Worker::wait_for(Condition &condition) {
             patience_end = now + budget;
         } else if (now > patience_end || anything_to_do(&mine))
             return park(condition);
-        if (yields)
+        if (yields) {
             give_processor();
+            rounds = std::max(rounds, kBriefSpins); // such a round may take long
+        }
     }
     queue_next();
 }

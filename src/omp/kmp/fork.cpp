@@ -103,7 +103,7 @@ void region_body(omp::Member &member, void *data) {
     const auto &region = *static_cast<const Region *>(data);
     Gtid gtid = sched::Worker::self()->id();
     Gtid thread = member.index;
-    if (member.index != 0)
+    if (member.index != 0 && member.home == &member) // VirtualTeam does it for its others
         restore(region.control);
     region.call(member.record, region.microtask, &gtid, &thread, region.arguments);
 }

@@ -4,6 +4,7 @@
 
 #include "omp/env/icv.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace sennit::omp {
@@ -19,8 +20,15 @@ struct LoopSchedule {
     LentLoop *lent = nullptr;   // its pieces go to whoever is done, whatever the rest says
 };
 
-// The chunk-less static schedule's share of one thread.
-void static_share(std::uint64_t count, int threads, int thread, std::uint64_t *first,
-                  std::uint64_t *last);
+// The chunk-less static schedule's share of one thread. Inline: virtual threads are many.
+inline void static_share(std::uint64_t count, int threads, int thread, std::uint64_t *first,
+                         std::uint64_t *last) {
+    const auto n = static_cast<std::uint64_t>(threads);
+    const auto i = static_cast<std::uint64_t>(thread);
+    const std::uint64_t each = count / n;
+    const std::uint64_t longer = count % n;
+    *first = i * each + std::min(i, longer);
+    *last = *first + each + (i < longer ? 1 : 0);
+}
 
 } // namespace sennit::omp

@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What threads that are split cost a balanced loop, in instructions: about 1% at most under `auto`.
+
+usage: test_split_cost.py BUILD COMPILER
+"""
+
+import pathlib
+import sys
+
+import split
+
+MOST_PERCENT = 1.2  # the goal is 1; waits differ by two tenths
+# Of a further thread, on one worker, where nobody waits. The loop's own bounds are among them.
+MOST_OF_A_THREAD = {"gcc": 240, "clang": 350}
+REGIONS = 20
+
+build, compiler = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+alone, eight = (split.of_a_region(build, compiler, number, "empty", "64", split.REGIONS) for number in (1, 8))
+thread = (eight - alone) / 7
+percent = split.auto_instructions(build, compiler, REGIONS)
+print(f"{compiler}: a thread {thread:.0f} instructions, auto {percent:+.2f}%")
+if thread > MOST_OF_A_THREAD[compiler]:
+    sys.exit(f"a further thread takes {thread:.0f} instructions: more than {MOST_OF_A_THREAD[compiler]}")
+if percent > MOST_PERCENT:
+    sys.exit(f"a balanced loop takes {percent:.2f}% more: more than {MOST_PERCENT}%")
