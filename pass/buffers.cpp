@@ -65,10 +65,9 @@ std::string Buffers::ends_with_body(const Value *buffer) const {
 bool Buffers::disjoint(const Value *one, const Value *other) const {
     for (const Value *first : objects_of(one))
         for (const Value *second : objects_of(other))
-            if (first == second ||
-                aliases_.results().alias(MemoryLocation::getBeforeOrAfter(first),
-                                         MemoryLocation::getBeforeOrAfter(second)) !=
-                    AliasResult::NoAlias)
+            if (first == second || aliases_.results().alias(MemoryLocation::getBeforeOrAfter(first),
+                                                            MemoryLocation::getBeforeOrAfter(
+                                                                second)) != AliasResult::NoAlias)
                 return false;
     return true;
 }
