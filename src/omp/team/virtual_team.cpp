@@ -297,11 +297,7 @@ int VirtualTeam::run_others(sched::Worker &worker, Team &team, Member &mine) {
         if (SENNIT_UNLIKELY(shares)) // before it takes one, which others with a core could run
             pass_member(worker, lane);
         if (take(lane, &place) || steal(team, lane, from, kNoLimit, &place)) {
-            const int number = parts_->thread_of(place);
-            if (SENNIT_UNLIKELY(watched))
-                run_watched(worker, team, mine, number);
-            else
-                run(worker, team, mine, number);
+            run(worker, team, mine, parts_->thread_of(place), watched);
             ++ended;
         } else if (from == From::all || !stays_idle(team, lane)) {
             break;
@@ -328,10 +324,7 @@ bool VirtualTeam::run_one(sched::Worker &worker, Team &team, Member &mine) {
     const fiber::FpControl control = fiber::fp_control();
     const int number = parts_->thread_of(place);
     begin_traced_part(team);
-    if (SENNIT_UNLIKELY(are_watched()))
-        run_watched(worker, team, mine, number);
-    else
-        run(worker, team, mine, number);
+    run(worker, team, mine, number, are_watched());
     end_traced_part(team);
     fiber::set_fp_control(control);
     worker.task = &mine.implicit;
@@ -368,10 +361,7 @@ void VirtualTeam::run_spare(sched::Worker &worker) {
     Member &member = team.member(parts_->thread_of(place));
     worker.enter(member);
     begin_traced_part(team);
-    if (SENNIT_UNLIKELY(are_watched()))
-        run_watched(worker, team, member, member.index);
-    else
-        run(worker, team, member, member.index);
+    run(worker, team, member, member.index, are_watched());
     end_traced_part(team);
     const std::uint32_t seen = team.barrier.epoch();
     arrive(team, Team::kJoin);
@@ -394,11 +384,7 @@ void VirtualTeam::help(sched::Worker &worker) {
     const bool watched = are_watched();
     int ended = 0;
     do {
-        const int number = parts_->thread_of(place);
-        if (SENNIT_UNLIKELY(watched))
-            run_watched(worker, team, mine, number);
-        else
-            run(worker, team, mine, number);
+        run(worker, team, mine, parts_->thread_of(place), watched);
         ++ended;
     } while (!worker.is_to_leave_core() && take_from_others(&place));
     end_traced_part(team);

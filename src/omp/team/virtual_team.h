@@ -123,6 +123,12 @@ class VirtualTeam final : public Unbegun {
     // Is there more to it than that the threads run?
     bool are_watched() const { return parts_->measures() || observed::by(observed::kAccounts); }
     void run_watched(sched::Worker &worker, Team &team, Member &mine, int number);
+    void run(sched::Worker &worker, Team &team, Member &mine, int number, bool watched) {
+        if (SENNIT_UNLIKELY(watched))
+            run_watched(worker, team, mine, number);
+        else
+            run(worker, team, mine, number);
+    }
     void end_first_watched(sched::Worker &worker, Member &mine);
 
     Team &team_;
