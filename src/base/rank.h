@@ -26,6 +26,10 @@ inline int rank_of_environment() {
     return first_number({"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"});
 }
 
+// Where the launchers say which rank of its node this is.
+inline constexpr const char *kLocalRankVariables[] = {
+    "MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_LOCAL_RANK", "SLURM_LOCALID"};
+
 // How many ranks the launcher has started; -1 when it does not say. Slurm's comes last: an mpiexec
 // in one of its steps starts a job of its own.
 inline int ranks_of_environment() {

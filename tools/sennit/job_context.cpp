@@ -4,6 +4,8 @@
 #include "elf_image.h"
 #include "failure.h"
 
+#include "base/rank.h"
+
 #include <charconv>
 #include <cstdint>
 #include <string_view>
@@ -81,8 +83,7 @@ std::optional<int> tasks_of_node(const char *text, unsigned node) {
 }
 
 std::optional<int> local_rank(const EnvironmentReader &environment) {
-    for (const char *variable :
-         {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_LOCAL_RANK", "SLURM_LOCALID"})
+    for (const char *variable : kLocalRankVariables)
         if (const char *const text = environment(variable))
             return parse<int>(text);
     return std::nullopt;

@@ -60,8 +60,7 @@ int threads_of_program() {
 }
 
 bool is_first_of_node() {
-    for (const char *variable :
-         {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_LOCAL_RANK", "SLURM_LOCALID"})
+    for (const char *variable : kLocalRankVariables)
         if (const char *text = std::getenv(variable))
             return std::atoi(text) == 0;
     return rank_of_environment() <= 0;
