@@ -5,8 +5,7 @@
 // - A block lies in a 64 KiB chunk, which is aligned to its size. The chunk's head names the heap
 //   and the size class.
 // - Only the owning worker touches the heap's free lists.
-// - Other workers give blocks back through `returned_`, a stack. They only push, and the owner
-// takes
+// - Other workers give blocks back through `returned_`, a stack. They only push; the owner takes
 //   it whole, so there is no ABA. They push parcels: a parcel is a block that is given back and
 //   whose memory lists others. None of these blocks is in the owner's cache. So a parcel costs the
 //   owner one cache miss, where a list of blocks would cost one for each.
