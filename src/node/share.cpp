@@ -37,7 +37,7 @@ void Share::begin(Board &board, Slot &slot) {
     number_ = board.number_of(slot);
     policy_ = &policy_on(board);
     patience_ns_.store(longest_ns_, std::memory_order_relaxed);
-    tells_threads_ = !is_rank_fiber(); // which changes them
+    tells_threads_ = !hides_threads_ && !is_rank_fiber(); // which changes them
     const PoolSettings &pool = board.pool();
     const bool pools_cores =
         pool.named.load(std::memory_order_acquire) != 0 && pool.cores.count() != 0;
@@ -423,9 +423,22 @@ Hold Share::leave(Hold hold) {
     const Entry entry(*this);
     if (!entry)
         return {};
-    note_end(hold);
-    give_inside(hold);
-    return take_inside(kNobody, static_cast<bool>(hold));
+    if (hold) {
+        note_end(hold);
+        give_inside(hold);
+        return take_inside(kNobody, true);
+    }
+    // Until it has a core it counts as one without: or another process could take a free core of
+    // this one before it does.
+    const Hold found = try_take(kNobody);
+    if (found) {
+        note_begin(found);
+        note_end(hold);
+        stop();
+    } else {
+        recall();
+    }
+    return found;
 }
 
 int Share::ask(int most) {

@@ -29,6 +29,9 @@ class Share {
 
     // Set the longest time that a thread waits for a core. Called before begin().
     void set_patience(std::int64_t longest_ns) { longest_ns_ = longest_ns; }
+    // Other processes are not told which kernel threads use the cores, so they take none from a
+    // sleeper. Called before begin().
+    void hide_threads() { hides_threads_ = true; }
     // Take part with this slot. Called once. The board stays open as long as anybody may call the
     // other functions.
     void begin(Board &board, Slot &slot);
@@ -143,6 +146,7 @@ class Share {
     std::int64_t longest_ns_ = kPatienceNs;
     std::atomic<std::int64_t> patience_ns_{0}; // it adapts
     std::atomic<std::int64_t> next_sweep_ns_{0};
+    bool hides_threads_ = false;
     bool tells_threads_ = false;                // which kernel threads use its cores
     std::atomic<std::int64_t> next_look_ns_{0}; // for sleepers; the thread that moves it on looks
     std::atomic<int> look_from_{0};             // the core at which the next look begins

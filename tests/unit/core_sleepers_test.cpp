@@ -18,6 +18,8 @@ namespace {
 
 using namespace sennit::node;
 
+constexpr bool kTellsThreads = true;
+
 // A thread that sleeps in the kernel, until it is woken.
 class Doze {
   public:
@@ -45,8 +47,8 @@ class Doze {
 };
 
 TEST_F(SharedCores, WhoSleepsInTheKernelLosesItsCores) {
-    Process one(board_, 1, 2);
-    Process two(board_, 2, 2);
+    Process one(board_, 1, 2, kTellsThreads);
+    Process two(board_, 2, 2, kTellsThreads);
     CoreTable &table = board_.core_table();
     Doze dozes[2];
     Hold slept[2], after[2];
@@ -94,7 +96,7 @@ TEST_F(SharedCores, WhoSleepsInTheKernelLosesItsCores) {
 }
 
 TEST_F(SharedCores, ASiblingGetsTheCoreOfWhoSleeps) {
-    Process one(board_, 1, 1);
+    Process one(board_, 1, 1, kTellsThreads);
     Doze doze;
     Hold slept;
     std::thread sleeper([&] {
@@ -113,8 +115,8 @@ TEST_F(SharedCores, ASiblingGetsTheCoreOfWhoSleeps) {
 }
 
 TEST_F(SharedCores, WhoSleepsKeepsNoCoreForThreadsWithoutOne) {
-    Process one(board_, 1, 1);
-    Process two(board_, 2, 1);
+    Process one(board_, 1, 1, kTellsThreads);
+    Process two(board_, 2, 1, kTellsThreads);
     ASSERT_EQ(board_.core_table().state(0).owner, board_.number_of(*one.slot));
     Doze doze;
     std::thread sleeper([&] {
@@ -136,7 +138,7 @@ TEST_F(SharedCores, WhoSleepsKeepsNoCoreForThreadsWithoutOne) {
 }
 
 TEST_F(SharedCores, WhoComputesIsNotRobbed) {
-    Process one(board_, 1, 1);
+    Process one(board_, 1, 1, kTellsThreads);
     std::atomic<bool> has{false}, wanted{false};
     std::thread computes([&] {
         const Hold hold = one.share.take(kNobody);
@@ -164,8 +166,8 @@ TEST_F(SharedCores, WhoComputesIsNotRobbed) {
 TEST_F(SharedCores, WhoSleepsKeepsWhatIsItsAlone) {
     std::snprintf(board_.pool().policy, sizeof board_.pool().policy, "static");
     board_.pool().named = 1;
-    Process one(board_, 1, 2);
-    Process two(board_, 2, 2);
+    Process one(board_, 1, 2, kTellsThreads);
+    Process two(board_, 2, 2, kTellsThreads);
     two.share.end();
     two.share.set_patience(10 * kKeptNs);
     two.share.begin(board_, *two.slot);
@@ -194,7 +196,7 @@ TEST_F(SharedCores, WhoSleepsKeepsWhatIsItsAlone) {
 }
 
 TEST_F(SharedCores, OnlyTheUseThatWasSeenIsTakenOver) {
-    Process one(board_, 1, 1);
+    Process one(board_, 1, 1, kTellsThreads);
     CoreTable &table = board_.core_table();
     const int me = board_.number_of(*one.slot);
     const Hold first = table.take(0, me);
@@ -267,7 +269,7 @@ TEST_F(SharedCores, WhatTheDeadHeldIsFree) {
     EXPECT_EQ(board_.sweep(), 1);
     EXPECT_EQ(used(), 0);
     EXPECT_FALSE(board_.core_table().anybody_wants());
-    Process one(board_, 1, 2);
+    Process one(board_, 1, 2, kTellsThreads);
     for (int core = 0; core < 2; ++core)
         EXPECT_EQ(board_.core_table().state(core).owner, board_.number_of(*one.slot));
 }

@@ -30,17 +30,21 @@ class SharedCores : public testing::Test {
         fs::remove_all(folder_);
     }
 
-    // One that takes part, on the cores 0 to `cores` - 1.
+    // One that takes part, on the cores 0 to `cores` - 1. The main thread of a test often holds
+    // cores of several, and sleeps when the system says so: only tests of sleepers tell threads.
     struct Process {
         Board &board;
         Slot *slot;
         Share share;
-        Process(Board &its, std::uint64_t job, int cores) : board(its) {
+        Process(Board &its, std::uint64_t job, int cores, bool tells_threads = false)
+            : board(its) {
             Member member;
             for (int core = 0; core < cores; ++core)
                 member.cores.add(core);
             slot = board.join(job, member);
             share.set_patience(kForEver);
+            if (!tells_threads)
+                share.hide_threads();
             share.begin(board, *slot);
         }
         ~Process() {
