@@ -160,15 +160,14 @@ class Run {
             now.passages = outlook->passages();
         }
         const balance::Assignment pe_of = way_.strategy->assign(now);
-        const balance::Costs costs{static_cast<double>(objects_.size()) * machine_.load_s +
-                                       2 * collective_s(),
-                                   machine_.object_s, 1 / machine_.bytes_per_s};
+        const balance::Costs costs{machine_.object_s, 1 / machine_.bytes_per_s};
         const balance::Forecast found =
             balance::forecast(now, pe_of, costs, way_.sharing != Sharing::none);
         noted_ = 0;
+        result_.balance_s +=
+            static_cast<double>(objects_.size()) * machine_.load_s + 2 * collective_s();
         if (way_.gate && found.gain_s(way_.period) <= 0) {
             ++result_.declined;
-            result_.balance_s += costs.decide_s;
             return;
         }
         result_.balance_s += found.move_s;

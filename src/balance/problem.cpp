@@ -12,6 +12,33 @@ double greatest(std::span<const double> loads) {
     return loads.empty() ? 0 : *std::max_element(loads.begin(), loads.end());
 }
 
+// The step of the slowest PE, or node. If a front passes, this is one PE after the other: the mean
+// over the period.
+double slowest_s(const Problem &problem, std::span<const int> pe_of, bool shared) {
+    std::vector<double> step = shared ? node_loads_of(problem, pe_of) : loads_of(problem, pe_of);
+    if (!shared) {
+        const std::vector<double> links = link_seconds_of(problem, pe_of);
+        std::transform(step.begin(), step.end(), links.begin(), step.begin(), std::plus());
+    }
+    if (problem.passages.empty())
+        return greatest(step);
+    const std::vector<double> speeds = shared ? speeds_of_nodes(problem) : std::vector<double>();
+    double sum = 0;
+    for (std::size_t part = 0; part < Passage::kParts; ++part) {
+        std::vector<double> now = step;
+        for (const Passage &passage : problem.passages) {
+            const int pe = pe_of[index(passage.object)];
+            const double more = passage.course[part] - passage.load;
+            if (shared)
+                now[index(problem.node_of(pe))] += more / speeds[index(problem.node_of(pe))];
+            else
+                now[index(pe)] += more / problem.speed_of(pe);
+        }
+        sum += greatest(now);
+    }
+    return sum / Passage::kParts;
+}
+
 } // namespace
 
 double mean_s(const Problem &problem) {
@@ -69,6 +96,13 @@ std::vector<double> node_loads_of(const Problem &problem, std::span<const int> p
     return work;
 }
 
+std::vector<double> speeds_of_nodes(const Problem &problem) {
+    std::vector<double> speeds(index(problem.nodes()));
+    for (int pe = 0; pe < problem.pes; ++pe)
+        speeds[index(problem.node_of(pe))] += problem.speed_of(pe);
+    return speeds;
+}
+
 double imbalance(std::span<const double> loads) {
     const double sum = std::accumulate(loads.begin(), loads.end(), 0.0);
     if (sum <= 0)
@@ -80,16 +114,8 @@ Forecast forecast(const Problem &problem, std::span<const int> pe_of, const Cost
                   bool shared) {
     Forecast found;
     const Assignment before = where_they_are(problem);
-    const auto slowest = [&](std::span<const int> places) {
-        if (shared)
-            return greatest(node_loads_of(problem, places));
-        std::vector<double> step = loads_of(problem, places);
-        const std::vector<double> links = link_seconds_of(problem, places);
-        std::transform(step.begin(), step.end(), links.begin(), step.begin(), std::plus());
-        return greatest(step);
-    };
-    found.step_before_s = slowest(before);
-    found.step_after_s = slowest(pe_of);
+    found.step_before_s = slowest_s(problem, before, shared);
+    found.step_after_s = slowest_s(problem, pe_of, shared);
     // What leaves and what enters a node go at the same time.
     const auto place = [&](int pe) {
         return index(problem.moves_in_node ? pe : problem.node_of(pe));
@@ -111,7 +137,7 @@ Forecast forecast(const Problem &problem, std::span<const int> pe_of, const Cost
         sent[from] += cost;
         received[to] += cost;
     }
-    found.move_s = costs.decide_s + std::max(greatest(sent), greatest(received));
+    found.move_s = std::max(greatest(sent), greatest(received));
     return found;
 }
 

@@ -90,17 +90,21 @@ std::vector<double> node_loads_of(const Problem &problem, std::span<const int> p
 // 0 if there is no load at all.
 double imbalance(std::span<const double> loads);
 
+// The sum of the speeds of each node's PEs.
+std::vector<double> speeds_of_nodes(const Problem &problem);
+
 // Are the moves worth their cost? A forecast compares what the slowest PE gains in `steps` steps
-// with the cost of the moves. The time of a PE's step is its load and the cost of its links. All
-// nodes send and receive at the same time. So the cost of the moves is that of the decision, and
-// that of the node (with moves_in_node: of the PE) that sends or receives most.
+// with the cost of the moves. The time of a PE's step is its load and the cost of its links. If a
+// front passes, another PE is the slowest in each part of the period, so parts are compared. All
+// nodes send and receive at the same time. So the cost of the moves is that of the node (with
+// moves_in_node: of the PE) that sends or receives most. To collect loads and to decide costs time,
+// too. It is paid in any case, so it says nothing about whether the moves pay.
 struct Costs {
-    double decide_s = 0;           // to collect loads, to decide, to tell: paid in any case
     double seconds_per_object = 0; // to pack, send and unpack an object, without its bytes
     double seconds_per_byte = 0;   // of a node
 };
 struct Forecast {
-    double step_before_s = 0; // the slowest PE's
+    double step_before_s = 0; // the slowest PE's, in the mean
     double step_after_s = 0;
     double move_s = 0;
     std::size_t moves = 0; // objects that change their PE

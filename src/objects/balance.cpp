@@ -334,11 +334,10 @@ int Set::balance(sennit_balance_info &info) {
         info.moved = static_cast<std::int64_t>(answer.moves.size()) - info.failed;
         const double end_s = MPI_Wtime();
         info.seconds = end_s - start_s;
-        costs_.decide_s = decided_s - start_s;
         // Moves towards what was measured. One odd call does not spoil it.
-        const double predicted_s = answer.predicted_move_s - costs_.decide_s;
-        if (!answer.moves.empty() && predicted_s > 0) {
-            const double factor = std::clamp((end_s - decided_s) / predicted_s, 0.5, 2.0);
+        if (!answer.moves.empty() && answer.predicted_move_s > 0) {
+            const double factor =
+                std::clamp((end_s - decided_s) / answer.predicted_move_s, 0.5, 2.0);
             costs_.seconds_per_object *= factor;
             costs_.seconds_per_byte *= factor;
         }

@@ -102,7 +102,7 @@ class Set {
     const balance::Strategy *strategy_;
     balance::History history_; // on rank 0, of a strategy that looks ahead
     // What moves have cost so far, for the next forecast.
-    balance::Costs costs_{0, 20e-6, 0.5e-9};
+    balance::Costs costs_{20e-6, 0.5e-9};
     Meter meter_;
     Traffic traffic_;
     Mailbox mailbox_;

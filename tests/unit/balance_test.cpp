@@ -185,7 +185,7 @@ TEST(Balance, ForecastCountsLinksAndWhatMovesWithinANode) {
     problem.seconds_per_byte = 0.5;
     problem.seconds_per_byte_in_node = 0.1;
     const Assignment to{0, 1, 3};
-    const Costs costs{0, 1, 0.01};
+    const Costs costs{1, 0.01};
     EXPECT_DOUBLE_EQ(forecast(problem, to, costs, false).step_before_s, 1 + 1 + 5);
     EXPECT_EQ(forecast(problem, to, costs, false).bytes, 0U);
     problem.moves_in_node = true;
@@ -430,15 +430,17 @@ TEST(Balance, RotateMovesAllOfThemOnePEOn) {
 TEST(Balance, AForecastCountsWhatCrossesNodes) {
     const std::vector<Object> objects{{4, 0, 1000}, {2, 0, 500}, {1, 1, 10}, {1, 2, 10}};
     const Problem problem = problem_of(objects, 4, 2);
-    const Costs costs{0.5, 0.25, 1e-3};
+    const Costs costs{0.25, 1e-3};
     // The second to PE 1 (the same node), the third to PE 3 (another node).
     const Forecast found = forecast(problem, Assignment{0, 1, 3, 2}, costs, false);
     EXPECT_EQ(found.moves, 2U);
     EXPECT_EQ(found.bytes, 10U);
     EXPECT_DOUBLE_EQ(found.step_before_s, 6);
     EXPECT_DOUBLE_EQ(found.step_after_s, 4);
-    EXPECT_DOUBLE_EQ(found.move_s, 0.5 + 0.25 + 0.01);
-    EXPECT_DOUBLE_EQ(found.gain_s(10), 20 - 0.76);
+    EXPECT_DOUBLE_EQ(found.move_s, 0.25 + 0.01);
+    EXPECT_DOUBLE_EQ(found.gain_s(10), 20 - 0.26);
+    // What it takes to decide, and to wait for others, is no cost of the moves.
+    EXPECT_EQ(forecast(problem, where_they_are(problem), costs, false).move_s, 0);
     // Nodes that share: 7 and 1 seconds on two PEs each.
     EXPECT_DOUBLE_EQ(forecast(problem, where_they_are(problem), costs, true).step_before_s, 3.5);
 }

@@ -192,6 +192,23 @@ static void what_does_not_pay_is_declined(void) {
     CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
 }
 
+/* Rank 0 waits for the others in the first call. That is no cost of moving, so the second call
+ * moves work that takes less time than the wait. */
+static void a_late_rank_does_not_make_moves_dear(void) {
+    sennit_objects *set = make(all_on_the_first);
+    CHECK(sennit_balance_strategy(set, "greedy") == MPI_SUCCESS);
+    if (rank > 0)
+        usleep(300000);
+    sennit_balance_info info;
+    CHECK(sennit_balance(set, &info) == MPI_SUCCESS && info.moved == 0);
+    for (int i = 0; rank == 0 && i < objects; ++i)
+        CHECK(sennit_object_load(set, i, 0.002) == MPI_SUCCESS);
+    CHECK(sennit_balance(set, &info) == MPI_SUCCESS);
+    CHECK(!info.declined && info.moved == objects - objects / ranks);
+    check_all(set);
+    CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
+}
+
 /* Objects of equal loads are put with whom they talk to, whether they talk by messages or the
  * program says so. Object i talks to the one as far from the end; greedy puts no such two together.
  */
@@ -480,6 +497,7 @@ int main(int argc, char **argv) {
     moves_with_messages_under_way(rounds);
     loads_are_balanced();
     what_does_not_pay_is_declined();
+    a_late_rank_does_not_make_moves_dear();
     talkers_are_together("greedy", 0);
     talkers_are_together("greedycomm", 0);
     talkers_are_together("greedycomm", 1);
