@@ -2,6 +2,7 @@
 #include "balance/hierarchical.h"
 
 #include "balance/greedy.h"
+#include "balance/least.h"
 #include "balance/refine.h"
 
 #include <algorithm>
@@ -46,21 +47,32 @@ std::vector<Link> links_within(const Problem &problem, std::span<const int> memb
     return links;
 }
 
-// How nodes are balanced, and the PEs of one.
+// The objects are those of one node, but some are on PEs of others (their `pe` does not exist
+// here). These go to the PEs that have least.
+void let_in(const Problem &node, std::span<Object> objects) {
+    LeastLoaded least(node);
+    for (const Object &object : objects)
+        if (object.pe >= 0 && object.pe < node.pes)
+            least.put_on(object.pe, object.load);
+    for (const int object : by_falling_load(objects))
+        if (Object &one = objects[index(object)]; one.pe < 0 || one.pe >= node.pes)
+            one.pe = least.put(one.load);
+}
+
+// How nodes are balanced, and the PEs of one: `dealing` if it costs nothing to move within a node.
 struct Levels {
     const Strategy &nodes;
-    const Strategy &pes;
+    const Strategy &dealing;
 };
 
 // `from`: where objects are taken to be, instead of where they are.
 Assignment nodes_first(const Problem &problem, std::span<const int> from, const Levels &levels) {
+    const Strategy &pes = problem.moves_in_node ? levels.nodes : levels.dealing;
     // Nodes as PEs.
     std::vector<Object> objects(problem.objects.begin(), problem.objects.end());
     for (std::size_t i = 0; i < objects.size(); ++i)
         objects[i].pe = problem.node_of(from[i]);
-    std::vector<double> speeds(index(problem.nodes()));
-    for (int pe = 0; pe < problem.pes; ++pe)
-        speeds[index(problem.node_of(pe))] += problem.speed_of(pe);
+    const std::vector<double> speeds = speeds_of_nodes(problem);
     const std::vector<double> fixed_s = node_loads_of(problem, {});
     Problem nodes = problem;
     nodes.objects = objects;
@@ -87,22 +99,36 @@ Assignment nodes_first(const Problem &problem, std::span<const int> from, const 
         inner.fixed_s = part(problem.fixed_s);
         std::vector<Object> members;
         members.reserve(held[index(node)].size());
-        for (const int object : held[index(node)])
+        for (const int object : held[index(node)]) {
             members.push_back(problem.objects[index(object)]);
+            members.back().pe = from[index(object)] - first;
+        }
+        let_in(inner, members);
         std::vector<Link> links;
-        if (levels.pes.looks_at_links())
+        if (pes.looks_at_links())
             links = links_within(problem, held[index(node)], members, mean_of(inner.speeds));
         inner.links = links;
         inner.objects = members;
-        const Assignment placed = levels.pes.assign(inner);
+        const Assignment placed = pes.assign(inner);
         for (std::size_t i = 0; i < members.size(); ++i)
             pe_of[index(held[index(node)][i])] = first + placed[i];
     }
     return pe_of;
 }
 
-// A node for each position: a rank-1 lattice (Korobov) over the grid of the positions. Along any
-// line and in any small square the nodes take turns.
+// PEs in an order in which the nodes take turns.
+std::vector<int> node_after_node(const Problem &problem) {
+    std::vector<int> order;
+    order.reserve(index(problem.pes));
+    for (int in_node = 0; in_node < problem.pes_of_node; ++in_node)
+        for (int pe = in_node; pe < problem.pes; pe += problem.pes_of_node)
+            order.push_back(pe);
+    return order;
+}
+
+// A PE for each position: a rank-1 lattice (Korobov) over the grid of the positions. Along any line
+// and in any small square the nodes take turns, and so do the PEs, if it matters which one of the
+// node it is.
 Assignment lattice(const Problem &problem) {
     const std::span<const Position> positions = problem.positions;
     double Position::*const dimensions[] = {&Position::x, &Position::y, &Position::z};
@@ -124,8 +150,9 @@ Assignment lattice(const Problem &problem) {
     }
     const double width =
         used == 0 ? 1 : std::pow(volume / static_cast<double>(positions.size()), 1.0 / used);
-    const std::int64_t nodes = problem.nodes();
-    const std::int64_t step = lattice_step(nodes);
+    const std::vector<int> order = node_after_node(problem);
+    const std::int64_t places = problem.moves_in_node ? problem.pes : problem.nodes();
+    const std::int64_t step = lattice_step(places);
     Assignment pe_of(positions.size());
     for (std::size_t i = 0; i < positions.size(); ++i) {
         std::int64_t sum = 0;
@@ -134,10 +161,10 @@ Assignment lattice(const Problem &problem) {
             if (extent[d] <= 0)
                 continue;
             const double place = (positions[i].*dimensions[d] - least[d]) / width;
-            sum = (sum + std::llround(place) % nodes * factor) % nodes;
-            factor = factor * step % nodes;
+            sum = (sum + std::llround(place) % places * factor) % places;
+            factor = factor * step % places;
         }
-        pe_of[i] = static_cast<int>(sum) * problem.pes_of_node;
+        pe_of[i] = order[static_cast<std::size_t>(sum)];
     }
     return pe_of;
 }

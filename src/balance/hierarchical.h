@@ -7,15 +7,15 @@
 namespace sennit::balance {
 
 // It balances nodes by refining, as if each node were one PE that is as fast as all of the node's
-// PEs. So few objects cross the network. Within a node it is greedy, because there objects cost
-// nothing to move.
+// PEs. So few objects cross the network. Within a node it is greedy if there objects cost nothing
+// to move. Else it refines there, too.
 class Hierarchical final : public Strategy {
   public:
     Assignment assign(const Problem &problem) const override;
 };
 
 // The same with links: nodes are refined with them (RefineComm), and within a node an object
-// prefers the PE of those that it talks to (GreedyComm).
+// prefers the PE of those that it talks to (GreedyComm, or RefineComm).
 class HierarchicalComm final : public Strategy {
   public:
     Assignment assign(const Problem &problem) const override;

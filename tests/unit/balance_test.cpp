@@ -382,8 +382,29 @@ TEST(Balance, HierarchicalCrossesNodesLessThanGreedy) {
 // 5 PEs on nodes of 2: the last node has one.
 TEST(Balance, HierarchicalKnowsOfASmallLastNode) {
     const std::vector<Object> objects(50, Object{1, 0, 0});
-    const Problem problem = problem_of(objects, 5, 2);
+    Problem problem = problem_of(objects, 5, 2);
     EXPECT_LE(slowest(problem, assigned("hierarchical", problem)), 11);
+    problem.moves_in_node = true;
+    EXPECT_LE(slowest(problem, assigned("hierarchical", problem)), 11);
+}
+
+// PEs that are processes: to move from one to the next costs something, whatever node they are on.
+TEST(Balance, HierarchicalMovesFewWithinANodeIfThatCostsSomething) {
+    std::mt19937 random(8);
+    for (const char *name : {"hierarchical", "hierarchicalcomm"})
+        for (int round = 0; round < 20; ++round) {
+            std::vector<Object> objects = random_objects(random, 16 * 8, 8);
+            Problem problem = problem_of(objects, 8, 4);
+            problem.moves_in_node = true;
+            const Assignment pe_of = assigned(name, problem);
+            EXPECT_LE(moves(problem, pe_of), objects.size() / 2) << name;
+            EXPECT_LE(slowest(problem, pe_of),
+                      std::max(heaviest(objects), mean(objects, 8) * 1.05));
+            for (std::size_t i = 0; i < objects.size(); ++i)
+                objects[i].pe = pe_of[i];
+            problem.objects = objects;
+            EXPECT_LE(moves(problem, assigned(name, problem)), 8U) << name;
+        }
 }
 
 // On every line of a mesh, and in every small square, each node has about its part.
@@ -420,6 +441,32 @@ TEST(Balance, SpreadPutsNeighboursApart) {
     EXPECT_LE(imbalance(loads_of(problem, assigned("spread", problem))), 0.05);
     problem.positions = {};
     EXPECT_LE(imbalance(loads_of(problem, assigned("spread", problem))), 0.05);
+}
+
+// Processes of one node, or of two: neighbours are on different ones, and stay there.
+TEST(Balance, SpreadPutsNeighboursOnDifferentProcesses) {
+    constexpr int kSide = 16;
+    for (const int pes_of_node : {8, 4, 3}) {
+        std::vector<Object> objects(kSide * kSide, Object{1, 0, 0});
+        std::vector<Position> positions;
+        for (int i = 0; i < kSide * kSide; ++i)
+            positions.push_back({1. * (i % kSide), 1. * (i / kSide), 0});
+        Problem problem = problem_of(objects, 8, pes_of_node);
+        problem.positions = positions;
+        problem.moves_in_node = true;
+        const Assignment pe_of = assigned("spread", problem);
+        EXPECT_LE(imbalance(loads_of(problem, pe_of)), 0.05);
+        int together = 0;
+        for (int i = 0; i < kSide * kSide; ++i) {
+            together += i % kSide > 0 && pe_of[index(i)] == pe_of[index(i - 1)] ? 1 : 0;
+            together += i >= kSide && pe_of[index(i)] == pe_of[index(i - kSide)] ? 1 : 0;
+        }
+        EXPECT_LE(together, kSide) << pes_of_node;
+        for (std::size_t i = 0; i < objects.size(); ++i)
+            objects[i].pe = pe_of[i];
+        problem.objects = objects;
+        EXPECT_LE(moves(problem, assigned("spread", problem)), 8U) << pes_of_node;
+    }
 }
 
 TEST(Balance, RotateMovesAllOfThemOnePEOn) {
