@@ -120,7 +120,8 @@ print(f"""- GreedyLB and shared loops: {ratio(BY, 'none', 'greedy:50+loops')} fa
   {percent(SPREAD['node_imbalance'])}%; balancing takes {percent(SPREAD['balance_s'] / SPREAD['total_s'])}% of the time.
 - `follow` looks ahead ([user/balance.md](../user/balance.md#a-strategy-that-looks-ahead)): it puts domains that the front will reach at the same time on
   different nodes, and moves few others. Without any sharing, with periods of 20, 50 and 100 steps, it has {of('follow', 'node_imbalance')}% of imbalance of the nodes
-  (GreedyLB: {of('greedy', 'node_imbalance')}%) and {of('follow', 'pe_imbalance')}% of the PEs (GreedyLB: {of('greedy', 'pe_imbalance')}%). The first calls are GreedyLB's, until a front is seen.
+  (GreedyLB: {of('greedy', 'node_imbalance')}%) and {of('follow', 'pe_imbalance')}% of the PEs (GreedyLB: {of('greedy', 'pe_imbalance')}%). The first calls are those of `spread`, until a front is
+  seen. Balancing takes {percent(BY['follow:50+tasks']['balance_s'] / BY['follow:50+tasks']['total_s'])}% of the time.
 - The paper cuts a loop when it begins, by who is idle then. A loop that begins late while all are busy is not cut, and all wait for it.
   A `taskloop` always is: *domains and loops are tasks*. The PEs' imbalance is {percent(TASKS['pe_imbalance'])}% with GreedyLB then, and
   {percent(SPREAD_TASKS['pe_imbalance'])}% with `spread`. Each piece of each loop costs 0.5 us here, whoever takes it.

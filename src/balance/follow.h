@@ -2,8 +2,12 @@
 // A strategy for work that moves through space, when it is known where it will be (outlook.h).
 //
 // Objects that the front will be in are dealt: in each part of the period, each node is to have as
-// much of it as any other, and so is each PE of a node. Other objects stay where they are if their
-// node, and their PE, has not too much. So few objects move. If no front is known, it is greedy.
+// much of it as any other, and so is each PE of a node. An object stays if its node would not have
+// more than its share by then. Other objects stay where they are if their node, and their PE, has
+// not too much. So few objects move.
+//
+// If no front is known, it is `spread` (hierarchical.h): neighbours are apart when a front comes,
+// and nothing moves as long as loads stay.
 #pragma once
 
 #include "balance/strategy.h"

@@ -32,13 +32,14 @@ class Strategy {
 //   greedycomm    GreedyCommLB of Charm++: the same, but an object's links count, too
 //   refine        RefineLB of Charm++: objects leave PEs that have more than 2% too much. Few moves
 //   refinecomm    the same, but an object's links count, too
-//   hierarchical  nodes first, by refining; then the PEs of each node, greedily
-//   hierarchicalcomm  the same by refinecomm, then by greedycomm
+//   hierarchical  nodes first, by refining; then the PEs of each node: greedily, or by refining if
+//                 it costs something to move within a node
+//   hierarchicalcomm  the same by refinecomm, then by greedycomm or refinecomm
 //   spread        for work that moves through space: neighbours go to different nodes, then as
 //                 hierarchical. Needs positions
 //   follow        for work that moves through space: loads are those that are expected (outlook.h).
 //                 Objects that a front reaches at the same time go to different nodes, others stay.
-//                 Without a front as greedy. Needs positions, or links
+//                 Without a front as spread. Needs positions, or links
 //   rotate        every object goes to the next PE: a test of moving
 //   random        an object goes anywhere: a test of moving; the same problem has the same answer
 const Strategy *strategy_of(std::string_view name);

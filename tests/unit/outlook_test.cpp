@@ -192,62 +192,127 @@ TEST(LoadOutlook, LoadsThatGrowGoOnGrowing) {
         EXPECT_DOUBLE_EQ(outlook.loads()[i], 1 + static_cast<double>(i) * 3);
 }
 
-// Each step waits for the node that has most: so it is no help to have the front early in one's
-// objects if another has it late.
-TEST(Follow, ObjectsThatAreReachedTogetherAreApartAndOthersStay) {
-    // Four rows of 32, each with a front: four objects are reached at a time.
-    constexpr int kRows = 4;
-    constexpr int kColumns = 32;
-    constexpr int kWay = 4;
+// Four rows of 32 objects, each with a front: four objects are reached at a time. Two nodes of two
+// PEs.
+struct Rows {
+    static constexpr int kRows = 4;
+    static constexpr int kColumns = 32;
+    static constexpr int kWay = 4;
+
+    explicit Rows(int (*first_pe)(int row, int column)) {
+        for (int i = 0; i < kRows * kColumns; ++i) {
+            objects.push_back({0, first_pe(i / kColumns, i % kColumns), 0});
+            positions.push_back(
+                {static_cast<double>(i % kColumns), static_cast<double>(i / kColumns), 0});
+        }
+        problem.objects = objects;
+        problem.positions = positions;
+        problem.pes = 4;
+        problem.pes_of_node = 2;
+        History history;
+        for (int period = 0; period < 3; ++period) {
+            for (std::size_t i = 0; i < objects.size(); ++i)
+                objects[i].load =
+                    kAlways + (static_cast<int>(i) % kColumns / kWay == period ? kPassage : 0);
+            history.note(objects);
+        }
+        const Outlook outlook(problem, history);
+        EXPECT_EQ(outlook.guess(), Outlook::Guess::front);
+        for (std::size_t i = 0; i < objects.size(); ++i)
+            objects[i].load = outlook.loads()[i];
+        passages.assign(outlook.passages().begin(), outlook.passages().end());
+        problem.passages = passages;
+    }
+    // Each step waits for the node that has most: so it is no help to have the front early in one's
+    // objects if another has it late.
+    void expect_apart(const Assignment &pe_of) const {
+        for (int column = 3 * kWay; column < 4 * kWay; ++column) {
+            std::vector<int> pes;
+            for (int row = 0; row < kRows; ++row)
+                pes.push_back(pe_of[index(row * kColumns + column)]);
+            std::ranges::sort(pes);
+            EXPECT_EQ(pes, (std::vector{0, 1, 2, 3})) << column;
+        }
+        EXPECT_LE(imbalance(loads_of(problem, pe_of)), 0.1);
+    }
+    struct Moves {
+        int pes = 0;
+        int nodes = 0;
+    };
+    Moves moves(const Assignment &pe_of) const {
+        Moves found;
+        for (std::size_t i = 0; i < objects.size(); ++i) {
+            found.pes += pe_of[i] != objects[i].pe ? 1 : 0;
+            found.nodes += problem.node_of(pe_of[i]) != problem.node_of(objects[i].pe) ? 1 : 0;
+        }
+        return found;
+    }
+
     std::vector<Object> objects;
     std::vector<Position> positions;
-    for (int i = 0; i < kRows * kColumns; ++i) {
-        objects.push_back({0, i / kColumns, 0}); // a PE has a row
-        positions.push_back(
-            {static_cast<double>(i % kColumns), static_cast<double>(i / kColumns), 0});
+    std::vector<Passage> passages;
+    Problem problem;
+};
+
+TEST(Follow, ObjectsThatAreReachedTogetherAreApartAndOthersStay) {
+    Rows rows([](int, int column) { return column / 8; });
+    const Assignment pe_of = strategy_of("follow")->assign(rows.problem);
+    rows.expect_apart(pe_of);
+    // Half of the front leaves its node, and about as much of the rest comes.
+    EXPECT_GE(rows.moves(pe_of).nodes, Rows::kRows * Rows::kWay / 2);
+    EXPECT_LE(rows.moves(pe_of).nodes, Rows::kRows * Rows::kWay);
+}
+
+TEST(Follow, WhatIsApartAlreadyStaysInItsNode) {
+    Rows rows([](int row, int) { return row; });
+    const Assignment pe_of = strategy_of("follow")->assign(rows.problem);
+    rows.expect_apart(pe_of);
+    EXPECT_EQ(rows.moves(pe_of).nodes, 0);
+    // Not even within it, if that costs something.
+    rows.problem.moves_in_node = true;
+    EXPECT_EQ(rows.moves(strategy_of("follow")->assign(rows.problem)).pes, 0);
+}
+
+// Two PEs have as much work as each other in the whole period, but at each time one has all of it.
+TEST(Follow, AForecastComparesPartsOfThePeriod) {
+    std::vector<Object> objects{{3, 0, 0}, {3, 0, 0}, {3, 1, 0}, {3, 1, 0}};
+    std::vector<Passage> passages;
+    for (int object = 0; object < 4; ++object) {
+        Passage passage{object, 2, {}}; // of the load, 1 is always there
+        for (std::size_t part = 0; part < Passage::kParts; ++part)
+            passage.course[part] = (part < Passage::kParts / 2) == (object < 2) ? 4 : 0;
+        passages.push_back(passage);
     }
     Problem problem;
     problem.objects = objects;
-    problem.positions = positions;
-    problem.pes = 4;
+    problem.pes = 2;
+    const Assignment mixed{0, 1, 0, 1};
+    EXPECT_DOUBLE_EQ(forecast(problem, mixed, {}, false).gain_s(1), 0);
+    problem.passages = passages;
+    const Forecast found = forecast(problem, mixed, {}, false);
+    EXPECT_DOUBLE_EQ(found.step_before_s, 10);
+    EXPECT_DOUBLE_EQ(found.step_after_s, 6);
+    // The same of nodes whose PEs share the work.
     problem.pes_of_node = 2;
-    History history;
-    for (int period = 0; period < 3; ++period) {
-        for (std::size_t i = 0; i < objects.size(); ++i)
-            objects[i].load =
-                kAlways + (static_cast<int>(i) % kColumns / kWay == period ? kPassage : 0);
-        history.note(objects);
-    }
-    const Outlook outlook(problem, history);
-    ASSERT_EQ(outlook.guess(), Outlook::Guess::front);
+    problem.pes = 4;
     for (std::size_t i = 0; i < objects.size(); ++i)
-        objects[i].load = outlook.loads()[i];
-    problem.passages = outlook.passages();
-    const Assignment pe_of = strategy_of("follow")->assign(problem);
-    for (int column = 3 * kWay; column < 4 * kWay; ++column) {
-        std::vector<int> pes;
-        for (int row = 0; row < kRows; ++row)
-            pes.push_back(pe_of[index(row * kColumns + column)]);
-        std::ranges::sort(pes);
-        EXPECT_EQ(pes, (std::vector{0, 1, 2, 3})) << column;
-    }
-    std::size_t moved = 0;
-    for (std::size_t i = 0; i < objects.size(); ++i)
-        moved += pe_of[i] != objects[i].pe ? 1 : 0;
-    EXPECT_LE(moved, 2U * kRows * kWay);
-    EXPECT_LE(imbalance(loads_of(problem, pe_of)), 0.1);
+        objects[i].pe = i < 2 ? 0 : 2;
+    const Forecast shared = forecast(problem, Assignment{0, 2, 0, 2}, {}, true);
+    EXPECT_DOUBLE_EQ(shared.step_before_s, 5);
+    EXPECT_DOUBLE_EQ(shared.step_after_s, 3);
 }
 
-TEST(Follow, WithoutAFrontItIsGreedy) {
+TEST(Follow, WithoutAFrontItIsSpread) {
     std::mt19937 random(3);
     std::lognormal_distribution<double> load(0, 1);
     for (int round = 0; round < 50; ++round) {
         Row row(static_cast<int>(1 + random() % 60), static_cast<int>(1 + random() % 9));
-        row.use_positions();
+        if (round % 2 == 0)
+            row.use_positions();
         for (Object &one : row.objects)
             one.load = load(random);
         EXPECT_EQ(strategy_of("follow")->assign(row.problem),
-                  strategy_of("greedy")->assign(row.problem));
+                  strategy_of("spread")->assign(row.problem));
     }
 }
 
