@@ -219,7 +219,9 @@ void advance(domain *one, const front_options *options, double now) {
         }
     free(best);
     free(band);
-    one->spent_s += one->cost.outside_s + one->cost.band_s - before_s;
+    one->spent_s += options->emulate_s > 0
+                        ? options->emulate_s * ((double)cells + count * (options->ratio - 1))
+                        : one->cost.outside_s + one->cost.band_s - before_s;
 }
 
 void look_at(const domain *one, const front_options *options, outcome *found) {

@@ -45,10 +45,12 @@ typedef struct {
 /* One range of memory, so that it can move as it is. */
 typedef struct {
     int cells;
-    int x, y;       /* of its first cell, in the mesh */
-    int thread;     /* domains_threads: whose it is */
-    double spent_s; /* since the last call of the balancer */
-    double burnt;   /* cells, by now */
+    int x, y;   /* of its first cell, in the mesh */
+    int thread; /* domains_threads: whose it is */
+    /* Since the last call of the balancer. Emulated work: what it stands for. How late the machine
+     * wakes its threads is no property of the domain. */
+    double spent_s;
+    double burnt; /* cells, by now */
     double slope; /* sum over cells of how far the front's slope is from 1, when it was measured */
     long slopes;  /* how many */
     front_cost cost;
