@@ -52,7 +52,7 @@ void Worker::poll_slow() {
 void Worker::give_up_polling() {
     if (g_idle_poller.load(std::memory_order_relaxed) == this) {
         g_idle_poller.store(nullptr, std::memory_order_relaxed);
-        // Pairs with fence_heavy in sleep(): who counts as asleep before it looks for a poller
+        // Pairs with fence_before_sleep in sleep(): who counts as asleep before it looks for a poller
         // either finds none, and polls, or is counted here. On ARM a seq_cst store would not do:
         // the relaxed load may pass it.
         fence_light();
@@ -311,7 +311,7 @@ void Worker::sleep() {
     state_.store(as_fiber ? kAway : in_dorm ? kDorm : kAsleep, std::memory_order_release);
     // Pairs with fence_light in announce_work and make_ready: either they see us asleep or we see
     // what they published.
-    fence_heavy();
+    fence_before_sleep();
     bool asleep_at_share = false;
     if (!anything_to_do()) {
         if (SENNIT_UNLIKELY(core_use_ == CoreUse::rests)) {

@@ -453,7 +453,7 @@ void Worker::to_inbox(Fiber *fiber) {
         fiber->next = top;
     while (!inbox_.compare_exchange_weak(top, fiber, std::memory_order_release,
                                          std::memory_order_relaxed));
-    fence_light(); // pairs with fence_heavy in sleep()
+    fence_light(); // pairs with fence_before_sleep in sleep()
     if (asleep())
         wake();
 }

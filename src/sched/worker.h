@@ -462,7 +462,7 @@ void wake_one(Group &group);
 // How many workers of the group are awake? Not more than `most` are counted.
 int count_awake(const Group &group, int most);
 inline void announce_work(Group &group) {
-    fence_light(); // pairs with fence_heavy in Worker::sleep
+    fence_light(); // pairs with fence_before_sleep in Worker::sleep
     if (SENNIT_UNLIKELY(group.sleepers.load(std::memory_order_relaxed) > 0))
         wake_one(group);
 }
