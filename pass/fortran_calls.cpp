@@ -35,18 +35,26 @@ constexpr Form kForms[] = {
     {"mpi_waitall_", "MPI_Waitall", "imm"},
 };
 
-// Null: `call` is none of them. An argument more is the length of a CHARACTER.
+// Behind the arguments are the lengths of those that are CHARACTER. MPI does not look at them: its
+// procedures are the same for all types.
+bool has_arguments_of(const CallInst &call, const Form &form) {
+    const std::size_t count = StringRef(form.arguments).size() + 1;
+    if (call.arg_size() < count)
+        return false;
+    return all_of(call.args(), [&](const Use &use) {
+        return call.getArgOperandNo(&use) < count ? use->getType()->isPointerTy()
+                                                  : use->getType()->isIntegerTy();
+    });
+}
+
+// Null: `call` is none of them.
 const Form *form_of(const CallInst &call) {
     const auto *called = dyn_cast<Function>(call.getCalledOperand());
     if (!called || !called->isDeclaration() || !call.getType()->isVoidTy())
         return nullptr;
     for (const Form &form : kForms)
         if (called->getName() == form.fortran)
-            return call.arg_size() == StringRef(form.arguments).size() + 1 &&
-                           all_of(call.args(),
-                                  [](const Use &use) { return use->getType()->isPointerTy(); })
-                       ? &form
-                       : nullptr;
+            return has_arguments_of(call, form) ? &form : nullptr;
     return nullptr;
 }
 
@@ -84,7 +92,8 @@ void give_shape(CallInst &call, const Form &form) {
         arguments.push_back(argument);
     }
     Value *error = builder.CreateCall(declared(*call.getModule(), form), arguments);
-    builder.CreateAlignedStore(error, call.getArgOperand(call.arg_size() - 1), Align(4));
+    const auto last = static_cast<unsigned>(arguments.size());
+    builder.CreateAlignedStore(error, call.getArgOperand(last), Align(4));
     call.eraseFromParent();
 }
 

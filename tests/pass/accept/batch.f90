@@ -86,3 +86,17 @@ subroutine halo(u, v, m, left, right)
         v(i, 8) = u(i, 9)
     end do
 end subroutine
+
+! Behind the arguments of calls with a CHARACTER is its length.
+subroutine names(left, right, own, other, comm)
+    use data
+    implicit none
+    include 'mpif.h'
+    integer, intent(in) :: left, right, comm
+    character(len=20) :: own, other
+    integer :: ierr, i
+    call mpi_sendrecv(own, 20, MPI_CHARACTER, left, 3, other, 20, MPI_CHARACTER, right, 3, comm, MPI_STATUS_IGNORE, ierr) ! done: MPI_Sendrecv of other is waited for only before the function's end; or before the loop in line +1, if it meets a buffer
+    do i = 2, n - 1
+        next(i) = field(i - 1) + field(i + 1)
+    end do
+end subroutine
