@@ -2,6 +2,9 @@
 #include "ranges.h"
 
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/DataLayout.h"
+#include "llvm/IR/GlobalVariable.h"
 
 namespace sennit::pass {
 
@@ -68,7 +71,66 @@ bool Ranges::usable(const SCEV *value, const Loop &loop) const {
            expander_.isSafeToExpandAt(value, loop.getLoopPreheader()->getTerminator());
 }
 
-std::optional<Range::Recurrence> Ranges::recurrence(const SCEV *value, const Loop &loop) const {
+const SCEV *Ranges::widened(const SCEV *value, const Loop &loop, Indices &indices) const {
+    Widening widening(evolution_, loop);
+    const SCEV *wider = widening.visit(value);
+    for (const Widening::Index &index : widening.indices()) {
+        const std::optional<Range::Recurrence> values = recurrence(index.value, loop, indices);
+        if (!values)
+            return nullptr;
+        indices.push_back({*values, index.least, index.greatest});
+    }
+    return wider;
+}
+
+// How often `inner` goes round at most, however far the loops around it are. It may be `loop`.
+const SCEV *Ranges::most_rounds(const Loop &inner, const Loop &loop, Indices &indices) const {
+    constexpr unsigned kFewBits = 20; // such a bound is as good as any
+    const SCEV *rounds = evolution_.getSymbolicMaxBackedgeTakenCount(&inner);
+    if (!isa<SCEVCouldNotCompute>(rounds) && usable(rounds, loop))
+        return rounds;
+    const auto *constant =
+        dyn_cast<SCEVConstant>(evolution_.getConstantMaxBackedgeTakenCount(&inner));
+    if (isa<SCEVCouldNotCompute>(rounds) ||
+        (constant && constant->getAPInt().getActiveBits() <= kFewBits))
+        return constant;
+    const std::size_t before = indices.size();
+    if (const SCEV *most = most_of_triangle(rounds, inner, loop, indices))
+        return most;
+    indices.truncate(before);
+    return constant;
+}
+
+// The rounds grow or shrink by constants with those of the loops around. So there are most in the
+// first or in the last of these. In some the number may be negative. Then a loop with one way out
+// is not entered: it would go round 2^63 times.
+const SCEV *Ranges::most_of_triangle(const SCEV *rounds, const Loop &inner, const Loop &loop,
+                                     Indices &indices) const {
+    constexpr std::int64_t kFar = std::int64_t{1} << 62;
+    Type *const wide = Type::getInt64Ty(loop.getHeader()->getContext());
+    const bool may_be_negative = inner.getExitingBlock() && rounds->getType() == wide &&
+                                 evolution_.getBackedgeTakenCount(&inner) == rounds;
+    const SCEV *wider = widened(evolution_.getTruncateOrZeroExtend(rounds, wide), loop, indices);
+    const std::optional<Range::Recurrence> values =
+        wider ? recurrence(wider, loop, indices) : std::nullopt;
+    if (!values)
+        return nullptr;
+    const SCEV *most = values->first;
+    for (const Range::Step &step : values->loops) {
+        const auto *stride = dyn_cast<SCEVConstant>(step.stride);
+        if (!stride)
+            return nullptr;
+        if (stride->getAPInt().isStrictlyPositive())
+            most = evolution_.getAddExpr(most, evolution_.getMulExpr(stride, step.rounds));
+    }
+    indices.push_back({*values, may_be_negative ? -kFar : 0, kFar});
+    if (may_be_negative)
+        most = evolution_.getSMaxExpr(most, evolution_.getZero(wide));
+    return usable(most, loop) ? most : nullptr;
+}
+
+std::optional<Range::Recurrence> Ranges::recurrence(const SCEV *value, const Loop &loop,
+                                                    Indices &indices) const {
     Type *const wide = Type::getInt64Ty(loop.getHeader()->getContext());
     Range::Recurrence found = {value, {}};
     while (!evolution_.isLoopInvariant(found.first, &loop)) {
@@ -76,10 +138,8 @@ std::optional<Range::Recurrence> Ranges::recurrence(const SCEV *value, const Loo
         if (!address || !address->isAffine() || found.loops.size() == Rewriting::kMostLoops)
             return std::nullopt;
         const SCEV *stride = address->getStepRecurrence(evolution_);
-        const SCEV *rounds = evolution_.getSymbolicMaxBackedgeTakenCount(address->getLoop());
-        if (isa<SCEVCouldNotCompute>(rounds) || !usable(rounds, loop))
-            rounds = evolution_.getConstantMaxBackedgeTakenCount(address->getLoop());
-        if (isa<SCEVCouldNotCompute>(rounds) || !usable(rounds, loop) || !usable(stride, loop))
+        const SCEV *rounds = most_rounds(*address->getLoop(), loop, indices);
+        if (!rounds || !usable(stride, loop))
             return std::nullopt;
         found.loops.push_back({evolution_.getTruncateOrSignExtend(stride, wide),
                                evolution_.getTruncateOrZeroExtend(rounds, wide)});
@@ -90,21 +150,33 @@ std::optional<Range::Recurrence> Ranges::recurrence(const SCEV *value, const Loo
 
 std::optional<Range> Ranges::find(const Touch &touch, const Loop &loop) const {
     Type *const wide = Type::getInt64Ty(loop.getHeader()->getContext());
-    Widening widening(evolution_, loop);
-    const std::optional<Range::Recurrence> address =
-        recurrence(widening.visit(evolution_.getSCEV(touch.memory)), loop);
     const SCEV *bytes = touch.bytes ? evolution_.getSCEV(touch.bytes)
                                     : evolution_.getStoreSizeOfExpr(wide, touch.type);
+    SmallVector<Range::Index, 4> indices;
+    const SCEV *memory = widened(evolution_.getSCEV(touch.memory), loop, indices);
+    const std::optional<Range::Recurrence> address =
+        memory ? recurrence(memory, loop, indices) : std::nullopt;
     if (!address || !usable(bytes, loop))
         return std::nullopt;
-    Range range = {touch, *address, evolution_.getTruncateOrZeroExtend(bytes, wide), {}};
-    for (const Widening::Index &index : widening.indices()) {
-        const std::optional<Range::Recurrence> values = recurrence(index.value, loop);
-        if (!values)
-            return std::nullopt;
-        range.indices.push_back({*values, index.least, index.greatest});
-    }
-    return range;
+    return Range{touch, *address, evolution_.getTruncateOrZeroExtend(bytes, wide), indices};
+}
+
+std::optional<Range> Ranges::find_variable(const Touch &touch, const Loop &loop) const {
+    Value *object = getUnderlyingObject(touch.memory, 0);
+    const DataLayout &layout = loop.getHeader()->getDataLayout();
+    std::optional<TypeSize> size;
+    if (const auto *global = dyn_cast<GlobalVariable>(object);
+        global && !global->isDeclaration() && !global->isInterposable() && !global->isThreadLocal())
+        size = layout.getTypeAllocSize(global->getValueType());
+    else if (const auto *own = dyn_cast<AllocaInst>(object); own && own->isStaticAlloca())
+        size = own->getAllocationSize(layout);
+    if (!size || size->isScalable())
+        return std::nullopt;
+    Type *const wide = Type::getInt64Ty(loop.getHeader()->getContext());
+    return Range{touch,
+                 {evolution_.getSCEV(object), {}},
+                 evolution_.getConstant(wide, size->getFixedValue()),
+                 {}};
 }
 
 // Whole objects are known to be disjoint elsewhere. So this only has to see what is always waited

@@ -43,6 +43,8 @@ class Ranges {
 
     // Null: it cannot be told where `loop` begins. Bounds, not what is touched exactly.
     std::optional<Range> find(const Touch &touch, const llvm::Loop &loop) const;
+    // All of the variable that it touches, wherever in it. Null: it may be another's memory.
+    std::optional<Range> find_variable(const Touch &touch, const llvm::Loop &loop) const;
     // Does `loop` surely touch the beginning of the buffer?
     bool meets(const Range &range, llvm::Value *buffer, const llvm::Loop &loop);
     // One that has both, of accesses that differ by a constant: else null.
@@ -57,8 +59,16 @@ class Ranges {
 
   private:
     bool usable(const llvm::SCEV *value, const llvm::Loop &loop) const;
-    std::optional<Range::Recurrence> recurrence(const llvm::SCEV *value,
-                                                const llvm::Loop &loop) const;
+    // What these rely on is added to `indices`. Null: it cannot be told.
+    using Indices = llvm::SmallVectorImpl<Range::Index>;
+    const llvm::SCEV *widened(const llvm::SCEV *value, const llvm::Loop &loop,
+                              Indices &indices) const;
+    std::optional<Range::Recurrence> recurrence(const llvm::SCEV *value, const llvm::Loop &loop,
+                                                Indices &indices) const;
+    const llvm::SCEV *most_rounds(const llvm::Loop &inner, const llvm::Loop &loop,
+                                  Indices &indices) const;
+    const llvm::SCEV *most_of_triangle(const llvm::SCEV *rounds, const llvm::Loop &inner,
+                                       const llvm::Loop &loop, Indices &indices) const;
     struct Expanded {
         llvm::Value *memory, *bytes;
         llvm::SmallVector<Rounds, Rewriting::kMostLoops> loops;

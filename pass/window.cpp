@@ -198,7 +198,7 @@ void Windows::step(Instruction &instruction, Set &under_way, unsigned &asked) {
     case Crossing::inside:
         if (whole && whole->getLoopPreheader()) {
             for (const Touch &touch : touches)
-                touch_in_loop(touch, *whole, under_way);
+                touch_in_loop(touch, how == Crossing::inside, *whole, under_way);
             break;
         }
         asked += touches.size();
@@ -210,13 +210,16 @@ void Windows::step(Instruction &instruction, Set &under_way, unsigned &asked) {
         touches_.append(touches);
         break;
     }
-    if (is_long(instruction) && under_way.any())
+    if (under_way.any() && is_long(instruction))
         note_crossing(under_way);
 }
 
-void Windows::touch_in_loop(const Touch &touch, const Loop &loop, const Set &under_way) {
+void Windows::touch_in_loop(const Touch &touch, bool inside, const Loop &loop,
+                            const Set &under_way) {
     Instruction &before = *loop.getLoopPreheader()->getTerminator();
     std::optional<Range> range = ranges_.find(touch, loop);
+    if (!range && !inside)
+        range = ranges_.find_variable(touch, loop);
     const bool met = range && any_of(chosen(under_way), [&](const Operation &one) {
                          return any_of(one.buffers(), [&](const Operation::Buffer &buffer) {
                              return (touch.writes || buffer.is_written) &&

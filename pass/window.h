@@ -60,7 +60,9 @@ class Windows {
     void pass(llvm::BasicBlock &block, Set &under_way);
     void step(llvm::Instruction &instruction, Set &under_way, unsigned &asked);
     void start(llvm::Instruction &instruction, std::size_t operation, Set &under_way);
-    void touch_in_loop(const Touch &touch, const llvm::Loop &loop, const Set &under_way);
+    // `inside`: the object that a buffer is in.
+    void touch_in_loop(const Touch &touch, bool inside, const llvm::Loop &loop,
+                       const Set &under_way);
     bool wait_at(llvm::Instruction &place, const llvm::Instruction &reason);
     void note_crossing(const Set &under_way);
     llvm::SmallVector<Operation, 8> chosen(const Set &under_way) const;

@@ -122,3 +122,29 @@ double shown_later(const int *places, int from) {
     show(own, &status);
     return own[3] + status.MPI_TAG;
 }
+
+/* The inner loop goes as far as the outer one is. */
+void triangle(double *u, double *v, long n, int from) {
+    MPI_Recv(u + n * n, n, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is waited for only before a call of touch (line +4); or before the loop in line +1, if it meets a buffer
+    for (long i = 0; i < n; ++i)
+        for (long j = 0; j < i; ++j)
+            v[i * n + j] = u[i * n + j] * 2;
+    touch();
+}
+
+void upper_triangle(double *u, double *v, int n, int from) {
+    MPI_Recv(u, n, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is waited for only before a call of touch (line +4); or before the loop in line +1, if it meets a buffer
+    for (int i = 0; i < n; ++i)
+        for (int j = i + 1; j < n; ++j)
+            v[(long)i * n + j] = v[(long)j * n + i] + 1;
+    touch();
+}
+
+/* Wherever it is in the table. */
+double table[512];
+void looked_up(const int *places, double *x, int from) {
+    MPI_Recv(x, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is waited for only before a call of touch (line +3); or before the loop in line +1, if it meets a buffer
+    for (int i = 0; i < N; ++i)
+        table[places[i]] += i;
+    touch();
+}

@@ -193,3 +193,11 @@ int shown_status_behind(int from) {
         next[i] = field[i - 1] + statuses[i % 4]->MPI_TAG;
     return own.MPI_TAG;
 }
+
+/* How long it is is known elsewhere. */
+extern double elsewhere[512];
+void looked_up(const int *places, double *x, int from) {
+    MPI_Recv(x, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv is waited for where it stands: nothing is to be done before a read of elsewhere (line +2)
+    for (int i = 0; i < N; ++i)
+        elsewhere[places[i]] += i;
+}
