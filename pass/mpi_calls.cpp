@@ -235,6 +235,43 @@ bool only_computes(StringRef symbol) {
     });
 }
 
+bool is_linear_algebra(const llvm::Function &function) {
+    struct Routine {
+        const char *name;
+        unsigned arguments; // of Fortran's. C's have one more if there is a matrix
+        bool has_matrix;
+    };
+    static constexpr Routine kRoutines[] = {
+        {"asum", 3, false}, {"axpy", 6, false}, {"copy", 5, false}, {"dot", 5, false},
+        {"nrm2", 3, false}, {"scal", 4, false}, {"swap", 5, false}, {"gemv", 11, true},
+        {"ger", 9, true},   {"symv", 10, true}, {"trmv", 8, true},  {"trsv", 8, true},
+        {"gemm", 13, true}, {"symm", 12, true}, {"syrk", 10, true}, {"syr2k", 12, true},
+        {"trmm", 11, true}, {"trsm", 11, true}};
+    StringRef name = function.getName();
+    const bool is_c = name.consume_front("cblas_");
+    if (!function.isDeclaration() || (!is_c && !name.consume_back("_")) ||
+        (!name.consume_front("s") && !name.consume_front("d")))
+        return false;
+    // Behind Fortran's arguments are lengths of strings.
+    const auto pointers = llvm::count_if(function.args(), [](const llvm::Argument &argument) {
+        return argument.getType()->isPointerTy();
+    });
+    return llvm::any_of(kRoutines, [&](const Routine &one) {
+        return name == one.name && (is_c ? function.arg_size() == one.arguments + one.has_matrix
+                                         : static_cast<unsigned>(pointers) == one.arguments);
+    });
+}
+
+std::optional<unsigned> asks_only(StringRef symbol) {
+    constexpr unsigned kNone = ~0U;
+    return llvm::StringSwitch<std::optional<unsigned>>(symbol)
+        .Cases("MPI_Comm_rank", "MPI_Comm_size", "MPI_Type_size", 0U)
+        .Case("MPI_Get_count", 1U)
+        .Cases("omp_get_thread_num", "omp_get_num_threads", "omp_get_max_threads", kNone)
+        .Cases("omp_in_parallel", "omp_get_level", kNone)
+        .Default(std::nullopt);
+}
+
 bool keeps_no_pointer(StringRef symbol) {
     const std::string name = mpi_name(symbol);
     if (name.empty() || name == "start" || name == "startall" || keeps_buffer(name))

@@ -6,6 +6,7 @@
 #include "llvm/IR/InstrTypes.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace sennit::pass {
 
@@ -79,6 +80,11 @@ Effects effects_of(llvm::StringRef symbol);
 
 // Does it compute, and may it set errno, but nothing else? Of C's library.
 bool only_computes(llvm::StringRef symbol);
+// Of BLAS, declared as C's or Fortran's: it touches what its arguments point to, and computes.
+bool is_linear_algebra(const llvm::Function &function);
+// Does it only tell what MPI or OpenMP knows already? The place of the argument that is a handle;
+// null: it may do more.
+std::optional<unsigned> asks_only(llvm::StringRef symbol);
 // Does a call of this function keep no pointer that it is given? By name; MPI's blocking calls.
 bool keeps_no_pointer(llvm::StringRef symbol);
 // Does it start an operation that keeps its buffer, but not the address of the request, its last

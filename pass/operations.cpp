@@ -215,6 +215,13 @@ Crossing Operations::crossing(Instruction &instruction, ArrayRef<Operation> unde
                           [&](const Operation &one) { return is_out_of_reach(one, *call); })
                        ? Crossing::allowed
                        : Crossing::never;
+        if (const auto touched = touched_by_library(*call))
+            return all_of(*touched,
+                          [&](const Value *memory) {
+                              return near(under_way, memory, true) == Crossing::allowed;
+                          })
+                       ? Crossing::allowed
+                       : Crossing::never;
     }
     if (instruction.isVolatile() || instruction.isAtomic() || instruction.mayThrow() ||
         !instruction.willReturn())

@@ -34,8 +34,9 @@ namespace {
 using namespace llvm;
 using namespace sennit::pass;
 
-// MPI's blocking calls have done with their arguments when they return: so a buffer that only they
-// have seen is nobody else's. They may write other memory, though: whatever is under way arrives.
+// MPI's blocking calls, and BLAS, have done with their arguments when they return: so a buffer that
+// only they have seen is nobody else's. MPI's may write other memory, though: whatever is under way
+// arrives.
 class Declarations : public PassInfoMixin<Declarations> {
   public:
     static bool isRequired() { return true; }
@@ -46,7 +47,8 @@ class Declarations : public PassInfoMixin<Declarations> {
                 !function.arg_empty())
                 function.getArg(static_cast<unsigned>(function.arg_size()) - 1)
                     ->addAttr(Attribute::NoCapture);
-            else if (function.isDeclaration() && keeps_no_pointer(function.getName()))
+            else if ((function.isDeclaration() && keeps_no_pointer(function.getName())) ||
+                     is_linear_algebra(function))
                 for (Argument &argument : function.args())
                     if (argument.getType()->isPointerTy())
                         argument.addAttr(Attribute::NoCapture);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "window.h"
 
+#include "mpi_calls.h"
 #include "remarks.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
@@ -20,9 +21,11 @@ constexpr unsigned kMostAsked = 16;
 // A copy of that many bytes is worth what a loop is.
 constexpr std::uint64_t kLongCopy = 512;
 
+// Of what is crossed.
 bool is_long(const Instruction &instruction) {
     const auto *call = dyn_cast<CallInst>(&instruction);
-    if (call && call->getCalledFunction() && !call->getCalledFunction()->isDeclaration())
+    const Function *function = call ? call->getCalledFunction() : nullptr;
+    if (function && (!function->isDeclaration() || is_linear_algebra(*function)))
         return true;
     const auto *copy = dyn_cast<MemIntrinsic>(&instruction);
     const auto *length = copy ? dyn_cast<ConstantInt>(copy->getLength()) : nullptr;
