@@ -5,7 +5,9 @@
 #include "remarks.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/MemoryLocation.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -18,6 +20,9 @@ namespace {
 
 // Blocks that a receive may cross at a time, and what a loop may touch.
 constexpr unsigned kMostBlocks = 64, kMostRanges = 8;
+constexpr char kNotKnown[] = "what it is given is not known there";
+// Branches in which a receive may stand.
+constexpr std::size_t kMostConditions = 4;
 
 bool is_computation(const Instruction &instruction) {
     return isa<GetElementPtrInst, CastInst, BinaryOperator, CmpInst, SelectInst>(instruction);
@@ -34,7 +39,7 @@ std::string described_loop(const Loop &loop) {
 class Hoisting::Climb {
   public:
     Climb(Hoisting &all, const Operation &operation)
-        : all_(all), found_{operation, nullptr, nullptr, {}, {}, {}, {}} {
+        : all_(all), found_{operation, nullptr, {}, {}, {}, {}, {}, {}} {
         for (Value *argument : operation.call->args())
             need(argument);
     }
@@ -46,6 +51,14 @@ class Hoisting::Climb {
             block = cross_what_is_before(*block);
             from = block ? block->getTerminator() : nullptr;
         }
+        if (!succeeds() && obstacle_.empty())
+            refuse(stopped_.empty() ? "the function may not come to it" : stopped_);
+    }
+
+    // Is there anything that it would be started before?
+    void refuse(const std::string &reason) {
+        if (const Loop *loop = loop_in_front())
+            obstacle_ = described_loop(*loop) + ": " + reason;
     }
 
     bool succeeds() const { return found_.before != nullptr; }
@@ -60,39 +73,48 @@ class Hoisting::Climb {
             needed_.insert(instruction);
     }
 
-    void start_before(Instruction &place, std::string what) {
+    // If what has to be asked for can be computed there.
+    bool start_before(Instruction &place, std::string what) {
+        if (!all_of(ranges_,
+                    [&](const Range &range) { return all_.ranges_.can_ask(range, place); }))
+            return false;
         found_.before = &place;
         found_.operands = operands_;
+        found_.ranges = ranges_;
         found_.sends = sends_;
         found_.behind = behind_;
+        found_.conditions = conditions_;
         found_.crossed = std::move(what);
+        return true;
     }
 
     bool cross_back_to_begin(BasicBlock &block, Instruction *from) {
         for (auto at = from->getReverseIterator(); ++at != block.rend();) {
             Instruction &instruction = *at;
             if (isa<PHINode>(instruction))
-                return !any_of(block.phis(), [&](PHINode &phi) { return needed_.contains(&phi); });
+                return !any_of(block.phis(), [&](PHINode &phi) {
+                    return needed_.contains(&phi);
+                }) || stop(kNotKnown);
             SmallVector<Touch, 2> touches;
             if (!cross(instruction, touches))
-                return false;
+                return stop(described(instruction, true));
             const bool quiet = is_quiet_call(instruction);
             if (!touches.empty() || how_ == Crossing::never) {
                 if (quiet)
                     say_obstacle(described(instruction, true));
-                return false;
+                return stop(described(instruction, true));
             }
-            if (quiet)
-                start_before(instruction, described(instruction, true));
-            if (&instruction == limit_)
+            if (quiet && !start_before(instruction, described(instruction, true)))
                 return false;
+            if (&instruction == limit_)
+                return stop("nor is a receive in front of it");
         }
         return true;
     }
 
     bool is_quiet_call(const Instruction &instruction) const {
         const auto *call = dyn_cast<CallInst>(&instruction);
-        return call && is_quiet(*call, all_.analyses_.aliases);
+        return call && is_long_computation(*call, all_.analyses_.aliases);
     }
 
     // May it be crossed, but for what it touches?
@@ -113,7 +135,7 @@ class Hoisting::Climb {
                     &instruction, MemoryLocation::get(load)));
             }))
             return false;
-        return !needed_.contains(&instruction) || compute_earlier(instruction);
+        return !needed_.contains(&instruction) || compute_earlier(instruction) || stop(kNotKnown);
     }
 
     bool is_send(Instruction &instruction) const {
@@ -144,10 +166,9 @@ class Hoisting::Climb {
 
     // It is started earlier, too: before this one, which is not started before it.
     bool cross_receive(const Hoist &other) {
-        if (!behind_) {
-            behind_ = other.operation.call;
+        if (!limit_ || all_.analyses_.dominators.dominates(limit_, other.before))
             limit_ = other.before;
-        }
+        behind_.push_back(other.operation.call);
         return true;
     }
 
@@ -155,8 +176,7 @@ class Hoisting::Climb {
         auto *load = dyn_cast<LoadInst>(&instruction);
         SmallVector<Touch, 2> touches;
         // What other messages bring may not have come by then.
-        if (load && load->isSimple() &&
-            all_.rules_.crossing(*load, all_.operations_, touches) == Crossing::allowed)
+        if (load && all_.rules_.crossing(*load, all_.operations_, touches) == Crossing::allowed)
             loads_.push_back(load);
         else if (!is_computation(instruction))
             return false;
@@ -196,6 +216,29 @@ class Hoisting::Climb {
                });
     }
 
+    // Above a branch: is it known there, if the branch is taken, and can it be computed even if it
+    // is not?
+    bool is_condition(BasicBlock &branching, BasicBlock &block) {
+        const auto *branch = dyn_cast<BranchInst>(branching.getTerminator());
+        const LoopInfo &loops = all_.analyses_.loops;
+        if (!branch || !branch->isConditional() || block.getSinglePredecessor() != &branching ||
+            branch->getSuccessor(0) == branch->getSuccessor(1) ||
+            loops.getLoopFor(&branching) != loops.getLoopFor(&block) ||
+            conditions_.size() == kMostConditions)
+            return false;
+        // If it is not taken, a variable may be no datatype.
+        const auto has_constant_type = [](const CallInst *call) {
+            return isa<Constant>(call->getArgOperand(PointToPoint::kDatatype));
+        };
+        if (!has_constant_type(found_.operation.call) || !all_of(sends_, has_constant_type) ||
+            !all_of(operands_,
+                    [](const Instruction *one) { return isSafeToSpeculativelyExecute(one); }))
+            return false;
+        conditions_.push_back({branch->getCondition(), branch->getSuccessor(0) == &block});
+        need(branch->getCondition());
+        return true;
+    }
+
     // The block that it goes on from. Null: it cannot.
     BasicBlock *cross_what_is_before(BasicBlock &block) {
         const LoopInfo &loops = all_.analyses_.loops;
@@ -204,8 +247,10 @@ class Hoisting::Climb {
                !loops.getLoopFor(dominator)->contains(&block)) // the end of a loop
             dominator = dominator_of(*dominator);
         Blocks between;
-        if (!dominator || !find_between(*dominator, block, between))
+        if (!dominator)
             return nullptr;
+        if (!find_between(*dominator, block, between))
+            return is_condition(*dominator, block) ? dominator : nullptr;
         const Loop *first = nullptr;
         for (BasicBlock *one : between) {
             const Loop *loop = outermost(*one, between);
@@ -216,17 +261,11 @@ class Hoisting::Climb {
         }
         Instruction &end = *dominator->getTerminator();
         for (BasicBlock *one : between)
-            if (!cross_block(*one, between, end)) {
-                found_.ranges.clear();
+            if (!cross_block(*one, between, end))
                 return nullptr;
-            }
-        const bool asked = !found_.ranges.empty();
-        if (first)
-            start_before(end, described_loop(*first));
-        else
-            found_.ranges.clear();
-        // Above, what was asked could not be computed.
-        return limit_ == &end || asked ? nullptr : dominator;
+        if (first && !start_before(end, described_loop(*first)))
+            return nullptr;
+        return limit_ == &end ? nullptr : dominator;
     }
 
     bool sends(const Loop &loop) const {
@@ -246,26 +285,36 @@ class Hoisting::Climb {
     bool cross_block(BasicBlock &block, const Blocks &between, Instruction &end) {
         const Loop *loop = outermost(block, between);
         if (loop && !all_.ranges_.ends(*all_.analyses_.loops.getLoopFor(&block)))
-            return false;
+            return stop("it may go on for ever");
         for (Instruction &instruction : block) {
             SmallVector<Touch, 2> touches;
             if (instruction.isTerminator())
                 continue;
-            // A receive that is not always started; what only the loop computes.
+            // What only the loop computes; a receive that may be started only behind `end`.
             auto *call = dyn_cast<CallInst>(&instruction);
-            if ((call && all_.hoists_.count(call) > 0) || needed_.contains(&instruction))
-                return false;
+            if (needed_.contains(&instruction))
+                return stop(kNotKnown);
+            if (const auto other = all_.hoists_.find(call); call && other != all_.hoists_.end()) {
+                if (!starts_above(other->second, end))
+                    return stop("nor is a receive in front of it");
+                cross_receive(other->second);
+                continue;
+            }
             if (call && is_send(instruction) && !can_be_asked(*call, end))
-                return false;
+                return stop(described(instruction));
             const bool crosses = cross(instruction, touches);
             if (crosses && how_ != Crossing::never &&
                 all_of(touches, [&](const Touch &touch) { return asks(touch, loop, end); }))
                 continue;
             if (loop && crosses && touches_memory(instruction))
                 say_obstacle(described_loop(*loop) + ": " + described(instruction, true));
-            return false;
+            return stop(described(instruction, true));
         }
         return true;
+    }
+
+    bool starts_above(const Hoist &other, const Instruction &end) const {
+        return other.before == &end || all_.analyses_.dominators.dominates(other.before, &end);
     }
 
     // A send that may not be made: if its datatype is one, and what it is given is known there.
@@ -289,11 +338,13 @@ class Hoisting::Climb {
         if (!loop || !loop->getLoopPreheader())
             return false;
         Ranges &ranges = all_.ranges_;
-        const std::optional<Range> range = ranges.find(touch, *loop);
+        std::optional<Range> range = ranges.find(touch, *loop);
+        if (!range && how_ != Crossing::inside)
+            range = ranges.find_variable(touch, *loop);
         if (!range || !ranges.can_ask(*range, end) ||
             ranges.meets(*range, found_.operation.buffers()[0].memory, *loop))
             return false;
-        for (Range &other : found_.ranges) {
+        for (Range &other : ranges_) {
             if (other.touch.writes != range->touch.writes)
                 continue;
             if (std::optional<Range> both = ranges.joined(other, *range)) {
@@ -301,8 +352,37 @@ class Hoisting::Climb {
                 return true;
             }
         }
-        found_.ranges.push_back(*range);
-        return found_.ranges.size() <= kMostRanges;
+        ranges_.push_back(*range);
+        return ranges_.size() <= kMostRanges;
+    }
+
+    // The nearest loop that the receive would have to be started before, and that is worth it: in
+    // the same round of the loops around both.
+    const Loop *loop_in_front() const {
+        const LoopInfo &loops = all_.analyses_.loops;
+        const DominatorTree &dominators = all_.analyses_.dominators;
+        BasicBlock &here = *found_.operation.call->getParent();
+        const Loop *around = loops.getLoopFor(&here);
+        if (around && &here == around->getHeader())
+            return nullptr;
+        SmallPtrSet<BasicBlock *, 1> next_round;
+        if (around)
+            next_round.insert(around->getHeader());
+        const Loop *nearest = nullptr;
+        for (const Loop *loop : around ? around->getSubLoops() : loops.getTopLevelLoops())
+            if (!sends(*loop) &&
+                isPotentiallyReachable(loop->getHeader(), &here, &next_round, &dominators) &&
+                (!nearest || isPotentiallyReachable(nearest->getHeader(), loop->getHeader(),
+                                                    &next_round, &dominators)))
+                nearest = loop;
+        return nearest;
+    }
+
+    // What is not crossed, and why. Is false.
+    bool stop(std::string reason) {
+        if (stopped_.empty())
+            stopped_ = std::move(reason);
+        return false;
     }
 
     void say_obstacle(std::string text) {
@@ -312,10 +392,12 @@ class Hoisting::Climb {
 
     Hoisting &all_;
     Hoist found_;
-    std::string obstacle_;
+    std::string obstacle_, stopped_;
     Crossing how_ = Crossing::allowed;
-    SmallVector<CallInst *, 2> sends_; // that have to be asked for
-    const CallInst *behind_ = nullptr;
+    SmallVector<Range, 4> ranges_;     // that have to be asked for
+    SmallVector<CallInst *, 2> sends_; // the same
+    SmallVector<const CallInst *, 4> behind_;
+    SmallVector<Rewriting::Condition, 2> conditions_; // the inner ones first
     const Instruction *limit_ = nullptr;
     SmallPtrSet<const Instruction *, 16> needed_;
     SmallVector<Instruction *, 8> operands_;
@@ -328,13 +410,18 @@ Hoisting::Hoisting(Function &function, const Operations &rules, const Windows::A
 
 void Hoisting::find(ArrayRef<Operation> operations) {
     operations_.assign(operations.begin(), operations.end());
-    if (any_of(operations, [](const Operation &one) { return one.collective != nullptr; }))
-        return;
+    const bool has_collectives =
+        any_of(operations, [](const Operation &one) { return one.collective != nullptr; });
     for (const Operation &operation : operations) {
-        if (operation.sends || !rules_.status_is_disjoint(operations, operation))
+        if (operation.sends)
             continue;
         Climb climb(*this, operation);
-        climb.run();
+        if (has_collectives)
+            climb.refuse("collective calls of this function are moved");
+        else if (!rules_.status_is_disjoint(operations, operation))
+            climb.refuse("its status may be in a buffer");
+        else
+            climb.run();
         if (climb.succeeds())
             hoists_.insert({operation.call, std::move(climb.found())});
         else if (!climb.obstacle().empty())
@@ -352,7 +439,9 @@ std::string Hoisting::obstacle(const Operation &operation) const {
 
 void Hoisting::apply(Rewriting &rewriting) {
     for (auto &[call, hoist] : hoists_) {
-        Rewriting::Early early(rewriting, hoist.operation, *hoist.before, hoist.operands);
+        const SmallVector<Rewriting::Condition, 2> outer_first(reverse(hoist.conditions));
+        Rewriting::Early early(rewriting, hoist.operation, *hoist.before, hoist.operands,
+                               outer_first);
         for (const Range &range : hoist.ranges)
             ranges_.ask(early, range);
         for (const CallInst *send : hoist.sends)

@@ -12,7 +12,7 @@
 //
 // Whether a loop keeps away from the buffer may be known only when the program runs. If it does
 // not, or if somebody could notice (library/watched.cpp), the receive is started where it stands:
-// so are those behind it in its row.
+// so are those behind it in its row. (Not if the function does not come to it.)
 #pragma once
 
 #include "window.h"
@@ -42,11 +42,12 @@ class Hoisting {
   private:
     struct Hoist {
         Operation operation;
-        llvm::Instruction *before;    // it is started
-        const llvm::CallInst *behind; // the receive that is started before. Null: there is none
-        llvm::SmallVector<llvm::Instruction *, 8> operands; // computed there too, the last first
-        llvm::SmallVector<Range, 4> ranges;                 // that have to be apart from its buffer
-        llvm::SmallVector<llvm::CallInst *, 2> sends;       // the same of theirs
+        llvm::Instruction *before;                             // it is started
+        llvm::SmallVector<Rewriting::Condition, 2> conditions; // the inner ones first
+        llvm::SmallVector<const llvm::CallInst *, 4> behind;   // receives in between
+        llvm::SmallVector<llvm::Instruction *, 8> operands;    // computed there too, the last first
+        llvm::SmallVector<Range, 4> ranges;           // that have to be apart from its buffer
+        llvm::SmallVector<llvm::CallInst *, 2> sends; // the same of theirs
         std::string crossed;
     };
     class Climb;

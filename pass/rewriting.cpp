@@ -161,7 +161,7 @@ void Rewriting::start(const Operation &operation) {
 }
 
 Rewriting::Early::Early(Rewriting &rewriting, const Operation &operation, Instruction &place,
-                        ArrayRef<Instruction *> operands)
+                        ArrayRef<Instruction *> operands, ArrayRef<Condition> conditions)
     : rewriting_(rewriting), call_(*operation.call), place_(place),
       may_(rewriting.builder_.getTrue()) {
     for (Instruction *operand : reverse(operands)) {
@@ -171,6 +171,14 @@ Rewriting::Early::Early(Rewriting &rewriting, const Operation &operation, Instru
         RemapInstruction(copy, there_, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
         there_[operand] = copy;
     }
+    IRBuilder<> &builder = rewriting.builder_;
+    builder.SetInsertPoint(&place);
+    for (const auto &[value, holds] : conditions) {
+        Value *copy = there_.lookup(value);
+        Value *now = copy ? copy : value;
+        may_ = builder.CreateLogicalAnd(may_, holds ? now : builder.CreateNot(now));
+    }
+    rewriting.skipped_[&call_] = builder.CreateNot(may_);
     for (unsigned i = 0; i < PointToPoint::kStatus; ++i)
         arguments_.push_back(argument(call_, i));
     arguments_.push_back(operation.status ? argument(call_, PointToPoint::kStatus)
@@ -216,11 +224,13 @@ std::string Rewriting::Early::full_name(StringRef name) const {
     return (Twine("sennit_pass_") + (is_fortran(call_) ? "fortran_" : "") + name).str();
 }
 
-void Rewriting::Early::start(const CallInst *behind) {
+void Rewriting::Early::start(ArrayRef<const CallInst *> behind) {
     IRBuilder<> &builder = rewriting_.builder_;
     builder.SetInsertPoint(&place_);
-    if (behind)
-        may_ = builder.CreateAnd(may_, builder.CreateIsNotNull(rewriting_.started_.lookup(behind)));
+    for (const CallInst *other : behind)
+        may_ = builder.CreateLogicalAnd(
+            may_, builder.CreateOr(builder.CreateIsNotNull(rewriting_.started_.lookup(other)),
+                                   rewriting_.skipped_.lookup(other)));
     SmallVector<Value *, 10> arguments = {rewriting_.batch_,
                                           builder.CreateZExt(may_, builder.getInt32Ty())};
     arguments.append(arguments_);

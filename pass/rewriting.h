@@ -37,20 +37,26 @@ class Rewriting {
     llvm::Value *stays(llvm::Instruction &before, llvm::Value *first, std::int64_t least,
                        std::int64_t greatest, llvm::ArrayRef<Rounds> loops);
 
+    struct Condition {
+        llvm::Value *value;
+        bool holds; // if it is that
+    };
+
     // A receive that is started before it stands. Where it stands it is started if it is not yet.
     class Early {
       public:
-        // `operands`: what its arguments need and is not there yet, the last first.
+        // `operands`: what its arguments need and is not there yet, the last first. The function
+        // comes to it if all conditions hold; the later ones mean nothing unless the earlier do.
         Early(Rewriting &rewriting, const Operation &operation, llvm::Instruction &place,
-              llvm::ArrayRef<llvm::Instruction *> operands);
+              llvm::ArrayRef<llvm::Instruction *> operands, llvm::ArrayRef<Condition> conditions);
         Rewriting &rewriting() { return rewriting_; }
         llvm::Instruction &place() { return place_; }
         // Only if its buffer does not meet this: as above; or that of a send.
         void ask(const Touch &touch, llvm::Value *memory, llvm::Value *bytes,
                  llvm::ArrayRef<Rounds> loops, llvm::ArrayRef<llvm::Value *> certain);
         void ask(const llvm::CallInst &send);
-        // Only if that one has been started early. Null: there is none.
-        void start(const llvm::CallInst *behind);
+        // Only if those have been started early, or the function does not come to them.
+        void start(llvm::ArrayRef<const llvm::CallInst *> behind);
 
       private:
         // Of a call, as library/batch.h has it, before it stands there.
@@ -82,6 +88,7 @@ class Rewriting {
     llvm::Value *batch_;
     bool compares_;
     llvm::DenseMap<const llvm::CallInst *, llvm::Value *> started_; // have they been, early?
+    llvm::DenseMap<const llvm::CallInst *, llvm::Value *> skipped_; // are they not come to?
 };
 
 } // namespace sennit::pass

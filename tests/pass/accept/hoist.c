@@ -138,3 +138,66 @@ double not_above_the_first(int from) {
     MPI_Recv(other, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: 2 receives are started together and waited for once // done: MPI_Recv of other is started before the loop in line -3
     return ghost[3] + other[3];
 }
+
+/* If there is a neighbour. */
+double in_branches(int below, int above) {
+    double sum = 0;
+    touch();
+    for (int i = 1; i < N - 1; ++i)
+        next[i] = field[i - 1] + field[i + 1];
+    if (below >= 0)
+        MPI_Recv(ghost, 64, MPI_DOUBLE, below, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of ghost is started before the loop in line -3
+    if (above >= 0)
+        MPI_Recv(other, 64, MPI_DOUBLE, above, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of other is started before the loop in line -5
+    sum += ghost[3];
+    return sum + other[3];
+}
+
+/* What both of them touch is compared. */
+double two_loops(double *u, double *v, int n, int from) {
+    touch();
+    for (int i = 1; i < n; ++i)
+        v[i] = u[i - 1] + u[i + 1];
+    for (int i = 1; i < n; ++i)
+        u[i] = v[i - 1] * 2;
+    MPI_Recv(u + n + 1, 64, MPI_DOUBLE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv is started before the loop in line -4
+    return u[3];
+}
+
+/* If the first one is there, it is started first. */
+double received_perhaps(int from, int some) {
+    touch();
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i] * 2;
+    if (some)
+        MPI_Recv(other, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of other is started before the loop in line -3
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of ghost is started before the loop in line -4
+    return ghost[3];
+}
+
+/* If the round has a message. */
+double in_some_rounds(int rounds, int from) {
+    double sum = 0;
+    for (int r = 0; r < rounds; ++r) {
+        for (int i = 0; i < N; ++i)
+            next[i] = field[i] * 2;
+        if (r % 3 == 0)
+            MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of ghost is started before the loop in line -3
+        sum += ghost[3];
+    }
+    return sum;
+}
+
+/* Above the loop in the branch, and above the branch. */
+double received_in_a_branch(int from, int some) {
+    touch();
+    for (int i = 0; i < N; ++i)
+        next[i] = field[i] * 2;
+    if (some > 3) {
+        for (int i = 0; i < N; ++i)
+            next[i] += field[i] * some;
+        MPI_Recv(other, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of other is started before the loop in line -5
+    }
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // done: MPI_Recv of ghost is started before the loop in line -7
+    return ghost[3];
+}
