@@ -4,29 +4,34 @@
     tasks         a task for each message, made in the order of the list: nothing can deadlock where tasks are suspended
     rows          each step goes one way, or to and fro; messages are received in a row or in a loop, with other work in between
                   that may touch their buffers
-    windows       more of it: loops, conditions, copies and early ends, behind the messages, too
+    windows       more of it: loops, triangles, tables of places, conditions, copies and early ends, behind the messages, too
     loops         static loops between the messages, which threads may take from each other (--split loops)
     collectives   collective calls of all ranks, in rows and in loops, compiled with -sennit-collectives
-    earlier       computation in front of the messages, too; what is received is there as soon as its receive is started
+    earlier       computation in front of the messages, too, and receives under conditions; what is received is there as soon as
+                  its receive is started
 
 How a message is sent and received is drawn from forms that the plug-in transforms and from forms that it must refuse. A program
 may be made of some of its steps only.
 """
+import re
 
-BUFFERS, LONGEST = 6, 12000
+BUFFERS, LONGEST, PLACES = 6, 12000, 64
 TABLES = 4 # of the loops
 
 HEAD = f"""
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-enum {{ BUFFERS = {BUFFERS}, LONGEST = {LONGEST} }};
+enum {{ BUFFERS = {BUFFERS}, LONGEST = {LONGEST}, PLACES = {PLACES} }};
 static double fixed[BUFFERS][LONGEST];
 double *b[BUFFERS];
 double fixed_too[8];
 volatile int zero;
 static int rank;
-static double lone[2][LONGEST];
+static double lone[2][LONGEST], own_table[PLACES], *kept;
+static int places[PLACES];
+int state[4];
 /* Whoever calls it does not know what it does. */
 __attribute__((noinline)) static void stranger(void) {{
     double *volatile any = b[1];
@@ -49,6 +54,8 @@ int main(int argc, char **argv) {{
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < BUFFERS; ++i)
         b[i] = fixed[i];
+    for (int i = 0; i < PLACES; ++i)
+        places[i] = i * 29 % PLACES;
     void (*const programs[])(void) = {{{names}}};
     setvbuf(stdout, NULL, _IOLBF, 0); /* which program it was that did not end */
     for (int p = 0; p < (int)(sizeof programs / sizeof *programs); ++p) {{
@@ -56,11 +63,14 @@ int main(int argc, char **argv) {{
             for (int k = 0; k < LONGEST; ++k)
                 lone[i % 2][k] = b[i][k] = rank * 1000 + i * 10 + k % 7;
         memset(fixed_too, 0, sizeof fixed_too);
+        memset(own_table, 0, sizeof own_table);
         {region}
         programs[p]();
         double sum = 0;
         for (int i = 0; i < 8; ++i)
             sum = sum * 0.999 + fixed_too[i];
+        for (int i = 0; i < PLACES; ++i)
+            sum = sum * 0.999 + own_table[i];
         for (int i = 0; i < BUFFERS; ++i)
             for (int k = 0; k < LONGEST; ++k)
                 sum = sum * 0.999 + b[i][k] + lone[i % 2][k];
@@ -414,6 +424,34 @@ class WindowProgram(SerialProgram):
         return (f"for ({kind} r = 1; r < {self.bound(rows)} + 1; ++r) for ({kind} k = 0; k < {end}; ++k) "
                 f"({to})[r * {width} + k] = ({source})[(r - 1) * {width} + k] * 0.25 + ({source})[(r + 1) * {width} + k] * 0.25;")
 
+    def triangle(self):
+        """The inner loops go as far as the outer ones are: part of a square, or of a cube."""
+        n, width = self.dice.choice([0, 1, 5, 12]), self.dice.choice([12, 50])
+        to, source = self.place((n + 2) * width), self.place((n + 2) * width)
+        kind, end = self.dice.choice(["int", "int", "long", "unsigned"]), self.bound(n)
+        inner = self.dice.choice(["k = 0; k < r; ++k", f"k = r; k < {end}; ++k", f"k = r + 1; k < {end}; ++k", "k = 0; k < 2 * r; ++k", "k = r; k > 0; --k"])
+        index, other = self.dice.choice([("r", "k"), ("k", "r")])
+        body = self.dice.choice([f"({to})[{index} * {width} + {other}] = ({source})[{index} * {width} + {other} + 1] * 0.5 + 1;",
+                                 f"sum += ({source})[{index} * {width} + {other}];"])
+        if self.dice.random() < 0.2:
+            body = f"for ({kind} q = 0; q < k; ++q) {{ {body.replace(f' * {width}', f' + q + 3')} }}"
+        if self.dice.random() < 0.2:
+            body += " if (sum > 1e300) break;"
+        return f"for ({kind} r = 0; r < ({kind})({end}); ++r) for ({kind} {inner}) {{ {body} }}"
+
+    def lookup(self):
+        """Where it goes is known to the table only."""
+        n, name = self.dice.choice([1, 20, 64]), self.dice.choice(["own_table", "own_table", "fixed_too", f"fixed[{self.dice.randrange(BUFFERS)}]", f"b[{self.near}]"])
+        index = "places[k] % 8" if name == "fixed_too" else "places[k]"
+        body = self.dice.choice([f"{name}[{index}] += k;", f"sum += {name}[{index}];", f"{name}[{index}] = ({self.place(64)})[k] * 0.5;"])
+        return f"for (int k = 0; k < {self.bound(n)}; ++k) {{ {body} }}"
+
+    def library(self):
+        one, other = self.place(20), self.place(20)
+        return self.dice.choice([f"sum += memcmp({one}, {other}, {self.dice.choice(['16', '16 + z'])}) > 0;",
+                                 f"kept = realloc(kept, 160 + 8 * z); kept[z + 3] = {self.dice.randrange(9)}; sum += kept[z + 3];",
+                                 f"{{ int me; MPI_Comm_rank(MPI_COMM_WORLD, &me); *({self.place(1)}) += me; }}"])
+
     def block(self):
         n = self.dice.choice([0, 1, 64, 1000])
         to, source = self.place(n), self.place(n)
@@ -421,14 +459,15 @@ class WindowProgram(SerialProgram):
         return self.dice.choice([f"memmove({to}, {source}, {size});", f"memset({to}, 0, {size});"])
 
     def compute(self, depth=0):
-        form = self.dice.choice(["walk"] * 4 + ["table"] * 3 + ["block", "one", "one", "if", "if", "stranger", "mix", "blend", "times"])
+        form = self.dice.choice(["walk"] * 4 + ["table"] * 3 + ["triangle"] * 3 + ["lookup"] * 2
+                                + ["block", "one", "one", "if", "if", "stranger", "mix", "blend", "times", "library"])
         if form == "if" and depth < 2:
             return f"if ({self.dice.choice(['z', '!z', 'sum < 0', 'rank'])}) {{ {self.compute(depth + 1)} }} else {{ {self.compute(depth + 1)} }}"
         if form == "times" and depth < 2:
             return f"for (int s{depth} = 0; s{depth} < z + 2; ++s{depth}) {{ {self.compute(depth + 1)} {self.compute(depth + 1)} }}"
         if form == "one":
             return self.dice.choice([f"sum += *({self.place(1)});", f"*({self.place(1)}) = {self.dice.randrange(9)};"])
-        return {"table": self.table, "block": self.block, "stranger": lambda: "stranger();",
+        return {"table": self.table, "triangle": self.triangle, "lookup": self.lookup, "library": self.library, "block": self.block, "stranger": lambda: "stranger();",
                 "blend": lambda: f"blend({self.place(50)}, {self.place(50)}, 50);", "mix": lambda: f"mix({self.place(50)}, 50, 2);"}.get(form, self.walk)()
 
     def between(self, buffer, n):
@@ -461,7 +500,24 @@ class WindowProgram(SerialProgram):
 
 
 class HoistProgram(WindowProgram):
-    """Receives that may be started before what is in front of them, unless that touches their buffers."""
+    """Receives that may be started before what is in front of them, unless that touches their buffers. Some are under conditions:
+    those that hold, and others under some that do not."""
+
+    def side(self, sends, n, count, tag):
+        text = super().side(sends, n, count, tag)
+        if sends or self.dice.random() < 0.4:
+            return text
+        yes, no = ["!z", "z < 3", "state[1] == 0", "rank >= z", "1 / (z + 1)"], ["z", "z > 3", "state[2]", "state[z] > 1", "rank > 9"]
+
+        def under_a_condition(call):
+            found = f"if ({self.dice.choice(yes)}) {{ {call[0]} }}" if self.dice.random() < 0.7 else call[0]
+            if self.dice.random() < 0.3:
+                found = f"if ({self.dice.choice(yes)}) {{ {found} }} else {{ {self.compute(2)} }}"
+            if self.dice.random() < 0.4:
+                found = (f"if ({self.dice.choice(no)}) {{ MPI_Recv({self.place(8)}, 8, MPI_DOUBLE, 1 - rank, {tag}, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }} "
+                         + found)
+            return found
+        return re.sub(r"MPI_Recv\([^;]*;", under_a_condition, text)
 
     def in_front(self):
         return "".join(self.compute() + "\n" for _ in range(self.dice.randint(1, 2)))
