@@ -6,6 +6,7 @@
 #include "progress_bar.h"
 #include "report.h"
 #include "result_file.h"
+#include "scratch_folder.h"
 #include "sim/cholesky.h"
 #include "sim/gauss_seidel.h"
 #include "sim/replay.h"
@@ -19,7 +20,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -194,6 +197,7 @@ struct Simulate::State {
                                                    const std::vector<double> &swept,
                                                    const std::string &policy,
                                                    const sim::Workload &work);
+    int order_for_same_work(int ranks) const;
     void refuse_too_many_threads() const;
     void write_html() const;
     void print(const std::vector<Sweep> &lists, const std::vector<Row> &rows) const;
@@ -256,6 +260,14 @@ bool Simulate::chosen() const {
     return state_->app->parsed();
 }
 
+// --weak: each of `ranks` has the work that each of those has for which --n is.
+int Simulate::State::order_for_same_work(int ranks) const {
+    constexpr int kMostRanks = 1'000'000;
+    const int of = parse_whole("--weak", weak, 1, kMostRanks);
+    return static_cast<int>(std::min<long>(
+        std::lround(cholesky_options.n * std::cbrt(static_cast<double>(ranks) / of)), INT_MAX));
+}
+
 void Simulate::State::refuse_too_many_threads() const {
     constexpr double kMostThreads = 16384; // 128 KiB each, in memory and in files
     if (machine.ranks * machine.threads > kMostThreads)
@@ -287,13 +299,12 @@ std::unique_ptr<sim::TraceWriter> Simulate::State::trace_writer(const std::vecto
 void Simulate::State::simulate_one(const std::vector<Sweep> &lists,
                                    const std::vector<double> &swept, std::vector<Row> &rows,
                                    ProgressBar &bar) {
-    const int given_n = cholesky_options.n;
-    if (!weak.empty() && *cholesky)
-        cholesky_options.n = static_cast<int>(
-            std::lround(given_n * std::cbrt(machine.ranks / parse_number("--weak", weak))));
     const std::string fault = sim::fault_of(machine);
     if (!fault.empty())
         fail("{}", fault);
+    const int given_n = cholesky_options.n;
+    if (!weak.empty() && *cholesky)
+        cholesky_options.n = order_for_same_work(machine.rank_count());
     if (!traces.empty())
         refuse_too_many_threads();
     const std::shared_ptr<const sim::Workload> work = workload();
@@ -477,28 +488,6 @@ std::string Simulate::State::to_csv(const std::vector<Sweep> &lists,
 
 namespace {
 
-// For the traces that --html needs and nobody else wants.
-class Scratch {
-  public:
-    Scratch() {
-        std::string pattern = std::filesystem::temp_directory_path() / "sennit-simulate-XXXXXX";
-        if (!mkdtemp(pattern.data()))
-            fail("no folder can be made in {}: {}", std::filesystem::temp_directory_path().string(),
-                 std::strerror(errno));
-        path_ = pattern;
-    }
-    ~Scratch() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Scratch(const Scratch &) = delete;
-    Scratch &operator=(const Scratch &) = delete;
-    const std::string &path() const { return path_; }
-
-  private:
-    std::string path_;
-};
-
 // Of the programs in lib/, this one lies beside us.
 [[noreturn]] void go_on_with_simgrid(char **arguments) {
     const std::string program =
@@ -562,7 +551,7 @@ int Simulate::run(char **arguments) {
                        count_text(state.replay->tasks()), count_text(state.replay->messages()),
                        state.replay->recorded_seconds());
     }
-    std::optional<Scratch> scratch;
+    std::optional<ScratchFolder> scratch; // for traces that only --html needs
     if (!state.html.empty() && state.traces.empty())
         state.traces = scratch.emplace().path();
     const std::vector<Row> rows = state.simulate_all(lists);

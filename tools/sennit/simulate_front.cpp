@@ -19,13 +19,7 @@ using sim::FrontWay;
 using sim::Sharing;
 
 constexpr int kMostDomains = 1 << 20;
-
-int whole_number(const std::string &what, const std::string &text) {
-    const double number = parse_number(what, text);
-    if (number < 1 || number > 1e9 || number != static_cast<int>(number))
-        fail("{}: {} is not a number of steps", what, text);
-    return static_cast<int>(number);
-}
+constexpr int kMostSteps = 1'000'000;
 
 } // namespace
 
@@ -44,7 +38,7 @@ SimulateFront::SimulateFront(CLI::App &simulate)
     add("--nodes", machine_.nodes, 1, 65536, "of the machine");
     add("--pes", machine_.pes_of_node, 1, 1024, "cores of a node");
     add("--side", program_.wave.side, 1, 1024, "domains of the mesh, in each direction");
-    add("--steps", program_.steps, 1, 1'000'000, "time steps");
+    add("--steps", program_.steps, 1, kMostSteps, "time steps");
     add("--speed", program_.wave.speed, 0., 1e6, "of the front: domain widths in a step");
     add("--band", program_.wave.band, 0., 1e3, "width of the front, in domain widths");
     add("--factor", program_.wave.factor, 1., 1e6, "cost of a cell in the front");
@@ -71,7 +65,7 @@ FrontWay SimulateFront::read_way(const std::string &text) const {
         fail("--way {}: '{}' is unknown: use one of {}", text, name,
              fmt::join(balance::strategy_names(), ", "));
     if (colon != std::string::npos)
-        way.period = whole_number("--way " + text, parts[0].substr(colon + 1));
+        way.period = parse_whole("--way " + text, parts[0].substr(colon + 1), 1, kMostSteps);
     if (name == "none")
         way.strategy = nullptr;
     for (std::size_t i = 1; i < parts.size(); ++i) {
@@ -85,7 +79,7 @@ FrontWay SimulateFront::read_way(const std::string &text) const {
         else if (part == "gate")
             way.gate = true;
         else if (part.starts_with("window="))
-            way.window = whole_number("--way " + text, part.substr(7));
+            way.window = parse_whole("--way " + text, part.substr(7), 1, kMostSteps);
         else
             fail("--way {}: '{}' is none of loops, objects, tasks, window=STEPS, gate", text, part);
     }

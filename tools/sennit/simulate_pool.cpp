@@ -81,12 +81,8 @@ std::vector<PoolProgram> SimulatePool::read_programs() const {
 
 std::vector<int> SimulatePool::read_split(const std::string &text, std::size_t programs) const {
     std::vector<int> cores;
-    for (const std::string &one : split(text, '/')) {
-        const double number = parse_number("--split " + text, one);
-        if (number < 1 || number > node_.cores)
-            fail("--split {}: each program needs 1 to {} cores", text, node_.cores);
-        cores.push_back(static_cast<int>(number));
-    }
+    for (const std::string &one : split(text, '/'))
+        cores.push_back(parse_whole("--split " + text, one, 1, node_.cores));
     if (cores.size() != programs)
         fail("--split {} is for {} programs, there are {}", text, cores.size(), programs);
     if (std::accumulate(cores.begin(), cores.end(), 0) > node_.cores)
@@ -113,6 +109,9 @@ SimulatePool::simulate_splits(const std::vector<PoolProgram> &programs) const {
             place(one + 1, left - now[one]);
     };
     place(0, node_.cores);
+    if (all.empty())
+        fail("--splits {}: {} programs with {} cores each at least are more than {} cores", step_,
+             now.size(), step_, node_.cores);
     std::vector<Row> rows;
     rows.reserve(all.size());
     for (const std::vector<int> &one : all)

@@ -32,6 +32,13 @@ double parse_number(const std::string &what, const std::string &text) {
     return value;
 }
 
+int parse_whole(const std::string &what, const std::string &text, int least, int most) {
+    const double number = parse_number(what, text);
+    if (number < least || number > most || number != std::floor(number))
+        fail("{}: '{}' is not a whole number from {} to {}", what, text, least, most);
+    return static_cast<int>(number);
+}
+
 Sweep parse_sweep(const std::string &text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals + 1 == text.size())
@@ -61,6 +68,8 @@ Sweep parse_sweep(const std::string &text) {
             fail("--sweep '{}' has more than 100,000 values", text);
         value = times ? value * step : value + step;
     }
+    if (sweep.values.empty())
+        fail("--sweep '{}' has no value: the first one is above the last", text);
     return sweep;
 }
 

@@ -9,7 +9,7 @@ namespace sennit::tool {
 
 struct Sweep {
     std::string name;
-    std::vector<double> values;
+    std::vector<double> values; // one at least
 };
 
 // "name=1,2,4" or "name=1..64*2" (times two up to) or "name=1..9+2".
@@ -18,5 +18,6 @@ Sweep parse_sweep(const std::string &text);
 std::vector<std::string> split(const std::string &text, char separator);
 // `what` is said of a text that is none.
 double parse_number(const std::string &what, const std::string &text);
+int parse_whole(const std::string &what, const std::string &text, int least, int most);
 
 } // namespace sennit::tool
