@@ -191,6 +191,15 @@ def test_a_plain_mpiexec_of_the_right_mpi_is_taken():
     assert out.splitlines()[-1].startswith(launcher + " "), out
 
 
+def test_what_cannot_be_printed_is_an_error():
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        for words in (["doctor"], ["doctor", "--options"], ["--help-all"], ["run", "--help"], ["simulate", "--help"],
+                      ["simulate", "pool", "--program", "a:work=1", "--json", "-"]):
+            done = subprocess.run([SENNIT, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+            assert done.returncode == 2 and done.stderr.startswith("sennit: cannot write to "), (words, done)
+            assert done.stderr.count("\n") == 1, (words, done)
+
+
 def test_doctor_reports_and_refuses_alike():
     with Running([SENNIT, "doctor", at("static-program")]) as command:
         code, out, errors = command.finish()

@@ -13,6 +13,7 @@
 #include "pool.h"
 #include "report.h"
 #include "run.h"
+#include "standard_output.h"
 #include "symbol_commands.h"
 #include "top.h"
 
@@ -255,7 +256,7 @@ int Command::start_doctor() {
 
 int main(int count, char **arguments) {
     try {
-        return Command().run(count, arguments);
+        return after_output(Command().run(count, arguments));
     } catch (const std::exception &error) {
         std::fflush(stdout);
         std::fprintf(stderr, "sennit: %s\n", error.what());

@@ -16,10 +16,10 @@ class ScratchFolder {
   public:
     // Throws Failure.
     ScratchFolder() {
-        std::string pattern = std::filesystem::temp_directory_path() / "sennit-XXXXXX";
+        const std::filesystem::path parent = std::filesystem::temp_directory_path();
+        std::string pattern = parent / "sennit-XXXXXX";
         if (!mkdtemp(pattern.data()))
-            fail("no folder can be made in {}: {}", std::filesystem::temp_directory_path().string(),
-                 std::strerror(errno));
+            fail("no folder can be made in {}: {}", parent.string(), std::strerror(errno));
         path_ = pattern;
     }
     ~ScratchFolder() {

@@ -14,6 +14,7 @@
 #include "sim/trace_writer.h"
 #include "simulate_front.h"
 #include "simulate_pool.h"
+#include "standard_output.h"
 #include "sweep.h"
 #include "trace/read/job.h"
 
@@ -574,11 +575,11 @@ int simulator_main(int count, char **arguments, sim::MakeFabric *fabric) {
         try {
             app.parse(count, arguments);
         } catch (const CLI::Success &success) {
-            return app.exit(success); // help
+            return after_output(app.exit(success)); // help
         } catch (const CLI::ParseError &error) {
             fail("{}: see sennit simulate --help-all", error.what());
         }
-        return simulate.run(arguments);
+        return after_output(simulate.run(arguments));
     } catch (const std::exception &error) {
         std::fflush(stdout);
         std::fprintf(stderr, "sennit: %s\n", error.what());
