@@ -200,6 +200,12 @@ def test_what_cannot_be_printed_is_an_error():
             assert done.stderr.count("\n") == 1, (words, done)
 
 
+def test_a_process_that_is_none_is_refused():
+    for number in ("0", "-1", "999999999"):
+        refused(["doctor", f"--pid={number}"], f"there is no process {number}")
+        refused(["doctor", f"--gdb={number}"], f"there is no process {number}")
+
+
 def test_doctor_reports_and_refuses_alike():
     with Running([SENNIT, "doctor", at("static-program")]) as command:
         code, out, errors = command.finish()

@@ -244,7 +244,7 @@ int Command::start_doctor() {
         return print_options(options_form_.empty() ? "text" : options_form_);
     if (doctor_->count("--gdb") > 0)
         return print_symbol_commands(host_);
-    if (process_ != 0)
+    if (doctor_->count("--pid") > 0)
         examine_process(process_, Installation::locate());
     Request request;
     set_command(request, program_);
