@@ -87,6 +87,9 @@ def test_programs_of_one_job_have_one_mpi():
     refused(["run", "-n", "1", mpich, ":", "-n", "0", mpich], "is not a number from 1")
     refused(["run", "-n", "1", mpich, ":", "-n", "2"], "no program behind")
     refused(["run", "-n", "1", ":", "-n", "2", mpich], "no program in front of")
+    # mpiexec would start these without Sennit.
+    for words in ([":", openmpi], [":", "-nolocal", mpich], [":"]):
+        refused(["run", "-n", "1", mpich, *words], "mpiexec hands no ':' on")
 
 
 def test_the_library_of_another_mpi_than_the_program_has_is_refused():
@@ -159,6 +162,12 @@ def test_trace_alone_never_takes_the_program_for_its_folder():
         for where in ("new", "deep/new", folder):
             found = dry_run("--trace", where, app, cwd=folder)
             assert f"SENNIT_TRACE={os.path.join(folder, where)}" in found, found
+
+
+def test_a_colon_may_be_an_argument():
+    app = at("openmp-by-runpath")
+    for words in ([":"], ["a", ":", "b"], [":", "-name", "x"], [":", "-n4x"]):
+        assert dry_run(app, *words)[-1] == " ".join([app, *words]), words
 
 
 def test_an_openmp_program_without_mpi_runs_directly():

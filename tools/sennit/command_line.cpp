@@ -81,12 +81,17 @@ bool is_trace_folder(const std::vector<std::string> &words, std::size_t at) {
          word, word, default_trace, word);
 }
 
+// "-n4"
+bool is_ranks_in_one_word(const std::string &word) {
+    return word.size() > 2 && word.starts_with("-n") &&
+           word.find_first_not_of("0123456789", 2) == std::string::npos;
+}
+
 // The option that `word` gives, with or without a value in it.
 const CLI::Option &find_option(const CLI::App &command, const std::string &word) {
     std::string name = word.substr(0, word.find('='));
     if (!word.starts_with("--") && word.size() > 2) {
-        // -n4 is all that may be written as one word with a single dash.
-        if (!word.starts_with("-n") || word.find_first_not_of("0123456789", 2) != std::string::npos)
+        if (!is_ranks_in_one_word(word)) // nothing else may follow a single dash
             refuse_option(word);
         name = "-n";
     }
@@ -123,7 +128,10 @@ CommandLine split_command_line(const CLI::App &command, std::vector<std::string>
 
 std::vector<std::vector<std::string>> take_other_programs(std::vector<std::string> &words) {
     const auto starts_other = [&](std::size_t at) {
-        return words[at] == ":" && at + 1 < words.size() && words[at + 1].starts_with("-n");
+        if (words[at] != ":" || at + 1 >= words.size())
+            return false;
+        const std::string &next = words[at + 1];
+        return next == "-n" || next == "-np" || is_ranks_in_one_word(next);
     };
     std::vector<std::vector<std::string>> others;
     std::size_t first_end = words.size();
@@ -224,7 +232,7 @@ void RunOptions::set_pool(Request &request) const {
 Request RunOptions::other(const std::vector<std::string> &words) {
     Request result;
     std::size_t at = 0;
-    std::string ranks = words[at].substr(words[at].starts_with("-np") ? 3 : 2);
+    std::string ranks = is_ranks_in_one_word(words[at]) ? words[at].substr(2) : "";
     if (ranks.empty() && ++at < words.size())
         ranks = words[at];
     result.ranks = parse_count("-n", ranks, most_ranks);

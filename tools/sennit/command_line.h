@@ -21,8 +21,9 @@ struct CommandLine {
 // `words` follow the name of `command`. Throws Failure for an option that it does not have.
 CommandLine split_command_line(const CLI::App &command, std::vector<std::string> words);
 
-// "./a x : -n 2 ./b y": the first program with its arguments stays in `words`, the others are what
-// is returned, each from its "-n" on. A ':' without a "-n" behind it is an argument as any other.
+// "./a x : -n 2 ./b y": the first program with its arguments stays in `words`. The others are
+// returned, each from its "-n" on. A ':' without a number of ranks behind it (-n 2, -n2, -np 2) is
+// an argument as any other, though no mpiexec can hand it on (compose_launch).
 std::vector<std::vector<std::string>> take_other_programs(std::vector<std::string> &words);
 
 // The program and its arguments, into `request`. "NAME=value" in front of them is set in this

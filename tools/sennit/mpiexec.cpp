@@ -139,6 +139,9 @@ std::vector<std::string> compose_launch(MpiKind kind, const std::string &mpiexec
         }
     }
     for (const Launch &program : programs) {
+        if (std::find(program.command.begin(), program.command.end(), ":") != program.command.end())
+            fail("mpiexec hands no ':' on to a program: for another program write ': -n RANKS "
+                 "PROGRAM'");
         if (&program != &programs.front())
             line.push_back(":");
         line.insert(line.end(), {"-n", std::to_string(program.ranks)});

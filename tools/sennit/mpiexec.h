@@ -26,7 +26,8 @@ struct Launch {
     std::vector<std::string> command;
 };
 
-// `<mpiexec> <its options> -n <ranks> command... : -n <ranks> command...`
+// `<mpiexec> <its options> -n <ranks> command... : -n <ranks> command...` Throws Failure for a ':'
+// in a command, behind which mpiexec would start another program.
 std::vector<std::string> compose_launch(MpiKind kind, const std::string &mpiexec,
                                         const std::vector<Launch> &programs);
 
