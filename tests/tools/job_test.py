@@ -216,15 +216,16 @@ def test_nothing_survives_when_sennit_is_killed():
 
 
 def test_nothing_survives_when_mpiexec_is_killed():
-    with run("wait") as job:
-        job.rank_pids(2)
-        with open(f"/proc/{job.process.pid}/task/{job.process.pid}/children",
-                  encoding="utf-8") as file:
-            os.kill(int(file.read().split()[0]), signal.SIGKILL)
-        code, _, errors = job.finish()
-        assert code >= 128, f"exit code {code}"
-        assert len(own_lines(errors)) == 1, errors
-        assert not job.left_behind(), "processes were left behind"
+    for number in (signal.SIGKILL, signal.SIGRTMIN):  # this one has no name
+        with run("wait") as job:
+            job.rank_pids(2)
+            with open(f"/proc/{job.process.pid}/task/{job.process.pid}/children",
+                      encoding="utf-8") as file:
+                os.kill(int(file.read().split()[0]), number)
+            code, _, errors = job.finish()
+            assert code >= 128, f"exit code {code}: {errors}"
+            assert len(own_lines(errors)) == 1, errors
+            assert not job.left_behind(), "processes were left behind"
 
 
 def test_commands_are_those_of_the_callers_path():

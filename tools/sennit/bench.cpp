@@ -18,8 +18,7 @@ void run_bench(const std::vector<std::string> &words, const Installation &instal
                                                 : nullptr;
     if (!file)
         fail("there are two benches: sennit bench cholesky, sennit bench front; --quick takes "
-             "minutes, "
-             "--help lists their options");
+             "minutes, --help lists their options");
     const std::string &home = installation.home();
     const std::string script = home + "/share/sennit/bench/" + file;
     if (!std::filesystem::exists(script))

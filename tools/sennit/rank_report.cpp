@@ -47,13 +47,16 @@ bool send_datagram(const std::string &name, const void *data, std::size_t length
 
 } // namespace
 
+std::string signal_text(int signal) {
+    const char *const name = sigabbrev_np(signal);
+    return name ? fmt::format("signal {} (SIG{})", signal, name) : fmt::format("signal {}", signal);
+}
+
 std::string describe(const RankReport &report) {
-    const char *name = sigabbrev_np(report.signal);
     const std::string who =
         report.rank >= 0 ? fmt::format("rank {}", report.rank) : std::string("a rank");
     return fmt::format(
-        "{} (process {}) was ended by signal {} (SIG{}){}", who, report.pid, report.signal,
-        name ? name : "?",
+        "{} (process {}) was ended by {}{}", who, report.pid, signal_text(report.signal),
         report.signal == SIGKILL ? ": somebody killed it, or the kernel for want of memory" : "");
 }
 

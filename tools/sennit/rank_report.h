@@ -19,6 +19,8 @@ struct RankReport {
     int code;   // its exit code, or 128 + signal
 };
 
+// "signal 9 (SIGKILL)"; real-time signals have no names.
+std::string signal_text(int signal);
 // One line for people about a rank that a signal ended.
 std::string describe(const RankReport &report);
 

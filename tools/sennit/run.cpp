@@ -46,8 +46,7 @@ Plan plan_other(const Plan &plan, const Request &other) {
         fail("'{}' has no MPI in it: it cannot be in a job with '{}'", path, plan.program.path);
     if (result.mpi != plan.mpi)
         fail("'{}' uses {} and '{}' {}: programs of one job have the same MPI; --apart makes a job "
-             "of "
-             "each",
+             "of each",
              plan.program.path, traits(*plan.mpi).name, path, traits(*result.mpi).name);
     if (other.as_virtual)
         refuse_virtual(result, read_environment);
@@ -233,8 +232,8 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
     if (first && first->signal != 0)
         fmt::print(stderr, "sennit: {}; the job has ended\n", describe(*first));
     else if (!first && end.ended_by != 0)
-        fmt::print(stderr, "sennit: mpiexec was ended by signal {} (SIG{}); its ranks were ended\n",
-                   end.ended_by, sigabbrev_np(end.ended_by));
+        fmt::print(stderr, "sennit: mpiexec was ended by {}; its ranks were ended\n",
+                   signal_text(end.ended_by));
     return code;
 }
 

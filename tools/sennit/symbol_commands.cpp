@@ -64,8 +64,7 @@ int print_symbol_commands(int process) {
     }
     if (!is_loader(program.string()) || images.empty())
         fail("process {} is neither a virtual rank nor the host of some: gdb -p {} finds its "
-             "symbols "
-             "by itself",
+             "symbols by itself",
              process, process);
     fmt::print("# gdb -p {} -x this-file: the programs and libraries of all its ranks\n", process);
     fmt::print("set confirm off\nset debuginfod enabled off\n");
