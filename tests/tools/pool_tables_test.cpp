@@ -69,7 +69,8 @@ TEST(Moves, AreNumbersOrSteps) {
     EXPECT_EQ(parse_move("3", 5), 3);
     EXPECT_EQ(parse_move("+1", 5), 6);
     EXPECT_EQ(parse_move("-2", 5), 3);
-    for (const char *text : {"", "+", "x", "1.5", "-5", "0", "3 "})
+    for (const char *text : {"", "+", "-", "x", "1.5", "-5", "0", "3 ", "+-1", "-+1", "--1",
+                             "+2147483647", "2147483648", "-2147483648"})
         EXPECT_THROW(parse_move(text, 5), Failure) << text;
 }
 

@@ -39,6 +39,16 @@ def test_a_pool_stays_until_it_is_stopped():
         pools.refused("no pool 'night'", "pool", "stop", "night")
 
 
+def test_who_starts_a_pool_need_have_no_input_and_no_output():
+    for closed in ("<&-", "<&- >&-", "<&- >&- 2>&-"):
+        with Pools() as pools:
+            done = subprocess.run(["sh", "-c", f'exec "$@" {closed}', "sh", SENNIT, "pool", "start", "night"],
+                                  env=pools.environment, capture_output=True, text=True, check=False)
+            assert "keeper" not in done.stderr, (closed, done)
+            assert "night: cores" in pools.well("pool", "ls"), closed
+            pools.well("pool", "stop", "night")
+
+
 def test_what_is_no_pool_is_refused():
     with Pools() as pools:
         for name in ("a/b", "../up", "", "x" * 40, ".x"):

@@ -37,8 +37,7 @@ node::Cores choose_cores(const std::string &text) {
     return cores;
 }
 
-std::string describe(const Pool &pool_const) {
-    auto &pool = const_cast<Pool &>(pool_const);
+std::string describe(const Pool &pool) {
     const Snapshot snapshot = look_at(pool.board());
     return fmt::format("cores {}, policy {}, programs {}, processes {}{}{}",
                        core_list(pool.cores()), pool.policy(), snapshot.jobs().size(),
@@ -52,7 +51,7 @@ std::optional<PoolPlan> adopt(const std::string &name, const std::string &cores,
     const std::string path = pool_file(name);
     if (!node::is_in_use(path.c_str()))
         return std::nullopt;
-    Pool pool = Pool::find(name, false);
+    const Pool pool = Pool::find(name, false);
     if (pool.has_keeper())
         fail("there is a pool '{}' already: {}", name, describe(pool));
     if (pool.board().pool().named.load(std::memory_order_acquire) == 0)
@@ -123,7 +122,7 @@ int list_pools() {
 }
 
 int move_cores(const PoolRequest &request) {
-    Pool pool = Pool::find(request.name);
+    const Pool pool = Pool::find(request.name);
     if (const std::string policy = pool.policy(); policy != "static" && policy != "lend")
         fail("pool '{}' moves cores by itself (policy {}): moves need the policy static or lend",
              request.name, policy);
@@ -141,7 +140,7 @@ int move_cores(const PoolRequest &request) {
 }
 
 int stop_pool(const PoolRequest &request) {
-    Pool pool = Pool::find(request.name, false);
+    const Pool pool = Pool::find(request.name, false);
     pool.board().pool().stops.store(1, std::memory_order_release);
     const int ended = request.now ? end_members(pool.board()) : 0;
     const std::size_t left = look_at(pool.board()).members.size();

@@ -46,6 +46,8 @@ std::optional<DutyLock> DutyLock::take(const std::string &path, Duty duty) {
 
 DutyLock DutyLock::wait_for(const std::string &path, Duty duty) {
     DutyLock result(open_file(path));
+    if (result.file_ < 0)
+        fail("cannot open {}: {}", path, std::strerror(errno));
     struct flock lock = lock_of(duty);
     while (fcntl(result.file_, F_OFD_SETLKW, &lock) != 0)
         if (errno != EINTR)

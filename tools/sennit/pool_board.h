@@ -27,6 +27,7 @@ class DutyLock {
   public:
     // Nullopt: another process has it.
     static std::optional<DutyLock> take(const std::string &path, Duty duty);
+    // Throws Failure where there is no such file.
     static DutyLock wait_for(const std::string &path, Duty duty);
     static bool is_taken(const std::string &path, Duty duty);
     DutyLock(DutyLock &&other) noexcept : file_(other.file_) { other.file_ = -1; }
@@ -53,7 +54,7 @@ class Pool {
     static Pool find(const std::string &name, bool needs_keeper = true);
     static std::vector<std::string> names();
 
-    node::Board &board() { return *board_; }
+    node::Board &board() const { return *board_; }
     const std::string &name() const { return name_; }
     const std::string &path() const { return path_; }
     bool has_keeper() const { return keeper_ != 0; }

@@ -199,36 +199,40 @@ void Keeper::keep() {
     }
 }
 
-void detach_from_caller(int said) {
+constexpr int reply = STDERR_FILENO + 1; // the keeper's descriptor for what it says to its starter
+
+// All other descriptors are closed. `to` becomes `reply`; where the caller has no input or output
+// of its own, it may be one of the first three.
+void detach_from_caller(int to) {
+    const int kept = fcntl(to, F_DUPFD_CLOEXEC, reply);
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         dup2(nothing, standard);
-    if (said != STDERR_FILENO + 1)
-        dup2(said, STDERR_FILENO + 1);
-    fcntl(STDERR_FILENO + 1, F_SETFD, FD_CLOEXEC);
-    syscall(SYS_close_range, STDERR_FILENO + 2, ~0U, 0);
+    if (kept != reply)
+        dup2(kept, reply);
+    fcntl(reply, F_SETFD, FD_CLOEXEC);
+    syscall(SYS_close_range, reply + 1, ~0U, 0);
     if (chdir("/") != 0)
         return; // it keeps a folder busy: no harm
 }
 
-void say(int to, const std::string &text) {
-    if (write(to, text.data(), text.size()) < 0)
+void say(const std::string &text) {
+    if (write(reply, text.data(), text.size()) < 0)
         _exit(refused);
 }
 
-[[noreturn]] void become_keeper(const PoolPlan &plan, int said) {
+[[noreturn]] void become_keeper(const PoolPlan &plan, int starter) {
     prctl(PR_SET_NAME, "sennit-pool");
-    detach_from_caller(said);
-    said = STDERR_FILENO + 1;
+    detach_from_caller(starter);
     Keeper keeper(plan);
     try {
         keeper.begin();
-        say(said, ready);
+        say(ready);
     } catch (const std::exception &error) {
-        say(said, error.what());
+        say(error.what());
         _exit(refused);
     }
-    close(said);
+    close(reply);
     try {
         keeper.keep();
     } catch (const std::exception &) {

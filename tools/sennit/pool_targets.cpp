@@ -46,14 +46,15 @@ int find_job(const Snapshot &snapshot, const std::string &program) {
 }
 
 int parse_move(const std::string &text, int now) {
-    const bool relative = text.starts_with('+') || text.starts_with('-');
-    int value = 0;
-    const char *const begin = text.data() + (text.starts_with('+') ? 1 : 0);
+    const bool more = text.starts_with('+'), fewer = text.starts_with('-');
+    const char *const begin = text.data() + (more || fewer ? 1 : 0);
     const char *const end = text.data() + text.size();
+    unsigned value = 0;
     const auto [stop, error] = std::from_chars(begin, end, value);
-    if (error != std::errc{} || stop != end || begin == end)
+    if (error != std::errc{} || stop != end || value > node::kMostCores)
         fail("'{}' is no number of cores: write 3, +1 or -1", text);
-    const int wanted = relative ? now + value : value;
+    const int cores = static_cast<int>(value);
+    const int wanted = more ? now + cores : fewer ? now - cores : cores;
     if (wanted < 1)
         fail("each program keeps one core: it has {}", now);
     return wanted;
