@@ -4,7 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <sstream>
+#include <string>
+#include <unistd.h>
 
 using namespace sennit::trace;
 using namespace sennit::report;
@@ -420,4 +425,18 @@ TEST(ReportMoved, TimeUnderWayIsHiddenUnlessItIsWaitedFor) {
     EXPECT_EQ(how_moved(moved[2]), "together with 1");
     EXPECT_EQ(how_moved(moved[4]), "where it stood");
     EXPECT_TRUE(moved_calls(Job{}).empty());
+}
+
+TEST(ReportPerfetto, AProgramsNameMayBeNoText) {
+    Job job;
+    job.processes.push_back(make_process(0, 0));
+    std::strcpy(job.processes[0].file.header.program, "so\"l\xffver\xc3\xa9");
+    const std::filesystem::path file = std::filesystem::temp_directory_path() /
+                                       ("sennit-report-" + std::to_string(getpid()) + ".json");
+    write_perfetto(job, file);
+    std::ostringstream written;
+    written << std::ifstream(file).rdbuf();
+    std::filesystem::remove(file);
+    EXPECT_NE(written.str().find("rank 0: so\\\"l\xef\xbf\xbdver\xc3\xa9\""), std::string::npos)
+        << written.str();
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <queue>
 #include <set>
 
@@ -14,17 +15,11 @@ using namespace trace;
 
 namespace {
 
+// In JSON, without the quotes around it. A program's name may be in any encoding.
 std::string escaped(const std::string &text) {
-    std::string result;
-    for (const char c : text) {
-        if (c == '"' || c == '\\')
-            result += '\\';
-        if (static_cast<unsigned char>(c) < 0x20)
-            result += fmt::format("\\u{:04x}", static_cast<int>(c));
-        else
-            result += c;
-    }
-    return result;
+    const std::string quoted =
+        nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return quoted.substr(1, quoted.size() - 2);
 }
 
 class Writer {
