@@ -51,6 +51,8 @@ bool Fair::rethink(const View &view, std::int64_t now_ns, Memory &memory) const 
     ProgramsNow now = programs_now(view, memory);
     const auto count = static_cast<std::size_t>(now.count);
     const int usable = usable_cores(view);
+    if (usable == 0)
+        return turn;
     const double cores = usable;
     const double seconds = static_cast<double>(now_ns - memory.began_ns) * 1e-9;
     const bool first = memory.began_ns == 0 || now.changed || seconds <= 0;

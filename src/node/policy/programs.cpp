@@ -45,16 +45,15 @@ ProgramsNow programs_now(const View &view, Memory &memory) {
         if (!row)
             continue;
         const auto all = now.all();
-        auto known = std::find_if(all.begin(), all.end(),
-                                  [&](const ProgramNow &other) { return other.row == row; });
+        const auto known = std::find_if(all.begin(), all.end(),
+                                        [&](const ProgramNow &other) { return other.row == row; });
+        ProgramNow &program = now.programs[known - all.begin()];
         if (known == all.end()) {
-            known = all.end();
-            now.programs[now.count].row = row;
-            now.programs[now.count].share = std::max(one.share, 1e-9);
-            now.shares += now.programs[now.count].share;
+            program.row = row;
+            program.share = std::max(one.share, 1e-9);
+            now.shares += program.share;
             ++now.count;
         }
-        ProgramNow &program = *known;
         ++program.ranks;
         program.wants += one.wants;
         program.used_ns += one.used_ns;
