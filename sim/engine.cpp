@@ -63,6 +63,7 @@ Simulation::Simulation(const Workload &workload, const Setting &setting)
         }
     }
 }
+
 // ---- the loop -----------------------------------------------------------------------------------
 
 void Simulation::handle(const EventQueue::Event &event) {

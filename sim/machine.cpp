@@ -36,9 +36,10 @@ std::string fault_of(const Machine &machine) {
             return fmt::format("--{} {:g} is not from {:g} to {:g}", parameter.name, value,
                                parameter.least, parameter.most);
     }
-    for (const double whole : {machine.ranks, machine.threads, machine.numa})
-        if (whole != std::floor(whole))
-            return fmt::format("{:g} is not a whole number of ranks, threads or NUMA nodes", whole);
+    for (const auto field :
+         {&Machine::ranks, &Machine::ranks_per_card, &Machine::threads, &Machine::numa})
+        if (const double count = machine.*field; count != std::floor(count))
+            return fmt::format("{:g} is not a whole number of ranks, threads or NUMA nodes", count);
     if (machine.network != Network::simgrid && machine.switch_bandwidth > 0)
         return "--switch-bandwidth is for --network simgrid";
     if (machine.network == Network::simgrid && machine.rank_bandwidth > 0)

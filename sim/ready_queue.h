@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ready tasks in a policy's order: a heap with four children a node, which are one cache line.
+// A heap with four children a node, which are one cache line.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 namespace sennit::sim {
 
-// Ready tasks, least key first. A task whose key changes is pushed once more; entries that no
-// longer hold are found out when they come up (`holds(key, task)`), so nobody has to know where a
-// task stands: that would cost a cache miss for each step in the heap.
+// Ready tasks in a policy's order: least key first. A task whose key changes is pushed once more.
+// Entries that no longer hold are found out when they come up (`holds(key, task)`), so nobody has
+// to know where a task stands: that would cost a cache miss for each step in the heap.
 class ReadyQueue {
   public:
     bool empty() const { return heap_.empty(); }

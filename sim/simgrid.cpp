@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulation is one of SimGrid's actors; a message is
-// another's blocking call, so any number share links as SimGrid's model says. Without a platform
-// file: a star of cards, each with a link in each direction, and, where the switch has a bandwidth,
-// one link that all messages share.
+// The simulation is one of SimGrid's actors. Each message is a blocking call of another actor, so
+// any number of them share links as SimGrid's model says. Without a platform file: a star of cards,
+// each with a link in each direction, and, where the switch has a bandwidth, one link that all
+// messages share.
 #include "simgrid.h"
 
 #include <algorithm>

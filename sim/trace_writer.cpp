@@ -92,10 +92,14 @@ void TraceWriter::finish(Time end) {
 void TraceWriter::put(const Rank &rank, std::uint64_t at, const void *bytes, std::size_t count,
                       bool fresh) const {
     std::FILE *file = std::fopen(rank.path.c_str(), fresh ? "wb" : "r+b");
-    const bool good = file && std::fseek(file, static_cast<long>(at), SEEK_SET) == 0 &&
-                      std::fwrite(bytes, 1, count, file) == count;
-    const int reason = errno;
-    if ((file && std::fclose(file) != 0) || !good)
+    bool good = file && std::fseek(file, static_cast<long>(at), SEEK_SET) == 0 &&
+                std::fwrite(bytes, 1, count, file) == count;
+    int reason = errno;
+    if (file && std::fclose(file) != 0 && good) {
+        good = false;
+        reason = errno;
+    }
+    if (!good)
         throw std::runtime_error(fmt::format("{} cannot be written: {}", rank.path.string(),
                                              std::generic_category().message(reason)));
 }

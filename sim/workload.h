@@ -90,7 +90,7 @@ class Tasks {
             handle_.destroy();
     }
 
-    // Null when the thread has created its last task; the other's memory is its own until the next
+    // Null when the thread has created its last task. What it points to is valid until the next
     // call.
     const TaskSpec *next() {
         handle_.resume();
@@ -113,7 +113,7 @@ class Specs {
             fetch();
     }
 
-    // The next, whose memory is its own until the call after; null when there is none.
+    // As Tasks::next().
     const TaskSpec *next() {
         if (taken_)
             fetch();

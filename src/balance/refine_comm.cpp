@@ -3,6 +3,7 @@
 #include "balance/refine.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <set>
