@@ -68,6 +68,7 @@ refused("policy 'best' is unknown", "cholesky", "--policy", "best")
 refused("use fa, or steal", "cholesky", "--policy", "fifo,auto")
 refused("--ranks 0 is not from", "cholesky", "--ranks", "0")
 refused("not a whole number of ranks", "cholesky", "--ranks", "2.5")
+refused("not a whole number of ranks", "cholesky", "--ranks-per-card", "1.5")
 refused("--bandwidth nan is not from", "cholesky", "--bandwidth", "nan")
 refused("there is no such number", "cholesky", "--sweep", "colour=1,2")
 refused("never ends", "cholesky", "--sweep", "ranks=1..8*1")
@@ -159,6 +160,11 @@ with tempfile.TemporaryDirectory() as folder:
     done = run("trace", f"{folder}/alone", "--policy", "fifo", "--quiet")
     assert done.returncode == 0, done
     assert done.stderr == "sennit: note: no call of MPI was recorded: every rank runs on its own\n", done
+    # A folder's name may be no text; what was simulated is written all the same.
+    odd = f"{folder}/alone\udcff"
+    os.rename(f"{folder}/alone", odd)
+    done = run("trace", odd, "--policy", "fifo", "--json", "-")
+    assert done.returncode == 0 and json.loads(done.stdout)["options"]["trace"].endswith("/alone\ufffd"), done
 refused("cannot be made", "cholesky", "--n", "2048", "--quiet", "--trace", "/proc/nowhere")
 refused("at most 16384 threads", "cholesky", "--n", "8192", "--ranks", "4096", "--threads", "24",
         "--no-path", "--quiet", "--trace", "/tmp/nowhere")

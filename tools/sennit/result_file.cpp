@@ -4,8 +4,13 @@
 #include "failure.h"
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 namespace sennit::tool {
+
+std::string json_text(const nlohmann::ordered_json &document) {
+    return document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
 
 void write_result(const std::string &path, const std::string &text) {
     if (path.empty())

@@ -561,7 +561,7 @@ int Simulate::run(char **arguments) {
     if (talks)
         state.print(lists, rows);
     if (!state.json.empty())
-        write_result(state.json, state.to_json(lists, rows).dump(1) + "\n");
+        write_result(state.json, json_text(state.to_json(lists, rows)));
     if (!state.csv.empty())
         write_result(state.csv, state.to_csv(lists, rows));
     return 0;

@@ -141,7 +141,7 @@ std::string SimulateFront::to_json(const std::vector<Row> &rows) const {
         entry["declined"] = one.declined;
         document["results"].push_back(std::move(entry));
     }
-    return document.dump(1) + "\n";
+    return json_text(document);
 }
 
 int SimulateFront::run() {

@@ -205,7 +205,7 @@ std::string SimulatePool::to_json(const std::vector<PoolProgram> &programs,
         entry["moves"] = row.result.moves;
         document["results"].push_back(std::move(entry));
     }
-    return document.dump(1) + "\n";
+    return json_text(document);
 }
 
 int SimulatePool::run() {
