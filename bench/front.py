@@ -107,8 +107,7 @@ def run_once(options, shape, way, traced):
     """One run: its numbers by name, and those of `sennit report`."""
     binary = options.home / "apps" / f"front-{options.compiler}-{options.mpi}"
     sennit = str(options.home / "bin/sennit")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SENNIT_", "OMP_"))}
-    environment |= {"OMP_WAIT_POLICY": "passive", "SENNIT_NODE_RANKS": "1"}
+    environment = {**machine.plain_environment(), "OMP_WAIT_POLICY": "passive", "SENNIT_NODE_RANKS": "1"}
     with tempfile.TemporaryDirectory() as folder:
         command = [sennit, "run", *([f"--trace={folder}/trace"] if traced else []), "-n", str(shape.ranks), "--threads",
                    str(shape.threads), "--mpi", options.mpi, str(binary), "--side", str(shape.side), "--cells", str(shape.cells),

@@ -7,7 +7,8 @@ import os
 import random
 import subprocess
 
-import lending
+import machine
+import report
 
 ROWS = {"cg": ("conjugate gradients: in each step two rows of 4 KiB and two sums", "512", "50"),
         "halo": ("messages to and from both neighbours, a sum every tenth step", "512", "100")}
@@ -19,7 +20,7 @@ WAYS = ("bare", "Sennit")
 def run_once(build, mpi, row, ranks, way, timeout):
     """Microseconds a step, or None. Bare MPICH is left out where its ranks would spin in each other's way."""
     _, size, steps = ROWS[row]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SENNIT_", "OMP_"))}
+    environment = machine.plain_environment()
     program = [str(build / f"bench/gcc-{mpi}/kernels"), row, size, steps]
     cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0))[:2])
     if way == "Sennit":
@@ -50,7 +51,7 @@ def cells_of_a_round(build, order, timeout):
     return cells
 
 
-def report(build, rounds, seed, timeout, progress):
+def section(build, rounds, seed, timeout, progress):
     order = random.Random(seed)
     found = {}
     for number in range(rounds):
@@ -58,11 +59,8 @@ def report(build, rounds, seed, timeout, progress):
             found.setdefault(cell, []).append(value)
         progress(f"kernels: round {number + 1} of {rounds}")
     ways = [("mpich", "Sennit"), ("openmpi", "bare"), ("openmpi", "Sennit")]
-    lines = ["| row | ranks | " + " | ".join(f"{MPIS[mpi]}, {way}" for mpi, way in ways) + " |",
-             "|---|---:" + "|---:" * len(ways) + "|"]
-    for row in ROWS:
-        for ranks in RANKS:
-            lines.append(f"| {row} | {ranks} | "
-                         + " | ".join(lending.of(found.get((row, ranks, *way), [])) for way in ways) + " |")
+    lines = [[row, ranks, *(report.median_text(found.get((row, ranks, *way), [])) for way in ways)]
+             for row in ROWS for ranks in RANKS]
     return "\n\n".join(["## Whole programs", " ".join(__doc__.split()),
-                        "\n".join(f"- {row}: {what[0]}" for row, what in ROWS.items()), "\n".join(lines)])
+                        "\n".join(f"- {row}: {what[0]}" for row, what in ROWS.items()),
+                        report.markdown(["row", "ranks", *(f"{MPIS[mpi]}, {way}" for mpi, way in ways)], lines)])

@@ -6,8 +6,10 @@ and greatest, as multiples of the round's mean."""
 
 import os
 import random
-import statistics
 import subprocess
+
+import machine
+import report
 
 STEPS = 8
 ROWS = [(row, grain) for row in ("uneven", "turns") for grain in (100, 1000, 10000)]
@@ -20,7 +22,7 @@ WAYS = {"one thread a core": (1, {}, True), "stock": (2, {}, False),
 def run_once(build, mpi, row, grain, way, timeout):
     """Microseconds, or None. Of two ranks on two cores."""
     threads, settings, ours = WAYS[way]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SENNIT_", "OMP_"))}
+    environment = machine.plain_environment()
     environment.update(settings)
     program = [str(build / f"bench/gcc-{mpi}/phases"), row, str(grain), str(STEPS)]
     cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0))[:2])
@@ -52,19 +54,11 @@ def measure(build, mpi, rounds, seed, timeout, progress):
     return cells
 
 
-def of(values):
-    if not values:
-        return "too long"
-    return f"{statistics.median(values):.2f} [{min(values):.2f} to {max(values):.2f}]"
-
-
-def report(build, mpis, rounds, seed, timeout, progress):
+def section(build, mpis, rounds, seed, timeout, progress):
     parts = ["## Ranks with different amounts of work", " ".join(__doc__.split())]
     for mpi in mpis:
         cells = measure(build, mpi, rounds, seed, timeout, progress)
-        lines = [f"| {mpi}: work | us of work in a region | " + " | ".join(WAYS) + " |",
-                 "|---|---:" + "|---:" * len(WAYS) + "|"]
-        for (row, grain), ways in cells.items():
-            lines.append(f"| {row} | {grain} | " + " | ".join(of(ways[way]) for way in WAYS) + " |")
-        parts.append("\n".join(lines))
+        parts.append(report.markdown(
+            [f"{mpi}: work", "us of work in a region", *WAYS],
+            [[row, grain, *map(report.median_text, ways.values())] for (row, grain), ways in cells.items()]))
     return "\n\n".join(parts)

@@ -8,6 +8,11 @@ import re
 import subprocess
 
 
+def plain_environment():
+    """This process's, without settings of OpenMP and Sennit."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("SENNIT_", "OMP_"))}
+
+
 def first_line(*argv):
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=30)

@@ -5,9 +5,11 @@ owner has it, with the time that the program takes to its next scheduling point;
 until the program, which waits for it, uses it again. The table has the median of the rounds, and their least and greatest."""
 
 import os
-import statistics
 import subprocess
 import tempfile
+
+import machine
+import report
 
 GRAINS = (10, 100, 1000)
 SECONDS = "3"
@@ -17,8 +19,7 @@ COLUMNS = ("moves a second", "back: median", "back: 99%", "back: most", "lent: m
 def run_once(build, grain, timeout):
     """The columns, or None."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(("SENNIT_", "OMP_"))}
-        environment["SENNIT_BOARD"] = os.path.join(folder, "board")
+        environment = {**machine.plain_environment(), "SENNIT_BOARD": os.path.join(folder, "board")}
         cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0))[:2])
         sennit = ["taskset", "-c", cores, str(build / "bin/sennit")]
 
@@ -42,15 +43,16 @@ def run_once(build, grain, timeout):
             say("pool", "stop", "bench", "--now")
 
 
-def report(build, rounds, timeout, progress):
+def section(build, rounds, timeout, progress):
     cells = {grain: [] for grain in GRAINS}
     for number in range(rounds):
         for grain, found in cells.items():
             if (values := run_once(build, grain, timeout)) is not None:
                 found.append(values)
         progress(f"moves: round {number + 1} of {rounds}")
-    lines = ["| us between scheduling points | " + " | ".join(COLUMNS) + " |", "|---:" * (len(COLUMNS) + 1) + "|"]
+    lines = []
     for grain, found in cells.items():
-        columns = [f"{statistics.median(column):.0f} [{min(column):.0f} to {max(column):.0f}]" for column in zip(*found)]
-        lines.append(f"| {grain} | " + " | ".join(columns or ["failed"] * len(COLUMNS)) + " |")
-    return "\n\n".join(["## Moves", " ".join(__doc__.split()), "Microseconds.", "\n".join(lines)])
+        columns = [report.median_text(column, "{:.0f}") for column in zip(*found)]
+        lines.append([grain, *(columns or ["failed"] * len(COLUMNS))])
+    return "\n\n".join(["## Moves", " ".join(__doc__.split()), "Microseconds.",
+                        report.markdown(["us between scheduling points", *COLUMNS], lines)])

@@ -4,14 +4,14 @@ way of a row is run in each round, in an order of its own: what is compared was 
 seconds. A run prints the best of five repetitions; the table has the median of the rounds, and
 their least and greatest."""
 
-import os
 import random
-import statistics
 import subprocess
 
 import kernels
 import lending
+import machine
 import moves
+import report
 import small_collectives
 import two_programs
 
@@ -37,7 +37,7 @@ def run_once(build, way, row, ranks, timeout):
     """Microseconds, or for `wait` a part of a core; None: it took too long."""
     few = way == "MPICH"
     count = WAIT_MS if row == "wait" else max(ROWS[row][2 if few else 1], ranks)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SENNIT_", "OMP_"))}
+    environment = machine.plain_environment()
     try:
         done = subprocess.run(command(build, way, row, ranks, count), capture_output=True, text=True, env=environment,
                               timeout=timeout, check=False)
@@ -54,9 +54,7 @@ def measure(build, rounds, seed, timeout, progress):
         order.shuffle(places)
         for row, ranks in places:
             for way in order.sample(WAYS, len(WAYS)):
-                took = run_once(build, way, row, ranks, timeout)
-                if took is not None:
-                    cells[row, ranks][way].append(took)
+                cells[row, ranks][way].append(run_once(build, way, row, ranks, timeout))
         progress(f"round {number + 1} of {rounds}")
     return cells
 
@@ -73,39 +71,33 @@ def waiting(build, rounds, seed, timeout, progress):
                 if took is not None:
                     ways[way].append(100 * took)
         progress(f"waiting: round {number + 1} of {rounds}")
-    lines = ["| ranks | " + " | ".join(WAYS) + " |", "|---" + "|---:" * len(WAYS) + "|"]
-    lines += [f"| {ranks} | " + " | ".join(of(ways[way]) for way in WAYS) + " |" for ranks, ways in cells.items()]
+    lines = [[ranks, *(report.median_text(values, "{:.1f}") for values in ways.values())]
+             for ranks, ways in cells.items()]
     return "\n\n".join(["## A rank that waits", " ".join(waiting.__doc__.split()) + " Percent of a core.",
-                        "\n".join(lines)])
+                        report.markdown(["ranks", *WAYS], lines)])
 
 
-def of(values, form="{:.1f}"):
-    if not values:
-        return "too long"
-    return (form + " [" + form + " to " + form + "]").format(statistics.median(values), min(values), max(values))
-
-
-def tables(cells):
-    head = ["row", "ranks", *WAYS, "MPICH: bare by Sennit", "Open MPI: Sennit by bare"]
-    lines = ["| " + " | ".join(head) + " |", "|---" * 2 + "|---:" * (len(head) - 2) + "|"]
+def table(cells):
+    lines = []
     for (row, ranks), ways in cells.items():
-        def ratios(one, other):
-            return [a / b for a, b in zip(ways[one], ways[other])]
-        lines.append("| " + " | ".join([row, str(ranks), *(of(ways[way]) for way in WAYS),
-                                        of(ratios("MPICH", "MPICH, Sennit"), "{:.0f}"),
-                                        of(ratios("Open MPI, Sennit", "Open MPI"), "{:.2f}")]) + " |")
-    return "\n".join(lines)
+        def ratio(one, other, form):
+            both = [(a, b) for a, b in zip(ways[one], ways[other]) if a is not None and b is not None]
+            return report.median_text([a / b for a, b in both], form)
+        lines.append([row, ranks, *(report.median_text([took for took in values if took is not None], "{:.1f}")
+                                    for values in ways.values()),
+                      ratio("MPICH", "MPICH, Sennit", "{:.0f}"), ratio("Open MPI, Sennit", "Open MPI", "{:.2f}")])
+    return report.markdown(["row", "ranks", *WAYS, "MPICH: bare by Sennit", "Open MPI: Sennit by bare"], lines)
 
 
-def report(build, facts, notes, rounds, seed, timeout, progress):
+def page(build, facts, notes, rounds, seed, timeout, progress):
     cells = measure(build, rounds, seed, timeout, progress)
     parts = ["# More ranks than cores", "\n".join(f"- {name}: {text}" for name, text in facts),
              "\n".join(f"**{note}**" for note in notes), " ".join(__doc__.split()),
-             "\n".join(f"- {row}: {what[0]}" for row, what in ROWS.items()) + "\n\nMicroseconds.", tables(cells),
+             "\n".join(f"- {row}: {what[0]}" for row, what in ROWS.items()) + "\n\nMicroseconds.", table(cells),
              waiting(build, rounds, seed, timeout, progress),
-             small_collectives.report(build, rounds, seed, timeout, progress),
-             kernels.report(build, rounds, seed, timeout, progress),
-             lending.report(build, ("mpich", "openmpi"), rounds, seed, timeout, progress),
-             two_programs.report(build, ("mpich", "openmpi"), rounds, seed, timeout, progress),
-             moves.report(build, rounds, timeout, progress)]
+             small_collectives.section(build, rounds, seed, timeout, progress),
+             kernels.section(build, rounds, seed, timeout, progress),
+             lending.section(build, ("mpich", "openmpi"), rounds, seed, timeout, progress),
+             two_programs.section(build, ("mpich", "openmpi"), rounds, seed, timeout, progress),
+             moves.section(build, rounds, timeout, progress)]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -11,7 +11,6 @@ compute all the time, as many as --neighbours says."""
 
 import argparse
 import contextlib
-import os
 import pathlib
 import random
 import re

@@ -13,6 +13,9 @@ import statistics
 import subprocess
 import tempfile
 
+import machine
+import report
+
 MPIS = {"mpich": "MPICH_CC", "openmpi": "OMPI_CC"}
 TITLES = {"mpich": "MPICH", "openmpi": "Open MPI"}
 CALLS = 16  # in a row
@@ -46,8 +49,7 @@ class Programs:
         return ([self.sennit, "cc"] if transformed else []) + [f"mpicc.{mpi}"]
 
     def environment(self, mpi, **more):
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SENNIT_", "OMP_"))}
-        return {**kept, MPIS[mpi]: "clang-19", "CCACHE_DISABLE": "1", "OPENBLAS_NUM_THREADS": "1",
+        return {**machine.plain_environment(), MPIS[mpi]: "clang-19", "CCACHE_DISABLE": "1", "OPENBLAS_NUM_THREADS": "1",
                 "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **more}
 
     def build(self, name, mpi, transformed):
@@ -68,15 +70,6 @@ class Programs:
         done = subprocess.run([self.sennit, "run", "--threads", str(threads), program, *arguments], capture_output=True,
                               text=True, env=self.environment("mpich", **environment), timeout=60, check=True)
         return done.stdout
-
-
-def of(values, form="{:.2f}"):
-    return (form + " [" + form + " to " + form + "]").format(statistics.median(values), min(values), max(values))
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
 def interleaved(rounds, seed, ways, measure, progress, what):
@@ -100,12 +93,12 @@ def latencies(programs, rounds, seed, progress):
         found = interleaved(rounds, seed, [(way, count) for way in ways for count in (1, CALLS)], measure, progress,
                             f"latencies, {mpi}")
         one = statistics.median(found["plain", 1])
-        rows += [[TITLES[mpi], way, of(found[way, 1], "{:.0f}"), of(found[way, CALLS], "{:.0f}"),
+        rows += [[TITLES[mpi], way, *(report.median_text(found[way, count], "{:.0f}") for count in (1, CALLS)),
                   f"{statistics.median(found[way, CALLS]) / one:.2f}"] for way in ways]
     return (f"## {CALLS} messages in a row\n\nA loop of MPI_Send on one rank, one of MPI_Recv on the other, 8 KiB each, with "
             f"`SENNIT_NETWORK={NETWORK}`: each message asks first, and is answered. Microseconds, the best of 30. Goal: "
             f"together at most 1.2 times as long as one. By hand: MPI_Isend, MPI_Irecv and one MPI_Waitall on each side.\n\n"
-            + table(["MPI", "program", "one", f"{CALLS} in a row", "by one, plain"], rows))
+            + report.markdown(["MPI", "program", "one", f"{CALLS} in a row", "by one, plain"], rows))
 
 
 def cholesky(programs, rounds, seed, progress):
@@ -132,14 +125,15 @@ def cholesky(programs, rounds, seed, progress):
             return float(re.search(r": ([0-9.]+) s,", out)[1])
         found = interleaved(rounds, seed, ways, measure, progress, f"Cholesky, {mpi}")
         reference = statistics.median(found["detach, by hand"])
-        rows += [[TITLES[mpi], way, of(found[way], "{:.4f}"), f"{statistics.median(found[way]) / reference:.3f}",
-                  of(suspended[way], "{:.0f}")] for way in ways]
+        rows += [[TITLES[mpi], way, report.median_text(found[way], "{:.4f}"),
+                  f"{statistics.median(found[way]) / reference:.3f}",
+                  report.median_text(suspended[way], "{:.0f}")] for way in ways]
     return ("## Cholesky of the mpi-detach paper\n\n`apps/cholesky " + " ".join(CHOLESKY) + "`, two ranks of 4 threads: kernels "
             "hold their thread, but no core. Blocking calls, transformed and not, and the version by hand: non-blocking calls, "
             "MPIX_Detach, detached tasks. In tasks: each message is a task of its own. Between tasks: the thread that creates the "
             "tasks makes the calls (`--variant blocking`, as in the paper): there the version by hand gains most. Seconds. Goal: "
             "within 2%; no task is suspended.\n\n"
-            + table(["MPI", "program", "seconds", "by the hand-written", "tasks suspended"], rows))
+            + report.markdown(["MPI", "program", "seconds", "by the hand-written", "tasks suspended"], rows))
 
 
 def halo(programs, rounds, seed, progress):
@@ -154,13 +148,13 @@ def halo(programs, rounds, seed, progress):
         found = interleaved(rounds, seed, ways, measure, progress, f"halo, {mpi}")
         best = {way: min(values) for way, values in found.items()}
         gain = best["blocking, plain"] - best["non-blocking, by hand"]
-        rows += [[TITLES[mpi], way, of(found[way], "{:.0f}"),
+        rows += [[TITLES[mpi], way, report.median_text(found[way], "{:.0f}"),
                   f"{100 * (best['blocking, plain'] - best[way]) / gain:.0f}%" if gain > 0 and transformed else ""]
                  for way, (transformed, _) in ways.items()]
     return ("## A halo exchange that could overlap\n\n`bench/halo.c`, two ranks: each step sends a row, receives one, and computes "
             f"{HALO[0]} rows, all but one of which do not need it. `SENNIT_NETWORK={HALO_NETWORK}`. Microseconds a step. The gain "
             "is what the best run gains over the best plain one, of what the version by hand gains. Goal: 90%.\n\n"
-            + table(["MPI", "program", "a step", "gain"], rows))
+            + report.markdown(["MPI", "program", "a step", "gain"], rows))
 
 
 def lent_loops(programs, rounds, seed, progress):
@@ -175,11 +169,13 @@ def lent_loops(programs, rounds, seed, progress):
             return float(programs.run_threads(program, kind, shape, iterations, "200", threads=2, **environment))
         found = interleaved(rounds, seed, ways, measure, progress, f"lent loops, {shape}")
         best = min(statistics.median(found[way]) for way in ways if way.startswith("dynamic"))
-        parts.append([[shape, way, of(found[way], "{:.0f}"), f"{statistics.median(found[way]) / best:.3f}"] for way in ways])
+        parts.append([[shape, way, report.median_text(found[way], "{:.0f}"), f"{statistics.median(found[way]) / best:.3f}"]
+                      for way in ways])
     return ("## Static loops that are lent\n\n`bench/lent.c`, 2 threads: a static loop with a reduction, compiled with the plug-in, "
             "and the same with the schedule that is named. Triangular: iteration i takes time ~ i. Microseconds, the best of 200 "
             "runs. Goal: lent within 3% of the best dynamic one.\n\n"
-            + table(["loop", "schedule", "microseconds", "by the best dynamic one"], [row for rows in parts for row in rows]))
+            + report.markdown(["loop", "schedule", "microseconds", "by the best dynamic one"],
+                              [row for rows in parts for row in rows]))
 
 
 def instructions(programs, progress):
@@ -200,7 +196,7 @@ def instructions(programs, progress):
             found.append((counts[1] - counts[0]) / 20000)
         rows.append([text, f"{found[0]:.1f}", f"{found[1]:.1f}", f"{100 * (found[1] / found[0] - 1):+.1f}%"])
     return ("## Instructions\n\nPer call, by callgrind, in the function that calls, MPICH without Sennit. Goal: at most 1% more where "
-            "nothing can be done.\n\n" + table(["what", "plain", "transformed", ""], rows))
+            "nothing can be done.\n\n" + report.markdown(["what", "plain", "transformed", ""], rows))
 
 
 def compile_time(programs, rounds, seed, progress):
@@ -218,12 +214,13 @@ def compile_time(programs, rounds, seed, progress):
     least = {way: min(values) for way, values in found.items()}
     return (f"## Compile time\n\nThe {len(programs.cholesky_files())} files of the Cholesky, `-O2`: seconds of processors. Goal: "
             "at most 5% more.\n\n"
-            + table(["compiler", "seconds", "least by least"],
-                    [["clang-19", of(found[False]), ""],
-                     ["with the plug-in, by `sennit cc`", of(found[True]), f"{100 * (least[True] / least[False] - 1):+.1f}%"]]))
+            + report.markdown(["compiler", "seconds", "least by least"],
+                              [["clang-19", report.median_text(found[False]), ""],
+                               ["with the plug-in, by `sennit cc`", report.median_text(found[True]),
+                                f"{100 * (least[True] / least[False] - 1):+.1f}%"]]))
 
 
-def report(build, facts, notes, rounds, seed, progress):
+def page(build, facts, notes, rounds, seed, progress):
     with tempfile.TemporaryDirectory() as folder:
         programs = Programs(build.resolve(), folder)
         parts = ["# The compiler plug-in", "\n".join(f"- {name}: {text}" for name, text in facts),

@@ -219,7 +219,11 @@ def run_once(case, runtime, outcome, reference, options, checking):
         if not said:
             outcome.fail("wrong", "prints no time")
             return
-        seconds = sum(map(float, said))
+        try:
+            seconds = sum(map(float, said))
+        except ValueError:
+            outcome.fail("wrong", f"prints a time that is no number: {' '.join(said)}")
+            return
     outcome.seconds.rounds.append([seconds])
     outcome.cpu.rounds.append([user + system])
     outcome.peak_kib = max(outcome.peak_kib, int(peak))

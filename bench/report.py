@@ -87,9 +87,16 @@ def ratio_text(ours, peers, value):
     return "–"
 
 
+def median_text(values, form="{:.2f}"):
+    """The median of some rounds, and their least and greatest."""
+    if not values:
+        return "too long"
+    return (form + " [" + form + " to " + form + "]").format(statistics.median(values), min(values), max(values))
+
+
 def markdown(header, lines):
     rule = ["---"] + ["---:"] * (len(header) - 1)
-    return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *lines])
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in [header, rule, *lines])
 
 
 class Tables:

@@ -211,7 +211,7 @@ def busy_notes():
 
 
 def measure_node(arguments, cpus, source):
-    return node.report(arguments.build, machine.describe(cpus, source, MPIS), busy_notes(), arguments.rounds, arguments.seed,
+    return node.page(arguments.build, machine.describe(cpus, source, MPIS), busy_notes(), arguments.rounds, arguments.seed,
                        4 * arguments.timeout, progress)
 
 
@@ -235,7 +235,7 @@ def run(arguments, crossed):
     if arguments.groups == "node":
         return finish(arguments, measure_node(arguments, cpus, source))
     if arguments.groups == "pass":
-        return finish(arguments, plugin.report(arguments.build, machine.describe(cpus, source, MPIS), busy_notes(),
+        return finish(arguments, plugin.page(arguments.build, machine.describe(cpus, source, MPIS), busy_notes(),
                                                arguments.rounds, arguments.seed, progress))
     groups = make_groups(arguments, len(cpus))
     present, runtime_facts, notes = present_runtimes(arguments, crossed, arguments.before)

@@ -9,13 +9,14 @@ least and greatest.
 usage: small_collectives.py BUILD [ROUNDS]
 """
 
-import os
 import pathlib
 import random
 import resource
-import statistics
 import subprocess
 import sys
+
+import machine
+import report
 
 RANKS = (4, 8, 16)
 CALLS, REPETITIONS = 1000, 5
@@ -39,7 +40,7 @@ def processor_seconds():
 def run_once(build, way, ranks, calls, timeout):
     """(microseconds a call, seconds of processor time), or None."""
     mpi, setting = WAYS[way]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SENNIT_", "OMP_"))}
+    environment = machine.plain_environment()
     if setting:
         environment["SENNIT_NODE_COLLECTIVES"] = setting
     before = processor_seconds()
@@ -67,19 +68,15 @@ def measure(build, rounds, seed, timeout, progress):
     return cells
 
 
-def of(values):
-    return f"{statistics.median(values):.1f} [{min(values):.1f} to {max(values):.1f}]" if values else "too long"
-
-
-def report(build, rounds, seed, timeout, progress):
+def section(build, rounds, seed, timeout, progress):
     cells = measure(build, rounds, seed, timeout, progress)
-    lines = ["## Small collectives", "", " ".join(__doc__.split("usage:")[0].split()), "",
-             "| MPI_Allreduce of one double | ranks | us a call | us of processor time a call |", "|---|---:|---:|---:|"]
-    for (ranks, way), values in cells.items():
-        lines.append(f"| {way} | {ranks} | {of([took for took, _ in values])} | {of([used for _, used in values])} |")
-    return "\n".join(lines)
+    lines = [[way, ranks, *(report.median_text([value[part] for value in values], "{:.1f}") for part in (0, 1))]
+             for (ranks, way), values in cells.items()]
+    return "\n\n".join(["## Small collectives", " ".join(__doc__.split("usage:")[0].split()),
+                        report.markdown(["MPI_Allreduce of one double", "ranks", "us a call",
+                                         "us of processor time a call"], lines)])
 
 
 if __name__ == "__main__":
-    print(report(pathlib.Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 3, 1, 120,
+    print(section(pathlib.Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 3, 1, 120,
                  lambda line: print(line, file=sys.stderr)))

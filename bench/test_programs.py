@@ -109,6 +109,11 @@ class RealRuns(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"\| fib \| gcc \| same \| [\d.e-]+ \| [\d.e-]+ libgomp \| [\d.]+ \[")
 
+    def test_a_time_that_is_no_number_is_reported(self):
+        done = self.compare(self.fib() + 'seconds = "unit=.+ (calls)"\n', "--rounds", "1")
+        self.assertNotIn("Traceback", done.stderr)
+        self.assertIn("- fib, Sennit (gcc): prints a time that is no number: calls", done.stdout)
+
     def test_a_failure_is_reported(self):
         done = self.compare(self.fib("no-such-row"), "--rounds", "0")
         self.assertEqual(done.returncode, 0, done.stderr)  # it fails under libgomp too

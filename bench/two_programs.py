@@ -10,23 +10,22 @@ import random
 import subprocess
 import tempfile
 
-import lending
+import machine
+import report
 
 GRAIN, STEPS = "1000", "24"
 WAYS = ("one after the other", "side by side, static", "side by side, lend")
 ROWS = ("uneven", "turns")
 
 
-class Machine:
+class Cores:
     """Runs of `phases`, with a board of their own."""
 
     def __init__(self, build, mpi, timeout):
         self.build, self.mpi, self.timeout = build, mpi, timeout
         self.folder = tempfile.TemporaryDirectory()
         self.cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0))[:2])
-        self.environment = {name: value for name, value in os.environ.items()
-                            if not name.startswith(("SENNIT_", "OMP_"))}
-        self.environment["SENNIT_BOARD"] = os.path.join(self.folder.name, "board")
+        self.environment = {**machine.plain_environment(), "SENNIT_BOARD": os.path.join(self.folder.name, "board")}
 
     def sennit(self, *words):
         return ["taskset", "-c", self.cores, str(self.build / "bin/sennit"), *words]
@@ -64,29 +63,27 @@ class Machine:
         return times and max(end for _, end in times) - min(begin for begin, _ in times)
 
 
-def run_once(machine, row, way):
+def run_once(cores, row, way):
     if way == WAYS[0]:
-        both = [machine.alone(row) for _ in range(2)]
+        both = [cores.alone(row) for _ in range(2)]
         return None if None in both else sum(both)
-    return machine.together(row, way.split()[-1])
+    return cores.together(row, way.split()[-1])
 
 
-def report(build, mpis, rounds, seed, timeout, progress):
+def section(build, mpis, rounds, seed, timeout, progress):
     parts = ["## Two programs in a pool", " ".join(__doc__.split())]
     for mpi in mpis:
         order = random.Random(seed)
-        machine = Machine(build, mpi, timeout)
+        cores = Cores(build, mpi, timeout)
         cells = {row: {way: [] for way in WAYS} for row in ROWS}
         for number in range(rounds):
             for row in order.sample(ROWS, len(ROWS)):
-                ideal = machine.alone("even")
+                ideal = cores.alone("even")
                 for way in order.sample(WAYS, len(WAYS)):
-                    took = run_once(machine, row, way)
+                    took = run_once(cores, row, way)
                     if ideal and took:
                         cells[row][way].append(took / (2 * ideal))
             progress(f"{mpi}, two programs: round {number + 1} of {rounds}")
-        lines = [f"| {mpi}: work | " + " | ".join(WAYS) + " |", "|---" + "|---:" * len(WAYS) + "|"]
-        for row, ways in cells.items():
-            lines.append(f"| {row} | " + " | ".join(lending.of(ways[way]) for way in WAYS) + " |")
-        parts.append("\n".join(lines))
+        parts.append(report.markdown([f"{mpi}: work", *WAYS],
+                                     [[row, *map(report.median_text, ways.values())] for row, ways in cells.items()]))
     return "\n\n".join(parts)

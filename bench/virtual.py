@@ -8,7 +8,6 @@ import argparse
 import os
 import pathlib
 import random
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,12 +23,6 @@ FIBER_RANKS = (2, 16, 64)
 HOP_RANKS = (4, 16, 64)
 LIMIT = 120  # seconds
 SMALL = "/usr/bin/sleep"  # a small program, position-independent as all of the distribution's
-
-
-def of(values, form="{:.0f}"):
-    if not values:
-        return "too long"
-    return (form + " [" + form + " to " + form + "]").format(statistics.median(values), min(values), max(values))
 
 
 def cores(count):
@@ -55,7 +48,8 @@ class Runs:
         return self
 
     def table(self, head, form="{:.0f}", name=str):
-        lines = [[name(row), *(of(values, form) for values in ways.values())] for row, ways in self.cells.items()]
+        lines = [[name(row), *(report.median_text(values, form) for values in ways.values())]
+                 for row, ways in self.cells.items()]
         return report.markdown([head, *next(iter(self.cells.values()))], lines)
 
 
@@ -75,7 +69,7 @@ class Bench:
 
     def run(self, mpi, way, ranks, program, *words, prepare=cores(2), limit=LIMIT):
         """Its output in words, or None: it took too long."""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(("SENNIT_", "OMP_"))}
+        environment = machine.plain_environment()
         with subprocess.Popen(self.launch(mpi, way, ranks, program, *words), stdout=subprocess.PIPE, text=True, env=environment,
                               preexec_fn=prepare) as job:
             try:
@@ -121,9 +115,10 @@ class Bench:
               "floating point and, ours, the thread\npointer. *yield*: a rank gives way to the next one that can go on. *ring*: "
               "it changes a word that another one waits on,\nrings for that one, and waits itself. Both are a switch to the worker "
               "and one to the next fiber, and its choice.\n")
-        lines = [["a switch, Boost.Context", of([one[0] for one in switches], "{:.1f}")],
-                 ["a switch, ours", of([one[1] for one in switches], "{:.1f}")]]
-        lines += [[f"{way}, {ranks} ranks", of(values)] for way, cells in hops.items() for ranks, values in cells.items()]
+        lines = [["a switch, Boost.Context", report.median_text([one[0] for one in switches], "{:.1f}")],
+                 ["a switch, ours", report.median_text([one[1] for one in switches], "{:.1f}")]]
+        lines += [[f"{way}, {ranks} ranks", report.median_text(values, "{:.0f}")]
+                  for way, cells in hops.items() for ranks, values in cells.items()]
         print(report.markdown(["", "ns"], lines))
 
     # ---- with MPI ----------------------------------------------------------------------------------------
@@ -173,7 +168,8 @@ class Bench:
                 copies = [one[size][1] for values in runs.values() for one in values]
                 fibers = cells["--virtual=fibers"]
                 ratio = f"{min(fibers) / min(copies):.1f}" if size >= 65536 and fibers else ""
-                lines.append([size, *(of(values, "{:.2f}") for values in cells.values()), of(copies, "{:.2f}"), ratio])
+                lines.append([size, *map(report.median_text, cells.values()),
+                              report.median_text(copies), ratio])
             print(f"\n{title}:\n")
             print(report.markdown(["bytes", *WAYS, "memcpy", "fibers by memcpy, bests"], lines))
 
@@ -228,7 +224,8 @@ class Bench:
         command = self.launch(mpi, way, ranks, "crowd", "wait", "4000")
         most = (0, 0)
         with tempfile.TemporaryDirectory() as folder, \
-                subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=cores(2), env={**os.environ, "TMPDIR": folder}) as job:
+                subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=cores(2),
+                                 env={**machine.plain_environment(), "TMPDIR": folder}) as job:
             deadline = time.monotonic() + LIMIT
             while job.poll() is None and time.monotonic() < deadline:
                 most = max(most, memory_of(job.pid, folder, "sennit-loader" if way.startswith("--") else "crowd"))
@@ -243,7 +240,7 @@ class Bench:
               "each; stubs are\ncounted, too), and KiB of page tables a rank.\n")
         runs = Runs(list(MPIS), WAYS).measure(self.rounds, lambda mpi, way: self.memory(mpi, way, 8))
         for part, unit, form in ((0, "MiB", "{:.2f}"), (1, "KiB of page tables", "{:.0f}")):
-            lines = [[MPIS[mpi], *(of([one[part] for one in values], form) for values in ways.values())]
+            lines = [[MPIS[mpi], *(report.median_text([one[part] for one in values], form) for values in ways.values())]
                      for mpi, ways in runs.cells.items()]
             print(report.markdown([unit, *WAYS], lines) + "\n")
 
@@ -276,7 +273,8 @@ class Bench:
         print(f"\n{count} small programs (`sleep`) at once, virtual ones in one address space: seconds until all are there, MiB and "
               "KiB of page\ntables for each.\n")
         print(report.markdown(["", "seconds", "MiB", "KiB of page tables"],
-                              [[way, *(of([one[i] for one in some], form) for i, form in enumerate(("{:.1f}", "{:.2f}", "{:.0f}")))]
+                              [[way, *(report.median_text([one[i] for one in some], form)
+                                       for i, form in enumerate(("{:.1f}", "{:.2f}", "{:.0f}")))]
                                for way, some in values.items()]))
 
 

@@ -141,10 +141,8 @@ def run_once(options, case, way):
     else:
         command += ["--emulate", "--rates", options.rates]
         network += ",payload:64"
-    environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith(("SENNIT_", "OMP_"))}
-    environment |= {"SENNIT_NETWORK": network, "SENNIT_POLICY": way.policy, "SENNIT_ORDER": way.order,
-                    "OMP_WAIT_POLICY": "passive", "OPENBLAS_NUM_THREADS": "1"}
+    environment = {**machine.plain_environment(), "SENNIT_NETWORK": network, "SENNIT_POLICY": way.policy,
+                   "SENNIT_ORDER": way.order, "OMP_WAIT_POLICY": "passive", "OPENBLAS_NUM_THREADS": "1"}
     if case.window:
         environment["SENNIT_WINDOW"] = str(case.window * case.threads)
     with tempfile.TemporaryDirectory() as folder:
