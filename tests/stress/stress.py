@@ -3,7 +3,7 @@
 """Processes on one board that are killed, then random task programs for a while, under settings that
 change from round to round.
 
-    stress.py --build build/release --minutes 60 [--seed N] [--round SECONDS]
+    stress.py MINUTES --build build/release [--seed N] [--round SECONDS]
 
 Each round draws compiler, threads, users and settings and runs task-graphs with fresh seeds. Ends with
 the totals; at the first difference, crash or hang it says how to repeat that round and exits with 1.
