@@ -71,6 +71,10 @@ class Rendering(unittest.TestCase):
         self.assertEqual([report.number(value) for value in (0.1234, 9.876, 98.76, 1234567)],
                          ["0.123", "9.88", "98.8", "1,230,000"])
 
+    def test_a_table_may_have_numbers_in_it(self):
+        self.assertEqual(report.markdown(["bytes", "us"], [[8, report.median_text([3, 1, 2])], [16, report.median_text([])]]),
+                         "| bytes | us |\n| --- | ---: |\n| 8 | 2.00 [1.00 to 3.00] |\n| 16 | too long |")
+
 
 class Running(unittest.TestCase):
     def test_a_run_over_its_limit_is_a_hang_and_leaves_nothing_behind(self):
