@@ -19,8 +19,6 @@ from harness import eventually
 from pools import (CORES, MEMBER, PROGRAMS, SENNIT, WORKERS, Member, Pools, Worker, nobody_is_left, owners,
                    users)
 
-DLB_PROGRAMS = [one for one in PROGRAMS if "dlb_calls" in one]
-DLB_FORTRAN = [one for one in PROGRAMS if "dlb_fortran" in one]
 POOL_PROGRAMS = [one for one in PROGRAMS if "pool_calls" in one]
 
 
@@ -504,95 +502,6 @@ def test_programs_with_another_clock_share():
             second = Worker(pools, program, 600)
             assert first.regions() > 0 and second.regions() > 0
             assert nobody_is_left(pools), pools.top("night")
-
-
-def dlb(pools, program, *words):
-    """What the calls have returned, and the last line that says what was found."""
-    done = subprocess.run([program, *map(str, words)], env={**pools.environment, "SENNIT_POOL": "night"},
-                          text=True, capture_output=True, timeout=harness.LIMIT)
-    assert done.returncode == 0 and not done.stderr, done
-    lines = done.stdout.splitlines()
-    calls = dict(line.split(": ", 1) for line in lines if ": " in line)
-    return ({call: int(text.split()[0]) for call, text in calls.items()},
-            [line for line in lines if not line.startswith(tuple(f"{call}: " for call in calls))])
-
-
-def test_programs_written_for_dlb_run():
-    for program in DLB_PROGRAMS:
-        with Pools() as pools:
-            pools.well("pool", "start", "night")
-            results, _ = dlb(pools, program, "lewi")
-            assert results["acquire"] in (0, 2), results
-            assert results["early"] == -2 and results["again"] == -3, results
-            assert results["init"] == results["finalize"] == results["disable"] == 0, results
-            assert results["disabled"] == -4 and results["nothing"] == 2, results
-
-
-def test_fortran_programs_written_for_dlb_run():
-    for program in DLB_FORTRAN:
-        with Pools() as pools:
-            pools.well("pool", "start", "night")
-            results, _ = dlb(pools, program)
-            assert results == {"early": -2, "init": 0, "again": -3, "idle": 2, "poll": 2, "finalize": 0}, results
-
-
-def test_idle_threads_lend_their_cores_when_dlb_is_asked():
-    for program in DLB_PROGRAMS:
-        with Pools() as pools:
-            pools.well("pool", "start", "night")
-            said = pools.well("exec", "--pool", "night", program, "idle").splitlines()
-            results = {line.split(":")[0]: int(line.split()[1]) for line in said}
-            assert results["none"] == results["mine"] == 2, said
-            assert results["lent"] == (0 if len(CORES) > 1 else 2), said
-
-
-def test_callbacks_written_for_dlb_are_called():
-    for program in DLB_PROGRAMS:
-        with Pools() as pools:
-            pools.well("pool", "start", "night")
-            with subprocess.Popen(
-                    [SENNIT, "exec", "--pool", "night", program, "callbacks"], text=True,
-                    env=pools.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-                lines = []
-                while not lines or not lines[-1].startswith("still"):
-                    lines.append(process.stdout.readline())
-                    assert lines[-1], lines
-                with Member(pools, "night", "other", 2):
-                    owned = owners(pools.top("night")).count(process.pid)
-                    out, _ = process.communicate("\n", timeout=harness.LIMIT)
-            lines += out.splitlines()
-            if CORES == list(range(os.cpu_count())):
-                assert f"available {len(CORES)}\n" in lines, lines
-            results = {line.split(":")[0]: int(line.split()[1]) for line in lines if ":" in line}
-            assert results["none"] == -10 and results["still"] == 2, lines
-            assert results["get"] == results["mask"] == results["threads"] == 0, lines
-            if len(CORES) > 1:
-                assert results["update"] == 0, lines
-                assert lines[-1] == f"told {owned} {owned} 1", lines
-
-
-def test_schedulers_written_for_dlb_move_cores():
-    for program in DLB_PROGRAMS:
-        with Pools() as pools:
-            pools.well("pool", "start", "night")
-            with Member(pools, "night") as first, Member(pools, "night", "other", 2) as second:
-                results, said = dlb(pools, program, "list")
-                assert results["attach"] == results["detach"] == results["list"] == 0, results
-                assert results["preinit"] == 0 and results["gone"] == -6, results
-                assert results["region"] == results["usage"] == -16 and results["listed"] == -1, results
-                assert results["statistics"] == results["statistics end"] == 0, results
-                assert said == [f"of {len(CORES)} cores {first.pid} {second.pid}"], said
-                before = owners(pools.top("night"))
-                _, said = dlb(pools, program, "mask", first.pid)
-                assert said[0].split()[1:] == [str(core) for core, pid in zip(CORES, before)
-                                               if pid == first.pid], said
-                taken = CORES[before.index(second.pid)] if second.pid in before else None
-                assert dlb(pools, program, "mask", 1)[0]["mask"] == -6
-                if taken is not None:
-                    refused, _ = dlb(pools, program, "set", first.pid, taken)
-                    assert refused["set"] == refused["no list"] == -8
-                    assert dlb(pools, program, "set", first.pid, taken, "steal")[0]["set"] == 0
-                    assert dlb(pools, program, "mask", first.pid)[1] == [f"owns {taken}"]
 
 
 def read_until(terminal, wanted):
