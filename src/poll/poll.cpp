@@ -251,7 +251,7 @@ void Ticker::start(Timer &timer) {
     *at = &timer;
     const bool first = timers_ == &timer;
     lock_.unlock();
-    if (first)
+    if (first || !is_started()) // the timers before may be a forked child's, from its parent
         ring();
 }
 
@@ -291,6 +291,7 @@ void Ticker::set_watch(Watcher watcher, void (*look)(void *arg), void *arg,
 
 void Ticker::after_fork_in_child() {
     started_.store(false, std::memory_order_relaxed);
+    awake_.store(false, std::memory_order_relaxed);
     firing_.store(nullptr, std::memory_order_relaxed);
     looking_.store(false, std::memory_order_relaxed);
     detail::g_wants_watch.store(any_watch(), std::memory_order_relaxed);

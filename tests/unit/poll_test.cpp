@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -198,4 +199,58 @@ TEST(Poll, RefusesNonsense) {
     EXPECT_EQ(poll::register_service("x", Probe::poll, nullptr, nullptr), SENNIT_ERR_PARAMETER);
     EXPECT_EQ(poll::add_pending(nullptr, 1), SENNIT_ERR_PARAMETER);
     EXPECT_EQ(poll::unregister_service(nullptr), SENNIT_ERR_PARAMETER);
+}
+
+// In a child of fork(): does `wait`, which waits for its ticker, come back?
+template <class Wait>
+bool comes_back_in_child(Wait wait) {
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        wait();
+        _exit(7);
+    }
+    int status = 0;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7;
+}
+
+TEST(Poll, AForkedChildPollsThoughItsParentsTickerWasAwake) {
+    Probe probe;
+    sennit_poll_service *service = nullptr;
+    ASSERT_EQ(poll::register_service("parent", Probe::poll, &probe, &service), SENNIT_SUCCESS);
+    poll::add_pending(service, 1);
+    while (probe.runs == 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(comes_back_in_child([] {
+        Probe mine;
+        sennit_poll_service *another = nullptr;
+        poll::register_service("child", Probe::poll, &mine, &another);
+        poll::add_pending(another, 1);
+        while (mine.runs == 0)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        poll::add_pending(another, -1);
+        poll::unregister_service(another);
+    }));
+    poll::add_pending(service, -1);
+    poll::unregister_service(service);
+}
+
+TEST(Poll, AForkedChildsTimersFireBehindThoseOfItsParent) {
+    struct Shot : poll::Timer {
+        std::atomic<bool> fired{false};
+        explicit Shot(std::uint64_t when) : poll::Timer{when, note, nullptr} {}
+        static void note(poll::Timer &timer) { static_cast<Shot &>(timer).fired = true; }
+        void wait() const {
+            while (!fired)
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    };
+    Shot before(poll::now_ns() + 300'000'000);
+    poll::start_timer(before);
+    EXPECT_TRUE(comes_back_in_child([&] {
+        Shot after(before.deadline_ns + 1);
+        poll::start_timer(after);
+        after.wait();
+    }));
+    before.wait();
 }
