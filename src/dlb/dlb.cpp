@@ -20,47 +20,50 @@ namespace {
 
 using namespace sennit::node;
 
-std::atomic<bool> g_initialized{false};
-std::atomic<bool> g_enabled{true};
+// One for the process. All but the two flags is under the mutex.
+struct State {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    std::atomic<bool> initialized{false};
+    std::atomic<bool> enabled{true};
+    // What this process looks at; opened by whoever needs it first.
+    Board board;
+    int users = 0; // DLB_Init and DLB_DROM_Attach
+    Cores owned;   // as DLB_PollDROM has told it
+};
+constinit State g_state;
 thread_local bool t_lent = false;
-
-// The board that this process looks at; opened by whoever needs it first.
-pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
-constinit Board g_board;
-int g_users = 0; // DLB_Init and DLB_DROM_Attach
-Cores g_owned;   // as DLB_PollDROM has told it
 
 class Guard {
   public:
-    Guard() { pthread_mutex_lock(&g_mutex); }
-    ~Guard() { pthread_mutex_unlock(&g_mutex); }
+    Guard() { pthread_mutex_lock(&g_state.mutex); }
+    ~Guard() { pthread_mutex_unlock(&g_state.mutex); }
     Guard(const Guard &) = delete;
     Guard &operator=(const Guard &) = delete;
 };
 
 // Under the mutex.
 int open_board() {
-    if (g_users > 0) {
-        ++g_users;
+    if (g_state.users > 0) {
+        ++g_state.users;
         return DLB_SUCCESS;
     }
     Reason reason;
     const Membership membership = read_membership(reason);
     Reason why;
-    if (!g_board.open(membership.path, why))
+    if (!g_state.board.open(membership.path, why))
         return DLB_ERR_NOSHMEM;
-    g_users = 1;
+    g_state.users = 1;
     return DLB_SUCCESS;
 }
 
 void close_board() {
-    if (--g_users == 0)
-        g_board.close();
+    if (--g_state.users == 0)
+        g_state.board.close();
 }
 
 int find_slot(int pid) {
     int found = kNobody;
-    g_board.each([&](int number, Slot &slot) {
+    g_state.board.each([&](int number, Slot &slot) {
         if (slot.cores.counts.load(std::memory_order_acquire) != 0 &&
             pid_of(slot.holder.load(std::memory_order_relaxed)) == (pid == 0 ? getpid() : pid))
             found = number;
@@ -70,7 +73,7 @@ int find_slot(int pid) {
 
 Cores owned_by(int slot) {
     Cores cores;
-    const CoreTable &table = g_board.core_table();
+    const CoreTable &table = g_state.board.core_table();
     for (int core = 0; core < table.end(); ++core)
         if (table.state(core).owner == slot)
             cores.add(core);
@@ -93,17 +96,17 @@ bool has_core(const_dlb_cpu_set_t mask, int core) {
 
 // Who owns cores now is to own as many when they are divided anew.
 void keep_division() {
-    Memory &memory = g_board.policy_memory();
+    Memory &memory = g_state.board.policy_memory();
     memory = {};
     std::size_t next = 0;
-    g_board.each([&](int number, Slot &slot) {
+    g_state.board.each([&](int number, Slot &slot) {
         if (slot.cores.counts.load(std::memory_order_acquire) == 0 || slot.member.leftover)
             return;
         const int owned = owned_by(number).count();
         int first = number; // of its job: it stands for the program
         for (int i = number; i-- > 0;)
-            if (g_board.slot(i).job.load() == slot.job.load() &&
-                g_board.slot(i).cores.counts.load() != 0)
+            if (g_state.board.slot(i).job.load() == slot.job.load() &&
+                g_state.board.slot(i).cores.counts.load() != 0)
                 first = i;
         for (Memory::Program &row : memory.programs)
             if (row.taken != 0 && row.program == first) {
@@ -119,9 +122,9 @@ void keep_division() {
 }
 
 int call_runtime(const char *name) {
-    if (!g_initialized.load(std::memory_order_relaxed))
+    if (!g_state.initialized.load(std::memory_order_relaxed))
         return DLB_ERR_NOINIT;
-    if (!g_enabled.load(std::memory_order_relaxed))
+    if (!g_state.enabled.load(std::memory_order_relaxed))
         return DLB_ERR_DISBLD;
     const auto call = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, name));
     if (!call)
@@ -136,8 +139,8 @@ int lend() {
 }
 
 int reclaim() {
-    if (!t_lent && g_initialized.load(std::memory_order_relaxed))
-        return g_enabled.load(std::memory_order_relaxed) ? DLB_NOUPDT : DLB_ERR_DISBLD;
+    if (!t_lent && g_state.initialized.load(std::memory_order_relaxed))
+        return g_state.enabled.load(std::memory_order_relaxed) ? DLB_NOUPDT : DLB_ERR_DISBLD;
     const int result = call_runtime("sennit_pool_reclaim");
     t_lent = t_lent && result != DLB_SUCCESS;
     return result;
@@ -147,13 +150,13 @@ int reclaim() {
 // that `takes` names.
 template <class Takes>
 int lend_idle(Takes takes) {
-    if (!g_initialized.load(std::memory_order_relaxed))
+    if (!g_state.initialized.load(std::memory_order_relaxed))
         return DLB_ERR_NOINIT;
-    if (!g_enabled.load(std::memory_order_relaxed))
+    if (!g_state.enabled.load(std::memory_order_relaxed))
         return DLB_ERR_DISBLD;
     const Guard guard;
     const int slot = find_slot(0);
-    CoreTable &table = g_board.core_table();
+    CoreTable &table = g_state.board.core_table();
     int lent = 0;
     for (int core = 0; slot != kNobody && core < table.end(); ++core) {
         const CoreState now = table.state(core);
@@ -162,16 +165,16 @@ int lend_idle(Takes takes) {
             continue;
         ++lent;
         if (table.anybody_wants())
-            tell_of_free_core(g_board, policy_on(g_board), core);
+            tell_of_free_core(g_state.board, policy_on(g_state.board), core);
     }
     return lent > 0 ? DLB_SUCCESS : DLB_NOUPDT;
 }
 
 // What happens without being asked for.
 int by_itself() {
-    if (!g_initialized.load(std::memory_order_relaxed))
+    if (!g_state.initialized.load(std::memory_order_relaxed))
         return DLB_ERR_NOINIT;
-    return g_enabled.load(std::memory_order_relaxed) ? DLB_NOUPDT : DLB_ERR_DISBLD;
+    return g_state.enabled.load(std::memory_order_relaxed) ? DLB_NOUPDT : DLB_ERR_DISBLD;
 }
 
 int acquire(int most) {
@@ -186,11 +189,11 @@ int acquire(int most) {
 
 int set_enabled(bool enabled) {
     const Guard guard;
-    if (!g_initialized.load(std::memory_order_relaxed))
+    if (!g_state.initialized.load(std::memory_order_relaxed))
         return DLB_ERR_NOINIT;
-    if (g_enabled.load(std::memory_order_relaxed) == enabled)
+    if (g_state.enabled.load(std::memory_order_relaxed) == enabled)
         return DLB_NOUPDT;
-    g_enabled.store(enabled, std::memory_order_relaxed);
+    g_state.enabled.store(enabled, std::memory_order_relaxed);
     return DLB_SUCCESS;
 }
 
@@ -200,23 +203,23 @@ extern "C" {
 
 SENNIT_EXPORT int DLB_Init(int, const_dlb_cpu_set_t, const char *) {
     const Guard guard;
-    if (g_initialized.load(std::memory_order_relaxed))
+    if (g_state.initialized.load(std::memory_order_relaxed))
         return DLB_ERR_INIT;
     if (const int error = open_board())
         return error;
     const int slot = find_slot(0);
-    g_owned = slot == kNobody ? Cores() : owned_by(slot);
-    g_initialized.store(true, std::memory_order_relaxed);
+    g_state.owned = slot == kNobody ? Cores() : owned_by(slot);
+    g_state.initialized.store(true, std::memory_order_relaxed);
     return DLB_SUCCESS;
 }
 
 SENNIT_EXPORT int DLB_Finalize() {
     const Guard guard;
-    if (!g_initialized.load(std::memory_order_relaxed))
+    if (!g_state.initialized.load(std::memory_order_relaxed))
         return DLB_ERR_NOINIT;
     if (t_lent)
         reclaim();
-    g_initialized.store(false, std::memory_order_relaxed);
+    g_state.initialized.store(false, std::memory_order_relaxed);
     close_board();
     return DLB_SUCCESS;
 }
@@ -323,13 +326,13 @@ SENNIT_EXPORT int DLB_ReturnCpuMask(const_dlb_cpu_set_t) {
 
 SENNIT_EXPORT int DLB_PollDROM(int *count, dlb_cpu_set_t mask) {
     const Guard guard;
-    if (!g_initialized.load(std::memory_order_relaxed))
+    if (!g_state.initialized.load(std::memory_order_relaxed))
         return DLB_ERR_NOINIT;
     const int slot = find_slot(0);
     const Cores now = slot == kNobody ? Cores() : owned_by(slot);
-    if (std::memcmp(&now, &g_owned, sizeof now) == 0)
+    if (std::memcmp(&now, &g_state.owned, sizeof now) == 0)
         return DLB_NOUPDT;
-    g_owned = now;
+    g_state.owned = now;
     if (count)
         *count = now.count();
     write_mask(now, mask);
@@ -347,10 +350,10 @@ SENNIT_EXPORT int DLB_PollDROM_Update() {
 
 SENNIT_EXPORT int DLB_CheckCpuAvailability(int core) {
     const Guard guard;
-    if (!g_initialized.load(std::memory_order_relaxed))
+    if (!g_state.initialized.load(std::memory_order_relaxed))
         return DLB_ERR_NOINIT;
     const int slot = find_slot(0);
-    const CoreTable &table = g_board.core_table();
+    const CoreTable &table = g_state.board.core_table();
     if (slot == kNobody || core < 0 || core >= table.end())
         return DLB_ERR_PERM;
     const CoreState now = table.state(core);
@@ -368,7 +371,7 @@ SENNIT_EXPORT int DLB_DROM_Attach() {
 
 SENNIT_EXPORT int DLB_DROM_Detach() {
     const Guard guard;
-    if (g_users == (g_initialized.load(std::memory_order_relaxed) ? 1 : 0))
+    if (g_state.users == (g_state.initialized.load(std::memory_order_relaxed) ? 1 : 0))
         return DLB_ERR_NOSHMEM;
     close_board();
     return DLB_SUCCESS;
@@ -376,19 +379,19 @@ SENNIT_EXPORT int DLB_DROM_Detach() {
 
 SENNIT_EXPORT int DLB_DROM_GetNumCpus(int *count) {
     const Guard guard;
-    if (g_users == 0)
+    if (g_state.users == 0)
         return DLB_ERR_NOSHMEM;
-    const int of_pool = g_board.pool().cores.count();
-    *count = of_pool > 0 ? of_pool : g_board.core_table().end();
+    const int of_pool = g_state.board.pool().cores.count();
+    *count = of_pool > 0 ? of_pool : g_state.board.core_table().end();
     return DLB_SUCCESS;
 }
 
 SENNIT_EXPORT int DLB_DROM_GetPidList(int *pids, int *count, int most) {
     const Guard guard;
-    if (g_users == 0)
+    if (g_state.users == 0)
         return DLB_ERR_NOSHMEM;
     *count = 0;
-    g_board.each([&](int, Slot &slot) {
+    g_state.board.each([&](int, Slot &slot) {
         if (slot.cores.counts.load(std::memory_order_acquire) != 0 && *count < most)
             pids[(*count)++] = pid_of(slot.holder.load(std::memory_order_relaxed));
     });
@@ -397,7 +400,7 @@ SENNIT_EXPORT int DLB_DROM_GetPidList(int *pids, int *count, int most) {
 
 SENNIT_EXPORT int DLB_DROM_GetProcessMask(int pid, dlb_cpu_set_t mask, dlb_drom_flags_t) {
     const Guard guard;
-    if (g_users == 0)
+    if (g_state.users == 0)
         return DLB_ERR_NOSHMEM;
     const int slot = find_slot(pid);
     if (slot == kNobody)
@@ -409,13 +412,13 @@ SENNIT_EXPORT int DLB_DROM_GetProcessMask(int pid, dlb_cpu_set_t mask, dlb_drom_
 SENNIT_EXPORT int DLB_DROM_SetProcessMask(int pid, const_dlb_cpu_set_t mask,
                                           dlb_drom_flags_t flags) {
     const Guard guard;
-    if (g_users == 0)
+    if (g_state.users == 0)
         return DLB_ERR_NOSHMEM;
     const int slot = find_slot(pid);
     if (slot == kNobody)
         return DLB_ERR_NOPROC;
-    CoreTable &table = g_board.core_table();
-    const Cores &allowed = g_board.slot(slot).member.cores;
+    CoreTable &table = g_state.board.core_table();
+    const Cores &allowed = g_state.board.slot(slot).member.cores;
     for (int core = 0; core < CPU_SETSIZE; ++core) {
         if (!has_core(mask, core))
             continue;
@@ -446,9 +449,9 @@ SENNIT_EXPORT int DLB_DROM_SetProcessMaskStr(int pid, const char *list, dlb_drom
 
 SENNIT_EXPORT int DLB_DROM_PreInit(int, const_dlb_cpu_set_t mask, dlb_drom_flags_t, char ***) {
     const Guard guard;
-    if (g_users == 0)
+    if (g_state.users == 0)
         return DLB_ERR_NOSHMEM;
-    const Cores &cores = g_board.pool().cores;
+    const Cores &cores = g_state.board.pool().cores;
     for (int core = 0; mask && core < CPU_SETSIZE; ++core)
         if (has_core(mask, core) && (core >= kMostCores || (cores.count() > 0 && !cores.has(core))))
             return DLB_ERR_PERM;
@@ -457,17 +460,17 @@ SENNIT_EXPORT int DLB_DROM_PreInit(int, const_dlb_cpu_set_t mask, dlb_drom_flags
 
 SENNIT_EXPORT int DLB_DROM_PostFinalize(int pid, dlb_drom_flags_t) {
     const Guard guard;
-    if (g_users == 0)
+    if (g_state.users == 0)
         return DLB_ERR_NOSHMEM;
     const bool was_there = find_slot(pid) != kNobody;
-    if (g_board.sweep() > 0)
-        divide_cores(g_board);
+    if (g_state.board.sweep() > 0)
+        divide_cores(g_state.board);
     return was_there ? DLB_SUCCESS : DLB_ERR_NOPROC;
 }
 
 SENNIT_EXPORT int DLB_DROM_RecoverStolenCpus(int pid) {
     const Guard guard;
-    if (g_users == 0)
+    if (g_state.users == 0)
         return DLB_ERR_NOSHMEM;
     return find_slot(pid) == kNobody ? DLB_ERR_NOPROC : DLB_NOUPDT;
 }

@@ -16,8 +16,7 @@
 namespace sennit {
 namespace {
 
-const char *g_given_name = nullptr;
-const char *g_given_value = nullptr;
+const GivenVariable *g_given = nullptr;
 
 const char *skip_blanks(const char *at) {
     while (std::isspace(static_cast<unsigned char>(*at)))
@@ -27,12 +26,14 @@ const char *skip_blanks(const char *at) {
 
 } // namespace
 
-GivenVariable::GivenVariable(const char *name, const char *value) {
-    g_given_name = name;
-    g_given_value = value;
+GivenVariable::GivenVariable(const char *name, const char *value) : name_(name), value_(value) {
+    g_given = this;
 }
 GivenVariable::~GivenVariable() {
-    g_given_name = nullptr;
+    g_given = nullptr;
+}
+const char *GivenVariable::value_of(const char *name) const {
+    return std::strcmp(name_, name) == 0 ? value_ : nullptr;
 }
 
 // Programs and their tests look for what LLVM's runtime says: message 42 is that of bad values.
@@ -43,8 +44,9 @@ void complain(const char *name, const char *value, const char *wanted, const cha
 
 const char *read_variable(const char *name) {
     static char text[512];
-    const bool given = g_given_name && std::strcmp(g_given_name, name) == 0;
-    const char *value = given ? g_given_value : std::getenv(name);
+    const char *value = g_given ? g_given->value_of(name) : nullptr;
+    if (!value)
+        value = std::getenv(name);
     if (!value)
         return nullptr;
     std::snprintf(text, sizeof text, "%s", skip_blanks(value));

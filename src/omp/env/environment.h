@@ -31,6 +31,13 @@ class GivenVariable {
     ~GivenVariable();
     GivenVariable(const GivenVariable &) = delete;
     GivenVariable &operator=(const GivenVariable &) = delete;
+
+    // Null: it is another one's.
+    const char *value_of(const char *name) const;
+
+  private:
+    const char *name_;
+    const char *value_;
 };
 
 // Of the variables that we may read: has one changed?

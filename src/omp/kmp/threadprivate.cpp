@@ -43,25 +43,45 @@ struct Variable {
     Variable *next = nullptr;
 };
 
-SpinLock g_lock;
-Variable *g_variables = nullptr;
-
 void *checked(void *memory, std::size_t size) {
     if (!memory)
         fatal("no memory for threadprivate variables (%zu bytes)", size);
     return memory;
 }
 
-// Under g_lock.
-Variable &find(void *original) {
-    for (Variable *variable = g_variables; variable; variable = variable->next)
-        if (variable->original == original)
-            return *variable;
-    auto *made = new (checked(std::malloc(sizeof(Variable)), sizeof(Variable))) Variable{original};
-    made->next = g_variables;
-    g_variables = made;
-    return *made;
-}
+// All of the process. One that is in the list stays there.
+class Variables {
+  public:
+    void lock() { lock_.lock(); }
+    void unlock() { lock_.unlock(); }
+
+    // Under the lock.
+    Variable &find(void *original) {
+        for (Variable *variable = first_; variable; variable = variable->next)
+            if (variable->original == original)
+                return *variable;
+        auto *made =
+            new (checked(std::malloc(sizeof(Variable)), sizeof(Variable))) Variable{original};
+        made->next = first_;
+        first_ = made;
+        return *made;
+    }
+
+    // Without the lock from the first one on: others come in front of it.
+    template <class Visitor>
+    void each(Visitor visit) {
+        lock();
+        Variable *variable = first_;
+        unlock();
+        for (; variable; variable = variable->next)
+            visit(*variable);
+    }
+
+  private:
+    SpinLock lock_;
+    Variable *first_ = nullptr;
+};
+constinit Variables g_variables;
 
 void *make_copy(const Variable &variable) {
     void *fresh = checked(std::aligned_alloc(kCacheLine, (variable.size + 63) & ~std::size_t{63}),
@@ -80,32 +100,28 @@ void *make_copy(const Variable &variable) {
 
 // A thread of the program's has ended: the next one with its number gets fresh copies.
 void drop_copies(sched::Worker &worker) {
-    const auto thread = static_cast<std::size_t>(worker.id());
-    g_lock.lock();
-    Variable *variable = g_variables;
-    g_lock.unlock(); // the list only grows at its front
-    for (; variable; variable = variable->next) {
-        void *copy = variable->copies ? variable->copies[thread] : nullptr;
+    g_variables.each([thread = static_cast<std::size_t>(worker.id())](const Variable &variable) {
+        void *copy = variable.copies ? variable.copies[thread] : nullptr;
         if (!copy)
-            continue;
-        variable->copies[thread] = nullptr;
-        if (copy == variable->original)
-            continue;
-        if (variable->destroy)
-            variable->destroy(copy);
-        else if (variable->destroy_many)
-            variable->destroy_many(copy, variable->elements);
+            return;
+        variable.copies[thread] = nullptr;
+        if (copy == variable.original)
+            return;
+        if (variable.destroy)
+            variable.destroy(copy);
+        else if (variable.destroy_many)
+            variable.destroy_many(copy, variable.elements);
         std::free(copy);
-    }
+    });
 }
 
 } // namespace
 
 void kmp::threadprivate_before_fork() {
-    g_lock.lock();
+    g_variables.lock();
 }
 void kmp::threadprivate_after_fork() {
-    g_lock.unlock();
+    g_variables.unlock();
 }
 
 KMP_API void *__kmpc_threadprivate_cached(Ident *, Gtid, void *data, std::size_t size,
@@ -114,8 +130,8 @@ KMP_API void *__kmpc_threadprivate_cached(Ident *, Gtid, void *data, std::size_t
     void **copies = std::atomic_ref<void **>(*cache).load(std::memory_order_acquire);
     if (copies && copies[thread])
         return copies[thread];
-    g_lock.lock();
-    Variable &variable = find(data);
+    g_variables.lock();
+    Variable &variable = g_variables.find(data);
     if (!variable.copies) {
         variable.size = size;
         variable.initial = checked(std::malloc(size), size);
@@ -126,7 +142,7 @@ KMP_API void *__kmpc_threadprivate_cached(Ident *, Gtid, void *data, std::size_t
     }
     copies = variable.copies;
     std::atomic_ref<void **>(*cache).store(copies, std::memory_order_release);
-    g_lock.unlock();
+    g_variables.unlock();
     // The initial thread's copy is the variable itself.
     if (!copies[thread])
         copies[thread] = omp::is_initial_thread() ? data : make_copy(variable);
@@ -142,21 +158,21 @@ KMP_API void *__kmpc_threadprivate(Ident *location, Gtid gtid, void *data, std::
 // them.
 KMP_API void __kmpc_threadprivate_register(Ident *, void *data, Construct construct, Copy copy,
                                            Destroy destroy) {
-    g_lock.lock();
-    Variable &variable = find(data);
+    g_variables.lock();
+    Variable &variable = g_variables.find(data);
     variable.construct = construct;
     variable.copy = copy;
     variable.destroy = destroy;
-    g_lock.unlock();
+    g_variables.unlock();
 }
 KMP_API void __kmpc_threadprivate_register_vec(Ident *, void *data, ConstructMany construct,
                                                CopyMany copy, DestroyMany destroy,
                                                std::size_t elements) {
-    g_lock.lock();
-    Variable &variable = find(data);
+    g_variables.lock();
+    Variable &variable = g_variables.find(data);
     variable.elements = elements;
     variable.construct_many = construct;
     variable.copy_many = copy;
     variable.destroy_many = destroy;
-    g_lock.unlock();
+    g_variables.unlock();
 }

@@ -10,6 +10,7 @@
 #include "omp/team/team.h"
 #include "omp/team/thread_events.h"
 
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -26,10 +27,14 @@ constexpr unsigned kOpenMp = 202111;
 constexpr char kStartTool[] = "ompt_start_tool";
 
 enum class Phase { not_started, starting, started, none };
-std::atomic<Phase> g_phase{Phase::not_started};
-pthread_t g_starter; // while starting
-StartToolResult *g_result = nullptr;
-std::atomic<bool> g_finalizing{false};
+// The process's one tool, if it has one.
+struct Attachment {
+    std::atomic<Phase> phase{Phase::not_started};
+    std::atomic<pthread_t> starter{}; // while starting
+    StartToolResult *result = nullptr;
+    std::atomic<bool> finalizing{false};
+};
+constinit Attachment g_attachment;
 
 // OMP_TOOL_VERBOSE_INIT: nowhere, stdout, stderr or a file. The text is what tool developers know
 // from LLVM's runtime.
@@ -133,22 +138,23 @@ StartToolResult *find_tool(Log &log) {
 bool start_tool() {
     {
         Log log;
-        g_result = find_tool(log);
-        log.say("%s\n", g_result ? "Tool was started and is using the OMPT interface."
-                                 : "No OMP tool loaded.");
+        g_attachment.result = find_tool(log);
+        log.say("%s\n", g_attachment.result ? "Tool was started and is using the OMPT interface."
+                                            : "No OMP tool loaded.");
     }
-    if (!g_result)
+    if (!g_attachment.result)
         return false;
     observe_tasks();
-    return g_result->initialize && g_result->initialize(lookup, -1, &g_result->tool_data) != 0;
+    return g_attachment.result->initialize &&
+           g_attachment.result->initialize(lookup, -1, &g_attachment.result->tool_data) != 0;
 }
 
 // Before the calling thread's first use of OpenMP: look for a tool, once, and start it.
 void start() {
-    Phase phase = g_phase.load(std::memory_order_acquire);
-    if (phase == Phase::not_started &&
-        g_phase.compare_exchange_strong(phase, Phase::starting, std::memory_order_acq_rel)) {
-        g_starter = pthread_self();
+    Phase phase = g_attachment.phase.load(std::memory_order_acquire);
+    if (phase == Phase::not_started && g_attachment.phase.compare_exchange_strong(
+                                           phase, Phase::starting, std::memory_order_acq_rel)) {
+        g_attachment.starter.store(pthread_self(), std::memory_order_relaxed);
         const bool wanted = start_tool();
         if (wanted) {
             icv_refuse_split("a tool is attached, and would see threads that are none");
@@ -158,12 +164,12 @@ void start() {
         } else {
             task::set_observer(nullptr);
         }
-        g_phase.store(wanted ? Phase::started : Phase::none, std::memory_order_release);
+        g_attachment.phase.store(wanted ? Phase::started : Phase::none, std::memory_order_release);
         return;
     }
     // The tool itself may use OpenMP meanwhile; other threads wait until it is ready.
-    while (g_phase.load(std::memory_order_acquire) == Phase::starting &&
-           !pthread_equal(g_starter, pthread_self()))
+    while (g_attachment.phase.load(std::memory_order_acquire) == Phase::starting &&
+           g_attachment.starter.load(std::memory_order_relaxed) != pthread_self())
         sched_yield();
 }
 
@@ -195,17 +201,18 @@ static void end_threads() {
 }
 
 void finalize() {
-    if (g_phase.load(std::memory_order_acquire) != Phase::started || g_finalizing.exchange(true))
+    if (g_attachment.phase.load(std::memory_order_acquire) != Phase::started ||
+        g_attachment.finalizing.exchange(true))
         return;
     end_threads();
     task::set_observer(nullptr);
-    g_phase.store(Phase::none, std::memory_order_release);
+    g_attachment.phase.store(Phase::none, std::memory_order_release);
     // Nothing may be told from now on.
 #define SENNIT_OMPT_FORGET(name, ...) g_tool.name.set(nullptr);
     SENNIT_OMPT_EVENTS(SENNIT_OMPT_FORGET)
 #undef SENNIT_OMPT_FORGET
-    if (g_result->finalize)
-        g_result->finalize(&g_result->tool_data);
+    if (g_attachment.result->finalize)
+        g_attachment.result->finalize(&g_attachment.result->tool_data);
 }
 
 int control_tool(Site site, int command, int modifier, void *argument) {
