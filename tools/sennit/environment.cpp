@@ -31,10 +31,10 @@ std::vector<std::string> compose_library_path(const Installation &installation,
     return folders;
 }
 
-// What is preloaded already stays in front: sanitizer runtimes must be first, and a profiler's
-// MPI_X calls PMPI_X, which Sennit answers. But the MPI itself has to be behind ours.
 constexpr std::string_view session_library = "libsennit-session.so";
 
+// What is preloaded already stays in front: sanitizer runtimes must be first, and a profiler's
+// MPI_X calls PMPI_X, which Sennit answers. But the MPI itself has to be behind ours.
 std::vector<std::string> compose_preload(const std::string &before,
                                          const std::vector<std::string> &ours) {
     std::vector<std::string> list;
