@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <string>
 #include <thread>
 
 namespace {
@@ -27,6 +28,7 @@ struct Options {
     bool league = false; // the users are its initial threads
     int limit_s = 120;
     Features features;
+    std::string without; // as it was given
 };
 
 [[noreturn]] void usage(const char *argument) {
@@ -34,7 +36,7 @@ struct Options {
     std::exit(2);
 }
 
-void leave_out(Features &features, char *list) {
+void leave_out(Features &features, std::string list) {
     struct {
         const char *name;
         bool *feature;
@@ -45,7 +47,7 @@ void leave_out(Features &features, char *list) {
                        {"cancel", &features.cancel},
                        {"detach", &features.detach},
                        {"pool", &features.pool}};
-    for (char *word = std::strtok(list, ","); word; word = std::strtok(nullptr, ",")) {
+    for (char *word = std::strtok(list.data(), ","); word; word = std::strtok(nullptr, ",")) {
         bool known = false;
         for (const auto &name : names)
             if (std::strcmp(word, name.name) == 0) {
@@ -80,9 +82,10 @@ Options read(int argc, char **argv) {
             options.league = std::strcmp(name, "--league") == 0;
         } else if (std::strcmp(name, "--limit") == 0)
             options.limit_s = std::atoi(value);
-        else if (std::strcmp(name, "--without") == 0)
-            leave_out(options.features, value);
-        else
+        else if (std::strcmp(name, "--without") == 0) {
+            options.without = value;
+            leave_out(options.features, options.without);
+        } else
             usage(name);
     }
     return options;
@@ -94,9 +97,10 @@ void report(const Options &options, const Program &program, const std::vector<st
                  static_cast<unsigned long long>(program.seed), threads, lines.size());
     for (std::size_t i = 0; i < lines.size() && i < 10; ++i)
         std::fprintf(stderr, "  %s\n", lines[i].c_str());
-    std::fprintf(stderr, "again: OMP_NUM_THREADS=%d task-graphs --seed %llu --programs %d%s\n",
+    std::fprintf(stderr, "again: OMP_NUM_THREADS=%d task-graphs --seed %llu --programs %d%s%s%s\n",
                  threads, static_cast<unsigned long long>(program.seed), options.users,
-                 options.league ? " --league 1" : "");
+                 options.league ? " --league 1" : "", options.without.empty() ? "" : " --without ",
+                 options.without.c_str());
     std::_Exit(1);
 }
 

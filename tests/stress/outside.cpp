@@ -61,9 +61,8 @@ bool take(Errand &errand) {
             std::fprintf(stderr, "  node %d waits for its event\n", node->id);
         const Step *step = run.now[id];
         if (run.begun[id] && !run.ended[id])
-            std::fprintf(stderr, "  node %d is in step %d of %zu: %s\n", node->id,
-                         step ? static_cast<int>(step - node->steps.data()) : -1,
-                         node->steps.size(), step ? name(step->kind) : "nothing");
+            std::fprintf(stderr, "  node %d is in a step: %s\n", node->id,
+                         step ? name(step->kind) : "none");
     }
     std::fflush(stderr);
     std::abort();

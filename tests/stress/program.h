@@ -26,7 +26,7 @@ struct Depend {
     Access access;
 };
 
-// How a task is written down: clauses that a program fixes when it is compiled; see execute.cpp.
+// How a task is written down: clauses that a program fixes when it is compiled; see execution.cpp.
 enum class Shape : std::uint8_t {
     plain,
     payload,       // a medium block of firstprivate data
@@ -73,8 +73,8 @@ struct Step {
         work,
     };
     Kind kind = work;
-    int amount =
-        0; // work: rounds; taskloop: grainsize or num_tasks; parallel: threads; lock: which
+    // work: rounds; taskloop: grainsize or num_tasks; parallel: threads; lock: which
+    int amount = 0;
     bool flag = false;           // taskloop: nogroup; lock: yield while holding it
     bool other = false;          // taskloop: num_tasks rather than grainsize
     int sync = -1;               // the stamp taken when the step is over

@@ -79,13 +79,13 @@ def main():
     while time.monotonic() < end:
         binary = dice.choice(binaries)
         environment, arguments = draw(dice)
+        environment["LD_LIBRARY_PATH"] = str(library)
         seconds = max(1, min(options.round, int(end - time.monotonic())))
         command = [str(binary), "--seed", str(dice.randrange(1 << 48)),
                    "--seconds", str(seconds), *arguments]
         try:
-            result = subprocess.run(command, env={**clean, "LD_LIBRARY_PATH": str(library),
-                                                  **environment},
-                                    capture_output=True, text=True, timeout=20 * seconds + 300)
+            result = subprocess.run(command, env={**clean, **environment}, capture_output=True, text=True,
+                                    timeout=20 * seconds + 300)
             failed, output = result.returncode != 0, result.stdout + result.stderr
         except subprocess.TimeoutExpired:
             failed, output = True, "no end"
