@@ -40,6 +40,16 @@ def check_end(running, code, text=None):
     return errors
 
 
+def host_of(pid):
+    """Its parent."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+
+
+def kill_host_of(pid):
+    os.kill(host_of(pid), signal.SIGKILL)
+
+
 def check_folder_is_gone(job):
     """The job's last host has ended, and has left nothing. To be called before the `with` block of the
     rank that came first ends: that kills what the rank has started, the host too, if it still lives."""
@@ -126,9 +136,8 @@ def test_64_ranks_share_an_address_space_and_nothing_else():
     ranks = [rank("many", "ready") for _ in range(64)]
     try:
         pids = [one.rank_pids(1)[0] for one in ranks]
-        parents = {open(f"/proc/{pid}/stat", encoding="utf-8").read().rpartition(")")[2].split()[1]
-                   for pid in pids}
-        assert len(parents) == 1 and len(set(pids)) == 64, (parents, pids)
+        hosts = set(map(host_of, pids))
+        assert len(hosts) == 1 and len(set(pids)) == 64, (hosts, pids)
         for one in ranks:
             one.process.stdin.write("go\n")
             one.process.stdin.flush()
@@ -207,8 +216,7 @@ def test_a_rank_ends_with_its_stub_alone():
 def test_ranks_end_with_their_host():
     with rank("host", "ready") as one, rank("host", "ready") as other:
         pids = [one.rank_pids(1)[0], other.rank_pids(1)[0]]
-        with open(f"/proc/{pids[0]}/stat", encoding="utf-8") as file:
-            os.kill(int(file.read().rpartition(")")[2].split()[1]), signal.SIGKILL)
+        kill_host_of(pids[0])
         for each in (one, other):
             assert "host" in " ".join(check_end(each, 2))
         assert eventually(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids))
@@ -220,16 +228,10 @@ def test_ranks_end_with_their_host():
 def test_a_host_whose_folder_was_removed_ends_with_its_last_rank():
     os.makedirs(os.path.join(MEETING, "around", "user"), 0o700)
     with rank("around/user/removed", "ready") as one:
-        with open(f"/proc/{one.rank_pids(1)[0]}/stat", encoding="utf-8") as file:
-            host = int(file.read().rpartition(")")[2].split()[1])
+        host = host_of(one.rank_pids(1)[0])
         shutil.rmtree(os.path.join(MEETING, "around"))
         check_end(one, 0, "go\n")
         assert eventually(lambda: not os.path.exists(f"/proc/{host}")), "the host lives on"
-
-
-def kill_host_of(pid):
-    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-        os.kill(int(file.read().rpartition(")")[2].split()[1]), signal.SIGKILL)
 
 
 def test_what_a_killed_host_has_left_goes_with_the_next_start():
