@@ -138,8 +138,7 @@ void take_part(Board &board, int rounds, Random &random, Tally &tally) {
     }
 }
 
-// ---- what is left
-// ---------------------------------------------------------------------------------
+// ---- what is left -------------------------------------------------------------------------------
 
 // Nobody but the caller lives on the board.
 void check_nothing_is_left(Board &board, const std::string &when) {

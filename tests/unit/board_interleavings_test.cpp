@@ -174,16 +174,12 @@ Outcome dying_step(Dying &s, int thread, std::string &broken, Burial burial) {
 TEST(Interleavings, ASlotOfTheDeadIsFreedOnce) {
     for (const Burial burial : {Burial::right, Burial::clears_what_it_saw, Burial::counts_first,
                                 Burial::sum_apart, Burial::leaves_the_bit}) {
-        const std::string failure =
-            failure_of(Dying{}, 5, [&](Dying &s, int thread, std::string &broken) {
-                return dying_step(s, thread, broken, burial);
-            });
+        const std::string failure = failure_of(Dying{}, 5, dying_step, burial);
         EXPECT_EQ(failure.empty(), burial == Burial::right) << failure;
     }
 }
 
-// ---- cores that are wanted back: CoreTable::recall, Share::recall, leave
-// -------------------------
+// ---- cores that are wanted back: CoreTable::recall, Share::recall, leave ------------------------
 
 struct Recalling {
     int pc[3] = {};

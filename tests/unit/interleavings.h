@@ -63,10 +63,13 @@ struct Interleavings {
     }
 };
 
-template <class State, class Step>
-std::string failure_of(const State &start, int threads, Step step) {
+// The step has what is `given` as more arguments: which version it is.
+template <class State, class Step, class... Given>
+std::string failure_of(const State &start, int threads, Step step, Given... given) {
     Interleavings<State> all;
-    all.explore(start, threads, step);
+    all.explore(start, threads, [&](State &state, int thread, std::string &broken) {
+        return step(state, thread, broken, given...);
+    });
     return all.failure.empty() && all.ends == 0 ? "the model never ends" : all.failure;
 }
 

@@ -90,10 +90,7 @@ TEST(Interleavings, AWorksharingDescriptorIsForOneConstructAtATime) {
     for (int i = 0; i < kRing; ++i)
         start.ring[static_cast<std::size_t>(i)].turn = i;
     for (const bool right : {true, false}) {
-        const std::string failure =
-            failure_of(start, kThreads, [&](Ring &s, int thread, std::string &broken) {
-                return ring_step(s, thread, broken, right);
-            });
+        const std::string failure = failure_of(start, kThreads, ring_step, right);
         EXPECT_EQ(failure.empty(), right) << failure;
     }
 }
@@ -170,10 +167,7 @@ Outcome ordered_step(Ordered &s, int thread, std::string &broken, bool right) {
 
 TEST(Interleavings, AnOrderedTurnReachesWhoSleeps) {
     for (const bool right : {true, false}) {
-        const std::string failure =
-            failure_of(Ordered{}, 3, [&](Ordered &s, int thread, std::string &broken) {
-                return ordered_step(s, thread, broken, right);
-            });
+        const std::string failure = failure_of(Ordered{}, 3, ordered_step, right);
         EXPECT_EQ(failure.empty(), right) << failure;
     }
 }
@@ -222,10 +216,7 @@ Outcome noting_step(Noting &s, int thread, std::string &broken, bool right) {
 
 TEST(Interleavings, AGroupWithTasksIsCountedOnce) {
     for (const bool right : {true, false}) {
-        const std::string failure =
-            failure_of(Noting{}, 2, [&](Noting &s, int thread, std::string &broken) {
-                return noting_step(s, thread, broken, right);
-            });
+        const std::string failure = failure_of(Noting{}, 2, noting_step, right);
         EXPECT_EQ(failure.empty(), right) << failure;
     }
 }
@@ -300,10 +291,7 @@ Outcome forgetting_step(Forgetting &s, int thread, std::string &broken, bool rig
 
 TEST(Interleavings, AGroupIsForgottenBeforeItsNextTasks) {
     for (const bool right : {true, false}) {
-        const std::string failure =
-            failure_of(Forgetting{}, 2, [&](Forgetting &s, int thread, std::string &broken) {
-                return forgetting_step(s, thread, broken, right);
-            });
+        const std::string failure = failure_of(Forgetting{}, 2, forgetting_step, right);
         EXPECT_EQ(failure.empty(), right) << failure;
     }
 }
@@ -382,10 +370,7 @@ TEST(Interleavings, ABarrierOpensOnceWhenAllHaveCome) {
         for (const bool cancels : {false, true}) {
             Arrivals start;
             start.cancels = cancels;
-            const std::string failure =
-                failure_of(start, kTeam, [&](Arrivals &s, int thread, std::string &broken) {
-                    return arrivals_step(s, thread, broken, right);
-                });
+            const std::string failure = failure_of(start, kTeam, arrivals_step, right);
             // A gate that opens twice does no harm where only the join opens it.
             EXPECT_EQ(failure.empty(), right || cancels) << failure << ", cancelled: " << cancels;
         }

@@ -76,8 +76,7 @@ TEST(Interleavings, WhoSleepsOnABellHearsOfItsMessage) {
     }
 }
 
-// ---- cores: Share::give, wait_for_core (node/share.cpp); CoreTable (node/core_table.h)
-// -----------
+// ---- cores: Share::give, wait_for_core (node/share.cpp); CoreTable (node/core_table.h) ----------
 
 struct FreeCores {
     int pc[3] = {};
@@ -258,10 +257,7 @@ TEST(Interleavings, WhoWantsACoreHasItsBit) {
 
 TEST(Interleavings, WhoWantsACoreHearsOfAFreeOne) {
     for (const bool counts_first : {true, false}) {
-        const std::string failure =
-            failure_of(FreeCores{}, 3, [&](FreeCores &s, int thread, std::string &broken) {
-                return core_step(s, thread, broken, counts_first, true);
-            });
+        const std::string failure = failure_of(FreeCores{}, 3, core_step, counts_first, true);
         EXPECT_EQ(failure.empty(), counts_first) << failure;
     }
 }
@@ -512,10 +508,7 @@ Outcome robbing_step(Robbing &s, int thread, std::string &broken, Wrong wrong) {
 
 TEST(Interleavings, OnlyWhoSleepsLosesItsCore) {
     for (const Wrong wrong : {Wrong::nothing, Wrong::takes_any_use, Wrong::tells_no_use}) {
-        const std::string failure =
-            failure_of(Robbing{}, 3, [&](Robbing &s, int thread, std::string &broken) {
-                return robbing_step(s, thread, broken, wrong);
-            });
+        const std::string failure = failure_of(Robbing{}, 3, robbing_step, wrong);
         EXPECT_EQ(failure.empty(), wrong == Wrong::nothing) << failure;
     }
 }

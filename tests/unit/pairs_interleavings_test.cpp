@@ -13,10 +13,7 @@ namespace {
 template <class State, class Step>
 void expect_right_and_wrong(const State &start, int threads, Step step) {
     for (const bool right : {true, false}) {
-        const std::string failure =
-            failure_of(start, threads, [&](State &s, int thread, std::string &broken) {
-                return step(s, thread, broken, right);
-            });
+        const std::string failure = failure_of(start, threads, step, right);
         if (right)
             EXPECT_EQ(failure, "");
         else

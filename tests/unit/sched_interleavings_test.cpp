@@ -8,8 +8,7 @@
 namespace sennit::model {
 namespace {
 
-// ---- Mutex and its parking lot (omp/sync/sync.cpp)
-// ------------------------------------------------
+// ---- Mutex and its parking lot (omp/sync/sync.cpp) ----------------------------------------------
 
 struct Parking {
     int pc[3] = {};
@@ -108,20 +107,11 @@ Outcome parking_step(Parking &s, int thread, std::string &broken, bool marks_und
 }
 
 TEST(Interleavings, AMutexExcludesAndWakesEverybody) {
-    EXPECT_EQ(failure_of(Parking{}, 3,
-                         [](Parking &s, int thread, std::string &broken) {
-                             return parking_step(s, thread, broken, true);
-                         }),
-              "");
-    EXPECT_NE(failure_of(Parking{}, 3,
-                         [](Parking &s, int thread, std::string &broken) {
-                             return parking_step(s, thread, broken, false);
-                         }),
-              "");
+    EXPECT_EQ(failure_of(Parking{}, 3, parking_step, true), "");
+    EXPECT_NE(failure_of(Parking{}, 3, parking_step, false), "");
 }
 
-// ---- gates: MemberCondition, Gate::open (omp/team/team.cpp)
-// ---------------------------------------
+// ---- gates: MemberCondition, Gate::open (omp/team/team.cpp) -------------------------------------
 
 struct Gates {
     int pc[3] = {};
@@ -213,16 +203,8 @@ Outcome gate_step(Gates &s, int thread, std::string &broken, bool looks_again) {
 }
 
 TEST(Interleavings, AGateLetsEverybodyThroughEachTime) {
-    EXPECT_EQ(failure_of(Gates{}, 3,
-                         [](Gates &s, int thread, std::string &broken) {
-                             return gate_step(s, thread, broken, true);
-                         }),
-              "");
-    EXPECT_NE(failure_of(Gates{}, 3,
-                         [](Gates &s, int thread, std::string &broken) {
-                             return gate_step(s, thread, broken, false);
-                         }),
-              "");
+    EXPECT_EQ(failure_of(Gates{}, 3, gate_step, true), "");
+    EXPECT_NE(failure_of(Gates{}, 3, gate_step, false), "");
 }
 
 // ---- sleep: Worker::sleep, make_ready, announce_work (sched/worker.cpp) ----------------------
@@ -296,16 +278,8 @@ Outcome sleep_step(Sleep &s, int thread, std::string &, bool looks_again) {
 }
 
 TEST(Interleavings, ASleeperMissesNoWork) {
-    EXPECT_EQ(failure_of(Sleep{}, 3,
-                         [](Sleep &s, int thread, std::string &broken) {
-                             return sleep_step(s, thread, broken, true);
-                         }),
-              "");
-    EXPECT_NE(failure_of(Sleep{}, 3,
-                         [](Sleep &s, int thread, std::string &broken) {
-                             return sleep_step(s, thread, broken, false);
-                         }),
-              "");
+    EXPECT_EQ(failure_of(Sleep{}, 3, sleep_step, true), "");
+    EXPECT_NE(failure_of(Sleep{}, 3, sleep_step, false), "");
 }
 
 // ---- who is not woken: wake_one, Worker::sleep (sched/push.cpp, sched/idle.cpp) -----------------
@@ -395,17 +369,14 @@ Outcome skip_step(Skip &s, int thread, std::string &, bool is_light, bool asks_f
 
 TEST(Interleavings, ATaskIsFoundThoughNobodyIsWoken) {
     const auto failure = [](bool is_light, bool asks_for_light) {
-        return failure_of(Skip{}, 3, [=](Skip &s, int thread, std::string &broken) {
-            return skip_step(s, thread, broken, is_light, asks_for_light);
-        });
+        return failure_of(Skip{}, 3, skip_step, is_light, asks_for_light);
     };
     EXPECT_EQ(failure(true, true), "");
     EXPECT_EQ(failure(false, true), "");
     EXPECT_NE(failure(false, false), "");
 }
 
-// ---- Dormitory (sched/dormitory.h)
-// ---------------------------------------------------------------
+// ---- Dormitory (sched/dormitory.h) --------------------------------------------------------------
 
 struct Dorm {
     int pc[2] = {};
@@ -542,16 +513,8 @@ Outcome libc_lock_step(LibcLock &s, int thread, std::string &broken, bool looks_
 }
 
 TEST(Interleavings, ALibcLockWakesEveryTask) {
-    EXPECT_EQ(failure_of(LibcLock{}, 3,
-                         [](LibcLock &s, int thread, std::string &broken) {
-                             return libc_lock_step(s, thread, broken, true);
-                         }),
-              "");
-    EXPECT_NE(failure_of(LibcLock{}, 3,
-                         [](LibcLock &s, int thread, std::string &broken) {
-                             return libc_lock_step(s, thread, broken, false);
-                         }),
-              "");
+    EXPECT_EQ(failure_of(LibcLock{}, 3, libc_lock_step, true), "");
+    EXPECT_NE(failure_of(LibcLock{}, 3, libc_lock_step, false), "");
 }
 
 } // namespace

@@ -115,20 +115,12 @@ TEST(Interleavings, AParentWaitsForItsChildrenAndIsFreedOnce) {
     for (const bool waits : {true, false}) {
         Children start;
         start.waits = waits;
-        EXPECT_EQ(failure_of(start, 4,
-                             [](Children &s, int thread, std::string &broken) {
-                                 return children_step(s, thread, broken, true);
-                             }),
-                  "");
+        EXPECT_EQ(failure_of(start, 4, children_step, true), "");
     }
 }
 
 TEST(Interleavings, ChildrenThatFindTheCellUnarmedWouldLoseTheSignal) {
-    EXPECT_NE(failure_of(Children{}, 4,
-                         [](Children &s, int thread, std::string &broken) {
-                             return children_step(s, thread, broken, false);
-                         }),
-              "");
+    EXPECT_NE(failure_of(Children{}, 4, children_step, false), "");
 }
 
 // ---- dependences: successor lists and `missing` (task/depend.cpp) ----------------------------
@@ -213,21 +205,13 @@ Outcome edges_step(Edges &s, int thread, std::string &broken, int bias) {
 }
 
 TEST(Interleavings, ASuccessorIsReadyOnceAndAfterItsPredecessors) {
-    EXPECT_EQ(failure_of(Edges{}, 3,
-                         [](Edges &s, int thread, std::string &broken) {
-                             return edges_step(s, thread, broken, kBias);
-                         }),
-              "");
+    EXPECT_EQ(failure_of(Edges{}, 3, edges_step, kBias), "");
 }
 
 TEST(Interleavings, WithoutBiasItWouldBeReadyTooEarly) {
     Edges start;
     start.missing = 1;
-    EXPECT_NE(failure_of(start, 3,
-                         [](Edges &s, int thread, std::string &broken) {
-                             return edges_step(s, thread, broken, 1);
-                         }),
-              "");
+    EXPECT_NE(failure_of(start, 3, edges_step, 1), "");
 }
 
 // ---- the event of a discarded task: all_events, fulfil_events (task/events.cpp) -------------
@@ -309,16 +293,8 @@ Outcome discarded_step(Discarded &s, int thread, std::string &broken, bool holds
 }
 
 TEST(Interleavings, ADiscardedTaskIsFreedOnceWhenItsEventComesEarlyOrLate) {
-    EXPECT_EQ(failure_of(Discarded{}, 2,
-                         [](Discarded &s, int thread, std::string &broken) {
-                             return discarded_step(s, thread, broken, true);
-                         }),
-              "");
-    EXPECT_NE(failure_of(Discarded{}, 2,
-                         [](Discarded &s, int thread, std::string &broken) {
-                             return discarded_step(s, thread, broken, false);
-                         }),
-              "");
+    EXPECT_EQ(failure_of(Discarded{}, 2, discarded_step, true), "");
+    EXPECT_NE(failure_of(Discarded{}, 2, discarded_step, false), "");
 }
 
 // ---- the events of a task: all_events, fulfil_events, are_last (task/events.cpp) --------------
@@ -378,16 +354,8 @@ Outcome events_step(Events &s, int thread, std::string &broken, bool looks_late)
 }
 
 TEST(Interleavings, ATaskIsCompleteOnceAllItsEventsAreFulfilled) {
-    EXPECT_EQ(failure_of(Events{}, 3,
-                         [](Events &s, int thread, std::string &broken) {
-                             return events_step(s, thread, broken, false);
-                         }),
-              "");
-    EXPECT_NE(failure_of(Events{}, 3,
-                         [](Events &s, int thread, std::string &broken) {
-                             return events_step(s, thread, broken, true);
-                         }),
-              "");
+    EXPECT_EQ(failure_of(Events{}, 3, events_step, false), "");
+    EXPECT_NE(failure_of(Events{}, 3, events_step, true), "");
 }
 
 } // namespace

@@ -224,8 +224,7 @@ TEST(Interleavings, VirtualTeamsNeedBothFencesAndASecondLook) {
     EXPECT_EQ(virtual_team_failure(Fault::second_look), kAsleep);
 }
 
-// ---- spare threads: SpareThreads::enter, leave, end (omp/team/spare_threads.cpp)
-// ----------------------
+// ---- spare threads: SpareThreads::enter, leave, end (omp/team/spare_threads.cpp) ----------------
 
 // The ticker starts a spare thread in a region that ends at the same time. Its maker's fence costs
 // nothing and does nothing by itself: the ticker's empties both buffers.
