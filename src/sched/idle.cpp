@@ -9,6 +9,7 @@
 #include "sched/worker.h"
 
 #include <algorithm>
+#include <optional>
 #include <sched.h>
 #include <utility>
 
@@ -255,17 +256,16 @@ void Worker::yield_processor() {
     if (SENNIT_UNLIKELY(own != nullptr) && own->worker.load(std::memory_order_relaxed))
         return own->calls->yield(*own);
     note_processor();
-    if (SENNIT_UNLIKELY(g_processors.asks_about_yields())) {
-        const OwnWork others(*this);
-        const std::uint64_t before = ticks();
-        sched_yield();
-        const std::uint64_t now = ticks();
-        const bool was_long = now - before > kLongYieldUs * ticks_per_us();
-        return g_processors.note_yield(before, now, was_long ? others.ns() : 0);
-    }
+    std::optional<OwnWork> others;
+    if (SENNIT_UNLIKELY(g_processors.asks_about_yields()))
+        others.emplace(*this);
     const std::uint64_t before = ticks();
     sched_yield();
-    g_processors.note_yield(before, ticks());
+    const std::uint64_t now = ticks();
+    if (SENNIT_LIKELY(!others))
+        return g_processors.note_yield(before, now);
+    const bool was_long = now - before > kLongYieldUs * ticks_per_us();
+    g_processors.note_yield(before, now, was_long ? others->ns() : 0);
 }
 
 // As a rank fiber, until wake(), or a ring. False: it cannot leave its home here.
