@@ -147,6 +147,8 @@ void check_nothing_is_left(Board &board, const std::string &when) {
     };
     board.sweep();
     Slot *const slot = board.join(7, member());
+    if (!slot)
+        fail(when + ": the board is full");
     Share share;
     share.begin(board, *slot);
     const CoreTable &table = board.core_table();
