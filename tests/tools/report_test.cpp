@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers of `sennit report` on jobs small enough to know the answers.
+#include "analysis.h"
 #include "report.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
 #include <string>
-#include <unistd.h>
 
 using namespace sennit::trace;
 using namespace sennit::report;
@@ -427,16 +428,47 @@ TEST(ReportMoved, TimeUnderWayIsHiddenUnlessItIsWaitedFor) {
     EXPECT_TRUE(moved_calls(Job{}).empty());
 }
 
-TEST(ReportPerfetto, AProgramsNameMayBeNoText) {
+class ReportFiles : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::string name = std::filesystem::temp_directory_path() / "sennit-report-XXXXXX";
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        folder_ = name;
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+    std::filesystem::path folder_;
+};
+
+TEST_F(ReportFiles, ForPerfettoAProgramsNameMayBeNoText) {
     Job job;
     job.processes.push_back(make_process(0, 0));
     std::strcpy(job.processes[0].file.header.program, "so\"l\xffver\xc3\xa9");
-    const std::filesystem::path file = std::filesystem::temp_directory_path() /
-                                       ("sennit-report-" + std::to_string(getpid()) + ".json");
-    write_perfetto(job, file);
+    write_perfetto(job, folder_ / "timeline.json");
     std::ostringstream written;
-    written << std::ifstream(file).rdbuf();
-    std::filesystem::remove(file);
+    written << std::ifstream(folder_ / "timeline.json").rdbuf();
     EXPECT_NE(written.str().find("rank 0: so\\\"l\xef\xbf\xbdver\xc3\xa9\""), std::string::npos)
         << written.str();
+}
+
+TEST_F(ReportFiles, SourcesMayLieInFoldersWithASpaceInTheirNames) {
+    const std::filesystem::path tool = folder_ / "addr2line";
+    std::ofstream(tool) << "#!/bin/sh\n"
+                           "echo '/my sources/halo.c:12 (discriminator 3)'\n"
+                           "echo '??:0'\n"
+                           "echo '/my sources/main task.c:7'\n";
+    std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
+    const std::string path = std::getenv("PATH");
+    setenv("PATH", (folder_.string() + ":" + path).c_str(), 1);
+    Job job;
+    job.processes.push_back(make_process(0, 0));
+    auto &file = job.processes[0].file;
+    for (const std::uint64_t entry : {1, 2, 3}) {
+        file.names[entry] = "main+0x" + std::to_string(entry);
+        file.places[entry] = {tool, entry};
+    }
+    name_by_source(job);
+    setenv("PATH", path.c_str(), 1);
+    EXPECT_EQ(file.names[1], "halo.c:12");
+    EXPECT_EQ(file.names[2], "main+0x2");
+    EXPECT_EQ(file.names[3], "main task.c:7");
 }

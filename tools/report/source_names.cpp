@@ -47,7 +47,8 @@ std::vector<std::string> lines_of(const std::string &module,
         if (!std::fgets(text.data(), text.size(), output))
             break;
         std::string found = text.data();
-        found = found.substr(0, found.find_first_of(" \n"));
+        found = found.substr(0, found.find('\n'));
+        found = found.substr(0, found.rfind(" (discriminator "));
         if (found.starts_with("??") || found.ends_with(":0") || found.ends_with(":?"))
             continue;
         line = std::filesystem::path(found).filename().string();
