@@ -30,7 +30,7 @@ def stock_command(mpi, program):
 
 
 def run(command, environment, limit):
-    """(seconds to the end or None when it was stopped, output)"""
+    """(exit code, or None when it was stopped; output)"""
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
                                    stdout=output, stderr=subprocess.STDOUT,

@@ -197,7 +197,7 @@ class Symbols:
     def load(self, image):
         if image.low not in self.loaded:
             self.loaded.add(image.low)
-            gdb.execute(f"add-symbol-file {image.path} -o {image.bias:#x}", to_string=True)
+            gdb.execute(f'add-symbol-file "{image.path}" -o {image.bias:#x}', to_string=True)
 
     def table_of(self, runtime):
         """One name, and as many variables as there are runtimes: so by where it is in the first."""
