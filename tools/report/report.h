@@ -35,9 +35,9 @@ struct Request {
 // The exit code of the command. Throws trace::TraceError and std::runtime_error.
 int run_report(const Request &request);
 
-// "waited for later", "started with 3 others".
+// "waited for later", "together with 3".
 std::string how_moved(const MovedKind &kind);
-// "1.234 s", "12.3 ms", "4 us".
+// "1.234 s", "12.3 ms", "4.0 us".
 std::string duration(Ns ns);
 std::string bytes_text(std::uint64_t bytes);
 
