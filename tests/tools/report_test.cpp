@@ -205,13 +205,18 @@ TEST(ReportCores, AreLentByWhomTheyAreBorrowed) {
         job.processes.back().file.header.process = 70 + static_cast<std::uint32_t>(rank);
     }
     EXPECT_TRUE(core_shares(job).empty());
+    // On another node, where another process has the same number.
+    job.processes.push_back(make_process(2, 0));
+    job.processes[2].file.header.process = 71;
+    std::strcpy(job.processes[2].file.header.host, "another");
+    job.processes[2].cores = {{0, 10, 0, 2, 71, CoreStep::own, CoreStep::lends, 0}};
     job.processes[0].cores = {
         {0, 400, 0, 2, 70, CoreStep::own, CoreStep::lends, 10},
         {100, 300, 1, 3, 71, CoreStep::borrowed, CoreStep::leaves, 0},
         {300, 350, 1, -1, 0, CoreStep::without, CoreStep::lends, 20},
     };
     const std::vector<CoreShares> shares = core_shares(job);
-    ASSERT_EQ(shares.size(), 2u);
+    ASSERT_EQ(shares.size(), 3u);
     EXPECT_EQ(shares[0].own, 400);
     EXPECT_EQ(shares[0].borrowed, 200);
     EXPECT_EQ(shares[0].without, 50);
@@ -221,6 +226,8 @@ TEST(ReportCores, AreLentByWhomTheyAreBorrowed) {
     EXPECT_EQ(shares[0].late, 1u);
     EXPECT_EQ(shares[1].lent, 200);
     EXPECT_EQ(shares[1].used(), 0);
+    EXPECT_EQ(shares[2].lent, 0);
+    EXPECT_EQ(nodes_of(job), (std::vector<std::uint32_t>{0, 0, 1}));
 }
 
 TEST(ReportFindings, AreTheSumsOfItsProcesses) {
@@ -436,6 +443,11 @@ class ReportFiles : public testing::Test {
         folder_ = name;
     }
     void TearDown() override { std::filesystem::remove_all(folder_); }
+    std::string read(const char *name) const {
+        std::ostringstream text;
+        text << std::ifstream(folder_ / name).rdbuf();
+        return text.str();
+    }
     std::filesystem::path folder_;
 };
 
@@ -444,10 +456,21 @@ TEST_F(ReportFiles, ForPerfettoAProgramsNameMayBeNoText) {
     job.processes.push_back(make_process(0, 0));
     std::strcpy(job.processes[0].file.header.program, "so\"l\xffver\xc3\xa9");
     write_perfetto(job, folder_ / "timeline.json");
-    std::ostringstream written;
-    written << std::ifstream(folder_ / "timeline.json").rdbuf();
-    EXPECT_NE(written.str().find("rank 0: so\\\"l\xef\xbf\xbdver\xc3\xa9\""), std::string::npos)
-        << written.str();
+    const std::string written = read("timeline.json");
+    EXPECT_NE(written.find("rank 0: so\\\"l\xef\xbf\xbdver\xc3\xa9\""), std::string::npos)
+        << written;
+}
+
+TEST_F(ReportFiles, ForPerfettoACoreIsThatOfItsNode) {
+    Job job;
+    for (const char *const host : {"one", "other"}) {
+        job.processes.push_back(make_process(static_cast<int>(job.processes.size()), 0));
+        std::strcpy(job.processes.back().file.header.host, host);
+        job.processes.back().cores = {{0, 10, 0, 2, 71, CoreStep::own, CoreStep::lends, 0}};
+    }
+    write_perfetto(job, folder_ / "timeline.json");
+    EXPECT_NE(read("timeline.json").find("\"core 2 of node 0\""), std::string::npos);
+    EXPECT_NE(read("timeline.json").find("\"core 2 of node 1\""), std::string::npos);
 }
 
 TEST_F(ReportFiles, SourcesMayLieInFoldersWithASpaceInTheirNames) {

@@ -441,8 +441,20 @@ std::vector<MovedKind> moved_calls(const Job &job) {
     return result;
 }
 
+std::vector<std::uint32_t> nodes_of(const Job &job) {
+    std::map<std::string, std::uint32_t> numbers; // by host
+    std::vector<std::uint32_t> nodes;
+    nodes.reserve(job.processes.size());
+    for (const Process &process : job.processes) {
+        const auto fresh = static_cast<std::uint32_t>(numbers.size());
+        nodes.push_back(numbers.try_emplace(process.file.header.host, fresh).first->second);
+    }
+    return nodes;
+}
+
 std::vector<CoreShares> core_shares(const Job &job) {
     std::vector<CoreShares> all(job.processes.size());
+    const std::vector<std::uint32_t> nodes = nodes_of(job);
     bool any = false;
     for (std::size_t p = 0; p < all.size(); ++p)
         for (const CoreUse &use : job.processes[p].cores) {
@@ -460,8 +472,9 @@ std::vector<CoreShares> core_shares(const Job &job) {
                 shares.borrowed += used;
                 ++shares.borrowings;
                 for (std::size_t owner = 0; owner < all.size(); ++owner)
-                    if (use.owner != 0 && job.processes[owner].file.header.process ==
-                                              static_cast<std::uint32_t>(use.owner))
+                    if (use.owner != 0 && nodes[owner] == nodes[p] &&
+                        job.processes[owner].file.header.process ==
+                            static_cast<std::uint32_t>(use.owner))
                         all[owner].lent += used;
             }
         }

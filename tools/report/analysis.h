@@ -98,6 +98,10 @@ struct PolicyWork {
 };
 PolicyWork policy_work(const Job &job);
 
+// Each process's node, numbered from 0 in the order of their first ranks. Cores of two nodes may
+// have the same number, and processes, too.
+std::vector<std::uint32_t> nodes_of(const Job &job);
+
 // How a process used the cores that it shares with others; all threads together.
 struct CoreShares {
     Ns own = 0;      // on its own

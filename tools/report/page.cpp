@@ -158,20 +158,19 @@ json cores_of(const Job &job, const Window &window, const Scale &scale) {
     std::stable_sort(uses.begin(), uses.end(), [](const Use &one, const Use &other) {
         return one.use->begin < other.use->begin;
     });
-    Column core, begin, end, process;
+    const std::vector<std::uint32_t> nodes = nodes_of(job);
+    Column node, core, begin, end, process;
     std::vector<std::uint8_t> lent;
     for (const Use &one : uses) {
+        node.push_back(nodes[one.process]);
         core.push_back(static_cast<std::uint32_t>(one.use->core));
         begin.push_back(scale(std::max(one.use->begin, window.begin)));
         end.push_back(scale(std::min(one.use->end, window.end)));
         process.push_back(one.process);
         lent.push_back(one.use->step == CoreStep::own ? 0 : 1);
     }
-    return {{"core", base64(core)},
-            {"begin", base64(begin)},
-            {"end", base64(end)},
-            {"process", base64(process)},
-            {"lent", base64(lent)}};
+    return {{"node", base64(node)}, {"core", base64(core)},       {"begin", base64(begin)},
+            {"end", base64(end)},   {"process", base64(process)}, {"lent", base64(lent)}};
 }
 
 json core_shares_json(const Findings &found) {

@@ -37,6 +37,7 @@ class Writer {
   private:
     static constexpr int kFirstLane = 1000;
     static constexpr int kCores = 1'000'000; // no rank's number
+    static constexpr int kCoresOfNode = 10'000;
 
     void event(const std::string &text) {
         out_.write((first_ ? "{" : ",\n{") + text + "}");
@@ -89,24 +90,30 @@ class Writer {
         }
     }
 
-    // Who uses which core: a process beside the ranks, a row a core.
+    // Who uses which core: a process beside the ranks, a row a core of a node.
     void write_cores() {
+        const std::vector<std::uint32_t> nodes = nodes_of(job_);
+        const bool several = std::any_of(nodes.begin(), nodes.end(), [](auto n) { return n > 0; });
         std::set<int> named;
-        for (const Process &process : job_.processes)
-            for (const CoreUse &use : process.cores) {
+        for (std::size_t p = 0; p < job_.processes.size(); ++p)
+            for (const CoreUse &use : job_.processes[p].cores) {
                 if (use.core < 0)
                     continue;
+                const Process &process = job_.processes[p];
+                const int row = static_cast<int>(nodes[p]) * kCoresOfNode + use.core;
                 if (named.empty())
                     name(kCores, 0, "process_name", "cores");
-                if (named.insert(use.core).second)
-                    name(kCores, use.core, "thread_name", fmt::format("core {}", use.core));
+                if (named.insert(row).second)
+                    name(kCores, row, "thread_name",
+                         fmt::format("core {}", use.core) +
+                             (several ? fmt::format(" of node {}", nodes[p]) : ""));
                 const bool own = use.step == CoreStep::own;
                 event(fmt::format(
                     R"("ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"cat":"core","name":"rank {}{}","args":{{"thread":{},"owner":{},"waited":{:.3f},"recalled":{}}})",
-                    kCores, use.core, micros(use.begin),
-                    static_cast<double>(use.end - use.begin) / 1e3, process.rank,
-                    own ? "" : ", borrowed", process.threads[use.thread].row, use.owner,
-                    static_cast<double>(use.waited) / 1e3, use.end_step == CoreStep::leaves));
+                    kCores, row, micros(use.begin), static_cast<double>(use.end - use.begin) / 1e3,
+                    process.rank, own ? "" : ", borrowed", process.threads[use.thread].row,
+                    use.owner, static_cast<double>(use.waited) / 1e3,
+                    use.end_step == CoreStep::leaves));
             }
     }
 

@@ -19,11 +19,14 @@ runs.forEach((run, r) => {
   run.number = r;
   run.span = run.length / run.unit;
   columns(run.messages, {});
-  // A row for each core that ranks share: its uses, by begin.
+  // A row for each core of a node that ranks share: its uses, by begin.
   columns(run.cores, {lent: Uint8Array});
-  run.coreRows = [...new Set(run.cores.core)].sort((a, b) => a - b).map(core => {
-    const uses = [...run.cores.core.keys()].filter(i => run.cores.core[i] === core), pick = key => Uint32Array.from(uses, i => run.cores[key][i]);
-    return {run, core, begin: pick("begin"), end: pick("end"), process: pick("process"), lent: pick("lent")};
+  const most = 1e6, places = Array.from(run.cores.core, (core, i) => run.cores.node[i] * most + core);
+  run.severalNodes = new Set(run.cores.node).size > 1;
+  run.coreRows = [...new Set(places)].sort((a, b) => a - b).map(place => {
+    const uses = [...places.keys()].filter(i => places[i] === place), pick = key => Uint32Array.from(uses, i => run.cores[key][i]);
+    return {run, node: Math.floor(place / most), core: place % most, begin: pick("begin"), end: pick("end"), process: pick("process"),
+      lent: pick("lent")};
   });
   run.path.process = column(run.path.process, Uint32Array);
   run.path.task = column(run.path.task, Uint32Array);

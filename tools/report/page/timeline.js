@@ -105,12 +105,13 @@ function drawCore({row, y, height}) {
 }
 const rankColor = p => `hsl(${p * 137.5 % 360} 55% ${dark ? 62 : 48}%)`;
 // What is to be said of a core at this place, or "".
+const coreName = row => `core ${row.core}` + (row.run.severalNodes ? ` of node ${row.node}` : "");
 function coreText(px, py) {
   for (const {row, y, height} of layout.cores) {
     if (py < y || py > y + height + 1) continue;
     const at = (view.begin + (px - layout.left) / layout.width * (view.end - view.begin)) / row.run.unit;
     const i = firstBehind(row.end, at);
-    return i < row.begin.length && row.begin[i] <= at ? `core ${row.core}: rank ${row.run.processes[row.process[i]].rank}` + (row.lent[i] ? ", lent" : "") : `core ${row.core}: nobody`;
+    return i < row.begin.length && row.begin[i] <= at ? `${coreName(row)}: rank ${row.run.processes[row.process[i]].rank}` + (row.lent[i] ? ", lent" : "") : `${coreName(row)}: nobody`;
   }
   return "";
 }
@@ -182,7 +183,7 @@ function draw() {
   }
   for (const core of layout.cores) {
     context.fillStyle = css.soft; context.font = "12px system-ui, sans-serif"; context.textAlign = "left"; context.textBaseline = "middle";
-    context.fillText((layout.narrow ? "c" : "core ") + core.row.core, 2, core.y + core.height / 2);
+    context.fillText((layout.narrow ? "c" : "core ") + (core.row.run.severalNodes ? core.row.node + "." : "") + core.row.core, 2, core.y + core.height / 2);
     drawCore(core);
   }
   context.font = "600 12px system-ui, sans-serif"; context.textBaseline = "alphabetic"; context.fillStyle = css.ink;
