@@ -112,7 +112,8 @@ class Registry {
 
 template <typename Condition>
 bool Registry::wait(std::int64_t wait_ns, Condition is_over) {
-    const std::int64_t end = wait_ns > 0 ? monotonic_ns() + wait_ns : 0;
+    const std::int64_t begin = monotonic_ns();
+    const std::int64_t end = wait_ns > INT64_MAX - begin ? INT64_MAX : begin + wait_ns;
     waiting_.fetch_add(1);
     bool over = false;
     for (;;) {

@@ -10,6 +10,7 @@
 #include "omp/team/free_agents.h"
 #include "omp/team/team.h"
 #include "poll/poll.h"
+#include "poll/time_after.h"
 #include "program/code.h"
 #include "pthread/libraries.h"
 #include "runtime/names.h"
@@ -209,7 +210,7 @@ SENNIT_EXPORT int sennit_task_wait_ns(uint64_t ns, uint64_t *actual) {
     task::note_may_suspend();
     const std::uint64_t start = poll::now_ns();
     WakeTimer timer;
-    timer.deadline_ns = start + ns;
+    timer.deadline_ns = poll::time_after(start, ns);
     timer.fire = [](poll::Timer &fired) { static_cast<WakeTimer &>(fired).cell.signal(); };
     poll::start_timer(timer);
     sched::CellCondition condition(timer.cell, sched::WaitFor::time);

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "poll/poll.h"
+#include "poll/time_after.h"
 #include "task/accounts.h"
 #include "task/observer.h"
 #include "trace/trace.h"
@@ -110,7 +111,7 @@ void detail::run_again(sched::Worker &worker, Task &task) {
     if (when == Again::after_time) {
         if (void *memory = std::malloc(sizeof(AgainTimer))) {
             auto *timer = new (memory) AgainTimer;
-            timer->deadline_ns = poll::now_ns() + task.again_after_ns;
+            timer->deadline_ns = poll::time_after(poll::now_ns(), task.again_after_ns);
             timer->fire = AgainTimer::expire;
             timer->task = &task;
             poll::start_timer(*timer);

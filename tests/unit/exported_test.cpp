@@ -108,6 +108,18 @@ TEST_F(Exported, AWaitIsOverInTime) {
     EXPECT_TRUE(registry->wait(0, [] { return true; }));
 }
 
+TEST_F(Exported, AWaitMayBeAsLongAsThereAreNumbers) {
+    std::atomic<bool> is_over{false};
+    std::thread others([&] {
+        while (!is_over)
+            registry->remove(kOther, add(kOther, "field"));
+    });
+    int looks = 0;
+    EXPECT_TRUE(registry->wait(INT64_MAX, [&] { return ++looks == 2; }));
+    is_over = true;
+    others.join();
+}
+
 TEST_F(Exported, NoVersionIsMissed) {
     constexpr std::uint64_t versions = 20'000;
     const std::uint64_t field = add(kSelf, "field");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // poll/: services, the ticker, timers.
 #include "poll/poll.h"
+#include "poll/time_after.h"
 
 #include <atomic>
 #include <chrono>
@@ -191,6 +192,23 @@ TEST(Poll, TimersFireInOrderAndNotEarly) {
         EXPECT_GE(late.fired_at.load(), late.deadline_ns);
         EXPECT_TRUE(!both_in_time || early.fired_at <= late.fired_at);
     }
+}
+
+TEST(Poll, ATimerMayBeSetToTheEndOfTime) {
+    poll::Timer never{poll::time_after(poll::now_ns(), UINT64_MAX), [](poll::Timer &) { FAIL(); },
+                      nullptr};
+    EXPECT_GT(never.deadline_ns, poll::now_ns());
+    poll::start_timer(never);
+    std::atomic<bool> fired{false};
+    struct Shot : poll::Timer {
+        std::atomic<bool> *fired;
+    } soon{{poll::now_ns(), [](poll::Timer &timer) { *static_cast<Shot &>(timer).fired = true; },
+            nullptr},
+           &fired};
+    poll::start_timer(soon);
+    while (!fired)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    poll::stop_timer(never);
 }
 
 TEST(Poll, RefusesNonsense) {
