@@ -216,8 +216,9 @@ def test_nothing_survives_when_sennit_is_killed():
 
 
 def test_nothing_survives_when_mpiexec_is_killed():
-    for number in (signal.SIGKILL, signal.SIGRTMIN):  # this one has no name
-        with run("wait") as job:
+    # A signal without a name; ranks that end in another way than by the signal that ends them.
+    for number, ranks in ((signal.SIGKILL, "wait"), (signal.SIGRTMIN, "wait"), (signal.SIGKILL, "leave")):
+        with run(ranks) as job:
             job.rank_pids(2)
             with open(f"/proc/{job.process.pid}/task/{job.process.pid}/children",
                       encoding="utf-8") as file:

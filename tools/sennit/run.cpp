@@ -231,7 +231,7 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
         return code != 0 ? 128 + end.interrupted : 0;
     if (first && first->signal != 0)
         fmt::print(stderr, "sennit: {}; the job has ended\n", describe(*first));
-    else if (!first && end.ended_by != 0)
+    else if (end.ended_by != 0)
         fmt::print(stderr, "sennit: mpiexec was ended by {}; its ranks were ended\n",
                    signal_text(end.ended_by));
     return code;

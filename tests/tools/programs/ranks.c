@@ -5,6 +5,7 @@
  *   abort R C    rank R calls MPI_Abort with code C, the others wait
  *   print V...   prints the environment variables V of every rank
  *   cat          rank 0 copies its input to its output
+ *   leave        as wait; a rank that is asked to end (SIGTERM) does so with code 200
  *   wait         every rank waits for SIGUSR1 a while, then ends: 0 if exactly one came
  *   compute      all compute, and meet every 5 ms, until SIGUSR1 has come to one of them
  * First "rank R of N pid P" is printed for every rank. Rank 0 does all the printing: a launcher may
@@ -22,6 +23,11 @@ static volatile sig_atomic_t signals_seen;
 static void count_signal(int signal) {
     (void)signal;
     signals_seen = signals_seen + 1;
+}
+
+static void leave(int signal) {
+    (void)signal;
+    _exit(200);
 }
 
 static int wait_for_signal(void) {
@@ -88,7 +94,9 @@ int main(int argc, char **argv) {
     if (strcmp(what, "cat") == 0 && rank == 0)
         for (int c; (c = getchar()) != EOF;)
             putchar(c);
-    if (strcmp(what, "wait") == 0)
+    if (strcmp(what, "leave") == 0)
+        signal(SIGTERM, leave);
+    if (strcmp(what, "wait") == 0 || strcmp(what, "leave") == 0)
         code = wait_for_signal();
     if (strcmp(what, "compute") == 0)
         compute_until_signal();
