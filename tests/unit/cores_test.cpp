@@ -194,21 +194,41 @@ TEST_F(SharedCores, WhoAsksGetsWhatIsFreeAndItsOwnBack) {
     for (const Hold core : held)
         leave += one.share.is_to_leave(core) ? 1 : 0;
     EXPECT_EQ(leave, 1);
-    // It is kept for those who have asked.
     for (Hold &core : held)
         if (one.share.is_to_leave(core)) {
-            std::thread borrower([&] { core = one.share.leave(core); });
-            const Hold first = two.share.take(kNobody), second = two.share.take(kNobody);
-            EXPECT_TRUE(first);
-            EXPECT_TRUE(second);
-            EXPECT_EQ(two.share.ask(1), 0) << "nothing is free, and all are used by their owners";
-            two.share.give(first);
-            two.share.give(second);
-            borrower.join();
+            one.share.give_recalled(core);
+            core = {};
         }
+    const Hold first = two.share.take(kNobody), second = two.share.take(kNobody);
+    EXPECT_TRUE(first);
+    EXPECT_TRUE(second);
+    EXPECT_EQ(two.share.ask(1), 0) << "nothing is free, and all are used by their owners";
+    two.share.give(first);
+    two.share.give(second);
     for (const Hold core : held)
-        one.share.give(core);
+        if (core)
+            one.share.give(core);
     EXPECT_EQ(two.share.ask(0), 0);
+    EXPECT_EQ(used(), 0);
+}
+
+// For kAskedNs. Where this thread had no processor for longer, the round says nothing.
+TEST_F(SharedCores, WhatIsAskedIsKeptForWhoHasAsked) {
+    Process one(board_, 1, 2);
+    Process two(board_, 2, 2);
+    const std::atomic<std::int32_t> tries_once{0};
+    for (bool in_time = false; !in_time;) {
+        const auto before = std::chrono::steady_clock::now();
+        EXPECT_EQ(one.share.ask(2), 2);
+        const Hold own = two.share.take(kNobody);
+        const Hold other = two.share.take_spare(tries_once, kNobody);
+        in_time = std::chrono::steady_clock::now() - before < std::chrono::nanoseconds(kAskedNs);
+        EXPECT_TRUE(own);
+        EXPECT_TRUE(!in_time || !other) << "it is kept";
+        if (other)
+            two.share.give(other);
+        two.share.give(own);
+    }
 }
 
 TEST_F(SharedCores, WhatIsAskedIsNotKeptForLong) {
@@ -216,11 +236,16 @@ TEST_F(SharedCores, WhatIsAskedIsNotKeptForLong) {
     Process two(board_, 2, 2);
     EXPECT_EQ(one.share.ask(2), 2);
     const Hold own = two.share.take(kNobody);
+    std::atomic<bool> over{false};
     std::thread other([&] { // it wants a core that is kept, and gets it as nobody comes
         const Hold core = two.share.take(kNobody);
         EXPECT_TRUE(core);
+        EXPECT_NE(core.core, own.core);
         two.share.give(core);
+        over = true;
     });
+    while (!over) // awake, or its own core would be taken from this thread
+        std::this_thread::yield();
     other.join();
     two.share.give(own);
 }
