@@ -331,13 +331,13 @@ TEST_F(Trace, ExitInsideATaskWhileOthersRecordLeavesWhatThereIs) {
         for (int i = 1; i <= 3; ++i)
             threads.emplace_back([i] {
                 t_row = i;
+                run_task(make_task());
                 ++running;
                 for (;;)
                     run_task(make_task());
             });
         while (running < 3)
             pass_time();
-        pass_time(std::chrono::milliseconds(20));
         trace::task_start(make_task(), entry_pointer());
         std::exit(0); // the threads are never joined
     });

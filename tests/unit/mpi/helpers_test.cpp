@@ -58,9 +58,9 @@ class HelpersTest : public testing::Test {
         for (auto &call : calls)
             ASSERT_TRUE(helpers.hand_out(*call));
     }
+    // The test's own limit ends a wait that is in vain.
     void wait_for(int count) const {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-        while (over < count && std::chrono::steady_clock::now() < end)
+        while (over < count)
             std::this_thread::sleep_for(std::chrono::microseconds(100));
         ASSERT_EQ(over, count);
     }
@@ -74,9 +74,8 @@ TEST_F(HelpersTest, EachCallThatMayWaitLongHasAThread) {
     for (auto &call : calls)
         call->until = &all_there;
     hand_out(calls);
-    for (int patience = 0; at_once < 16 && patience < 30'000; ++patience)
+    while (at_once < 16)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    EXPECT_EQ(at_once, 16);
     all_there = true;
     wait_for(16);
 }
