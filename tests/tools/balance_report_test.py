@@ -18,8 +18,8 @@ def report(program, *options):
         trace = os.path.join(folder, "trace")
         page = os.path.join(folder, "page.html")
         subprocess.run([SENNIT, "run", f"--trace={trace}", "--threads", "2", *options, program], check=True,
-                       timeout=60, capture_output=True)
-        out = subprocess.run([SENNIT, "report", trace, "--html", page], check=True, timeout=60, text=True,
+                       timeout=harness.LIMIT, capture_output=True)
+        out = subprocess.run([SENNIT, "report", trace, "--html", page], check=True, timeout=harness.LIMIT, text=True,
                              capture_output=True).stdout
         with open(page, encoding="utf-8") as file:
             return out, file.read()

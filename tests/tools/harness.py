@@ -13,7 +13,8 @@ import time
 import traceback
 import uuid
 
-LIMIT = 60  # seconds that anything may take
+# Seconds that anything may take, on a busy machine. It ends a wait that is in vain, and decides nothing.
+LIMIT = 200
 
 
 def processes_with(token):
@@ -34,7 +35,7 @@ def state_of(pid):
         return file.read().rpartition(")")[2].split()[0]
 
 
-def eventually(condition, limit=10.0):
+def eventually(condition, limit=LIMIT):
     end = time.monotonic() + limit
     while not condition():
         if time.monotonic() > end:
@@ -99,8 +100,7 @@ class Running:
         return self.process.returncode, self.seen + out, err.splitlines()
 
     def left_behind(self):
-        return [] if eventually(lambda: not processes_with(self.token), 3) else processes_with(
-            self.token)
+        return [] if eventually(lambda: not processes_with(self.token)) else processes_with(self.token)
 
 
 def check_ctrl_c(argv, settings=None):
@@ -124,7 +124,7 @@ def check_ctrl_c(argv, settings=None):
     os.close(terminal)
     code = os.waitstatus_to_exitcode(status)
     assert code == 128 + signal.SIGINT, f"exit code {code}: {seen}"
-    assert eventually(lambda: not processes_with(token), 3), "processes were left behind"
+    assert eventually(lambda: not processes_with(token)), "processes were left behind"
 
 
 def own_lines(errors):

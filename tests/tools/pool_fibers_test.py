@@ -13,7 +13,6 @@ import harness
 from harness import eventually
 from pools import CORES, PROGRAMS, SENNIT, Member, Pools, nobody_is_left
 
-WAIT = 60  # seconds until what is to come has to be there
 TWO = ",".join(map(str, CORES[:2]))
 
 
@@ -49,7 +48,7 @@ class Fibers(harness.Running):
             os.kill(pid, signal.SIGUSR1)
         code, out, errors = self.finish()
         assert code == 0 and not errors, (code, out, errors)
-        assert eventually(lambda: nobody_is_left(self.pools), WAIT), self.pools.top("night")
+        assert eventually(lambda: nobody_is_left(self.pools)), self.pools.top("night")
 
 
 def processor_time(pid):
@@ -64,10 +63,10 @@ def test_as_many_workers_run_as_the_program_has_cores():
     with Pools() as pools:
         pools.well("pool", "start", "night", "--policy", "static", "--cores", TWO)
         with Fibers(pools, PROGRAMS[0]) as job:
-            assert eventually(lambda: [one["uses"] for one in job.hosts()] == [2], WAIT), pools.top("night")
+            assert eventually(lambda: [one["uses"] for one in job.hosts()] == [2]), pools.top("night")
             assert job.hosts()[0]["owns"] == 2
             with Member(pools, "night", "other", 9) as other:
-                assert eventually(lambda: [one["uses"] for one in job.hosts()] == [1], WAIT), pools.top("night")
+                assert eventually(lambda: [one["uses"] for one in job.hosts()] == [1]), pools.top("night")
                 assert other.do("take") >= 0
                 host = job.hosts()[0]["pid"]
                 began, used = time.monotonic(), processor_time(host)
@@ -78,7 +77,7 @@ def test_as_many_workers_run_as_the_program_has_cores():
                 used, passed = processor_time(host) - used, time.monotonic() - began
                 assert used < 1.3 * passed + 0.1, (used, passed)
             # The other one has ended, and left its core.
-            assert eventually(lambda: [one["uses"] for one in job.hosts()] == [2], WAIT), pools.top("night")
+            assert eventually(lambda: [one["uses"] for one in job.hosts()] == [2]), pools.top("night")
             job.end()
 
 
@@ -88,11 +87,11 @@ def test_programs_of_one_address_space_have_cores_of_their_own():
     with Pools() as pools:
         pools.well("pool", "start", "night", "--policy", "lend", "--cores", TWO)
         with Fibers(pools, PROGRAMS[0], PROGRAMS[-1]) as job:
-            assert eventually(lambda: [one["owns"] for one in job.hosts()] == [1, 1], WAIT), pools.top("night")
+            assert eventually(lambda: [one["owns"] for one in job.hosts()] == [1, 1]), pools.top("night")
             first, second = job.hosts()
             assert first["pid"] == second["pid"] and first["job"] != second["job"]
             before = {one["job"]: one["used_s"] for one in job.hosts()}
-            assert eventually(lambda: all(one["used_s"] > before[one["job"]] + 0.1 for one in job.hosts()), WAIT)
+            assert eventually(lambda: all(one["used_s"] > before[one["job"]] + 0.1 for one in job.hosts()))
             job.end()
 
 

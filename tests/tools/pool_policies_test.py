@@ -11,7 +11,6 @@ import harness
 from harness import eventually
 from pools import CORES, WORKERS, Member, Pools, Worker, nobody_is_left, owners
 
-WAIT = 30  # seconds until what is to come has to be there
 POLICIES = ("static", "lend", "fair", "moldable")
 
 
@@ -38,10 +37,10 @@ def test_two_programs_compute_under_each_policy():
         with Pools() as pools:
             pools.well("pool", "start", "night", "--policy", policy)
             both = start(pools, 2, "sum")
-            assert eventually(lambda: {one.pid for one in both} <= set(owners(pools.top("night"))), WAIT), policy
+            assert eventually(lambda: {one.pid for one in both} <= set(owners(pools.top("night")))), policy
             used = [seen_of(pools, one)["used_s"] for one in both]
             assert eventually(lambda: all(seen_of(pools, one)["used_s"] > before + 0.1
-                                          for one, before in zip(both, used)), WAIT), (policy, used)
+                                          for one, before in zip(both, used))), (policy, used)
             end(pools, both)
 
 
@@ -51,7 +50,7 @@ def test_more_programs_than_cores_own_cores_in_turn():
             pools.well("pool", "start", "night", "--policy", policy, "--cores", ",".join(map(str, CORES[:2])))
             three = start(pools, 3, "sum")
             pids = {one.pid for one in three}
-            assert eventually(lambda: {one["pid"] for one in pools.top("night")["processes"]} == pids, WAIT)
+            assert eventually(lambda: {one["pid"] for one in pools.top("night")["processes"]} == pids)
             # None leaves: who owns a core now and did not then has had its turn.
             seen = [set(owners(pools.top("night")))]
 
@@ -59,7 +58,7 @@ def test_more_programs_than_cores_own_cores_in_turn():
                 seen.append(set(owners(pools.top("night"))))
                 return pids <= set().union(*seen)
 
-            assert eventually(all_have_owned, WAIT), (policy, seen, pools.top("night"))
+            assert eventually(all_have_owned), (policy, seen, pools.top("night"))
             end(pools, three)
 
 
@@ -69,7 +68,7 @@ def test_how_programs_scale_is_learned_from_them():
     with Pools() as pools:
         pools.well("pool", "start", "night", "--policy", "moldable")
         both = start(pools, 2, "sum")
-        assert eventually(lambda: all(seen_of(pools, one)["measured"] for one in both), WAIT), pools.top("night")
+        assert eventually(lambda: all(seen_of(pools, one)["measured"] for one in both)), pools.top("night")
         end(pools, both)
 
 
@@ -101,7 +100,7 @@ def test_helpers_run_threads_of_a_small_team():
         with Pools() as pools:
             pools.well("pool", "start", "night", "--cores", ",".join(map(str, CORES[:2])))
             one = Worker(pools, program, "split", 0, options=("--threads", "1", "--split", "4"))
-            assert eventually(lambda: seen_of(pools, one)["uses"] == 2, WAIT), pools.top("night")
+            assert eventually(lambda: seen_of(pools, one)["uses"] == 2), pools.top("night")
             with Member(pools, "night", "other", 9) as other:
                 for _ in range(20):
                     other.do("take")
@@ -119,7 +118,7 @@ def test_free_agents_use_cores_that_a_small_team_leaves():
         with Pools() as pools:
             pools.well("pool", "start", "night", "--cores", ",".join(map(str, CORES[:2])))
             one = Worker(pools, program, "agents", 0, options=("--threads", "1"))
-            assert eventually(lambda: seen_of(pools, one)["uses"] == 2, WAIT), pools.top("night")
+            assert eventually(lambda: seen_of(pools, one)["uses"] == 2), pools.top("night")
             end(pools, [one])
 
 

@@ -5,12 +5,12 @@
  * pool_works MS         regions, one after the other, for that many milliseconds
  * pool_works slow MS    as the first one; each region takes 20 ms
  * pool_works sum MS     as the first one; each region adds numbers up, in tasks and in a loop
- * pool_works loop MS    one region, a loop of so many iterations of a millisecond, each a chunk
+ * pool_works loop MS    one region, a loop whose iterations take a millisecond, for so long
  * pool_works spin MS    one region without a scheduling point for so long
- * pool_works sleep MS   one region, all threads of which sleep for so long; then as the first one
+ * pool_works sleep MS   one region, all threads of which sleep for so long; then a few more regions
  * pool_works fork MS    as the first one, and forks in the middle of it: a child that computes in a
  *                       region of its own, and one that runs another program
- * pool_works exec MS    as the first one; then it becomes a new program, that does the same again
+ * pool_works exec MS    as the first one; then it becomes a new program, that computes for 0 ms
  *
  * pool_works team MS     as the first one; each region checks its threads, and at its end the
  * program says how many of a region's threads one kernel thread has run at the most
@@ -55,8 +55,25 @@ static int goes_on(double begin, double ms) {
     return ms > 0 ? now_ms() < begin + ms : !is_told;
 }
 
-static void sleep_ms(double ms) {
-    usleep((useconds_t)(ms * 1000));
+static void compute_on(double ms) {
+    for (const double begin = now_ms(); goes_on(begin, ms);)
+        ;
+}
+
+/* A signal wakes one thread. The others see at the end of a nap that it has come. */
+static void sleep_on(double ms) {
+    for (const double begin = now_ms(); goes_on(begin, ms);)
+        usleep(20000);
+}
+
+/* Each of the iterations is there when the loop begins: those that come too late do nothing. */
+static void loop(double ms) {
+    enum { MANY = 1000000 };
+    const double begin = now_ms();
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int i = 0; i < MANY; ++i)
+        if (goes_on(begin, ms))
+            compute(1);
 }
 
 static int regions_of(double each, double ms) {
@@ -239,17 +256,14 @@ int main(int count, char **arguments) {
     int done = 0;
     if (strcmp(what, "spin") == 0) {
 #pragma omp parallel
-        compute(atof(ms));
+        compute_on(atof(ms));
         done = 1;
     } else if (strcmp(what, "loop") == 0) {
-        const int iterations = atoi(ms);
-#pragma omp parallel for schedule(dynamic, 1)
-        for (int i = 0; i < iterations; ++i)
-            compute(1);
+        loop(atof(ms));
         done = 1;
     } else if (strcmp(what, "sleep") == 0) {
 #pragma omp parallel
-        sleep_ms(atof(ms));
+        sleep_on(atof(ms));
         done = regions(100);
     } else if (strcmp(what, "slow") == 0) {
         done = regions_of(20, atof(ms));
@@ -274,7 +288,7 @@ int main(int count, char **arguments) {
         done += regions(atof(ms));
     }
     if (strcmp(what, "exec") == 0) {
-        execl("/proc/self/exe", arguments[0], ms, (char *)NULL);
+        execl("/proc/self/exe", arguments[0], "0", (char *)NULL);
         return 1;
     }
     printf("%d regions\n", done);
