@@ -105,7 +105,13 @@ static void long_partitions(void) {
 }
 #endif
 
-/* A thread that sleeps for long completes what both wait for. */
+/* Has hang.py made the file that this variable names? */
+static int is_told(const char *variable) {
+    return access(getenv(variable), F_OK) == 0;
+}
+static const char go_on[] = "HANG_VICTIM_GO_ON", end[] = "HANG_VICTIM_END";
+
+/* A thread that sleeps until it is told completes what both wait for. */
 static int nothing_known(void *state, MPI_Status *status) {
     (void)state;
     MPI_Status_set_elements(status, MPI_INT, 0);
@@ -121,7 +127,8 @@ static int not_cancelled(void *state, int complete) {
     return MPI_SUCCESS;
 }
 static void *complete_late(void *request) {
-    sleep(4);
+    while (!is_told(go_on))
+        sleep(1);
     MPI_Grequest_complete(*(MPI_Request *)request);
     return NULL;
 }
@@ -162,6 +169,12 @@ static void slow_sender(void) {
     receive(1);
 }
 
+/* No scheduling point is on the way. */
+static void compute_until_told(const char *variable) {
+    while (!is_told(variable))
+        ;
+}
+
 /* The one that is to send is stopped until hang.py lets it go on. */
 static void stopped_sender(void) {
     if (rank == 1) {
@@ -170,24 +183,18 @@ static void stopped_sender(void) {
     } else {
         receive(1);
     }
-    compute(2); /* it goes on, and is seen to do so */
-}
-
-/* Until hang.py makes a file. No scheduling point is on the way. */
-static void compute_until_told(void) {
-    while (access(getenv("HANG_VICTIM_GO_ON"), F_OK) != 0)
-        ;
+    compute_until_told(end); /* it goes on, and is seen to do so */
 }
 
 /* One rank computes, the other waits for it. */
 static void told_sender(void) {
     if (rank == 1) {
-        compute_until_told();
+        compute_until_told(go_on);
         send(1);
     } else {
         receive(1);
     }
-    compute(2); /* it goes on, and is seen to do so */
+    compute_until_told(end);
 }
 
 /* Whoever shares cores with it wants them back in vain. */
@@ -197,7 +204,7 @@ static void keeps_cores(void) {
 #pragma omp barrier
 #pragma omp master
         puts("keeps"), fflush(stdout);
-        compute_until_told();
+        compute_until_told(go_on);
     }
 }
 
