@@ -9,7 +9,7 @@ foreach(mpi ${SENNIT_MPIS})
     add_test(NAME mpi.doorbells.${mpi}
              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/doorbells.py
                      --sennit $<TARGET_FILE:sennit> --program ${output} --mpi ${mpi})
-    set_tests_properties(mpi.doorbells.${mpi} PROPERTIES TIMEOUT 300 LABELS mpi PROCESSORS 2)
+    set_tests_properties(mpi.doorbells.${mpi} PROPERTIES TIMEOUT 1200 LABELS mpi PROCESSORS 2)
 endforeach()
 # Tasks that bind what is not over yet.
 foreach(mpi ${SENNIT_MPIS})

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-LIMIT = 300  # seconds until a test counts as failed
+LIMIT = 600  # seconds until a test counts as failed, on a busy machine
 WAIT = 2  # seconds that ranks wait for a message
 # Of a core, while they wait: a millisecond of yields, then naps. It is processor time, so another
 # program on the machine does not add to it. A rank that spins asks for all of a core, and takes what

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-TIMEOUT_S = 120
+TIMEOUT_S = 240 # on a busy machine
 
 
 def instructions_per_call(program, settings, *arguments):

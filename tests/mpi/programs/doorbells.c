@@ -193,7 +193,7 @@ static double asked(double known) {
     return known;
 }
 
-static double before, asked_before;
+static double begun, before, asked_before;
 /* Threads of the program's own, in calls at the same time: each with its like of the other ranks.
  */
 static void *call_in_thread(void *argument) {
@@ -229,11 +229,12 @@ static void threads(void) {
 
 static void begin_wait(void) {
     MPI_Barrier(MPI_COMM_WORLD);
+    begun = MPI_Wtime();
     before = used();
     asked_before = asked(before);
 }
-static void end_wait(double seconds) {
-    const double after = used();
+static void end_wait(void) {
+    const double after = used(), seconds = MPI_Wtime() - begun;
     printf("%.4f of a core, asked for %.4f\n", (after - before) / seconds,
            (asked(after) - asked_before) / seconds);
 }
@@ -248,7 +249,7 @@ static void receive_late(double seconds) {
             MPI_Send(&token, 1, MPI_INT, i, 1, MPI_COMM_WORLD);
     } else {
         MPI_Recv(&token, 1, MPI_INT, ranks - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        end_wait(seconds);
+        end_wait();
     }
 }
 
@@ -290,7 +291,7 @@ static void meet_late(double seconds) {
         usleep((useconds_t)(seconds * 1e6));
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank != ranks - 1)
-        end_wait(seconds);
+        end_wait();
 }
 
 /* The same, in a call that has no non-blocking form. */
@@ -306,7 +307,7 @@ static void fence_late(double seconds) {
     MPI_Put(&value, 1, MPI_INT, (rank + 1) % ranks, 0, 1, MPI_INT, window);
     MPI_Win_fence(0, window);
     if (rank != ranks - 1)
-        end_wait(seconds);
+        end_wait();
     CHECK(memory == (rank + ranks - 1) % ranks);
     MPI_Win_fence(0, window); /* others change it below */
     /* Who sleeps in a receive has to answer all the same. */

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { THREADS = 2, ROUNDS = 2000 };
+enum { THREADS = 2 };
 
 static struct Seen {
     pid_t thread;
@@ -101,11 +101,10 @@ int main(int argc, char **argv) {
     for (int worker = 0; worker < 2; ++worker) {
         int done = 0;
         if (rank == worker) {
-            for (int round = 0; round < ROUNDS && !done; ++round) {
+            while (!done) { /* the other one lends its core when it has come to its wait */
                 look_again();
                 done = !can_borrow || borrows(get_state);
             }
-            CHECK(done);
             MPI_Send(&done, 1, MPI_INT, next(), worker, MPI_COMM_WORLD);
         } else {
             MPI_Recv(&done, 1, MPI_INT, next(), worker, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
