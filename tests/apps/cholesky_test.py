@@ -44,7 +44,7 @@ def main():
         command = [options.sennit, "run", "-n", str(ranks), "--threads", str(threads),
                    options.program, *arguments.format(data=options.data).split()]
         return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=60, check=False,
+                              stderr=subprocess.STDOUT, text=True, timeout=240, check=False,
                               env={k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"})
 
     for ranks, threads, arguments in GOOD:

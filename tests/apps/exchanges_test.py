@@ -37,7 +37,7 @@ NOT_AGAIN = ["detach_other"]
 
 def run(*command):
     done = subprocess.run(command, env={k: v for k, v in os.environ.items() if k != "SENNIT_TRACE"},
-                          text=True, capture_output=True, timeout=120, check=False)
+                          text=True, capture_output=True, timeout=240, check=False)
     assert done.returncode == 0, (command, done)
     return done
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A recorded run of the Cholesky, replayed by `sennit simulate trace`: the same tasks and messages, about
-the same time; what is not replayed is told.
+the same time, where the machine was not busy; what is not replayed is told. A simulated run that was
+recorded is replayed in the same time wherever the test runs.
 
 usage: replay_test.py --sennit PATH --program PATH"""
 
@@ -12,12 +13,14 @@ import subprocess
 import tempfile
 
 TILES = 8
+THREADS = 2 * 2  # of both ranks
+LATE = 0.05  # of the threads' time: held longer than that, they say nothing about times
 TASKS = TILES + TILES * (TILES - 1) + TILES * (TILES - 1) * (TILES - 2) // 6  # potrf, trsm and syrk, gemm
 
 
 def run(*command):
     done = subprocess.run(command, env={k: v for k, v in os.environ.items() if k != "SENNIT_TRACE"},
-                          text=True, capture_output=True, timeout=120, check=False)
+                          text=True, capture_output=True, timeout=240, check=False)
     assert done.returncode == 0, (command, done)
     return done
 
@@ -34,12 +37,11 @@ def main():
     parser.add_argument("--sennit", required=True)
     parser.add_argument("--program", required=True)
     options = parser.parse_args()
-    differences = []
+    differences, disturbed = [], 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        # Kernels that sleep, so that a busy machine is no other machine; still, it may have been busy
-        # once.
-        for attempt in range(3):
+        # Kernels that sleep: they tell how much later than they should the machine woke them.
+        for attempt in range(5):
             trace = f"trace-{attempt}"
             numbers = record(options.sennit, options.program, trace, "--emulate", "--rates", "2,2,2,2,2",
                              "--no-check")
@@ -57,17 +59,23 @@ def main():
                 assert TASKS <= row["compute"] <= TASKS + 2 * (numbers["send"] + numbers["receive"]), row
             notes = done.stderr.splitlines()
             assert len(notes) == 1 and "MPI_Barrier" in notes[0] and "(0 of them in tasks)" in notes[0], notes
-            differences.append(document["results"][0]["time_s"] / recorded["recorded_s"] - 1)
+            simulated = document["results"][0]["time_s"]
+            differences.append(simulated / recorded["recorded_s"] - 1)
+            disturbed += numbers["late"] > LATE * THREADS * numbers["seconds"]
             if abs(differences[-1]) < 0.25:
                 break
         else:
-            raise AssertionError(f"simulated times differ by {differences} from the recorded ones")
+            assert disturbed, f"simulated times differ by {differences} from the recorded ones"
+            print("a busy machine: recorded times were not compared")
 
         # Recorded in turn, the simulated run is replayed as what it was.
         run(options.sennit, "simulate", "trace", trace, "--quiet", "--policy", "fifo", "--trace", "again")
         done = run(options.sennit, "simulate", "trace", "again", "--quiet", "--policy", "fifo", "--json", "-")
         assert done.stderr == "", done.stderr
-        assert json.loads(done.stdout)["options"]["recorded_messages"] == numbers["receive"], done.stdout
+        document = json.loads(done.stdout)
+        assert document["options"]["recorded_messages"] == numbers["receive"], document
+        assert abs(document["options"]["recorded_s"] / simulated - 1) < 0.01, (document, simulated)
+        assert abs(document["results"][0]["time_s"] / simulated - 1) < 0.01, (document, simulated)
 
         # One rank calls nobody.
         run(options.sennit, "run", "-n", "1", "--threads", "2", "--trace=alone", options.program,

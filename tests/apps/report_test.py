@@ -15,7 +15,7 @@ import tempfile
 
 def run(*command, environment=None, code=0):
     result = subprocess.run(command, env={**os.environ, **(environment or {})}, text=True,
-                            capture_output=True, timeout=120)
+                            capture_output=True, timeout=240)
     assert result.returncode == code, (command, result.returncode, result.stdout, result.stderr)
     return result.stdout, result.stderr
 

@@ -21,7 +21,7 @@ VARIANTS = ("interop-blocking", "blocking", "singlecom", "taskyield", "detach", 
 
 def run(program, ranks, threads, arguments, sennit=True, **environment):
     command = [OPTIONS.sennit, "run", "-n", str(ranks), "--threads", str(threads)] if sennit else []
-    done = subprocess.run([*command, program, *arguments.split(), "--json", "-"], text=True, timeout=100,
+    done = subprocess.run([*command, program, *arguments.split(), "--json", "-"], text=True, timeout=240,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env={k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"} | environment)
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]

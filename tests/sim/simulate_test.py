@@ -17,7 +17,7 @@ SMALL = ["--ranks", "2", "--threads", "2", "--quiet"]
 
 
 def run(*arguments, **environment):
-    return subprocess.run([SENNIT, "simulate", *arguments], capture_output=True, text=True, timeout=60,
+    return subprocess.run([SENNIT, "simulate", *arguments], capture_output=True, text=True, timeout=240,
                           env={**os.environ, **environment})
 
 
@@ -136,7 +136,7 @@ with tempfile.TemporaryDirectory() as folder:
     for row in results("cholesky", "--n", "8192", "--policy", "fifo,fa", "--tied", "0", "--trace", folder):
         trace = f"{folder}/{row['policy']}"
         assert sorted(os.listdir(trace)) == ["rank-0.sennit", "rank-1.sennit"]
-        said = subprocess.run([SENNIT, "report", trace], capture_output=True, text=True, timeout=60)
+        said = subprocess.run([SENNIT, "report", trace], capture_output=True, text=True, timeout=240)
         assert said.returncode == 0 and said.stderr == "", said
         assert f"policy {row['policy']}" in said.stdout and f"; {row['tasks']} tasks," in said.stdout, said
         assert f"{row['sends']} messages:" in said.stdout, said
@@ -147,7 +147,7 @@ with tempfile.TemporaryDirectory() as folder:
         assert abs(float(in_task) - 100 * parts[0] / sum(parts)) <= 0.1, (in_task, row)
         assert abs(float(idle) - 100 * parts[1] / sum(parts)) <= 0.5, (idle, row)
     said = subprocess.run([SENNIT, "report", f"{folder}/fifo", f"{folder}/fa", "--html",
-                           f"{folder}/page.html"], capture_output=True, text=True, timeout=60)
+                           f"{folder}/page.html"], capture_output=True, text=True, timeout=240)
     assert "What changed from" in said.stdout, said
     assert os.path.getsize(f"{folder}/page.html") > 10000
     results("cholesky", "--n", "4096", "--policy", "sa", "--sweep", "latency=1,2", "--trace", f"{folder}/many")
