@@ -36,7 +36,7 @@ YAML_KINDS = {"Passed": "done", "Missed": "missed", "Failure": "warning"}
 # clang is asked for by `sennit cc`; without it as here.
 ENVIRONMENT = {**os.environ, "MPICH_CC": "clang-19", "OMPI_CC": "clang-19", "MPICH_CXX": "clang++-19",
                "OMPI_CXX": "clang++-19", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-LIMIT = 120
+LIMIT = 400 # seconds for one command, on a busy machine
 
 
 MPIFC = MPICC.replace("mpicc", "mpif90")

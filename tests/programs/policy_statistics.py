@@ -18,7 +18,7 @@ OPTIONS = argparse.Namespace()
 
 def statistics(policy, program="policy_order"):
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([OPTIONS.programs / program], check=True, timeout=30,
+        subprocess.run([OPTIONS.programs / program], check=True, timeout=240,
                        env={**os.environ, "LD_LIBRARY_PATH": str(OPTIONS.lib), "OMP_NUM_THREADS": "1",
                             "SENNIT_POLICY": policy, "SENNIT_STATS": f"{folder}/s"})
         (written,) = pathlib.Path(folder).iterdir()

@@ -29,8 +29,8 @@ int main(void) {
             worked[i] = work_time() - start;
         }
     }
-    /* With the others' it would be 30 and more. */
+    /* With the others' it would be 30 and more. The runtime's own time is a task's, too. */
     for (int i = 0; i < tasks; ++i)
-        CHECK(worked[i] >= 10 * ms && worked[i] < 15 * ms);
+        CHECK(worked[i] >= 10 * ms && worked[i] < 25 * ms);
     return 0;
 }
