@@ -31,7 +31,7 @@ if(SENNIT_VALGRIND AND NOT SENNIT_SANITIZE)
                          COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/outside_cost.py
                                  --program ${output} --limit ${limit}
                                  --mpi-library $<TARGET_FILE:sennit-${mpi}> ${with})
-                set_tests_properties(${name} PROPERTIES TIMEOUT 240 LABELS mpi)
+                set_tests_properties(${name} PROPERTIES TIMEOUT 900 LABELS mpi)
             endforeach()
         endforeach()
         # Inside tasks: instructions a trip beyond the bare one outside, of which MPI's tests and the
@@ -49,7 +49,7 @@ if(SENNIT_VALGRIND AND NOT SENNIT_SANITIZE)
                              --program ${output} --limits ${limits_${mpi}_${policy}}
                              --policy ${policy} --mpi-library $<TARGET_FILE:sennit-${mpi}>
                              --omp-folder ${CMAKE_BINARY_DIR}/lib/omp)
-            set_tests_properties(${name} PROPERTIES TIMEOUT 240 LABELS mpi)
+            set_tests_properties(${name} PROPERTIES TIMEOUT 900 LABELS mpi)
         endforeach()
     endforeach()
 endif()

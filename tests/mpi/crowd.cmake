@@ -16,7 +16,7 @@ foreach(mpi ${SENNIT_MPIS})
     sennit_run(run ${mpi} 2 1)
     add_test(NAME mpi.bound_early.doorbells.${mpi}
              COMMAND ${run} ${CMAKE_CURRENT_BINARY_DIR}/bound_early-${SENNIT_PAIRED_${mpi}}-${mpi})
-    set_tests_properties(mpi.bound_early.doorbells.${mpi} PROPERTIES TIMEOUT 300 LABELS mpi PROCESSORS 2
+    set_tests_properties(mpi.bound_early.doorbells.${mpi} PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2
                          ENVIRONMENT SENNIT_DOORBELLS=on)
 endforeach()
 # Small collectives in shared memory, also where late completions let ranks run apart; and bare.
@@ -30,7 +30,7 @@ foreach(mpi ${SENNIT_MPIS})
     foreach(ranks ${bare})
         sennit_run(run ${mpi} ${ranks} 1)
         add_test(NAME mpi.assembled.bare.${mpi}.n${ranks} COMMAND ${run} ${program})
-        set_tests_properties(mpi.assembled.bare.${mpi}.n${ranks} PROPERTIES TIMEOUT 300 LABELS mpi PROCESSORS 2
+        set_tests_properties(mpi.assembled.bare.${mpi}.n${ranks} PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2
                              ENVIRONMENT SENNIT_DOORBELLS=off)
     endforeach()
     foreach(shape 2x2 4x1 6x1 3x2)
@@ -40,15 +40,15 @@ foreach(mpi ${SENNIT_MPIS})
         sennit_run(run ${mpi} ${ranks} ${threads})
         add_test(NAME mpi.assembled.together.${mpi}.n${ranks}t${threads} COMMAND ${run} ${program})
         set_tests_properties(mpi.assembled.together.${mpi}.n${ranks}t${threads} PROPERTIES
-                             TIMEOUT 300 LABELS "mpi;mpi-programs" PROCESSORS 2 ENVIRONMENT "${environment}")
+                             TIMEOUT 600 LABELS "mpi;mpi-programs" PROCESSORS 2 ENVIRONMENT "${environment}")
     endforeach()
     sennit_run(run ${mpi} 3 1)
     add_test(NAME mpi.assembled.late.${mpi} COMMAND ${run} ${program})
-    set_tests_properties(mpi.assembled.late.${mpi} PROPERTIES TIMEOUT 300 LABELS "mpi;mpi-programs" PROCESSORS 2
+    set_tests_properties(mpi.assembled.late.${mpi} PROPERTIES TIMEOUT 600 LABELS "mpi;mpi-programs" PROCESSORS 2
                          ENVIRONMENT "${environment};SENNIT_CHAOS=seed:5,latency:200,order")
     sennit_run(run ${mpi} 3 1)
     add_test(NAME mpi.assembled.mixed.${mpi} COMMAND ${run} ${program} mixed)
-    set_tests_properties(mpi.assembled.mixed.${mpi} PROPERTIES TIMEOUT 300 LABELS mpi PROCESSORS 2
+    set_tests_properties(mpi.assembled.mixed.${mpi} PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2
                          ENVIRONMENT "${environment}" PASS_REGULAR_EXPRESSION
                          "sennit: on MPI_COMM_WORLD rank . calls MPI_[A-Z][a-z]+ .. bytes. where rank . calls MPI_[A-Z]")
 endforeach()
@@ -96,7 +96,7 @@ if(TARGET sennit-loader)
             add_test(NAME mpi.near_memory.${mpi}.${way}
                      COMMAND $<TARGET_FILE:sennit> run ${options_${way}} --mpi ${mpi} -n 2 --threads 1 ${output} ${where})
             # As Open MPI says where the kernel has refused a copy; then it sends another way.
-            set_tests_properties(mpi.near_memory.${mpi}.${way} PROPERTIES TIMEOUT 300 LABELS "mpi;virtual"
+            set_tests_properties(mpi.near_memory.${mpi}.${way} PROPERTIES TIMEOUT 600 LABELS "mpi;virtual"
                                  PROCESSORS 2 FAIL_REGULAR_EXPRESSION "errno = 1")
         endforeach()
     endforeach()

@@ -26,7 +26,7 @@ foreach(program ${same_under_chaos})
             add_test(NAME ${name}
                      COMMAND $<TARGET_FILE:sennit> run -n ${ranks} --threads ${threads}
                              ${CMAKE_CURRENT_BINARY_DIR}/${program}-${SENNIT_PAIRED_${mpi}}-${mpi})
-            set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS mpi PROCESSORS 2
+            set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2
                                  ENVIRONMENT SENNIT_CHAOS=seed:${seed},${faults})
             sennit_virtual_tests(${name} COMMAND $<TARGET_FILE:sennit> run -n ${ranks} --threads ${threads}
                                  ${CMAKE_CURRENT_BINARY_DIR}/${program}-${SENNIT_PAIRED_${mpi}}-${mpi})
@@ -48,7 +48,7 @@ foreach(program ${programs_with_bells})
             add_test(NAME ${name}
                      COMMAND $<TARGET_FILE:sennit> run -n ${ranks} --threads ${threads}
                              ${CMAKE_CURRENT_BINARY_DIR}/${program}-${SENNIT_PAIRED_${mpi}}-${mpi})
-            set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS "mpi;chaos-bells" PROCESSORS 2
+            set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "mpi;chaos-bells" PROCESSORS 2
                                  ENVIRONMENT "SENNIT_CHAOS=seed:${seed},${faults};SENNIT_DOORBELLS=on")
         endforeach()
     endforeach()
@@ -64,7 +64,7 @@ foreach(program point_to_point waits collectives requests nonblocking errors)
         list(TRANSFORM run REPLACE "^(LD_PRELOAD=.*)$" "\\1:$<TARGET_FILE:sennit-network-${mpi}>")
         add_test(NAME mpi.network.${program}.${mpi}
                  COMMAND ${run} ${CMAKE_CURRENT_BINARY_DIR}/${program}-${SENNIT_PAIRED_${mpi}}-${mpi})
-        set_tests_properties(mpi.network.${program}.${mpi} PROPERTIES TIMEOUT 300
+        set_tests_properties(mpi.network.${program}.${mpi} PROPERTIES TIMEOUT 600
                              LABELS "mpi;mpi-programs" PROCESSORS 2
                              ENVIRONMENT SENNIT_NETWORK=latency:50,bandwidth:1000)
     endforeach()
@@ -77,7 +77,7 @@ foreach(program point_to_point waits collectives tampi continued_tasks)
         sennit_run(run ${mpi} 2 2)
         add_test(NAME mpi.lending.${program}.${mpi}
                  COMMAND ${run} ${CMAKE_CURRENT_BINARY_DIR}/${program}-${SENNIT_PAIRED_${mpi}}-${mpi})
-        set_tests_properties(mpi.lending.${program}.${mpi} PROPERTIES TIMEOUT 300
+        set_tests_properties(mpi.lending.${program}.${mpi} PROPERTIES TIMEOUT 600
                              LABELS "mpi;mpi-programs" PROCESSORS 2
                              ENVIRONMENT "SENNIT_LENDING=on;SENNIT_DOORBELLS=on")
     endforeach()
@@ -97,7 +97,7 @@ foreach(mpi ${SENNIT_MPIS})
         endif()
         add_test(NAME mpi.lending.constant.${way}.${mpi}
                  COMMAND $<TARGET_FILE:sennit> run -n 2 --threads 2 ${output} ${arguments})
-        set_tests_properties(mpi.lending.constant.${way}.${mpi} PROPERTIES TIMEOUT 300 LABELS mpi PROCESSORS 2
+        set_tests_properties(mpi.lending.constant.${way}.${mpi} PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2
                              ENVIRONMENT "SENNIT_LENDING=on;SENNIT_DOORBELLS=on")
     endforeach()
 endforeach()
@@ -119,7 +119,7 @@ foreach(program point_to_point persistent waits collectives neighbors requests c
             add_test(NAME ${name}
                      COMMAND $<TARGET_FILE:sennit> run -n 2 --threads 2 --split 4
                              ${CMAKE_CURRENT_BINARY_DIR}/${program}-${compiler}-${mpi})
-            set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS mpi PROCESSORS 2)
+            set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2)
         endforeach()
     endforeach()
 endforeach()
@@ -133,7 +133,7 @@ foreach(mpi ${SENNIT_MPIS})
     function(sennit_chaos_test name environment)
         add_test(NAME mpi.chaos.${name}.${mpi}
                  COMMAND $<TARGET_FILE:sennit> run -n 2 --threads 2 ${output} ${ARGN})
-        set_tests_properties(mpi.chaos.${name}.${mpi} PROPERTIES TIMEOUT 300 LABELS mpi PROCESSORS 2
+        set_tests_properties(mpi.chaos.${name}.${mpi} PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2
                              ENVIRONMENT SENNIT_CHAOS=${environment})
         sennit_virtual_tests(mpi.chaos.${name}.${mpi}
                              COMMAND $<TARGET_FILE:sennit> run -n 2 --threads 2 ${output} ${ARGN})
@@ -149,7 +149,7 @@ foreach(mpi ${SENNIT_MPIS})
                  COMMAND $<TARGET_FILE:sennit> run -n 1 --threads 1
                          ${CMAKE_CURRENT_BINARY_DIR}/outside-${SENNIT_PAIRED_${mpi}}-${mpi})
         set_tests_properties(
-            mpi.chaos.bad.${name}.${mpi} PROPERTIES TIMEOUT 300 LABELS mpi
+            mpi.chaos.bad.${name}.${mpi} PROPERTIES TIMEOUT 600 LABELS mpi
             ENVIRONMENT SENNIT_CHAOS=${bad}
             PASS_REGULAR_EXPRESSION "sennit: SENNIT_CHAOS='${bad}': .* going on without chaos")
     endforeach()
@@ -166,7 +166,7 @@ if(NOT SENNIT_SANITIZE)
             add_test(NAME ${name}
                      COMMAND $<TARGET_FILE:sennit> run -n ${ranks} --threads ${threads}
                              ${CMAKE_CURRENT_BINARY_DIR}/some_ranks_tasks-${SENNIT_PAIRED_${mpi}}-${mpi} inside)
-            set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS mpi PROCESSORS 2
+            set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2
                                  ENVIRONMENT SENNIT_COLLECTIVES=nonblocking)
         endforeach()
     endforeach()
@@ -180,7 +180,7 @@ if(NOT SENNIT_SANITIZE)
                  COMMAND $<TARGET_FILE:sennit> run -n 2 --threads 1 --mpi ${mpi} sh -c ${one}
                          ${CMAKE_CURRENT_BINARY_DIR}/outside-${SENNIT_PAIRED_${mpi}}-${mpi})
         set_tests_properties(
-            mpi.some_ranks.${mpi} PROPERTIES TIMEOUT 300 LABELS mpi PROCESSORS 2
+            mpi.some_ranks.${mpi} PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2
             PASS_REGULAR_EXPRESSION "waits in MPI_Init for ranks without SENNIT_POLICY=global")
     endforeach()
 endif()

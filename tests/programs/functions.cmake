@@ -20,7 +20,7 @@ set(clang_flags -fopenmp=libomp)
 
 set(sennit_env LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/lib/omp)
 set(built)
-set(test_timeout 300) # seconds, on a machine that may have much else to do
+set(test_timeout 600) # seconds, on a machine that may have much else to do
 
 # Defines ctest `name`, which runs `program` on Sennit.
 function(omp_test name program threads)

@@ -55,7 +55,7 @@ if(SENNIT_VALGRIND AND NOT SENNIT_SANITIZE)
              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/lock_cost.py
                      --program ${programs_dir}/${compiler}/sennit_lock_cost --lib ${CMAKE_BINARY_DIR}/lib/omp
                      --limits before=42,outside=66,task=66,suspended=115)
-    set_tests_properties(omp.sennit_lock_cost PROPERTIES TIMEOUT 240 LABELS programs)
+    set_tests_properties(omp.sennit_lock_cost PROPERTIES TIMEOUT 900 LABELS programs)
 endif()
 
 # Bad input and abrupt ends, and the environment's effect on affinity: scripts run programs and judge
@@ -82,5 +82,5 @@ foreach(compiler ${compilers})
     set_tests_properties(omp.bad_input.${compiler} omp.affinity_environment.${compiler}
                          omp.environment_stock.${compiler} omp.policy_statistics.${compiler}
                          omp.hang.${compiler}
-                         PROPERTIES TIMEOUT 300 LABELS programs)
+                         PROPERTIES TIMEOUT 600 LABELS programs)
 endforeach()
