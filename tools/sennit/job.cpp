@@ -74,7 +74,7 @@ class Job {
             const int ready =
                 poll(sources, std::size(sources), listener.has_ended_ranks() ? 10'000 : -1);
             if (ready == 0)
-                kill(launcher_, SIGKILL);
+                given_up_ = kill(launcher_, SIGKILL) == 0;
             if (ready <= 0)
                 continue;
             if (sources[1].revents)
@@ -100,8 +100,9 @@ class Job {
             if (pid != launcher_)
                 continue;
             ended_ = true;
-            end_.ended_by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-            end_.code = end_.ended_by ? 128 + end_.ended_by : WEXITSTATUS(status);
+            const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+            end_.ended_by = given_up_ ? 0 : signal;
+            end_.code = signal ? 128 + signal : WEXITSTATUS(status);
         }
     }
 
@@ -137,6 +138,7 @@ class Job {
     const JobTraits traits_;
     pid_t launcher_ = -1;
     bool ended_ = false;
+    bool given_up_ = false; // we have ended mpiexec ourselves
     JobEnd end_ = {};
 };
 

@@ -18,7 +18,7 @@ namespace sennit::tool {
 struct JobEnd {
     int code;        // of mpiexec; 128 + signal if a signal ended it
     int interrupted; // the first signal that asked the job to end, or 0
-    int ended_by;    // the signal that ended mpiexec, or 0
+    int ended_by;    // the signal of others that ended mpiexec, or 0
 };
 
 // Something else to be looked after while the job runs: ready() is called when there is something
