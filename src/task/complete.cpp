@@ -138,11 +138,9 @@ void complete(sched::Worker *worker, Task &task, Then then) {
     }
 }
 
-void retire_implicit(sched::Worker &worker, Task &task) {
-    if (task.children_depend) {
-        drop_table(&worker, task.children_depend);
-        task.children_depend = nullptr;
-    }
+void retire_implicit_slow(sched::Worker &worker, Task &task) {
+    drop_table(&worker, task.children_depend);
+    task.children_depend = nullptr;
 }
 
 } // namespace sennit::task

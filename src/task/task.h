@@ -306,7 +306,11 @@ bool may_block(const sched::Worker &worker);
 void note_may_suspend();
 
 // Release what a finished implicit task holds (dependence table). Its memory is the caller's.
-void retire_implicit(sched::Worker &worker, Task &task);
+void retire_implicit_slow(sched::Worker &worker, Task &task);
+inline void retire_implicit(sched::Worker &worker, Task &task) {
+    if (SENNIT_UNLIKELY(task.children_depend != nullptr))
+        retire_implicit_slow(worker, task);
+}
 
 // Discard tasks of cancelled regions and taskgroups (cancel-var); once, before any task exists.
 void heed_cancellation();

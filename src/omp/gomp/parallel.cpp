@@ -28,12 +28,21 @@ void begin_loop(sched::Worker &worker, const Region &region) {
                     region.iterations, region.schedule);
 }
 
-void region_body(omp::Member &member, void *argument) {
+void plain_body(omp::Member &member, void *argument) {
     const auto &region = *static_cast<const Region *>(argument);
-    if (region.is_loop)
-        begin_loop(*sched::Worker::self(), region);
     const ompt::UserCode code(member.record, __builtin_frame_address(0));
     region.function(region.data);
+}
+
+void loop_body(omp::Member &member, void *argument) {
+    const auto &region = *static_cast<const Region *>(argument);
+    begin_loop(*sched::Worker::self(), region);
+    const ompt::UserCode code(member.record, __builtin_frame_address(0));
+    region.function(region.data);
+}
+
+omp::Body body_of(const Region &region) {
+    return region.is_loop ? loop_body : plain_body;
 }
 
 int size_for(sched::Worker &worker, unsigned num_threads) {
@@ -44,16 +53,10 @@ int size_for(sched::Worker &worker, unsigned num_threads) {
 SENNIT_TOLD void run(ompt::Where auto site, unsigned num_threads, Region region, unsigned flags) {
     sched::Worker &worker = omp::here();
     gomp::announce_proc_bind(flags);
-    omp::parallel(worker, site, size_for(worker, num_threads), region_body, &region);
+    omp::parallel(worker, site, size_for(worker, num_threads), body_of(region), &region);
 }
 
 // The GCC < 4.9 pair *_start ... GOMP_parallel_end: the region outlives the call.
-void plain_body(omp::Member &member, void *argument) {
-    const auto &region = *static_cast<const Region *>(argument);
-    const ompt::UserCode code(member.record, __builtin_frame_address(0));
-    region.function(region.data);
-}
-
 Region *keep(const Region &region) {
     sched::Worker &worker = omp::here();
     return new (worker.heap.allocate(sizeof(Region))) Region(region);
@@ -62,9 +65,8 @@ Region *keep(const Region &region) {
 void start(unsigned num_threads, const Region &region) {
     sched::Worker &worker = omp::here();
     Region *kept = keep(region);
-    omp::Team &team =
-        omp::fork(worker, size_for(worker, num_threads), region.is_loop ? region_body : plain_body,
-                  kept, omp::Team::Kind::opened);
+    omp::Team &team = omp::fork(worker, size_for(worker, num_threads), body_of(region), kept,
+                                omp::Team::Kind::opened);
     omp::Member &first = team.member(0);
     first.abi_data = kept;
     if (region.is_loop)

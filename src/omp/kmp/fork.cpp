@@ -55,9 +55,24 @@ void list_threads(Icvs &icvs, int level, const Announced &announced) {
     icvs.nthreads_count = icvs.set_num_threads(level, announced.threads, announced.levels);
 }
 
-// microtask(gtid, thread, arguments[0], ...): a table of calls with 0, 1, 2 ... arguments.
-using Call = void (*)(task::ToolRecord &, Microtask, Gtid *, Gtid *, void **);
+struct Region {
+    Microtask microtask; // first: see omp::Body
+    void **arguments;
+    omp::Body body;
+    fiber::FpControl control; // of the encountering task
+};
 
+// KMP_INHERIT_FP_CONTROL: the threads of a region begin with the floating-point control of the
+// encountering task, which has it again after the region.
+void restore(const fiber::FpControl &control) {
+    if (control.differs() && global_icvs().inherit_fp_control)
+        control.write();
+}
+SENNIT_NOINLINE void inherit_control(const Region &region) {
+    restore(region.control);
+}
+
+// microtask(gtid, thread, arguments[0], ...): a table of bodies with 0, 1, 2 ... arguments.
 template <std::size_t>
 using Pointer = void *;
 
@@ -70,43 +85,24 @@ template <std::size_t... I>
 }
 
 template <std::size_t N>
-void call_n(task::ToolRecord &record, Microtask microtask, Gtid *gtid, Gtid *thread,
-            void **arguments) {
-    const ompt::UserCode code(record, __builtin_frame_address(0));
-    call_with(microtask, gtid, thread, arguments, std::make_index_sequence<N>{});
-}
-
-template <std::size_t... N>
-constexpr auto make_calls(std::index_sequence<N...>) {
-    struct Table {
-        Call calls[sizeof...(N)];
-    };
-    return Table{{call_n<N>...}};
-}
-constexpr auto g_calls = make_calls(std::make_index_sequence<kMostArguments + 1>{});
-
-struct Region {
-    Microtask microtask; // first: see omp::Body
-    void **arguments;
-    Call call;
-    fiber::FpControl control; // of the encountering task
-};
-
-// KMP_INHERIT_FP_CONTROL: the threads of a region begin with the floating-point control of the
-// encountering task, which has it again after the region.
-void restore(const fiber::FpControl &control) {
-    if (control.differs() && global_icvs().inherit_fp_control)
-        control.write();
-}
-
 void region_body(omp::Member &member, void *data) {
     const auto &region = *static_cast<const Region *>(data);
     Gtid gtid = sched::Worker::self()->id();
     Gtid thread = member.index;
     if (member.index != 0 && member.home == &member) // VirtualTeam does it for its others
-        restore(region.control);
-    region.call(member.record, region.microtask, &gtid, &thread, region.arguments);
+        inherit_control(region);
+    const ompt::UserCode code(member.record, __builtin_frame_address(0));
+    call_with(region.microtask, &gtid, &thread, region.arguments, std::make_index_sequence<N>{});
 }
+
+template <std::size_t... N>
+constexpr auto make_bodies(std::index_sequence<N...>) {
+    struct Table {
+        omp::Body bodies[sizeof...(N)];
+    };
+    return Table{{region_body<N>...}};
+}
+constexpr auto g_bodies = make_bodies(std::make_index_sequence<kMostArguments + 1>{});
 
 Region make_region(Microtask microtask, int count, void **arguments) {
     if (count < 0 || count > kMostArguments)
@@ -114,7 +110,7 @@ Region make_region(Microtask microtask, int count, void **arguments) {
             "a parallel region with %d shared variables: at most %d are supported; group some in a "
             "structure",
             count, kMostArguments);
-    return {microtask, arguments, g_calls.calls[count], {}};
+    return {microtask, arguments, g_bodies.bodies[count], {}};
 }
 
 // num_threads(strict: ...) (OpenMP 6.0, 12.1.2): fewer threads are an error.
@@ -142,7 +138,7 @@ SENNIT_NOINLINE void run_announced(ompt::Site site, const Ident *location, Regio
     if (announced.levels > 1)
         list_threads(listed, omp::member_of(worker).team->level, announced);
     task.icvs = &listed;
-    omp::parallel(worker, site, size, region_body, &region);
+    omp::parallel(worker, site, size, region.body, &region);
     restore(region.control);
     task.icvs = before;
 }
@@ -154,7 +150,7 @@ SENNIT_TOLD void run(ompt::Where auto site, const Ident *location, Region &regio
     sched::Worker &worker = omp::here();
     const int wanted = t_announced.levels ? t_announced.threads[0] : 0;
     t_announced.levels = 0;
-    omp::parallel(worker, site, omp::region_size(worker, wanted, parallel), region_body, &region);
+    omp::parallel(worker, site, omp::region_size(worker, wanted, parallel), region.body, &region);
     restore(region.control);
 }
 
@@ -258,7 +254,7 @@ KMP_API void __kmpc_fork_teams(Ident *, std::int32_t count, Microtask microtask,
     const int teams = std::exchange(t_announced.num_teams, 0);
     const int limit = std::exchange(t_announced.thread_limit, 0);
     region.control.read();
-    omp::run_league(omp::here(), teams, limit, true, region_body, &region);
+    omp::run_league(omp::here(), teams, limit, true, region.body, &region);
     restore(region.control);
 }
 

@@ -80,6 +80,38 @@ void static_init(std::int32_t schedule, std::int32_t *last, T *lower, T *upper, 
     static_cut(chunked, member.group->size, member.index, last, lower, upper, stride, step, chunk);
 }
 
+// The same for what most loops are: one piece a thread, upwards in steps of 1. False: the loop, or
+// the thread's share of it, is not of this kind. Virtual threads are many, so it is short, and what
+// is not of this kind is elsewhere: this one needs no stack.
+template <class T, class S>
+[[gnu::always_inline]] inline bool static_init_plain(std::int32_t schedule, std::int32_t *last,
+                                                     T *lower, T *upper, S *stride, S step) {
+    const sched::Worker *const worker = sched::Worker::self();
+    if ((schedule & ~(kmp::kMonotonic | kmp::kNonmonotonic)) != kmp::kStatic || step != 1 ||
+        !worker || !worker->slot || *lower > *upper)
+        return false;
+    const auto base = static_cast<std::uint64_t>(*lower);
+    const std::uint64_t count = omp::Iterations::count_through(*lower, *upper, S{1});
+    std::uint64_t first = 0;
+    std::uint64_t end = 0;
+    omp::static_share(count, worker->slot->group->size, worker->slot->index, &first, &end);
+    if (first == end)
+        return false;
+    *last = end == count;
+    *stride = static_cast<S>(count);
+    *lower = static_cast<T>(base + first);
+    *upper = static_cast<T>(base + end - 1);
+    return true;
+}
+
+template <class T, class S>
+SENNIT_NOINLINE void static_init_any(ompt::Site site, const Ident *location, std::int32_t schedule,
+                                     std::int32_t *last, T *lower, T *upper, S *stride, S step,
+                                     S chunk) {
+    omp::static_loop(site, kmp::LoopKind{location, ompt::kWorkLoopStatic}, lower, upper, step,
+                     [=] { static_init(schedule, last, lower, upper, stride, step, chunk); });
+}
+
 // distribute parallel for: the team's share of the iterations. True when the last is among them.
 template <class T, class S>
 bool team_share(T *lower, T *upper, S step) {
@@ -198,9 +230,9 @@ std::int32_t lend(ompt::Site site, const Ident *location, std::atomic<omp::LentL
     KMP_API void __kmpc_for_static_init_##suffix(Ident *location, Gtid, std::int32_t schedule,     \
                                                  std::int32_t *last, T *lower, T *upper,           \
                                                  S *stride, S step, S chunk) {                     \
-        omp::static_loop(SENNIT_SITE, kmp::LoopKind{location, ompt::kWorkLoopStatic}, lower,       \
-                         upper, step,                                                              \
-                         [=] { static_init(schedule, last, lower, upper, stride, step, chunk); }); \
+        if (ompt::on() || !static_init_plain(schedule, last, lower, upper, stride, step))          \
+            static_init_any(SENNIT_SITE, location, schedule, last, lower, upper, stride, step,     \
+                            chunk);                                                                \
     }                                                                                              \
     KMP_API void __kmpc_dist_for_static_init_##suffix(                                             \
         Ident *location, Gtid, std::int32_t schedule, std::int32_t *last, T *lower, T *upper,      \

@@ -67,8 +67,7 @@ void PartHistory::begin(const void *function) {
 }
 
 balance::PieceLoads PartHistory::pieces() const {
-    return {
-        {loads_, index(threads_)}, {own_, index(workers_)}, {others_, index(threads_ - workers_)}};
+    return {{loads_, index(threads_)}, {own_, index(workers_)}, others()};
 }
 
 // Cuts by what was measured. False: what was before is as good. With few large threads it may be:

@@ -41,6 +41,8 @@ class PartHistory {
     void note_load(int thread, std::uint64_t ns) { loads_[thread] = ns; }
 
     int thread_of(std::uint64_t place) const { return others_[place]; }
+    // The threads that are no worker's own, as thread_of() has them.
+    std::span<const int> others() const { return {others_, index(threads_ - workers_)}; }
 
   private:
     struct Entry {

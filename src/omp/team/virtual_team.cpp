@@ -292,18 +292,24 @@ int VirtualTeam::run_others(sched::Worker &worker, Team &team, Member &mine) {
     const bool shares = sched::shares_cores();
     if (SENNIT_UNLIKELY(watched))
         end_first_watched(worker, mine);
+    const std::span<const int> threads = parts_->others();
     int ended = 0;
-    for (std::uint64_t place = 0;;) {
+    for (;;) {
         if (SENNIT_UNLIKELY(shares)) // before it takes one, which others with a core could run
             pass_member(worker, lane);
-        if (take(lane, &place) || steal(team, lane, from, kNoLimit, &place)) {
-            run(worker, team, mine, parts_->thread_of(place), watched);
-            ++ended;
-        } else if (from == From::all || !stays_idle(team, lane)) {
-            break;
-        } else {
-            from = From::all;
+        std::uint64_t place = 0; // in a register
+        if (SENNIT_UNLIKELY(!take(lane, &place))) {
+            std::uint64_t stolen = 0;
+            if (!steal(team, lane, from, kNoLimit, &stolen)) {
+                if (from == From::all || !stays_idle(team, lane))
+                    break;
+                from = From::all;
+                continue;
+            }
+            place = stolen;
         }
+        run(worker, team, mine, threads[place], watched);
+        ++ended;
     }
     fiber::set_fp_control(control);
     worker.task = &mine.implicit;
