@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -165,6 +166,12 @@ with tempfile.TemporaryDirectory() as folder:
     os.rename(f"{folder}/alone", odd)
     done = run("trace", odd, "--policy", "fifo", "--json", "-")
     assert done.returncode == 0 and json.loads(done.stdout)["options"]["trace"].endswith("/alone\ufffd"), done
+    # Cut behind its first chunk, which has names, a trace has no task.
+    os.rename(odd, f"{folder}/alone")
+    with open(f"{folder}/alone/rank-0.sennit", "r+b") as file:
+        file.truncate(sum(struct.unpack_from("=II", file.read(20), 12)))
+    done = run("trace", f"{folder}/alone", "--policy", "fifo")
+    assert done.returncode == 0 and "nothing to simulate" in done.stderr and "nan" not in done.stdout, done
 refused("cannot be made", "cholesky", "--n", "2048", "--quiet", "--trace", "/proc/nowhere")
 refused("at most 16384 threads", "cholesky", "--n", "8192", "--ranks", "4096", "--threads", "24",
         "--no-path", "--quiet", "--trace", "/tmp/nowhere")

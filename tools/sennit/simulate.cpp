@@ -53,6 +53,11 @@ struct Row {
     double spent = 0; // processor time of the simulation
 };
 
+// Of a trace without tasks all is 0.
+double part(double of, double whole) {
+    return whole > 0 ? of / whole : 0;
+}
+
 double bound_of(const Row &row) {
     return std::max({row.path, row.result.busiest_rank, row.result.busiest_card});
 }
@@ -383,10 +388,10 @@ void Simulate::State::print(const std::vector<Sweep> &lists, const std::vector<R
             fmt::print("{:>12g} ", value);
         fmt::print(
             "{:<7}{:>11.4f}{:>+7.1f}%{:>8.1f}%{:>8.1f}%{:>8.1f}%{:>11}{:>11.4f}{:>11.4f}{:>8.3f}\n",
-            row.policy, time, (time / first - 1) * 100, 100 * result.in_task / all,
-            100 * result.overhead / all, 100 * result.idle / all,
+            row.policy, time, 100 * part(time - first, first), 100 * part(result.in_task, all),
+            100 * part(result.overhead, all), 100 * part(result.idle, all),
             row.path > 0 ? fmt::format("{:.4f}", row.path) : "-", result.busiest_rank,
-            result.busiest_card, time / bound_of(row));
+            result.busiest_card, part(time, bound_of(row)));
     }
     double spent = 0, tasks = 0;
     for (const Row &row : rows) {
