@@ -10,7 +10,8 @@ void touch(void);
 double weight(const double *x, int n) __attribute__((pure));
 double unknown(double x);
 void cblas_daxpy(int n, double alpha, const double *x, int step_x, double *y, int step_y);
-void dcopy_(double *to, const double *from); /* not that of BLAS */
+void dcopy_(double *to, const double *from); /* these two are not those of BLAS */
+void cblas_dscal(double *x);
 
 static inline void work(void) {
     for (int i = 1; i < N - 1; ++i)
@@ -58,6 +59,12 @@ void added(double *x, int from) {
 void named_alike(int from) {
     MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a call of dcopy_ (line +1)
     dcopy_(next, field);
+    work();
+}
+
+void named_alike_in_c(int from) {
+    MPI_Recv(ghost, 64, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // missed: MPI_Recv of ghost is waited for where it stands: nothing is to be done before a call of cblas_dscal (line +1)
+    cblas_dscal(next);
     work();
 }
 
