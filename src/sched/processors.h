@@ -37,6 +37,7 @@ class Processors {
     bool waits_awake() const { return !crowded() && spin_budget() != 0; }
     bool wanted() const;
     bool yields_in_vain() const;
+    bool are_enough_for(int threads) const { return !outnumbered_by(threads); }
     bool asks_about_yields() const { return yields_.asks(ticks_per_us_); }
     // A yield lasted from `before` to `now`, in ticks(); for `own_ns` of it others of this process
     // computed on the processor.
@@ -102,6 +103,11 @@ inline void set_usable_processors(int usable) {
 // Of those that the process was given.
 inline void set_processors(int processors) {
     g_processors.set_given(processors);
+}
+
+// Is there a processor for each of so many threads?
+inline bool processors_for(int threads) {
+    return g_processors.are_enough_for(threads);
 }
 
 // How long an idle worker waits awake before it sleeps, in ticks(); nothing where it would keep a

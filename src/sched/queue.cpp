@@ -29,8 +29,9 @@ struct List {
             tail = node;
         }
     }
+    Node *at(ReadyQueue::Place end) const { return end == ReadyQueue::Place::front ? head : tail; }
     Node *take(ReadyQueue::Place end) {
-        Node *node = end == ReadyQueue::Place::front ? head : tail;
+        Node *node = at(end);
         if (node)
             remove(node);
         return node;
@@ -92,9 +93,9 @@ Node *ReadyQueue::take_level(Place end) {
     return node;
 }
 
-Node *ReadyQueue::peek_level() {
+Node *ReadyQueue::peek_level(Place end) {
     const int level = levels_->highest();
-    return level < 0 ? nullptr : levels_->lists[level].head;
+    return level < 0 ? nullptr : levels_->lists[level].at(end);
 }
 
 void ReadyQueue::grow() {

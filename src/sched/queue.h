@@ -53,19 +53,15 @@ class ReadyQueue {
         return node;
     }
 
-    // The front task if accept(node); only looks at the task that take_front would give.
+    // The task that take_front or steal would give, if accept(node). They look at no other.
     template <class Accept>
     Node *take_front_if(Accept accept) {
         lock_.lock();
-        Node *node = __builtin_expect(levels_ != nullptr, 0) ? peek_level() : nullptr;
-        if (!node && size_ > 0)
-            node = ring_[head_];
-        if (node && accept(node))
-            take_locked(Place::front);
-        else
-            node = nullptr;
-        lock_.unlock();
-        return node;
+        return take_if_and_unlock(Place::front, accept);
+    }
+    template <class Accept>
+    Node *steal_if(Place end, Accept accept) {
+        return count() != 0 && lock_.try_lock() ? take_if_and_unlock(end, accept) : nullptr;
     }
 
     static constexpr int kMostStolen = 32;
@@ -83,6 +79,24 @@ class ReadyQueue {
         Node *node = take_locked(end);
         lock_.unlock();
         return node;
+    }
+    template <class Accept>
+    Node *take_if_and_unlock(Place end, Accept accept) {
+        Node *node = peek_locked(end);
+        if (node && accept(node))
+            take_locked(end);
+        else
+            node = nullptr;
+        lock_.unlock();
+        return node;
+    }
+    Node *peek_locked(Place end) {
+        if (__builtin_expect(levels_ != nullptr, 0))
+            if (Node *node = peek_level(end))
+                return node;
+        if (size_ == 0)
+            return nullptr;
+        return ring_[end == Place::front ? head_ : (head_ + size_ - 1) & (capacity_ - 1)];
     }
     Node *take_locked(Place end) {
         Node *node = nullptr;
@@ -124,7 +138,7 @@ class ReadyQueue {
     void grow();
     void push_level(Node *node, Place place);
     Node *take_level(Place end);
-    Node *peek_level();
+    Node *peek_level(Place end);
 
     SpinLock lock_;
     std::atomic<std::uint32_t> count_{0};

@@ -226,6 +226,7 @@ class alignas(kCacheLine) Worker {
     // as `needed` is not 0, though not for long. False: it has none, and does not compute.
     bool take_spare_core(const std::atomic<std::int32_t> &needed);
     bool is_to_leave_core() const;
+    bool has_core() const { return core_use_ == CoreUse::computes && hold_; }
     // At a chunk of a loop: is the core to be left?
     void pass_chunk();
     void forget_core() { core_use_ = CoreUse::none; } // in the child of fork()

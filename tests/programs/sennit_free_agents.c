@@ -81,6 +81,31 @@ static int somebody_else_runs_it(void) {
     return 1;
 }
 
+/* More tasks than agents, and their creator runs none: agents go on with what waits in its queue,
+ * unless there are too few that are idle; then this is false. */
+static int they_run_all(void) {
+    const int all = omp_get_num_procs() + 8;
+    int created = 0, done = 0, result = 0;
+#pragma omp parallel num_threads(1)
+    {
+        threadset(SENNIT_THREADSET_POOL);
+        for (int i = 0; i < all; ++i) {
+#pragma omp task shared(created, done)
+            {
+                wait_a_while_for(&created);
+                __atomic_fetch_add(&done, 1, __ATOMIC_RELEASE);
+            }
+        }
+        __atomic_store_n(&created, 1, __ATOMIC_RELEASE);
+        for (int i = 0; i < 1000 && __atomic_load_n(&done, __ATOMIC_ACQUIRE) < all; ++i)
+            usleep(100);
+        result = __atomic_load_n(&done, __ATOMIC_ACQUIRE) == all;
+        threadset(SENNIT_THREADSET_TEAM);
+    }
+    CHECK_EQ(done, all);
+    return result;
+}
+
 static void many_of_them(int size) {
     enum { many = 300 };
     int sum = 0, locked = 0, agents = 0, released = 0;
@@ -138,5 +163,8 @@ int main(void) {
             CHECK(tries < 100);
         many_of_them(1 + round % 7);
     }
+    if (omp_get_num_procs() > 1) /* there they would keep the creator from its processor */
+        for (int tries = 0; !they_run_all(); ++tries)
+            CHECK(tries < 100);
     return 0;
 }

@@ -77,6 +77,26 @@ TEST(ReadyQueue, ConditionalTakeLooksOnlyAtTheFront) {
     EXPECT_EQ(value(queue.take_front_if([](const Node *) { return true; })), 1);
 }
 
+TEST(ReadyQueue, ConditionalTheftLooksOnlyAtTheGivenEnd) {
+    ReadyQueue queue;
+    Item first(1), last(2), high(3, 7), higher(4, 9);
+    queue.push(&first, Place::back);
+    queue.push(&last, Place::back);
+    const auto is = [](int wanted) {
+        return [=](const Node *n) { return static_cast<const Item *>(n)->value == wanted; };
+    };
+    EXPECT_EQ(queue.steal_if(Place::back, is(1)), nullptr);
+    EXPECT_EQ(value(queue.steal_if(Place::back, is(2))), 2);
+    queue.push(&high, Place::back);
+    queue.push(&higher, Place::back);
+    EXPECT_EQ(queue.steal_if(Place::front, is(3)), nullptr); // it is not the highest one
+    EXPECT_EQ(value(queue.steal_if(Place::front, is(4))), 4);
+    EXPECT_EQ(value(queue.steal_if(Place::back, is(3))), 3);
+    EXPECT_EQ(value(queue.steal_if(Place::back, is(1))), 1);
+    EXPECT_EQ(queue.steal_if(Place::back, is(1)), nullptr);
+    EXPECT_EQ(queue.count(), 0u);
+}
+
 TEST(ReadyQueue, BatchKeepsOrder) {
     ReadyQueue victim, thief;
     std::vector<std::unique_ptr<Item>> items;

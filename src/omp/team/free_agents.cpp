@@ -3,6 +3,7 @@
 #include "omp/team/commons.h"
 
 #include "base/config.h"
+#include "sched/cores.h"
 #include "sched/processors.h"
 
 #include <atomic>
@@ -15,7 +16,7 @@ class FreeAgents {
   public:
     ServingTeam team;
 
-    // Only as many tasks as there are agents: the team's own threads take the others.
+    // Only as many tasks as there are agents: the others wait in the queues of the team's threads.
     bool take_one(const Team &agents) {
         int busy = busy_.load(std::memory_order_relaxed);
         do
@@ -25,13 +26,22 @@ class FreeAgents {
         return true;
     }
     void give_back() { busy_.fetch_sub(1, std::memory_order_relaxed); }
+    // Agents that go on are no more than there are processors beside the teams' threads. False: the
+    // caller is one too many, and has given back.
+    bool may_go_on() {
+        int busy = busy_.load(std::memory_order_relaxed);
+        while (!sched::processors_for(active_threads() + busy))
+            if (busy_.compare_exchange_weak(busy, busy - 1, std::memory_order_relaxed))
+                return false;
+        return true;
+    }
     void after_fork_in_child() {
         team.after_fork_in_child();
         busy_.store(0, std::memory_order_relaxed);
     }
 
   private:
-    std::atomic<int> busy_{0}; // tasks that agents have been given and have not ended
+    std::atomic<int> busy_{0}; // agents that run tasks, or have been given one
 };
 constinit FreeAgents g_agents;
 
@@ -42,6 +52,8 @@ bool in_reduction(const Task &task) {
     return false;
 }
 
+void visit(void *argument);
+
 Member &agent_at(const sched::Worker &worker) {
     Team &agents = *g_agents.team.now();
     int i = 0;
@@ -50,10 +62,30 @@ Member &agent_at(const sched::Worker &worker) {
     return agents.member(i);
 }
 
+// A task of the team that any agent may run, from the queues of the team's threads.
+Task *take_offered(const Team &team) {
+    if (!team.has_tasks.load(std::memory_order_relaxed))
+        return nullptr;
+    const auto is_offered = [](const sched::Node *node) {
+        return static_cast<const Task *>(node)->is(Task::kOffered);
+    };
+    for (int i = 0; i < team.size; ++i)
+        if (sched::Node *const node =
+                team.slots[i]->queue.steal_if(sched::ReadyQueue::Place::back, is_offered))
+            return static_cast<Task *>(node);
+    return nullptr;
+}
+
+// The agent has a carrier for the task to run, and visits the team.
+void invite(sched::Worker &worker, Team &agents, Task &task) {
+    task::submit_elsewhere(worker,
+                           make_spawned(worker, agents, {visit, &task, nullptr, nullptr, {}}));
+}
+
 // The body of a carrier.
 void visit(void *argument) {
-    auto &task = *static_cast<Task *>(argument);
-    auto &team = *static_cast<Team *>(task.team);
+    auto *task = static_cast<Task *>(argument);
+    auto &team = *static_cast<Team *>(task->team);
     sched::Worker &worker = *sched::Worker::self();
     // A worker that looks for work does so in the slot where it was last. That may be the guest of
     // another task, which rests now, and is gone before this task ends.
@@ -67,18 +99,32 @@ void visit(void *argument) {
     guest.control = agent.control;
     guest.implicit.team = &team;
     guest.implicit.tool = &guest.record;
-    task::run_beyond_team(worker, guest, task);
-    team.leave(); // it may be gone now
+    bool stays = true;
+    do {
+        fiber::set_fp_control(agent.control);
+        task::run_beyond_team(worker, guest, *task);
+        if (sched::shares_cores())
+            stays = worker.has_core() && !worker.is_to_leave_core();
+        else if (!g_agents.may_go_on())
+            return team.leave();
+    } while (stays && (task = take_offered(team)));
+    // Where its core is wanted, it comes back with another one. The team may be gone after leave().
+    if (!stays && worker.has_core() && (task = take_offered(team)))
+        return invite(worker, *agent.team, *task);
+    team.leave();
     g_agents.give_back();
 }
 
 bool offer(sched::Worker &worker, Task &task) {
     Team *agents = g_agents.team.now();
-    if (!agents || ompt::on() || in_reduction(task) || !g_agents.take_one(*agents))
+    if (!agents || ompt::on() || in_reduction(task))
         return false;
+    if (!g_agents.take_one(*agents)) {
+        task.flags |= Task::kOffered;
+        return false;
+    }
     task.team->visit();
-    task::submit_elsewhere(worker,
-                           make_spawned(worker, *agents, {visit, &task, nullptr, nullptr, {}}));
+    invite(worker, *agents, task);
     return true;
 }
 

@@ -7,6 +7,10 @@
 // that team's threads. So the task gets right answers to what it asks for, and its children inherit
 // the right settings. For the scheduler the thread still belongs to the other team. So whatever the
 // task makes ready goes to the task's own team.
+//
+// A task that finds all agents busy waits in the queue of its creator, as any task does. An agent
+// that has run a task goes on with such tasks of the same team, as long as there are processors, or
+// as long as it has a core of the node (sched/cores.h).
 #pragma once
 
 #include "omp/team/team.h"

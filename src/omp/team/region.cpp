@@ -31,6 +31,14 @@ void end_active(int threads) {
     g_active.fetch_sub(threads, std::memory_order_relaxed);
 }
 
+} // namespace
+
+int active_threads() {
+    return g_active.load(std::memory_order_relaxed);
+}
+
+namespace {
+
 // What only some regions need and pay for: a tool is attached; threads may outnumber workers, a
 // trace is recorded, or tasks work for accounts.
 enum Extras : unsigned { kNone = 0, kTool = 1, kVirtual = 2 };

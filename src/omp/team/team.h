@@ -202,6 +202,8 @@ inline sched::Worker &here() {
 }
 // Is the caller the thread that loaded the library?
 bool is_initial_thread();
+// Threads of the regions that run now. A hint.
+int active_threads();
 // Are there tasks that a thread of the program has created outside of regions, and that have not
 // ended?
 bool tasks_left_outside();
