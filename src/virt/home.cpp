@@ -65,6 +65,8 @@ void *parked(void *argument) {
     const pid_t thread = self.thread.load(std::memory_order_relaxed);
     for (int i = 0; i < count; ++i)
         call(SYS_rt_tgsigqueueinfo, process, thread, held[i].si_signo, address(&held[i]));
+    self.homecomings.store(self.homecomings.load(std::memory_order_relaxed) + 1,
+                           std::memory_order_relaxed);
     self.go(Place::home, std::memory_order_relaxed);
     if (void *const frame = self.frame) {
         self.frame = nullptr;

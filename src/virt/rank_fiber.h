@@ -97,7 +97,7 @@ struct RankFiberCalls {
     RankFiber *(*enter)(RankFiber &main, pid_t thread);
     void (*leave)(RankFiber &self);
 };
-inline constexpr std::uint64_t kRankFiberVersion = 5;
+inline constexpr std::uint64_t kRankFiberVersion = 6;
 
 struct RankFiber {
     // ---- written by the host before the rank starts
@@ -123,6 +123,9 @@ struct RankFiber {
     std::uint64_t signal_mask = 0;          // of the home thread, while it is away
     unsigned char alternate_stack[24] = {}; // likewise: a stack_t
     bool has_changed() const { return watched[0].has_changed() || watched[1].has_changed(); }
+
+    // ---- written by the home thread, for tests
+    std::atomic<std::uint32_t> homecomings{0}; // how often the fiber has come home
 
     // ---- written by the rank, for its main flow
     std::atomic<std::uint32_t> hops{0}; // 1: MPI is there, so the rank's flows may leave home

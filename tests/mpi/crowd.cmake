@@ -54,13 +54,19 @@ foreach(mpi ${SENNIT_MPIS})
 endforeach()
 # Ranks that take turns on few kernel threads.
 if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    add_library(homecomings STATIC programs/homecomings.cpp)
+    target_include_directories(homecomings PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_compile_options(homecomings PRIVATE -fno-exceptions)
+    set_target_properties(homecomings PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    set(counting LIBS $<TARGET_FILE:homecomings>)
+    set(counted DEPENDS check.h homecomings.h homecomings)
     foreach(mpi ${SENNIT_MPIS})
         string(TOUPPER ${mpi} MPI)
         set(compile_c ${SENNIT_${MPI}_CC} ${c_flags} -fPIE -pie -fopenmp)
         set(compile_cxx ${SENNIT_${MPI}_CC} -O1 -g -Wall -Wextra -Werror -fPIE -pie -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX)
-        sennit_mpi_program(rank_fibers_waits-${mpi} COMPILE ${compile_c} SOURCES rank_fibers_waits.c DEPENDS check.h)
-        sennit_mpi_program(rank_fibers_teams-${mpi} COMPILE ${compile_c} SOURCES rank_fibers_teams.c LIBS -lm
-                           DEPENDS check.h)
+        sennit_mpi_program(rank_fibers_waits-${mpi} COMPILE ${compile_c} SOURCES rank_fibers_waits.c ${counting} ${counted})
+        sennit_mpi_program(rank_fibers_teams-${mpi} COMPILE ${compile_c} SOURCES rank_fibers_teams.c ${counting} -lm
+                           ${counted})
         set(virt ${CMAKE_SOURCE_DIR}/src/virt)
         sennit_mpi_program(rank_fibers_uneven-${mpi} COMPILE ${compile_cxx} -std=c++20 -I${CMAKE_SOURCE_DIR}/src
                            SOURCES rank_fibers_uneven.cpp LIBS -lstdc++
