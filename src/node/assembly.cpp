@@ -13,8 +13,6 @@ void Assembly::begin(int members) {
     members_ = members;
     here_.store(0, std::memory_order_relaxed);
     over_.store(0, std::memory_order_relaxed);
-    for (Part &part : parts_)
-        part.came.store(0, std::memory_order_relaxed);
 }
 
 } // namespace sennit::node

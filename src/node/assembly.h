@@ -13,9 +13,10 @@
 //   4. over_ == n? Takes the result,             4. rings all (its fence pairs with that of arm())
 //      else sleeps
 //
-// There is one place for the parts, and one for the result. That is enough: a rank comes to call
-// n + 1 only when it has taken the result of call n. So when all have come to n + 1, all have taken
-// the result of n. And nobody stores a part that the last rank of call n still reads.
+// Each rank has one part, in the memory of the board that belongs to its slot (board.h). For the
+// result there is one place in the assembly. That is enough: a rank comes to call n + 1 only when
+// it has taken the result of call n. So when all have come to n + 1, all have taken the result of
+// n. And nobody stores a part that the last rank of call n still reads.
 #pragma once
 
 #include "base/assert.h"
@@ -28,8 +29,20 @@ namespace sennit::node {
 
 class Assembly {
   public:
-    static constexpr int kMostMembers = 64;
     static constexpr std::size_t kMostBytes = 256;
+
+    // What one member brings to a call. The member may touch it between two calls, the last one to
+    // come all of them.
+    struct alignas(64) Part {
+        std::byte bytes[kMostBytes];
+        std::uint32_t call;              // what the member calls, a number
+        std::atomic<std::uint32_t> came; // the last call to which the member has come
+
+        // For reports, and for processes that look for dead members.
+        bool has_come(std::uint32_t number) const {
+            return came.load(std::memory_order_relaxed) == number;
+        }
+    };
 
     // Claim the place for a job. `seen` is what job() returned: 0, or a job without a living
     // process.
@@ -42,20 +55,15 @@ class Assembly {
     void begin(int members);
 
     int members() const { return members_; }
-    // A member's part. The member may touch it between two calls, the last one to come all parts.
-    std::byte *part(int member) { return parts_[member].bytes; }
     // The member has stored its part. `call` is a number for what the member calls. Returns true
     // for the last member, which has to end() the call.
-    bool come(int member, std::uint32_t number, std::uint32_t call) {
-        SENNIT_ASSERT(!has_come(member, number) &&
-                      here_.load(std::memory_order_relaxed) < members_);
-        parts_[member].call = call;
-        parts_[member].came.store(number, std::memory_order_relaxed);
+    bool come(Part &own, std::uint32_t number, std::uint32_t call) {
+        SENNIT_ASSERT(!own.has_come(number) && here_.load(std::memory_order_relaxed) < members_);
+        own.call = call;
+        own.came.store(number, std::memory_order_relaxed);
         // Each member releases its part. The last one acquires them, and reads all.
         return here_.fetch_add(1, std::memory_order_acq_rel) + 1 == members_;
     }
-    // For the last one to come: what a member calls.
-    std::uint32_t call_of(int member) const { return parts_[member].call; }
     std::byte *result() { return result_; }
     void end(std::uint32_t number) {
         SENNIT_ASSERT(here_.load(std::memory_order_relaxed) == members_);
@@ -66,24 +74,13 @@ class Assembly {
     bool is_over(std::uint32_t number) const {
         return over_.load(std::memory_order_acquire) == number;
     }
-    // For reports, and for processes that look for dead members.
-    bool has_come(int member, std::uint32_t number) const {
-        return parts_[member].came.load(std::memory_order_relaxed) == number;
-    }
 
   private:
-    struct alignas(64) Part {
-        std::byte bytes[kMostBytes];
-        std::uint32_t call;
-        std::atomic<std::uint32_t> came; // the last call to which it has come
-    };
-
     std::atomic<std::uint64_t> job_;
     std::int32_t members_;
     alignas(64) std::atomic<std::int32_t> here_;  // how many have come to the call
     alignas(64) std::atomic<std::uint32_t> over_; // the last call that is over
     alignas(64) std::byte result_[kMostBytes];
-    Part parts_[kMostMembers];
 };
 
 } // namespace sennit::node

@@ -24,7 +24,7 @@ struct Header {
     std::uint32_t slots;
 };
 
-constexpr int kMostAssemblies = 8;
+constexpr int kMostAssemblies = 64;
 
 struct Layout {
     Header header;
@@ -32,6 +32,7 @@ struct Layout {
     Memory memory;
     CoreTable cores;
     Assembly assemblies[kMostAssemblies];
+    Assembly::Part parts[kMostSlots];
     std::atomic<std::int32_t> slots_end;
     Slot slots[kMostSlots];
 };
@@ -133,6 +134,10 @@ int Board::number_of(const Assembly &assembly) {
     return static_cast<int>(&assembly - layout(segment_).assemblies);
 }
 
+Assembly::Part &Board::part(int slot) {
+    return layout(segment_).parts[slot];
+}
+
 bool Board::is_there(std::uint64_t job) {
     bool found = false;
     each([&](int, const Slot &slot) {
@@ -197,6 +202,7 @@ Slot *Board::join(std::uint64_t job, const Member &member) {
                           slot.cores.counts.load(std::memory_order_relaxed) == 0);
             slot.image = own_image();
             slot.member = member;
+            part(number_of(slot)).came.store(0, std::memory_order_relaxed);
             raise_to(layout(segment_).slots_end, number_of(slot) + 1);
             slot.job.store(job, std::memory_order_release); // pairs with each()
             return &slot;

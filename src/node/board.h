@@ -116,6 +116,8 @@ class Board {
     Assembly *claim_assembly(std::uint64_t job);
     Assembly &assembly(int number);
     int number_of(const Assembly &assembly);
+    // What the process in this slot brings to the calls of its job.
+    Assembly::Part &part(int slot);
 
   private:
     void clear(Slot &slot);

@@ -503,30 +503,43 @@ TEST_F(Node, PlacesOfJobsThatLiveAreKeptAndThoseOfTheDeadAreNot) {
     board->close();
 }
 
+TEST_F(Node, ASlotsPartHasComeToNoCallOfThisProcess) {
+    const auto board = open();
+    Slot *const slot = board->join(7, member(0));
+    ASSERT_NE(slot, nullptr);
+    const int number = board->number_of(*slot);
+    board->part(number).came.store(1);
+    board->leave(*slot);
+    Slot *const next = board->join(8, member(0));
+    ASSERT_EQ(board->number_of(*next), number);
+    EXPECT_FALSE(board->part(number).has_come(1));
+    board->close();
+}
+
 // Each member's part is one of a few bytes; the last one adds them up.
-TEST(Assembly, StressEveryCallHasItsOwnResult) {
-    constexpr int members = 4;
-    constexpr std::uint32_t calls = 20'000;
+void meet_often(int members, std::uint32_t calls) {
     const auto assembly = std::make_unique<Assembly>();
     assembly->begin(members);
-    Bell bells[members];
+    const auto count = static_cast<std::size_t>(members);
+    const auto parts = std::make_unique<Assembly::Part[]>(count);
+    const auto bells = std::make_unique<Bell[]>(count);
     const auto take_part = [&](int me) {
         for (std::uint32_t call = 1; call <= calls; ++call) {
             const std::uint32_t mine = call * 7 + static_cast<std::uint32_t>(me);
-            std::memcpy(assembly->part(me), &mine, sizeof mine);
-            if (assembly->come(me, call, 5)) {
+            std::memcpy(parts[me].bytes, &mine, sizeof mine);
+            if (assembly->come(parts[me], call, 5)) {
                 std::uint32_t sum = 0;
                 for (int i = 0; i < members; ++i) {
                     std::uint32_t part = 0;
-                    std::memcpy(&part, assembly->part(i), sizeof part);
+                    std::memcpy(&part, parts[i].bytes, sizeof part);
                     sum += part;
-                    ASSERT_TRUE(assembly->has_come(i, call));
-                    ASSERT_EQ(assembly->call_of(i), 5U);
+                    ASSERT_TRUE(parts[i].has_come(call));
+                    ASSERT_EQ(parts[i].call, 5U);
                 }
                 std::memcpy(assembly->result(), &sum, sizeof sum);
                 assembly->end(call);
-                for (Bell &bell : bells)
-                    bell.ring();
+                for (int i = 0; i < members; ++i)
+                    bells[i].ring();
             }
             while (!assembly->is_over(call)) {
                 const std::uint32_t seen = bells[me].arm();
@@ -535,15 +548,24 @@ TEST(Assembly, StressEveryCallHasItsOwnResult) {
             }
             std::uint32_t sum = 0;
             std::memcpy(&sum, assembly->result(), sizeof sum);
-            ASSERT_EQ(sum, members * call * 7 + 6);
+            const auto all = static_cast<std::uint32_t>(members);
+            ASSERT_EQ(sum, all * call * 7 + all * (all - 1) / 2);
         }
     };
     std::vector<std::thread> threads;
-    threads.reserve(members);
+    threads.reserve(count);
     for (int me = 0; me < members; ++me)
         threads.emplace_back(take_part, me);
     for (std::thread &thread : threads)
         thread.join();
+}
+
+TEST(Assembly, StressEveryCallHasItsOwnResult) {
+    meet_often(4, 20'000);
+}
+
+TEST(Assembly, StressOfHundredsOfMembers) {
+    meet_often(300, 100);
 }
 
 } // namespace

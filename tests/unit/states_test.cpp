@@ -93,12 +93,13 @@ TEST(StatesDeathTest, WhoWantsACoreNoMoreWantedIt) {
 
 TEST(StatesDeathTest, ARankComesToACallOnce) {
     const auto assembly = std::make_unique<sennit::node::Assembly>();
+    const auto parts = std::make_unique<sennit::node::Assembly::Part[]>(3);
     assembly->begin(3);
-    EXPECT_FALSE(assembly->come(0, 1, 7));
-    EXPECT_DEATH(assembly->come(0, 1, 7), kLine);
-    EXPECT_FALSE(assembly->come(1, 1, 7));
+    EXPECT_FALSE(assembly->come(parts[0], 1, 7));
+    EXPECT_DEATH(assembly->come(parts[0], 1, 7), kLine);
+    EXPECT_FALSE(assembly->come(parts[1], 1, 7));
     EXPECT_DEATH(assembly->end(1), kLine);
-    EXPECT_TRUE(assembly->come(2, 1, 7));
+    EXPECT_TRUE(assembly->come(parts[2], 1, 7));
     assembly->end(1);
 }
 #endif

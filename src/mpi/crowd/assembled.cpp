@@ -9,6 +9,8 @@
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <new>
+#include <utility>
 
 namespace sennit::mpi {
 
@@ -23,9 +25,16 @@ namespace {
 
 } // namespace
 
-void Assembled::begin(node::Board &board, node::Assembly &assembly, int rank, MPI_Comm comm) {
-    Reduction::learn_types();
+bool Assembled::prepare(node::Board &board, int size) {
     board_ = &board;
+    parts_ = new (std::nothrow) node::Assembly::Part *[static_cast<std::size_t>(size)];
+    for (int rank = 0; parts_ && rank < size; ++rank)
+        parts_[rank] = &board.part(neighbours_.slot_of(MPI_COMM_WORLD, rank));
+    return parts_ != nullptr;
+}
+
+void Assembled::begin(node::Assembly &assembly, int rank, MPI_Comm comm) {
+    Reduction::learn_types();
     rank_ = rank;
     comm_ = comm;
     assembly_ = &assembly;
@@ -35,6 +44,7 @@ void Assembled::end() {
     if (assembly_ && rank_ == 0) // who has claimed it
         assembly_->release();
     assembly_ = nullptr;
+    delete[] std::exchange(parts_, nullptr);
 }
 
 // Others may be in the midst of a message to or from this rank, or of a one-sided call: MPI goes on
@@ -48,7 +58,7 @@ void Assembled::look_for_messages() const {
 // By the last rank to come. MPI, with messages, would hang or worse.
 void Assembled::compare_calls(std::uint32_t own) const {
     for (int rank = 0; rank < assembly_->members(); ++rank) {
-        const std::uint32_t other = assembly_->call_of(rank);
+        const std::uint32_t other = parts_[rank]->call;
         if (other == own)
             continue;
         const auto name = [](std::uint32_t call) {
@@ -75,7 +85,7 @@ void Assembled::put_together(const Reduction &reduction) const {
     const int beyond = members - parts;
     const auto member_of = [&](int part) { return part < beyond ? 2 * part + 1 : part + beyond; };
     const auto combine = [&](int from, int into) {
-        if (reduction.combine(assembly_->part(from), assembly_->part(into)))
+        if (reduction.combine(parts_[from]->bytes, parts_[into]->bytes))
             return;
         std::fputs("sennit: MPI_Reduce_local refuses what MPI_Allreduce allows; set "
                    "SENNIT_NODE_COLLECTIVES=off\n",
@@ -87,18 +97,17 @@ void Assembled::put_together(const Reduction &reduction) const {
     for (int distance = 1; distance < parts; distance *= 2)
         for (int i = 0; i < parts; i += 2 * distance)
             combine(member_of(i + distance), member_of(i));
-    std::memcpy(assembly_->result(), assembly_->part(member_of(0)), reduction.bytes);
+    std::memcpy(assembly_->result(), parts_[member_of(0)]->bytes, reduction.bytes);
 }
 
 // A rank that has ended never comes. MPI's launchers end the job when they see that; not all do,
 // nor in all cases. One that somebody has stopped comes when it is let go on, which may be never:
 // whoever finds it stopped at two looks says so, once. Between them it may be on its way.
 void AssembledCall::look_for_missing() {
-    const node::Assembly &assembly = *assembled_.assembly_;
-    for (int rank = 0; rank < assembly.members(); ++rank) {
-        const int slot = assembled_.neighbours_.slot_of(MPI_COMM_WORLD, rank);
-        if (slot < 0 || rank == assembled_.rank_ || assembly.has_come(rank, number_))
+    for (int rank = 0; rank < assembled_.assembly_->members(); ++rank) {
+        if (rank == assembled_.rank_ || assembled_.parts_[rank]->has_come(number_))
             continue;
+        const int slot = assembled_.neighbours_.slot_of(MPI_COMM_WORLD, rank);
         const node::Identity holder =
             assembled_.board_->slot(slot).holder.load(std::memory_order_relaxed);
         if (!node::is_alive(holder)) {
@@ -132,10 +141,11 @@ bool AssembledCall::come() {
     if (assembled_.through_.load(std::memory_order_seq_cst) != number_ - 1)
         return false;
     node::Assembly &assembly = *assembled_.assembly_;
+    node::Assembly::Part &own = *assembled_.parts_[assembled_.rank_];
     if (reduction_.bytes > 0)
-        std::memcpy(assembly.part(assembled_.rank_), reduction_.own(), reduction_.bytes);
+        std::memcpy(own.bytes, reduction_.own(), reduction_.bytes);
     has_come_ = true;
-    if (assembly.come(assembled_.rank_, number_, reduction_.number())) {
+    if (assembly.come(own, number_, reduction_.number())) {
         assembled_.compare_calls(reduction_.number());
         if (reduction_.bytes > 0)
             assembled_.put_together(reduction_);

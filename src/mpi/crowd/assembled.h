@@ -34,9 +34,11 @@ class Assembled {
     Assembled(const Assembled &) = delete;
     Assembled &operator=(const Assembled &) = delete;
 
-    // All ranks of the job have found the assembly. `comm` is our own communicator; no message is
+    // All `size` ranks of the job are on the board. False: there is no memory.
+    bool prepare(node::Board &board, int size);
+    // All are prepared and have found the assembly. `comm` is our own communicator; no message is
     // sent on it.
-    void begin(node::Board &board, node::Assembly &assembly, int rank, MPI_Comm comm);
+    void begin(node::Assembly &assembly, int rank, MPI_Comm comm);
     // No rank of the job makes another call.
     void end();
     void after_fork_in_child() { assembly_ = nullptr; }
@@ -56,6 +58,7 @@ class Assembled {
     Neighbours &neighbours_;
     node::Assembly *assembly_ = nullptr; // null: no calls are made so
     node::Board *board_ = nullptr;
+    node::Assembly::Part **parts_ = nullptr; // of the ranks
     int rank_ = -1;
     MPI_Comm comm_{};
     std::atomic<std::uint32_t> next_{0};    // the last number given

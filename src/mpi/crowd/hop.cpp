@@ -48,19 +48,21 @@ bool Hops::sleep(node::Bell &bell, std::uint32_t seen, std::int64_t limit_ns) co
 }
 
 // The one in the slot waits as a fiber. If its host cannot be reached, its time limit wakes it.
-void Hops::wake(const node::Slot &slot, int number) const {
+pid_t Hops::wake(const node::Slot &slot, int number) const {
     Neighbour *const other = neighbours_ ? &neighbours_[number] : nullptr;
     if (own_ && other && other->fiber) {
         own_->calls->ring(*other->fiber, here() ? own_ : nullptr);
-        return;
+        return 0;
     }
     pid_t host = other ? other->host.load(std::memory_order_relaxed) : 0;
     if (host == 0)
         host = node::parent_of(node::pid_of(slot.holder.load(std::memory_order_relaxed)));
     if (other)
         other->host.store(host, std::memory_order_relaxed);
-    if (host <= 1) // it has ended
-        return;
+    return host <= 1 ? 0 : host; // it has ended
+}
+
+void Hops::tell(pid_t host) const {
     if (own_)
         own_->calls->ring_abroad(host); // also from a worker
     else

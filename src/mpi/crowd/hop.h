@@ -41,15 +41,24 @@ class Hops {
     bool sleep(node::Bell &bell, std::uint32_t seen, std::int64_t limit_ns) const;
     void yield() const { own_->calls->yield(*own_); }
     void ring(node::Slot &slot, int number) const {
-        slot.bell.ring([&] { wake(slot, number); });
+        if (const pid_t host = ring_first(slot, number))
+            tell(host);
     }
+    // The same, but one in another address space only hears of it when its host is told. Returns
+    // the host that has to be told, or 0. So who rings for many tells their host once.
+    pid_t ring_first(node::Slot &slot, int number) const {
+        pid_t host = 0;
+        slot.bell.ring([&] { host = wake(slot, number); });
+        return host;
+    }
+    void tell(pid_t host) const;
 
   private:
     struct Neighbour {
         virt::RankFiber *fiber = nullptr; // null: in another address space
         std::atomic<pid_t> host{0};       // of that one; 0: nobody has asked yet
     };
-    void wake(const node::Slot &slot, int number) const;
+    pid_t wake(const node::Slot &slot, int number) const;
 
     virt::RankFiber *own_ = nullptr;  // null: this rank is no rank fiber
     std::uintptr_t thread_ = 0;       // its thread pointer

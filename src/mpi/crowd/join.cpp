@@ -112,7 +112,7 @@ void begin_assembly(std::uint64_t job, int rank, int size) {
     const bool can = options::read_choice<NodeCollectiveChoice>(options::node_collectives) ==
                          NodeCollectiveChoice::on &&
                      g_crowd.own && g_crowd.neighbours.all_have_bells() &&
-                     size <= node::Assembly::kMostMembers;
+                     g_crowd.assembled.prepare(g_crowd.board, size);
     node::Assembly *claimed = nullptr;
     if (can && rank == 0 && (claimed = g_crowd.board.claim_assembly(job)))
         claimed->begin(size);
@@ -127,8 +127,8 @@ void begin_assembly(std::uint64_t job, int rank, int size) {
             claimed->release();
         return;
     }
-    g_crowd.assembled.begin(g_crowd.board, g_crowd.board.assembly(static_cast<int>(found - 1)),
-                            rank, g_crowd.comm);
+    g_crowd.assembled.begin(g_crowd.board.assembly(static_cast<int>(found - 1)), rank,
+                            g_crowd.comm);
 }
 
 } // namespace

@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstdlib>
 #include <memory>
+#include <sys/types.h>
 
 namespace sennit::mpi {
 
@@ -174,9 +175,20 @@ void Neighbours::ring_partners(MPI_Comm comm, int root) {
 }
 
 void Neighbours::ring_all() {
-    for (int rank = 0; world_ && rank < world_->size; ++rank)
-        if (rank != world_->own)
-            ring_slot(world_->slots[rank]);
+    pid_t untold = 0; // neighbours are of one host, as a rule
+    for (int rank = 0; world_ && rank < world_->size; ++rank) {
+        const int slot = world_->slots[rank];
+        if (rank == world_->own || slot < 0)
+            continue;
+        const pid_t host = hops_.ring_first(board_->slot(slot), slot);
+        if (host == 0 || host == untold)
+            continue;
+        if (untold != 0)
+            hops_.tell(untold);
+        untold = host;
+    }
+    if (untold != 0)
+        hops_.tell(untold);
 }
 
 void Neighbours::ring_own() {

@@ -38,7 +38,8 @@ class AssembledTest : public testing::Test {
         for (int rank = 0; rank < kRanks; ++rank)
             ASSERT_NE(board_.join(7, {}), nullptr);
         assembly_->begin(kRanks);
-        g_crowd.assembled.begin(board_, *assembly_, 0, MPI_COMM_SELF);
+        ASSERT_TRUE(g_crowd.assembled.prepare(board_, kRanks));
+        g_crowd.assembled.begin(*assembly_, 0, MPI_COMM_SELF);
     }
     void TearDown() override {
         g_crowd.assembled.end();
@@ -52,8 +53,8 @@ class AssembledTest : public testing::Test {
     bool others_come(std::uint32_t number, const Reduction &reduction, int part = 0) {
         bool last = false;
         for (int rank = 1; rank < kRanks; ++rank) {
-            std::memcpy(assembly_->part(rank), &part, sizeof part);
-            last = assembly_->come(rank, number, reduction.number());
+            std::memcpy(board_.part(rank).bytes, &part, sizeof part);
+            last = assembly_->come(board_.part(rank), number, reduction.number());
         }
         if (last) {
             std::memcpy(assembly_->result(), &part, sizeof part);
@@ -162,18 +163,18 @@ TEST_F(AssembledTest, OfTwoCallsTheSecondOneWaitsForTheFirst) {
     AssembledCall one(g_crowd.assembled, "MPI_Barrier", none_);
     AssembledCall two(g_crowd.assembled, "MPI_Barrier", none_);
     EXPECT_FALSE(two.test());
-    EXPECT_FALSE(assembly_->has_come(0, second));
+    EXPECT_FALSE(board_.part(0).has_come(second));
     EXPECT_FALSE(one.test());
-    EXPECT_TRUE(assembly_->has_come(0, first));
+    EXPECT_TRUE(board_.part(0).has_come(first));
     EXPECT_FALSE(two.test());
     EXPECT_TRUE(others_come(first, none_));
     EXPECT_FALSE(two.test()) << "this rank is not through with the first one";
-    EXPECT_FALSE(assembly_->has_come(0, second));
+    EXPECT_FALSE(board_.part(0).has_come(second));
     fake::rings_own();
     EXPECT_TRUE(one.test());
     EXPECT_EQ(fake::rings_own(), 1) << "the thread of the second one may sleep";
     EXPECT_FALSE(two.test());
-    EXPECT_TRUE(assembly_->has_come(0, second));
+    EXPECT_TRUE(board_.part(0).has_come(second));
     EXPECT_TRUE(others_come(second, none_));
     EXPECT_TRUE(two.test());
     EXPECT_EQ(fake::rings_own(), 0) << "nobody comes after it";
@@ -203,7 +204,9 @@ TEST_F(AssembledTest, CallsThatDifferEndTheJob) {
         },
         testing::ExitedWithCode(77),
         "rank 0 calls MPI_Allreduce \\(.* bytes\\) where rank 1 calls MPI_Barrier \\(0 bytes\\)");
-    // In this process the call is still to come.
+    // In this process the call is still to come. The board is memory of both.
+    for (int rank = 0; rank < kRanks; ++rank)
+        board_.part(rank).came.store(0);
     AssembledCall call(g_crowd.assembled, "MPI_Barrier", none_);
     others_come(number, none_);
     EXPECT_TRUE(call.test());
