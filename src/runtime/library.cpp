@@ -100,6 +100,7 @@ void see_loaded_objects() {
     runtime::statistics_setup();
     runtime::g_process.watch.start(runtime::kHangRegions, runtime::kHangNames);
     pthread::leave_alone(runtime::passes_messages); // src/mpi suspends no task inside of them
+    runtime::let_flows_leave_home();
     runtime::join_pool();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
     see_loaded_objects();

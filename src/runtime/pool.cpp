@@ -3,7 +3,8 @@
 // those who know that they wait.
 //
 // A program with MPI takes part from MPI_Init on, for the MPI library's slot is the process's. Any
-// other one does from its start, if it is in a pool.
+// other one does from its start, if it is in a pool. If it is a rank fiber, the host's workers take
+// the cores for it (virt/party.h).
 #include "node/pool.h"
 #include "base/compiler.h"
 #include "base/message.h"
@@ -14,14 +15,31 @@
 #include "sched/sharing.h"
 #include "sched/worker.h"
 #include "sennit.h"
+#include "virt/own_fiber.h"
+#include "virt/processor_number.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
+#include <unistd.h>
 
 namespace sennit {
 namespace {
 
 using runtime::g_process;
+
+bool has_mpi() {
+    return dlsym(RTLD_DEFAULT, "MPI_Init") != nullptr;
+}
+
+// The fiber of this process's main flow. Null: there is none, or it is that of the parent, which
+// has forked this process.
+virt::RankFiber *main_flow() {
+    virt::RankFiber *const own = virt::own_fiber();
+    if (!own)
+        return nullptr;
+    const pid_t process = own->process.load(); // 0: the host has not told it yet
+    return process == 0 || process == getpid() ? own : nullptr;
+}
 
 void leave() {
     sched::end_sharing();
@@ -34,9 +52,17 @@ void leave() {
 
 namespace runtime {
 
+void let_flows_leave_home() {
+    virt::RankFiber *const own = main_flow();
+    if (!own || gettid() != getpid() || has_mpi())
+        return;
+    virt::leave_processor_number();
+    own->hops.store(1, std::memory_order_relaxed); // its own flow asks
+}
+
 void join_pool() {
     const char *const name = std::getenv("SENNIT_POOL");
-    if (!name || !*name || dlsym(RTLD_DEFAULT, "MPI_Init"))
+    if (!name || !*name || has_mpi())
         return;
     node::Reason reason;
     const node::Membership membership = node::read_membership(reason);
@@ -45,16 +71,20 @@ void join_pool() {
     if (!membership.in_pool)
         return;
     reason = {};
+    const std::uint64_t job = node::new_job();
     if (g_process.board.open(membership.path, reason)) {
         node::Member member = node::own_member(membership);
         member.threads = global_icvs().initial.nthreads[0];
-        g_process.slot = g_process.board.join(node::new_job(), member);
+        g_process.slot = g_process.board.join(job, member);
         if (!g_process.slot)
             reason.say("%s has no room for another process", membership.path);
     }
     if (reason)
         return warn("not in the pool %s: %s", name, reason.text);
-    sched::begin_sharing(g_process.board, *g_process.slot);
+    if (virt::RankFiber *const own = main_flow(); own && own->hops.load() != 0 && own->is_pooled)
+        own->job.store(job, std::memory_order_release); // pairs with virt::Parties::follow()
+    else
+        sched::begin_sharing(g_process.board, *g_process.slot);
     std::atexit(leave);
 }
 

@@ -128,7 +128,8 @@ struct RankFiber {
     std::atomic<std::uint32_t> homecomings{0}; // how often the fiber has come home
 
     // ---- written by the rank, for its main flow
-    std::atomic<std::uint32_t> hops{0}; // 1: MPI is there, so the rank's flows may leave home
+    // 1: the rank's flows may leave home. MPI_Init says so; without MPI, Sennit's OpenMP.
+    std::atomic<std::uint32_t> hops{0};
     // The team thread that waits for the messages of all. A thread that rings for the main flow
     // takes the listener out, and rings for it, too.
     std::atomic<RankFiber *> listener{nullptr};

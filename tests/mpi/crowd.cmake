@@ -60,6 +60,8 @@ if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     set_target_properties(homecomings PROPERTIES POSITION_INDEPENDENT_CODE ON)
     set(counting LIBS $<TARGET_FILE:homecomings>)
     set(counted DEPENDS check.h homecomings.h homecomings)
+    sennit_mpi_program(rank_fibers_openmp COMPILE ${SENNIT_GCC} ${c_flags} -D_GNU_SOURCE -fPIE -pie -fopenmp
+                       SOURCES rank_fibers_openmp.c ${counting} ${counted})
     foreach(mpi ${SENNIT_MPIS})
         string(TOUPPER ${mpi} MPI)
         set(compile_c ${SENNIT_${MPI}_CC} ${c_flags} -fPIE -pie -fopenmp)
@@ -77,7 +79,8 @@ if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
         add_test(NAME mpi.rank_fibers.${mpi}
                  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/rank_fibers.py
                          --sennit $<TARGET_FILE:sennit> --program ${output} --waits ${others}_waits-${mpi}
-                         --teams ${others}_teams-${mpi} --uneven ${others}_uneven-${mpi} --mpi ${mpi})
+                         --teams ${others}_teams-${mpi} --uneven ${others}_uneven-${mpi}
+                         --openmp ${others}_openmp --mpi ${mpi})
         set_tests_properties(mpi.rank_fibers.${mpi} PROPERTIES TIMEOUT 600 LABELS "mpi;virtual" PROCESSORS 2)
     endforeach()
 endif()

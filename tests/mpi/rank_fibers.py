@@ -5,7 +5,7 @@ threads, how a rank ends, that nothing is left behind, that waits outside of MPI
 ranks, and that uneven ranks share the workers evenly.
 
 usage: rank_fibers.py --sennit COMMAND --program PROGRAM --waits PROGRAM --teams PROGRAM --uneven PROGRAM
-           --mpi mpich|openmpi
+           --openmp PROGRAM --mpi mpich|openmpi
 """
 
 import argparse
@@ -59,6 +59,15 @@ def run_in_two(options, folder, ranks, *words, prepare=None):
                prepare=prepare)
 
 
+def run_without_mpi(options, folder, *words, prepare=None):
+    environment = {name: value for name, value in os.environ.items() if name not in ("SENNIT_BOARD", "OMP_NUM_THREADS")}
+    line = [options.sennit, "run", "--virtual=fibers", *words]
+    job = subprocess.run(line, env=environment | {"TMPDIR": folder}, capture_output=True, text=True, timeout=LIMIT,
+                         preexec_fn=prepare, check=False)
+    print(f"without MPI: {job.returncode}")
+    return job
+
+
 def check(condition, what, job):
     if not condition:
         failures.append(what)
@@ -83,6 +92,7 @@ def main():
     parser.add_argument("--waits", required=True)
     parser.add_argument("--teams", required=True)
     parser.add_argument("--uneven", required=True)
+    parser.add_argument("--openmp", required=True)
     parser.add_argument("--mpi", required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -105,6 +115,12 @@ def main():
         if len(os.sched_getaffinity(0)) > 1:
             job = run(options, folder, 8, program=options.uneven, prepare=two_processors)
             check(job.returncode == 0 and job.stdout == "even\n", "uneven ranks on two workers", job)
+        for prepare in (one_processor, two_processors):
+            job = run_without_mpi(options, folder, options.openmp, prepare=prepare)
+            check(job.returncode == 0 and job.stdout == "openmp\n", "a rank without MPI", job)
+            job = run_without_mpi(options, folder, "--apart", "-n", "1", options.openmp, ":", "-n", "1", options.openmp,
+                                  prepare=prepare)
+            check(job.returncode == 0 and job.stdout == "openmp\n" * 2, "two programs without MPI in a pool", job)
         ends = [(options.program, 1, *end) for end in ENDS.items()]
         ends += [(options.teams, 3, *end) for end in TEAM_ENDS.items()]
         for program, threads, way, code in ends:

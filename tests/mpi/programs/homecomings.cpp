@@ -7,15 +7,30 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-long homecomings() {
+namespace {
+
+// Of the calling thread, or null.
+const sennit::virt::RankFiber *own_fiber() {
     const sennit::virt::RankFiber *const main = sennit::virt::own_fiber();
+    const sennit::virt::RankFiber *found = nullptr;
     if (!main)
-        return -1;
+        return found;
     const pid_t thread = gettid();
-    long found = -1;
     main->turns->fibers().each([&](const sennit::virt::RankFiber &fiber) {
         if (fiber.in_use.load() != 0 && fiber.thread.load() == thread)
-            found = fiber.homecomings.load();
+            found = &fiber;
     });
     return found;
+}
+
+} // namespace
+
+long homecomings() {
+    const sennit::virt::RankFiber *const fiber = own_fiber();
+    return fiber ? static_cast<long>(fiber->homecomings.load()) : -1;
+}
+
+int is_away() {
+    const sennit::virt::RankFiber *const fiber = own_fiber();
+    return fiber && fiber->worker.load() ? 1 : 0;
 }

@@ -10,6 +10,8 @@ extern "C" {
 #endif
 
 long homecomings(void);
+/* Does the calling thread run on a worker just now? */
+int is_away(void);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A rank fiber without MPI: the threads of its teams leave home when they wait, and no kernel
+ * thread of theirs has a part in their regions.
+ *
+ * The master's file, folder and process stay its own. */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "homecomings.h"
+
+/* MOST: the runtime starts a thread of its own once, whichever thread asks for it. */
+enum { THREADS = 3, TIMES = 200, MOST = 2 };
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition);         \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+/* It ends: with more threads than workers, some have to wait. */
+static void all_leave_home(void) {
+    int away[THREADS] = {0}, left = THREADS;
+    while (left > 0) {
+#pragma omp parallel
+        {
+#pragma omp barrier
+            away[omp_get_thread_num()] |= is_away();
+        }
+        left = THREADS;
+        for (int i = 0; i < THREADS; ++i)
+            left -= away[i];
+    }
+}
+
+static void regions(void) {
+    long before[THREADS] = {0}, more[THREADS] = {0};
+    volatile long sum = 0;
+    for (int i = 0; i <= TIMES; ++i) {
+#pragma omp parallel
+        {
+            const int me = omp_get_thread_num();
+            if (i == 0)
+                before[me] = homecomings();
+#pragma omp critical
+            sum += 1;
+#pragma omp barrier
+#pragma omp single
+            for (int j = 0; j < THREADS; ++j) {
+#pragma omp task
+                {
+#pragma omp atomic
+                    sum += 1;
+                }
+            }
+            if (i == TIMES)
+                more[me] = homecomings() - before[me];
+        }
+    }
+    CHECK(sum == 2L * (TIMES + 1) * THREADS);
+    for (int i = 0; i < THREADS; ++i) {
+        CHECK(before[i] >= 0);
+        if (more[i] > MOST) {
+            fprintf(stderr, "thread %d came home %ld times in %d regions\n", i, more[i], TIMES);
+            abort();
+        }
+    }
+}
+
+static void calls(void) {
+    const long process = getpid();
+    long number[THREADS];
+#pragma omp parallel
+    number[omp_get_thread_num()] = syscall(SYS_gettid);
+    CHECK(number[0] == process && number[1] != process && number[2] != number[1]);
+    for (int k = 0; k < TIMES / 4; ++k) {
+#pragma omp parallel
+        {
+#pragma omp barrier
+            CHECK(syscall(SYS_gettid) == number[omp_get_thread_num()] && getppid() > 0);
+        }
+    }
+}
+
+int main(void) {
+    omp_set_num_threads(THREADS);
+    omp_set_dynamic(0);
+    all_leave_home();
+    regions();
+    calls();
+    puts("openmp");
+    return 0;
+}
