@@ -13,8 +13,8 @@
 //   4. over_ == n? Takes the result,             4. rings all (its fence pairs with that of arm())
 //      else sleeps
 //
-// Each rank has one part, in the memory of the board that belongs to its slot (board.h). For the
-// result there is one place in the assembly. That is enough: a rank comes to call n + 1 only when
+// A rank's part is in the memory of the board that belongs to its slot (board.h). For the result
+// there is one place in the assembly. That is enough: a rank comes to call n + 1 only when
 // it has taken the result of call n. So when all have come to n + 1, all have taken the result of
 // n. And nobody stores a part that the last rank of call n still reads.
 #pragma once
@@ -53,6 +53,12 @@ class Assembly {
     void release() { job_.store(0, std::memory_order_release); }
     // Called by the process that has claimed the place, before the others know of it.
     void begin(int members);
+    // For a place that is used by fewer than all ranks of the job: this member makes no more calls.
+    // The last one to leave gives the place back.
+    void leave() {
+        if (left_.fetch_add(1, std::memory_order_acq_rel) + 1 == members_)
+            release();
+    }
 
     int members() const { return members_; }
     // The member has stored its part. `call` is a number for what the member calls. Returns true
@@ -78,6 +84,7 @@ class Assembly {
   private:
     std::atomic<std::uint64_t> job_;
     std::int32_t members_;
+    std::atomic<std::int32_t> left_;
     alignas(64) std::atomic<std::int32_t> here_;  // how many have come to the call
     alignas(64) std::atomic<std::uint32_t> over_; // the last call that is over
     alignas(64) std::byte result_[kMostBytes];

@@ -32,7 +32,7 @@ struct Layout {
     Memory memory;
     CoreTable cores;
     Assembly assemblies[kMostAssemblies];
-    Assembly::Part parts[kMostSlots];
+    Assembly::Part parts[kMostSlots][Board::kLanes];
     std::atomic<std::int32_t> slots_end;
     Slot slots[kMostSlots];
 };
@@ -134,8 +134,8 @@ int Board::number_of(const Assembly &assembly) {
     return static_cast<int>(&assembly - layout(segment_).assemblies);
 }
 
-Assembly::Part &Board::part(int slot) {
-    return layout(segment_).parts[slot];
+Assembly::Part &Board::part(int slot, int lane) {
+    return layout(segment_).parts[slot][lane];
 }
 
 bool Board::is_there(std::uint64_t job) {

@@ -116,8 +116,10 @@ class Board {
     Assembly *claim_assembly(std::uint64_t job);
     Assembly &assembly(int number);
     int number_of(const Assembly &assembly);
-    // What the process in this slot brings to the calls of its job.
-    Assembly::Part &part(int slot);
+    // What the process in this slot brings to calls: a lane for each assembly that it is a member
+    // of. Lane 0 is that of all ranks of its job.
+    static constexpr int kLanes = 4;
+    Assembly::Part &part(int slot, int lane = 0);
 
   private:
     void clear(Slot &slot);

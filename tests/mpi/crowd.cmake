@@ -47,10 +47,18 @@ foreach(mpi ${SENNIT_MPIS})
     set_tests_properties(mpi.assembled.late.${mpi} PROPERTIES TIMEOUT 600 LABELS "mpi;mpi-programs" PROCESSORS 2
                          ENVIRONMENT "${environment};SENNIT_CHAOS=seed:5,latency:200,order")
     sennit_run(run ${mpi} 3 1)
-    add_test(NAME mpi.assembled.mixed.${mpi} COMMAND ${run} ${program} mixed)
-    set_tests_properties(mpi.assembled.mixed.${mpi} PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2
-                         ENVIRONMENT "${environment}" PASS_REGULAR_EXPRESSION
-                         "sennit: on MPI_COMM_WORLD rank . calls MPI_[A-Z][a-z]+ .. bytes. where rank . calls MPI_[A-Z]")
+    foreach(where "" child)
+        set(test mpi.assembled.mixed.${mpi})
+        set(named MPI_COMM_WORLD)
+        if(where)
+            set(test mpi.assembled.mixed_child.${mpi})
+            set(named "a communicator made from MPI_COMM_WORLD")
+        endif()
+        add_test(NAME ${test} COMMAND ${run} ${program} mixed ${where})
+        set_tests_properties(${test} PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2
+                             ENVIRONMENT "${environment}" PASS_REGULAR_EXPRESSION
+                             "sennit: on ${named} rank . calls MPI_[A-Z][a-z]+ .. bytes. where rank . calls MPI_[A-Z]")
+    endforeach()
 endforeach()
 # Ranks that take turns on few kernel threads.
 if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")

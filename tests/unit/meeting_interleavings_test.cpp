@@ -104,6 +104,65 @@ TEST(Interleavings, RanksThatMeetTakeTheResultOfTheirCall) {
     }
 }
 
+// The agreement on a new communicator (mpi/crowd/children.cpp): each member brings its offer to a
+// call, reads those of all, and comes to a second call. Then it brings something else to a third
+// one. What the last one to come does is one step: the model above has its parts.
+struct Exchange {
+    int pc[kMembers] = {};
+    int here = 0, over = 0;
+    int part[kMembers] = {};
+    int next[kMembers] = {}; // whose offer the member reads next
+    auto operator<=>(const Exchange &) const = default;
+};
+
+Outcome exchange_step(Exchange &s, int member, std::string &broken, bool meets_again) {
+    int &pc = s.pc[member];
+    const auto to = [&](int next) {
+        pc = next;
+        return Outcome::ran;
+    };
+    const auto come = [&](int call) {
+        if (++s.here == kMembers) {
+            s.here = 0;
+            s.over = call;
+        }
+        return to(pc + 1);
+    };
+    constexpr int offer = 1, other = 3;
+    switch (pc) {
+    case 0:
+        s.part[member] = offer;
+        return to(1);
+    case 1:
+        return come(1);
+    case 2:
+        return s.over < 1 ? Outcome::waits : to(3);
+    case 3:
+        if (s.part[s.next[member]] != offer)
+            broken = "what was brought to another call";
+        return ++s.next[member] < kMembers ? Outcome::ran : to(meets_again ? 4 : 6);
+    case 4:
+        return come(2);
+    case 5:
+        return s.over < 2 ? Outcome::waits : to(6);
+    case 6:
+        s.part[member] = other;
+        return to(7);
+    default:
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, RanksThatAgreeReadTheOffersOfAll) {
+    for (const bool right : {true, false}) {
+        const std::string failure =
+            failure_of(Exchange{}, kMembers, [&](Exchange &s, int member, std::string &broken) {
+                return exchange_step(s, member, broken, right);
+            });
+        EXPECT_EQ(failure.empty(), right) << failure;
+    }
+}
+
 // Two threads of one rank, whose calls have the numbers 1 and 2: the second comes to its call when
 // the first is through with its own. Here that one is over at once.
 struct InTurn {

@@ -478,6 +478,20 @@ TEST_F(Node, APlaceToMeetIsForOneJob) {
     board->close();
 }
 
+TEST_F(Node, TheLastMemberToLeaveGivesAPlaceBack) {
+    const auto board = open();
+    ASSERT_NE(board->join(7, member(0)), nullptr);
+    Assembly *const one = board->claim_assembly(7);
+    one->begin(3);
+    one->leave();
+    one->leave();
+    EXPECT_EQ(one->job(), 7U);
+    EXPECT_NE(board->claim_assembly(7), one);
+    one->leave();
+    EXPECT_EQ(board->claim_assembly(7), one);
+    board->close();
+}
+
 TEST_F(Node, PlacesOfJobsThatLiveAreKeptAndThoseOfTheDeadAreNot) {
     const auto board = open();
     ASSERT_NE(board->join(8, member(0)), nullptr);

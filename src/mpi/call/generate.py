@@ -41,6 +41,9 @@ def object_of(arguments):
     return "Object{}"
 
 
+ADOPTIONS = ("Comm_dup", "Comm_dup_with_info", "Comm_create", "Comm_split", "Comm_split_type", "Cart_create",
+             "Cart_sub", "Graph_create", "Dist_graph_create", "Dist_graph_create_adjacent")
+
 DIRECTIONS = {"send": "SENNIT_NOTICE_SEND", "receive": "SENNIT_NOTICE_RECEIVE"}
 
 
@@ -70,6 +73,8 @@ class Wrapper:
         self.length = "incount" if "incount" in self.names else "count"
         self.of_requests = self.length in self.names and any(
             n.startswith("array_of_req") or n == "requests" for n in self.names)
+        # It makes a communicator, and all ranks of its first argument make the call.
+        self.is_adoption = self.name in ADOPTIONS
         # An entry of its own is called by what notes the request that it makes.
         self.is_behind = self.request and self.kind == "delegate"
         self.fields = {}
@@ -94,6 +99,9 @@ class Wrapper:
         template = self.template()
         if self.is_behind:
             template += templates.POST
+        if self.is_adoption:
+            template = template.replace("attended_{name}", "made_{name}", 1).replace(
+                "{entry}(", templates.ADOPTION + "{entry}(", 1)
         return (template + templates.EXPORT + self.bound()).format(**self.fields)
 
     def describe_call(self):
@@ -242,10 +250,16 @@ class Wrapper:
     def describe_assembled(self):
         """See crowd/assembled.h."""
         self.fields["assembled"] = {
-            "Barrier": "if (crowded && g_crowd.assembled.takes(comm))\n        return assemble(operation, {});",
+            "Barrier": "if (Assembled *const assembled = crowded ? g_crowd.assembled_of(comm) : nullptr)\n"
+                       "        return assemble(*assembled, operation, {});",
             "Allreduce": "if (Reduction reduction{sendbuf, recvbuf, count, datatype, op};\n"
-                         "        crowded && g_crowd.assembled.takes(comm, reduction))\n"
-                         "        return assemble(operation, reduction);"}.get(self.call["name"], "")
+                         "        crowded && reduction.fits(sennit::node::Assembly::kMostBytes))\n"
+                         "        if (Assembled *const assembled = g_crowd.assembled_of(comm))\n"
+                         "            return assemble(*assembled, operation, reduction);"}.get(
+                             self.call["name"], "")
+        if self.is_adoption:
+            self.fields["parent"] = self.names[0]
+            self.fields["child"] = self.names[-1]
 
     def describe_rings(self):
         """Who has to look: see crowd/rings.h."""

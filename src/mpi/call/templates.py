@@ -116,6 +116,15 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
 }}
 """ + ENTRY
 
+# A call that makes a communicator is made_..., as its row says; how calls on the new one are made is agreed on then.
+ADOPTION = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
+    Adoption adoption("MPI_{name}", {parent});
+    const int error = made_{name}({arguments});
+    adoption.end(error == MPI_SUCCESS ? *{child} : MPI_COMM_NULL);
+    return error;
+}}
+"""
+
 # A wait for the program's requests: some may be continuation requests.
 WAIT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};

@@ -25,26 +25,32 @@ namespace {
 
 } // namespace
 
-bool Assembled::prepare(node::Board &board, int size) {
+bool Assembled::prepare(node::Board &board, MPI_Comm comm, int rank, int size) {
     board_ = &board;
+    comm_ = comm;
+    rank_ = rank;
     parts_ = new (std::nothrow) node::Assembly::Part *[static_cast<std::size_t>(size)];
-    for (int rank = 0; parts_ && rank < size; ++rank)
-        parts_[rank] = &board.part(neighbours_.slot_of(MPI_COMM_WORLD, rank));
+    for (int other = 0; parts_ && other < size; ++other)
+        parts_[other] = &board.part(neighbours_.slot_of(comm, other));
     return parts_ != nullptr;
 }
 
-void Assembled::begin(node::Assembly &assembly, int rank, MPI_Comm comm) {
-    Reduction::learn_types();
-    rank_ = rank;
-    comm_ = comm;
+void Assembled::begin(node::Assembly &assembly, MPI_Comm ours) {
+    ours_ = ours;
     assembly_ = &assembly;
 }
 
 void Assembled::end() {
-    if (assembly_ && rank_ == 0) // who has claimed it
+    if (assembly_ && comm_ != MPI_COMM_WORLD)
+        assembly_->leave();
+    else if (assembly_ && rank_ == 0) // who has claimed it
         assembly_->release();
     assembly_ = nullptr;
     delete[] std::exchange(parts_, nullptr);
+}
+
+const char *Assembled::name_of_comm() const {
+    return comm_ == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "a communicator made from MPI_COMM_WORLD";
 }
 
 // Others may be in the midst of a message to or from this rank, or of a one-sided call: MPI goes on
@@ -52,7 +58,7 @@ void Assembled::end() {
 void Assembled::look_for_messages() const {
     static constexpr auto probe = SENNIT_BARE(Iprobe);
     int flag = 0;
-    probe(MPI_ANY_SOURCE, 0, comm_, &flag, MPI_STATUS_IGNORE);
+    probe(MPI_ANY_SOURCE, 0, ours_, &flag, MPI_STATUS_IGNORE);
 }
 
 // By the last rank to come. MPI, with messages, would hang or worse.
@@ -62,16 +68,18 @@ void Assembled::compare_calls(std::uint32_t own) const {
         if (other == own)
             continue;
         const auto name = [](std::uint32_t call) {
-            return call == 0 ? "MPI_Barrier" : "MPI_Allreduce";
+            return call == 0                      ? "MPI_Barrier"
+                   : Reduction::is_exchange(call) ? "MPI_Comm_dup or its like"
+                                                  : "MPI_Allreduce";
         };
-        std::fprintf(
-            stderr,
-            "sennit: on MPI_COMM_WORLD rank %d calls %s (%zu bytes) where rank %d calls %s "
-            "(%zu bytes)%s; all its ranks must make the same calls in the same order\n",
-            rank_, name(own), Reduction::bytes_of(own), rank, name(other),
-            Reduction::bytes_of(other),
-            Reduction::bytes_of(own) == Reduction::bytes_of(other) ? " with another operation"
-                                                                   : "");
+        std::fprintf(stderr,
+                     "sennit: on %s rank %d calls %s (%zu bytes) where rank %d calls %s "
+                     "(%zu bytes)%s; all its ranks must make the same calls in the same order\n",
+                     name_of_comm(), rank_, name(own), Reduction::bytes_of(own), rank, name(other),
+                     Reduction::bytes_of(other),
+                     Reduction::bytes_of(own) == Reduction::bytes_of(other)
+                         ? " with another operation"
+                         : "");
         abort_job();
     }
 }
@@ -107,14 +115,14 @@ void AssembledCall::look_for_missing() {
     for (int rank = 0; rank < assembled_.assembly_->members(); ++rank) {
         if (rank == assembled_.rank_ || assembled_.parts_[rank]->has_come(number_))
             continue;
-        const int slot = assembled_.neighbours_.slot_of(MPI_COMM_WORLD, rank);
+        const int slot = assembled_.neighbours_.slot_of(assembled_.comm_, rank);
         const node::Identity holder =
             assembled_.board_->slot(slot).holder.load(std::memory_order_relaxed);
         if (!node::is_alive(holder)) {
             std::fprintf(stderr,
-                         "sennit: rank %d waits in %s on MPI_COMM_WORLD for rank %d, which has "
+                         "sennit: rank %d waits in %s on %s for rank %d, which has "
                          "ended without MPI_Finalize\n",
-                         assembled_.rank_, name_, rank);
+                         assembled_.rank_, name_, assembled_.name_of_comm(), rank);
             abort_job();
         }
         if (stopped_ == kTold || !node::is_stopped(holder))
@@ -123,11 +131,11 @@ void AssembledCall::look_for_missing() {
             stopped_ = rank;
             return;
         }
-        std::fprintf(
-            stderr,
-            "sennit: rank %d waits in %s on MPI_COMM_WORLD for rank %d (process %d), which "
-            "is stopped, by a signal or a debugger\n",
-            assembled_.rank_, name_, rank, static_cast<int>(node::pid_of(holder)));
+        std::fprintf(stderr,
+                     "sennit: rank %d waits in %s on %s for rank %d (process %d), which "
+                     "is stopped, by a signal or a debugger\n",
+                     assembled_.rank_, name_, assembled_.name_of_comm(), rank,
+                     static_cast<int>(node::pid_of(holder)));
         stopped_ = kTold;
     }
 }
@@ -147,7 +155,7 @@ bool AssembledCall::come() {
     has_come_ = true;
     if (assembly.come(own, number_, reduction_.number())) {
         assembled_.compare_calls(reduction_.number());
-        if (reduction_.bytes > 0)
+        if (reduction_.bytes > 0 && reduction_.combines)
             assembled_.put_together(reduction_);
         assembly.end(number_);
         assembled_.neighbours_.ring_all();
@@ -165,7 +173,7 @@ bool AssembledCall::test() {
         look_around();
         return false;
     }
-    if (reduction_.bytes > 0)
+    if (reduction_.bytes > 0 && reduction_.combines)
         std::memcpy(reduction_.out, assembled_.assembly_->result(), reduction_.bytes);
     assembled_.through_.store(number_, std::memory_order_seq_cst); // pairs with come()
     if (assembled_.next_.load(std::memory_order_seq_cst) != number_)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small collective calls on MPI_COMM_WORLD, for ranks that outnumber cores and are all on one node:
-// MPI_Barrier, and MPI_Allreduce of a few bytes. MPI would send messages in several rounds, and
-// each round may have to wake a rank up. Here each rank stores its part on the board
-// (node/assembly.h), and waits for the last rank.
+// Small collective calls, for ranks that outnumber cores and are all on one node: MPI_Barrier, and
+// MPI_Allreduce of a few bytes. MPI would send messages in several rounds, and each round may have
+// to wake a rank up. Here each rank stores its part on the board (node/assembly.h), and waits for
+// the last rank.
 //
-// All ranks decide alike which calls are made so. They decide by the communicator, which is
-// MPI_COMM_WORLD itself, by the kind of call, and by what reduction.h says. Non-blocking and
-// persistent calls are never made so: no blocking call matches them. Results are the same each
-// time, and the same as bare (put_together).
+// All ranks decide alike which calls are made so. They decide by the communicator, by the kind of
+// call, and by what reduction.h says. The communicator is MPI_COMM_WORLD, or was made from one
+// whose calls are made so (children.h). Non-blocking and persistent calls are never made so: no
+// blocking call matches them. Results are the same each time, and the same as bare (put_together).
 //
 // A rank numbers its calls in the order in which they are made. The program orders the calls on one
 // communicator, and tasks make them in that order, too. One call of a rank at a time is at the
 // assembly. The others wait until it is over, before which they could not be over either.
 //
 // State: any thread changes `next_`. The thread that ends a call changes `through_`. The rest is
-// written in MPI_Init.
+// written where the communicator is made, for MPI_COMM_WORLD in MPI_Init.
 #pragma once
 
 #include "mpi/crowd/neighbours.h"
@@ -28,29 +28,36 @@
 
 namespace sennit::mpi {
 
+// Of one communicator.
 class Assembled {
   public:
     explicit constexpr Assembled(Neighbours &neighbours) : neighbours_(neighbours) {}
     Assembled(const Assembled &) = delete;
     Assembled &operator=(const Assembled &) = delete;
 
-    // All `size` ranks of the job are on the board. False: there is no memory.
-    bool prepare(node::Board &board, int size);
-    // All are prepared and have found the assembly. `comm` is our own communicator; no message is
+    // The `size` ranks of `comm` are on the board; this one is `rank`. False: there is no memory.
+    bool prepare(node::Board &board, MPI_Comm comm, int rank, int size);
+    // Of a rank, which is at first that of lane 0.
+    node::Assembly::Part &part(int rank) const { return *parts_[rank]; }
+    void use_part(int rank, node::Assembly::Part &part) { parts_[rank] = &part; }
+    // All are prepared and have found the assembly. `ours` is our own communicator; no message is
     // sent on it.
-    void begin(node::Assembly &assembly, int rank, MPI_Comm comm);
-    // No rank of the job makes another call.
+    void begin(node::Assembly &assembly, MPI_Comm ours);
+    // This rank makes no other call. So do all, or the assembly is told.
     void end();
     void after_fork_in_child() { assembly_ = nullptr; }
 
-    // Is a call made so? The first function is for a call that reduces nothing.
-    bool takes(MPI_Comm comm) const { return assembly_ && comm == MPI_COMM_WORLD; }
-    bool takes(MPI_Comm comm, Reduction &reduction) const {
-        return takes(comm) && reduction.fits(node::Assembly::kMostBytes);
+    // Are calls made so?
+    bool is_on() const { return assembly_ != nullptr; }
+    node::Assembly *assembly() const { return assembly_; }
+    // The first of `count` numbers for calls that follow each other.
+    std::uint32_t take_numbers(std::uint32_t count) {
+        return next_.fetch_add(count, std::memory_order_seq_cst) + 1;
     }
 
   private:
     friend class AssembledCall;
+    const char *name_of_comm() const;
     void look_for_messages() const;
     void compare_calls(std::uint32_t own) const;
     void put_together(const Reduction &reduction) const;
@@ -61,6 +68,7 @@ class Assembled {
     node::Assembly::Part **parts_ = nullptr; // of the ranks
     int rank_ = -1;
     MPI_Comm comm_{};
+    MPI_Comm ours_{};
     std::atomic<std::uint32_t> next_{0};    // the last number given
     std::atomic<std::uint32_t> through_{0}; // the last call that this rank is through with
 };
@@ -70,8 +78,11 @@ class Assembled {
 class AssembledCall {
   public:
     AssembledCall(Assembled &assembled, const char *name, const Reduction &reduction)
-        : assembled_(assembled), name_(name), reduction_(reduction),
-          number_(assembled.next_.fetch_add(1, std::memory_order_seq_cst) + 1) {}
+        : AssembledCall(assembled, name, reduction, assembled.take_numbers(1)) {}
+    // With a number that was taken before.
+    AssembledCall(Assembled &assembled, const char *name, const Reduction &reduction,
+                  std::uint32_t number)
+        : assembled_(assembled), name_(name), reduction_(reduction), number_(number) {}
     AssembledCall(const AssembledCall &) = delete;
     AssembledCall &operator=(const AssembledCall &) = delete;
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "mpi/crowd/assembled.h"
+#include "mpi/crowd/children.h"
 #include "mpi/crowd/hop.h"
 #include "mpi/crowd/neighbours.h"
 #include "mpi/crowd/yields.h"
@@ -19,12 +20,20 @@ namespace sennit::mpi {
 struct Crowd {
     Hops hops;
     Neighbours neighbours{hops};
-    Assembled assembled{neighbours};
+    Assembled assembled{neighbours}; // of MPI_COMM_WORLD
+    Children children{neighbours};
     Yields yields;
     node::Board board;
     node::Slot *own = nullptr; // on the board; null: there is none
     // For our own collectives. So they never meet the program's on MPI_COMM_WORLD, right or wrong.
     MPI_Comm comm{};
+
+    // How small collectives on the communicator are made. Null: by MPI.
+    Assembled *assembled_of(MPI_Comm of) {
+        if (!assembled.is_on())
+            return nullptr;
+        return of == MPI_COMM_WORLD ? &assembled : children.of(of);
+    }
 };
 
 // It is hidden, so that code reaches it without a table of addresses.

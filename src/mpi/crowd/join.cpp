@@ -112,7 +112,7 @@ void begin_assembly(std::uint64_t job, int rank, int size) {
     const bool can = options::read_choice<NodeCollectiveChoice>(options::node_collectives) ==
                          NodeCollectiveChoice::on &&
                      g_crowd.own && g_crowd.neighbours.all_have_bells() &&
-                     g_crowd.assembled.prepare(g_crowd.board, size);
+                     g_crowd.assembled.prepare(g_crowd.board, MPI_COMM_WORLD, rank, size);
     node::Assembly *claimed = nullptr;
     if (can && rank == 0 && (claimed = g_crowd.board.claim_assembly(job)))
         claimed->begin(size);
@@ -127,8 +127,9 @@ void begin_assembly(std::uint64_t job, int rank, int size) {
             claimed->release();
         return;
     }
-    g_crowd.assembled.begin(g_crowd.board.assembly(static_cast<int>(found - 1)), rank,
-                            g_crowd.comm);
+    Reduction::learn_types();
+    g_crowd.assembled.begin(g_crowd.board.assembly(static_cast<int>(found - 1)), g_crowd.comm);
+    g_crowd.children.begin(g_crowd.board, g_crowd.board.number_of(*g_crowd.own), job, g_crowd.comm);
 }
 
 } // namespace

@@ -142,7 +142,9 @@ bool Reduction::fits(std::size_t most) {
 }
 
 std::uint32_t Reduction::number() const {
-    return bytes == 0 ? 0 : number_of(op) * kBytes + static_cast<std::uint32_t>(bytes);
+    if (bytes == 0)
+        return 0;
+    return (combines ? number_of(op) : kExchange) * kBytes + static_cast<std::uint32_t>(bytes);
 }
 
 bool Reduction::combine(const void *a, void *b) const {

@@ -22,6 +22,7 @@ class Reduction {
     MPI_Datatype type{};
     MPI_Op op{};
     std::size_t bytes = 0; // 0 for a call that reduces nothing; else see fits()
+    bool combines = true;  // false: each rank looks at the others' parts itself (children.h)
 
     // May the reduction be made so, with at most `most` bytes? If it may, sets `bytes`.
     bool fits(std::size_t most);
@@ -30,6 +31,7 @@ class Reduction {
     // A number for the call, the same on all ranks. bytes_of() reads it, for a line to the user.
     std::uint32_t number() const;
     static std::size_t bytes_of(std::uint32_t number) { return number % kBytes; }
+    static bool is_exchange(std::uint32_t number) { return number / kBytes == kExchange; }
     // Compute b = a op b. The caller is inside MPI. False: MPI refuses.
     bool combine(const void *a, void *b) const;
 
@@ -38,6 +40,7 @@ class Reduction {
 
   private:
     static constexpr std::uint32_t kBytes = 1U << 16;
+    static constexpr std::uint32_t kExchange = 255; // in place of an operation's number
 };
 
 } // namespace sennit::mpi

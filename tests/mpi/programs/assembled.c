@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Small collective calls on MPI_COMM_WORLD: every operation with every datatype, in place, around
  * 256 bytes, between messages and other collectives, in tasks, with errors, and right before the
- * end. The order of sums is that of bare MPI, also where they are made in shared memory.
- * usage: assembled [mixed] */
+ * end. The order of sums is that of bare MPI, also where they are made in shared memory. The same
+ * on communicators made from it, of which there may be more than there is room for. usage:
+ * assembled [mixed [child]] */
 #include "check.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 enum { MOST = 64, LONG = 1 << 20 };
-static MPI_Comm twin; /* of MPI_COMM_WORLD: calls on it are MPI's own */
 
 typedef struct {
     MPI_Op op;
@@ -71,9 +71,11 @@ static void one_reduction(Type of, MPI_Op op, int count) {
     } else {
         MPI_Allreduce(in, out, count, of.type, op, MPI_COMM_WORLD);
     }
-    MPI_Allreduce(in, expected, count, of.type, op, twin);
-    MPI_Pack(out, count, of.type, packed[0], sizeof packed[0], &length[0], twin);
-    MPI_Pack(expected, count, of.type, packed[1], sizeof packed[1], &length[1], twin);
+    MPI_Request request; /* of a call that is MPI's own */
+    MPI_Iallreduce(in, expected, count, of.type, op, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Pack(out, count, of.type, packed[0], sizeof packed[0], &length[0], MPI_COMM_WORLD);
+    MPI_Pack(expected, count, of.type, packed[1], sizeof packed[1], &length[1], MPI_COMM_WORLD);
     CHECK(length[0] == length[1] &&
           memcmp(packed[0], packed[1], is_padded(of.type) ? 10 : (size_t)length[0]) == 0);
 }
@@ -173,32 +175,110 @@ static double number(int member, int i) {
 }
 
 /* By recursive doubling: first in pairs those beyond a power of two, then neighbours, and so on. */
-static double sum_of_ranks(int i) {
+static double sum_of(const int *members, int size, int i) {
     double parts[MOST];
     int count = 1;
-    while (2 * count <= ranks)
+    while (2 * count <= size)
         count *= 2;
-    const int beyond = ranks - count;
-    for (int member = 0; member < ranks; ++member)
+    const int beyond = size - count;
+    for (int member = 0; member < size; ++member)
         if (member >= 2 * beyond)
-            parts[member - beyond] = number(member, i);
+            parts[member - beyond] = number(members[member], i);
         else if (member % 2 == 1)
-            parts[member / 2] = number(member - 1, i) + number(member, i);
+            parts[member / 2] = number(members[member - 1], i) + number(members[member], i);
     for (int distance = 1; distance < count; distance *= 2)
         for (int part = 0; part < count; part += 2 * distance)
             parts[part] += parts[part + distance];
     return parts[0];
 }
 
-static void order(void) {
+static void order_on(MPI_Comm comm, const int *members, int size) {
     double in[MOST], out[MOST];
-    CHECK(ranks <= MOST);
-    for (int count = 1; count <= 32; ++count) {
+    CHECK(size <= MOST);
+    for (int count = 1; count <= 32; count += 1 + (comm != MPI_COMM_WORLD) * 10) {
         for (int i = 0; i < count; ++i)
             in[i] = number(rank, i);
-        MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, comm);
         for (int i = 0; i < count; ++i)
-            CHECK(out[i] == sum_of_ranks(i));
+            CHECK(out[i] == sum_of(members, size, i));
+    }
+}
+
+static void order(void) {
+    int members[MOST];
+    CHECK(ranks <= MOST);
+    for (int member = 0; member < ranks; ++member)
+        members[member] = member;
+    order_on(MPI_COMM_WORLD, members, ranks);
+}
+
+/* The sum of all ranks of a communicator, between barriers. */
+static void sum_on(MPI_Comm comm, int expected) {
+    int sum = -1;
+    MPI_Barrier(comm);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+    CHECK(sum == expected);
+    MPI_Barrier(comm);
+}
+
+/* Of half of the ranks, the last one first; of all but one; of others; of one. */
+static void on_communicators(int in_order) {
+    for (int round = 0; round < 10; ++round) {
+        int members[MOST], size = 0, half_sum = 0;
+        for (int member = ranks - 1; member >= 0; --member)
+            if (member % 2 == rank % 2) {
+                members[size++] = member;
+                half_sum += member;
+            }
+        MPI_Comm half, copy, others, own;
+        MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+        MPI_Comm_dup(half, &copy);
+        if (in_order) {
+            order_on(half, members, size);
+            order_on(copy, members, size);
+        }
+        sum_on(copy, half_sum);
+        MPI_Comm_split(MPI_COMM_WORLD, rank == round % ranks ? MPI_UNDEFINED : 7, 0, &others);
+        if (rank != round % ranks)
+            sum_on(others, ranks * (ranks - 1) / 2 - round % ranks);
+        sum_on(half, half_sum);
+        MPI_Comm_free(&half);
+        MPI_Comm_split(copy, rank, 0, &own);
+        sum_on(own, rank);
+        sum_on(MPI_COMM_WORLD, ranks * (ranks - 1) / 2);
+        sum_on(copy, half_sum);
+        if (others != MPI_COMM_NULL)
+            MPI_Comm_free(&others);
+        MPI_Comm_free(&own);
+        MPI_Comm_free(&copy);
+    }
+}
+
+/* Where some have no room. Only a part of the ranks has made many before. */
+static void many_communicators(void) {
+    enum { MANY = 7, FEW = 2 };
+    for (int round = 0; round < 5; ++round) {
+        MPI_Comm many[MANY], few[FEW] = {MPI_COMM_NULL, MPI_COMM_NULL}, part;
+        MPI_Comm_split(MPI_COMM_WORLD, rank < 2, 0, &part);
+        if (rank < 2)
+            for (int i = 0; i < FEW; ++i)
+                MPI_Comm_dup(part, &few[i]);
+        for (int i = 0; i < MANY; ++i) {
+            MPI_Comm_dup(i % 2 && i > 2 ? many[i - 1] : MPI_COMM_WORLD, &many[i]);
+            sum_on(many[i], ranks * (ranks - 1) / 2);
+        }
+        if (rank < 2)
+            for (int i = 0; i < FEW; ++i) {
+                sum_on(few[i], ranks > 1);
+                MPI_Comm_free(&few[i]);
+            }
+        for (int i = 0; i < MANY; ++i) {
+            const int which = (i * 3 + round) % MANY;
+            sum_on(many[which], ranks * (ranks - 1) / 2);
+            MPI_Comm_free(&many[which]);
+        }
+        sum_on(MPI_COMM_WORLD, ranks * (ranks - 1) / 2);
+        MPI_Comm_free(&part);
     }
 }
 
@@ -313,15 +393,18 @@ int main(int argc, char **argv) {
     begin(&argc, &argv);
     if (argc > 1 && strcmp(argv[1], "mixed") == 0) { /* wrong: the ranks make different calls */
         int in = 1, out = 0;
+        MPI_Comm comm = MPI_COMM_WORLD;
+        if (argc > 2)
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         if (rank == ranks - 1)
-            MPI_Barrier(MPI_COMM_WORLD);
+            MPI_Barrier(comm);
         else
-            MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+            MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, comm);
         CHECK(!"nobody comes here");
     }
-    MPI_Comm_dup(MPI_COMM_WORLD, &twin);
     const char *assembled = getenv("SENNIT_NODE_COLLECTIVES");
-    if (!assembled || strcmp(assembled, "off") != 0)
+    const int in_order = !assembled || strcmp(assembled, "off") != 0;
+    if (in_order)
         order();
     reductions();
     lengths();
@@ -329,7 +412,8 @@ int main(int argc, char **argv) {
     among_collectives();
     in_tasks();
     errors();
-    MPI_Comm_free(&twin);
+    on_communicators(in_order);
+    many_communicators();
     double sum = 0, one = 1;
     MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     MPI_Finalize();

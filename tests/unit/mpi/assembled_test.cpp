@@ -38,8 +38,8 @@ class AssembledTest : public testing::Test {
         for (int rank = 0; rank < kRanks; ++rank)
             ASSERT_NE(board_.join(7, {}), nullptr);
         assembly_->begin(kRanks);
-        ASSERT_TRUE(g_crowd.assembled.prepare(board_, kRanks));
-        g_crowd.assembled.begin(*assembly_, 0, MPI_COMM_SELF);
+        ASSERT_TRUE(g_crowd.assembled.prepare(board_, MPI_COMM_WORLD, 0, kRanks));
+        g_crowd.assembled.begin(*assembly_, MPI_COMM_SELF);
     }
     void TearDown() override {
         g_crowd.assembled.end();
@@ -69,7 +69,7 @@ class AssembledTest : public testing::Test {
         reduction.count = 1;
         reduction.type = MPI_INT;
         reduction.op = MPI_SUM;
-        EXPECT_TRUE(g_crowd.assembled.takes(MPI_COMM_WORLD, reduction));
+        EXPECT_TRUE(reduction.fits(node::Assembly::kMostBytes));
         return reduction;
     }
 

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/crowd/children.h"
+
+#include "mpi/call/bare.h"
+
+#include <bit>
+#include <cstring>
+#include <new>
+
+namespace sennit::mpi {
+
+struct Child {
+    explicit Child(Neighbours &neighbours) : assembled(neighbours) {}
+    Assembled assembled;
+    int lane = -1;
+};
+
+namespace {
+
+class Group {
+  public:
+    explicit Group(MPI_Comm comm) {
+        static constexpr auto get = SENNIT_BARE(Comm_group);
+        get(comm, &group_);
+    }
+    ~Group() {
+        static constexpr auto free = SENNIT_BARE(Group_free);
+        free(&group_);
+    }
+    Group(const Group &) = delete;
+    Group &operator=(const Group &) = delete;
+
+    // The rank in `other` of one of this group.
+    int rank_in(const Group &other, int rank) const {
+        static constexpr auto translate = SENNIT_BARE(Group_translate_ranks);
+        int found = MPI_UNDEFINED;
+        translate(group_, 1, &rank, other.group_, &found);
+        return found;
+    }
+
+  private:
+    MPI_Group group_ = MPI_GROUP_NULL;
+};
+
+} // namespace
+
+void Children::begin(node::Board &board, int own_slot, std::uint64_t job, MPI_Comm ours) {
+    static constexpr auto make_key = SENNIT_BARE(Comm_create_keyval);
+    const Inside inside;
+    board_ = &board;
+    own_slot_ = own_slot;
+    job_ = job;
+    ours_ = ours;
+    make_key(MPI_COMM_NULL_COPY_FN, forget, &key_, this);
+    constexpr std::uint32_t but_the_first = (1U << node::Board::kLanes) - 2;
+    lanes_.store(but_the_first, std::memory_order_relaxed);
+}
+
+Assembled *Children::of(MPI_Comm comm) const {
+    static constexpr auto get = SENNIT_BARE(Comm_get_attr);
+    if (comm == MPI_COMM_NULL)
+        return nullptr;
+    const Inside inside;
+    void *child = nullptr;
+    int flag = 0;
+    if (get(comm, key_, static_cast<void *>(&child), &flag) != MPI_SUCCESS || !flag)
+        return nullptr;
+    Assembled &assembled = static_cast<Child *>(child)->assembled;
+    return assembled.is_on() ? &assembled : nullptr;
+}
+
+int Children::take_lane() {
+    std::uint32_t free = lanes_.load(std::memory_order_relaxed);
+    while (free != 0)
+        if (lanes_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire,
+                                         std::memory_order_relaxed))
+            return std::countr_zero(free);
+    return -1;
+}
+
+Child *Children::prepare(MPI_Comm made, Offer &offer) {
+    static constexpr auto get_size = SENNIT_BARE(Comm_size);
+    static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
+    static constexpr auto set = SENNIT_BARE(Comm_set_attr);
+    const Inside inside;
+    const int lane = take_lane();
+    if (lane < 0)
+        return nullptr;
+    auto *const child = new (std::nothrow) Child(neighbours_);
+    int size = 0;
+    int rank = 0;
+    get_size(made, &size);
+    get_rank(made, &rank);
+    if (!child || !child->assembled.prepare(*board_, made, rank, size) ||
+        set(made, key_, child) != MPI_SUCCESS) {
+        if (child)
+            child->assembled.end();
+        delete child;
+        give_lane(lane);
+        return nullptr;
+    }
+    child->lane = lane;
+    board_->part(own_slot_, lane).came.store(0, std::memory_order_relaxed);
+    offer.lane = lane;
+    if (rank != 0)
+        return child;
+    if (node::Assembly *const place = board_->claim_assembly(job_)) {
+        place->begin(size);
+        offer.place = board_->number_of(*place);
+    }
+    return child;
+}
+
+void Children::agree(Child &child, MPI_Comm made, const Offer &offer, MPI_Comm parent,
+                     const Assembled &of_parent) {
+    static constexpr auto get_size = SENNIT_BARE(Comm_size);
+    const Inside inside;
+    const Group all(parent);
+    const Group members(made);
+    int size = 0;
+    get_size(made, &size);
+    Offer first;
+    bool can = true;
+    for (int rank = 0; rank < size; ++rank) {
+        Offer theirs;
+        std::memcpy(&theirs, of_parent.part(members.rank_in(all, rank)).bytes, sizeof theirs);
+        if (rank == 0)
+            first = theirs;
+        can = can && theirs.lane >= 0;
+        if (can)
+            child.assembled.use_part(rank,
+                                     board_->part(neighbours_.slot_of(made, rank), theirs.lane));
+    }
+    if (can && first.place >= 0)
+        return child.assembled.begin(board_->assembly(first.place), ours_);
+    if (offer.place >= 0)
+        board_->assembly(offer.place).release();
+    give_lane(child.lane);
+    child.lane = -1;
+}
+
+// The communicator is freed. This rank is through with its last call on it, so nobody reads its
+// part any more.
+int Children::forget(MPI_Comm, int, void *child, void *children) {
+    auto *const own = static_cast<Child *>(child);
+    own->assembled.end();
+    if (own->lane >= 0)
+        static_cast<Children *>(children)->give_lane(own->lane);
+    delete own;
+    return MPI_SUCCESS;
+}
+
+} // namespace sennit::mpi
