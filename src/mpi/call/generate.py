@@ -271,7 +271,9 @@ class Wrapper:
             fields["rings"] = f"rings_partners({comm}, {self.root});"
         elif comm and fields["peer"] != "-1":
             told = "rings" if self.call["notice"] == "send" else "awaits"
-            fields["rings"] = f'{told}({comm}, {fields["peer"]}, {fields["of_count"]}, error);'
+            # Of a send that MPI does not copy aside: was it over at once?
+            learns = f', {self.request or "request"}' if self.call["name"] in ("Send", "Rsend", "Isend", "Irsend") else ""
+            fields["rings"] = f'{told}({comm}, {fields["peer"]}, {fields["of_count"]}, error{learns});'
 
     def template(self):
         if self.kind == "start":

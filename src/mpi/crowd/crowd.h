@@ -8,6 +8,7 @@
 #include "mpi/crowd/assembled.h"
 #include "mpi/crowd/children.h"
 #include "mpi/crowd/hop.h"
+#include "mpi/crowd/length.h"
 #include "mpi/crowd/neighbours.h"
 #include "mpi/crowd/yields.h"
 #include "node/board.h"
@@ -19,7 +20,8 @@ namespace sennit::mpi {
 // One for each MPI library in the process.
 struct Crowd {
     Hops hops;
-    Neighbours neighbours{hops};
+    Lengths lengths;
+    Neighbours neighbours{hops, lengths};
     Assembled assembled{neighbours}; // of MPI_COMM_WORLD
     Children children{neighbours};
     Yields yields;

@@ -4,6 +4,7 @@
 // have any size.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mpi.h>
 
@@ -11,6 +12,32 @@ namespace sennit::mpi {
 
 // More than MPI libraries send at once, be it only beside a header.
 constexpr std::int64_t kMaybeLong = 2048; // bytes
+
+// What is long: kMaybeLong at first, and then what is longer than all that MPI was seen to send at
+// once. For two ranks that take a short message for a long one ring in vain, and wake each other.
+class Lengths {
+  public:
+    constexpr Lengths() = default;
+    Lengths(const Lengths &) = delete;
+    Lengths &operator=(const Lengths &) = delete;
+
+    // -1, a length that is not known, is not long.
+    bool may_be_long(std::int64_t bytes) const {
+        return bytes >= kMaybeLong && bytes > at_once_.load(std::memory_order_relaxed);
+    }
+    // MPI has sent so much to another rank of this node at once.
+    void note_at_once(std::int64_t bytes) {
+        if (may_be_long(bytes) && bytes <= kMostAtOnce)
+            at_once_.store(bytes, std::memory_order_relaxed);
+    }
+
+  private:
+    // Messages as long as that may go in several pieces, all of them at once, unless the other rank
+    // is slow to take them.
+    static constexpr std::int64_t kMostAtOnce = 16384;
+
+    std::atomic<std::int64_t> at_once_{0}; // a hint; any thread
+};
 
 // The length in bytes, or -1 without a count. The caller need not be inside MPI. MPI has accepted
 // `type`.

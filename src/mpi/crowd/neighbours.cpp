@@ -4,7 +4,6 @@
 #include "mpi/call/bare.h"
 #include "mpi/call/guard.h"
 #include "mpi/call/members.h"
-#include "mpi/crowd/length.h"
 #include "mpi/quirks/own_yields.h"
 
 #include <algorithm>
@@ -216,9 +215,9 @@ void Neighbours::ring_for(const Operation &operation) {
     const bool message = operation.object.kind == Object::Kind::communicator;
     if (collective && !operation.assembled)
         ring_partners(handle_from<MPI_Comm>(operation.object.handle), operation.peer);
-    else if (message && operation.bytes >= kMaybeLong)
+    else if (message && lengths_.may_be_long(operation.bytes))
         ring(handle_from<MPI_Comm>(operation.object.handle), operation.peer);
-    if (message && !operation.assembled && operation.bytes < kMaybeLong)
+    if (message && !operation.assembled && !lengths_.may_be_long(operation.bytes))
         return;
     for (std::atomic<std::uint32_t> &entry : recent_) {
         const std::uint32_t value = entry.load(std::memory_order_relaxed);

@@ -11,6 +11,7 @@
 #include "mpi/call/call_path.h"
 #include "mpi/call/operation.h"
 #include "mpi/crowd/hop.h"
+#include "mpi/crowd/length.h"
 #include "node/board.h"
 
 #include <atomic>
@@ -30,7 +31,7 @@ struct Ranks {
 
 class Neighbours {
   public:
-    explicit constexpr Neighbours(Hops &hops) : hops_(hops) {}
+    constexpr Neighbours(Hops &hops, const Lengths &lengths) : hops_(hops), lengths_(lengths) {}
     Neighbours(const Neighbours &) = delete;
     Neighbours &operator=(const Neighbours &) = delete;
 
@@ -68,6 +69,7 @@ class Neighbours {
     // The slot of this rank, or -1. With it, ring_slot() and note_slot() later do what ring() and
     // note() do.
     int slot_of(MPI_Comm comm, int peer);
+    int own_slot() const { return world_ ? world_->slots[world_->own] : -1; }
     void ring_slot(int slot);
     void note_slot(int slot, std::int64_t bytes);
     // Ring the ranks on which the operation may depend.
@@ -87,6 +89,7 @@ class Neighbours {
     node::Bell &bell() { return own_ ? own_->bell : alone_; }
 
     Hops &hops_;
+    const Lengths &lengths_;
     node::Board *board_ = nullptr;
     node::Slot *own_ = nullptr;
     Ranks *world_ = nullptr;

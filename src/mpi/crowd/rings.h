@@ -7,6 +7,7 @@
 #include "mpi/call/operation.h"
 #include "mpi/crowd/crowd.h"
 #include "mpi/crowd/length.h"
+#include "mpi/quirks/born_complete.h"
 
 #include <cstdint>
 #include <mpi.h>
@@ -22,14 +23,22 @@ inline void note_length(Operation &operation) {
 inline void awaits(MPI_Comm comm, int peer, std::int64_t count, MPI_Datatype type, int error) {
     if (!crowded() || error != MPI_SUCCESS) [[likely]]
         return;
-    if (const std::int64_t bytes = message_length(count, type); bytes >= kMaybeLong)
+    const std::int64_t bytes = message_length(count, type);
+    if (g_crowd.lengths.may_be_long(bytes))
         g_crowd.neighbours.note(comm, peer, bytes);
 }
-inline void rings(MPI_Comm comm, int peer, std::int64_t count, MPI_Datatype type, int error) {
+// `request`: of a send that MPI does not copy aside first; null: none. If it is over at once, the
+// message is on its way. What a rank sends to itself goes another way.
+inline void rings(MPI_Comm comm, int peer, std::int64_t count, MPI_Datatype type, int error,
+                  const MPI_Request *request = nullptr) {
     if (!crowded()) [[likely]]
         return;
     g_crowd.neighbours.ring(comm, peer);
-    awaits(comm, peer, count, type, error);
+    if (error != MPI_SUCCESS || !request || !is_born_complete(*request))
+        return awaits(comm, peer, count, type, error);
+    const int slot = g_crowd.neighbours.slot_of(comm, peer);
+    if (slot >= 0 && slot != g_crowd.neighbours.own_slot())
+        g_crowd.lengths.note_at_once(message_length(count, type));
 }
 // Is a collective on the communicator made in the form that is for ranks that outnumber cores? The
 // answer is the same on all its ranks.

@@ -38,7 +38,7 @@ void Record::ring(const PersistentFacts &facts) {
     }
     if (facts.notice == Notice::send)
         g_crowd.neighbours.ring_slot(facts.slot);
-    if (facts.bytes >= kMaybeLong)
+    if (g_crowd.lengths.may_be_long(facts.bytes))
         g_crowd.neighbours.note_slot(facts.slot, facts.bytes);
 }
 

@@ -87,7 +87,7 @@ int send_and_receive(const char *name, const void *send, const Side<Form> &to, v
     error = outside_task([&] {
         return Form::isend(send, to.count, to.type, to.peer, to.tag, comm, &sending.request);
     });
-    rings(comm, to.peer, to.count, to.type, error);
+    rings(comm, to.peer, to.count, to.type, error, &sending.request);
     awaits(comm, from.peer, from.count, from.type, MPI_SUCCESS);
     note_length(receives);
     if (error != MPI_SUCCESS) {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <mpi.h>
 
 using namespace sennit::mpi;
@@ -16,7 +17,7 @@ namespace {
 
 constexpr MPI_Datatype kLargeType = 10 << 20;
 
-using Lengths = std::vector<std::int64_t>;
+using Noted = std::vector<std::int64_t>;
 
 class LengthTest : public testing::Test {
   protected:
@@ -32,27 +33,50 @@ class LengthTest : public testing::Test {
 // One element of a vector type of 10 MiB crawled, for its count was taken for its length.
 TEST_F(LengthTest, OneElementOfALargeTypeIsLong) {
     rings(MPI_COMM_WORLD, 1, 1, kLargeType, MPI_SUCCESS);
-    EXPECT_EQ(fake::long_messages(), Lengths{kLargeType});
+    EXPECT_EQ(fake::long_messages(), Noted{kLargeType});
     awaits(MPI_COMM_WORLD, 1, 2, kLargeType, MPI_SUCCESS);
-    EXPECT_EQ(fake::long_messages(), Lengths{2 * std::int64_t{kLargeType}});
+    EXPECT_EQ(fake::long_messages(), Noted{2 * std::int64_t{kLargeType}});
 }
 
 TEST_F(LengthTest, MpiIsNotAskedForTheSizeOfCommonTypes) {
     const int before = fake::sizes_asked();
     rings(MPI_COMM_WORLD, 1, 8, MPI_DOUBLE, MPI_SUCCESS);
     rings(MPI_COMM_WORLD, 1, kMaybeLong - 1, MPI_BYTE, MPI_SUCCESS);
-    EXPECT_EQ(fake::long_messages(), Lengths{});
+    EXPECT_EQ(fake::long_messages(), Noted{});
     rings(MPI_COMM_WORLD, 1, kMaybeLong, MPI_BYTE, MPI_SUCCESS);
     rings(MPI_COMM_WORLD, 1, 1024, MPI_INT, MPI_SUCCESS);
-    EXPECT_EQ(fake::long_messages(), (Lengths{kMaybeLong, 4096}));
+    EXPECT_EQ(fake::long_messages(), (Noted{kMaybeLong, 4096}));
     EXPECT_EQ(fake::sizes_asked(), before);
+}
+
+// Two ranks would wake each other in vain.
+TEST_F(LengthTest, WhatMpiWasSeenToSendAtOnceIsNotLong) {
+    constexpr MPI_Request under_way = 1, over = 2;
+    g_born_complete.store(handle_bits(over));
+    const auto send = [](int bytes, MPI_Request request) {
+        rings(MPI_COMM_WORLD, 1, bytes, MPI_BYTE, MPI_SUCCESS, &request);
+        return fake::long_messages();
+    };
+    const auto receive = [](int bytes) {
+        awaits(MPI_COMM_WORLD, 1, bytes, MPI_BYTE, MPI_SUCCESS);
+        return fake::long_messages();
+    };
+    EXPECT_EQ(send(4096, under_way), Noted{4096});
+    EXPECT_EQ(receive(4096), Noted{4096});
+    EXPECT_EQ(send(4096, over), Noted{});
+    EXPECT_EQ(receive(4096), Noted{});
+    EXPECT_EQ(receive(4097), Noted{4097});
+    EXPECT_EQ(send(1 << 20, over), Noted{}); // it says nothing of others as long
+    EXPECT_EQ(receive(1 << 20), Noted{1 << 20});
+    g_born_complete.store(0);
+    std::construct_at(&g_crowd.lengths); // for the tests after this one
 }
 
 // MPI has refused the call: its type may be anything.
 TEST_F(LengthTest, WhatWasRefusedHasNoLength) {
     const int before = fake::sizes_asked();
     rings(MPI_COMM_WORLD, 1, 1, kLargeType, MPI_ERR_OTHER);
-    EXPECT_EQ(fake::long_messages(), Lengths{});
+    EXPECT_EQ(fake::long_messages(), Noted{});
     EXPECT_EQ(fake::sizes_asked(), before);
 }
 
