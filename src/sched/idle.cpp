@@ -53,9 +53,9 @@ void Worker::poll_slow() {
 void Worker::give_up_polling() {
     if (g_idle_poller.load(std::memory_order_relaxed) == this) {
         g_idle_poller.store(nullptr, std::memory_order_relaxed);
-        // Pairs with fence_before_sleep in sleep(): who counts as asleep before it looks for a poller
-        // either finds none, and polls, or is counted here. On ARM a seq_cst store would not do:
-        // the relaxed load may pass it.
+        // Pairs with fence_before_sleep in sleep(): who counts as asleep before it looks for a
+        // poller either finds none, and polls, or is counted here. On ARM a seq_cst store would not
+        // do: the relaxed load may pass it.
         fence_light();
     }
     if (g_asleep.load(std::memory_order_relaxed) == 0 ||

@@ -102,7 +102,7 @@ constexpr auto make_bodies(std::index_sequence<N...>) {
     };
     return Table{{region_body<N>...}};
 }
-constexpr auto g_bodies = make_bodies(std::make_index_sequence<kMostArguments + 1>{});
+constexpr auto kBodies = make_bodies(std::make_index_sequence<kMostArguments + 1>{});
 
 Region make_region(Microtask microtask, int count, void **arguments) {
     if (count < 0 || count > kMostArguments)
@@ -110,7 +110,7 @@ Region make_region(Microtask microtask, int count, void **arguments) {
             "a parallel region with %d shared variables: at most %d are supported; group some in a "
             "structure",
             count, kMostArguments);
-    return {microtask, arguments, g_bodies.bodies[count], {}};
+    return {microtask, arguments, kBodies.bodies[count], {}};
 }
 
 // num_threads(strict: ...) (OpenMP 6.0, 12.1.2): fewer threads are an error.
