@@ -193,7 +193,8 @@ struct WorkerThreads {
     // finds what its parent had.
     static void enter_flow(Worker &worker) {
         virt::RankFiber *const main = virt::own_fiber();
-        if (!main || main->process.load() != getpid())
+        const pid_t process = main ? main->process.load() : -1; // 0: the host has not told it yet
+        if (process != 0 && process != getpid())
             return;
         virt::RankFiber *const own = main->calls->enter(*main, gettid());
         if (!own)

@@ -83,8 +83,21 @@ bool uses_other_base() {
     return base != 0;
 }
 
+// The host tells the process of the main flow once it knows it. Until then nobody leaves home. A
+// thread may have begun before.
+bool knows_process(RankFiber &self) {
+    if (self.process.load(std::memory_order_relaxed) != 0)
+        return true;
+    const RankFiber *const main = self.main.load(std::memory_order_relaxed);
+    const pid_t process = main ? main->process.load() : 0;
+    if (process == 0)
+        return false;
+    self.process.store(process);
+    return true;
+}
+
 bool leave_home(RankFiber &self) {
-    if (self.process.load(std::memory_order_relaxed) == 0 || uses_other_base())
+    if (!knows_process(self) || uses_other_base())
         return false;
     stack_t alternate{};
     call(SYS_sigaltstack, 0, address(&alternate));

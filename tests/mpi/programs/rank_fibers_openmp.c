@@ -22,14 +22,18 @@ enum { THREADS = 3, TIMES = 200, MOST = 2 };
         }                                                                                          \
     } while (0)
 
-/* It ends: with more threads than workers, some have to wait. */
+/* Each in its turn waits for the others longer than it would stay awake. */
 static void all_leave_home(void) {
     int away[THREADS] = {0}, left = THREADS;
-    while (left > 0) {
+    for (int turn = 0; left > 0; turn = (turn + 1) % THREADS) {
 #pragma omp parallel
         {
+            const int me = omp_get_thread_num();
+            const double begin = omp_get_wtime();
+            while (me != turn && omp_get_wtime() - begin < 0.005)
+                ;
 #pragma omp barrier
-            away[omp_get_thread_num()] |= is_away();
+            away[me] |= is_away();
         }
         left = THREADS;
         for (int i = 0; i < THREADS; ++i)
