@@ -150,7 +150,7 @@ class Host {
         if (!why.empty())
             return nullptr;
         if (!crew_)
-            crew_ = std::make_unique<virt::Crew>();
+            crew_ = new virt::Crew;
         cpu_set_t cores;
         CPU_ZERO(&cores);
         std::memcpy(&cores, request.affinity.data(),
@@ -219,7 +219,8 @@ class Host {
     Descriptor listener_;
     Descriptor signals_;
     AddressSpace address_space_;
-    std::unique_ptr<virt::Crew> crew_; // there is a rank fiber, or was
+    // There is a rank fiber, or was. Never deleted: its workers run until the process ends.
+    virt::Crew *crew_ = nullptr;
     std::vector<Member> members_;
 };
 

@@ -128,14 +128,21 @@ void die(int signal) {
     call(SYS_rt_sigaction, signal, reinterpret_cast<long>(&action), 0, sizeof action.mask);
 }
 
+// Out of the handler of SIGURG, which is blocked there.
+[[noreturn]] void leave_unblocked(Worker &worker, Reason reason) {
+    const std::uint64_t urgent = std::uint64_t{1} << (SIGURG - 1);
+    call(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&urgent), 0, sizeof urgent);
+    leave(worker, reason);
+}
+
 void look_at(Worker &worker, RankFiber &fiber, const Context &context) {
     if (fiber.doomed.load(std::memory_order_acquire) != 0)
-        leave(worker, Reason::gone);
+        leave_unblocked(worker, Reason::gone);
     if (fiber.wanted_home.load(std::memory_order_acquire) != 0) {
         if (save(fiber, context))
-            leave(worker, Reason::home);
+            leave_unblocked(worker, Reason::home);
     } else if (worker.preempt.exchange(0, std::memory_order_relaxed) != 0 && save(fiber, context)) {
-        leave(worker, Reason::yields);
+        leave_unblocked(worker, Reason::yields);
     }
 }
 
@@ -217,15 +224,18 @@ stack_t signal_stack_of(const Worker &worker) {
 
 bool set_traps() {
     // The mask of the thread stays as it is, for the handler may never return.
-    const KernelAction action = {.handler = reinterpret_cast<std::uintptr_t>(trap),
-                                 .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER |
-                                          KernelAction::kHasRestorer,
-                                 .restorer = sennit_virt_restorer};
+    KernelAction action = {.handler = reinterpret_cast<std::uintptr_t>(trap),
+                           .flags =
+                               SA_SIGINFO | SA_ONSTACK | SA_NODEFER | KernelAction::kHasRestorer,
+                           .restorer = sennit_virt_restorer};
     bool well = true;
-    for (const int signal : kTraps)
+    for (const int signal : kTraps) {
+        // Others may send one after the other: each would interrupt the handler of the last one.
+        action.mask = signal == SIGURG ? std::uint64_t{1} << (SIGURG - 1) : 0;
         well = call(SYS_rt_sigaction, signal, reinterpret_cast<long>(&action), 0,
                     sizeof action.mask) == 0 &&
                well;
+    }
     return well;
 }
 
