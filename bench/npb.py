@@ -14,7 +14,6 @@ import contextlib
 import pathlib
 import random
 import re
-import resource
 import statistics
 import subprocess
 import sys
@@ -54,13 +53,13 @@ def run(path, library, threads):
     environment = {**cells.clean_environment(), "OMP_NUM_THREADS": str(threads)}
     if library:
         environment["LD_LIBRARY_PATH"] = str(library)
-    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    before, begin = machine.processor_seconds(), time.monotonic()
     out = subprocess.run([str(path)], stdin=subprocess.DEVNULL, check=True, text=True, capture_output=True, timeout=LIMIT_S,
                          env=environment, cwd="/").stdout
-    elapsed, after = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    elapsed, took = time.monotonic() - begin, machine.processor_seconds() - before
     if not VERIFIED.search(out):
         sys.exit(f"{path} with {threads} threads under {library or STOCK} does not verify")
-    return elapsed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return elapsed, took
 
 
 def describe(samples):

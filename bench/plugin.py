@@ -8,7 +8,6 @@ import os
 import pathlib
 import random
 import re
-import resource
 import statistics
 import subprocess
 import tempfile
@@ -200,16 +199,12 @@ def instructions(programs, progress):
 
 
 def compile_time(programs, rounds, seed, progress):
-    def processors():
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)  # os.times() counts in ticks of 10 ms
-        return usage.ru_utime + usage.ru_stime
-
     def measure(transformed):
-        before = processors()
+        before = machine.processor_seconds()
         for path in programs.cholesky_files():
             subprocess.run([*programs.compiler("mpich", transformed), *programs.flags(), "-c", path, "-o",
                             str(programs.folder / "object.o")], env=programs.environment("mpich"), check=True)
-        return processors() - before
+        return machine.processor_seconds() - before
     found = interleaved(rounds, seed, (False, True), measure, progress, "compile time")
     least = {way: min(values) for way, values in found.items()}
     return (f"## Compile time\n\nThe {len(programs.cholesky_files())} files of the Cholesky, `-O2`: seconds of processors. Goal: "

@@ -11,7 +11,6 @@ usage: small_collectives.py BUILD [ROUNDS]
 
 import pathlib
 import random
-import resource
 import subprocess
 import sys
 
@@ -32,24 +31,19 @@ def command(build, mpi, setting, ranks, calls):
     return [str(build / "bin/sennit"), "run", "--mpi", mpi, "-n", str(ranks), "--threads", "1", *program]
 
 
-def processor_seconds():
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
 def run_once(build, way, ranks, calls, timeout):
     """(microseconds a call, seconds of processor time), or None."""
     mpi, setting = WAYS[way]
     environment = machine.plain_environment()
     if setting:
         environment["SENNIT_NODE_COLLECTIVES"] = setting
-    before = processor_seconds()
+    before = machine.processor_seconds()
     try:
         done = subprocess.run(command(build, mpi, setting, ranks, calls), capture_output=True, text=True,
                               env=environment, timeout=timeout, check=False)
     except subprocess.TimeoutExpired:
         return None
-    return (int(done.stdout) / 1000, processor_seconds() - before) if done.returncode == 0 else None
+    return (int(done.stdout) / 1000, machine.processor_seconds() - before) if done.returncode == 0 else None
 
 
 def measure(build, rounds, seed, timeout, progress):

@@ -10,7 +10,6 @@ counted by callgrind. bench/split.c is the program."""
 import argparse
 import pathlib
 import re
-import resource
 import statistics
 import subprocess
 import tempfile
@@ -69,11 +68,10 @@ def of_a_region(build, compiler, split, kind, iterations, regions, workers=1):
 
 def processor_seconds(build, compiler, split):
     """of the whole program, its waits without"""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = machine.processor_seconds()
     subprocess.run([program(build, compiler), "balanced", *TIMED_LOOP], check=True, capture_output=True, timeout=300,
                    env={**environment(build, split, WORKERS), "OMP_WAIT_POLICY": "passive"})
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return machine.processor_seconds() - before
 
 
 def auto_instructions(build, compiler, regions=AUTO_REGIONS):
