@@ -88,7 +88,7 @@ Hold Share::borrow() {
 
 Hold Share::take(int near) {
     const Entry entry(*this);
-    return entry ? take_inside(near, true) : Hold{};
+    return entry ? take_inside(near) : Hold{};
 }
 
 void Share::give(Hold hold) {
@@ -115,16 +115,16 @@ Hold Share::go_on(Hold rested, int near) {
     // last one to be awake no more gives whatever rests.
     if (awake_.fetch_sub(1, std::memory_order_acq_rel) == 1)
         give_what_rests(0);
-    return begin_use(hold, near, true);
+    return begin_use(hold, near);
 }
 
-Hold Share::take_inside(int near, bool waits) {
+Hold Share::take_inside(int near) {
     answer(slot_->cores);
-    return begin_use(try_take(near), near, waits);
+    return begin_use(try_take(near), near);
 }
 
-Hold Share::begin_use(Hold hold, int near, bool waits) {
-    if (!hold && waits && running_.load(std::memory_order_relaxed) > 0)
+Hold Share::begin_use(Hold hold, int near) {
+    if (!hold && running_.load(std::memory_order_relaxed) > 0)
         hold = wait_for_core(near, nullptr).value_or(Hold{});
     return note_begin(hold);
 }
@@ -426,7 +426,7 @@ Hold Share::leave(Hold hold) {
     if (hold) {
         note_end(hold);
         give_inside(hold);
-        return take_inside(kNobody, true);
+        return take_inside(kNobody);
     }
     // Until it has a core it counts as one without: or another process could take a free core of
     // this one before it does.

@@ -105,8 +105,8 @@ class Share {
                                       Beyond beyond = Beyond::late);
     const Sleepers::One *choose(const Sleepers &sleepers);
     Hold take_from_sleeper(std::int64_t now);
-    Hold take_inside(int near, bool waits);
-    Hold begin_use(Hold hold, int near, bool waits);
+    Hold take_inside(int near);
+    Hold begin_use(Hold hold, int near);
     Hold note_begin(Hold hold);
     void count_recalled(Hold hold);
     // The thread computes no more. Returns whether it was the last one of the process.
