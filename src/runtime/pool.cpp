@@ -31,16 +31,6 @@ bool has_mpi() {
     return dlsym(RTLD_DEFAULT, "MPI_Init") != nullptr;
 }
 
-// The fiber of this process's main flow. Null: there is none, or it is that of the parent, which
-// has forked this process.
-virt::RankFiber *main_flow() {
-    virt::RankFiber *const own = virt::own_fiber();
-    if (!own)
-        return nullptr;
-    const pid_t process = own->process.load(); // 0: the host has not told it yet
-    return process == 0 || process == getpid() ? own : nullptr;
-}
-
 void leave() {
     sched::end_sharing();
     if (g_process.slot)
@@ -53,7 +43,7 @@ void leave() {
 namespace runtime {
 
 void let_flows_leave_home() {
-    virt::RankFiber *const own = main_flow();
+    virt::RankFiber *const own = virt::main_flow();
     if (!own || gettid() != getpid() || has_mpi())
         return;
     virt::leave_processor_number();
@@ -81,7 +71,8 @@ void join_pool() {
     }
     if (reason)
         return warn("not in the pool %s: %s", name, reason.text);
-    if (virt::RankFiber *const own = main_flow(); own && own->hops.load() != 0 && own->is_pooled)
+    if (virt::RankFiber *const own = virt::main_flow();
+        own && own->hops.load() != 0 && own->is_pooled)
         own->job.store(job, std::memory_order_release); // pairs with virt::Parties::follow()
     else
         sched::begin_sharing(g_process.board, *g_process.slot);

@@ -192,9 +192,8 @@ struct WorkerThreads {
     // In a rank of fibers a thread of ours is a fiber, too. But not in the child of a fork(), which
     // finds what its parent had.
     static void enter_flow(Worker &worker) {
-        virt::RankFiber *const main = virt::own_fiber();
-        const pid_t process = main ? main->process.load() : -1; // 0: the host has not told it yet
-        if (process != 0 && process != getpid())
+        virt::RankFiber *const main = virt::main_flow();
+        if (!main)
             return;
         virt::RankFiber *const own = main->calls->enter(*main, gettid());
         if (!own)
