@@ -67,7 +67,7 @@ if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     target_compile_options(homecomings PRIVATE -fno-exceptions)
     set_target_properties(homecomings PROPERTIES POSITION_INDEPENDENT_CODE ON)
     set(counting LIBS $<TARGET_FILE:homecomings>)
-    set(counted DEPENDS check.h homecomings.h homecomings)
+    set(counted DEPENDS check.h homecomings.h team_work.h homecomings)
     sennit_mpi_program(rank_fibers_openmp COMPILE ${SENNIT_GCC} ${c_flags} -D_GNU_SOURCE -fPIE -pie -fopenmp
                        SOURCES rank_fibers_openmp.c ${counting} ${counted})
     foreach(mpi ${SENNIT_MPIS})

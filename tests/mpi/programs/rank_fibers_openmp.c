@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "homecomings.h"
+#include "team_work.h"
 
 /* MOST: the runtime starts a thread of its own once, whichever thread asks for it. */
 enum { THREADS = 3, TIMES = 200, MOST = 2 };
@@ -50,17 +51,7 @@ static void regions(void) {
             const int me = omp_get_thread_num();
             if (i == 0)
                 before[me] = homecomings();
-#pragma omp critical
-            sum += 1;
-#pragma omp barrier
-#pragma omp single
-            for (int j = 0; j < THREADS; ++j) {
-#pragma omp task
-                {
-#pragma omp atomic
-                    sum += 1;
-                }
-            }
+            work_together(&sum, THREADS);
             if (i == TIMES)
                 more[me] = homecomings() - before[me];
         }
