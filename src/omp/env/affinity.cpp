@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "omp/env/affinity.h"
 
+#include "base/loaded_object.h"
 #include "base/message.h"
 #include "omp/env/affinity_format.h"
 #include "omp/env/environment.h"
@@ -278,16 +279,9 @@ bool is_needed() {
                 return true;
         return false;
     };
-    for (const link_map *object = _r_debug.r_map; object; object = object->l_next) {
-        const char *strings = nullptr;
-        for (const ElfW(Dyn) *entry = object->l_ld; entry && entry->d_tag != DT_NULL; ++entry)
-            if (entry->d_tag == DT_STRTAB)
-                strings = reinterpret_cast<const char *>(entry->d_un.d_ptr);
-        // The vDSO's addresses are not relocated, but it needs nothing.
-        for (const ElfW(Dyn) *entry = object->l_ld; entry && entry->d_tag != DT_NULL; ++entry)
-            if (strings && entry->d_tag == DT_NEEDED && names_runtime(strings + entry->d_un.d_val))
-                return true;
-    }
+    for (const link_map *object = _r_debug.r_map; object; object = object->l_next)
+        if (DynamicSection(*object).needs(names_runtime))
+            return true;
     return false;
 }
 
