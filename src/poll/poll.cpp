@@ -45,9 +45,14 @@ namespace {
 constexpr std::int64_t kTickNs = 1'000'000;
 constexpr int kGone = -1; // holds a token for good
 
-std::atomic<sennit_poll_service *> g_services{nullptr};
-std::atomic<std::uint64_t> g_runs{0};
-std::atomic<node::Bell *> g_doorbell{nullptr};
+// One for the process. Any thread touches them.
+struct Services {
+    std::atomic<sennit_poll_service *> latest{nullptr}; // leads to those before
+    std::atomic<std::uint64_t> runs{0};                 // of all, about
+    std::atomic<node::Bell *> doorbell{nullptr};        // set_doorbell()
+};
+constinit Services g_services;
+
 // The operations of a service. An atomic addition costs what little else costs on the way of a
 // message, and most programs have one service. So the first has no count of its own: it has what
 // g_pending has beside the others' counts. These change together with it under the ticker's lock.
@@ -59,7 +64,7 @@ std::int64_t pending_of(const sennit_poll_service &service) {
     if (SENNIT_UNLIKELY(!is_first(service)))
         return service.pending.load(std::memory_order_acquire);
     std::int64_t others = 0;
-    for (auto *other = g_services.load(std::memory_order_acquire); other != &service;
+    for (auto *other = g_services.latest.load(std::memory_order_acquire); other != &service;
          other = other->next)
         others += other->pending.load(std::memory_order_relaxed);
     // The bit of look_further is shifted out.
@@ -304,7 +309,7 @@ std::uint64_t now_ns() {
 }
 
 std::uint64_t runs() {
-    return g_runs.load(std::memory_order_relaxed);
+    return g_services.runs.load(std::memory_order_relaxed);
 }
 
 // A thread that had no flows when it entered is inside in whatever it runs.
@@ -350,12 +355,12 @@ int run(const void *flow, bool looks) {
     if (inside(flow))
         return 0;
     // Two threads may count as one: an atomic addition costs what finding nothing costs, too.
-    add(g_runs, 1);
+    add(g_services.runs, 1);
     int completed = 0;
     const std::uint64_t begin = trace::on() ? ticks() : 0;
     Inside here{flow, t_inside, looks};
     t_inside = &here;
-    for (auto *service = g_services.load(std::memory_order_acquire); service;
+    for (auto *service = g_services.latest.load(std::memory_order_acquire); service;
          service = service->next) {
         if (pending_of(*service) <= 0)
             continue;
@@ -385,9 +390,9 @@ int register_service(const char *name, sennit_poll_function function, void *arg,
         return SENNIT_ERR_OUT_OF_MEMORY;
     }
     new (made) sennit_poll_service{.function = function, .arg = arg, .name = copy};
-    made->next = g_services.load(std::memory_order_relaxed);
-    while (!g_services.compare_exchange_weak(made->next, made, std::memory_order_release,
-                                             std::memory_order_relaxed)) {
+    made->next = g_services.latest.load(std::memory_order_relaxed);
+    while (!g_services.latest.compare_exchange_weak(made->next, made, std::memory_order_release,
+                                                    std::memory_order_relaxed)) {
     }
     *service = made;
     return SENNIT_SUCCESS;
@@ -441,7 +446,7 @@ void begin_watch() {
 
 Activity activity(bool (*is_blocked)(int thread_id)) {
     Activity sum{0, false};
-    for (auto *service = g_services.load(std::memory_order_acquire); service;
+    for (auto *service = g_services.latest.load(std::memory_order_acquire); service;
          service = service->next) {
         const std::uint64_t rounds = service->rounds.load(std::memory_order_relaxed);
         sum.completions += service->completions.load(std::memory_order_relaxed);
@@ -454,7 +459,7 @@ Activity activity(bool (*is_blocked)(int thread_id)) {
 }
 
 void each_service(void (*visit)(void *, const Pending &), void *arg) {
-    for (auto *service = g_services.load(std::memory_order_acquire); service;
+    for (auto *service = g_services.latest.load(std::memory_order_acquire); service;
          service = service->next)
         visit(arg, {service->name, pending_of(*service),
                     service->describer.load(std::memory_order_acquire)});
@@ -470,11 +475,11 @@ int set_describer(sennit_poll_service *service, const sennit_describer *describe
 }
 
 void set_doorbell(node::Bell *bell) {
-    g_doorbell.store(bell, std::memory_order_release);
+    g_services.doorbell.store(bell, std::memory_order_release);
 }
 
 node::Bell *doorbell() {
-    return g_doorbell.load(std::memory_order_acquire);
+    return g_services.doorbell.load(std::memory_order_acquire);
 }
 
 void before_fork() {
@@ -487,8 +492,8 @@ void after_fork() {
 
 void after_fork_in_child() {
     g_ticker.after_fork_in_child();
-    g_doorbell.store(nullptr, std::memory_order_relaxed); // the parent's
-    for (auto *service = g_services.load(std::memory_order_relaxed); service;
+    g_services.doorbell.store(nullptr, std::memory_order_relaxed); // the parent's
+    for (auto *service = g_services.latest.load(std::memory_order_relaxed); service;
          service = service->next) {
         service->pending.store(0, std::memory_order_relaxed);
         // Who is gone gives no token back.

@@ -19,8 +19,8 @@ class VirtualTeamOfThree : public testing::Test {
     static constexpr int kWorkers = 3;
     static constexpr int kThreads = 24;
 
-    VirtualTeamOfThree() : adapted_(detail::g_split_adapts) {
-        detail::g_split_adapts = true;
+    VirtualTeamOfThree() : adapted_(detail::g_split.adapts) {
+        detail::g_split.adapts = true;
         team_ = make_team(kThreads, kWorkers);
         team_->threads = VirtualTeam::make(*team_);
         team_->data = &function_;
@@ -28,7 +28,7 @@ class VirtualTeamOfThree : public testing::Test {
     ~VirtualTeamOfThree() override {
         VirtualTeam::drop(team_->threads);
         drop_team(team_);
-        detail::g_split_adapts = adapted_;
+        detail::g_split.adapts = adapted_;
     }
 
     VirtualTeam &threads() { return *team_->threads; }

@@ -143,8 +143,12 @@ void put_field(Text &text, const Field &field, const AffinityFields &fields) {
         put_value(text, field.type, fields);
 }
 
-SpinLock g_format_lock;
-char g_format[kMostAffinityFormat] = "";
+// affinity-format-var.
+struct Format {
+    SpinLock lock;
+    char text[kMostAffinityFormat] = "";
+};
+constinit Format g_format;
 
 } // namespace
 
@@ -179,10 +183,10 @@ void set_affinity_format(const char *format, std::size_t length) {
              format, kMostAffinityFormat - 1);
         length = kMostAffinityFormat - 1;
     }
-    g_format_lock.lock();
-    std::memcpy(g_format, format, length);
-    g_format[length] = '\0';
-    g_format_lock.unlock();
+    g_format.lock.lock();
+    std::memcpy(g_format.text, format, length);
+    g_format.text[length] = '\0';
+    g_format.lock.unlock();
 }
 
 void set_default_affinity_format() {
@@ -193,16 +197,16 @@ void set_default_affinity_format() {
 }
 
 void affinity_format_before_fork() {
-    g_format_lock.lock();
+    g_format.lock.lock();
 }
 void affinity_format_after_fork() {
-    g_format_lock.unlock();
+    g_format.lock.unlock();
 }
 
 void copy_affinity_format(char (&into)[kMostAffinityFormat]) {
-    g_format_lock.lock();
-    std::memcpy(into, g_format, sizeof into);
-    g_format_lock.unlock();
+    g_format.lock.lock();
+    std::memcpy(into, g_format.text, sizeof into);
+    g_format.lock.unlock();
 }
 
 } // namespace sennit::omp

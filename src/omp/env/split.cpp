@@ -14,10 +14,8 @@
 
 namespace sennit::omp {
 
-constinit int detail::g_split_workers = 0;
-constinit bool detail::g_split_adapts = false;
-constinit bool detail::g_lends_loops = false;
-constinit bool detail::g_regions_differ = false;
+constinit detail::Split detail::g_split;
+using detail::g_split;
 
 namespace {
 
@@ -25,10 +23,14 @@ constexpr long kMostPerWorker = 64;
 // auto: enough to balance most loops, few enough to cost a balanced one less than a hundredth
 // (docs/results/split.md). Always the same, as which thread has which iterations depends on it.
 constexpr int kAuto = 8;
-bool g_refused = false;
 
-program::Loads g_loads;
-std::atomic<bool> g_ended{false};
+// The end: regions were split, and are no more.
+struct End {
+    program::Loads loads; // that have been looked at
+    SpinLock looking;
+    std::atomic<bool> has_come{false};
+};
+End g_end;
 
 // SENNIT_SPLIT as a number; 1 where it says none, or nobody could help.
 int wanted(int threads) {
@@ -36,11 +38,11 @@ int wanted(int threads) {
     if (*text == '\0')
         return 1;
     if (std::strcmp(text, "auto") == 0) {
-        detail::g_split_adapts = true;
+        g_split.adapts = true;
         return threads > 1 ? kAuto : 1;
     }
     if (std::strcmp(text, "loops") == 0) {
-        detail::g_lends_loops = true;
+        g_split.lends_loops = true;
         return 1;
     }
     long number = 0;
@@ -71,12 +73,12 @@ int split_threads(int threads) {
         if (asked == 1)
             return 1;
         bool is_allowed = true;
-        g_loads.look([&] { is_allowed = allowed(); });
+        g_end.loads.look([&] { is_allowed = allowed(); });
         return is_allowed ? asked : 1;
     }();
-    if (split == 1 || g_refused)
+    if (split == 1 || g_split.refused)
         return threads;
-    detail::g_split_workers = threads;
+    g_split.workers = threads;
     let_regions_differ();
     return threads * split;
 }
@@ -84,34 +86,33 @@ int split_threads(int threads) {
 // Regions that run are not disturbed: who opens a library has its data from then on, and no thread
 // that began before knows of them.
 bool split_ends() {
-    if (g_ended.load(std::memory_order_relaxed))
+    if (g_end.has_come.load(std::memory_order_relaxed))
         return true;
-    if (!g_loads.any_new())
+    if (!g_end.loads.any_new())
         return false;
-    static SpinLock lock;
-    lock.lock();
-    g_loads.look([] {
-        if (g_ended.load(std::memory_order_relaxed) || allowed())
+    g_end.looking.lock();
+    g_end.loads.look([] {
+        if (g_end.has_come.load(std::memory_order_relaxed) || allowed())
             return;
-        g_ended.store(true, std::memory_order_relaxed);
-        set_threads_of_environment(detail::g_split_workers);
+        g_end.has_come.store(true, std::memory_order_relaxed);
+        set_threads_of_environment(g_split.workers);
     });
-    lock.unlock();
-    return g_ended.load(std::memory_order_relaxed);
+    g_end.looking.unlock();
+    return g_end.has_come.load(std::memory_order_relaxed);
 }
 
 void end_split(const char *region) {
-    if (g_ended.exchange(true, std::memory_order_relaxed))
+    if (g_end.has_come.exchange(true, std::memory_order_relaxed))
         return;
     warn("SENNIT_SPLIT=%s: threads of %s wait for each other by spinning, and some of them had not "
          "begun: from now on regions are not split; use a lock or taskyield there",
          config().split, region);
-    set_threads_of_environment(detail::g_split_workers);
+    set_threads_of_environment(g_split.workers);
 }
 
 int refuse_split(const char *why) {
-    const int workers = std::exchange(detail::g_split_workers, 0);
-    g_refused = true;
+    const int workers = std::exchange(g_split.workers, 0);
+    g_split.refused = true;
     if (workers > 0)
         warn("SENNIT_SPLIT=%s: %s: going on with 1", config().split, why);
     return workers;

@@ -8,40 +8,45 @@
 namespace sennit::omp {
 
 namespace detail {
+// What the environment says, and what has been found out since.
+struct Split {
+    int workers = 0;
+    bool adapts = false;
+    bool lends_loops = false;
+    bool regions_differ = false;
+    bool refused = false;
+};
 // Hidden: tested in memory by each region.
-[[gnu::visibility("hidden")]] extern int g_split_workers;
-extern bool g_split_adapts;
-extern bool g_lends_loops;
-[[gnu::visibility("hidden")]] extern bool g_regions_differ;
+[[gnu::visibility("hidden")]] extern Split g_split;
 } // namespace detail
 
 // Do regions pay for what few have: threads are split, a trace is recorded, tasks work for
 // accounts?
 inline bool regions_differ() {
 #if SENNIT_TSAN
-    return __atomic_load_n(&detail::g_regions_differ, __ATOMIC_RELAXED);
+    return __atomic_load_n(&detail::g_split.regions_differ, __ATOMIC_RELAXED);
 #else
-    return detail::g_regions_differ;
+    return detail::g_split.regions_differ;
 #endif
 }
 // From now on. A region that has begun before may end as one that does.
 inline void let_regions_differ() {
-    __atomic_store_n(&detail::g_regions_differ, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&detail::g_split.regions_differ, true, __ATOMIC_RELAXED);
 }
 
 // Regions of more threads than these have so many workers; 0: threads are not split.
 inline int split_workers() {
-    return detail::g_split_workers;
+    return detail::g_split.workers;
 }
 
 // auto: do workers offer others so many of their threads only as were taken lately?
 inline bool split_adapts() {
-    return detail::g_split_adapts;
+    return detail::g_split.adapts;
 }
 
 // SENNIT_SPLIT=loops: threads are not split, but static loops that the plug-in has let go are.
 inline bool lends_loops() {
-    return detail::g_lends_loops;
+    return detail::g_split.lends_loops;
 }
 
 // The environment says that regions have so many threads: how many are they to have, if that is
