@@ -33,9 +33,11 @@ void *parked(void *argument) {
     RankFiber &self = *static_cast<RankFiber *>(argument);
     siginfo_t held[kMostHeld];
     int count = 0;
-    const bool is_main = self.main.load(std::memory_order_relaxed) ==
-                         &self; // only that one takes signals for the whole rank
-    self.go(Place::waiting);    // seq_cst, see turns.h
+    // Only the main flow takes signals for the whole rank: those that the program lets through
+    // there. All others are for threads that wait for them, or for later.
+    const bool is_main = self.main.load(std::memory_order_relaxed) == &self;
+    const std::uint64_t of_rank = is_main ? ~self.signal_mask : 0;
+    self.go(Place::waiting); // seq_cst, see turns.h
     if (self.has_changed())
         self.turns->ring(self, nullptr);
     else
@@ -43,9 +45,7 @@ void *parked(void *argument) {
     for (;;) {
         // Those that do not find room stay in the queue.
         constexpr std::uint64_t nudges = std::uint64_t{1} << (kNudge - 1);
-        const std::uint64_t wanted = count == kMostHeld ? nudges
-                                     : is_main          ? kAllSignals
-                                                        : nudges | kOfLibc;
+        const std::uint64_t wanted = count == kMostHeld ? nudges : nudges | kOfLibc | of_rank;
         siginfo_t &info = held[count < kMostHeld ? count : kMostHeld - 1];
         siginfo_t nudge;
         siginfo_t &taken = count < kMostHeld ? info : nudge;

@@ -5,6 +5,7 @@
 //   rank_fibers whole     all cases; exit code 0
 //   rank_fibers WAY       rank 1 ends in that way after some hops: exit, atexit, segfault, abort,
 //                         fault (a write to what cannot be written, handled by siglongjmp; then 0)
+#include <atomic>
 #include <cerrno>
 #include <cfenv>
 #include <csetjmp>
@@ -169,6 +170,46 @@ void signals_come_home() {
     const itimerval never{};
     setitimer(ITIMER_REAL, &never, nullptr);
     CHECK(g_strange == 0);
+}
+
+struct Waiter {
+    std::atomic<int> seen{0};
+    static void *wait(void *argument) {
+        auto &self = *static_cast<Waiter *>(argument);
+        sigset_t wanted;
+        sigemptyset(&wanted);
+        sigaddset(&wanted, SIGUSR1);
+        for (int got = 0; self.seen < kTimes && sigwait(&wanted, &got) == 0;)
+            self.seen += got == SIGUSR1;
+        return nullptr;
+    }
+    // One signal after the other, each to the whole process.
+    static void *send(void *argument) {
+        auto &self = *static_cast<Waiter *>(argument);
+        for (int i = 0; i < kTimes; ++i) {
+            usleep(200); // the main flow leaves home meanwhile
+            kill(getpid(), SIGUSR1);
+            while (self.seen == i)
+                usleep(50);
+        }
+        return nullptr;
+    }
+};
+
+// The program blocks the signal everywhere, so it is for the thread that waits for it, wherever the
+// main flow is.
+void signals_go_to_who_waits() {
+    Waiter waiter;
+    pthread_t threads[2];
+    CHECK(pthread_create(&threads[0], nullptr, Waiter::wait, &waiter) == 0);
+    CHECK(pthread_create(&threads[1], nullptr, Waiter::send, &waiter) == 0);
+    for (int go_on = 1, all = 1; all;) {
+        hop();
+        go_on = waiter.seen < kTimes;
+        MPI_Allreduce(&go_on, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    }
+    for (const pthread_t thread : threads)
+        CHECK(pthread_join(thread, nullptr) == 0);
 }
 
 sigjmp_buf g_back;
@@ -480,6 +521,10 @@ void end_as(const std::string &way) {
 } // namespace
 
 int main(int count, char **words) {
+    sigset_t blocked; // in the threads of the MPI library, too
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -501,6 +546,7 @@ int main(int count, char **words) {
     floating_point_control_travels();
     exceptions_are_its_own();
     signals_come_home();
+    signals_go_to_who_waits();
     faults_are_its_own();
     threads_and_pipes();
     children();
