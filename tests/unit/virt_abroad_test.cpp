@@ -81,5 +81,20 @@ TEST(RankFibers, GoOnWhenAnotherProcessHasChangedTheirWord) {
     munmap(memory, sizeof(Shared));
 }
 
+// A rank that rings for a fiber may be killed in the midst of it. Then nobody's ring comes to the
+// fiber any more, so the next rank needs another one.
+TEST(RankFibers, AreNotUsedAgainWhileARingForThemIsUnderWay) {
+    static Crew crew;
+    RankFiber *const first = crew.add();
+    ASSERT_NE(first, nullptr);
+    first->rung.store(1);
+    EXPECT_TRUE(crew.end(*first));
+    RankFiber *const second = crew.add();
+    ASSERT_NE(second, nullptr);
+    EXPECT_NE(second, first);
+    first->rung.store(0);
+    EXPECT_EQ(crew.add(), first);
+}
+
 } // namespace
 } // namespace sennit::virt
