@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 namespace sennit::loader {
 namespace {
@@ -48,17 +49,25 @@ Image map_image(const std::string &path, const ElfProgram &program) {
     std::uint64_t low = ~std::uint64_t{0};
     std::uint64_t high = 0;
     std::uint64_t alignment = kPage;
+    std::uint64_t end_in_file = 0;
     for (const Elf64_Phdr &segment : program.segments) {
         if (segment.p_type != PT_LOAD)
             continue;
         low = std::min<std::uint64_t>(low, page_down(segment.p_vaddr));
         high = std::max<std::uint64_t>(high, page_up(segment.p_vaddr + segment.p_memsz));
         alignment = std::max<std::uint64_t>(alignment, segment.p_align);
+        end_in_file = std::max<std::uint64_t>(end_in_file, segment.p_offset + segment.p_filesz);
     }
     const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat status{};
     image.memory = Mapping(high - low + alignment - kPage, PROT_NONE, MAP_NORESERVE);
-    if (!file || !image.memory)
+    if (!file || !image.memory || fstat(file.number(), &status) != 0)
         return give_up();
+    // A look at what is behind its end would end this process, and all ranks.
+    if (end_in_file > static_cast<std::uint64_t>(status.st_size)) {
+        image.error = "'" + path + "' is cut off: install it again";
+        return image;
+    }
     const auto start = reinterpret_cast<std::uintptr_t>(image.memory.low());
     image.bias = ((start - low + alignment - 1) & ~(alignment - 1));
     image.segment_count = program.header.e_phnum;

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -162,6 +163,27 @@ TEST(LoaderElf, ReadsThisProgram) {
     EXPECT_EQ(image.error, "");
     EXPECT_EQ(std::memcmp(reinterpret_cast<char *>(image.bias), ELFMAG, SELFMAG), 0);
     EXPECT_EQ(image.segments - image.bias, reinterpret_cast<Elf64_Ehdr *>(image.bias)->e_phoff);
+}
+
+// What the host maps itself is looked at there: it must not end with all its ranks.
+TEST(LoaderElf, RefusesWhatIsCutOff) {
+    const std::string whole = read_program("/proc/self/exe").interpreter;
+    const ElfProgram program = read_program(whole);
+    std::uint64_t end = 0;
+    for (const Elf64_Phdr &segment : program.segments)
+        if (segment.p_type == PT_LOAD)
+            end = std::max<std::uint64_t>(end, segment.p_offset + segment.p_filesz);
+    char path[] = "/tmp/sennit-test-XXXXXX";
+    const Descriptor file(mkstemp(path));
+    ASSERT_TRUE(file);
+    std::filesystem::copy_file(whole, path, std::filesystem::copy_options::overwrite_existing);
+    for (const std::uint64_t size : {end, end - 1, end - 8192}) {
+        std::filesystem::resize_file(path, size);
+        const std::string error = map_image(path, program).error;
+        EXPECT_EQ(error == "", size == end) << error;
+        EXPECT_EQ(error.find("cut off") != std::string::npos, size != end) << error;
+    }
+    unlink(path);
 }
 
 TEST(LoaderElf, RefusesWithCauseAndRemedy) {
