@@ -100,8 +100,9 @@ class Wrapper:
         if self.is_behind:
             template += templates.POST
         if self.is_adoption:
-            template = template.replace("attended_{name}", "made_{name}", 1).replace(
-                "{entry}(", templates.ADOPTION + "{entry}(", 1)
+            template = template.replace("attended_{name}(", "made_{name}([[maybe_unused]] Adoption &adoption, ", 1).replace(
+                "delegate(operation", "delegate(adoption.gathering(operation)").replace(
+                    "{entry}(", templates.ADOPTION + "{entry}(", 1)
         return (template + templates.EXPORT + self.bound()).format(**self.fields)
 
     def describe_call(self):
@@ -258,6 +259,7 @@ class Wrapper:
                          "            return assemble(*assembled, operation, reduction);"}.get(
                              self.call["name"], "")
         if self.is_adoption:
+            self.fields["gathers"] = "true" if self.kind == "delegate" else "false"
             self.fields["parent"] = self.names[0]
             self.fields["child"] = self.names[-1]
 

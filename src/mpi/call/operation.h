@@ -29,6 +29,7 @@ struct Operation {
     std::uintptr_t type = 0;             // of a message: its datatype
     std::int64_t bytes = -1; // its length, known only where ranks outnumber cores (crowd/length.h)
     bool assembled = false;  // a collective without messages (crowd/assembled.h)
+    std::uint32_t gathering = 0; // the number by which the ranks gather for it (engine/assemble.h)
 };
 
 inline std::uint64_t group_of(Object object) {

@@ -118,8 +118,8 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
 
 # A call that makes a communicator is made_..., as its row says; how calls on the new one are made is agreed on then.
 ADOPTION = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
-    Adoption adoption("MPI_{name}", {parent});
-    const int error = made_{name}({arguments});
+    Adoption adoption("MPI_{name}", {parent}, {gathers});
+    const int error = made_{name}(adoption, {arguments});
     adoption.end(error == MPI_SUCCESS ? *{child} : MPI_COMM_NULL);
     return error;
 }}

@@ -68,9 +68,10 @@ void Assembled::compare_calls(std::uint32_t own) const {
         if (other == own)
             continue;
         const auto name = [](std::uint32_t call) {
-            return call == 0                      ? "MPI_Barrier"
-                   : Reduction::is_exchange(call) ? "MPI_Comm_dup or its like"
-                                                  : "MPI_Allreduce";
+            return call == 0                       ? "MPI_Barrier"
+                   : Reduction::is_gathering(call) ? "MPI_Comm_split or its like"
+                   : Reduction::is_exchange(call)  ? "MPI_Comm_dup or its like"
+                                                   : "MPI_Allreduce";
         };
         std::fprintf(stderr,
                      "sennit: on %s rank %d calls %s (%zu bytes) where rank %d calls %s "
@@ -158,7 +159,7 @@ bool AssembledCall::come() {
         if (reduction_.bytes > 0 && reduction_.combines)
             assembled_.put_together(reduction_);
         assembly.end(number_);
-        assembled_.neighbours_.ring_all();
+        assembled_.neighbours_.ring_members(assembled_.comm_);
     }
     return true;
 }

@@ -5,9 +5,11 @@
 // the last rank.
 //
 // All ranks decide alike which calls are made so. They decide by the communicator, by the kind of
-// call, and by what reduction.h says. The communicator is MPI_COMM_WORLD, or was made from one
-// whose calls are made so (children.h). Non-blocking and persistent calls are never made so: no
-// blocking call matches them. Results are the same each time, and the same as bare (put_together).
+// call, and by what reduction.h says. The communicator is MPI_COMM_WORLD, or the program has made
+// it (children.h). Before a call without a non-blocking form, which spins, the ranks wait for each
+// other in this way, too (engine/delegate.h). Non-blocking and persistent calls are never made so:
+// no blocking call matches them. Results are the same each time, and the same as bare
+// (put_together).
 //
 // A rank numbers its calls in the order in which they are made. The program orders the calls on one
 // communicator, and tasks make them in that order, too. One call of a rank at a time is at the

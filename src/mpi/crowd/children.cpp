@@ -3,6 +3,7 @@
 
 #include "mpi/call/bare.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -15,42 +16,15 @@ struct Child {
     int lane = -1;
 };
 
-namespace {
-
-class Group {
-  public:
-    explicit Group(MPI_Comm comm) {
-        static constexpr auto get = SENNIT_BARE(Comm_group);
-        get(comm, &group_);
-    }
-    ~Group() {
-        static constexpr auto free = SENNIT_BARE(Group_free);
-        free(&group_);
-    }
-    Group(const Group &) = delete;
-    Group &operator=(const Group &) = delete;
-
-    // The rank in `other` of one of this group.
-    int rank_in(const Group &other, int rank) const {
-        static constexpr auto translate = SENNIT_BARE(Group_translate_ranks);
-        int found = MPI_UNDEFINED;
-        translate(group_, 1, &rank, other.group_, &found);
-        return found;
-    }
-
-  private:
-    MPI_Group group_ = MPI_GROUP_NULL;
-};
-
-} // namespace
-
-void Children::begin(node::Board &board, int own_slot, std::uint64_t job, MPI_Comm ours) {
+void Children::begin(node::Board &board, int own_slot, std::uint64_t job, MPI_Comm ours,
+                     bool several_nodes) {
     static constexpr auto make_key = SENNIT_BARE(Comm_create_keyval);
     const Inside inside;
     board_ = &board;
     own_slot_ = own_slot;
     job_ = job;
     ours_ = ours;
+    several_nodes_ = several_nodes;
     make_key(MPI_COMM_NULL_COPY_FN, forget, &key_, this);
     constexpr std::uint32_t but_the_first = (1U << node::Board::kLanes) - 2;
     lanes_.store(but_the_first, std::memory_order_relaxed);
@@ -58,7 +32,7 @@ void Children::begin(node::Board &board, int own_slot, std::uint64_t job, MPI_Co
 
 Assembled *Children::of(MPI_Comm comm) const {
     static constexpr auto get = SENNIT_BARE(Comm_get_attr);
-    if (comm == MPI_COMM_NULL)
+    if (!board_ || comm == MPI_COMM_NULL)
         return nullptr;
     const Inside inside;
     void *child = nullptr;
@@ -111,30 +85,37 @@ Child *Children::prepare(MPI_Comm made, Offer &offer) {
     return child;
 }
 
-void Children::agree(Child &child, MPI_Comm made, const Offer &offer, MPI_Comm parent,
-                     const Assembled &of_parent) {
-    static constexpr auto get_size = SENNIT_BARE(Comm_size);
+bool Children::agree_by_messages(MPI_Comm made) const {
+    const Ranks *const ranks =
+        board_ && several_nodes_ && made != MPI_COMM_NULL ? neighbours_.ranks_of(made) : nullptr;
+    return ranks && ranks->own >= 0 && ranks->size > 1 &&
+           std::all_of(ranks->slots, ranks->slots + ranks->size,
+                       [](std::int16_t slot) { return slot >= 0; });
+}
+
+void Children::read_offers(MPI_Comm made, MPI_Comm parent, const Assembled &of_parent,
+                           Offer *offers) const {
     const Inside inside;
-    const Group all(parent);
-    const Group members(made);
-    int size = 0;
-    get_size(made, &size);
-    Offer first;
-    bool can = true;
-    for (int rank = 0; rank < size; ++rank) {
-        Offer theirs;
-        std::memcpy(&theirs, of_parent.part(members.rank_in(all, rank)).bytes, sizeof theirs);
-        if (rank == 0)
-            first = theirs;
-        can = can && theirs.lane >= 0;
+    const Ranks &all = *neighbours_.ranks_of(parent); // both were asked for before
+    const Ranks &members = *neighbours_.ranks_of(made);
+    for (int rank = 0; rank < members.size; ++rank)
+        std::memcpy(&offers[rank], of_parent.part(all.rank_at(members.slots[rank])).bytes,
+                    sizeof *offers);
+}
+
+void Children::agree(Child &child, MPI_Comm made, const Offer &own, const Offer *offers) {
+    const Inside inside;
+    const Ranks &members = *neighbours_.ranks_of(made);
+    bool can = offers[0].place >= 0;
+    for (int rank = 0; rank < members.size; ++rank) {
+        can = can && offers[rank].lane >= 0;
         if (can)
-            child.assembled.use_part(rank,
-                                     board_->part(neighbours_.slot_of(made, rank), theirs.lane));
+            child.assembled.use_part(rank, board_->part(members.slots[rank], offers[rank].lane));
     }
-    if (can && first.place >= 0)
-        return child.assembled.begin(board_->assembly(first.place), ours_);
-    if (offer.place >= 0)
-        board_->assembly(offer.place).release();
+    if (can)
+        return child.assembled.begin(board_->assembly(offers[0].place), ours_);
+    if (own.place >= 0)
+        board_->assembly(own.place).release();
     give_lane(child.lane);
     child.lane = -1;
 }

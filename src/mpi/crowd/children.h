@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communicators that are made from one whose small collective calls are made without messages
-// (assembled.h): theirs are, too, as far as there is room.
+// Communicators that the program makes, whose ranks are all on this node: their small collective
+// calls are made without messages (assembled.h), as far as there is room.
 //
-// The ranks of the parent agree on that right after the new communicator is made, by two calls of
-// the parent's that follow each other:
-// 1. each rank brings its offer: the lane of its part, and rank 0 of each new communicator a place;
-// 2. nobody goes on before all have read the offers of the ranks that they need.
-// If one rank of a new communicator has no lane left, or there is no place, its collectives are
-// MPI's. All of its ranks see the same offers, so they decide alike.
+// Its ranks agree on that right after the communicator is made. Each rank brings its offer: the
+// lane of its part, and rank 0 a place. If one rank has no lane left, or there is no place, its
+// collectives are MPI's. All of its ranks see the same offers, so they decide alike.
 //
-// The numbers of the two calls are taken before the communicator is made. So they come in the
-// order of the program, also if the task that makes it is suspended meanwhile.
+// If the parent's calls are made without messages, the offers come by two calls of the parent's
+// that follow each other. After the second one all have read the offers that they need. The numbers
+// of the two calls are taken before the communicator is made. So they come in the order of the
+// program, also if the task that makes it is suspended meanwhile.
+//
+// If the job is on several nodes, they come by a message of MPI's on the new communicator.
 //
 // State: `lanes_`, any thread; the rest is written in MPI_Init. What belongs to a communicator is
 // in an attribute of it.
@@ -40,16 +41,22 @@ class Children {
     Children(const Children &) = delete;
     Children &operator=(const Children &) = delete;
 
-    // MPI_COMM_WORLD's calls are made without messages. `ours`: see Assembled::begin().
-    void begin(node::Board &board, int own_slot, std::uint64_t job, MPI_Comm ours);
+    // All ranks of the job begin, or none. `ours`: see Assembled::begin(). `several_nodes`: the job
+    // is on more than this one.
+    void begin(node::Board &board, int own_slot, std::uint64_t job, MPI_Comm ours,
+               bool several_nodes);
+    void end() { board_ = nullptr; }
     // How calls on this communicator are made; null: by MPI.
     Assembled *of(MPI_Comm comm) const;
+    // Do its ranks agree by messages? Alike on all of them.
+    bool agree_by_messages(MPI_Comm made) const;
 
     // Called between MPI's call and the agreement. Null: this rank offers nothing.
     Child *prepare(MPI_Comm made, Offer &offer);
-    // The offers of the ranks of `parent` can be read.
-    void agree(Child &child, MPI_Comm made, const Offer &offer, MPI_Comm parent,
-               const Assembled &of_parent);
+    // Read the offers of the ranks of `made` from what they have brought to a call on `parent`.
+    void read_offers(MPI_Comm made, MPI_Comm parent, const Assembled &of_parent,
+                     Offer *offers) const;
+    void agree(Child &child, MPI_Comm made, const Offer &own, const Offer *offers);
 
   private:
     static int forget(MPI_Comm, int, void *child, void *children);
@@ -61,6 +68,7 @@ class Children {
     int own_slot_ = -1;
     std::uint64_t job_ = 0;
     MPI_Comm ours_{};
+    bool several_nodes_ = false;
     int key_ = 0;                         // of the attribute
     std::atomic<std::uint32_t> lanes_{0}; // those that are free
 };

@@ -32,9 +32,9 @@ struct Crowd {
 
     // How small collectives on the communicator are made. Null: by MPI.
     Assembled *assembled_of(MPI_Comm of) {
-        if (!assembled.is_on())
-            return nullptr;
-        return of == MPI_COMM_WORLD ? &assembled : children.of(of);
+        if (of != MPI_COMM_WORLD)
+            return children.of(of);
+        return assembled.is_on() ? &assembled : nullptr;
     }
 };
 

@@ -106,30 +106,37 @@ bool has_teams(std::uint64_t job) {
     return found;
 }
 
-// Small collectives without messages, if all ranks can have them so; all take part.
+// Small collectives without messages, if all ranks can have them so; all take part. If they are on
+// several nodes, those of communicators within a node.
 void begin_assembly(std::uint64_t job, int rank, int size) {
     constexpr std::uint64_t cannot = ~std::uint64_t{0};
+    constexpr std::uint64_t several_nodes = cannot - 1;
     const bool can = options::read_choice<NodeCollectiveChoice>(options::node_collectives) ==
                          NodeCollectiveChoice::on &&
-                     g_crowd.own && g_crowd.neighbours.all_have_bells() &&
-                     g_crowd.assembled.prepare(g_crowd.board, MPI_COMM_WORLD, rank, size);
+                     g_crowd.own;
+    const bool together = can && g_crowd.neighbours.all_have_bells();
+    const bool prepared =
+        together && g_crowd.assembled.prepare(g_crowd.board, MPI_COMM_WORLD, rank, size);
     node::Assembly *claimed = nullptr;
-    if (can && rank == 0 && (claimed = g_crowd.board.claim_assembly(job)))
+    if (prepared && rank == 0 && (claimed = g_crowd.board.claim_assembly(job)))
         claimed->begin(size);
     // Its number from 1: all learn it, or that one rank cannot. The messages order what begin() has
     // written before what others do there.
     const std::uint64_t found = greatest_of_all(
-        !can      ? cannot
-        : claimed ? static_cast<std::uint64_t>(g_crowd.board.number_of(*claimed)) + 1
-                  : 0);
-    if (found == 0 || found == cannot) {
-        if (claimed)
-            claimed->release();
+        can && !together ? several_nodes
+        : !prepared      ? cannot
+        : claimed        ? static_cast<std::uint64_t>(g_crowd.board.number_of(*claimed)) + 1
+                         : 0);
+    const bool begins = found != 0 && found < several_nodes;
+    if (claimed && !begins)
+        claimed->release();
+    if (!begins && found != several_nodes)
         return;
-    }
     Reduction::learn_types();
-    g_crowd.assembled.begin(g_crowd.board.assembly(static_cast<int>(found - 1)), g_crowd.comm);
-    g_crowd.children.begin(g_crowd.board, g_crowd.board.number_of(*g_crowd.own), job, g_crowd.comm);
+    if (begins)
+        g_crowd.assembled.begin(g_crowd.board.assembly(static_cast<int>(found - 1)), g_crowd.comm);
+    g_crowd.children.begin(g_crowd.board, g_crowd.board.number_of(*g_crowd.own), job, g_crowd.comm,
+                           !begins);
 }
 
 } // namespace
@@ -181,6 +188,7 @@ void begin_crowd() {
         pthread_atfork(nullptr, nullptr, [] {
             g_crowd.neighbours.after_fork_in_child();
             g_crowd.assembled.after_fork_in_child();
+            g_crowd.children.end();
             g_crowd.board.abandon();
         });
     }
@@ -219,6 +227,7 @@ void end_crowd() {
 void leave_board() {
     if (g_crowd.own) {
         g_crowd.assembled.end();
+        g_crowd.children.end();
         sleep_on(nullptr);
         share_cores(nullptr, 0);
         g_crowd.neighbours.share_cores(false);

@@ -98,7 +98,7 @@ const Ranks *Neighbours::make_ranks(MPI_Comm comm) {
     if (!ranks)
         return nullptr;
     ranks->own = peers.own_rank();
-    ranks->of_job = Members(comm, Members::Side::own).fingerprint() != 0;
+    ranks->of_job = !peers.of_inter() || Members(comm, Members::Side::own).fingerprint() != 0;
     for (int i = 0; i < peers.size(); ++i) {
         const int rank = peers.in_world(i);
         if (rank < 0)
@@ -123,7 +123,6 @@ const Ranks *Neighbours::find_ranks(MPI_Comm comm) const {
     return static_cast<const Ranks *>(ranks);
 }
 
-// Null: nothing is known of them.
 const Ranks *Neighbours::ranks_of(MPI_Comm comm) {
     if (!world_ || comm == MPI_COMM_NULL)
         return nullptr;
@@ -173,11 +172,11 @@ void Neighbours::ring_partners(MPI_Comm comm, int root) {
         ring_slot(ranks->slots[root]);
 }
 
-void Neighbours::ring_all() {
+void Neighbours::ring_each(const Ranks *ranks) {
     pid_t untold = 0; // neighbours are of one host, as a rule
-    for (int rank = 0; world_ && rank < world_->size; ++rank) {
-        const int slot = world_->slots[rank];
-        if (rank == world_->own || slot < 0)
+    for (int rank = 0; ranks && rank < ranks->size; ++rank) {
+        const int slot = ranks->slots[rank];
+        if (rank == ranks->own || slot < 0)
             continue;
         const pid_t host = hops_.ring_first(board_->slot(slot), slot);
         if (host == 0 || host == untold)

@@ -27,6 +27,14 @@ struct Ranks {
     int own;               // the rank of this process, or -1
     bool of_job;           // all of its processes are of this job
     std::int16_t slots[1]; // `size`; -1: on another node, or without a slot
+
+    // The one with this slot; there is one.
+    int rank_at(int slot) const {
+        int rank = 0;
+        while (slots[rank] != slot)
+            ++rank;
+        return rank;
+    }
 };
 
 class Neighbours {
@@ -53,6 +61,8 @@ class Neighbours {
     // Does MPI itself yield in a test?
     bool tests_yield() const { return tests_yield_; }
 
+    // The slots of its ranks. Null: nothing is known of them. It lives as long as the communicator.
+    const Ranks *ranks_of(MPI_Comm comm);
     // Are all of the communicator's processes of this job? (Those of another job may have decided
     // otherwise.)
     bool are_of_job(MPI_Comm comm);
@@ -61,7 +71,9 @@ class Neighbours {
     // A collective call has been started: ring the ranks that it sends to.
     void ring_partners(MPI_Comm comm, int root);
     // Ring all ranks of the node: one of them may have to do something, and nobody knows which one.
-    void ring_all();
+    void ring_all() { ring_each(world_); }
+    // Ring all of the communicator's ranks that are on the node.
+    void ring_members(MPI_Comm comm) { ring_each(ranks_of(comm)); }
     // Ring another thread of this rank.
     void ring_own();
     // A long message to or from this rank is under way.
@@ -82,7 +94,7 @@ class Neighbours {
     static constexpr std::uint32_t kOnce = 1U << 16;
     static constexpr std::int64_t kMostTimes = kOnce - 1;
 
-    const Ranks *ranks_of(MPI_Comm comm);
+    void ring_each(const Ranks *ranks);
     const Ranks *find_ranks(MPI_Comm comm) const;
     const Ranks *make_ranks(MPI_Comm comm);
     void find_slots(node::Board &board, std::uint64_t job);

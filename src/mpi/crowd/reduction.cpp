@@ -142,7 +142,7 @@ bool Reduction::fits(std::size_t most) {
 }
 
 std::uint32_t Reduction::number() const {
-    if (bytes == 0)
+    if (bytes == 0 && combines)
         return 0;
     return (combines ? number_of(op) : kExchange) * kBytes + static_cast<std::uint32_t>(bytes);
 }

@@ -22,7 +22,9 @@ class Reduction {
     MPI_Datatype type{};
     MPI_Op op{};
     std::size_t bytes = 0; // 0 for a call that reduces nothing; else see fits()
-    bool combines = true;  // false: each rank looks at the others' parts itself (children.h)
+    // False: each rank looks at the others' parts itself (children.h), or there are none: they only
+    // wait for each other (engine/delegate.h).
+    bool combines = true;
 
     // May the reduction be made so, with at most `most` bytes? If it may, sets `bytes`.
     bool fits(std::size_t most);
@@ -32,6 +34,7 @@ class Reduction {
     std::uint32_t number() const;
     static std::size_t bytes_of(std::uint32_t number) { return number % kBytes; }
     static bool is_exchange(std::uint32_t number) { return number / kBytes == kExchange; }
+    static bool is_gathering(std::uint32_t number) { return number == kExchange * kBytes; }
     // Compute b = a op b. The caller is inside MPI. False: MPI refuses.
     bool combine(const void *a, void *b) const;
 

@@ -21,32 +21,73 @@ int assemble(Assembled &assembled, Operation operation, const Reduction &reducti
     return wait(operation, call);
 }
 
-Adoption::Adoption(const char *name, MPI_Comm parent) : name_(name), parent_(parent) {
+void gather(Assembled &assembled, const Operation &operation, std::uint32_t number) {
+    Reduction nothing;
+    nothing.combines = false;
+    AssembledCall call(assembled, operation.name, nothing, number);
+    wait(operation, call);
+}
+
+Adoption::Adoption(const char *name, MPI_Comm parent, bool gathers) : name_(name), parent_(parent) {
     if (!crowded() || inside_mpi())
         return;
+    crowded_ = true;
     assembled_ = g_crowd.assembled_of(parent);
-    if (assembled_)
-        number_ = assembled_->take_numbers(2);
+    if (!assembled_)
+        return;
+    number_ = assembled_->take_numbers(gathers ? 3 : 2);
+    if (gathers)
+        gathering_ = number_++;
+}
+
+Operation Adoption::operation(MPI_Comm on) const {
+    return {.name = name_, .object = communicator(on), .turn = communicator(on)};
 }
 
 void Adoption::make(const Reduction &reduction, std::uint32_t number) {
     AssembledCall call(*assembled_, name_, reduction, number);
-    wait({.name = name_, .object = communicator(parent_), .turn = communicator(parent_)}, call);
+    wait(operation(parent_), call);
 }
 
 void Adoption::end(MPI_Comm made) {
-    if (!assembled_)
-        return;
-    Offer offer;
-    Child *const child = made == MPI_COMM_NULL ? nullptr : g_crowd.children.prepare(made, offer);
+    if (assembled_)
+        agree(made);
+    else if (crowded_ && g_crowd.children.agree_by_messages(made))
+        agree_by_messages(made);
+}
+
+void Adoption::agree(MPI_Comm made) {
+    if (gathering_ != 0) // this rank has not come to MPI's call
+        gather(*assembled_, operation(parent_), gathering_);
+    Offer own;
+    Child *const child = made == MPI_COMM_NULL ? nullptr : g_crowd.children.prepare(made, own);
     Reduction exchange;
-    exchange.in = &offer;
-    exchange.bytes = sizeof offer;
+    exchange.in = &own;
+    exchange.bytes = sizeof own;
     exchange.combines = false;
     make(exchange, number_);
-    if (child)
-        g_crowd.children.agree(*child, made, offer, parent_, *assembled_);
+    if (child) {
+        Offer offers[node::kMostSlots];
+        g_crowd.children.read_offers(made, parent_, *assembled_, offers);
+        g_crowd.children.agree(*child, made, own, offers);
+    }
     make({}, number_ + 1);
+}
+
+void Adoption::agree_by_messages(MPI_Comm made) {
+    static constexpr auto gather_offers = SENNIT_BARE(Iallgather);
+    constexpr int bytes = sizeof(Offer);
+    Offer offers[node::kMostSlots];
+    Offer own;
+    Child *const child = g_crowd.children.prepare(made, own);
+    start_and_wait(operation(made), MPI_STATUS_IGNORE, [&](MPI_Request *request) {
+        const int error =
+            gather_offers(&own, bytes, MPI_BYTE, offers, bytes, MPI_BYTE, made, request);
+        rings_partners(made, -1);
+        return error;
+    });
+    if (child)
+        g_crowd.children.agree(*child, made, own, offers);
 }
 
 } // namespace sennit::mpi

@@ -12,24 +12,40 @@ namespace sennit::mpi {
 
 int assemble(Assembled &assembled, Operation operation, const Reduction &reduction);
 
+// The ranks of a communicator wait for each other before they make `operation`. `number` was taken
+// for that.
+void gather(Assembled &assembled, const Operation &operation, std::uint32_t number);
+
 // A call that makes a communicator from `parent`, which all ranks of `parent` make. It begins when
 // the object is made. When MPI has made the communicator, the ranks agree how calls on it are made
 // (crowd/children.h).
 class Adoption {
   public:
-    Adoption(const char *name, MPI_Comm parent);
+    // `gathers`: the ranks wait for each other before MPI makes it (engine/delegate.h).
+    Adoption(const char *name, MPI_Comm parent, bool gathers);
     Adoption(const Adoption &) = delete;
     Adoption &operator=(const Adoption &) = delete;
 
+    // MPI's call, for delegate(): it gathers by the first of the adoption's numbers.
+    Operation gathering(Operation operation) {
+        operation.gathering = gathering_;
+        gathering_ = 0;
+        return operation;
+    }
     // MPI_COMM_NULL: this rank is in no new communicator.
     void end(MPI_Comm made);
 
   private:
+    Operation operation(MPI_Comm on) const;
     void make(const Reduction &call, std::uint32_t number);
+    void agree(MPI_Comm made);
+    void agree_by_messages(MPI_Comm made);
 
     const char *name_;
     MPI_Comm parent_;
-    Assembled *assembled_ = nullptr; // of the parent; null: there is nothing to agree on
+    bool crowded_ = false;           // the ranks agree, if they can
+    Assembled *assembled_ = nullptr; // of the parent
+    std::uint32_t gathering_ = 0;    // 0: it is over, or MPI's call does so by itself
     std::uint32_t number_ = 0;
 };
 

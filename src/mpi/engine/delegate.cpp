@@ -3,6 +3,7 @@
 
 #include "mpi/call/blocked_mark.h"
 #include "mpi/call/callback_state.h"
+#include "mpi/engine/assemble.h"
 #include "mpi/quirks/lazy_parts.h"
 
 #include <pthread.h>
@@ -12,17 +13,39 @@ namespace {
 
 // A rank that comes early to a collective call leaves the core to the others. Then all make the
 // call, which spins, at about the same time.
-void await_others(const Operation &operation) {
-    static constexpr auto barrier = SENNIT_BARE(Ibarrier);
-    const auto comm = handle_from<MPI_Comm>(operation.turn.handle);
-    if (operation.turn.kind != Object::Kind::communicator || !crowds(comm))
-        return;
-    Ticket ticket;
-    if (outside_task([&] { return barrier(comm, &ticket.request); }) != MPI_SUCCESS)
-        return; // the call will say what is wrong
-    rings_partners(comm, -1);
-    g_engine.wait_for(operation, ticket);
-}
+class Gathering {
+  public:
+    // Begins before the call waits for its turn: a number is taken in the order of the program.
+    explicit Gathering(const Operation &operation) : number_(operation.gathering) {
+        const auto comm = handle_from<MPI_Comm>(operation.turn.handle);
+        if (!crowded() || operation.turn.kind != Object::Kind::communicator || !crowds(comm))
+            return;
+        comm_ = comm;
+        assembled_ = g_crowd.assembled_of(comm);
+        if (assembled_ && number_ == 0)
+            number_ = assembled_->take_numbers(1);
+    }
+    void wait(const Operation &operation) const {
+        if (assembled_)
+            gather(*assembled_, operation, number_);
+        else if (comm_ != MPI_COMM_NULL)
+            by_messages(operation);
+    }
+
+  private:
+    void by_messages(const Operation &operation) const {
+        static constexpr auto barrier = SENNIT_BARE(Ibarrier);
+        Ticket ticket;
+        if (outside_task([&] { return barrier(comm_, &ticket.request); }) != MPI_SUCCESS)
+            return; // the call will say what is wrong
+        rings_partners(comm_, -1);
+        g_engine.wait_for(operation, ticket);
+    }
+
+    MPI_Comm comm_ = MPI_COMM_NULL;  // null: nobody waits
+    Assembled *assembled_ = nullptr; // null: by messages
+    std::uint32_t number_;
+};
 
 } // namespace
 
@@ -31,9 +54,9 @@ int run_elsewhere(const Operation &operation, BlockingJob &job) {
     pthread_once(&loaded, load_lazy_parts);
     const bool outside = !in_task();
     const bool polls = outside && InCallback::polls();
+    const Gathering gathering(operation);
     const Turn turn(g_engine.turns, outside ? Object{} : operation.turn);
-    if (crowded())
-        await_others(operation); // on all ranks, in a task or not
+    gathering.wait(operation); // on all ranks, in a task or not
     if (outside && !polls) {
         const Blocking mark(operation);
         return job.make(job);

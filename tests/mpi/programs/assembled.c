@@ -3,7 +3,9 @@
  * 256 bytes, between messages and other collectives, in tasks, with errors, and right before the
  * end. The order of sums is that of bare MPI, also where they are made in shared memory. The same
  * on communicators made from it, of which there may be more than there is room for. usage:
- * assembled [mixed [child]] */
+ * assembled [nodes | mixed [child | nodes]]
+ *   nodes   the first half of the ranks is on one node, the other half on another one
+ *   mixed   wrong: the ranks make different calls on MPI_COMM_WORLD, a duplicate, or half of it */
 #include "check.h"
 
 #include <stdbool.h>
@@ -282,6 +284,36 @@ static void many_communicators(void) {
     }
 }
 
+/* Communicators of one node in a job on two, beside others that reach both. */
+static void on_nodes(void) {
+    const int first = rank < ranks / 2 ? 0 : ranks / 2, end = first == 0 ? ranks / 2 : ranks;
+    int node_sum = 0;
+    for (int member = first; member < end; ++member)
+        node_sum += member;
+    for (int round = 0; round < 20; ++round) {
+        MPI_Comm node, copy, across, all, part;
+        MPI_Comm_split(MPI_COMM_WORLD, first, -rank, &node);
+        MPI_Comm_split(MPI_COMM_WORLD, rank - first, 0, &across);
+        MPI_Comm_dup(node, &copy);
+        MPI_Comm_dup(MPI_COMM_WORLD, &all);
+        sum_on(node, node_sum);
+        sum_on(across, 2 * (rank - first) + ranks / 2);
+        sum_on(copy, node_sum);
+        sum_on(all, ranks * (ranks - 1) / 2);
+        MPI_Comm_split(copy, rank == first + round % 2 ? MPI_UNDEFINED : 1, 0, &part);
+        if (part != MPI_COMM_NULL) {
+            sum_on(part, node_sum - (first + round % 2));
+            MPI_Comm_free(&part);
+        }
+        sum_on(MPI_COMM_WORLD, ranks * (ranks - 1) / 2);
+        MPI_Comm_free(&node);
+        sum_on(copy, node_sum);
+        MPI_Comm_free(&copy);
+        MPI_Comm_free(&all);
+        MPI_Comm_free(&across);
+    }
+}
+
 /* Long messages that only go on while their ranks look; others that are received late. */
 static void among_messages(void) {
     static int out[LONG], in[LONG];
@@ -391,12 +423,21 @@ static void errors(void) {
 
 int main(int argc, char **argv) {
     begin(&argc, &argv);
-    if (argc > 1 && strcmp(argv[1], "mixed") == 0) { /* wrong: the ranks make different calls */
-        int in = 1, out = 0;
+    if (argc > 1 && strcmp(argv[1], "nodes") == 0) {
+        on_nodes();
+        MPI_Finalize();
+        return 0;
+    }
+    if (argc > 1 && strcmp(argv[1], "mixed") == 0) {
+        int in = 1, out = 0, size, own;
         MPI_Comm comm = MPI_COMM_WORLD;
-        if (argc > 2)
+        if (argc > 2 && strcmp(argv[2], "nodes") == 0)
+            MPI_Comm_split(MPI_COMM_WORLD, rank < ranks / 2, 0, &comm);
+        else if (argc > 2)
             MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        if (rank == ranks - 1)
+        MPI_Comm_size(comm, &size);
+        MPI_Comm_rank(comm, &own);
+        if (own == size - 1)
             MPI_Barrier(comm);
         else
             MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, comm);
