@@ -2,10 +2,15 @@
 """Moves of a core between two programs of a pool, under the policy `lend`: one computes on all cores and reaches a
 scheduling point every so often; the other one owns half of the cores, and now and then wants one. `back`: until the
 owner has it, with the time that the program takes to its next scheduling point; `lent`: from the owner's giving it
-until the program, which waits for it, uses it again. The table has the median of the rounds, and their least and greatest."""
+until the program, which waits for it, uses it again. The table has the median of the rounds, and their least and greatest.
+
+usage: taskset -c CORES moves.py BUILD [ROUNDS]; on all of the cores
+"""
 
 import os
+import pathlib
 import subprocess
+import sys
 import tempfile
 
 import machine
@@ -20,8 +25,7 @@ def run_once(build, grain, timeout):
     """The columns, or None."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**machine.plain_environment(), "SENNIT_BOARD": os.path.join(folder, "board")}
-        cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0))[:2])
-        sennit = ["taskset", "-c", cores, str(build / "bin/sennit")]
+        sennit = [str(build / "bin/sennit")]
 
         def say(*words):
             return subprocess.run([*sennit, *words], env=environment, capture_output=True, timeout=timeout, check=False)
@@ -31,8 +35,8 @@ def run_once(build, grain, timeout):
             with subprocess.Popen([*sennit, "exec", "--pool", "bench", str(build / "bench/gcc/chunks"), str(grain)],
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as program:
                 program.stdout.readline()
-                done = subprocess.run(["taskset", "-c", cores, str(build / "bench/moves"), SECONDS], capture_output=True,
-                                      text=True, env={**environment, "SENNIT_POOL": "bench"}, timeout=timeout, check=False)
+                done = subprocess.run([str(build / "bench/moves"), SECONDS], capture_output=True, text=True,
+                                      env={**environment, "SENNIT_POOL": "bench"}, timeout=timeout, check=False)
                 program.stdin.close()
                 program.stdout.read()
             right = done.returncode == 0 and program.returncode == 0
@@ -54,5 +58,10 @@ def section(build, rounds, timeout, progress):
     for grain, found in cells.items():
         columns = [report.median_text(column, "{:.0f}") for column in zip(*found)]
         lines.append([grain, *(columns or ["failed"] * len(COLUMNS))])
-    return "\n\n".join(["## Moves", " ".join(__doc__.split()), "Microseconds.",
+    return "\n\n".join(["## Moves", " ".join(__doc__.split("usage:")[0].split()), "Microseconds.",
                         report.markdown(["us between scheduling points", *COLUMNS], lines)])
+
+
+if __name__ == "__main__":
+    print(section(pathlib.Path(sys.argv[1]).resolve(), int(sys.argv[2]) if len(sys.argv) > 2 else 3, 120,
+                  lambda line: print(line, file=sys.stderr)))

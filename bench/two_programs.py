@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two programs with imbalanced phases, each of two ranks whose work is as 1 to 3, on two cores: one after the
+"""Two programs with imbalanced phases, each of two ranks whose work is as 1 to 3: one after the
 other, on all cores, and side by side in a pool, under the policy that never lends and the one that does. From the
 first one's begin to the last one's end, as multiples of the ideal: the work of both by the cores, measured by the
 same program with even work. Each way runs in each round; the table has the median of the rounds, and their least
-and greatest."""
+and greatest.
+
+usage: taskset -c CORES two_programs.py BUILD [ROUNDS]; on all of the cores
+"""
 
 import os
+import pathlib
 import random
 import subprocess
+import sys
 import tempfile
 
 import machine
@@ -24,11 +29,10 @@ class Cores:
     def __init__(self, build, mpi, timeout):
         self.build, self.mpi, self.timeout = build, mpi, timeout
         self.folder = tempfile.TemporaryDirectory()
-        self.cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0))[:2])
         self.environment = {**machine.plain_environment(), "SENNIT_BOARD": os.path.join(self.folder.name, "board")}
 
     def sennit(self, *words):
-        return ["taskset", "-c", self.cores, str(self.build / "bin/sennit"), *words]
+        return [str(self.build / "bin/sennit"), *words]
 
     def start(self, row, *options):
         program = str(self.build / f"bench/gcc-{self.mpi}/phases")
@@ -49,7 +53,7 @@ class Cores:
         return None if None in found else found
 
     def alone(self, row):
-        times = self.times([self.start(row, "--threads", "1")])
+        times = self.times([self.start(row, "--threads", str(max(1, len(os.sched_getaffinity(0)) // 2)))])
         return times and times[0][1] - times[0][0]
 
     def together(self, row, policy):
@@ -71,7 +75,7 @@ def run_once(cores, row, way):
 
 
 def section(build, mpis, rounds, seed, timeout, progress):
-    parts = ["## Two programs in a pool", " ".join(__doc__.split())]
+    parts = ["## Two programs in a pool", " ".join(__doc__.split("usage:")[0].split())]
     for mpi in mpis:
         order = random.Random(seed)
         cores = Cores(build, mpi, timeout)
@@ -87,3 +91,8 @@ def section(build, mpis, rounds, seed, timeout, progress):
         parts.append(report.markdown([f"{mpi}: work", *WAYS],
                                      [[row, *map(report.median_text, ways.values())] for row, ways in cells.items()]))
     return "\n\n".join(parts)
+
+
+if __name__ == "__main__":
+    print(section(pathlib.Path(sys.argv[1]).resolve(), ("mpich", "openmpi"), int(sys.argv[2]) if len(sys.argv) > 2 else 3, 1, 120,
+                  lambda line: print(line, file=sys.stderr)))
