@@ -36,8 +36,7 @@ class SharedCores : public testing::Test {
         Board &board;
         Slot *slot;
         Share share;
-        Process(Board &its, std::uint64_t job, int cores, bool tells_threads = false)
-            : board(its) {
+        Process(Board &its, std::uint64_t job, int cores, bool tells_threads = false) : board(its) {
             Member member;
             for (int core = 0; core < cores; ++core)
                 member.cores.add(core);
