@@ -130,18 +130,31 @@ Worker *Crew::hire() {
     worker->crew = this;
     worker->turns = this;
     pthread_t thread;
-    if (pthread_create(&thread, nullptr, work, worker) != 0)
+    if (pthread_create(&thread, nullptr, work, worker) != 0) {
+        munmap(memory, 2 * kSignalStack);
         return nullptr;
-    pthread_detach(thread);
+    }
     while (worker->thread.load(std::memory_order_acquire) == 0)
         sched_yield();
-    return worker->thread.load() > 0 ? worker : nullptr;
+    if (worker->thread.load() > 0) {
+        pthread_detach(thread);
+        return worker;
+    }
+    pthread_join(thread, nullptr); // it may still be on the memory
+    munmap(memory, 2 * kSignalStack);
+    return nullptr;
+}
+
+// Workers may be missing still: then the next rank tries again.
+bool Crew::begin_watch() {
+    if (!is_watched_)
+        is_watched_ = set_traps() && pthread_create(&watcher_, nullptr, watch, this) == 0;
+    return is_watched_;
 }
 
 bool Crew::staff(const cpu_set_t &cores) {
     CPU_OR(&cores_, &cores_, &cores);
-    if (workers_end_.load() == 0 &&
-        (!set_traps() || pthread_create(&watcher_, nullptr, watch, this) != 0))
+    if (!begin_watch())
         return false;
     const int wanted = std::clamp(CPU_COUNT(&cores_), 1, kMostWorkers);
     while (workers_end_.load() < wanted) {

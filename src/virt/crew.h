@@ -54,6 +54,7 @@ class Crew : public Turns {
     std::int64_t wake_late(std::int64_t now);
     void tick();
     Worker *hire();
+    bool begin_watch();
     bool end_one(RankFiber &fiber);
 
     SpinLock lock_;
@@ -65,6 +66,7 @@ class Crew : public Turns {
     Worker *workers_[kMostWorkers] = {};
     cpu_set_t cores_{};
     pthread_t watcher_{};
+    bool is_watched_ = false;
 };
 
 } // namespace sennit::virt

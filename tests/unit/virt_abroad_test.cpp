@@ -5,16 +5,29 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
+#include <string>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace sennit::virt {
 namespace {
+
+std::string obstacle() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return "a sanitizer does not know that flows change their threads";
+#else
+    return impediment();
+#endif
+}
 
 // What the host and the one that changes a word share.
 struct Shared {
@@ -59,10 +72,7 @@ void be_host(Shared &shared) {
 }
 
 TEST(RankFibers, GoOnWhenAnotherProcessHasChangedTheirWord) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "a sanitizer does not know that flows change their threads";
-#endif
-    if (const std::string why = impediment(); !why.empty())
+    if (const std::string why = obstacle(); !why.empty())
         GTEST_SKIP() << why;
     void *const memory =
         mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -79,6 +89,94 @@ TEST(RankFibers, GoOnWhenAnotherProcessHasChangedTheirWord) {
     ASSERT_EQ(waitpid(host, &status, 0), host);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
     munmap(memory, sizeof(Shared));
+}
+
+int count_threads() {
+    int threads = 0;
+    const std::filesystem::directory_iterator all("/proc/self/task");
+    for ([[maybe_unused]] const auto &each : all)
+        ++threads;
+    return threads;
+}
+
+// In bytes.
+std::size_t mapped_size() {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * static_cast<std::size_t>(getpagesize());
+}
+
+// Of threads that are made from now on.
+void set_stacks(std::size_t size) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, size);
+    pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+}
+
+cpu_set_t first_cores(int count) {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    for (int i = 0; i < count; ++i)
+        CPU_SET(i, &cores);
+    return cores;
+}
+
+// For calls that have to be made in a process of their own, since they leave threads and handlers
+// of signals behind. `body` returns what its process exits with.
+int exit_code_of(int (*body)()) {
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(body());
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(RankFibers, WorkersThatCannotBeHadLeaveNoMemoryBehind) {
+    if (const std::string why = obstacle(); !why.empty())
+        GTEST_SKIP() << why;
+    EXPECT_EQ(exit_code_of([] {
+                  static Crew crew;
+                  if (!crew.staff(first_cores(1)))
+                      return 1;
+                  set_stacks(std::size_t{1} << 50); // no thread has so much
+                  const cpu_set_t cores = first_cores(4);
+                  crew.staff(cores);
+                  const std::size_t before = mapped_size();
+                  for (int i = 0; i < 20; ++i)
+                      if (!crew.staff(cores))
+                          return 2;
+                  return mapped_size() == before ? 0 : 3;
+              }),
+              0);
+}
+
+TEST(RankFibers, HaveOneWatcherThoughWorkersCannotBeHad) {
+    if (const std::string why = obstacle(); !why.empty())
+        GTEST_SKIP() << why;
+    EXPECT_EQ(exit_code_of([] {
+                  static Crew crew;
+                  const cpu_set_t cores = first_cores(1);
+                  constexpr std::size_t stack = std::size_t{64} << 10;
+                  set_stacks(stack);
+                  for (int i = 0; i < 3; ++i) {
+                      // Enough for the watcher, not for the stacks of a worker.
+                      const rlim_t most = mapped_size() + stack + stack / 2;
+                      const rlimit limit = {most, RLIM_INFINITY};
+                      setrlimit(RLIMIT_AS, &limit);
+                      const bool is_staffed = crew.staff(cores);
+                      const rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+                      setrlimit(RLIMIT_AS, &none);
+                      if (is_staffed)
+                          return 1;
+                      if (count_threads() != 2)
+                          return 2;
+                  }
+                  return 0;
+              }),
+              0);
 }
 
 // A rank that rings for a fiber may be killed in the midst of it. Then nobody's ring comes to the
