@@ -117,6 +117,15 @@ TEST_F(Environment, AProgramWithoutMpiAndOpenMpIsRefusedUnlessItsMpiIsNamed) {
     EXPECT_EQ(value(plan("plain"), "LD_PRELOAD"), lib("libsennit-mpich.so"));
 }
 
+TEST_F(Environment, OfAProgramWithoutOpenMpHasWhatRecordsTheTrace) {
+    const std::string both = lib("libsennit-openmpi.so") + ":" + lib("libsennit-omp.so");
+    EXPECT_EQ(value(plan("through-middle"), "LD_PRELOAD"), lib("libsennit-openmpi.so"));
+    EXPECT_EQ(value(plan("through-middle", {{"SENNIT_TRACE", "/tmp/trace"}}), "LD_PRELOAD"), both);
+    request_.trace = "/tmp/trace";
+    EXPECT_EQ(value(plan("through-middle"), "LD_PRELOAD"), both);
+    EXPECT_EQ(value(plan("openmp-by-runpath"), "LD_PRELOAD"), "(not set)");
+}
+
 TEST_F(Environment, OpenMpThatComesLaterIsReplacedByAPreload) {
     EXPECT_EQ(value(plan_of({"python3", "x.py"}), "LD_PRELOAD"), lib("libsennit-omp.so"));
     const std::string script = folder_.write("script", "exec " + program("openmp-by-runpath"));

@@ -58,12 +58,22 @@ def test_each_rank_gets_the_environment():
         assert os.path.isdir(trace)
     seen = printed(out)
     for rank in "01":
-        assert seen[rank, "LD_PRELOAD"].endswith(f"/lib/libsennit-{MPI}.so"), seen
+        assert seen[rank, "LD_PRELOAD"].split(":")[0].endswith(f"/lib/libsennit-{MPI}.so"), seen
         assert seen[rank, "LD_LIBRARY_PATH"].split(":")[0].endswith("/lib/omp"), seen
         assert seen[rank, "OMP_NUM_THREADS"] == "3", seen
         assert seen[rank, "SENNIT_POLICY"] == "lifo", seen
         assert seen[rank, "SENNIT_TRACE"] == trace, seen
         assert seen[rank, "SENNIT_LOCAL_RANKS"] == "2", seen
+
+
+def test_a_trace_has_the_mpi_calls_of_a_program_without_openmp():
+    with tempfile.TemporaryDirectory() as folder:
+        with run("print", "A", options=["-n", "2", f"--trace={folder}"]) as job:
+            check(job.finish(), 0, job)
+        assert sorted(os.listdir(folder)) == ["rank-0.sennit", "rank-1.sennit"]
+        with Running([SENNIT, "report", folder]) as job:
+            out, _ = check(job.finish(), 0, job)
+    assert "2 ranks" in out and "MPI_Gather" in out, out
 
 
 def test_ranks_of_a_pool_take_part_in_it():

@@ -69,13 +69,20 @@ bool comes_after_libc(const Program &program, const LoadedLibrary &library) {
 // LD_LIBRARY_PATH loses against DT_RPATH, an absolute NEEDED and a name that we have no link for,
 // and a script may put other folders in front of it. Then only a preload puts our symbols in front
 // of the stock runtime's; so it does for what comes later with a name of its own.
-bool must_preload_openmp(Plan &plan, const Request &request, const Installation &installation) {
+bool must_preload_openmp(Plan &plan, const Request &request, const Installation &installation,
+                         const EnvironmentReader &environment) {
     const Program &program = plan.program;
     bool must = program.script && !program.openmp_libraries.empty();
     if (request.pool && program.openmp_libraries.empty()) {
         must = true;
         plan.notes.push_back("Sennit's OpenMP library is preloaded: it takes and lends the cores "
                              "of the pool");
+    }
+    const bool is_traced = request.trace || !text_of(environment("SENNIT_TRACE")).empty();
+    if (is_traced && program.openmp_libraries.empty()) {
+        must = true;
+        plan.notes.push_back("Sennit's OpenMP library is preloaded: it records the trace, which "
+                             "has only MPI calls unless the program loads an OpenMP runtime");
     }
     if (program.brings_more && !program.uses_mpi_or_openmp()) {
         must = true;
@@ -197,7 +204,7 @@ Plan make_plan(const Request &request, const Installation &installation,
     std::vector<std::string> preload;
     if (plan.mpi)
         preload.push_back(installation.mpi_library(*plan.mpi));
-    if (must_preload_openmp(plan, request, installation))
+    if (must_preload_openmp(plan, request, installation, environment))
         preload.push_back(installation.openmp_library());
     if (plan.mpi &&
         !text_of(environment("SENNIT_NETWORK")).empty()) // behind ours: it is the network
