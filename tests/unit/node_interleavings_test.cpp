@@ -76,6 +76,67 @@ TEST(Interleavings, WhoSleepsOnABellHearsOfItsMessage) {
     }
 }
 
+// ---- both ends of a long message: Vigil::arm (mpi/crowd/vigil.cpp) -----------------------------
+
+constexpr int kPieces = 3;
+
+struct Ends {
+    int pc[2] = {};
+    int armed[2] = {};
+    int rings[2] = {};
+    int seen[2] = {};
+    int moved = 0; // pieces, by the test of one end and the other in turns
+    auto operator<=>(const Ends &) const = default;
+};
+
+void test_message(Ends &s, int end) {
+    if (s.moved < kPieces && s.moved % 2 == end)
+        ++s.moved;
+}
+
+// Neither has a timer. The ring is one step: Bells, above, is the model of it. The wrong end rings
+// before it arms its bell.
+Outcome end_step(Ends &s, int end, bool right) {
+    int &pc = s.pc[end];
+    const int other = 1 - end;
+    switch (pc) {
+    case 0:
+    case 1:
+        if ((pc == 0) == right) {
+            s.seen[end] = s.rings[end];
+            s.armed[end] = 1;
+        } else if (s.armed[other] != 0) {
+            s.armed[other] = 0;
+            ++s.rings[other];
+        }
+        ++pc;
+        return Outcome::ran;
+    case 2:
+        test_message(s, end);
+        pc = s.moved == kPieces ? 9 : 3;
+        return Outcome::ran;
+    case 3: // at the end of the message, a timer wakes the one that sleeps
+        if (s.rings[end] == s.seen[end] && s.moved < kPieces)
+            return Outcome::waits;
+        pc = 4;
+        return Outcome::ran;
+    case 4: // woken, it tests before it arms
+        test_message(s, end);
+        pc = s.moved == kPieces ? 9 : 0;
+        return Outcome::ran;
+    default:
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, BothEndsOfALongMessageDoNotSleepAtOnce) {
+    for (const bool right : {true, false}) {
+        const std::string failure = failure_of(
+            Ends{}, 2, [&](Ends &s, int end, std::string &) { return end_step(s, end, right); });
+        EXPECT_EQ(failure.empty(), right) << failure;
+    }
+}
+
 // ---- cores: Share::give, wait_for_core (node/share.cpp); CoreTable (node/core_table.h) ----------
 
 struct FreeCores {

@@ -168,7 +168,7 @@ void Neighbours::ring_partners(MPI_Comm comm, int root) {
         if ((ranks->own ^ distance) < size)
             ring_slot(ranks->slots[ranks->own ^ distance]);
     }
-    if (root >= 0 && root < size)
+    if (root >= 0 && root < size && root != ranks->own)
         ring_slot(ranks->slots[root]);
 }
 
@@ -212,10 +212,15 @@ void Neighbours::ring_for(const Operation &operation) {
         return;
     const bool collective = operation.turn.kind == Object::Kind::communicator;
     const bool message = operation.object.kind == Object::Kind::communicator;
+    // The caller has armed its own bell.
+    const auto ring_other = [&, own = own_slot()](int slot) {
+        if (slot != own)
+            ring_slot(slot);
+    };
     if (collective && !operation.assembled)
         ring_partners(handle_from<MPI_Comm>(operation.object.handle), operation.peer);
     else if (message && lengths_.may_be_long(operation.bytes))
-        ring(handle_from<MPI_Comm>(operation.object.handle), operation.peer);
+        ring_other(slot_of(handle_from<MPI_Comm>(operation.object.handle), operation.peer));
     if (message && !operation.assembled && !lengths_.may_be_long(operation.bytes))
         return;
     for (std::atomic<std::uint32_t> &entry : recent_) {
@@ -223,7 +228,7 @@ void Neighbours::ring_for(const Operation &operation) {
         if (value == 0)
             continue;
         entry.store(value < 2 * kOnce ? 0 : value - kOnce, std::memory_order_relaxed);
-        ring_slot(static_cast<int>(value % kOnce) - 1);
+        ring_other(static_cast<int>(value % kOnce) - 1);
     }
 }
 

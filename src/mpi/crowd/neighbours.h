@@ -84,7 +84,7 @@ class Neighbours {
     int own_slot() const { return world_ ? world_->slots[world_->own] : -1; }
     void ring_slot(int slot);
     void note_slot(int slot, std::int64_t bytes);
-    // Ring the ranks on which the operation may depend.
+    // Ring the other ranks on which the operation may depend.
     void ring_for(const Operation &operation);
     // How often one wait for the operation may call ring_for().
     int answers(const Operation &operation);

@@ -86,6 +86,11 @@ void Vigil::fall_asleep() {
 
 // The next test decides whether it sleeps.
 void Vigil::arm() {
+    // First the bell: if both ends of a long message ring for each other at once, at least one of
+    // them is heard. The one that is heard tests, and rings back. If nobody is heard, both sleep
+    // until their timers end, in the midst of the message.
+    seen_ = g_crowd.neighbours.arm();
+    armed_ = true;
     // Who rang may wait for what this thread's tests have done since, unless they only tell each
     // other so: then somebody else is late, and rings. The other end of a long message may wait
     // even if it did not ring: it rings in vain while this thread tests.
@@ -94,8 +99,6 @@ void Vigil::arm() {
         ++answers_;
         g_crowd.neighbours.ring_for(operation_);
     }
-    seen_ = g_crowd.neighbours.arm();
-    armed_ = true;
 }
 
 void Vigil::sleep() {

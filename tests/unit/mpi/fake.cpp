@@ -39,6 +39,8 @@ void (*g_work)() = nullptr;
 std::atomic<int> g_sends_noted{0};
 std::atomic<bool> g_wanted{true};
 std::atomic<int> g_rings{0};
+std::atomic<int> g_deaf_rings{0};
+thread_local bool t_armed = false;
 std::vector<std::int64_t> g_long_messages; // of the test's own thread
 std::vector<int> g_rung_slots;
 int g_sizes_asked = 0;
@@ -172,6 +174,8 @@ void Neighbours::note(MPI_Comm, int, std::int64_t bytes) {
 }
 void Neighbours::ring_for(const Operation &) {
     ++g_rings;
+    if (!t_armed)
+        ++g_deaf_rings;
 }
 int Neighbours::slot_of(MPI_Comm, int peer) {
     return peer;
@@ -192,9 +196,11 @@ void Neighbours::ring_own() {
     ++g_rings_own;
 }
 std::uint32_t Neighbours::arm() {
+    t_armed = true;
     return 0;
 }
 bool Neighbours::sleep(std::uint32_t, std::int64_t) { // nobody has rung
+    t_armed = false;
     return false;
 }
 int Neighbours::answers(const Operation &) {
@@ -286,6 +292,9 @@ int tests() {
 }
 int rings() {
     return g_rings;
+}
+int deaf_rings() {
+    return g_deaf_rings;
 }
 int probes() {
     return g_probes;

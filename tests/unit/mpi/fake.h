@@ -37,6 +37,8 @@ int resumed(sennit_task *task);
 std::vector<int> resumed();
 // How often a thread that waits has woken those on whom its operation may depend.
 int rings();
+// Those by a thread whose own bell was not armed.
+int deaf_rings();
 // Whose bells were rung since the last time; a rank's slot is its number, -1 all of them.
 std::vector<int> rung_slots();
 // How often a thread of this rank was woken by another one, since the last time.

@@ -46,6 +46,14 @@ TEST_F(VigilTest, WhoWaitsForALongMessageRingsAfterEachNap) {
     EXPECT_EQ(wait_for(receive), 5);
 }
 
+// Or both ends ring while the other one is deaf, and both sleep.
+TEST_F(VigilTest, WhoRingsHearsTheAnswer) {
+    const Operation wait = {.name = "MPI_Wait", .requests = 1};
+    const int before = fake::deaf_rings();
+    wait_for(wait);
+    EXPECT_EQ(fake::deaf_rings(), before);
+}
+
 TEST_F(VigilTest, WhoWaitsForACollectiveRingsOnceUnlessSomebodyRings) {
     const Operation barrier = {.name = "MPI_Barrier",
                                .object = communicator(MPI_COMM_WORLD),
