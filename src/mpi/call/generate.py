@@ -158,6 +158,10 @@ class Wrapper:
                                              ("recvcount", "recvtype"))
                          if c in self.names and t in self.names), None)
         fields["type"] = f"handle_bits({of_count[1]})" if of_count else "0"
+        # Of a collective: only where this rank's own arguments must say it.
+        fields["own_type"] = fields["type"] if of_count == ("count", "datatype") else "0"
+        if "root" in self.names and fields["own_type"] != "0": # between groups, these take no part
+            fields["own_type"] = f"root == MPI_PROC_NULL ? 0 : {fields['own_type']}"
         fields["of_count"] = "%s, %s" % of_count if of_count else "0, MPI_DATATYPE_NULL"
         fields["bytes"] = ("[&] { return message_bytes(%s, %s); }" % of_count if of_count
                            else "[] { return std::uint64_t{0}; }")

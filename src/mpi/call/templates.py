@@ -105,7 +105,7 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
         return blocking();
     }}
     const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {number}, {object}, {turn},
-                              {count}, {requests}, {handles}}};
+                              {count}, {requests}, {handles}, nullptr, {own_type}}};
     if (form == CollectiveForm::started)
         return start_and_stay(operation, start);
     if (const int error = g_chaos.failure(operation))

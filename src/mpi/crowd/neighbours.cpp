@@ -237,7 +237,12 @@ int Neighbours::answers(const Operation &operation) {
         return static_cast<int>(operation.bytes < 0 // as often as the messages were noted for
                                     ? kMostTimes
                                     : std::min(64 + pieces(operation.bytes), kMostTimes));
-    return 2 * std::bit_width(static_cast<unsigned>(world_->size)) + 2;
+    // A collective's pieces are larger. Each ring is for several ranks, one of which may be late.
+    constexpr std::int64_t pieces_a_ring = 8;
+    const std::int64_t more =
+        may_go_in_pieces(operation) ? pieces(operation.bytes) / pieces_a_ring : 0;
+    return 2 * std::bit_width(static_cast<unsigned>(world_->size)) + 2 +
+           static_cast<int>(std::min(more, kMostTimes));
 }
 
 } // namespace sennit::mpi

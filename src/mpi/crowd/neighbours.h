@@ -86,6 +86,11 @@ class Neighbours {
     void note_slot(int slot, std::int64_t bytes);
     // Ring the other ranks on which the operation may depend.
     void ring_for(const Operation &operation);
+    // May it take several answers of another rank? Anything but a short collective may.
+    bool may_go_in_pieces(const Operation &operation) const {
+        return operation.turn.kind != Object::Kind::communicator ||
+               lengths_.may_be_long(operation.bytes);
+    }
     // How often one wait for the operation may call ring_for().
     int answers(const Operation &operation);
 

@@ -92,10 +92,10 @@ void Vigil::arm() {
     seen_ = g_crowd.neighbours.arm();
     armed_ = true;
     // Who rang may wait for what this thread's tests have done since, unless they only tell each
-    // other so: then somebody else is late, and rings. The other end of a long message may wait
-    // even if it did not ring: it rings in vain while this thread tests.
-    const bool collective = operation_.turn.kind == Object::Kind::communicator;
-    if ((rung_ || !collective) && answers_ < g_crowd.neighbours.answers(operation_)) {
+    // other so: then somebody else is late, and rings. Who waits for the next piece of something
+    // long may do so even if it did not ring: it rings in vain while this thread tests.
+    if ((rung_ || g_crowd.neighbours.may_go_in_pieces(operation_)) &&
+        answers_ < g_crowd.neighbours.answers(operation_)) {
         ++answers_;
         g_crowd.neighbours.ring_for(operation_);
     }

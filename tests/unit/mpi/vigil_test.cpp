@@ -54,6 +54,14 @@ TEST_F(VigilTest, WhoRingsHearsTheAnswer) {
     EXPECT_EQ(fake::deaf_rings(), before);
 }
 
+TEST_F(VigilTest, WhoWaitsForALongCollectiveRingsAfterEachNap) {
+    const Operation broadcast = {.name = "MPI_Bcast",
+                                 .object = communicator(MPI_COMM_WORLD),
+                                 .turn = communicator(MPI_COMM_WORLD),
+                                 .bytes = 1 << 20};
+    EXPECT_EQ(wait_for(broadcast), 5);
+}
+
 TEST_F(VigilTest, WhoWaitsForACollectiveRingsOnceUnlessSomebodyRings) {
     const Operation barrier = {.name = "MPI_Barrier",
                                .object = communicator(MPI_COMM_WORLD),
