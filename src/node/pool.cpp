@@ -67,10 +67,10 @@ bool read_share(std::string_view text, double &share) {
         below == 0)
         return false;
     const double value = above / below;
-    if (!(value >= 1 / kMostShare && value <= kMostShare))
-        return false;
-    share = value;
-    return true;
+    const bool is_in_range = value >= 1 / kMostShare && value <= kMostShare;
+    if (is_in_range)
+        share = value;
+    return is_in_range;
 }
 
 bool read_priority(std::string_view text, Precedence &precedence) {
@@ -79,8 +79,9 @@ bool read_priority(std::string_view text, Precedence &precedence) {
         return true;
     }
     int value = 0;
-    const char *const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    const char *const begin = text.data();
+    const char *const end = begin + text.size();
+    const auto [stop, error] = std::from_chars(begin, end, value);
     if (text.empty() || error != std::errc{} || stop != end || value < -kMostPriority ||
         value > kMostPriority)
         return false;

@@ -123,6 +123,7 @@ bool Segment::take(const char *path, std::size_t size, void (*begin)(void *), Re
         reason.say("%s is of another version of Sennit, and in use", path);
         return false;
     }
+    // NOLINTNEXTLINE(clang-analyzer-unix.StdCLibraryFunctions): no board is empty
     memory_ = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
     if (memory_ == MAP_FAILED) {
         memory_ = nullptr;

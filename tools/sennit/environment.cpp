@@ -232,6 +232,8 @@ Plan make_plan(const Request &request, const Installation &installation,
 }
 
 void set_pool(Plan &plan, const Request &request, int cores, const EnvironmentReader &environment) {
+    if (!request.pool)
+        return;
     std::erase_if(plan.settings, [&](const Setting &setting) {
         return setting.name == "SENNIT_POOL" ||
                (setting.name == "SENNIT_DOORBELLS" && !is_set(request, "SENNIT_DOORBELLS"));
