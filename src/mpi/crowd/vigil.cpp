@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kTests = 4; // before it yields, and after a ring: one is often not enough
 constexpr std::int64_t kYieldNs = 1'000'000;
+constexpr int kAnswersANap = 32; // some 0.2 ms, if they are in vain
 // While every rank that may answer is on this node, and where some are not.
 struct Naps {
     std::int64_t first_ns;
@@ -110,6 +111,10 @@ void Vigil::sleep() {
     }
     nap_ns_ = std::min(2 * nap_ns_, naps().longest_ns);
     tests_ = kTests; // one
+    // If all answers were given while somebody was late, the pieces that come now have none left.
+    if (g_crowd.neighbours.may_go_in_pieces(operation_))
+        answers_ =
+            std::min(answers_, std::max(g_crowd.neighbours.answers(operation_) - kAnswersANap, 0));
 }
 
 } // namespace sennit::mpi

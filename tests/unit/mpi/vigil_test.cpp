@@ -3,6 +3,7 @@
 #include "mpi/crowd/vigil.h"
 
 #include "mpi/call/call_path.h"
+#include "mpi/crowd/crowd.h"
 #include "mpi/crowd/spins.h"
 
 #include "fake.h"
@@ -20,13 +21,13 @@ class VigilTest : public testing::Test {
     VigilTest() { attend_to(kCrowd); }
     ~VigilTest() override { attend_no_more_to(kCrowd); }
 
-    // So long that it sleeps four times, and nobody rings. Returns how often it rings itself.
-    static int wait_for(const Operation &operation) {
+    // So long that it sleeps so often, and nobody rings. Returns how often it rings itself.
+    static int wait_for(const Operation &operation, int naps = 4) {
         const int before = fake::rings();
         Vigil vigil(operation);
         while (fake::rings() == before) // before its first nap
             vigil.rest();
-        for (int nap = 0; nap < 4; ++nap) {
+        for (int nap = 0; nap < naps; ++nap) {
             vigil.rest();
             vigil.rest(); // a test was in vain: it is about to sleep again
         }
@@ -60,6 +61,17 @@ TEST_F(VigilTest, WhoWaitsForALongCollectiveRingsAfterEachNap) {
                                  .turn = communicator(MPI_COMM_WORLD),
                                  .bytes = 1 << 20};
     EXPECT_EQ(wait_for(broadcast), 5);
+}
+
+// Else the data crawled when at last they came.
+TEST_F(VigilTest, WhoWaitsForSomethingLongThatIsLateRingsForAsLong) {
+    const Operation receive = {.name = "MPI_Recv",
+                               .notice = Notice::receive,
+                               .peer = 1,
+                               .object = communicator(MPI_COMM_WORLD),
+                               .bytes = 1 << 20};
+    const int more = 2 * g_crowd.neighbours.answers(receive);
+    EXPECT_EQ(wait_for(receive, more), more + 1);
 }
 
 TEST_F(VigilTest, WhoWaitsForACollectiveRingsOnceUnlessSomebodyRings) {
