@@ -16,9 +16,13 @@ namespace sennit::mpi {
 
 // Note the length of an operation that was started, and that a thread waits for.
 inline void note_length(Operation &operation) {
-    if (crowded() && operation.type != 0)
+    if (!crowded()) [[likely]]
+        return;
+    if (operation.type != 0)
         operation.bytes =
             message_length(operation.count, handle_from<MPI_Datatype>(operation.type));
+    else if (operation.turn.kind == Object::Kind::communicator)
+        operation.bytes = operation.count; // a gather or the like: at least, or -1
 }
 inline void awaits(MPI_Comm comm, int peer, std::int64_t count, MPI_Datatype type, int error) {
     if (!crowded() || error != MPI_SUCCESS) [[likely]]

@@ -84,9 +84,17 @@ TEST_F(LengthTest, WhatIsWaitedForKnowsItsLength) {
     Operation receive = {.name = "MPI_Recv", .count = 3, .type = kLargeType};
     note_length(receive);
     EXPECT_EQ(receive.bytes, 3 * std::int64_t{kLargeType});
-    Operation barrier = {.name = "MPI_Barrier"};
+    Operation barrier = {.name = "MPI_Barrier", .turn = communicator(MPI_COMM_WORLD)};
     note_length(barrier);
     EXPECT_EQ(barrier.bytes, -1);
+}
+
+// Which of its two datatypes counts depends on the rank, and the other one may be anything.
+TEST_F(LengthTest, AGatherIsAtLeastAsLongAsItsCount) {
+    Operation gather = {
+        .name = "MPI_Gather", .turn = communicator(MPI_COMM_WORLD), .count = 1 << 20};
+    note_length(gather);
+    EXPECT_EQ(gather.bytes, 1 << 20);
 }
 
 TEST_F(LengthTest, ALengthBeyondAllNumbersIsLong) {
