@@ -24,6 +24,10 @@ namespace {
 
 using namespace sennit;
 
+// Between two looks. With shorter ones it takes as much of a processor as a program that computes,
+// and the system lets it wait for its turn: that would be measured, too.
+constexpr long kLookNs = 50'000;
+
 node::Board board;
 node::Share share;
 
@@ -74,7 +78,7 @@ int own_core(int own) {
 // at the first scheduling point at which it is there.
 node::Hold take(int core) {
     node::Hold hold = share.take(core);
-    for (; !hold; nap(1'000))
+    for (; !hold; nap(kLookNs))
         if (share.is_to_leave(hold))
             hold = share.leave(hold);
     return hold;
@@ -99,7 +103,7 @@ int move_to_and_fro(int own, double seconds) {
         const std::int64_t given = monotonic_ns();
         share.give(hold);
         while (table.state(core).user != program)
-            nap(1'000);
+            nap(kLookNs);
         back.add(monotonic_ns() - given);
         moves += 2;
     }

@@ -3,6 +3,8 @@
 
 #include "base/config.h"
 #include "base/spin.h"
+#include "base/time_slice.h"
+#include "base/virtual_rank.h"
 #include "poll/poll.h"
 #include "sched/cores.h"
 #include "sched/processors.h"
@@ -11,6 +13,7 @@
 
 #include <sched.h>
 #include <unistd.h>
+#include <utility>
 
 namespace sennit::sched {
 
@@ -71,9 +74,25 @@ void trace_core(int core, std::uint64_t begin) {
 
 } // namespace
 
+// So that a core moves soon. Who comes back to a core that another thread still uses, or has been
+// woken behind a thread that computes, runs when that one's slice ends. 0.1 ms is the shortest that
+// Linux grants. Rank fibers change their threads.
+void Worker::shorten_slice() {
+    constexpr std::uint64_t slice_ns = 100'000;
+    if (slice_ == Slice::untried)
+        slice_ = !is_rank_fiber() && shorten_time_slice(slice_ns) ? Slice::short_one : Slice::usual;
+}
+
+void Worker::forget_core() {
+    core_use_ = CoreUse::none;
+    if (std::exchange(slice_, Slice::untried) == Slice::short_one)
+        set_time_slice(0);
+}
+
 void Worker::need_core() {
     if (core_use_ == CoreUse::computes || !shares_cores())
         return;
+    shorten_slice();
     const std::uint64_t begin = trace::on() ? ticks() : 0;
     const int near = sched_getcpu();
     hold_ = core_use_ == CoreUse::rests ? share().go_on(hold_, near) : share().take(near);
@@ -87,6 +106,7 @@ bool Worker::take_spare_core(const std::atomic<std::int32_t> &needed) {
     SENNIT_ASSERT(core_use_ == CoreUse::none);
     if (!shares_cores())
         return false;
+    shorten_slice();
     const std::uint64_t begin = trace::on() ? ticks() : 0;
     const node::Hold hold = share().take_spare(needed, sched_getcpu());
     if (!hold)

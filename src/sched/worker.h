@@ -229,8 +229,8 @@ class alignas(kCacheLine) Worker {
     bool has_core() const { return core_use_ == CoreUse::computes && hold_; }
     // At a chunk of a loop: is the core to be left?
     void pass_chunk();
-    void forget_core() { core_use_ = CoreUse::none; } // in the child of fork()
-    const Wait *begin_wait(Wait &wait);               // returns what end_wait wants
+    void forget_core();                 // in the child of fork()
+    const Wait *begin_wait(Wait &wait); // returns what end_wait wants
     void end_wait(const Wait *outer) { current()->waits.store(outer, std::memory_order_relaxed); }
 
     // Processor time that the thread has spent on the stack on which the caller runs, since some
@@ -379,6 +379,9 @@ class alignas(kCacheLine) Worker {
     // among those that rest and are awake. And the core that it had last.
     enum class CoreUse : unsigned char { none, computes, rests };
     CoreUse core_use_ = CoreUse::none;
+    enum class Slice : unsigned char { untried, short_one, usual }; // base/time_slice.h
+    Slice slice_ = Slice::untried;
+    void shorten_slice();
     node::Hold hold_;
     std::uint64_t tasks_told_ = 0;
     std::uint64_t chunks_ = 0; // passed, and not told

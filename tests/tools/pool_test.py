@@ -2,13 +2,16 @@
 """Pools: made, shared, moved, watched, stopped; and what goes wrong with them.
 
 Usage: pool_test.py SENNIT POOL-MEMBER [PROGRAMS...]"""
+import ctypes
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import termios
@@ -418,6 +421,28 @@ def test_a_borrower_leaves_between_two_chunks_of_a_loop():
                 first.stop()
                 assert first.regions() == 1
             assert eventually(lambda: nobody_is_left(pools)), pools.top("night")
+
+
+def time_slice(thread):
+    """In nanoseconds; 0: the system has no slices of threads."""
+    number = {"x86_64": 315, "aarch64": 275}[os.uname().machine]  # sched_getattr
+    attributes = ctypes.create_string_buffer(56)
+    assert ctypes.CDLL(None).syscall(number, thread, attributes, len(attributes), 0) == 0
+    return struct.unpack_from("Q", attributes, 24)[0]
+
+
+def test_threads_that_use_cores_have_short_time_slices():
+    """So a thread that comes back to its core runs soon beside who still uses it."""
+    usual = time_slice(0)
+    for program in WORKERS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            one = Worker(pools, program, "loop", 0)
+            threads = pathlib.Path(f"/proc/{one.pid}/task")
+            assert usual == 0 or eventually(lambda: sum(
+                time_slice(int(thread.name)) < usual for thread in threads.iterdir()) >= len(CORES))
+            one.stop()
+            assert one.regions() == 1
 
 
 def test_a_hundred_moves_a_second_change_no_result():

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread's time slice. In Linux from 6.12 on, each thread of the usual class (EEVDF) has its own,
+// and may change it. It gets as much of a processor as before, in shorter pieces: a thread that
+// wakes up beside it, or has a shorter slice, waits no longer than this slice before it runs.
+#pragma once
+
+#include <cstdint>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace sennit {
+namespace detail {
+
+// As the kernel has it. Newer C libraries declare `sched_attr`, others do not; the kernel's header
+// cannot be read beside sched.h.
+struct SchedAttributes {
+    std::uint32_t size, policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime; // in the usual class: the slice, in nanoseconds
+    std::uint64_t deadline, period;
+    std::uint32_t least, most;
+};
+static_assert(sizeof(SchedAttributes) == 56);
+
+} // namespace detail
+
+// Of the calling thread, in nanoseconds. 0: it has none, because of its class or of the system.
+inline std::uint64_t time_slice_ns() {
+    detail::SchedAttributes now{};
+    const bool told = syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) == 0;
+    return told && now.policy == SCHED_OTHER ? now.runtime : 0;
+}
+
+// 0: the system's usual one. Returns whether it is so now.
+inline bool set_time_slice(std::uint64_t ns) {
+    detail::SchedAttributes change{};
+    if (syscall(SYS_sched_getattr, 0, &change, sizeof change, 0) != 0 ||
+        change.policy != SCHED_OTHER)
+        return false;
+    change.runtime = ns;
+    return syscall(SYS_sched_setattr, 0, &change, 0) == 0;
+}
+
+// Returns whether it was longer, and is `ns` now.
+inline bool shorten_time_slice(std::uint64_t ns) {
+    return time_slice_ns() > ns && set_time_slice(ns);
+}
+
+} // namespace sennit
