@@ -108,6 +108,7 @@ class Dealing {
   private:
     static std::vector<double> speeds_of_pes(const Problem &problem) {
         std::vector<double> speeds;
+        speeds.reserve(index(problem.pes));
         for (int pe = 0; pe < problem.pes; ++pe)
             speeds.push_back(problem.speed_of(pe));
         return speeds;

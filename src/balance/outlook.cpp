@@ -68,6 +68,7 @@ void History::note(std::span<const Object> objects) {
 Outlook::Outlook(const Problem &problem, const History &history)
     : loads_(history.loads(0).begin(), history.loads(0).end()) {
     std::vector<std::span<const double>> periods;
+    periods.reserve(history.periods());
     for (std::size_t ago = 0; ago < history.periods(); ++ago)
         periods.push_back(history.loads(ago));
     guess_ = best_guess(problem, periods);
