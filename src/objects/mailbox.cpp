@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
-#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -76,18 +75,59 @@ void Mailbox::forget_sent(bool wait) {
 }
 
 bool Mailbox::take_filed(const Wanted &wanted, Message &message) {
-    const auto found = std::find_if(filed_.begin(), filed_.end(), [&](const Message &one) {
-        return wanted.matches(one.envelope());
-    });
-    if (found == filed_.end())
+    const auto mine = filed_.find(wanted.to);
+    if (mine == filed_.end())
+        return false;
+    std::deque<Message> &all = mine->second;
+    const auto found = std::find_if(
+        all.begin(), all.end(), [&](const Message &one) { return wanted.matches(one.envelope()); });
+    if (found == all.end())
         return false;
     message = std::move(*found);
-    filed_.erase(found);
+    all.erase(found);
     return true;
 }
 
+void Mailbox::file(Message &&message) {
+    filed_[message.envelope().to].push_back(std::move(message));
+}
+
+void Mailbox::wake(std::list<Waiter *>::iterator waiter, Waiter::State state) {
+    Waiter &one = **waiter;
+    waiters_.erase(waiter);
+    one.state = state;
+    one.woken.notify_one(); // under the lock: afterwards it may be gone
+}
+
+void Mailbox::let_next_receive() {
+    somebody_receives_ = !waiters_.empty();
+    if (somebody_receives_)
+        wake(waiters_.begin(), Waiter::State::is_to_receive);
+}
+
+void Mailbox::hand_over(Message &&message) {
+    const Envelope envelope = message.envelope();
+    const auto found = std::find_if(waiters_.begin(), waiters_.end(), [&](const Waiter *one) {
+        return one->wanted.matches(envelope);
+    });
+    if (found == waiters_.end())
+        return file(std::move(message));
+    (*found)->message = std::move(message);
+    wake(found, Waiter::State::has_message);
+}
+
+// While another thread receives. Woken by that one. True: it has its message. False: it is the one
+// that receives now.
+bool Mailbox::wait_among(const Wanted &wanted, Message &message,
+                         std::unique_lock<std::mutex> &guard) {
+    Waiter me{wanted, message};
+    waiters_.push_back(&me);
+    me.woken.wait(guard, [&me] { return me.state != Waiter::State::waits; });
+    return me.state == Waiter::State::has_message;
+}
+
 // This is done without the lock, for the task may be suspended here.
-int Mailbox::receive_one() {
+int Mailbox::receive_one(Message &message) {
     MPI_Message handle;
     MPI_Status status;
     int code = MPI_Mprobe(MPI_ANY_SOURCE, kTag, comm_, &handle, &status);
@@ -95,34 +135,33 @@ int Mailbox::receive_one() {
         return code;
     int bytes = 0;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    Message message(static_cast<std::size_t>(bytes));
-    code = MPI_Mrecv(message.whole().data(), bytes, MPI_BYTE, &handle, MPI_STATUS_IGNORE);
-    const std::lock_guard guard(lock_);
-    if (code == MPI_SUCCESS) {
-        ++received_;
-        filed_.push_back(std::move(message));
-    }
-    return code;
+    message = Message(static_cast<std::size_t>(bytes));
+    return MPI_Mrecv(message.whole().data(), bytes, MPI_BYTE, &handle, MPI_STATUS_IGNORE);
 }
 
+// Who receives has waited longest. So a message that it and others want is its own.
 int Mailbox::receive(const Wanted &wanted, Message &message) {
     std::unique_lock guard(lock_);
+    if (take_filed(wanted, message))
+        return MPI_SUCCESS;
+    if (somebody_receives_ && wait_among(wanted, message, guard))
+        return MPI_SUCCESS;
+    somebody_receives_ = true;
     for (;;) {
-        if (take_filed(wanted, message))
-            return MPI_SUCCESS;
-        if (somebody_receives_) {
-            // Woken by the thread that receives, after each message.
-            changed_.wait(guard);
-            continue;
-        }
-        somebody_receives_ = true;
         guard.unlock();
-        const int code = receive_one();
+        Message next(sizeof(Envelope));
+        const int code = receive_one(next);
         guard.lock();
-        somebody_receives_ = false;
-        changed_.notify_all();
-        if (code != MPI_SUCCESS)
+        if (code == MPI_SUCCESS)
+            ++received_;
+        const bool mine = code == MPI_SUCCESS && wanted.matches(next.envelope());
+        if (mine)
+            message = std::move(next);
+        if (mine || code != MPI_SUCCESS) {
+            let_next_receive();
             return code;
+        }
+        hand_over(std::move(next));
     }
 }
 
@@ -130,21 +169,26 @@ int Mailbox::flush() {
     std::vector<std::uint64_t> from(sent_to_.size());
     int code = MPI_Alltoall(sent_to_.data(), 1, MPI_UINT64_T, from.data(), 1, MPI_UINT64_T, comm_);
     const std::uint64_t all = std::accumulate(from.begin(), from.end(), std::uint64_t{0});
-    while (code == MPI_SUCCESS && received_ < all)
-        code = receive_one();
+    while (code == MPI_SUCCESS && received_ < all) {
+        Message next(sizeof(Envelope));
+        code = receive_one(next);
+        if (code == MPI_SUCCESS) {
+            ++received_;
+            file(std::move(next));
+        }
+    }
     forget_sent(true);
     return code;
 }
 
 std::vector<Message> Mailbox::copies(int object) const {
-    std::vector<Message> found;
-    std::copy_if(filed_.begin(), filed_.end(), std::back_inserter(found),
-                 [object](const Message &one) { return one.envelope().to == object; });
-    return found;
+    const auto mine = filed_.find(object);
+    return mine == filed_.end() ? std::vector<Message>{}
+                                : std::vector<Message>(mine->second.begin(), mine->second.end());
 }
 
 void Mailbox::drop(int object) {
-    std::erase_if(filed_, [object](const Message &one) { return one.envelope().to == object; });
+    filed_.erase(object);
 }
 
 } // namespace sennit::objects

@@ -3,8 +3,9 @@
 // the envelope in front. So is a message to an object of the same rank, to keep one order.
 //
 // Several threads (or tasks) may wait for a message. One of them receives, whatever comes, for all
-// of them, since MPI's matching knows ranks, not objects. It files what it gets, wakes the others,
-// and goes on until it has its own message. Then another one receives.
+// of them, since MPI's matching knows ranks, not objects. It hands each message to who waits for
+// it, and wakes nobody else: there may be hundreds of tasks that wait. What nobody waits for yet is
+// filed. When it has its own message, the one that has waited longest receives.
 #pragma once
 
 #include <mpi.h>
@@ -13,7 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 namespace sennit::objects {
@@ -68,11 +71,24 @@ class Mailbox {
     // only while no thread sends or receives.
     std::vector<Message> copies(int object) const;
     void drop(int object);
-    void put(Message &&message) { filed_.push_back(std::move(message)); }
+    void put(Message &&message) { file(std::move(message)); }
 
   private:
+    // A thread that waits while another one receives. It lives on the thread's stack.
+    struct Waiter {
+        const Wanted &wanted;
+        Message &message;
+        enum class State { waits, has_message, is_to_receive } state = State::waits;
+        std::condition_variable woken = {};
+    };
+
     bool take_filed(const Wanted &wanted, Message &message);
-    int receive_one();
+    void file(Message &&message);
+    bool wait_among(const Wanted &wanted, Message &message, std::unique_lock<std::mutex> &guard);
+    void wake(std::list<Waiter *>::iterator waiter, Waiter::State state);
+    void let_next_receive();
+    void hand_over(Message &&message);
+    int receive_one(Message &message);
     void forget_sent(bool wait);
 
     struct Sent {
@@ -82,9 +98,10 @@ class Mailbox {
 
     MPI_Comm comm_;
     std::mutex lock_; // guards all below
-    std::condition_variable changed_;
     bool somebody_receives_ = false;
-    std::deque<Message> filed_;
+    std::list<Waiter *> waiters_; // who has waited longest first
+    // By the object that they are for, each in the order of arrival.
+    std::unordered_map<int, std::deque<Message>> filed_;
     std::deque<Sent> sent_;              // until MPI has done with them
     std::vector<std::uint64_t> sent_to_; // messages to each rank, ever
     std::uint64_t received_ = 0;         // ever, from all

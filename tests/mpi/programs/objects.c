@@ -151,6 +151,42 @@ static void moves_with_messages_under_way(int rounds) {
     CHECK(sennit_objects_free(&set) == MPI_SUCCESS && !set);
 }
 
+/* Several tasks wait for each object before anything is sent: some for whatever comes, some for one
+ * tag. Each message ends one wait, and each wait gets a message that it wants. */
+static void many_tasks_wait(void) {
+    enum { each = 12 };
+    sennit_objects *set = make(cyclic);
+    const int *local;
+    const int count = sennit_objects_local(set, &local);
+    int seen[objects][each] = {0};
+#pragma omp parallel
+#pragma omp single
+    {
+        for (int i = 0; i < count * each; ++i) {
+#pragma omp task firstprivate(i) shared(seen)
+            {
+                const int me = local[i / each], tag = i % 3;
+                int number;
+                sennit_object_status status;
+                CHECK(sennit_object_recv(set, me, i % 2 ? SENNIT_ANY : (me + 1) % objects, tag,
+                                         &number, sizeof number, &status) == MPI_SUCCESS);
+                CHECK(status.tag == tag && number % 3 == tag && status.from == (me + 1) % objects);
+#pragma omp atomic
+                ++seen[me][number];
+            }
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int number = each - 1; number >= 0; --number)
+            for (int i = 0; i < count; ++i)
+                CHECK(sennit_object_send(set, local[i], (local[i] + objects - 1) % objects,
+                                         number % 3, &number, sizeof number) == MPI_SUCCESS);
+    }
+    for (int i = 0; i < count; ++i)
+        for (int number = 0; number < each; ++number)
+            CHECK(seen[local[i]][number] == 1);
+    CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
+}
+
 static void loads_are_balanced(void) {
     sennit_objects *set = make(all_on_the_first);
     const int *local;
@@ -495,6 +531,7 @@ int main(int argc, char **argv) {
     begin(&argc, &argv);
     const int rounds = argc > 1 ? atoi(argv[1]) : 650; /* x 16 objects: 10,000 moves */
     moves_with_messages_under_way(rounds);
+    many_tasks_wait();
     loads_are_balanced();
     what_does_not_pay_is_declined();
     a_late_rank_does_not_make_moves_dear();
