@@ -237,8 +237,9 @@ Set::Answer Set::decide(sennit_balance_info &info) {
         for (const Told &one : told)
             links.push_back({one.a, one.b, static_cast<double>(one.bytes)});
         problem.links = links;
-        problem.seconds_per_byte = costs_.seconds_per_byte;
-        problem.seconds_per_byte_in_node = kInNode * costs_.seconds_per_byte;
+        const balance::Costs costs = gate_.costs();
+        problem.seconds_per_byte = costs.seconds_per_byte;
+        problem.seconds_per_byte_in_node = kInNode * costs.seconds_per_byte;
         const balance::Assignment now = balance::where_they_are(problem);
         info.imbalance = balance::imbalance(balance::loads_of(problem, now));
         info.node_imbalance = balance::imbalance(balance::node_loads_of(problem, now));
@@ -252,12 +253,12 @@ Set::Answer Set::decide(sennit_balance_info &info) {
         }
         const balance::Assignment pe_of = strategy_->assign(problem);
         info.promised = balance::imbalance(balance::loads_of(problem, pe_of));
-        const balance::Forecast found = balance::forecast(problem, pe_of, costs_, false);
+        const balance::Forecast found = balance::forecast(problem, pe_of, costs, false);
         answer.predicted_move_s = found.move_s;
         // A front is elsewhere in the period after the next.
         const double horizon = problem.passages.empty() ? kHorizon : 1;
         info.declined =
-            strategy_->is_for_balance() && found.moves > 0 && found.gain_s(horizon) <= 0;
+            strategy_->is_for_balance() && !gate_.pays(found, horizon) && found.moves > 0;
         if (!info.declined) {
             for (int object = 0; object < count(); ++object)
                 if (pe_of[index(object)] != rank_of(object))
@@ -334,13 +335,8 @@ int Set::balance(sennit_balance_info &info) {
         info.moved = static_cast<std::int64_t>(answer.moves.size()) - info.failed;
         const double end_s = MPI_Wtime();
         info.seconds = end_s - start_s;
-        // Moves towards what was measured. One odd call does not spoil it.
-        if (!answer.moves.empty() && answer.predicted_move_s > 0) {
-            const double factor =
-                std::clamp((end_s - decided_s) / answer.predicted_move_s, 0.5, 2.0);
-            costs_.seconds_per_object *= factor;
-            costs_.seconds_per_byte *= factor;
-        }
+        if (!answer.moves.empty())
+            gate_.measured(answer.predicted_move_s, end_s - decided_s);
     }
     MPI_Bcast(&info, sizeof info, MPI_BYTE, 0, comm_);
     record(answer.rows);

@@ -6,6 +6,7 @@
 // no message has to be forwarded. The table costs four bytes an object on each rank.
 #pragma once
 
+#include "balance/gate.h"
 #include "balance/outlook.h"
 #include "balance/strategy.h"
 #include "objects/load.h"
@@ -100,9 +101,8 @@ class Set {
     std::vector<balance::Position> positions_; // empty: nobody gave one
     double speed_ = 1;
     const balance::Strategy *strategy_;
-    balance::History history_; // on rank 0, of a strategy that looks ahead
-    // What moves have cost so far, for the next forecast.
-    balance::Costs costs_{20e-6, 0.5e-9};
+    balance::History history_;            // on rank 0, of a strategy that looks ahead
+    balance::Gate gate_{{20e-6, 0.5e-9}}; // used on rank 0
     Meter meter_;
     Traffic traffic_;
     Mailbox mailbox_;

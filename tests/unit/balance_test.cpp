@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Balancing strategies: exact answers where they can be known by hand, promises elsewhere.
+#include "balance/gate.h"
 #include "balance/strategy.h"
 
 #include <gtest/gtest.h>
@@ -490,6 +491,59 @@ TEST(Balance, AForecastCountsWhatCrossesNodes) {
     EXPECT_EQ(forecast(problem, where_they_are(problem), costs, false).move_s, 0);
     // Nodes that share: 7 and 1 seconds on two PEs each.
     EXPECT_DOUBLE_EQ(forecast(problem, where_they_are(problem), costs, true).step_before_s, 3.5);
+}
+
+Forecast forecast_of(double gain_of_step_s, double move_s) {
+    Forecast found;
+    found.step_before_s = 10 + gain_of_step_s;
+    found.step_after_s = 10;
+    found.move_s = move_s;
+    found.moves = 1;
+    return found;
+}
+
+TEST(Gate, OneOddMeasurementSaysNothing) {
+    Gate gate({1, 0.5});
+    const auto costs = [&] { return gate.costs().seconds_per_object; };
+    gate.measured(10, 1e6);
+    EXPECT_DOUBLE_EQ(costs(), 1);
+    for (int i = 0; i < 20; ++i)
+        gate.measured(10, i % 3 == 2 ? 1e6 : 10);
+    EXPECT_DOUBLE_EQ(costs(), 1);
+    EXPECT_DOUBLE_EQ(gate.costs().seconds_per_byte, 0.5);
+}
+
+TEST(Gate, CostsFollowWhatIsMeasuredInBothDirections) {
+    Gate gate({1, 0.5});
+    const auto take = [&](double seconds) { // for the move of one object
+        for (int i = 0; i < 4; ++i)
+            gate.measured(gate.costs().seconds_per_object, seconds);
+        return gate.costs().seconds_per_object;
+    };
+    EXPECT_DOUBLE_EQ(take(300), 300);
+    EXPECT_DOUBLE_EQ(take(0.25), 0.25);
+    gate.measured(0, 1); // nothing has moved
+    EXPECT_DOUBLE_EQ(gate.costs().seconds_per_byte, 0.125);
+}
+
+TEST(Gate, WhatIsLostByStayingAddsUpUntilItWouldHavePaidToMove) {
+    Gate gate({1, 0});
+    const Forecast found = forecast_of(1, 10); // 4 steps gain 4
+    for (int i = 0; i < 2; ++i) {              // and then anew
+        for (int call = 0; call < 7; ++call)
+            EXPECT_FALSE(gate.pays(found, 4)) << call;
+        EXPECT_TRUE(gate.pays(found, 4));
+    }
+    EXPECT_TRUE(gate.pays(forecast_of(3, 10), 4));
+}
+
+TEST(Gate, WhatGainsNothingNeverPays) {
+    Gate gate({1, 0});
+    EXPECT_FALSE(gate.pays(forecast_of(1, 7), 4));
+    EXPECT_FALSE(gate.pays(forecast_of(1, 7), 4));
+    EXPECT_FALSE(gate.pays(forecast_of(0, 0.5), 4)); // in balance: what was lost is forgotten
+    EXPECT_FALSE(gate.pays(forecast_of(1, 7), 4));
+    EXPECT_FALSE(gate.pays(forecast_of(-1, 0), 4));
 }
 
 } // namespace
