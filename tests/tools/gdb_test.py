@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-LIMIT = 120
+LIMIT = 300
 SKIPPED = 77
 failures = []
 
