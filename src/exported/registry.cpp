@@ -147,12 +147,16 @@ bool Registry::get(std::uint64_t id, State &state) const {
     const Entry *const entry = entry_of(id);
     if (!entry || entry->word.load(std::memory_order_acquire) != id)
         return false;
-    state.address = entry->address.load(std::memory_order_relaxed);
-    state.bytes = entry->bytes.load(std::memory_order_relaxed);
-    state.version = entry->version.load(std::memory_order_acquire) & kVersions; // with publish
-    state.owner = entry->owner.load(std::memory_order_relaxed);
+    State read;
+    read.address = entry->address.load(std::memory_order_relaxed);
+    read.bytes = entry->bytes.load(std::memory_order_relaxed);
+    read.version = entry->version.load(std::memory_order_acquire) & kVersions; // with publish
+    read.owner = entry->owner.load(std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_acquire); // with propose
-    return entry->word.load(std::memory_order_relaxed) == id;
+    if (entry->word.load(std::memory_order_relaxed) != id)
+        return false; // it may be the next range's in part
+    state = read;
+    return true;
 }
 
 void Registry::end_of(pid_t process) {

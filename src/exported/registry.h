@@ -59,7 +59,7 @@ class Registry {
     Outcome remove(pid_t self, std::uint64_t id);
     // 0: there is none.
     std::uint64_t find(const char *name);
-    // False: it has ended.
+    // False: it has ended; `state` is as it was.
     bool get(std::uint64_t id, State &state) const;
 
     // The host's: that process has ended, none of its threads runs any more.

@@ -152,6 +152,7 @@ TEST_F(Exported, StressReadersSeeWholeRangesWhileOthersComeAndGo) {
         threads.emplace_back([&] {
             while (!over.load()) {
                 State state;
+                // Also if it ended meanwhile: then the state is as it was.
                 registry->get(latest.load(), state);
                 EXPECT_EQ(state.bytes, state.address * 2);
             }
