@@ -70,6 +70,11 @@ int sennit_worker_wanted(void);
  * may also begin. Does nothing outside of tasks, or if there is no such task. */
 void sennit_task_yield(void);
 
+/* For a library whose caller has tested some times in vain. The second time that the same task says
+ * so, it may well be in a loop: then this is sennit_task_yield. The first time it does nothing, for
+ * tasks that test once or twice each may hold a lock that all others wait for. */
+void sennit_task_tests(void);
+
 /* Are there tasks, created outside of parallel regions by any thread, that have not ended? A
  * library that is about to leave has to wait for them: other runtimes run them where they are
  * created. */

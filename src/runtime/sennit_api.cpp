@@ -130,6 +130,17 @@ SENNIT_EXPORT void sennit_task_yield(void) {
         worker->yield_to_parked();
 }
 
+SENNIT_EXPORT void sennit_task_tests(void) {
+    const sched::Worker *worker = worker_in_task();
+    if (!worker)
+        return;
+    Task &task = *worker->task;
+    if (task.is(Task::kTests))
+        sennit_task_yield();
+    else
+        task.flags |= Task::kTests;
+}
+
 SENNIT_EXPORT void sennit_libraries_loaded(void) {
     pthread::leave_alone(runtime::passes_messages);
 }

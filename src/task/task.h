@@ -106,6 +106,7 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kRunsAlways = 1u << 16, // cancelled or not: only its body destroys what was constructed
         kWorksFor = 1u << 17,   // for `account`
         kOffered = 1u << 18,    // whoever has run another one for the team may take it from a queue
+        kTests = 1u << 19,      // has tested in vain for some time
     };
 
     // The parent of many children has three lines that threads share. It writes the first one when

@@ -159,7 +159,7 @@ void yield_to_tasks() {
         return;
     }
     const InCallback::Aside aside;
-    runtime().sennit_task_yield();
+    runtime().sennit_task_tests();
 }
 void libraries_loaded() {
     if (const RuntimeFunctions *const found = present())

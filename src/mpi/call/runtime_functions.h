@@ -24,7 +24,7 @@ namespace sennit::mpi {
     X(sennit_task_get_kind)                                                                        \
     X(sennit_task_wait_ns)                                                                         \
     X(sennit_task_spawn)                                                                           \
-    X(sennit_task_yield)                                                                           \
+    X(sennit_task_tests)                                                                           \
     X(sennit_task_suspend_for)                                                                     \
     X(sennit_task_resume)                                                                          \
     X(sennit_helpers)                                                                              \

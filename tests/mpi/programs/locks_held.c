@@ -2,7 +2,7 @@
  * Tasks that hold something of their thread's across MPI calls, as programs for
  * MPI_THREAD_SERIALIZED do: a mutex of each kind, a read-write lock, a semaphore; a communicator
  * that the first one makes in pthread_once; a condition variable that the task of a message
- * signals. */
+ * signals; a token while it tests once. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -116,6 +116,29 @@ static void tell_of_messages(void) {
     }
 }
 
+/* Tasks that test once each are in no loop: none is set aside for another one. */
+static void test_once_each(void) {
+    static int inside;
+    int told = 0;
+    MPI_Request request;
+    MPI_Irecv(&told, 1, MPI_INT, previous(), tasks, MPI_COMM_WORLD, &request);
+#pragma omp parallel num_threads(1)
+#pragma omp single
+    for (int i = 0; i < 5 * tasks; ++i) {
+#pragma omp task shared(request)
+        {
+            int arrived;
+            CHECK(inside++ == 0);
+            CHECK(MPI_Test(&request, &arrived, MPI_STATUS_IGNORE) == MPI_SUCCESS && !arrived);
+            CHECK(--inside == 0);
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Send(&(int){1}, 1, MPI_INT, next(), tasks, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(told == 1);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     pthread_mutexattr_t attributes;
@@ -129,6 +152,7 @@ int main(int argc, char **argv) {
     in_tasks(hold_token);
     in_tasks(use_made);
     tell_of_messages();
+    test_once_each();
     MPI_Comm_free(&made);
     MPI_Finalize();
     return 0;
