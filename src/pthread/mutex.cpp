@@ -28,6 +28,7 @@ bool Owner::is_suspended(const sched::Worker &self) const {
 namespace {
 
 constexpr std::uint64_t kSpinUs = 2; // about what parking and waking cost
+constexpr std::int64_t kShortlyNs = 100'000;
 
 // A contended lock. attempt(): 0, EBUSY, or what else the try has returned. block(deadline): the
 // same with ETIMEDOUT, it blocks the kernel thread.
@@ -47,6 +48,8 @@ struct Contended {
             return block(until);
         if (const int result = spin(attempt); result != EBUSY)
             return result;
+        if (const int result = wait_shortly(block); result != ETIMEDOUT)
+            return result;
         const bool in_program = is_program_code(caller);
         while (!until.over()) {
             if (in_program || owner.is_suspended(worker)) {
@@ -58,9 +61,7 @@ struct Contended {
                 }
                 parking.wait(worker, until, look_again_ns(lock));
             } else {
-                timespec soon;
-                const auto slice = std::min(until.left_ns(), kLookAgainNs);
-                if (const int result = block(Deadline::in_ns(slice, soon)); result != ETIMEDOUT)
+                if (const int result = block_for(block, kLookAgainNs); result != ETIMEDOUT)
                     return result;
             }
             if (const int result = attempt(); result != EBUSY)
@@ -70,6 +71,25 @@ struct Contended {
     }
 
   private:
+    // A holder that is not suspended mostly unlocks soon. If the task was suspended, its thread
+    // would begin the next task, which would wait for the same lock: one after the other would be
+    // bound to this thread, and no other thread could take them any more. Of readers nobody knows
+    // whether they are suspended.
+    template <class Block>
+    int wait_shortly(Block block) const {
+        if (owner.thread_id() == 0 || owner.is_suspended(worker))
+            return ETIMEDOUT;
+        return block_for(block, kShortlyNs);
+    }
+
+    template <class Block>
+    int block_for(Block block, std::int64_t most_ns) const {
+        timespec soon;
+        const int result = block(Deadline::in_ns(std::min(until.left_ns(), most_ns), soon));
+        return result == EINVAL ? ETIMEDOUT
+                                : result; // old systems: PTHREAD_PRIO_INHERIT, this clock
+    }
+
     template <class Attempt>
     int spin(Attempt attempt) const {
         constexpr int kPause = 8; // in cpu_relax()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutexes and read-write locks in tasks. A contended lock suspends the task (parking.h). A
+// Mutexes and read-write locks in tasks. A lock that stays contended, or whose holder is suspended,
+// suspends the task (parking.h). A
 // recursive or error-checking mutex asks for its owner: that is a task (owner.h).
 //
 // In code that is not the program's own (caller.h), a task is suspended only for a lock that a

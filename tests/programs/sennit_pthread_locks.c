@@ -234,6 +234,70 @@ static void readers(void) {
     CHECK_EQ(written, 1);
 }
 
+static double now_us(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
+}
+
+/* Another thread holds the mutex for a short time, and is not suspended. The task that wants it is
+ * not suspended for that: its thread begins no other task, save now and then, when the machine is
+ * busy and the holder late. */
+static void held_for_a_short_time(void) {
+    enum { rounds = 200, hold_us = 30 };
+    static int asked, held;
+    static volatile int others, ended; /* tasks of the first thread */
+    int calm = 0;
+    CHECK_EQ(pthread_mutex_init(&mutex, NULL), 0);
+    holder = NULL;
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 1) {
+        for (int round = 1; round <= rounds; ++round) {
+            while (__atomic_load_n(&asked, __ATOMIC_ACQUIRE) != round) {
+            }
+            mutex_acquire();
+            __atomic_store_n(&held, round, __ATOMIC_RELEASE);
+            for (const double end = now_us() + hold_us; now_us() < end;) {
+            }
+            mutex_release();
+        }
+    } else {
+#pragma omp task
+        { /* so that there is somebody beside whom the thread must not block for long */
+            holder = door_self();
+            CHECK_EQ(DOOR(sennit_task_suspend)(holder), SENNIT_SUCCESS);
+        }
+        while (!holder) {
+#pragma omp taskyield
+        }
+        for (int round = 1; round <= rounds; ++round) {
+            for (int part = -1; part <= 1; ++part) {
+#pragma omp task shared(calm)
+                {
+                    if (part == 0) {
+                        __atomic_store_n(&asked, round, __ATOMIC_RELEASE);
+                        while (__atomic_load_n(&held, __ATOMIC_ACQUIRE) != round) {
+                        }
+                        const int before = others;
+                        mutex_acquire();
+                        calm += others == before;
+                        mutex_release();
+                    } else {
+                        ++others;
+                    }
+                    ++ended;
+                }
+            }
+            while (ended < 3 * round) {
+#pragma omp taskyield
+            }
+        }
+        CHECK_EQ(DOOR(sennit_task_resume)(holder), SENNIT_SUCCESS);
+    }
+    CHECK_EQ(pthread_mutex_destroy(&mutex), 0);
+    CHECK(calm > rounds / 4);
+}
+
 int main(void) {
     const Lock plain = {.name = "mutex",
                         .acquire = mutex_acquire,
@@ -290,5 +354,6 @@ int main(void) {
         scene(&spinning_tries);
         scene(&c11);
     }
+    held_for_a_short_time();
     return 0;
 }
