@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <numeric>
 #include <optional>
 #include <type_traits>
 
@@ -43,32 +44,46 @@ struct Reply {
     int arrived;
 };
 
+// One value of T. So counts of MPI, which are ints, count values and not bytes.
+template <class T>
+class Datatype {
+  public:
+    Datatype() {
+        static_assert(std::is_trivially_copyable_v<T>);
+        MPI_Type_contiguous(sizeof(T), MPI_BYTE, &type_);
+        MPI_Type_commit(&type_);
+    }
+    ~Datatype() { MPI_Type_free(&type_); }
+    Datatype(const Datatype &) = delete;
+    Datatype &operator=(const Datatype &) = delete;
+    MPI_Datatype get() const { return type_; }
+
+  private:
+    MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
 // Plain data from all ranks to rank 0.
 template <class T>
 std::vector<T> gather(std::span<const T> mine, MPI_Comm comm, int ranks, bool root) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    const int bytes = static_cast<int>(mine.size_bytes());
-    std::vector<int> sizes(root ? index(ranks) : 0);
-    MPI_Gather(&bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, comm);
-    std::vector<int> starts(sizes.size());
-    int all = 0;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-        starts[i] = all;
-        all += sizes[i];
-    }
-    std::vector<T> found(static_cast<std::size_t>(all) / sizeof(T));
-    MPI_Gatherv(mine.data(), bytes, MPI_BYTE, found.data(), sizes.data(), starts.data(), MPI_BYTE,
-                0, comm);
+    const Datatype<T> type;
+    const int count = static_cast<int>(mine.size());
+    std::vector<int> counts(root ? index(ranks) : 0);
+    MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, comm);
+    std::vector<int> starts(counts.size());
+    std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), 0);
+    std::vector<T> found(root ? index(starts.back() + counts.back()) : 0);
+    MPI_Gatherv(mine.data(), count, type.get(), found.data(), counts.data(), starts.data(),
+                type.get(), 0, comm);
     return found;
 }
 
 template <class T>
 void broadcast(std::vector<T> &values, MPI_Comm comm) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    std::int64_t count = static_cast<std::int64_t>(values.size());
-    MPI_Bcast(&count, 1, MPI_INT64_T, 0, comm);
-    values.resize(static_cast<std::size_t>(count));
-    MPI_Bcast(values.data(), static_cast<int>(values.size() * sizeof(T)), MPI_BYTE, 0, comm);
+    const Datatype<T> type;
+    int count = static_cast<int>(values.size());
+    MPI_Bcast(&count, 1, MPI_INT, 0, comm);
+    values.resize(index(count));
+    MPI_Bcast(values.data(), count, type.get(), 0, comm);
 }
 
 template <class T>

@@ -13,6 +13,7 @@ namespace sennit::objects {
 namespace {
 
 constexpr int kTag = 1;
+constexpr int kNudge = 5; // from a rank to itself: nudge(); balance.cpp has those in between
 
 } // namespace
 
@@ -35,7 +36,9 @@ bool Wanted::matches(const Envelope &envelope) const {
 }
 
 Mailbox::Mailbox(MPI_Comm comm, int ranks)
-    : comm_(comm), sent_to_(static_cast<std::size_t>(ranks)) {}
+    : comm_(comm), sent_to_(static_cast<std::size_t>(ranks)) {
+    MPI_Comm_rank(comm, &self_);
+}
 
 Mailbox::~Mailbox() {
     forget_sent(true);
@@ -92,77 +95,112 @@ void Mailbox::file(Message &&message) {
     filed_[message.envelope().to].push_back(std::move(message));
 }
 
-void Mailbox::wake(std::list<Waiter *>::iterator waiter, Waiter::State state) {
-    Waiter &one = **waiter;
-    waiters_.erase(waiter);
-    one.state = state;
-    one.woken.notify_one(); // under the lock: afterwards it may be gone
-}
-
 void Mailbox::let_next_receive() {
-    somebody_receives_ = !waiters_.empty();
-    if (somebody_receives_)
-        wake(waiters_.begin(), Waiter::State::is_to_receive);
+    receiver_ = waiters_.empty() ? nullptr : waiters_.front();
+    if (!receiver_)
+        return;
+    waiters_.pop_front();
+    receiver_->woken.notify_one();
 }
 
-void Mailbox::hand_over(Message &&message) {
+int Mailbox::hand_over(Message &&message) {
     const Envelope envelope = message.envelope();
-    const auto found = std::find_if(waiters_.begin(), waiters_.end(), [&](const Waiter *one) {
-        return one->wanted.matches(envelope);
-    });
-    if (found == waiters_.end())
-        return file(std::move(message));
-    (*found)->message = std::move(message);
-    wake(found, Waiter::State::has_message);
+    const auto wants = [&envelope](const Waiter *one) { return one->wanted.matches(envelope); };
+    if (receiver_ && !receiver_->has_message && wants(receiver_)) {
+        receiver_->message = std::move(message);
+        receiver_->has_message = true;
+        return is_probing_ ? nudge() : MPI_SUCCESS;
+    }
+    const auto found = std::find_if(waiters_.begin(), waiters_.end(), wants);
+    if (found == waiters_.end()) {
+        file(std::move(message));
+        return MPI_SUCCESS;
+    }
+    Waiter &one = **found;
+    waiters_.erase(found);
+    one.message = std::move(message);
+    one.has_message = true;
+    one.woken.notify_one(); // under the lock: afterwards it may be gone
+    return MPI_SUCCESS;
 }
 
-// While another thread receives. Woken by that one. True: it has its message. False: it is the one
-// that receives now.
-bool Mailbox::wait_among(const Wanted &wanted, Message &message,
-                         std::unique_lock<std::mutex> &guard) {
-    Waiter me{wanted, message};
-    waiters_.push_back(&me);
-    me.woken.wait(guard, [&me] { return me.state != Waiter::State::waits; });
-    return me.state == Waiter::State::has_message;
+// The receiver waits in MPI_Probe, and another thread has taken its message. Only a message wakes
+// it.
+int Mailbox::nudge() {
+    Sent &sent = sent_.emplace_back(Sent{MPI_REQUEST_NULL, Message(sizeof(Envelope))});
+    is_nudged_ = true;
+    return MPI_Isend(nullptr, 0, MPI_BYTE, self_, kNudge, comm_, &sent.request);
 }
 
-// This is done without the lock, for the task may be suspended here.
-int Mailbox::receive_one(Message &message) {
-    MPI_Message handle;
-    MPI_Status status;
-    int code = MPI_Mprobe(MPI_ANY_SOURCE, kTag, comm_, &handle, &status);
-    if (code != MPI_SUCCESS)
-        return code;
+// Takes what has arrived, and hands it over, until the caller's own message is among it. Under the
+// lock, and so in the order of arrival.
+int Mailbox::take_arrived(Waiter &mine) {
+    int code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS && !mine.has_message) {
+        int is_there = 0;
+        MPI_Message handle;
+        MPI_Status status;
+        code = MPI_Improbe(MPI_ANY_SOURCE, kTag, comm_, &is_there, &handle, &status);
+        if (code != MPI_SUCCESS || !is_there)
+            break;
+        Message next(sizeof(Envelope));
+        code = receive_matched(handle, status, next);
+        if (code != MPI_SUCCESS)
+            break;
+        if (mine.wanted.matches(next.envelope())) {
+            mine.message = std::move(next);
+            mine.has_message = true;
+        } else {
+            code = hand_over(std::move(next));
+        }
+    }
+    return code;
+}
+
+int Mailbox::receive_matched(MPI_Message &handle, const MPI_Status &status, Message &message) {
     int bytes = 0;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     message = Message(static_cast<std::size_t>(bytes));
-    return MPI_Mrecv(message.whole().data(), bytes, MPI_BYTE, &handle, MPI_STATUS_IGNORE);
+    const int code = MPI_Mrecv(message.whole().data(), bytes, MPI_BYTE, &handle, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS)
+        ++received_;
+    return code;
 }
 
-// Who receives has waited longest. So a message that it and others want is its own.
+// The receiver's. Waits, without the lock, for the task may be suspended here. It takes nothing:
+// who takes a message holds the lock until the message is handed over, else a later one could
+// overtake it.
+int Mailbox::wait_for_arrival(std::unique_lock<std::mutex> &guard) {
+    is_probing_ = true;
+    guard.unlock();
+    int code = MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, MPI_STATUS_IGNORE);
+    guard.lock();
+    is_probing_ = false;
+    if (is_nudged_)
+        code = MPI_Recv(nullptr, 0, MPI_BYTE, self_, kNudge, comm_, MPI_STATUS_IGNORE);
+    is_nudged_ = false;
+    return code;
+}
+
 int Mailbox::receive(const Wanted &wanted, Message &message) {
     std::unique_lock guard(lock_);
     if (take_filed(wanted, message))
         return MPI_SUCCESS;
-    if (somebody_receives_ && wait_among(wanted, message, guard))
-        return MPI_SUCCESS;
-    somebody_receives_ = true;
-    for (;;) {
-        guard.unlock();
-        Message next(sizeof(Envelope));
-        const int code = receive_one(next);
-        guard.lock();
-        if (code == MPI_SUCCESS)
-            ++received_;
-        const bool mine = code == MPI_SUCCESS && wanted.matches(next.envelope());
-        if (mine)
-            message = std::move(next);
-        if (mine || code != MPI_SUCCESS) {
-            let_next_receive();
-            return code;
-        }
-        hand_over(std::move(next));
+    Waiter me{wanted, message};
+    int code = take_arrived(me);
+    if (code == MPI_SUCCESS && !me.has_message && receiver_) {
+        waiters_.push_back(&me);
+        me.woken.wait(guard, [&] { return me.has_message || receiver_ == &me; });
     }
+    while (code == MPI_SUCCESS && !me.has_message) {
+        receiver_ = &me;
+        code = wait_for_arrival(guard);
+        if (code == MPI_SUCCESS)
+            code = take_arrived(me);
+    }
+    if (receiver_ == &me)
+        let_next_receive();
+    return me.has_message ? MPI_SUCCESS : code;
 }
 
 int Mailbox::flush() {
@@ -170,12 +208,14 @@ int Mailbox::flush() {
     int code = MPI_Alltoall(sent_to_.data(), 1, MPI_UINT64_T, from.data(), 1, MPI_UINT64_T, comm_);
     const std::uint64_t all = std::accumulate(from.begin(), from.end(), std::uint64_t{0});
     while (code == MPI_SUCCESS && received_ < all) {
+        MPI_Message handle;
+        MPI_Status status;
+        code = MPI_Mprobe(MPI_ANY_SOURCE, kTag, comm_, &handle, &status);
         Message next(sizeof(Envelope));
-        code = receive_one(next);
-        if (code == MPI_SUCCESS) {
-            ++received_;
+        if (code == MPI_SUCCESS)
+            code = receive_matched(handle, status, next);
+        if (code == MPI_SUCCESS)
             file(std::move(next));
-        }
     }
     forget_sent(true);
     return code;

@@ -2,10 +2,11 @@
 // Messages between objects. Each is one message of MPI, on a communicator of the set's own, with
 // the envelope in front. So is a message to an object of the same rank, to keep one order.
 //
-// Several threads (or tasks) may wait for a message. One of them receives, whatever comes, for all
-// of them, since MPI's matching knows ranks, not objects. It hands each message to who waits for
-// it, and wakes nobody else: there may be hundreds of tasks that wait. What nobody waits for yet is
-// filed. When it has its own message, the one that has waited longest receives.
+// Who wants a message takes whatever has arrived, for all, since MPI's matching knows ranks, not
+// objects. It hands each message to who waits for it, and wakes nobody else: there may be hundreds
+// of tasks that wait. What nobody waits for yet is filed. So nobody waits for a message that is
+// there. If it is not, one thread (or task), the receiver, waits in MPI. When it has its message,
+// the one that has waited longest does.
 #pragma once
 
 #include <mpi.h>
@@ -53,7 +54,8 @@ struct Wanted {
 
 class Mailbox {
   public:
-    // `comm` must be the mailbox's own. Only flush() is collective.
+    // Only flush() is collective. Nothing else is under way in `comm` while threads send or
+    // receive.
     Mailbox(MPI_Comm comm, int ranks);
     ~Mailbox();
     Mailbox(const Mailbox &) = delete;
@@ -74,21 +76,22 @@ class Mailbox {
     void put(Message &&message) { file(std::move(message)); }
 
   private:
-    // A thread that waits while another one receives. It lives on the thread's stack.
+    // A thread that receives. It lives on the thread's stack.
     struct Waiter {
         const Wanted &wanted;
         Message &message;
-        enum class State { waits, has_message, is_to_receive } state = State::waits;
-        std::condition_variable woken = {};
+        bool has_message = false;
+        std::condition_variable woken = {}; // it has its message, or is the receiver now
     };
 
     bool take_filed(const Wanted &wanted, Message &message);
     void file(Message &&message);
-    bool wait_among(const Wanted &wanted, Message &message, std::unique_lock<std::mutex> &guard);
-    void wake(std::list<Waiter *>::iterator waiter, Waiter::State state);
     void let_next_receive();
-    void hand_over(Message &&message);
-    int receive_one(Message &message);
+    int hand_over(Message &&message);
+    int nudge();
+    int take_arrived(Waiter &mine);
+    int receive_matched(MPI_Message &handle, const MPI_Status &status, Message &message);
+    int wait_for_arrival(std::unique_lock<std::mutex> &guard);
     void forget_sent(bool wait);
 
     struct Sent {
@@ -98,8 +101,11 @@ class Mailbox {
 
     MPI_Comm comm_;
     std::mutex lock_; // guards all below
-    bool somebody_receives_ = false;
-    std::list<Waiter *> waiters_; // who has waited longest first
+    int self_ = 0;
+    Waiter *receiver_ = nullptr;  // it alone waits in MPI
+    bool is_probing_ = false;     // the receiver
+    bool is_nudged_ = false;      // the same
+    std::list<Waiter *> waiters_; // without the receiver; who has waited longest first
     // By the object that they are for, each in the order of arrival.
     std::unordered_map<int, std::deque<Message>> filed_;
     std::deque<Sent> sent_;              // until MPI has done with them

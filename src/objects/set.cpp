@@ -119,6 +119,7 @@ void Set::add(int object, void *data, std::size_t bytes) {
 }
 
 void Set::set_position(int object, const balance::Position &position) {
+    const std::lock_guard guard(positions_lock_);
     positions_.resize(rank_of_.size());
     positions_[index(object)] = position;
 }

@@ -6,6 +6,7 @@
 #include "sennit_balance.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -59,6 +60,7 @@ static const sennit_object_type type = {size, pack, unpack, destroy, &control};
 static sennit_objects *make(int (*first)(int)) {
     sennit_objects *set = NULL;
     CHECK(sennit_objects_create(MPI_COMM_WORLD, objects, &type, &set) == MPI_SUCCESS);
+#pragma omp parallel for
     for (int i = 0; i < objects; ++i) {
         if (first(i) != rank)
             continue;
@@ -187,6 +189,31 @@ static void many_tasks_wait(void) {
     for (int i = 0; i < count; ++i)
         for (int number = 0; number < each; ++number)
             CHECK(seen[local[i]][number] == 1);
+    CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
+}
+
+/* Each thread has some objects, and waits for one message at a time. So threads take messages for
+ * each other, also for the one that waits in MPI. */
+static void threads_take_for_each_other(void) {
+    enum { rounds = 300 };
+    sennit_objects *set = make(cyclic);
+    const int *local;
+    const int count = sennit_objects_local(set, &local);
+#pragma omp parallel
+    for (int round = 0; round < rounds; ++round) {
+        for (int i = omp_get_thread_num(); i < count; i += omp_get_num_threads()) {
+            const int to = (local[i] + 1 + round % (objects - 1)) % objects;
+            CHECK(sennit_object_send(set, local[i], to, round, &round, sizeof round) ==
+                  MPI_SUCCESS);
+        }
+        for (int i = omp_get_thread_num(); i < count; i += omp_get_num_threads()) {
+            const int from = (local[i] + objects - 1 - round % (objects - 1)) % objects;
+            int told = -1;
+            CHECK(sennit_object_recv(set, local[i], from, round, &told, sizeof told, NULL) ==
+                  MPI_SUCCESS);
+            CHECK(told == round);
+        }
+    }
     CHECK(sennit_objects_free(&set) == MPI_SUCCESS);
 }
 
@@ -559,6 +586,7 @@ int main(int argc, char **argv) {
     const int rounds = argc > 1 ? atoi(argv[1]) : 650; /* x 16 objects: 10,000 moves */
     moves_with_messages_under_way(rounds);
     many_tasks_wait();
+    threads_take_for_each_other();
     loads_are_balanced();
     what_does_not_pay_is_declined();
     a_late_rank_does_not_make_moves_dear();
