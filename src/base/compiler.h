@@ -36,6 +36,13 @@
 #define SENNIT_NO_ASAN
 #endif
 
+// For looks at what others write without atomic operations, as hints.
+#if SENNIT_TSAN
+#define SENNIT_NO_TSAN __attribute__((no_sanitize("thread"), noinline))
+#else
+#define SENNIT_NO_TSAN
+#endif
+
 namespace sennit {
 inline constexpr std::size_t kCacheLine = 64;
 } // namespace sennit

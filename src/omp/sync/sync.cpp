@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::uint64_t kSpinUs = 2; // about what parking and waking cost
 constexpr int kLongestPause = 16;    // in cpu_relax()
+constexpr std::uint64_t kShortlyUs = 100;
+constexpr int kMostDoublings = 4; // of that
+
+SENNIT_TLS int t_suspended_here = 0; // tasks that wait for a mutex on this thread
 
 // A waiter for a mutex. It lives in the waiter's frame.
 struct Waiter : sched::ParkingLot::Waiter {
@@ -37,6 +41,41 @@ void parking_after_fork() {
 
 void parking_after_fork_in_child() {
     g_lot.after_fork_in_child();
+}
+
+// A look at some moment. A thread without tasks runs, as far as anybody knows.
+bool Mutex::holder_runs(const sched::Worker &self) const {
+    const std::uint32_t mark = word_.load(std::memory_order_relaxed) & ~kState;
+    if (mark == 0)
+        return true;
+    for (const sched::Worker &worker : sched::Worker::all())
+        if (mark_of(worker.task_now()) == mark)
+            return &worker != &self && worker.idle_since() == 0;
+    return false;
+}
+
+// Suspended, the task would make room for the next one, which may wait for the same mutex, and so
+// on: hundreds of tasks would be bound to this thread. So it waits awake for a holder that runs;
+// the longer, the more tasks are suspended here already. True: it has been woken. Without tasks in
+// the team there are no next ones.
+bool Mutex::wait_shortly(sched::Worker &self, const sched::WaitCell &cell) const {
+    constexpr int looks_at_holder = 32;
+    const sched::Group &team = *self.slot->group;
+    if (!self.task->is_explicit() &&
+        (!team.has_tasks.load(std::memory_order_relaxed) || team.quiescent()))
+        return false;
+    const std::uint64_t most = kShortlyUs << std::min(t_suspended_here, kMostDoublings);
+    const std::uint64_t end = ticks() + most * sched::ticks_per_us();
+    for (int look = 0; look % looks_at_holder != 0 || (holder_runs(self) && ticks() < end);
+         ++look) {
+        if (cell.signalled())
+            return true;
+        if (sched::crowded())
+            self.yield_processor();
+        else
+            cpu_relax();
+    }
+    return false;
 }
 
 SENNIT_NOINLINE void Mutex::lock_slow() {
@@ -68,8 +107,12 @@ SENNIT_NOINLINE void Mutex::lock_slow() {
             return;
         }
         if (worker) {
+            if (wait_shortly(*worker, waiter.cell))
+                continue;
             sched::CellCondition condition(waiter.cell, sched::WaitFor::lock, this);
+            ++t_suspended_here;
             worker->wait(condition);
+            --t_suspended_here;
         } else {
             while (waiter.woken.load(std::memory_order_acquire) == 0)
                 futex_wait(waiter.woken, 0);

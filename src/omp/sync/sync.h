@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks and critical sections that park the waiting task, not its thread (OpenMP 5.2, 15.2, 18.9).
+// Locks and critical sections that park the waiting task, not its thread (OpenMP 5.2, 15.2, 18.9):
+// the holder may be suspended on that very thread. A holder that runs is waited for first.
 //
 // GCC's omp_lock_t is 4 bytes, so the mutex is one 32-bit word. Who waits for it is in a global
 // table of queues, hashed by the word's address (sched/parking_lot.h). On a Sennit worker a waiter
@@ -14,7 +15,8 @@
 namespace sennit::omp {
 
 // 0 is free; else kHeld, kContended when somebody waits, and above these some bits of the holding
-// task's address, which a report can tell it by.
+// task's address, which waiters and reports can tell it
+// by.
 class Mutex {
   public:
     void lock() {
@@ -47,6 +49,8 @@ class Mutex {
     static std::uint32_t mark_of(const Task *task) {
         return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(task) >> 6) << 2;
     }
+    bool holder_runs(const sched::Worker &self) const;
+    bool wait_shortly(sched::Worker &self, const sched::WaitCell &cell) const;
     void lock_slow();
     void wake_one();
 
