@@ -25,13 +25,13 @@ namespace {
 
 } // namespace
 
-bool Assembled::prepare(node::Board &board, MPI_Comm comm, int rank, int size) {
+bool Assembled::prepare(node::Board &board, MPI_Comm comm, const Ranks &ranks) {
     board_ = &board;
     comm_ = comm;
-    rank_ = rank;
-    parts_ = new (std::nothrow) node::Assembly::Part *[static_cast<std::size_t>(size)];
-    for (int other = 0; parts_ && other < size; ++other)
-        parts_[other] = &board.part(neighbours_.slot_of(comm, other));
+    rank_ = ranks.own;
+    parts_ = new (std::nothrow) node::Assembly::Part *[static_cast<std::size_t>(ranks.size)];
+    for (int rank = 0; parts_ && rank < ranks.size; ++rank)
+        parts_[rank] = &board.part(ranks.slots[rank]);
     return parts_ != nullptr;
 }
 

@@ -37,8 +37,8 @@ class Assembled {
     Assembled(const Assembled &) = delete;
     Assembled &operator=(const Assembled &) = delete;
 
-    // The `size` ranks of `comm` are on the board; this one is `rank`. False: there is no memory.
-    bool prepare(node::Board &board, MPI_Comm comm, int rank, int size);
+    // The ranks of `comm` are all on the board. False: there is no memory.
+    bool prepare(node::Board &board, MPI_Comm comm, const Ranks &ranks);
     // Of a rank, which is at first that of lane 0.
     node::Assembly::Part &part(int rank) const { return *parts_[rank]; }
     void use_part(int rank, node::Assembly::Part &part) { parts_[rank] = &part; }

@@ -14,6 +14,7 @@ struct Child {
     explicit Child(Neighbours &neighbours) : assembled(neighbours) {}
     Assembled assembled;
     int lane = -1;
+    const Ranks *members = nullptr; // as long as the communicator lives
 };
 
 void Children::begin(node::Board &board, int own_slot, std::uint64_t job, MPI_Comm ours,
@@ -53,19 +54,14 @@ int Children::take_lane() {
 }
 
 Child *Children::prepare(MPI_Comm made, Offer &offer) {
-    static constexpr auto get_size = SENNIT_BARE(Comm_size);
-    static constexpr auto get_rank = SENNIT_BARE(Comm_rank);
     static constexpr auto set = SENNIT_BARE(Comm_set_attr);
     const Inside inside;
-    const int lane = take_lane();
+    const Ranks *const members = neighbours_.ranks_of(made);
+    const int lane = members ? take_lane() : -1;
     if (lane < 0)
         return nullptr;
     auto *const child = new (std::nothrow) Child(neighbours_);
-    int size = 0;
-    int rank = 0;
-    get_size(made, &size);
-    get_rank(made, &rank);
-    if (!child || !child->assembled.prepare(*board_, made, rank, size) ||
+    if (!child || !child->assembled.prepare(*board_, made, *members) ||
         set(made, key_, child) != MPI_SUCCESS) {
         if (child)
             child->assembled.end();
@@ -74,12 +70,13 @@ Child *Children::prepare(MPI_Comm made, Offer &offer) {
         return nullptr;
     }
     child->lane = lane;
+    child->members = members;
     board_->part(own_slot_, lane).came.store(0, std::memory_order_relaxed);
     offer.lane = lane;
-    if (rank != 0)
+    if (members->own != 0)
         return child;
     if (node::Assembly *const place = board_->claim_assembly(job_)) {
-        place->begin(size);
+        place->begin(members->size);
         offer.place = board_->number_of(*place);
     }
     return child;
@@ -93,19 +90,18 @@ bool Children::agree_by_messages(MPI_Comm made) const {
                        [](std::int16_t slot) { return slot >= 0; });
 }
 
-void Children::read_offers(MPI_Comm made, MPI_Comm parent, const Assembled &of_parent,
+void Children::read_offers(const Child &child, MPI_Comm parent, const Assembled &of_parent,
                            Offer *offers) const {
     const Inside inside;
-    const Ranks &all = *neighbours_.ranks_of(parent); // both were asked for before
-    const Ranks &members = *neighbours_.ranks_of(made);
-    for (int rank = 0; rank < members.size; ++rank)
-        std::memcpy(&offers[rank], of_parent.part(all.rank_at(members.slots[rank])).bytes,
+    const Ranks &all = *neighbours_.ranks_of(parent); // it was asked for when that was made
+    for (int rank = 0; rank < child.members->size; ++rank)
+        std::memcpy(&offers[rank], of_parent.part(all.rank_at(child.members->slots[rank])).bytes,
                     sizeof *offers);
 }
 
-void Children::agree(Child &child, MPI_Comm made, const Offer &own, const Offer *offers) {
+void Children::agree(Child &child, const Offer &own, const Offer *offers) {
     const Inside inside;
-    const Ranks &members = *neighbours_.ranks_of(made);
+    const Ranks &members = *child.members;
     bool can = offers[0].place >= 0;
     for (int rank = 0; rank < members.size; ++rank) {
         can = can && offers[rank].lane >= 0;

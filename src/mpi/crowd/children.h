@@ -53,10 +53,10 @@ class Children {
 
     // Called between MPI's call and the agreement. Null: this rank offers nothing.
     Child *prepare(MPI_Comm made, Offer &offer);
-    // Read the offers of the ranks of `made` from what they have brought to a call on `parent`.
-    void read_offers(MPI_Comm made, MPI_Comm parent, const Assembled &of_parent,
+    // Read the offers of the child's ranks from what they have brought to a call on `parent`.
+    void read_offers(const Child &child, MPI_Comm parent, const Assembled &of_parent,
                      Offer *offers) const;
-    void agree(Child &child, MPI_Comm made, const Offer &own, const Offer *offers);
+    void agree(Child &child, const Offer &own, const Offer *offers);
 
   private:
     static int forget(MPI_Comm, int, void *child, void *children);

@@ -116,7 +116,8 @@ void begin_assembly(std::uint64_t job, int rank, int size) {
                      g_crowd.own;
     const bool together = can && g_crowd.neighbours.all_have_bells();
     const bool prepared =
-        together && g_crowd.assembled.prepare(g_crowd.board, MPI_COMM_WORLD, rank, size);
+        together && g_crowd.assembled.prepare(g_crowd.board, MPI_COMM_WORLD,
+                                              *g_crowd.neighbours.ranks_of(MPI_COMM_WORLD));
     node::Assembly *claimed = nullptr;
     if (prepared && rank == 0 && (claimed = g_crowd.board.claim_assembly(job)))
         claimed->begin(size);

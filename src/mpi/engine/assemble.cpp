@@ -68,8 +68,8 @@ void Adoption::agree(MPI_Comm made) {
     make(exchange, number_);
     if (child) {
         Offer offers[node::kMostSlots];
-        g_crowd.children.read_offers(made, parent_, *assembled_, offers);
-        g_crowd.children.agree(*child, made, own, offers);
+        g_crowd.children.read_offers(*child, parent_, *assembled_, offers);
+        g_crowd.children.agree(*child, own, offers);
     }
     make({}, number_ + 1);
 }
@@ -87,7 +87,7 @@ void Adoption::agree_by_messages(MPI_Comm made) {
         return error;
     });
     if (child)
-        g_crowd.children.agree(*child, made, own, offers);
+        g_crowd.children.agree(*child, own, offers);
 }
 
 } // namespace sennit::mpi

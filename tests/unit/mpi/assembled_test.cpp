@@ -6,6 +6,7 @@
 #include "node/identity.h"
 
 #include "fake.h"
+#include "known_ranks.h"
 
 #include <gtest/gtest.h>
 
@@ -38,7 +39,7 @@ class AssembledTest : public testing::Test {
         for (int rank = 0; rank < kRanks; ++rank)
             ASSERT_NE(board_.join(7, {}), nullptr);
         assembly_->begin(kRanks);
-        ASSERT_TRUE(g_crowd.assembled.prepare(board_, MPI_COMM_WORLD, 0, kRanks));
+        ASSERT_TRUE(g_crowd.assembled.prepare(board_, MPI_COMM_WORLD, ranks_.get()));
         g_crowd.assembled.begin(*assembly_, MPI_COMM_SELF);
     }
     void TearDown() override {
@@ -73,6 +74,7 @@ class AssembledTest : public testing::Test {
         return reduction;
     }
 
+    KnownRanks ranks_{kRanks};
     node::Board board_;
     std::unique_ptr<node::Assembly> assembly_ = std::make_unique<node::Assembly>();
     const Reduction none_;

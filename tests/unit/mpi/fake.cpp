@@ -43,6 +43,7 @@ std::atomic<int> g_deaf_rings{0};
 thread_local bool t_armed = false;
 std::vector<std::int64_t> g_long_messages; // of the test's own thread
 std::vector<int> g_rung_slots;
+const sennit::mpi::Ranks *g_ranks = nullptr;
 int g_sizes_asked = 0;
 int g_probes = 0;
 int g_rings_own = 0;
@@ -124,6 +125,35 @@ int probe(int, int, MPI_Comm, int *flag, MPI_Status *) {
     return MPI_SUCCESS;
 }
 
+// One key.
+MPI_Comm_delete_attr_function *g_free_attribute = nullptr;
+void *g_extra = nullptr;
+std::map<MPI_Comm, void *> g_attributes;
+bool g_refuses_attributes = false;
+
+int create_keyval(MPI_Comm_copy_attr_function *, MPI_Comm_delete_attr_function *free, int *key,
+                  void *extra) {
+    *key = 1;
+    g_free_attribute = free;
+    g_extra = extra;
+    return MPI_SUCCESS;
+}
+
+int get_attr(MPI_Comm comm, int, void *value, int *flag) {
+    const auto found = g_attributes.find(comm);
+    *flag = found != g_attributes.end();
+    if (*flag)
+        *static_cast<void **>(value) = found->second;
+    return MPI_SUCCESS;
+}
+
+int set_attr(MPI_Comm comm, int, void *value) {
+    if (g_refuses_attributes)
+        return MPI_ERR_OTHER;
+    g_attributes[comm] = value;
+    return MPI_SUCCESS;
+}
+
 int abort_all(MPI_Comm, int) {
     _exit(77);
 }
@@ -150,6 +180,9 @@ void *find_bare(const char *name) {
         {"PMPI_Get_count", reinterpret_cast<void *>(get_count)},
         {"PMPI_Type_size_x", reinterpret_cast<void *>(type_size)},
         {"PMPI_Iprobe", reinterpret_cast<void *>(probe)},
+        {"PMPI_Comm_create_keyval", reinterpret_cast<void *>(create_keyval)},
+        {"PMPI_Comm_get_attr", reinterpret_cast<void *>(get_attr)},
+        {"PMPI_Comm_set_attr", reinterpret_cast<void *>(set_attr)},
         {"PMPI_Abort", reinterpret_cast<void *>(abort_all)},
     };
     const auto found = functions.find(name);
@@ -187,7 +220,7 @@ void Neighbours::note_slot(int, std::int64_t bytes) {
     g_long_messages.push_back(bytes);
 }
 const Ranks *Neighbours::ranks_of(MPI_Comm) {
-    return nullptr;
+    return g_ranks;
 }
 void Neighbours::ring_each(const Ranks *) {
     g_rung_slots.push_back(-1);
@@ -272,6 +305,19 @@ void resume(sennit_task *task) {
 } // namespace sennit::mpi
 
 namespace fake {
+
+void refuse_attributes(bool refuse) {
+    g_refuses_attributes = refuse;
+}
+
+void free_communicator(MPI_Comm comm) {
+    if (const auto found = g_attributes.extract(comm))
+        g_free_attribute(comm, 1, found.mapped(), g_extra);
+}
+
+void know_ranks(const sennit::mpi::Ranks *ranks) {
+    g_ranks = ranks;
+}
 
 MPI_Request make_request() {
     const std::lock_guard guard(g_mutex);
@@ -361,6 +407,8 @@ void reset() {
     g_wanted = true;
     g_most_testers = 0;
     g_pending = 0;
+    g_refuses_attributes = false;
+    g_ranks = nullptr;
 }
 
 } // namespace fake

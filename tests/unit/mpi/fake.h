@@ -8,6 +8,9 @@
 #include <vector>
 
 struct sennit_task;
+namespace sennit::mpi {
+struct Ranks;
+}
 
 namespace fake {
 
@@ -28,6 +31,12 @@ std::vector<MPI_Request> tested();
 int probes();
 // A derived type is as large as its handle. How often somebody has asked for a size.
 int sizes_asked();
+
+// Are attributes refused? What belongs to the communicator is freed with it.
+void refuse_attributes(bool refuse);
+void free_communicator(MPI_Comm comm);
+// The ranks of any communicator; null, as after reset(): nobody knows them.
+void know_ranks(const sennit::mpi::Ranks *ranks);
 
 // ---- the runtime --------------------------------------------------------------------------------
 

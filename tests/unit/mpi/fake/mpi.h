@@ -39,13 +39,21 @@ constexpr int MPI_THREAD_SINGLE = 0, MPI_THREAD_MULTIPLE = 3;
 #define MPI_STATUS_IGNORE (static_cast<MPI_Status *>(nullptr))
 #define MPI_IN_PLACE (reinterpret_cast<void *>(-1))
 
+using MPI_Comm_copy_attr_function = int(MPI_Comm, int, void *, void *, void *, int *);
+using MPI_Comm_delete_attr_function = int(MPI_Comm, int, void *, void *);
+#define MPI_COMM_NULL_COPY_FN (static_cast<MPI_Comm_copy_attr_function *>(nullptr))
+
 int MPI_Abort(MPI_Comm comm, int code);
 int MPI_Cancel(MPI_Request *request);
 int MPI_Comm_call_errhandler(MPI_Comm comm, int error);
+int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *free,
+                           int *key, void *extra);
 int MPI_Comm_disconnect(MPI_Comm *comm);
 int MPI_Comm_free(MPI_Comm *comm);
+int MPI_Comm_get_attr(MPI_Comm comm, int key, void *value, int *flag);
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *copy, MPI_Request *request);
 int MPI_Comm_rank(MPI_Comm comm, int *rank);
+int MPI_Comm_set_attr(MPI_Comm comm, int key, void *value);
 int MPI_Comm_size(MPI_Comm comm, int *size);
 int MPI_File_call_errhandler(MPI_File file, int error);
 int MPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// mpi/crowd/children.h: what ranks offer for a communicator that the program has made, and what
+// they agree on. This process is rank 0; what the others offer, the tests do.
+#include "mpi/crowd/children.h"
+
+#include "fake.h"
+#include "known_ranks.h"
+#include "mpi/crowd/crowd.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+using namespace sennit;
+using namespace sennit::mpi;
+
+namespace {
+
+constexpr int kRanks = 3;
+constexpr std::uint64_t kJob = 7;
+constexpr MPI_Comm kMade = 5;
+
+class ChildrenTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        fake::reset();
+        folder_ = std::filesystem::temp_directory_path() / "sennit-children-XXXXXX";
+        ASSERT_NE(mkdtemp(folder_.data()), nullptr);
+        node::Reason reason;
+        ASSERT_TRUE(board_.open((folder_ + "/board").c_str(), reason)) << reason.text;
+        for (int rank = 0; rank < kRanks; ++rank)
+            ASSERT_NE(board_.join(kJob, {}), nullptr);
+        children_.begin(board_, 0, kJob, MPI_COMM_SELF, false);
+        fake::know_ranks(&ranks_.get());
+    }
+    void TearDown() override {
+        fake::free_communicator(kMade);
+        fake::reset();
+        board_.close();
+        std::filesystem::remove_all(folder_);
+    }
+
+    KnownRanks ranks_{kRanks};
+    Children children_{g_crowd.neighbours};
+    node::Board board_;
+    std::string folder_;
+};
+
+TEST_F(ChildrenTest, RanksThatAllOfferSomethingAgree) {
+    Offer own;
+    Child *const child = children_.prepare(kMade, own);
+    ASSERT_NE(child, nullptr);
+    EXPECT_GE(own.lane, 1);
+    EXPECT_GE(own.place, 0);
+    const Offer offers[kRanks] = {own, {2, -1}, {1, -1}};
+    children_.agree(*child, own, offers);
+    const Assembled *const calls = children_.of(kMade);
+    ASSERT_NE(calls, nullptr);
+    EXPECT_EQ(&calls->part(0), &board_.part(0, own.lane));
+    EXPECT_EQ(&calls->part(1), &board_.part(1, 2));
+    EXPECT_EQ(&calls->part(2), &board_.part(2, 1));
+}
+
+TEST_F(ChildrenTest, OneRankThatOffersNothingIsEnough) {
+    Offer own;
+    Child *const child = children_.prepare(kMade, own);
+    ASSERT_NE(child, nullptr);
+    const Offer offers[kRanks] = {own, {}, {1, -1}};
+    children_.agree(*child, own, offers);
+    EXPECT_EQ(children_.of(kMade), nullptr);
+    Offer again; // lane and place are free again
+    fake::free_communicator(kMade);
+    ASSERT_NE(children_.prepare(kMade, again), nullptr);
+    EXPECT_EQ(again.lane, own.lane);
+    EXPECT_EQ(again.place, own.place);
+}
+
+// No memory, or MPI refuses to keep what is found out.
+TEST_F(ChildrenTest, WhoDoesNotKnowTheRanksOffersNothing) {
+    fake::know_ranks(nullptr);
+    Offer own;
+    EXPECT_EQ(children_.prepare(kMade, own), nullptr);
+    EXPECT_EQ(own.lane, -1);
+    EXPECT_EQ(own.place, -1);
+}
+
+TEST_F(ChildrenTest, WithoutAnAttributeNothingIsOffered) {
+    Offer own;
+    for (int i = 0; i < 2 * node::Board::kLanes; ++i) {
+        fake::refuse_attributes(true);
+        EXPECT_EQ(children_.prepare(kMade, own), nullptr);
+        EXPECT_EQ(own.lane, -1);
+    }
+    fake::refuse_attributes(false);
+    EXPECT_NE(children_.prepare(kMade, own), nullptr);
+}
+
+} // namespace
