@@ -105,10 +105,21 @@ class Wrapper:
                     "{entry}(", templates.ADOPTION + "{entry}(", 1)
         return (template + templates.EXPORT + self.bound()).format(**self.fields)
 
+    def volume(self):
+        """Of a collective: what it moves at this rank, by the arguments that are significant there (crowd/volume.h)."""
+        base = self.name.removesuffix("_c").removesuffix("_init")
+        if base not in VOLUMES and base.startswith("I"):
+            base = base[1:].capitalize()
+        at_root, elsewhere = VOLUMES.get(base, ("0", None))
+        if elsewhere is None:
+            return at_root
+        return f"volume_by_root(root, comm, [&] {{ return {at_root}; }}, [&] {{ return {elsewhere}; }})"
+
     def describe_call(self):
         """What the call does, for Operation."""
         call = self.call
         elements = next((n for n in ("count", "sendcount", "recvcount") if n in self.names), "-1")
+        self.fields["volume"] = "-1" if not self.is_collective else self.volume()
         handles = next((n for n in self.names if self.of_requests and "req" in n), "nullptr")
         self.fields |= {
             "name": self.name,
@@ -158,10 +169,6 @@ class Wrapper:
                                              ("recvcount", "recvtype"))
                          if c in self.names and t in self.names), None)
         fields["type"] = f"handle_bits({of_count[1]})" if of_count else "0"
-        # Of a collective: only where this rank's own arguments must say it.
-        fields["own_type"] = fields["type"] if of_count == ("count", "datatype") else "0"
-        if "root" in self.names and fields["own_type"] != "0": # between groups, these take no part
-            fields["own_type"] = f"root == MPI_PROC_NULL ? 0 : {fields['own_type']}"
         fields["of_count"] = "%s, %s" % of_count if of_count else "0, MPI_DATATYPE_NULL"
         fields["bytes"] = ("[&] { return message_bytes(%s, %s); }" % of_count if of_count
                            else "[] { return std::uint64_t{0}; }")
@@ -240,9 +247,7 @@ class Wrapper:
         outside = f"if (!in_task({never_blocks}))\n        return "
         fields["bound_outside"] = ("" if self.is_together
                                    else f'{outside}sennit_MPI_{self.name}({fields["arguments"]});')
-        fields["bound_blocks"] = "" if not self.is_together else (
-            f"{outside}start_and_stay(operation, [&](MPI_Request *request) {{ "
-            f'return twin({fields["twin_arguments"]}); }});')
+        fields["bound_blocks"] = f"{outside}start_and_stay(operation, start);" if self.is_together else ""
         if self.kind == "poll":
             # The tests have the arguments of the waits, and all but Testsome a flag.
             tested = [argument for _, argument in self.header.prototypes[self.twin]]
@@ -273,8 +278,14 @@ class Wrapper:
         comm = next((n for d, n in self.arguments if re.match(r"MPI_Comm \w", d)), None)
         fields["communicator"] = comm or "MPI_COMM_NULL"
         fields["rings"] = ""
-        if comm and self.call["ordered"] == "yes":
-            fields["rings"] = f"rings_partners({comm}, {self.root});"
+        fields["rings_post"] = ""
+        fields["moved"], fields["moves"] = (("std::int64_t moved = -1;", "&moved") if self.is_collective
+                                            else ("", "nullptr"))
+        if comm and self.is_collective:
+            fields["rings"] = f"moved = rings_partners({comm}, {self.root}, error, [&] {{ return std::int64_t{{{fields['volume']}}}; }});"
+            types = "".join(f", {n}" for n in self.names if re.fullmatch("(send|recv|data)types?", n))
+            fields["rings_post"] = fields["rings"].replace("moved = rings_partners", "awaits_partners").replace(
+                "}; });", f"}}; }}{types});")
         elif comm and fields["peer"] != "-1":
             told = "rings" if self.call["notice"] == "send" else "awaits"
             # Of a send that MPI does not copy aside: was it over at once?
@@ -316,6 +327,25 @@ def unlisted(name, header):
         "notice": "receive" if name.startswith("Precv")
                   else {"dest": "send", "source": "receive", "-": "-"}[peer]}
 
+
+# What collective calls move: at the root, and elsewhere; or at each rank. Of neighbours each counts
+# as one.
+TO_ALL, FROM_ALL = (f"volume_of_all({way}count, {way}type, comm)" for way in ("send", "recv"))
+TO_EACH, FROM_EACH = (f"volume_of_each({way}counts, {way}type, comm)" for way in ("send", "recv"))
+TO_ONE, FROM_ONE = (f"message_length({way}count, {way}type)" for way in ("send", "recv"))
+ONE = "message_length(count, datatype)"
+VOLUMES = {
+    "Bcast": (ONE, ONE), "Reduce": (ONE, ONE),
+    "Allreduce": (ONE, None), "Scan": (ONE, None), "Exscan": (ONE, None),
+    "Gather": (FROM_ALL, TO_ONE), "Gatherv": (FROM_EACH, TO_ONE),
+    "Scatter": (TO_ALL, FROM_ONE), "Scatterv": (TO_EACH, FROM_ONE),
+    "Allgather": (FROM_ALL, None), "Allgatherv": (FROM_EACH, None),
+    "Alltoall": (FROM_ALL, None), "Alltoallv": (FROM_EACH, None),
+    "Alltoallw": ("volume_of_each(recvcounts, recvtypes, comm)", None),
+    "Reduce_scatter": ("volume_of_each(recvcounts, datatype, comm)", None),
+    "Reduce_scatter_block": ("volume_of_all(recvcount, datatype, comm)", None),
+    "Neighbor_allgather": (FROM_ONE, None), "Neighbor_alltoall": (FROM_ONE, None),
+}
 
 BLOCKING = {"start", "poll", "delegate", "custom"}
 

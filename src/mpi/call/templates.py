@@ -8,6 +8,7 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/call/blocked_mark.h"
 #include "mpi/call/table.h"
 #include "mpi/chaos/chaos.h"
+#include "mpi/crowd/volume.h"
 #include "mpi/engine/assemble.h"
 #include "mpi/engine/attempt.h"
 #include "mpi/engine/delegate.h"
@@ -92,6 +93,7 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto twin = SENNIT_BARE({twin});
     {traced}
     const auto blocking = [&] {{ return bare({arguments}); }};
+    {moved}
     const auto start = [&](MPI_Request *request) {{
         const int error = twin({twin_arguments});
         {rings}
@@ -105,7 +107,7 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
         return blocking();
     }}
     const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {number}, {object}, {turn},
-                              {count}, {requests}, {handles}, nullptr, {own_type}}};
+                              {count}, {requests}, {handles}, nullptr, 0, {moves}}};
     if (form == CollectiveForm::started)
         return start_and_stay(operation, start);
     if (const int error = g_chaos.failure(operation))
@@ -165,17 +167,18 @@ BOUND = """extern "C" SENNIT_EXPORT int TAMPI_{twin}({parameters}) {{
     {bound_outside}
     static constexpr auto twin = SENNIT_BARE({twin});
     {numbered_twin}
+    {moved}
+    const auto start = [&](MPI_Request *request) {{
+        const int error = twin({twin_arguments});
+        {rings}
+        return error;
+    }};
     const Operation operation{{"TAMPI_{twin}", Notice::{notice}, {peer}, {number}, {object}, {turn},
-                              {count}}};
+                              {count}, 0, nullptr, nullptr, 0, {moves}}};
     {bound_blocks}
     if (const int error = g_chaos.failure(operation))
         return error;
-    return start_and_bind(operation, {status},
-                          [&](MPI_Request *request) {{
-                              const int error = twin({twin_arguments});
-                              {rings}
-                              return error;
-                          }});
+    return start_and_bind(operation, {status}, start);
 }}
 
 """
@@ -218,6 +221,7 @@ POST = """extern "C" int sennit_MPI_{name}({parameters}) {{
     static constexpr auto bare = {posts};
     {numbered_post}
     const int error = {posted};
+    {rings_post}
     {noted}
     {remembered}
     return error;

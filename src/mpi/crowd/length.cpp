@@ -4,8 +4,6 @@
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
 
-#include <limits>
-
 namespace sennit::mpi {
 namespace {
 
@@ -25,6 +23,10 @@ int size_of_common(MPI_Datatype type) {
 
 } // namespace
 
+bool is_common(MPI_Datatype type) {
+    return size_of_common(type) != 0;
+}
+
 std::int64_t message_length(std::int64_t count, MPI_Datatype type) {
     static constexpr auto type_size = SENNIT_BARE(Type_size_x); // the other knows no 2 GiB
     if (count <= 0)
@@ -32,8 +34,7 @@ std::int64_t message_length(std::int64_t count, MPI_Datatype type) {
     MPI_Count size = size_of_common(type);
     if (size == 0 && type != MPI_DATATYPE_NULL)
         outside_task([&] { return type_size(type, &size); });
-    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    return size <= 0 ? 0 : size > most / count ? most : count * size;
+    return size <= 0 ? 0 : size > kLengthUnlimited / count ? kLengthUnlimited : count * size;
 }
 
 } // namespace sennit::mpi

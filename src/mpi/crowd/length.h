@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <mpi.h>
 
 namespace sennit::mpi {
@@ -38,6 +39,14 @@ class Lengths {
 
     std::atomic<std::int64_t> at_once_{0}; // a hint; any thread
 };
+
+constexpr std::int64_t kLengthUnlimited = std::numeric_limits<std::int64_t>::max();
+
+// One of the types that most messages consist of: its elements are side by side.
+bool is_common(MPI_Datatype type);
+inline bool is_common(const MPI_Datatype *) { // one for each rank
+    return false;
+}
 
 // The length in bytes, or -1 without a count. The caller need not be inside MPI. MPI has accepted
 // `type`.

@@ -156,20 +156,29 @@ int Neighbours::slot_of(MPI_Comm comm, int peer) {
 }
 
 // Collectives send along powers of two: to the ranks at these distances in a ring, and to those
-// whose number differs in one bit; or from and to the root.
-void Neighbours::ring_partners(MPI_Comm comm, int root) {
+// whose number differs in one bit; or from and to the root. visit(slot), some of them twice.
+template <class Visit>
+void Neighbours::each_partner(MPI_Comm comm, int root, Visit visit) {
     const Ranks *ranks = ranks_of(comm);
     if (!ranks || ranks->own < 0)
         return;
     const int size = ranks->size;
     for (int distance = 1; distance < size; distance *= 2) {
-        ring_slot(ranks->slots[(ranks->own + distance) % size]);
-        ring_slot(ranks->slots[(ranks->own + size - distance) % size]);
+        visit(ranks->slots[(ranks->own + distance) % size]);
+        visit(ranks->slots[(ranks->own + size - distance) % size]);
         if ((ranks->own ^ distance) < size)
-            ring_slot(ranks->slots[ranks->own ^ distance]);
+            visit(ranks->slots[ranks->own ^ distance]);
     }
     if (root >= 0 && root < size && root != ranks->own)
-        ring_slot(ranks->slots[root]);
+        visit(ranks->slots[root]);
+}
+
+void Neighbours::ring_partners(MPI_Comm comm, int root) {
+    each_partner(comm, root, [this](int slot) { ring_slot(slot); });
+}
+
+void Neighbours::note_partners(MPI_Comm comm, int root, std::int64_t bytes) {
+    each_partner(comm, root, [&](int slot) { note_slot(slot, std::max<std::int64_t>(bytes, 0)); });
 }
 
 void Neighbours::ring_each(const Ranks *ranks) {

@@ -70,6 +70,8 @@ class Neighbours {
     void ring(MPI_Comm comm, int peer);
     // A collective call has been started: ring the ranks that it sends to.
     void ring_partners(MPI_Comm comm, int root);
+    // The same, and the program waits for the call's request: they may have to answer.
+    void note_partners(MPI_Comm comm, int root, std::int64_t bytes);
     // Ring all ranks of the node: one of them may have to do something, and nobody knows which one.
     void ring_all() { ring_each(world_); }
     // Ring all of the communicator's ranks that are on the node.
@@ -100,6 +102,8 @@ class Neighbours {
     static constexpr std::int64_t kMostTimes = kOnce - 1;
 
     void ring_each(const Ranks *ranks);
+    template <class Visit>
+    void each_partner(MPI_Comm comm, int root, Visit visit);
     const Ranks *find_ranks(MPI_Comm comm) const;
     const Ranks *make_ranks(MPI_Comm comm);
     void find_slots(node::Board &board, std::uint64_t job);

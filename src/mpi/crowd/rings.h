@@ -21,8 +21,9 @@ inline void note_length(Operation &operation) {
     if (operation.type != 0)
         operation.bytes =
             message_length(operation.count, handle_from<MPI_Datatype>(operation.type));
-    else if (operation.turn.kind == Object::Kind::communicator)
-        operation.bytes = operation.count; // a gather or the like: at least, or -1
+    else if (operation.moves)
+        operation.bytes = *operation.moves;
+    operation.moves = nullptr; // of a frame that may be left
 }
 inline void awaits(MPI_Comm comm, int peer, std::int64_t count, MPI_Datatype type, int error) {
     if (!crowded() || error != MPI_SUCCESS) [[likely]]
@@ -52,6 +53,30 @@ inline bool crowds(MPI_Comm comm) {
 inline void rings_partners(MPI_Comm comm, int root) {
     if (crowded()) [[unlikely]]
         g_crowd.neighbours.ring_partners(comm, root);
+}
+// A collective was started. Returns what it moves, or -1.
+template <class Volume>
+std::int64_t rings_partners(MPI_Comm comm, int root, int error, Volume volume) {
+    if (!crowded()) [[likely]]
+        return -1;
+    g_crowd.neighbours.ring_partners(comm, root);
+    return error == MPI_SUCCESS ? volume() : -1;
+}
+// The same, and somebody is going to wait for its request, without knowing what it is of. `types`:
+// its arguments, significant or not. Elements that are not side by side go in smaller pieces, so
+// the ranks look more often; what is left of these looks would be in vain.
+template <class Volume, class... Types>
+void awaits_partners(MPI_Comm comm, int root, int error, Volume volume, Types... types) {
+    constexpr std::int64_t looks = 8;
+    if (!crowded()) [[likely]]
+        return;
+    g_crowd.neighbours.ring_partners(comm, root);
+    if (error != MPI_SUCCESS)
+        return;
+    const std::int64_t bytes = volume();
+    const bool is_plain = (is_common(types) && ...);
+    g_crowd.neighbours.note_partners(
+        comm, root, is_plain || bytes > kLengthUnlimited / looks ? bytes : looks * bytes);
 }
 
 } // namespace sennit::mpi

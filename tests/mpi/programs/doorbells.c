@@ -144,6 +144,74 @@ static void collectives(MPI_Comm comm) {
     MPI_Op_free(&own);
 }
 
+/* Collectives of one long element for each rank, and such that the program waits for. */
+static void long_collectives(MPI_Comm comm) {
+    enum { PART = LONG / 64 }; /* for up to 32 ranks */
+    int me, size;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &size);
+    CHECK(size <= 32);
+    MPI_Datatype column;
+    MPI_Type_vector(PART, 1, 2, MPI_INT, &column);
+    MPI_Type_commit(&column);
+    int counts[32], places[32], starts[32];
+    MPI_Datatype types[32];
+    for (int i = 0; i < size; ++i) {
+        counts[i] = 1;
+        places[i] = i;
+        starts[i] = i * 2 * PART * (int)sizeof(int);
+        types[i] = column;
+    }
+    MPI_Datatype block; /* as far apart as the columns of two ranks */
+    MPI_Type_create_resized(column, 0, 2 * PART * (MPI_Aint)sizeof(int), &block);
+    MPI_Type_commit(&block);
+    for (int call = 0; call < 7; ++call) {
+        const int root = call % size;
+        for (int i = 0; i < 2 * PART * size; ++i) {
+            big_out[i] = me * 1000 + i / (2 * PART);
+            big_in[i] = -1;
+        }
+        MPI_Request request = MPI_REQUEST_NULL;
+        switch (call) {
+        case 0:
+            MPI_Gather(big_out, 1, block, big_in, 1, block, root, comm);
+            break;
+        case 1:
+            MPI_Scatter(big_out, 1, block, big_in, 1, block, root, comm);
+            break;
+        case 2:
+            MPI_Allgather(big_out, 1, block, big_in, 1, block, comm);
+            break;
+        case 3:
+            MPI_Alltoallv(big_out, counts, places, block, big_in, counts, places, block, comm);
+            break;
+        case 4:
+            MPI_Alltoallw(big_out, counts, starts, types, big_in, counts, starts, types, comm);
+            break;
+        case 5:
+            MPI_Igatherv(big_out, 1, block, big_in, counts, places, block, root, comm, &request);
+            break;
+        default:
+            MPI_Ialltoallv(big_out, counts, places, block, big_in, counts, places, block, comm,
+                           &request);
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        const int to_root = call == 0 || call == 5, from_root = call == 1;
+        for (int from = 0; from < size; ++from)
+            for (int i = 0; i < PART; i += PART - 1) {
+                const int found = big_in[2 * (from * PART + i)];
+                if (from_root)
+                    CHECK(found == (from == 0 ? root * 1000 + me : -1));
+                else if (to_root || call == 2)
+                    CHECK(found == (to_root && me != root ? -1 : from * 1000));
+                else
+                    CHECK(found == from * 1000 + me);
+            }
+    }
+    MPI_Type_free(&block);
+    MPI_Type_free(&column);
+}
+
 static void communicators(void) {
     MPI_Comm halves, twin, between;
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &halves);
@@ -366,6 +434,7 @@ int main(int argc, char **argv) {
         messages(MPI_COMM_WORLD);
         tests_between_work(MPI_COMM_WORLD);
         collectives(MPI_COMM_WORLD);
+        long_collectives(MPI_COMM_WORLD);
         communicators();
     }
     MPI_Finalize();

@@ -3,8 +3,10 @@
 #include "mpi/crowd/rings.h"
 
 #include "mpi/call/call_path.h"
+#include "mpi/crowd/volume.h"
 
 #include "fake.h"
+#include "known_ranks.h"
 
 #include <gtest/gtest.h>
 
@@ -89,16 +91,72 @@ TEST_F(LengthTest, WhatIsWaitedForKnowsItsLength) {
     EXPECT_EQ(barrier.bytes, -1);
 }
 
-// Which of its two datatypes counts depends on the rank, and the other one may be anything.
-TEST_F(LengthTest, AGatherIsAtLeastAsLongAsItsCount) {
-    Operation gather = {
-        .name = "MPI_Gather", .turn = communicator(MPI_COMM_WORLD), .count = 1 << 20};
-    note_length(gather);
-    EXPECT_EQ(gather.bytes, 1 << 20);
-}
-
 TEST_F(LengthTest, ALengthBeyondAllNumbersIsLong) {
     EXPECT_EQ(message_length(std::int64_t{1} << 60, kLargeType),
               std::numeric_limits<std::int64_t>::max());
     EXPECT_EQ(message_length(1, MPI_DATATYPE_NULL), 0);
+}
+
+// ---- collectives --------------------------------------------------------------------------------
+
+struct VolumeTest : LengthTest {
+    VolumeTest() { fake::know_ranks(&ranks.get()); }
+    ~VolumeTest() override { fake::know_ranks(nullptr); }
+    static constexpr int kRanks = 3;
+    KnownRanks ranks{kRanks};
+};
+
+TEST_F(VolumeTest, EachPartnerCounts) {
+    EXPECT_EQ(volume_of_all(2, kLargeType, MPI_COMM_WORLD), 2 * kRanks * std::int64_t{kLargeType});
+    EXPECT_EQ(volume_of_all(-1, kLargeType, MPI_COMM_WORLD), 0);
+    const int counts[kRanks] = {1, 0, 4};
+    EXPECT_EQ(volume_of_each(counts, MPI_INT, MPI_COMM_WORLD), 5 * sizeof(int));
+    const MPI_Count large[kRanks] = {1, 0, MPI_Count{1} << 40};
+    EXPECT_EQ(volume_of_each(large, MPI_BYTE, MPI_COMM_WORLD), (std::int64_t{1} << 40) + 1);
+    const MPI_Datatype types[kRanks] = {MPI_INT, MPI_DATATYPE_NULL, kLargeType};
+    EXPECT_EQ(volume_of_each(counts, types, MPI_COMM_WORLD),
+              4 * std::int64_t{kLargeType} + std::int64_t{sizeof(int)});
+}
+
+TEST_F(VolumeTest, WhatIsTooMuchToCountIsLong) {
+    EXPECT_EQ(volume_of_all(std::int64_t{1} << 62, MPI_INT, MPI_COMM_WORLD), kLengthUnlimited);
+}
+
+TEST_F(VolumeTest, OnlyWhatIsSignificantIsLookedAt) {
+    const auto at_root = [] { return std::int64_t{7}; };
+    const auto elsewhere = [] { return std::int64_t{5}; };
+    EXPECT_EQ(volume_by_root(0, MPI_COMM_WORLD, at_root, elsewhere), 7); // this is rank 0
+    EXPECT_EQ(volume_by_root(1, MPI_COMM_WORLD, at_root, elsewhere), 5);
+    EXPECT_EQ(volume_by_root(MPI_ROOT, MPI_COMM_WORLD, at_root, elsewhere), 7);
+    EXPECT_EQ(volume_by_root(MPI_PROC_NULL, MPI_COMM_WORLD, at_root, elsewhere), 0);
+}
+
+// Who waits for its request does not know what that is of.
+TEST_F(VolumeTest, ACollectiveThatIsPostedIsNotedForItsPartners) {
+    const auto volume = [] { return std::int64_t{1000}; };
+    awaits_partners(MPI_COMM_WORLD, -1, MPI_SUCCESS, volume, MPI_INT, MPI_DOUBLE);
+    EXPECT_EQ(fake::long_messages(), Noted{1000});
+    awaits_partners(MPI_COMM_WORLD, -1, MPI_SUCCESS, volume, MPI_INT, kLargeType);
+    EXPECT_GT(fake::long_messages().at(0), 1000); // smaller pieces
+    awaits_partners(MPI_COMM_WORLD, -1, MPI_ERR_OTHER, volume, MPI_INT);
+    EXPECT_TRUE(fake::long_messages().empty());
+}
+
+// MPI has not seen the arguments yet: they may be wrong.
+TEST_F(VolumeTest, ACallThatFailedHasNoVolume) {
+    const auto volume = []() -> std::int64_t {
+        ADD_FAILURE();
+        return 0;
+    };
+    EXPECT_EQ(rings_partners(MPI_COMM_WORLD, -1, MPI_ERR_OTHER, volume), -1);
+}
+
+TEST_F(VolumeTest, TheOperationTakesItOver) {
+    const std::int64_t moved = 123;
+    Operation operation;
+    operation.count = 1;
+    operation.moves = &moved;
+    note_length(operation);
+    EXPECT_EQ(operation.bytes, 123);
+    EXPECT_EQ(operation.moves, nullptr);
 }

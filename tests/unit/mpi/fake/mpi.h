@@ -34,7 +34,7 @@ constexpr MPI_Datatype MPI_DATATYPE_NULL = 0, MPI_BYTE = 1, MPI_INT = 2, MPI_CHA
                        MPI_DOUBLE = 4, MPI_FLOAT = 5, MPI_LONG = 6, MPI_PACKED = 7;
 constexpr MPI_Op MPI_SUM = 1;
 constexpr int MPI_SUCCESS = 0, MPI_ERR_OTHER = 15, MPI_ERR_TRUNCATE = 14, MPI_ERR_IN_STATUS = 17;
-constexpr int MPI_UNDEFINED = -32766, MPI_ANY_SOURCE = -1, MPI_PROC_NULL = -2;
+constexpr int MPI_UNDEFINED = -32766, MPI_ANY_SOURCE = -1, MPI_PROC_NULL = -2, MPI_ROOT = -3;
 constexpr int MPI_THREAD_SINGLE = 0, MPI_THREAD_MULTIPLE = 3;
 #define MPI_STATUS_IGNORE (static_cast<MPI_Status *>(nullptr))
 #define MPI_IN_PLACE (reinterpret_cast<void *>(-1))
