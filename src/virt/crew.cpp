@@ -185,28 +185,17 @@ void Crew::make_ready(RankFiber &fiber) {
     ready_count_.store(ready_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// The list has the latest first.
 void Crew::take_rung() {
     if (abroad_.load(std::memory_order_relaxed) != 0 && abroad_.exchange(0) != 0)
         fibers_.each([&](RankFiber &fiber) {
             if (fiber.place.load() == Place::waiting && fiber.has_changed())
                 make_ready(fiber);
         });
-    if (!rung_.load(std::memory_order_relaxed))
-        return;
-    RankFiber *in_order = nullptr;
-    for (RankFiber *at = rung_.exchange(nullptr); at;) {
-        RankFiber *const next = at->next_rung;
-        at->next_rung = in_order;
-        in_order = at;
-        at = next;
-    }
-    while (RankFiber *const fiber = in_order) {
-        in_order = fiber->next_rung;
-        fiber->rung.store(0); // from here on it may be rung for again
-        if (fiber->place.load() == Place::waiting)
+    rung_.take(fibers_.end(), [&](std::int32_t number) {
+        RankFiber *const fiber = fibers_.at(number);
+        if (fiber && fiber->place.load() == Place::waiting)
             make_ready(*fiber);
-    }
+    });
 }
 
 // Those whose time is over. Returns how long the next one has.
@@ -279,7 +268,8 @@ void Crew::settle(Worker &worker, RankFiber &fiber) {
 
 bool Crew::anything_for(const Worker &worker) const {
     const Party *const party = worker.party.load(std::memory_order_relaxed);
-    return rung_.load(std::memory_order_relaxed) || abroad_.load(std::memory_order_relaxed) != 0 ||
+    return rung_.any(fibers_.end(), std::memory_order_relaxed) ||
+           abroad_.load(std::memory_order_relaxed) != 0 ||
            partyless_.count.load(std::memory_order_relaxed) != 0 ||
            (party && party->ready.count.load(std::memory_order_relaxed) != 0) ||
            parties_.any_unserved();

@@ -2,7 +2,7 @@
 // The workers of one address space, and which fiber each of them runs next: the one that has been
 // ready for longest, among those of the program for which the worker has a core (party.h).
 //
-// Workers take the list of the fibers that were rung for (turns.h). They do all else under a lock
+// Workers take the fibers that were rung for (turns.h). They do all else under a lock
 // that only they use. The lock is safe: workers are threads of the host, and the host outlives
 // every rank.
 #pragma once

@@ -32,15 +32,11 @@ std::size_t size_of_frame() {
 FiberTable::FiberTable(const RankFiberCalls &calls, Turns &turns)
     : calls_(calls), turns_(turns), frame_size_(size_of_frame()) {}
 
-// One that was another's may be in the list of those that were rung for. Or it never comes there,
-// for the rank that rang for it was killed meanwhile; then nobody else's ring would reach it
-// (turns.h). So it is left alone.
 RankFiber *FiberTable::take_unused() const {
     RankFiber *taken = nullptr;
     each([&](RankFiber &fiber) {
         std::uint32_t unused = 0;
         if (!taken && fiber.in_use.load(std::memory_order_relaxed) == unused &&
-            fiber.rung.load(std::memory_order_relaxed) == 0 &&
             fiber.in_use.compare_exchange_strong(unused, 1, std::memory_order_acquire))
             taken = &fiber;
     });
@@ -65,6 +61,7 @@ RankFiber *FiberTable::make() {
     auto *fiber = new (frame_room + frame_size_) RankFiber;
     fiber->calls = &calls_;
     fiber->turns = &turns_;
+    fiber->number = number;
     fiber->parking = frame_room;
     fiber->frame_room = frame_room;
     fiber->frame_size = frame_size_;
@@ -72,7 +69,7 @@ RankFiber *FiberTable::make() {
     return fiber;
 }
 
-// Who has rung for it as another's may put it into the list yet.
+// Whoever had it before may have been rung for: then it wakes once for no reason.
 RankFiber *FiberTable::add(RankFiber *main) {
     RankFiber *fiber = take_unused();
     if (!fiber)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "virt/rank_fiber.h"
+#include "virt/rung_set.h"
 
 #include <atomic>
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace sennit::virt {
 
 class FiberTable {
   public:
-    static constexpr int kMostFibers = 4096;
+    static constexpr int kMostFibers = RungSet::kMost;
 
     FiberTable(const RankFiberCalls &calls, Turns &turns);
     FiberTable(const FiberTable &) = delete;
@@ -29,10 +30,16 @@ class FiberTable {
     RankFiber *add(RankFiber *main);
     // The main flow of the rank with this process number, or null.
     RankFiber *find(pid_t process) const;
+    // Fibers have numbers below this one. seq_cst, as rings for them are.
+    std::int32_t end() const { return end_.load(); }
+    // Null: it is not made yet.
+    RankFiber *at(std::int32_t number) const {
+        return fibers_[number].load(std::memory_order_acquire);
+    }
     template <class Visit>
     void each(Visit visit) const {
         for (std::int32_t i = 0; i < end_.load(std::memory_order_acquire); ++i)
-            if (RankFiber *const fiber = fibers_[i].load(std::memory_order_acquire))
+            if (RankFiber *const fiber = at(i))
                 visit(*fiber);
     }
 

@@ -97,7 +97,7 @@ struct RankFiberCalls {
     RankFiber *(*enter)(RankFiber &main, pid_t thread);
     void (*leave)(RankFiber &self);
 };
-inline constexpr std::uint64_t kRankFiberVersion = 6;
+inline constexpr std::uint64_t kRankFiberVersion = 7;
 
 struct RankFiber {
     // ---- written by the host before the rank starts
@@ -106,7 +106,8 @@ struct RankFiber {
     char *parking = nullptr; // high end of the home thread's stack while the fiber is away
     char *frame_room = nullptr;
     std::size_t frame_size = 0;
-    bool is_pooled = false; // workers take cores of the pool's board, where the job is known
+    std::int32_t number = 0; // in the table of fibers
+    bool is_pooled = false;  // workers take cores of the pool's board, where the job is known
     std::atomic<pid_t> process{0};
     std::atomic<pid_t> thread{0};           // the home thread's number
     std::atomic<RankFiber *> main{nullptr}; // of the same rank, or itself; null: nobody uses it
@@ -139,8 +140,6 @@ struct RankFiber {
 
     // ---- how others reach it
     alignas(64) std::atomic<Place> place{Place::home};
-    std::atomic<std::uint32_t> rung{0}; // 1: it is in the crew's list of fibers that were rung for
-    RankFiber *next_rung = nullptr;
     std::atomic<std::uint32_t> wanted_home{0}; // its home thread has a signal for it
     std::atomic<std::uint32_t> doomed{0};      // its process has ended
     // ---- used by the crew, under its lock

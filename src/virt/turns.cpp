@@ -13,14 +13,12 @@ namespace sennit::virt {
 Turns::Turns(const RankFiberCalls &calls) : fibers_(calls, *this), host_(getpid()) {}
 
 void Turns::ring(RankFiber &fiber, const RankFiber *self) {
-    if (fiber.rung.exchange(1) != 0)
+    const RungSet::Added added = rung_.add(fiber.number);
+    if (added == RungSet::Added::again)
         return;
-    RankFiber *first = rung_.load(std::memory_order_relaxed);
-    do
-        fiber.next_rung = first;
-    while (!rung_.compare_exchange_weak(first, &fiber));
-    // A fiber that rings will soon wait itself, and its worker looks at the list then.
-    const bool soon = self && self->worker.load(std::memory_order_relaxed) && !first &&
+    // A fiber that rings will soon wait itself, and its worker looks at the set then.
+    const bool soon = self && self->worker.load(std::memory_order_relaxed) &&
+                      added == RungSet::Added::first &&
                       ready_count_.load(std::memory_order_relaxed) == 0;
     if (!soon)
         help();

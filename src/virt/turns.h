@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the crew that ranks can reach: a list of the fibers that somebody has rung for, the
+// The part of the crew that ranks can reach: the set of the fibers that somebody has rung for, the
 // table of all fibers, and the means to wake a worker.
 //
 // A rank may be killed at any instruction, so it must never hold a lock that others need. Therefore
-// a rank that rings for a fiber only puts it on a list, and workers take the whole list at once
-// (crew.h). If a rank is killed in the middle of a ring, that ring is lost. The time limit of the
-// fiber makes up for it.
+// a rank that rings for a fiber only puts it into a set, and workers take all that is in it at once
+// (crew.h). A rank that is killed before that has not rung: the time limit of the fiber makes up
+// for it. If it is killed before it has woken a worker, the watcher's next tick finds the fiber.
+// Later rings reach the fiber in both cases (rung_set.h).
 //
 // No wake-up is lost between a fiber that goes to wait and a thread that rings for it:
 //
 //   the thread that rings                  the worker that the fiber leaves (or its home thread)
 //   1. changes a word                      1. place = waiting
-//   2. puts the fiber on the list          2. looks at the words; if one has changed, it is ready
-//   later, the worker that takes the list: place == waiting: ready
+//   2. puts the fiber into the set         2. looks at the words; if one has changed, it is ready
+//   later, the worker that takes the set: place == waiting: ready
 //
-// If step 2 on the right does not see the change, then the worker that takes the list sees
-// `waiting` (all four are seq_cst). The same holds between the list and a worker that goes to sleep
+// If step 2 on the right does not see the change, then the worker that takes the set sees
+// `waiting` (all four are seq_cst). The same holds between the set and a worker that goes to sleep
 // (sleeping_).
 //
-// A rank of another address space, or a process, cannot reach the list. After it has changed a word
+// A rank of another address space, or a process, cannot reach the set. After it has changed a word
 // it sends SIGURG to the host. Then a worker looks at the words of all fibers that wait (abroad_).
 // Where the host has no worker, the signal is ignored.
 #pragma once
@@ -26,6 +27,7 @@
 #include "base/futex.h"
 #include "virt/fiber_table.h"
 #include "virt/rank_fiber.h"
+#include "virt/rung_set.h"
 
 #include <atomic>
 #include <sys/types.h>
@@ -41,13 +43,13 @@ class Turns {
     // Ring for a fiber. Called by any thread of any rank. `self`: the caller, or null if it is no
     // fiber.
     void ring(RankFiber &fiber, const RankFiber *self);
-    void hear_abroad();            // somebody who cannot reach the list has changed a word
-    void help();                   // make a worker look at the clock, or at the list
+    void hear_abroad();            // somebody who cannot reach the set has changed a word
+    void help();                   // make a worker look at the clock, or at the set
     void poke(pid_t worker) const; // make this worker look at the fiber that it runs
     FiberTable &fibers() { return fibers_; }
     bool others_ready() const {
         return ready_count_.load(std::memory_order_relaxed) != 0 ||
-               rung_.load(std::memory_order_relaxed) != nullptr ||
+               rung_.any(fibers_.end(), std::memory_order_relaxed) ||
                abroad_.load(std::memory_order_relaxed) != 0;
     }
     // Does any worker run a fiber? A hint.
@@ -62,9 +64,9 @@ class Turns {
 
     std::atomic<std::int32_t> workers_end_{0};
     std::atomic<std::int32_t> ready_count_{0}; // written under the crew's lock
-    alignas(64) std::atomic<RankFiber *> rung_{nullptr};
-    std::atomic<std::uint32_t> abroad_{0}; // 1: words have changed, and nobody is on the list
-    alignas(64) std::atomic<std::int32_t> searching_{0}; // workers that look at the list often
+    std::atomic<std::uint32_t> abroad_{0};     // 1: words have changed, and nobody is in the set
+    RungSet rung_;
+    alignas(64) std::atomic<std::int32_t> searching_{0}; // workers that look at the set often
     std::atomic<std::int32_t> sleeping_{0};
     FutexWord wakes_{0};
 

@@ -13,14 +13,17 @@ namespace {
 constexpr int kRingers = 2;
 constexpr int kWorkers = 2;
 constexpr int kHome = kRingers + kWorkers; // the home thread
-constexpr int kThreads = kHome + 1;
+constexpr int kWatcher = kHome + 1;        // Crew::tick
+constexpr int kKiller = kWatcher + 1;
+constexpr int kThreads = kKiller + 1;
 
 enum class Way {
     right,
     looks_before_it_waits,    // the home thread
-    unmarks_after_it_looked,  // take_rung()
+    clears_after_it_looked,   // take_rung()
     does_not_look,            // settle()
     says_that_it_sleeps_late, // idle()
+    marks_then_lists,         // a ring in two steps
 };
 enum class Place { away, waiting, ready, running };
 
@@ -29,7 +32,8 @@ struct Turns {
     int seen_changes = 0;
     bool saw_change = false; // the home thread
     Place place = Place::away;
-    bool rung = false, listed = false, locked = false;
+    bool rung = false, marked = false, locked = false;
+    bool is_over = false; // the first ringer has rung, or was killed
     int sleeping = 0, searching = 0, wakes = 0;
     int pc[kThreads] = {};
     int seen_wakes[kWorkers] = {};
@@ -38,7 +42,7 @@ struct Turns {
 };
 
 bool others_ready(const Turns &s) {
-    return s.place == Place::ready || s.listed;
+    return s.place == Place::ready || s.rung;
 }
 
 // FUTEX_WAKE of one.
@@ -52,21 +56,25 @@ void wake_one(State &s) {
         }
 }
 
-enum RingStep { kChange, kMark, kList, kHelp, kWake, kRung, kParks, kLooks };
+enum RingStep { kChange, kMark, kRing, kHelp, kWake, kRung, kParks, kLooks };
 
 // Turns::ring; who only helps begins at kHelp.
-Outcome ring_step(Turns &s, int &pc) {
+Outcome ring_step(Turns &s, int &pc, Way way) {
     switch (pc) {
     case kChange:
         ++s.changed;
+        if (way != Way::marks_then_lists)
+            pc = kMark;
         break;
     case kMark:
+        if (s.marked)
+            pc = kWake; // somebody else has
+        s.marked = true;
+        break;
+    case kRing:
         if (s.rung)
             pc = kWake; // somebody else has
         s.rung = true;
-        break;
-    case kList:
-        s.listed = true;
         break;
     case kHelp:
         if (s.sleeping == 0 || s.searching != 0)
@@ -86,7 +94,7 @@ Outcome ring_step(Turns &s, int &pc) {
 Outcome home_step(Turns &s, Way way) {
     int &pc = s.pc[kHome];
     if (pc != kParks && pc != kLooks)
-        return ring_step(s, pc);
+        return ring_step(s, pc, way);
     if ((pc == kParks) == (way != Way::looks_before_it_waits))
         s.place = Place::waiting;
     else
@@ -94,14 +102,14 @@ Outcome home_step(Turns &s, Way way) {
     if (pc == kParks)
         pc = kLooks;
     else
-        pc = s.saw_change ? kMark : kHelp;
+        pc = !s.saw_change ? kHelp : way == Way::marks_then_lists ? kMark : kRing;
     return Outcome::ran;
 }
 
 enum WorkStep {
     kSettle,  // the fiber has left this worker
-    kTake,    // take_rung(): the whole list
-    kUnmark,  // take_rung(): it may be rung for again; then: does it wait?
+    kTake,    // take_rung(): it may be rung for again; then: does it wait?
+    kUnmark,  //
     kJudge,   //
     kPick,    // take()
     kSearch,  // idle(), line by line
@@ -122,6 +130,31 @@ void run(Turns &s, int worker) {
     s.pc[kRingers + worker] = kSettle;
 }
 
+void judge(Turns &s) {
+    if (s.place == Place::waiting)
+        s.place = Place::ready;
+}
+
+// take_rung(), under the lock.
+void take_step(Turns &s, int &pc, Way way) {
+    if (pc == kTake) {
+        s.locked = true;
+        pc = !s.rung ? kPick : way == Way::marks_then_lists ? kUnmark : kJudge;
+        if (way != Way::clears_after_it_looked)
+            s.rung = false;
+        else if (pc == kJudge)
+            pc = kUnmark;
+        return;
+    }
+    if (pc == kUnmark && way == Way::marks_then_lists)
+        s.marked = false;
+    else if (pc == kJudge && way == Way::clears_after_it_looked)
+        s.rung = false;
+    else
+        judge(s);
+    ++pc;
+}
+
 Outcome work_step(Turns &s, int worker, Way way) {
     int &pc = s.pc[kRingers + worker];
     if (s.place == Place::running)
@@ -135,18 +168,10 @@ Outcome work_step(Turns &s, int worker, Way way) {
             s.place = Place::ready;
         break;
     case kTake:
-        s.locked = true;
-        if (!s.listed)
-            pc = kJudge;
-        s.listed = false;
-        break;
     case kUnmark:
     case kJudge:
-        if ((pc == kUnmark) == (way != Way::unmarks_after_it_looked))
-            s.rung = false;
-        else if (s.place == Place::waiting)
-            s.place = Place::ready;
-        break;
+        take_step(s, pc, way);
+        return Outcome::ran;
     case kPick:
         s.locked = false;
         if (s.place == Place::ready) {
@@ -195,15 +220,53 @@ Outcome work_step(Turns &s, int worker, Way way) {
     return Outcome::ran;
 }
 
-std::string failure_of_turns(Way way, bool from_home) {
+// The first tick that finds a fiber for which somebody has rung.
+Outcome watch_step(Turns &s, Way way) {
+    int &pc = s.pc[kWatcher];
+    if (s.place == Place::running || pc > kSearch)
+        return Outcome::ended;
+    if (pc == kTake && (s.locked || !s.is_over || !s.rung))
+        return Outcome::waits;
+    if (pc < kPick) {
+        take_step(s, pc, way);
+        return Outcome::ran;
+    }
+    if (pc == kPick)
+        s.locked = false;
+    else if (s.place == Place::ready && s.sleeping != 0 && s.searching == 0)
+        wake_one(s);
+    ++pc;
+    return Outcome::ran;
+}
+
+// Kills the first ringer after its change. The second one rings later, and finds what is left.
+Outcome kill_step(Turns &s) {
+    if (s.is_over)
+        return Outcome::ended;
+    if (s.pc[0] == kChange)
+        return Outcome::waits;
+    s.is_over = true;
+    s.pc[0] = kRung;
+    return Outcome::ran;
+}
+
+std::string failure_of_turns(Way way, bool from_home, bool with_killer = false) {
     Turns start;
+    start.is_over = !with_killer;
+    start.pc[kWatcher] = with_killer ? int(kTake) : int(kAsleep);
     for (int worker = 0; worker < kWorkers; ++worker)
         start.pc[kRingers + worker] = kTake;
     start.pc[kRingers] = from_home ? kTake : kSettle;
     start.pc[kHome] = from_home ? kParks : kRung;
     return failure_of(start, kThreads, [way](Turns &s, int thread, std::string &) {
+        if (thread == kKiller)
+            return kill_step(s);
+        if (thread == kWatcher)
+            return watch_step(s, way);
+        if (thread == 1 && s.pc[1] == kChange && !s.is_over)
+            return Outcome::waits;
         if (thread < kRingers)
-            return ring_step(s, s.pc[thread]);
+            return ring_step(s, s.pc[thread], way);
         return thread == kHome ? home_step(s, way) : work_step(s, thread - kRingers, way);
     });
 }
@@ -212,9 +275,17 @@ TEST(Interleavings, ARankFiberThatIsRungForRuns) {
     for (const bool from_home : {true, false})
         EXPECT_EQ(failure_of_turns(Way::right, from_home), "");
     EXPECT_NE(failure_of_turns(Way::looks_before_it_waits, true), "");
-    EXPECT_NE(failure_of_turns(Way::unmarks_after_it_looked, true), "");
+    EXPECT_NE(failure_of_turns(Way::clears_after_it_looked, true), "");
     EXPECT_NE(failure_of_turns(Way::does_not_look, false), "");
     EXPECT_NE(failure_of_turns(Way::says_that_it_sleeps_late, false), "");
+}
+
+TEST(Interleavings, ARankThatIsKilledAsItRingsLeavesNoFiberDeaf) {
+    for (const bool from_home : {true, false}) {
+        EXPECT_EQ(failure_of_turns(Way::right, from_home, true), "");
+        EXPECT_EQ(failure_of_turns(Way::marks_then_lists, from_home), "") << "as long as all live";
+        EXPECT_NE(failure_of_turns(Way::marks_then_lists, from_home, true), "");
+    }
 }
 
 // Two fibers of one program, one of them ready later, and two workers that take a core before they
