@@ -400,12 +400,26 @@ void *Crew::work(void *argument) {
 
 // ---- the watcher --------------------------------------------------------------------------------
 
+// Those that are ready end when a worker takes them, those that run are poked.
+void Crew::find_homeless() {
+    constexpr unsigned away = states(Place::waiting, Place::ready, Place::running);
+    fibers_.each([&](RankFiber &fiber) {
+        const Place place = fiber.place.load();
+        if ((states(place) & away) == 0 || !fiber.has_lost_home())
+            return;
+        fiber.doomed.store(1);
+        if (place == Place::waiting)
+            make_ready(fiber);
+    });
+}
+
 // While all workers compute, none looks at the clock.
 void Crew::tick() {
     {
         const std::lock_guard locked(lock_);
         take_rung();
         wake_late(monotonic_ns());
+        find_homeless();
     }
     parties_.follow(fibers_, lock_);
     const bool others = ready_count_.load(std::memory_order_relaxed) != 0;
@@ -421,7 +435,8 @@ void Crew::tick() {
         if ((others && runs == runs_before[i]) || is_to_leave(worker))
             worker.preempt.store(1);
         runs_before[i] = runs;
-        if (worker.preempt.load() != 0 || fiber->wanted_home.load() != 0)
+        if (worker.preempt.load() != 0 || fiber->wanted_home.load() != 0 ||
+            fiber->doomed.load() != 0)
             poke(worker.thread.load());
     }
 }

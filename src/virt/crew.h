@@ -52,6 +52,7 @@ class Crew : public Turns {
     void make_ready(RankFiber &fiber);
     ReadyList &list_of(RankFiber &fiber);
     std::int64_t wake_late(std::int64_t now);
+    void find_homeless();
     void tick();
     Worker *hire();
     bool begin_watch();

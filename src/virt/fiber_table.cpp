@@ -79,6 +79,8 @@ RankFiber *FiberTable::add(RankFiber *main) {
     fiber->main.store(main ? main : fiber);
     fiber->frame = nullptr;
     fiber->watched[0] = fiber->watched[1] = {};
+    fiber->home_thread = nullptr;
+    fiber->has_asked = false;
     fiber->hops.store(0);
     fiber->listener.store(nullptr);
     fiber->job.store(0);

@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <utility>
 
 namespace sennit::virt {
 namespace {
@@ -96,6 +98,15 @@ bool knows_process(RankFiber &self) {
     return true;
 }
 
+// The one that the thread library has named for this, in the thread's descriptor. Where the word is
+// something else (musl's lock for the main thread), nothing is known.
+void find_home_thread(RankFiber &self) {
+    const std::atomic<pid_t> *word = nullptr;
+    if (call(SYS_prctl, PR_GET_TID_ADDRESS, address(&word)) == 0 && word &&
+        word->load() == self.thread.load(std::memory_order_relaxed))
+        self.home_thread = word;
+}
+
 bool leave_home(RankFiber &self) {
     if (!knows_process(self) || uses_other_base())
         return false;
@@ -107,6 +118,8 @@ bool leave_home(RankFiber &self) {
     call(SYS_rt_sigprocmask, SIG_SETMASK, address(&kAllSignals), address(&self.signal_mask),
          sizeof kAllSignals);
     asm volatile("rdfsbase %0" : "=r"(self.thread_pointer));
+    if (!std::exchange(self.has_asked, true))
+        find_home_thread(self);
     sennit_virt_park(&self.stack_pointer, self.parking, parked, &self);
     return true;
 }
@@ -194,6 +207,8 @@ const RankFiberCalls g_rank_fiber_calls = {kRankFiberVersion, wait, yield, keeps
                                            ring_abroad,       find, enter, leave};
 
 void return_home(RankFiber &fiber) {
+    if (fiber.has_lost_home())
+        return; // the number may be another program's, which the signal would kill
     const pid_t process = fiber.process.load(std::memory_order_relaxed);
     const pid_t home = fiber.thread.load(std::memory_order_relaxed);
     siginfo_t info{};

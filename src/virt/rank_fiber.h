@@ -27,6 +27,10 @@
 //    ^                                                   |
 //    +------------------- returning <--------------------+ system call, fault, signal
 //   any ---the rank's process has ended---> gone
+//
+// If a thread that is no fiber makes exec, the kernel ends the home threads, and gives the number
+// of the process to the new program. Nobody may send that one a signal, and the fibers have to end.
+// So each fiber knows a word of its home thread which the kernel clears.
 #pragma once
 
 #include "base/states.h"
@@ -97,7 +101,7 @@ struct RankFiberCalls {
     RankFiber *(*enter)(RankFiber &main, pid_t thread);
     void (*leave)(RankFiber &self);
 };
-inline constexpr std::uint64_t kRankFiberVersion = 7;
+inline constexpr std::uint64_t kRankFiberVersion = 8;
 
 struct RankFiber {
     // ---- written by the host before the rank starts
@@ -123,6 +127,10 @@ struct RankFiber {
     std::int64_t deadline_ns = 0;           // 0: nobody has looked at the clock yet
     std::uint64_t signal_mask = 0;          // of the home thread, while it is away
     unsigned char alternate_stack[24] = {}; // likewise: a stack_t
+    // The kernel clears this word when the home thread dies: null: not known. The rank's memory;
+    // while the fiber is away, the home thread does not give it back.
+    const std::atomic<pid_t> *home_thread = nullptr;
+    bool has_asked = false; // the kernel, for this word
     bool has_changed() const { return watched[0].has_changed() || watched[1].has_changed(); }
 
     // ---- written by the home thread, for tests
@@ -146,6 +154,9 @@ struct RankFiber {
     RankFiber *next_ready = nullptr;
     Party *party = nullptr; // null: not known yet, or of none
 
+    // Its process has ended, or has become another program by another thread's exec. Only for a
+    // fiber that is away from home, under the crew's lock.
+    bool has_lost_home() const { return home_thread && home_thread->load() == 0; }
     // Go to another place. Called by the one that has the fiber now: the fiber itself, its worker,
     // or the crew under its lock.
     void go(Place to, std::memory_order order = std::memory_order_seq_cst) {

@@ -78,6 +78,8 @@ if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     set(counted DEPENDS check.h homecomings.h team_work.h homecomings)
     sennit_mpi_program(rank_fibers_openmp COMPILE ${SENNIT_GCC} ${c_flags} -D_GNU_SOURCE -fPIE -pie -fopenmp
                        SOURCES rank_fibers_openmp.c ${counting} ${counted})
+    sennit_mpi_program(rank_fibers_exec COMPILE ${SENNIT_GCC} ${c_flags} -D_GNU_SOURCE -fPIE -pie -fopenmp -pthread
+                       SOURCES rank_fibers_exec.c ${counting} DEPENDS homecomings.h homecomings)
     foreach(mpi ${SENNIT_MPIS})
         string(TOUPPER ${mpi} MPI)
         set(compile_c ${SENNIT_${MPI}_CC} ${c_flags} -fPIE -pie -fopenmp)
@@ -96,7 +98,7 @@ if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
                  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/rank_fibers.py
                          --sennit $<TARGET_FILE:sennit> --program ${output} --waits ${others}_waits-${mpi}
                          --teams ${others}_teams-${mpi} --uneven ${others}_uneven-${mpi}
-                         --openmp ${others}_openmp --mpi ${mpi})
+                         --openmp ${others}_openmp --exec ${others}_exec --mpi ${mpi})
         set_tests_properties(mpi.rank_fibers.${mpi} PROPERTIES TIMEOUT 600 LABELS "mpi;virtual" PROCESSORS 2)
     endforeach()
 endif()

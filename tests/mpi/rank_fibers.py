@@ -5,7 +5,7 @@ threads, how a rank ends, that nothing is left behind, that waits outside of MPI
 ranks, and that uneven ranks share the workers evenly.
 
 usage: rank_fibers.py --sennit COMMAND --program PROGRAM --waits PROGRAM --teams PROGRAM --uneven PROGRAM
-           --openmp PROGRAM --mpi mpich|openmpi
+           --openmp PROGRAM --exec PROGRAM --mpi mpich|openmpi
 """
 
 import argparse
@@ -23,6 +23,7 @@ LIMIT = 120  # seconds until a test counts as failed
 # How rank 1 ends, and the job's exit code. MPICH's launcher mixes that of all ranks, which it kills.
 TEAM_ENDS = {"exit": 5, "segfault": 139, "abort": 134}
 ENDS = {"exit": 5, "atexit": 6, "segfault": 139, "abort": 134, "kill": 137}
+EXECS_WITH = 8  # how the program ends that a rank becomes
 
 failures = []
 
@@ -93,6 +94,7 @@ def main():
     parser.add_argument("--teams", required=True)
     parser.add_argument("--uneven", required=True)
     parser.add_argument("--openmp", required=True)
+    parser.add_argument("--exec", required=True)
     parser.add_argument("--mpi", required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -121,6 +123,10 @@ def main():
             job = run_without_mpi(options, folder, "--apart", "-n", "1", options.openmp, ":", "-n", "1", options.openmp,
                                   prepare=prepare)
             check(job.returncode == 0 and job.stdout == "openmp\n" * 2, "two programs without MPI in a pool", job)
+        for way in ("spins", "calls"):
+            job = run_without_mpi(options, folder, options.exec, os.path.join(folder, way), way, prepare=two_processors)
+            check(job.returncode == EXECS_WITH, f"exec by another thread, the main flow {way}", job)
+            check(not is_left(folder), f"exec, {way}: nothing is left", job)
         ends = [(options.program, 1, *end) for end in ENDS.items()]
         ends += [(options.teams, 3, *end) for end in TEAM_ENDS.items()]
         for program, threads, way, code in ends:
