@@ -61,19 +61,19 @@ bool Mutex::holder_runs(const sched::Worker &self) const {
 bool Mutex::wait_shortly(sched::Worker &self, const sched::WaitCell &cell) const {
     constexpr int looks_at_holder = 32;
     const sched::Group &team = *self.slot->group;
-    if (!self.task->is_explicit() &&
-        (!team.has_tasks.load(std::memory_order_relaxed) || team.quiescent()))
+    if (!self.task || (!self.task->is_explicit() &&
+                       (!team.has_tasks.load(std::memory_order_relaxed) || team.quiescent())))
         return false;
     const std::uint64_t most = kShortlyUs << std::min(t_suspended_here, kMostDoublings);
     const std::uint64_t end = ticks() + most * sched::ticks_per_us();
-    for (int look = 0; look % looks_at_holder != 0 || (holder_runs(self) && ticks() < end);
-         ++look) {
-        if (cell.signalled())
-            return true;
+    while (holder_runs(self) && ticks() < end) {
         if (sched::crowded())
-            self.yield_processor();
-        else
+            self.yield_processor(); // which may take long
+        for (int look = 0; look < looks_at_holder; ++look) {
+            if (cell.signalled())
+                return true;
             cpu_relax();
+        }
     }
     return false;
 }
