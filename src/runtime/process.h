@@ -3,6 +3,7 @@
 // no room below has to reach. Constant-initialized, so it is there before any constructor runs.
 #pragma once
 
+#include "base/everlasting.h"
 #include "node/board.h"
 #include "watch/watch.h"
 
@@ -16,6 +17,8 @@ struct Process {
     node::Slot *slot = nullptr;
     bool loaded = false; // load() has returned
 };
-inline constinit Process g_process;
+// The ticker's thread looks at it until the process is gone.
+inline constinit Everlasting<Process> g_everlasting_process;
+inline constinit Process &g_process = g_everlasting_process.object;
 
 } // namespace sennit::runtime

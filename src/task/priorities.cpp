@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/priorities.h"
 
+#include "base/everlasting.h"
 #include "base/message.h"
 #include "program/senders.h"
 #include "sched/policy/judge.h"
@@ -59,15 +60,9 @@ struct Priorities {
 };
 Priorities g_priorities;
 
-// This is never destroyed. In exit handlers tasks may still run, and statistics are still to be
-// written.
-union Lasting {
-    policy::Profiles profiles;
-    constexpr Lasting() : profiles() {}
-    ~Lasting() {}
-};
-constinit Lasting g_lasting;
-policy::Profiles &g_profiles = g_lasting.profiles;
+// In exit handlers tasks may still run, and statistics are still to be written.
+constinit Everlasting<policy::Profiles> g_everlasting_profiles;
+policy::Profiles &g_profiles = g_everlasting_profiles.object;
 
 void note_verdict(bool changed, bool sends) {
     if (!changed)
