@@ -63,7 +63,7 @@ void *parked(void *argument) {
             self.turns->poke(worker->thread.load());
     }
     self.wanted_home.store(0, std::memory_order_relaxed);
-    const pid_t process = self.process.load(std::memory_order_relaxed);
+    const pid_t process = self.process_number();
     const pid_t thread = self.thread.load(std::memory_order_relaxed);
     for (int i = 0; i < count; ++i)
         call(SYS_rt_tgsigqueueinfo, process, thread, held[i].si_signo, address(&held[i]));
@@ -85,19 +85,6 @@ bool uses_other_base() {
     return base != 0;
 }
 
-// The host tells the process of the main flow once it knows it. Until then nobody leaves home. A
-// thread may have begun before.
-bool knows_process(RankFiber &self) {
-    if (self.process.load(std::memory_order_relaxed) != 0)
-        return true;
-    const RankFiber *const main = self.main.load(std::memory_order_relaxed);
-    const pid_t process = main ? main->process.load() : 0;
-    if (process == 0)
-        return false;
-    self.process.store(process);
-    return true;
-}
-
 // The one that the thread library has named for this, in the thread's descriptor. Where the word is
 // something else (musl's lock for the main thread), nothing is known.
 void find_home_thread(RankFiber &self) {
@@ -108,7 +95,8 @@ void find_home_thread(RankFiber &self) {
 }
 
 bool leave_home(RankFiber &self) {
-    if (!knows_process(self) || uses_other_base())
+    // The host tells the number once it knows it. A thread may have begun before.
+    if (self.process_number() == 0 || uses_other_base())
         return false;
     stack_t alternate{};
     call(SYS_sigaltstack, 0, address(&alternate));
@@ -187,7 +175,6 @@ RankFiber *enter(RankFiber &main, pid_t thread) {
     if (!fiber)
         return nullptr;
     fiber->thread.store(thread);
-    fiber->process.store(main.process.load());
     return fiber;
 }
 
@@ -196,7 +183,6 @@ void leave(RankFiber &self) {
         leave_worker(self, *worker, Reason::home);
         arrive(self);
     }
-    self.process.store(0);
     self.main.store(nullptr); // who ends the rank must not find the next rank's
     self.in_use.store(0, std::memory_order_release);
 }
@@ -209,7 +195,7 @@ const RankFiberCalls g_rank_fiber_calls = {kRankFiberVersion, wait, yield, keeps
 void return_home(RankFiber &fiber) {
     if (fiber.has_lost_home())
         return; // the number may be another program's, which the signal would kill
-    const pid_t process = fiber.process.load(std::memory_order_relaxed);
+    const pid_t process = fiber.process_number();
     const pid_t home = fiber.thread.load(std::memory_order_relaxed);
     siginfo_t info{};
     info.si_signo = kNudge;

@@ -101,7 +101,7 @@ struct RankFiberCalls {
     RankFiber *(*enter)(RankFiber &main, pid_t thread);
     void (*leave)(RankFiber &self);
 };
-inline constexpr std::uint64_t kRankFiberVersion = 8;
+inline constexpr std::uint64_t kRankFiberVersion = 9;
 
 struct RankFiber {
     // ---- written by the host before the rank starts
@@ -110,10 +110,10 @@ struct RankFiber {
     char *parking = nullptr; // high end of the home thread's stack while the fiber is away
     char *frame_room = nullptr;
     std::size_t frame_size = 0;
-    std::int32_t number = 0; // in the table of fibers
-    bool is_pooled = false;  // workers take cores of the pool's board, where the job is known
-    std::atomic<pid_t> process{0};
-    std::atomic<pid_t> thread{0};           // the home thread's number
+    std::int32_t number = 0;       // in the table of fibers
+    bool is_pooled = false;        // workers take cores of the pool's board, where the job is known
+    std::atomic<pid_t> process{0}; // a main flow has it: process_number()
+    std::atomic<pid_t> thread{0};  // the home thread's number
     std::atomic<RankFiber *> main{nullptr}; // of the same rank, or itself; null: nobody uses it
     std::atomic<std::uint32_t> in_use{1};   // 0: whoever needs a fiber may take it
 
@@ -157,6 +157,11 @@ struct RankFiber {
     // Its process has ended, or has become another program by another thread's exec. Only for a
     // fiber that is away from home, under the crew's lock.
     bool has_lost_home() const { return home_thread && home_thread->load() == 0; }
+    // The number of the rank's process. 0: the host has not told it yet, or nobody uses the fiber.
+    pid_t process_number() const {
+        const RankFiber *const of_rank = main.load(std::memory_order_relaxed);
+        return of_rank ? of_rank->process.load(std::memory_order_relaxed) : 0;
+    }
     // Go to another place. Called by the one that has the fiber now: the fiber itself, its worker,
     // or the crew under its lock.
     void go(Place to, std::memory_order order = std::memory_order_seq_cst) {

@@ -149,7 +149,7 @@ void look_at(Worker &worker, RankFiber &fiber, const Context &context) {
 void system_call_of(Worker &worker, RankFiber &fiber, Context &context) {
     switch (context.rax) {
     case SYS_getpid:
-        context.rax = static_cast<std::uint64_t>(fiber.process.load(std::memory_order_relaxed));
+        context.rax = static_cast<std::uint64_t>(fiber.process_number());
         return;
     case SYS_gettid:
         context.rax = static_cast<std::uint64_t>(fiber.thread.load(std::memory_order_relaxed));

@@ -179,6 +179,22 @@ TEST(RankFibers, HaveOneWatcherThoughWorkersCannotBeHad) {
               0);
 }
 
+TEST(RankFibers, OfTeamThreadsKnowTheProcessOnceTheHostHasToldIt) {
+    static Crew crew;
+    RankFiber *const main = crew.add();
+    ASSERT_NE(main, nullptr);
+    RankFiber *const thread = main->calls->enter(*main, 42);
+    ASSERT_NE(thread, nullptr);
+    EXPECT_EQ(thread->process_number(), 0);
+    main->process.store(7);
+    EXPECT_EQ(thread->process_number(), 7);
+    EXPECT_EQ(main->process_number(), 7);
+    EXPECT_EQ(main->calls->find(*main, 7), main) << "not the thread's";
+    main->calls->leave(*thread);
+    EXPECT_EQ(thread->process_number(), 0) << "nobody uses it";
+    EXPECT_TRUE(crew.end(*main));
+}
+
 TEST(RankFibers, AreUsedAgainThoughSomebodyHasRungForThem) {
     static Crew crew;
     RankFiber *const first = crew.add();
