@@ -90,6 +90,12 @@ void Assembled::compare_calls(std::uint32_t own) const {
 // two go in pairs, so that as many parts are left; then neighbours, then pairs, and so on.
 void Assembled::put_together(const Reduction &reduction) const {
     const int members = assembly_->members();
+    if (reduction.concatenates) {
+        for (int rank = 0; rank < members; ++rank)
+            std::memcpy(assembly_->result() + static_cast<std::size_t>(rank) * reduction.bytes,
+                        parts_[rank]->bytes, reduction.bytes);
+        return;
+    }
     const int parts = static_cast<int>(std::bit_floor(static_cast<unsigned>(members)));
     const int beyond = members - parts;
     const auto member_of = [&](int part) { return part < beyond ? 2 * part + 1 : part + beyond; };
@@ -156,7 +162,7 @@ bool AssembledCall::come() {
     has_come_ = true;
     if (assembly.come(own, number_, reduction_.number())) {
         assembled_.compare_calls(reduction_.number());
-        if (reduction_.bytes > 0 && reduction_.combines)
+        if (reduction_.result_bytes(assembly.members()) > 0)
             assembled_.put_together(reduction_);
         assembly.end(number_);
         assembled_.neighbours_.ring_members(assembled_.comm_);
@@ -174,8 +180,8 @@ bool AssembledCall::test() {
         look_around();
         return false;
     }
-    if (reduction_.bytes > 0 && reduction_.combines)
-        std::memcpy(reduction_.out, assembled_.assembly_->result(), reduction_.bytes);
+    if (const std::size_t bytes = reduction_.result_bytes(assembly.members()); bytes > 0)
+        std::memcpy(reduction_.out, assembled_.assembly_->result(), bytes);
     assembled_.through_.store(number_, std::memory_order_seq_cst); // pairs with come()
     if (assembled_.next_.load(std::memory_order_seq_cst) != number_)
         assembled_.neighbours_.ring_own();

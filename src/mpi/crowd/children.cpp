@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <new>
 
 namespace sennit::mpi {
@@ -72,12 +71,12 @@ Child *Children::prepare(MPI_Comm made, Offer &offer) {
     child->lane = lane;
     child->members = members;
     board_->part(own_slot_, lane).came.store(0, std::memory_order_relaxed);
-    offer.lane = lane;
+    offer.lane = static_cast<std::int16_t>(lane);
     if (members->own != 0)
         return child;
     if (node::Assembly *const place = board_->claim_assembly(job_)) {
         place->begin(members->size);
-        offer.place = board_->number_of(*place);
+        offer.place = static_cast<std::int16_t>(board_->number_of(*place));
     }
     return child;
 }
@@ -90,13 +89,12 @@ bool Children::agree_by_messages(MPI_Comm made) const {
                        [](std::int16_t slot) { return slot >= 0; });
 }
 
-void Children::read_offers(const Child &child, MPI_Comm parent, const Assembled &of_parent,
-                           Offer *offers) const {
+void Children::choose_offers(const Child &child, MPI_Comm parent, const Offer *all,
+                             Offer *offers) const {
     const Inside inside;
-    const Ranks &all = *neighbours_.ranks_of(parent); // it was asked for when that was made
+    const Ranks &ranks = *neighbours_.ranks_of(parent); // it was asked for when that was made
     for (int rank = 0; rank < child.members->size; ++rank)
-        std::memcpy(&offers[rank], of_parent.part(all.rank_at(child.members->slots[rank])).bytes,
-                    sizeof *offers);
+        offers[rank] = all[ranks.rank_at(child.members->slots[rank])];
 }
 
 void Children::agree(Child &child, const Offer &own, const Offer *offers) {

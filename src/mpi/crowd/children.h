@@ -6,9 +6,10 @@
 // lane of its part, and rank 0 a place. If one rank has no lane left, or there is no place, its
 // collectives are MPI's. All of its ranks see the same offers, so they decide alike.
 //
-// If the parent's calls are made without messages, the offers come by two calls of the parent's
-// that follow each other. After the second one all have read the offers that they need. The numbers
-// of the two calls are taken before the communicator is made. So they come in the order of the
+// If the parent's calls are made without messages, the offers come by a call of the parent's, whose
+// result they are. If its ranks are too many for that, each reads the offers where the others have
+// brought them. Then a second call follows, after which all have read them. The numbers
+// of the calls are taken before the communicator is made. So they come in the order of the
 // program, also if the task that makes it is suspended meanwhile.
 //
 // If the job is on several nodes, they come by a message of MPI's on the new communicator.
@@ -31,8 +32,8 @@ struct Child;
 
 // What a rank brings to the agreement on a communicator that it is in, or that it is not in.
 struct Offer {
-    std::int32_t lane = -1;
-    std::int32_t place = -1; // of the assembly, by rank 0
+    std::int16_t lane = -1;
+    std::int16_t place = -1; // of the assembly, by rank 0
 };
 
 class Children {
@@ -53,9 +54,8 @@ class Children {
 
     // Called between MPI's call and the agreement. Null: this rank offers nothing.
     Child *prepare(MPI_Comm made, Offer &offer);
-    // Read the offers of the child's ranks from what they have brought to a call on `parent`.
-    void read_offers(const Child &child, MPI_Comm parent, const Assembled &of_parent,
-                     Offer *offers) const;
+    // Find the offers of the child's ranks among those of all ranks of `parent`.
+    void choose_offers(const Child &child, MPI_Comm parent, const Offer *all, Offer *offers) const;
     void agree(Child &child, const Offer &own, const Offer *offers);
 
   private:

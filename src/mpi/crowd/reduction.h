@@ -25,11 +25,19 @@ class Reduction {
     // False: each rank looks at the others' parts itself (children.h), or there are none: they only
     // wait for each other (engine/delegate.h).
     bool combines = true;
+    // If it does not combine: `out` gets the parts of all, in the order of ranks.
+    bool concatenates = false;
 
     // May the reduction be made so, with at most `most` bytes? If it may, sets `bytes`.
     bool fits(std::size_t most);
     // This rank's part, of `bytes` bytes.
     const void *own() const { return in == MPI_IN_PLACE ? out : in; }
+    // What each of so many ranks gets.
+    std::size_t result_bytes(int members) const {
+        if (combines)
+            return bytes;
+        return concatenates ? bytes * static_cast<std::size_t>(members) : 0;
+    }
     // A number for the call, the same on all ranks. bytes_of() reads it, for a line to the user.
     std::uint32_t number() const;
     static std::size_t bytes_of(std::uint32_t number) { return number % kBytes; }

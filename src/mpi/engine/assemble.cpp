@@ -3,6 +3,8 @@
 
 #include "mpi/engine/engine.h"
 
+#include <cstring>
+
 namespace sennit::mpi {
 namespace {
 
@@ -35,7 +37,9 @@ Adoption::Adoption(const char *name, MPI_Comm parent, bool gathers) : name_(name
     assembled_ = g_crowd.assembled_of(parent);
     if (!assembled_)
         return;
-    number_ = assembled_->take_numbers(gathers ? 3 : 2);
+    const auto members = static_cast<std::size_t>(assembled_->assembly()->members());
+    few_ = members * sizeof(Offer) <= node::Assembly::kMostBytes;
+    number_ = assembled_->take_numbers((gathers ? 1U : 0U) + (few_ ? 1U : 2U));
     if (gathers)
         gathering_ = number_++;
 }
@@ -61,17 +65,23 @@ void Adoption::agree(MPI_Comm made) {
         gather(*assembled_, operation(parent_), gathering_);
     Offer own;
     Child *const child = made == MPI_COMM_NULL ? nullptr : g_crowd.children.prepare(made, own);
+    Offer all[node::kMostSlots];
     Reduction exchange;
     exchange.in = &own;
+    exchange.out = all;
     exchange.bytes = sizeof own;
     exchange.combines = false;
+    exchange.concatenates = few_;
     make(exchange, number_);
     if (child) {
+        for (int rank = 0; !few_ && rank < assembled_->assembly()->members(); ++rank)
+            std::memcpy(&all[rank], assembled_->part(rank).bytes, sizeof own);
         Offer offers[node::kMostSlots];
-        g_crowd.children.read_offers(*child, parent_, *assembled_, offers);
+        g_crowd.children.choose_offers(*child, parent_, all, offers);
         g_crowd.children.agree(*child, own, offers);
     }
-    make({}, number_ + 1);
+    if (!few_)
+        make({}, number_ + 1);
 }
 
 void Adoption::agree_by_messages(MPI_Comm made) {

@@ -45,6 +45,7 @@ class Adoption {
     MPI_Comm parent_;
     bool crowded_ = false;           // the ranks agree, if they can
     Assembled *assembled_ = nullptr; // of the parent
+    bool few_ = false;               // the parent's ranks: the result has room for all offers
     std::uint32_t gathering_ = 0;    // 0: it is over, or MPI's call does so by itself
     std::uint32_t number_ = 0;
 };

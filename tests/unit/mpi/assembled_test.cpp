@@ -158,6 +158,37 @@ TEST_F(AssembledTest, WhoComesEarlierTakesTheResultAndWakesNobody) {
     EXPECT_TRUE(fake::rung_slots().empty());
 }
 
+TEST_F(AssembledTest, WhereNothingIsCombinedAllMayGetThePartsOfAll) {
+    for (const bool is_last : {false, true}) {
+        const std::uint32_t number = next();
+        const int mine = 5;
+        int all[kRanks] = {};
+        Reduction exchange;
+        exchange.in = &mine;
+        exchange.out = all;
+        exchange.bytes = sizeof mine;
+        exchange.combines = false;
+        exchange.concatenates = true;
+        AssembledCall call(g_crowd.assembled, "MPI_Comm_dup", exchange);
+        if (!is_last) {
+            EXPECT_FALSE(call.test());
+        }
+        for (int rank = 1; rank < kRanks; ++rank) {
+            const int part = 10 * rank;
+            std::memcpy(board_.part(rank).bytes, &part, sizeof part);
+            if (assembly_->come(board_.part(rank), number, exchange.number())) {
+                const int result[kRanks] = {5, 10, 20};
+                std::memcpy(assembly_->result(), result, sizeof result);
+                assembly_->end(number);
+            }
+        }
+        EXPECT_TRUE(call.test());
+        EXPECT_EQ(all[0], 5);
+        EXPECT_EQ(all[1], 10);
+        EXPECT_EQ(all[2], 20);
+    }
+}
+
 // Two tasks are in a collective each; who polls may look at the later one first.
 TEST_F(AssembledTest, OfTwoCallsTheSecondOneWaitsForTheFirst) {
     const std::uint32_t first = next();
