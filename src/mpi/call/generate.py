@@ -279,12 +279,10 @@ class Wrapper:
         fields["communicator"] = comm or "MPI_COMM_NULL"
         fields["rings"] = ""
         fields["rings_post"] = ""
-        fields["moved"], fields["moves"] = (("std::int64_t moved = -1;", "&moved") if self.is_collective
-                                            else ("", "nullptr"))
         if comm and self.is_collective:
-            fields["rings"] = f"moved = rings_partners({comm}, {self.root}, error, [&] {{ return std::int64_t{{{fields['volume']}}}; }});"
+            fields["rings"] = f"operation.bytes = rings_partners({comm}, {self.root}, error, [&] {{ return std::int64_t{{{fields['volume']}}}; }});"
             types = "".join(f", {n}" for n in self.names if re.fullmatch("(send|recv|data)types?", n))
-            fields["rings_post"] = fields["rings"].replace("moved = rings_partners", "awaits_partners").replace(
+            fields["rings_post"] = fields["rings"].replace("operation.bytes = rings_partners", "awaits_partners").replace(
                 "}; });", f"}}; }}{types});")
         elif comm and fields["peer"] != "-1":
             told = "rings" if self.call["notice"] == "send" else "awaits"

@@ -93,12 +93,6 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto twin = SENNIT_BARE({twin});
     {traced}
     const auto blocking = [&] {{ return bare({arguments}); }};
-    {moved}
-    const auto start = [&](MPI_Request *request) {{
-        const int error = twin({twin_arguments});
-        {rings}
-        return error;
-    }};
     const bool crowded = crowds({communicator});
     const CollectiveForm form = collective_form({has_twin}, crowded);
     {numbered_by_form}
@@ -106,8 +100,13 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
         {mark}
         return blocking();
     }}
-    const Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {number}, {object}, {turn},
-                              {count}, {requests}, {handles}, nullptr, 0, {moves}}};
+    Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {number}, {object}, {turn},
+                        {count}, {requests}, {handles}}};
+    const auto start = [&](MPI_Request *request) {{
+        const int error = twin({twin_arguments});
+        {rings}
+        return error;
+    }};
     if (form == CollectiveForm::started)
         return start_and_stay(operation, start);
     if (const int error = g_chaos.failure(operation))
@@ -167,14 +166,13 @@ BOUND = """extern "C" SENNIT_EXPORT int TAMPI_{twin}({parameters}) {{
     {bound_outside}
     static constexpr auto twin = SENNIT_BARE({twin});
     {numbered_twin}
-    {moved}
+    Operation operation{{"TAMPI_{twin}", Notice::{notice}, {peer}, {number}, {object}, {turn},
+                        {count}}};
     const auto start = [&](MPI_Request *request) {{
         const int error = twin({twin_arguments});
         {rings}
         return error;
     }};
-    const Operation operation{{"TAMPI_{twin}", Notice::{notice}, {peer}, {number}, {object}, {turn},
-                              {count}, 0, nullptr, nullptr, 0, {moves}}};
     {bound_blocks}
     if (const int error = g_chaos.failure(operation))
         return error;

@@ -14,16 +14,11 @@
 
 namespace sennit::mpi {
 
-// Note the length of an operation that was started, and that a thread waits for.
+// Note the length of a message that was started, and that a thread waits for.
 inline void note_length(Operation &operation) {
-    if (!crowded()) [[likely]]
-        return;
-    if (operation.type != 0)
+    if (crowded() && operation.type != 0) [[unlikely]]
         operation.bytes =
             message_length(operation.count, handle_from<MPI_Datatype>(operation.type));
-    else if (operation.moves)
-        operation.bytes = *operation.moves;
-    operation.moves = nullptr; // of a frame that may be left
 }
 inline void awaits(MPI_Comm comm, int peer, std::int64_t count, MPI_Datatype type, int error) {
     if (!crowded() || error != MPI_SUCCESS) [[likely]]
@@ -56,11 +51,15 @@ inline void rings_partners(MPI_Comm comm, int root) {
 }
 // A collective was started. Returns what it moves, or -1.
 template <class Volume>
+SENNIT_COLD std::int64_t started_among(MPI_Comm comm, int root, int error, Volume volume) {
+    g_crowd.neighbours.ring_partners(comm, root);
+    return error == MPI_SUCCESS ? volume() : -1;
+}
+template <class Volume>
 std::int64_t rings_partners(MPI_Comm comm, int root, int error, Volume volume) {
     if (!crowded()) [[likely]]
         return -1;
-    g_crowd.neighbours.ring_partners(comm, root);
-    return error == MPI_SUCCESS ? volume() : -1;
+    return started_among(comm, root, error, volume);
 }
 // The same, and somebody is going to wait for its request, without knowing what it is of. `types`:
 // its arguments, significant or not. Elements that are not side by side go in smaller pieces, so

@@ -150,13 +150,3 @@ TEST_F(VolumeTest, ACallThatFailedHasNoVolume) {
     };
     EXPECT_EQ(rings_partners(MPI_COMM_WORLD, -1, MPI_ERR_OTHER, volume), -1);
 }
-
-TEST_F(VolumeTest, TheOperationTakesItOver) {
-    const std::int64_t moved = 123;
-    Operation operation;
-    operation.count = 1;
-    operation.moves = &moved;
-    note_length(operation);
-    EXPECT_EQ(operation.bytes, 123);
-    EXPECT_EQ(operation.moves, nullptr);
-}
