@@ -119,7 +119,6 @@ class Wrapper:
         """What the call does, for Operation."""
         call = self.call
         elements = next((n for n in ("count", "sendcount", "recvcount") if n in self.names), "-1")
-        self.fields["volume"] = "-1" if not self.is_collective else self.volume()
         handles = next((n for n in self.names if self.of_requests and "req" in n), "nullptr")
         self.fields |= {
             "name": self.name,
@@ -280,10 +279,10 @@ class Wrapper:
         fields["rings"] = ""
         fields["rings_post"] = ""
         if comm and self.is_collective:
-            fields["rings"] = f"operation.bytes = rings_partners({comm}, {self.root}, error, [&] {{ return std::int64_t{{{fields['volume']}}}; }});"
+            started = f"{comm}, {self.root}, error, [&] {{ return std::int64_t{{{self.volume()}}}; }}"
             types = "".join(f", {n}" for n in self.names if re.fullmatch("(send|recv|data)types?", n))
-            fields["rings_post"] = fields["rings"].replace("operation.bytes = rings_partners", "awaits_partners").replace(
-                "}; });", f"}}; }}{types});")
+            fields["rings"] = f"operation.bytes = rings_partners({started});"
+            fields["rings_post"] = f"awaits_partners({started}{types});"
         elif comm and fields["peer"] != "-1":
             told = "rings" if self.call["notice"] == "send" else "awaits"
             # Of a send that MPI does not copy aside: was it over at once?

@@ -27,9 +27,8 @@ struct Operation {
     const void *handles = nullptr;
     const Operation *receives = nullptr; // beside what it sends, and started before
     std::uintptr_t type = 0;             // of a message: its datatype
-    std::int64_t bytes =
-        -1;                 // what it moves, known only where ranks outnumber cores (crowd/rings.h)
-    bool assembled = false; // a collective without messages (crowd/assembled.h)
+    std::int64_t bytes = -1;     // that it moves; known where ranks outnumber cores (crowd/rings.h)
+    bool assembled = false;      // a collective without messages (crowd/assembled.h)
     std::uint32_t gathering = 0; // the number by which the ranks gather for it (engine/assemble.h)
 };
 
