@@ -342,6 +342,7 @@ VOLUMES = {
     "Reduce_scatter": ("volume_of_each(recvcounts, datatype, comm)", None),
     "Reduce_scatter_block": ("volume_of_all(recvcount, datatype, comm)", None),
     "Neighbor_allgather": (FROM_ONE, None), "Neighbor_alltoall": (FROM_ONE, None),
+    "Neighbor_allgatherv": (TO_ONE, None),
 }
 
 BLOCKING = {"start", "poll", "delegate", "custom"}
