@@ -199,6 +199,32 @@ int sennit_account_time(uint32_t account, uint64_t *ns);
 /* The calling task works for `account` (0: nobody) from now on. *before, which may be null: for
  * whom it did. SENNIT_ERR_OUTSIDE_TASK as above. */
 int sennit_work_for(uint32_t account, uint32_t *before);
+/* For whom the calling task works; 0: nobody. SENNIT_ERR_OUTSIDE_TASK as above. */
+int sennit_account_self(uint32_t *account);
+
+/* Messages of accounts. These functions are not the runtime's but those of Sennit's MPI libraries,
+ * which are in front of MPI under `sennit run`. They need the runtime as well.
+ *
+ * A message of a task counts for the account that the task works for when it makes the call: what
+ * MPI_Send, MPI_Recv, MPI_Sendrecv, their non-blocking, persistent and TAMPI's forms send and
+ * receive. Collective, one-sided and partitioned calls do not count. A persistent request counts if
+ * it was made while something was watched. */
+struct sennit_traffic {
+    int32_t direction; /* enum sennit_notice */
+    int32_t process;   /* this process's rank in MPI_COMM_WORLD */
+    int32_t peer;      /* the other's; SENNIT_TRACE_ANY: MPI_ANY_SOURCE of a non-blocking receive */
+    int32_t tag;       /* or SENNIT_TRACE_ANY */
+    uint64_t bytes;    /* of a non-blocking receive: those that there is room for */
+};
+/* Count the account's messages, or (`on` 0) no more. While nobody's are counted, this costs
+ * nothing. SENNIT_ERR_PARAMETER: no account, or MPI_Init was not called. */
+int sennit_traffic_watch(uint32_t account, int on);
+/* Calls visit(arg, row) for each direction, peer and tag. Counting begins anew. `visit` must not
+ * call MPI. SENNIT_ERR_PARAMETER: the account is not watched. */
+int sennit_traffic_take(uint32_t account,
+                        void (*visit)(void *arg, const struct sennit_traffic *row), void *arg);
+/* Messages on a communicator are not to count. `comm`: the address of its handle. */
+int sennit_traffic_except(const void *comm);
 
 /* Create an independent task: body(arg), then, once its events are fulfilled, done(done_arg) if
  * `done` is not null. `done` may suspend the task and bind events, too; the task is complete after

@@ -102,7 +102,9 @@ int sennit_object_end(sennit_objects *set, int object);
 int sennit_object_load(sennit_objects *set, int object, double seconds);
 /* An object of this rank has told another one so many bytes more, or was told them, in another way
  * than by sennit_object_send(), which counts by itself. For strategies that look at it
- * (greedycomm, refinecomm, hierarchicalcomm, and follow if objects have no positions). */
+ * (greedycomm, refinecomm, hierarchicalcomm, and follow if objects have no positions). Under
+ * `sennit run` messages of MPI count by themselves (docs/user/balance.md); between two objects that
+ * this is called for they do not, since the last sennit_balance(). */
 int sennit_object_traffic(sennit_objects *set, int object, int other, size_t bytes);
 /* How fast this rank is: cores that execute its objects (default 1). */
 int sennit_objects_speed(sennit_objects *set, double speed);

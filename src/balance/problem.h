@@ -25,6 +25,7 @@ struct Link {
     int a = 0; // indices of the objects
     int b = 0;
     double bytes = 0;
+    bool operator==(const Link &) const = default;
 };
 
 // A front (something that makes objects heavy as it passes over them) will be in this object. In

@@ -198,7 +198,7 @@ SENNIT_API int sennit_object_traffic(sennit_objects *set, int object, int other,
     if (!set->set.exists(other))
         return wrong("sennit_object_traffic: other", "does not exist", other);
     return guarded("sennit_object_traffic", [&] {
-        set->set.traffic().add(object, other, bytes);
+        set->set.traffic().add(object, other, bytes, true);
         return MPI_SUCCESS;
     });
 }
@@ -223,7 +223,7 @@ SENNIT_API int sennit_object_send(sennit_objects *set, int from, int to, int tag
         return MPI_ERR_TAG;
     }
     return guarded("sennit_object_send", [&] {
-        set->set.traffic().add(from, to, bytes);
+        set->set.traffic().add(from, to, bytes, false);
         return set->set.mailbox().send(set->set.rank_of(to),
                                        Message({from, to, tag}, buffer, bytes));
     });

@@ -12,7 +12,9 @@
 #include <deque>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <type_traits>
+#include <utility>
 
 namespace sennit::objects {
 namespace {
@@ -221,17 +223,37 @@ bool Set::unpack(int object, const char *packed, std::size_t bytes) {
     return true;
 }
 
+std::vector<balance::Link> Set::links() {
+    std::vector<Told> told = traffic_.take(); // begins anew, whether somebody looks or not
+    if (!strategy_->looks_at_links())
+        return {};
+    const bool root = rank_ == 0;
+    told = gather<Told>(told, comm_, ranks_, root);
+    std::vector<balance::Mail> mail;
+    for (const int object : local_)
+        held(object).load.take_messages(object, mail);
+    mail = gather<balance::Mail>(mail, comm_, ranks_, root);
+    // If the program says what two objects tell each other, this is what counts.
+    std::set<std::pair<int, int>> said;
+    std::vector<balance::Link> links;
+    for (const Told &one : told) {
+        links.push_back({one.a, one.b, static_cast<double>(one.bytes)});
+        if (one.is_said)
+            said.insert({one.a, one.b});
+    }
+    for (const balance::Link &link : balance::partners(mail))
+        if (!said.contains({link.a, link.b}))
+            links.push_back(link);
+    return links;
+}
+
 Set::Answer Set::decide(sennit_balance_info &info) {
     Answer answer;
     answer.rows = rows();
     const bool root = rank_ == 0;
     const std::vector<Row> all = gather<Row>(answer.rows, comm_, ranks_, root);
     const std::vector<double> speeds = gather<double>({&speed_, 1}, comm_, ranks_, root);
-    std::vector<Told> told = traffic_.take();
-    if (strategy_->looks_at_links())
-        told = gather<Told>(told, comm_, ranks_, root);
-    else
-        told.clear();
+    const std::vector<balance::Link> links = this->links();
     if (root) {
         std::vector<balance::Object> objects(rank_of_.size());
         for (const Row &row : all) {
@@ -247,10 +269,6 @@ Set::Answer Set::decide(sennit_balance_info &info) {
         problem.pes_of_node = ranks_of_node_;
         problem.speeds = speeds;
         problem.moves_in_node = true; // a rank has memory of its own
-        std::vector<balance::Link> links;
-        links.reserve(told.size());
-        for (const Told &one : told)
-            links.push_back({one.a, one.b, static_cast<double>(one.bytes)});
         problem.links = links;
         const balance::Costs costs = gate_.costs();
         problem.seconds_per_byte = costs.seconds_per_byte;

@@ -65,6 +65,8 @@ Set::Set(MPI_Comm comm, int count, const sennit_object_type *type)
     MPI_Comm_rank(comm_, &rank_);
     if (is_memory_)
         type_.destroy = free_memory;
+    if (Runtime::get().counts_traffic())
+        Runtime::get().traffic_except(&comm_); // messages between objects are counted here
     find_nodes();
     number_ = agree_on_number();
 }
@@ -115,7 +117,16 @@ void Set::add(int object, void *data, std::size_t bytes) {
     auto held = std::make_unique<Held>();
     held->data = data;
     held->bytes = bytes;
+    held->load.watch_messages(strategy_->looks_at_links());
     held_[index(object)] = std::move(held);
+}
+
+// Messages of MPI are counted only for those who look at them.
+void Set::set_strategy(const balance::Strategy &strategy) {
+    strategy_ = &strategy;
+    for (const std::unique_ptr<Held> &one : held_)
+        if (one)
+            one->load.watch_messages(strategy.looks_at_links());
 }
 
 void Set::set_position(int object, const balance::Position &position) {

@@ -52,7 +52,7 @@ class Set {
     void add(int object, void *data, std::size_t bytes);
     void set_position(int object, const balance::Position &position);
     void set_speed(double speed) { speed_ = speed; }
-    void set_strategy(const balance::Strategy &strategy) { strategy_ = &strategy; }
+    void set_strategy(const balance::Strategy &strategy);
     // An error if an object was added nowhere, or twice.
     int commit();
 
@@ -78,6 +78,8 @@ class Set {
     Answer decide(sennit_balance_info &info);
     std::size_t object_bytes(int object) const;
     std::vector<Row> rows();
+    // Who has sent how much to whom in this period; on rank 0, of all.
+    std::vector<balance::Link> links();
     // Returns the objects of this rank that could not leave.
     std::vector<int> move(const Answer &answer);
     // For traces (timeline.cpp): the period is over, and the object of each row is where rank_of()

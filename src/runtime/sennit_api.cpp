@@ -272,6 +272,16 @@ SENNIT_EXPORT int sennit_work_for(uint32_t account, uint32_t *before) {
     return SENNIT_SUCCESS;
 }
 
+SENNIT_EXPORT int sennit_account_self(uint32_t *account) {
+    if (!account)
+        return SENNIT_ERR_PARAMETER;
+    const sched::Worker *worker = worker_in_task();
+    if (!worker)
+        return SENNIT_ERR_OUTSIDE_TASK;
+    *account = task::account_of(*worker->task);
+    return SENNIT_SUCCESS;
+}
+
 SENNIT_EXPORT int sennit_task_spawn(void (*body)(void *), void *arg, void (*done)(void *),
                                     void *done_arg, const char *label) {
     if (!body)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Balancing strategies: exact answers where they can be known by hand, promises elsewhere.
 #include "balance/gate.h"
+#include "balance/partners.h"
 #include "balance/strategy.h"
 
 #include <gtest/gtest.h>
@@ -544,6 +545,46 @@ TEST(Gate, WhatGainsNothingNeverPays) {
     EXPECT_FALSE(gate.pays(forecast_of(0, 0.5), 4)); // in balance: what was lost is forgotten
     EXPECT_FALSE(gate.pays(forecast_of(1, 7), 4));
     EXPECT_FALSE(gate.pays(forecast_of(-1, 0), 4));
+}
+
+TEST(Partners, AreFoundByRanksAndTag) {
+    const Mail mail[] = {
+        {true, 0, 1, 7, 3, 100}, {false, 1, 0, 7, 5, 100}, // 3 to 5
+        {true, 1, 0, 7, 5, 20},  {false, 0, 1, 7, 3, 20},  // and back
+        {true, 0, 1, 8, 3, 50},  {false, 1, 0, 8, 4, 50},  // another tag
+        {true, 2, 1, 7, 6, 30},  {false, 1, 2, 7, 4, 30},  // another rank
+    };
+    const std::vector<Link> expected = {{3, 4, 50}, {3, 5, 120}, {4, 6, 30}};
+    EXPECT_EQ(partners(mail), expected);
+}
+
+TEST(Partners, ReceiversThatNameTheSenderComeBeforeThoseThatTakeAny) {
+    const Mail mail[] = {
+        {true, 0, 1, 7, 1, 100}, {false, 1, 0, 7, 2, 100},       {false, 1, kAnyone, 7, 3, 100},
+        {true, 2, 1, 7, 4, 10},  {false, 1, kAnyone, 9, 5, 100}, {true, 2, 1, 8, 6, 1},
+        {true, 0, 1, 8, 7, 2},   {false, 1, 0, kAnyone, 8, 2},   {false, 1, kAnyone, kAnyone, 9, 2},
+    };
+    const std::vector<Link> expected = {{1, 2, 100}, {3, 4, 10}, {6, 9, 1}, {7, 8, 2}};
+    EXPECT_EQ(partners(mail), expected);
+}
+
+TEST(Partners, ReceiversWithOneTagShareByWhatTheyReceive) {
+    const Mail mail[] = {{true, 0, 1, 0, 1, 100},
+                         {true, 0, 1, 0, 2, 300},
+                         {false, 1, 0, 0, 3, 100},
+                         {false, 1, 0, 0, 4, 300}};
+    const std::vector<Link> expected = {{1, 3, 25}, {1, 4, 75}, {2, 3, 75}, {2, 4, 225}};
+    EXPECT_EQ(partners(mail), expected);
+}
+
+TEST(Partners, WhoTalksToNobodyWeKnowHasNoLink) {
+    const Mail mail[] = {{true, 0, 1, 0, 1, 100},
+                         {false, 1, 0, 5, 2, 100},
+                         {true, 0, 0, 3, 4, 100},
+                         {false, 0, 0, 3, 4, 100}, // to itself
+                         {false, 1, 2, 0, 3, 100}};
+    EXPECT_TRUE(partners(mail).empty());
+    EXPECT_TRUE(partners({}).empty());
 }
 
 } // namespace

@@ -167,7 +167,7 @@ BOUND = """extern "C" SENNIT_EXPORT int TAMPI_{twin}({parameters}) {{
     static constexpr auto twin = SENNIT_BARE({twin});
     {numbered_twin}
     Operation operation{{"TAMPI_{twin}", Notice::{notice}, {peer}, {number}, {object}, {turn},
-                        {count}}};
+                        {count}, 0, nullptr, nullptr, {type}}};
     const auto start = [&](MPI_Request *request) {{
         const int error = twin({twin_arguments});
         {rings}

@@ -63,6 +63,18 @@ void finished(Ticket &ticket) {
     finish(static_cast<Batch &>(ticket), false);
 }
 
+// A call that has started a request and binds it: for who wants to know of it.
+[[gnu::noinline, gnu::cold]] void tell_of_start(const Operation &operation,
+                                                const MPI_Request *request) {
+    if (operation.notice == Notice::none) // the program has started it
+        return;
+    g_record.timeline.post(
+        {operation.name, static_cast<int>(operation.notice), operation.peer, operation.tag,
+         operation.object},
+        request,
+        [&] { return message_bytes(operation.count, handle_from<MPI_Datatype>(operation.type)); });
+}
+
 } // namespace
 
 Batch *make_batch(const char *name, int count, MPI_Request *requests, bool wants_statuses,
@@ -131,7 +143,10 @@ int bind(const Operation &operation, int count, MPI_Request *requests, MPI_Statu
         return MPI_ERR_COUNT;
     const bool wants = !is_ignored(statuses);
     // What is complete needs no batch, as most small sends. But a trace wants to see the binding.
-    const bool tests = count == 1 && !g_record.timeline.on() && !(g_chaos.on() && g_chaos.delays());
+    const bool is_told = g_record.timeline.on();
+    if (is_told)
+        tell_of_start(operation, requests);
+    const bool tests = count == 1 && !is_told && !(g_chaos.on() && g_chaos.delays());
     if (tests) {
         MPI_Status *const status = wants ? statuses : MPI_STATUS_IGNORE;
         const MPI_Request handle = *requests;

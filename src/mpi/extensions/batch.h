@@ -45,7 +45,7 @@ int file(Batch &batch);
 // Is a single request over, without a test, and nobody wants to know more? Not while a timeline
 // wants to see who waits for it, or completions are to come late.
 inline bool is_over_untested(MPI_Request *request, const MPI_Status *status) {
-    return is_ignored(status) && !g_record.timeline.on() && !g_chaos.on() &&
+    return is_ignored(status) && !g_record.timeline.traces() && !g_chaos.on() &&
            is_over_untested(request);
 }
 

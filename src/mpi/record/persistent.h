@@ -7,6 +7,7 @@
 #pragma once
 
 #include "mpi/call/operation.h"
+#include "mpi/record/timeline.h"
 
 #include <atomic>
 #include <mpi.h>
@@ -18,8 +19,9 @@ namespace sennit::mpi {
 struct PersistentFacts {
     Notice notice = Notice::none;
     int peer = -1;
-    // Null where nobody traces. Described when it was made: its communicator may be freed before.
-    sennit_trace_call call = {};
+    // Empty where nobody wanted to know. Described when it was made: its communicator may be freed
+    // before it starts.
+    Described described = {};
     // Where ranks outnumber cores: the other rank's slot, or -1, and how long the message is.
     int slot = -1;
     std::int64_t bytes = 0;

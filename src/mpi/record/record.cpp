@@ -24,8 +24,8 @@ void Record::started(int count, const MPI_Request *starting) {
     for (int i = 0; i < count; ++i) {
         if (!persistent.find(starting[i], facts))
             continue;
-        if (facts.call.call)
-            timeline.post(facts.call, &starting[i]);
+        if (timeline.on() && facts.described.call.call)
+            timeline.post(facts.described, &starting[i]);
         if (crowded())
             ring(facts);
     }

@@ -25,7 +25,7 @@ struct Record {
             return;
         PersistentFacts known = {.notice = notice, .peer = facts.peer};
         if (timeline.on() && facts.name)
-            known.call = timeline.describe(facts, bytes());
+            known.described = timeline.describe(facts, bytes());
         if (crowded()) {
             known.slot =
                 g_crowd.neighbours.slot_of(handle_from<MPI_Comm>(facts.object.handle), facts.peer);

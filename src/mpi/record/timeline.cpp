@@ -9,7 +9,6 @@
 #include "mpi/call/private_comm.h"
 
 #include <cstdlib>
-#include <vector>
 
 namespace sennit::mpi {
 namespace {
@@ -41,16 +40,33 @@ int tag_of(int tag) {
     return tag == MPI_ANY_TAG ? SENNIT_TRACE_ANY : tag < 0 ? -1 : tag;
 }
 
-void name_group(MPI_Comm comm, std::uint64_t id) {
+void name_group(MPI_Comm comm, const KnownGroup &group) {
     static constexpr auto get_name = SENNIT_BARE(Comm_get_name);
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
     get_name(comm, name, &length);
+    // No ranks: the first `size`.
+    recorder().sennit_trace_group(group.id, group.size,
+                                  comm == MPI_COMM_WORLD ? nullptr : group.in_world, name);
+}
+
+// Null: there is no memory.
+KnownGroup *make_group(MPI_Comm comm, std::uint64_t id) {
     const Members members(comm);
-    std::vector<int> ranks; // none: the first `size`
-    for (int i = 0; comm != MPI_COMM_WORLD && i < members.size(); ++i)
-        ranks.push_back(members.in_world(i));
-    recorder().sennit_trace_group(id, members.size(), ranks.empty() ? nullptr : ranks.data(), name);
+    const auto size = static_cast<std::size_t>(members.size());
+    void *const memory = std::malloc(sizeof(KnownGroup) + size * sizeof(int));
+    if (!memory)
+        return nullptr;
+    auto *const group = static_cast<KnownGroup *>(memory);
+    *group = {id, false, members.size(), reinterpret_cast<int *>(group + 1)};
+    for (int i = 0; i < members.size(); ++i)
+        group->in_world[i] = members.in_world(i);
+    return group;
+}
+
+int free_group(MPI_Comm, int, void *group, void *) {
+    std::free(group);
+    return MPI_SUCCESS;
 }
 
 // ---- clocks -------------------------------------------------------------------------------------
@@ -105,40 +121,58 @@ void meet_rank_0(MPI_Comm comm) {
 
 } // namespace
 
-std::uint64_t Timeline::group_id(Object object) {
+KnownGroup *Timeline::known(MPI_Comm comm) {
     static constexpr auto get = SENNIT_BARE(Comm_get_attr);
     static constexpr auto set = SENNIT_BARE(Comm_set_attr);
     static constexpr auto create = SENNIT_BARE(Comm_create_keyval);
-    const auto comm = handle_from<MPI_Comm>(object.handle);
-    if (object.kind != Object::Kind::communicator || comm == MPI_COMM_NULL)
-        return 0;
-    void *id = nullptr;
+    void *found = nullptr;
     int there = 0;
     const Guard guard(mutex_);
     outside_task([&] {
         if (!has_key_)
-            has_key_ = create(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key_, nullptr) ==
-                       MPI_SUCCESS;
-        if (get(comm, key_, &id, &there) == MPI_SUCCESS && !there) {
-            id = reinterpret_cast<void *>(++latest_);
-            set(comm, key_, id);
-            name_group(comm, latest_);
+            has_key_ = create(MPI_COMM_NULL_COPY_FN, free_group, &key_, nullptr) == MPI_SUCCESS;
+        if (get(comm, key_, &found, &there) == MPI_SUCCESS && !there) {
+            KnownGroup *const made = make_group(comm, latest_ + 1);
+            found = made;
+            if (!made)
+                return MPI_SUCCESS;
+            ++latest_;
+            set(comm, key_, made);
+            if (traces())
+                name_group(comm, *made);
         }
         return MPI_SUCCESS;
     });
-    return reinterpret_cast<std::uintptr_t>(id);
+    return static_cast<KnownGroup *>(found);
 }
 
-sennit_trace_call Timeline::describe(const CallFacts &facts, std::uint64_t bytes) {
-    const bool nobody = facts.direction != 0 && facts.peer == MPI_PROC_NULL;
-    return {facts.name,
-            nobody ? 0 : facts.direction,
-            nobody ? -1 : peer_of(facts.peer),
-            tag_of(facts.tag),
-            facts.requests,
-            bytes,
-            group_id(facts.object),
-            0};
+KnownGroup *Timeline::known(Object object) {
+    const auto comm = handle_from<MPI_Comm>(object.handle);
+    return object.kind == Object::Kind::communicator && comm != MPI_COMM_NULL ? known(comm)
+                                                                              : nullptr;
+}
+
+Described Timeline::describe(const CallFacts &facts, std::uint64_t bytes) {
+    const KnownGroup *const group = known(facts.object);
+    // In one MPI, MPI_PROC_NULL is also how a call without a peer says so. It has no communicator.
+    const bool nobody = group && facts.direction != 0 && facts.peer == MPI_PROC_NULL;
+    const int direction = nobody ? 0 : facts.direction;
+    const int peer = nobody ? -1 : peer_of(facts.peer);
+    const int tag = tag_of(facts.tag);
+    Described described = {
+        {facts.name, direction, peer, tag, facts.requests, bytes, group ? group->id : 0, 0},
+        {direction, peer, tag, bytes},
+        group};
+    Mail &mail = described.mail;
+    if (!group) { // a message that a probe has found
+        mail.peer = SENNIT_TRACE_ANY;
+        mail.tag = SENNIT_TRACE_ANY;
+    } else if (peer != SENNIT_TRACE_ANY) {
+        mail.peer = group->world_rank(peer);
+    }
+    if (mail.peer == -1 || (group && group->is_left_out))
+        mail.direction = 0;
+    return described;
 }
 
 std::uint64_t message_bytes(std::int64_t count, MPI_Datatype type) {
@@ -155,13 +189,16 @@ void Timeline::post(const CallFacts &facts, std::uint64_t bytes, const MPI_Reque
         post(describe(facts, bytes), request);
 }
 
-void Timeline::post(sennit_trace_call call, const MPI_Request *request) const {
-    call.request = request ? handle_bits(*request) : 0;
-    recorder().sennit_trace_post(&call);
+void Timeline::post(Described described, const MPI_Request *request) {
+    traffic_.note(described.mail);
+    if (!traces())
+        return;
+    described.call.request = request ? handle_bits(*request) : 0;
+    recorder().sennit_trace_post(&described.call);
 }
 
 void Timeline::bound(const MPI_Request *requests, int count) const {
-    if (!on())
+    if (!traces())
         return;
     for (int i = 0; i < count; ++i)
         if (requests[i] != MPI_REQUEST_NULL)
@@ -169,21 +206,60 @@ void Timeline::bound(const MPI_Request *requests, int count) const {
 }
 
 void Timeline::completes(const MPI_Request *requests, int count, std::uint64_t event) const {
-    for (int i = 0; on() && i < count; ++i)
+    for (int i = 0; traces() && i < count; ++i)
         if (requests[i] != MPI_REQUEST_NULL)
             recorder().sennit_trace_completes(handle_bits(requests[i]), event);
 }
 
-void Timeline::begin(const sennit_trace_call &call) const {
-    recorder().sennit_trace_call_begin(&call);
+void Timeline::begin(const Described &described) const {
+    if (traces())
+        recorder().sennit_trace_call_begin(&described.call);
 }
 
 void Timeline::waits_for(MPI_Request request) const {
-    recorder().sennit_trace_waits_for(handle_bits(request));
+    if (traces())
+        recorder().sennit_trace_waits_for(handle_bits(request));
 }
 
-void Timeline::end(int source, int tag, std::uint64_t bytes) const {
-    recorder().sennit_trace_call_end(source, tag, bytes);
+void Timeline::end(const Described &described, int source, int tag, std::uint64_t bytes) {
+    Mail mail = described.mail;
+    if (mail.direction == SENNIT_NOTICE_RECEIVE && source >= 0) {
+        if (described.group)
+            mail.peer = described.group->world_rank(source);
+        mail.tag = tag;
+        mail.bytes = bytes;
+    }
+    traffic_.note(mail);
+    if (traces())
+        recorder().sennit_trace_call_end(source, tag, bytes);
+}
+
+// ---- who wants to know --------------------------------------------------------------------------
+
+void Timeline::choose() {
+    const bool on = traces_ || traffic_.any();
+    __atomic_store_n(&on_, on, __ATOMIC_RELAXED);
+    on ? attend_to(kTracing) : attend_no_more_to(kTracing);
+}
+
+int Timeline::watch(std::uint32_t account, bool on) {
+    const int error = traffic_.watch(account, on);
+    const Guard guard(mutex_);
+    choose();
+    return error;
+}
+
+int Timeline::take(std::uint32_t account, void (*visit)(void *arg, const sennit_traffic *),
+                   void *arg) {
+    return traffic_.take(account, visit, arg);
+}
+
+int Timeline::leave_out(MPI_Comm comm) {
+    KnownGroup *const group = known(comm);
+    if (!group)
+        return SENNIT_ERR_OUT_OF_MEMORY;
+    group->is_left_out = true;
+    return SENNIT_SUCCESS;
 }
 
 void Timeline::start() {
@@ -204,16 +280,20 @@ void Timeline::start() {
         }
         return MPI_SUCCESS;
     });
-    on_ = true;
-    attend_to(kTracing);
+    const Guard guard(mutex_);
+    traces_ = true;
+    choose();
 }
 
 void Timeline::finish() {
     static constexpr auto comm_free = SENNIT_BARE(Comm_free);
-    if (!on_)
+    if (!traces_)
         return;
-    on_ = false;
-    attend_no_more_to(kTracing);
+    {
+        const Guard guard(mutex_);
+        traces_ = false;
+        choose();
+    }
     outside_task([&] {
         if (has_clocks_) {
             meet_rank_0(clock_comm_);

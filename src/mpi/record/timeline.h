@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the trace is told of MPI (SENNIT_TRACE): who is in a communicator, how the clocks of hosts
-// differ, which operations were posted and who waits for them. Spans of calls: traced.h.
+// Who wants to know of the program's calls. The trace (SENNIT_TRACE) is told who is in a
+// communicator, how the clocks of hosts differ, which operations were posted and who waits for
+// them. And messages of accounts are counted while somebody watches these (traffic.h). Spans of
+// calls: traced.h.
 //
 // State         what                                         touched by
-//   on_         constant from MPI_Init to MPI_Finalize       any thread reads
-//   key_, latest_  names of communicators: an attribute,     any thread, under mutex_
-//               which goes with its communicator as a handle does not
+//   on_         does anybody want to know?                   any thread reads
+//   traces_     constant from MPI_Init to MPI_Finalize       any thread reads
+//   key_, latest_  what is known of communicators: an        any thread, under mutex_
+//               attribute, which goes with its communicator as a handle does not
 //   clock_comm_, has_clocks_                                 MPI_Init, MPI_Finalize
 //
 // Capacity: any number of communicators.
 #pragma once
 
+#include "base/compiler.h"
 #include "mpi/call/object.h"
+#include "mpi/record/traffic.h"
 #include "sennit.h"
 
 #include <cstdint>
@@ -32,23 +37,56 @@ struct CallFacts {
 
 std::uint64_t message_bytes(std::int64_t count, MPI_Datatype type);
 
+// A communicator, as the trace names it, and its members (of an inter-communicator the other
+// side's).
+struct KnownGroup {
+    std::uint64_t id;
+    bool is_left_out; // its messages are not counted
+    int size;
+    int *in_world; // each member's rank; -1: it is of another job
+
+    int world_rank(int member) const {
+        return member >= 0 && member < size ? in_world[member] : -1;
+    }
+};
+
+// What is told of an operation. Nothing is initialized, for this is part of Traced.
+struct Described {
+    sennit_trace_call call;  // for the trace
+    Mail mail;               // for who counts messages
+    const KnownGroup *group; // as long as the communicator lives; null: not known
+};
+
 class Timeline {
   public:
     constexpr Timeline() = default;
     Timeline(const Timeline &) = delete;
     Timeline &operator=(const Timeline &) = delete;
 
-    // Is tracing on? One load and one branch where it is not.
-    bool on() const { return __builtin_expect(on_, false); }
+    // Does anybody want to know of calls? One comparison in memory and one branch if not: compilers
+    // make two instructions of an atomic load and its test.
+    bool on() const {
+#if SENNIT_TSAN
+        return __builtin_expect(__atomic_load_n(&on_, __ATOMIC_RELAXED), false);
+#else
+        return __builtin_expect(on_, false);
+#endif
+    }
+    // Is it the trace, which also wants to see who waits for what?
+    bool traces() const { return __builtin_expect(traces_, false); }
 
     // After MPI_Init, and before MPI_Finalize: who we are, and the clocks.
     void start();
     void finish();
 
-    // What the trace is told of an operation.
-    sennit_trace_call describe(const CallFacts &facts, std::uint64_t bytes);
+    // See sennit.h: enum sennit_error.
+    int watch(std::uint32_t account, bool on);
+    int take(std::uint32_t account, void (*visit)(void *arg, const sennit_traffic *), void *arg);
+    int leave_out(MPI_Comm comm);
+
+    Described describe(const CallFacts &facts, std::uint64_t bytes);
     // A non-blocking operation was started.
-    void post(sennit_trace_call call, const MPI_Request *request) const;
+    void post(Described described, const MPI_Request *request);
     template <class Bytes>
     void post(const CallFacts &facts, const MPI_Request *request, Bytes bytes) {
         if (on())
@@ -62,15 +100,19 @@ class Timeline {
 
     // The call of the calling task begins; it waits for an operation; it ends, with what was
     // received.
-    void begin(const sennit_trace_call &call) const;
+    void begin(const Described &described) const;
     void waits_for(MPI_Request request) const;
-    void end(int source, int tag, std::uint64_t bytes) const;
+    void end(const Described &described, int source, int tag, std::uint64_t bytes);
 
   private:
     void post(const CallFacts &facts, std::uint64_t bytes, const MPI_Request *request);
-    std::uint64_t group_id(Object object);
+    KnownGroup *known(MPI_Comm comm);
+    KnownGroup *known(Object object);
+    void choose();
 
-    bool on_ = false;
+    bool on_ = false; // written atomically, see on()
+    bool traces_ = false;
+    Traffic traffic_;
     bool has_clocks_ = false;
     bool has_key_ = false;
     int key_ = 0;

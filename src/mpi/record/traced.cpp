@@ -14,7 +14,8 @@ void Traced::begin(const CallFacts &facts, std::uint64_t bytes) {
         return;
     active_ = true;
     Timeline &timeline = g_record.timeline;
-    timeline.begin(timeline.describe(facts, bytes));
+    described_ = timeline.describe(facts, bytes);
+    timeline.begin(described_);
     for (int i = 0; facts.handles && i < facts.requests; ++i)
         if (facts.handles[i] != MPI_REQUEST_NULL)
             timeline.waits_for(facts.handles[i]);
@@ -37,7 +38,8 @@ void Traced::end() {
         tag = status_->MPI_TAG;
         outside_task([&] { return get_count(status_, MPI_BYTE, &bytes); });
     }
-    g_record.timeline.end(source, tag, bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0);
+    g_record.timeline.end(described_, source, tag,
+                          bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0);
 }
 
 void trace_found(const CallFacts &facts, const MPI_Status &status) {
@@ -76,9 +78,10 @@ void TracedTest::tell(int count, const int *indices) const {
     if (some == 0)
         return;
     Timeline &timeline = g_record.timeline;
-    timeline.begin(timeline.describe({.name = name_, .requests = some}, 0));
+    const Described described = timeline.describe({.name = name_, .requests = some}, 0);
+    timeline.begin(described);
     each([&](MPI_Request request) { timeline.waits_for(request); });
-    timeline.end(-1, -1, 0);
+    timeline.end(described, -1, -1, 0);
 }
 
 } // namespace sennit::mpi

@@ -41,6 +41,7 @@ class Traced {
     void end();
     bool active_ = false;
     const MPI_Status *status_ = nullptr;
+    Described described_; // if it is active
     MPI_Status own_;
 };
 
@@ -53,7 +54,7 @@ class TracedTest {
   public:
     // `name`: null for tests that complete nothing.
     TracedTest(const char *name, int count, const MPI_Request *requests) {
-        if (g_record.timeline.on() && name)
+        if (g_record.timeline.traces() && name)
             begin(name, count, requests);
     }
     ~TracedTest();

@@ -294,10 +294,10 @@ void suspend(sennit_task *task, const Operation &) {
         g_work();
 }
 // Nobody traces.
-sennit_trace_call Timeline::describe(const CallFacts &, std::uint64_t) {
+Described Timeline::describe(const CallFacts &, std::uint64_t) {
     return {};
 }
-void Timeline::post(sennit_trace_call, const MPI_Request *) const {}
+void Timeline::post(Described, const MPI_Request *) {}
 
 void resume(sennit_task *task) {
     const std::lock_guard guard(g_mutex);
