@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * More ranks than cores: what a hop between ranks costs, a collective, and a step of a program that
- * computes and exchanges. usage: crowd hop|allreduce|halo COUNT; prints ns per unit, best of five.
+ * computes and exchanges. usage: crowd hop|allreduce|bcast|bcasts|halo COUNT; prints ns per unit,
+ * best of five.
  *
  * crowd wait MS: all but the first rank wait so long for a message; prints how many thousandths of
  * a core the one that took most had meanwhile.
@@ -33,6 +34,20 @@ static void allreduce(int count) {
     double mine = rank, all = 0;
     for (int i = 0; i < count; ++i)
         MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* By each rank in its turn: the next root has to have what the one before has sent. */
+static void bcast(int count) {
+    double value = 1;
+    for (int i = 0; i < count; ++i)
+        MPI_Bcast(&value, 1, MPI_DOUBLE, i % ranks, MPI_COMM_WORLD);
+}
+
+/* All by rank 0, which may run ahead. */
+static void bcasts(int count) {
+    double value = 1;
+    for (int i = 0; i < count; ++i)
+        MPI_Bcast(&value, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
 /* Some 100 us of work, then both neighbours. */
@@ -92,12 +107,16 @@ int main(int argc, char **argv) {
     }
     void (*const run)(int) = strcmp(row, "hop") == 0         ? hop
                              : strcmp(row, "allreduce") == 0 ? allreduce
+                             : strcmp(row, "bcast") == 0     ? bcast
+                             : strcmp(row, "bcasts") == 0    ? bcasts
                              : strcmp(row, "halo") == 0      ? halo
                                                              : NULL;
     if (!run || count < ranks) {
         if (rank == 0)
-            fprintf(stderr, "usage: crowd hop|allreduce|halo COUNT, at least as many as ranks; "
-                            "crowd wait MS\n");
+            fprintf(
+                stderr,
+                "usage: crowd hop|allreduce|bcast|bcasts|halo COUNT, at least as many as ranks; "
+                "crowd wait MS\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     count -= count % ranks;

@@ -6,7 +6,11 @@ processor time of all ranks for each call, without that of the start, which othe
 less. Every way runs in each round, in an order of its own; the table has the median of the rounds, and their
 least and greatest.
 
-usage: small_collectives.py BUILD [ROUNDS]
+- allreduce: MPI_Allreduce of one double
+- bcast: MPI_Bcast of one double, by each rank in its turn
+- bcasts: the same, all by rank 0
+
+usage: small_collectives.py BUILD [ROUNDS [ROWS]]
 """
 
 import pathlib
@@ -18,59 +22,64 @@ import machine
 import report
 
 RANKS = (4, 8, 16)
+ROWS = ("allreduce", "bcast", "bcasts")
 CALLS, REPETITIONS = 1000, 5
-# mpi, started by Sennit, setting
+# mpi, setting (None: not started by Sennit), options of `sennit run`
 WAYS = {"MPICH, messages": ("mpich", "off"), "MPICH, shared memory": ("mpich", "on"), "Open MPI, bare": ("openmpi", None),
         "Open MPI, messages": ("openmpi", "off"), "Open MPI, shared memory": ("openmpi", "on")}
+for virtual in ("--virtual", "--virtual=fibers"):
+    WAYS |= {f"{name}, {how} ({virtual})": (mpi, setting, virtual)
+             for name, mpi in (("MPICH", "mpich"), ("Open MPI", "openmpi"))
+             for how, setting in (("messages", "off"), ("shared memory", "on"))}
 
 
-def command(build, mpi, setting, ranks, calls):
-    program = [str(build / f"bench/gcc-{mpi}/crowd"), "allreduce", str(calls)]
+def command(build, row, mpi, setting, options, ranks, calls):
+    program = [str(build / f"bench/gcc-{mpi}/crowd"), row, str(calls)]
     if setting is None:
         return ["mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), *program]
-    return [str(build / "bin/sennit"), "run", "--mpi", mpi, "-n", str(ranks), "--threads", "1", *program]
+    return [str(build / "bin/sennit"), "run", *options, "--mpi", mpi, "-n", str(ranks), "--threads", "1", *program]
 
 
-def run_once(build, way, ranks, calls, timeout):
+def run_once(build, row, way, ranks, calls, timeout):
     """(microseconds a call, seconds of processor time), or None."""
-    mpi, setting = WAYS[way]
+    mpi, setting, *options = WAYS[way]
     environment = machine.plain_environment()
     if setting:
         environment["SENNIT_NODE_COLLECTIVES"] = setting
     before = machine.processor_seconds()
     try:
-        done = subprocess.run(command(build, mpi, setting, ranks, calls), capture_output=True, text=True,
+        done = subprocess.run(command(build, row, mpi, setting, options, ranks, calls), capture_output=True, text=True,
                               env=environment, timeout=timeout, check=False)
     except subprocess.TimeoutExpired:
         return None
     return (int(done.stdout) / 1000, machine.processor_seconds() - before) if done.returncode == 0 else None
 
 
-def measure(build, rounds, seed, timeout, progress):
+def measure(build, rows, rounds, seed, timeout, progress):
     order = random.Random(seed)
-    cells = {(ranks, way): [] for ranks in RANKS for way in WAYS}
+    cells = {(row, ranks, way): [] for row in rows for ranks in RANKS for way in WAYS}
     for number in range(rounds):
         places = list(cells)
         order.shuffle(places)
-        for ranks, way in places:
-            start = run_once(build, way, ranks, ranks, timeout)
-            run = run_once(build, way, ranks, CALLS, timeout)
+        for row, ranks, way in places:
+            start = run_once(build, row, way, ranks, ranks, timeout)
+            run = run_once(build, row, way, ranks, CALLS, timeout)
             if start and run:
                 calls = REPETITIONS * (CALLS - CALLS % ranks - ranks)
-                cells[ranks, way].append((run[0], max(0, run[1] - start[1]) * 1e6 / calls))
+                cells[row, ranks, way].append((run[0], max(0, run[1] - start[1]) * 1e6 / calls))
         progress(f"round {number + 1} of {rounds}")
     return cells
 
 
-def section(build, rounds, seed, timeout, progress):
-    cells = measure(build, rounds, seed, timeout, progress)
-    lines = [[way, ranks, *(report.median_text([value[part] for value in values], "{:.1f}") for part in (0, 1))]
-             for (ranks, way), values in cells.items()]
-    return "\n\n".join(["## Small collectives", " ".join(__doc__.split("usage:")[0].split()),
-                        report.markdown(["MPI_Allreduce of one double", "ranks", "us a call",
-                                         "us of processor time a call"], lines)])
+def section(build, rounds, seed, timeout, progress, rows=ROWS):
+    cells = measure(build, rows, rounds, seed, timeout, progress)
+    lines = [[row, way, ranks, *(report.median_text([value[part] for value in values], "{:.1f}") for part in (0, 1))]
+             for (row, ranks, way), values in cells.items()]
+    about, what = __doc__.split("usage:")[0].strip().split("\n\n")
+    return "\n\n".join(["## Small collectives", " ".join(about.split()), what,
+                        report.markdown(["call", "way", "ranks", "us a call", "us of processor time a call"], lines)])
 
 
 if __name__ == "__main__":
     print(section(pathlib.Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 3, 1, 120,
-                 lambda line: print(line, file=sys.stderr)))
+                 lambda line: print(line, file=sys.stderr), sys.argv[3].split(",") if len(sys.argv) > 3 else ROWS))

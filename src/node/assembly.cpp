@@ -14,6 +14,8 @@ void Assembly::begin(int members) {
     left_.store(0, std::memory_order_relaxed);
     here_.store(0, std::memory_order_relaxed);
     over_.store(0, std::memory_order_relaxed);
+    for (Note &note : notes_)
+        note.clear();
 }
 
 } // namespace sennit::node

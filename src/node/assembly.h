@@ -17,6 +17,22 @@
 // there is one place in the assembly. That is enough: a rank comes to call n + 1 only when
 // it has taken the result of call n. So when all have come to n + 1, all have taken the result of
 // n. And nobody stores a part that the last rank of call n still reads.
+//
+// A broadcast is a call that ranks do not leave together. Its root writes a note, and goes on. The
+// others wait for that note alone. There are kNotes notes, which are written one after the other,
+// from the first one on after each call as above. Who has written or read the last one counts
+// itself, as in such a call, but does not wait. The last rank to do so says that the call is over.
+//
+//   the root of broadcast n                      another rank
+//   1. the call for which it has counted         1. arms its bell
+//      itself last is over? Else sleeps          2. the note's number is n? Else sleeps
+//   2. writes the note, then its number n        3. takes what the note says
+//   3. rings all                                 4. last note: counts itself for n; the last rank
+//   4. last note: counts itself for n               to do so: here_ = 0, over_ = n, rings all
+//
+// So a note is written again only when all ranks have counted themselves since it was written last,
+// which they do after they have read it. In the same way, a rank that comes to any other call first
+// sees that the call for which it has counted itself last is over: it is never counted for two.
 #pragma once
 
 #include "base/assert.h"
@@ -30,18 +46,47 @@ namespace sennit::node {
 class Assembly {
   public:
     static constexpr std::size_t kMostBytes = 256;
+    static constexpr int kNotes = 8;
 
     // What one member brings to a call. The member may touch it between two calls, the last one to
     // come all of them.
     struct alignas(64) Part {
         std::byte bytes[kMostBytes];
-        std::uint32_t call;              // what the member calls, a number
-        std::atomic<std::uint32_t> came; // the last call to which the member has come
+        std::atomic<std::uint32_t> call; // what the member calls, a number
+        std::atomic<std::uint32_t> came; // the last call for which the member has counted itself
 
-        // For reports, and for processes that look for dead members.
+        // For members that wait long, and look why. `call` is what the member calls, as long as
+        // the call is not over.
         bool has_come(std::uint32_t number) const {
-            return came.load(std::memory_order_relaxed) == number;
+            return came.load(std::memory_order_acquire) == number;
         }
+    };
+
+    // What the root of a broadcast tells the others.
+    class alignas(64) Note {
+      public:
+        // The root's, until it has posted them. Then they do not change.
+        std::byte bytes[kMostBytes];
+
+        // By the root, which calls `call`. Returns 0, or what another member calls that has posted
+        // this call: then they do not agree who the root is.
+        std::uint32_t post(std::uint32_t number, std::uint32_t call) {
+            const std::uint64_t before =
+                word_.exchange(word(number, call), std::memory_order_acq_rel);
+            return before >> 32 == number ? static_cast<std::uint32_t>(before) : 0;
+        }
+        // What the root calls, or 0: it has not posted the call yet.
+        std::uint32_t call_if_posted(std::uint32_t number) const {
+            const std::uint64_t now = word_.load(std::memory_order_acquire);
+            return now >> 32 == number ? static_cast<std::uint32_t>(now) : 0;
+        }
+        void clear() { word_.store(0, std::memory_order_relaxed); }
+
+      private:
+        static std::uint64_t word(std::uint32_t number, std::uint32_t call) {
+            return std::uint64_t{number} << 32 | call;
+        }
+        std::atomic<std::uint64_t> word_; // of the call that was posted last
     };
 
     // Claim the place for a job. `seen` is what job() returned: 0, or a job without a living
@@ -61,33 +106,52 @@ class Assembly {
     }
 
     int members() const { return members_; }
-    // The member has stored its part. `call` is a number for what the member calls. Returns true
-    // for the last member, which has to end() the call.
-    bool come(Part &own, std::uint32_t number, std::uint32_t call) {
-        SENNIT_ASSERT(!own.has_come(number) && here_.load(std::memory_order_relaxed) < members_);
-        own.call = call;
-        own.came.store(number, std::memory_order_relaxed);
-        // Each member releases its part. The last one acquires them, and reads all.
-        return here_.fetch_add(1, std::memory_order_acq_rel) + 1 == members_;
+    // The member has stored its part, or is through with the last note (`of_notes`). The call that
+    // it has come to before is over. `call` is a number for what the member calls. Returns true for
+    // the last member, which has to end() the call.
+    bool come(Part &own, std::uint32_t number, std::uint32_t call, bool of_notes = false) {
+        SENNIT_ASSERT(!own.has_come(number) && here_.load(std::memory_order_relaxed) % kOfNotes <
+                                                   static_cast<std::uint32_t>(members_));
+        own.call.store(call, std::memory_order_release);
+        own.came.store(number, std::memory_order_release);
+        // Each member releases its part, and what it has read of notes. The last one acquires them,
+        // and reads all.
+        const std::uint32_t one = of_notes ? kOfNotes + 1 : 1;
+        const std::uint32_t here = here_.fetch_add(one, std::memory_order_acq_rel) + one;
+        return here % kOfNotes == static_cast<std::uint32_t>(members_);
+    }
+    // For the last one: have all come to their last note, or all to a call without? Parts do not
+    // tell this: a member that is through with its last note may use its own for something else.
+    bool are_alike() const {
+        const std::uint32_t of_notes = here_.load(std::memory_order_relaxed) / kOfNotes;
+        return of_notes == 0 || of_notes == static_cast<std::uint32_t>(members_);
     }
     std::byte *result() { return result_; }
     void end(std::uint32_t number) {
-        SENNIT_ASSERT(here_.load(std::memory_order_relaxed) == members_);
+        SENNIT_ASSERT(here_.load(std::memory_order_relaxed) % kOfNotes ==
+                      static_cast<std::uint32_t>(members_));
         here_.store(0, std::memory_order_relaxed); // published with what follows
         over_.store(number, std::memory_order_release);
     }
-    // For a member that has come to the call. True: the result is there.
+    // For a member that has come to the call, and to none since; 0: to none at all. True: the
+    // result is there, and all have read the notes before.
     bool is_over(std::uint32_t number) const {
         return over_.load(std::memory_order_acquire) == number;
     }
 
+    Note &note(int number) { return notes_[number]; }
+
   private:
+    static constexpr std::uint32_t kOfNotes = 1U << 16;
+
     std::atomic<std::uint64_t> job_;
     std::int32_t members_;
     std::atomic<std::int32_t> left_;
-    alignas(64) std::atomic<std::int32_t> here_;  // how many have come to the call
+    // How many have come to the call; and how many of them to their last note, times kOfNotes.
+    alignas(64) std::atomic<std::uint32_t> here_;
     alignas(64) std::atomic<std::uint32_t> over_; // the last call that is over
     alignas(64) std::byte result_[kMostBytes];
+    Note notes_[kNotes];
 };
 
 } // namespace sennit::node

@@ -68,6 +68,46 @@ foreach(mpi ${SENNIT_MPIS})
                              "sennit: on ${named} rank . calls MPI_[A-Z][a-z]+ .. bytes. where rank . calls MPI_[A-Z]")
     endforeach()
 endforeach()
+# Broadcasts there, and where the ranks are of one address space.
+foreach(mpi ${SENNIT_MPIS})
+    set(program ${CMAKE_CURRENT_BINARY_DIR}/broadcasts-${SENNIT_PAIRED_${mpi}}-${mpi})
+    set(other_node : -n 3 SENNIT_BOARD=${CMAKE_CURRENT_BINARY_DIR}/board-of-other-node-b)
+    foreach(shape 2x2 3x1 4x1 6x1)
+        string(REPLACE "x" ";" split ${shape})
+        list(GET split 0 ranks)
+        list(GET split 1 threads)
+        sennit_run(run ${mpi} ${ranks} ${threads})
+        add_test(NAME mpi.broadcasts.together.${mpi}.n${ranks}t${threads} COMMAND ${run} ${program})
+        set_tests_properties(mpi.broadcasts.together.${mpi}.n${ranks}t${threads} PROPERTIES TIMEOUT 600
+                             LABELS "mpi;mpi-programs" PROCESSORS 2 ENVIRONMENT SENNIT_DOORBELLS=on)
+    endforeach()
+    sennit_run(run ${mpi} 3 1)
+    add_test(NAME mpi.broadcasts.late.${mpi} COMMAND ${run} ${program})
+    set_tests_properties(mpi.broadcasts.late.${mpi} PROPERTIES TIMEOUT 600 LABELS "mpi;mpi-programs" PROCESSORS 2
+                         ENVIRONMENT "SENNIT_DOORBELLS=on;SENNIT_CHAOS=seed:5,latency:200,order")
+    add_test(NAME mpi.broadcasts.nodes.${mpi} COMMAND ${run} ${program} nodes ${other_node} ${program} nodes)
+    set_tests_properties(mpi.broadcasts.nodes.${mpi} PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2
+                         ENVIRONMENT SENNIT_DOORBELLS=on)
+    add_test(NAME mpi.broadcasts.mixed.${mpi} COMMAND ${run} ${program} mixed)
+    add_test(NAME mpi.broadcasts.mixed_child.${mpi} COMMAND ${run} ${program} mixed child)
+    set_tests_properties(mpi.broadcasts.mixed.${mpi} mpi.broadcasts.mixed_child.${mpi} PROPERTIES TIMEOUT 600 LABELS mpi
+                         PROCESSORS 2 ENVIRONMENT SENNIT_DOORBELLS=on PASS_REGULAR_EXPRESSION
+                         "rank . calls MPI_[A-Z][a-z]+ .. bytes. where rank . calls MPI_[A-Z]")
+    if(TARGET sennit-loader)
+        set(ways virtual)
+        if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+            list(APPEND ways fibers)
+        endif()
+        set(option_virtual --virtual)
+        set(option_fibers --virtual=fibers)
+        foreach(way ${ways})
+            add_test(NAME mpi.broadcasts.${way}.${mpi}
+                     COMMAND $<TARGET_FILE:sennit> run ${option_${way}} --mpi ${mpi} -n 4 --threads 1 ${program})
+            set_tests_properties(mpi.broadcasts.${way}.${mpi} PROPERTIES TIMEOUT 600 LABELS "mpi;virtual" PROCESSORS 2
+                                 ENVIRONMENT SENNIT_DOORBELLS=on)
+        endforeach()
+    endif()
+endforeach()
 # Ranks that take turns on few kernel threads.
 if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     add_library(homecomings STATIC programs/homecomings.cpp)

@@ -163,6 +163,188 @@ TEST(Interleavings, RanksThatAgreeReadTheOffersOfAll) {
     }
 }
 
+// ---- broadcasts: notes of Assembly (node/assembly.h), BroadcastCall (mpi/crowd/assembled.cpp)
+
+constexpr int kNotes = 2;     // as many there are
+constexpr int kMeets = -1;    // in place of a root: a call that all leave together
+constexpr int kMostCalls = 5; // call i + 1 is the i-th one
+
+struct Broadcasts {
+    int pc[kMembers] = {};
+    int call[kMembers] = {1, 1, 1};
+    int counted[kMembers] = {}; // the last call for which the member has counted itself
+    int note[kMembers] = {};    // the next one
+    int bytes[kNotes] = {};     // the number of the call that they are of
+    int posted[kNotes] = {};
+    int here = 0, over = 0;
+    bool armed[kMembers] = {};
+    bool rung[kMembers] = {};
+    int next[kMembers] = {}; // whom the member rings next
+    auto operator<=>(const Broadcasts &) const = default;
+};
+
+enum class NoteSlip {
+    none,
+    root_does_not_wait,
+    posts_before_it_writes,
+    counts_before_it_reads,
+    root_rings_nobody,
+    last_one_rings_nobody,
+    meets_though_others_read
+};
+
+Outcome broadcast_step(Broadcasts &s, int member, std::string &broken, const int *roots,
+                       NoteSlip slip) {
+    int &pc = s.pc[member];
+    int &call = s.call[member];
+    int &note = s.note[member];
+    const auto to = [&](int next) {
+        pc = next;
+        return Outcome::ran;
+    };
+    const auto arm = [&](int then) {
+        s.rung[member] = false;
+        s.armed[member] = true;
+        return to(then);
+    };
+    const auto sleep = [&](int then) { return s.rung[member] ? to(then) : Outcome::waits; };
+    const auto ring_all = [&](int then) {
+        if (s.next[member] == kMembers)
+            return to(then);
+        s.rung[s.next[member]] = s.rung[s.next[member]] || s.armed[s.next[member]];
+        ++s.next[member];
+        return Outcome::ran;
+    };
+    enum {
+        begins,
+        looks_at_others,
+        sleeps_for_others,
+        writes,
+        posts,
+        rings,
+        awaits_note,
+        looks_at_note,
+        sleeps_for_note,
+        reads,
+        is_past_note,
+        counts,
+        clears,
+        ends,
+        rings_all,
+        is_counted,
+        awaits_end,
+        looks_at_end,
+        sleeps_for_end,
+        is_through
+    };
+    const int root = call <= kMostCalls ? roots[call - 1] : 0;
+    switch (pc) {
+    case begins:
+        if (call > kMostCalls || root < kMeets)
+            return Outcome::ended;
+        if (root != member && root != kMeets)
+            return to(awaits_note);
+        if (slip == NoteSlip::root_does_not_wait && root == member)
+            return to(writes);
+        if (slip == NoteSlip::meets_though_others_read && root == kMeets)
+            return to(counts);
+        return arm(looks_at_others);
+    case looks_at_others: // is the call over for which it has counted itself last?
+        if (s.over != s.counted[member])
+            return to(sleeps_for_others);
+        return to(root == kMeets                             ? counts
+                  : slip == NoteSlip::posts_before_it_writes ? posts
+                                                             : writes);
+    case sleeps_for_others:
+        return sleep(begins);
+    case writes:
+        s.bytes[note] = call;
+        return to(slip == NoteSlip::posts_before_it_writes ? rings : posts);
+    case posts:
+        s.posted[note] = call;
+        s.next[member] = 0;
+        return to(slip == NoteSlip::posts_before_it_writes ? writes
+                  : slip == NoteSlip::root_rings_nobody    ? is_past_note
+                                                           : rings);
+    case rings:
+        return ring_all(is_past_note);
+    case awaits_note:
+        return arm(looks_at_note);
+    case looks_at_note:
+        if (s.posted[note] != call)
+            return to(sleeps_for_note);
+        if (slip == NoteSlip::counts_before_it_reads && note + 1 == kNotes)
+            return to(is_past_note);
+        return to(reads);
+    case sleeps_for_note:
+        return sleep(awaits_note);
+    case reads:
+        if (s.bytes[note] != call)
+            broken = "the note of another call";
+        if (slip == NoteSlip::counts_before_it_reads && note + 1 == kNotes)
+            return to(is_through);
+        return to(is_past_note);
+    case is_past_note:
+        return to(++note == kNotes ? counts : is_through);
+    case counts:
+        s.counted[member] = call;
+        note = 0;
+        return to(++s.here == kMembers ? clears : is_counted);
+    case clears:
+        s.here = 0;
+        return to(ends);
+    case ends:
+        s.over = call;
+        s.next[member] = 0;
+        return to(slip == NoteSlip::last_one_rings_nobody ? is_counted : rings_all);
+    case rings_all:
+        return ring_all(is_counted);
+    case is_counted:
+        if (slip == NoteSlip::counts_before_it_reads && root != member && root != kMeets) {
+            note = kNotes - 1;
+            return to(reads);
+        }
+        return to(root == kMeets ? awaits_end : is_through);
+    case awaits_end:
+        return arm(looks_at_end);
+    case looks_at_end:
+        if (s.over != call)
+            return to(sleeps_for_end);
+        for (const int other : s.call)
+            if (other < call)
+                broken = "left before all have come";
+        return to(is_through);
+    case sleeps_for_end:
+        return sleep(awaits_end);
+    case is_through:
+        s.armed[member] = false;
+        if (slip == NoteSlip::counts_before_it_reads && s.counted[member] == call)
+            note = 0;
+        ++call;
+        return to(begins);
+    default:
+        return Outcome::ended;
+    }
+}
+
+TEST(Interleavings, RanksThatGoAheadReadTheNoteOfTheirBroadcast) {
+    constexpr int end = kMeets - 1;
+    const int plans[][kMostCalls] = {
+        {0, 0, 0, 0, 0}, {0, 1, 2, 0, end}, {0, kMeets, 1, 1, kMeets}, {1, 1, kMeets, 0, end}};
+    for (const NoteSlip slip :
+         {NoteSlip::none, NoteSlip::root_does_not_wait, NoteSlip::posts_before_it_writes,
+          NoteSlip::counts_before_it_reads, NoteSlip::root_rings_nobody,
+          NoteSlip::last_one_rings_nobody, NoteSlip::meets_though_others_read}) {
+        std::string failures;
+        for (const auto &plan : plans)
+            failures += failure_of(Broadcasts{}, kMembers,
+                                   [&](Broadcasts &s, int member, std::string &broken) {
+                                       return broadcast_step(s, member, broken, plan, slip);
+                                   });
+        EXPECT_EQ(failures.empty(), slip == NoteSlip::none) << static_cast<int>(slip) << failures;
+    }
+}
+
 // Two threads of one rank, whose calls have the numbers 1 and 2: the second comes to its call when
 // the first is through with its own. Here that one is over at once.
 struct InTurn {

@@ -574,6 +574,89 @@ void meet_often(int members, std::uint32_t calls) {
         thread.join();
 }
 
+// Broadcasts of a few bytes, each member is the root in its turn; now and then all meet.
+void broadcast_often(int members, std::uint32_t calls) {
+    const auto assembly = std::make_unique<Assembly>();
+    assembly->begin(members);
+    const auto count = static_cast<std::size_t>(members);
+    const auto parts = std::make_unique<Assembly::Part[]>(count);
+    const auto bells = std::make_unique<Bell[]>(count);
+    const auto take_part = [&](int me) {
+        const auto until = [&](auto there) {
+            while (!there()) {
+                const std::uint32_t seen = bells[me].arm();
+                if (!there())
+                    bells[me].sleep(seen, 60'000'000'000);
+            }
+        };
+        const auto ring_all = [&] {
+            for (int i = 0; i < members; ++i)
+                bells[i].ring();
+        };
+        std::uint32_t counted = 0;
+        int number = 0;
+        const auto count_me = [&](std::uint32_t call, bool of_notes) {
+            counted = call;
+            number = 0;
+            if (!assembly->come(parts[me], call, 5, of_notes))
+                return;
+            ASSERT_TRUE(assembly->are_alike());
+            assembly->end(call);
+            ring_all();
+        };
+        for (std::uint32_t call = 1; call <= calls; ++call) {
+            if (call % 29 == 0) {
+                until([&] { return assembly->is_over(counted); });
+                count_me(call, false);
+                until([&] { return assembly->is_over(call); });
+                continue;
+            }
+            Assembly::Note &note = assembly->note(number);
+            std::uint32_t value = call * 7;
+            if (call / 3 % static_cast<std::uint32_t>(members) == static_cast<std::uint32_t>(me)) {
+                until([&] { return assembly->is_over(counted); });
+                std::memcpy(note.bytes, &value, sizeof value);
+                ASSERT_EQ(note.post(call, call + 1), 0U);
+                ring_all();
+            } else {
+                until([&] { return note.call_if_posted(call) != 0; });
+                ASSERT_EQ(note.call_if_posted(call), call + 1);
+                std::memcpy(&value, note.bytes, sizeof value);
+                ASSERT_EQ(value, call * 7);
+            }
+            if (++number == Assembly::kNotes)
+                count_me(call, true);
+        }
+    };
+    std::vector<std::thread> threads;
+    threads.reserve(count);
+    for (int me = 0; me < members; ++me)
+        threads.emplace_back(take_part, me);
+    for (std::thread &thread : threads)
+        thread.join();
+}
+
+TEST(Assembly, StressEveryBroadcastHasItsOwnNote) {
+    broadcast_often(4, 20'000);
+}
+
+TEST(Assembly, StressOfBroadcastsAmongHundredsOfMembers) {
+    broadcast_often(300, 100);
+}
+
+TEST(Assembly, MembersThatCountForDifferentCallsAreFoundOut) {
+    const auto assembly = std::make_unique<Assembly>();
+    const auto parts = std::make_unique<Assembly::Part[]>(2);
+    assembly->begin(2);
+    EXPECT_FALSE(assembly->come(parts[0], 1, 7, true));
+    EXPECT_TRUE(assembly->come(parts[1], 1, 7));
+    EXPECT_FALSE(assembly->are_alike());
+    assembly->end(1);
+    EXPECT_FALSE(assembly->come(parts[0], 2, 7, true));
+    EXPECT_TRUE(assembly->come(parts[1], 2, 7, true));
+    EXPECT_TRUE(assembly->are_alike());
+}
+
 TEST(Assembly, StressEveryCallHasItsOwnResult) {
     meet_often(4, 20'000);
 }

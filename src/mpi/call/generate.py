@@ -264,7 +264,12 @@ class Wrapper:
             "Allreduce": "if (Reduction reduction{sendbuf, recvbuf, count, datatype, op};\n"
                          "        crowded && reduction.fits(sennit::node::Assembly::kMostBytes))\n"
                          "        if (Assembled *const assembled = g_crowd.assembled_of(comm))\n"
-                         "            return assemble(*assembled, operation, reduction);"}.get(
+                         "            return assemble(*assembled, operation, reduction);",
+            "Bcast": "if (Broadcast broadcast{buffer, count, datatype, root};\n"
+                     "        crowded && broadcast.fits(sennit::node::Assembly::kMostBytes))\n"
+                     "        if (Assembled *const assembled = g_crowd.assembled_of(comm);\n"
+                     "            assembled && assembled->has_member(root))\n"
+                     "            return assemble(*assembled, operation, broadcast);"}.get(
                              self.call["name"], "")
         if self.is_adoption:
             self.fields["gathers"] = "true" if self.kind == "delegate" else "false"

@@ -37,6 +37,8 @@ bool Assembled::prepare(node::Board &board, MPI_Comm comm, const Ranks &ranks) {
 
 void Assembled::begin(node::Assembly &assembly, MPI_Comm ours) {
     ours_ = ours;
+    counted_ = 0;
+    note_ = 0;
     assembly_ = &assembly;
 }
 
@@ -61,27 +63,40 @@ void Assembled::look_for_messages() const {
     probe(MPI_ANY_SOURCE, 0, ours_, &flag, MPI_STATUS_IGNORE);
 }
 
-// By the last rank to come. MPI, with messages, would hang or worse.
-void Assembled::compare_calls(std::uint32_t own) const {
+// MPI, with messages, would hang or worse.
+void Assembled::tell_of_difference(std::uint32_t own, int rank, std::uint32_t other) const {
+    const CallNumber ours(own);
+    const CallNumber theirs(other);
+    std::fprintf(stderr,
+                 "sennit: on %s rank %d calls %s (%zu bytes) where rank %d calls %s "
+                 "(%zu bytes)%s; all its ranks must make the same calls in the same order\n",
+                 name_of_comm(), rank_, ours.name(), ours.bytes(), rank, theirs.name(),
+                 theirs.bytes(),
+                 ours.bytes() != theirs.bytes() ? ""
+                 : ours.root() != theirs.root() ? " with another root"
+                 : ours.goes_with(theirs)       ? " another time"
+                                                : " with another operation");
+    abort_job();
+}
+
+// By the last rank to come, and before that by one that has waited for long. All that have come to
+// the call stay there until it is over. So the others' calls are those of this number unless
+// passed(): release and acquire of `call` order them behind the end of the call.
+template <class Passed>
+void Assembled::compare_calls(std::uint32_t number, std::uint32_t own, bool all_have_come,
+                              Passed passed) const {
+    const CallNumber ours(own);
+    for (int i = 0; i < node::Assembly::kNotes && !ours.is_broadcast(); ++i)
+        if (const std::uint32_t posted = assembly_->note(i).call_if_posted(number))
+            tell_of_difference(own, CallNumber(posted).root(), posted);
     for (int rank = 0; rank < assembly_->members(); ++rank) {
-        const std::uint32_t other = parts_[rank]->call;
-        if (other == own)
+        const bool has_come = parts_[rank]->has_come(number);
+        const std::uint32_t other = parts_[rank]->call.load(std::memory_order_acquire);
+        if (has_come ? ours.goes_with(CallNumber(other)) : !all_have_come)
             continue;
-        const auto name = [](std::uint32_t call) {
-            return call == 0                       ? "MPI_Barrier"
-                   : Reduction::is_gathering(call) ? "MPI_Comm_split or its like"
-                   : Reduction::is_exchange(call)  ? "MPI_Comm_dup or its like"
-                                                   : "MPI_Allreduce";
-        };
-        std::fprintf(stderr,
-                     "sennit: on %s rank %d calls %s (%zu bytes) where rank %d calls %s "
-                     "(%zu bytes)%s; all its ranks must make the same calls in the same order\n",
-                     name_of_comm(), rank_, name(own), Reduction::bytes_of(own), rank, name(other),
-                     Reduction::bytes_of(other),
-                     Reduction::bytes_of(own) == Reduction::bytes_of(other)
-                         ? " with another operation"
-                         : "");
-        abort_job();
+        if (passed())
+            return;
+        tell_of_difference(own, rank, other);
     }
 }
 
@@ -115,95 +130,203 @@ void Assembled::put_together(const Reduction &reduction) const {
     std::memcpy(assembly_->result(), parts_[member_of(0)]->bytes, reduction.bytes);
 }
 
-// A rank that has ended never comes. MPI's launchers end the job when they see that; not all do,
-// nor in all cases. One that somebody has stopped comes when it is let go on, which may be never:
-// whoever finds it stopped at two looks says so, once. Between them it may be on its way.
-void AssembledCall::look_for_missing() {
-    for (int rank = 0; rank < assembled_.assembly_->members(); ++rank) {
-        if (rank == assembled_.rank_ || assembled_.parts_[rank]->has_come(number_))
-            continue;
-        const int slot = assembled_.neighbours_.slot_of(assembled_.comm_, rank);
-        const node::Identity holder =
-            assembled_.board_->slot(slot).holder.load(std::memory_order_relaxed);
-        if (!node::is_alive(holder)) {
-            std::fprintf(stderr,
-                         "sennit: rank %d waits in %s on %s for rank %d, which has "
-                         "ended without MPI_Finalize\n",
-                         assembled_.rank_, name_, assembled_.name_of_comm(), rank);
-            abort_job();
-        }
-        if (stopped_ == kTold || !node::is_stopped(holder))
-            continue;
-        if (stopped_ != rank) {
-            stopped_ = rank;
-            return;
-        }
-        std::fprintf(stderr,
-                     "sennit: rank %d waits in %s on %s for rank %d (process %d), which "
-                     "is stopped, by a signal or a debugger\n",
-                     assembled_.rank_, name_, assembled_.name_of_comm(), rank,
-                     static_cast<int>(node::pid_of(holder)));
-        stopped_ = kTold;
-    }
-}
-
 // ---- one call -----------------------------------------------------------------------------------
 
-// False: an earlier one of this rank is not over.
-bool AssembledCall::come() {
-    // It has counted itself in `next_`, and looks whether the one before is through. That one says
-    // that it is, then looks for who comes after it. All seq_cst: one of them sees the other.
-    if (assembled_.through_.load(std::memory_order_seq_cst) != number_ - 1)
-        return false;
+// No: an earlier one of this rank is not over. This one has counted itself in `next_`, and looks
+// whether the one before is through. That one says that it is, then looks for who comes after it.
+// All seq_cst: one of them sees the other.
+bool NumberedCall::has_turn() const {
+    return assembled_.through_.load(std::memory_order_seq_cst) == number_ - 1;
+}
+
+void NumberedCall::be_through() {
+    assembled_.through_.store(number_, std::memory_order_seq_cst); // pairs with has_turn()
+    if (assembled_.next_.load(std::memory_order_seq_cst) != number_)
+        assembled_.neighbours_.ring_own();
+}
+
+bool NumberedCall::count(std::uint32_t call) {
+    const bool of_notes = CallNumber(call).is_broadcast();
     node::Assembly &assembly = *assembled_.assembly_;
-    node::Assembly::Part &own = *assembled_.parts_[assembled_.rank_];
+    assembled_.counted_ = number_;
+    assembled_.note_ = 0;
+    if (!assembly.come(*assembled_.parts_[assembled_.rank_], number_, call, of_notes))
+        return false;
+    if (!of_notes || !assembly.are_alike())
+        assembled_.compare_calls(number_, call, !of_notes, [] { return false; });
+    return true;
+}
+
+// Rings for those that wait for the end of the call, or for a note that is free again.
+void NumberedCall::end() {
+    assembled_.assembly_->end(number_);
+    assembled_.neighbours_.ring_members(assembled_.comm_);
+}
+
+// MPI goes on meanwhile. The first looks come before the thread rests (Vigil), and are only for who
+// comes just now.
+bool NumberedCall::is_time_to_look() {
+    constexpr unsigned brief = 2;
+    constexpr unsigned looks_a_clock = 64;
+    constexpr std::int64_t second = 1'000'000'000;
+    if (++looks_ <= brief)
+        return false;
+    assembled_.look_for_messages();
+    if (looks_ % looks_a_clock != 0)
+        return false;
+    const std::int64_t now = monotonic_ns();
+    if (looked_ns_ != 0 && now - looked_ns_ <= second)
+        return false;
+    return std::exchange(looked_ns_, now) != 0;
+}
+
+void NumberedCall::look_around(std::uint32_t call, std::uint32_t number) {
+    if (!is_time_to_look())
+        return;
+    const node::Assembly &assembly = *assembled_.assembly_;
+    assembled_.compare_calls(number, call, false, [&] { return assembly.is_over(number); });
+    for (int rank = 0; rank < assembly.members(); ++rank)
+        if (rank != assembled_.rank_ && !assembled_.parts_[rank]->has_come(number) &&
+            is_missing(rank))
+            return;
+}
+
+void NumberedCall::look_around_for_others() {
+    const node::Assembly::Part &own = *assembled_.parts_[assembled_.rank_];
+    look_around(own.call.load(std::memory_order_relaxed), assembled_.counted_);
+}
+
+// A rank that has ended never comes. MPI's launchers end the job when they see that; not all do,
+// nor in all cases. One that somebody has stopped comes when it is let go on, which may be never:
+// whoever finds it stopped at two looks says so, once. Between them it may be on its way. True: it
+// was found stopped for the first time.
+bool NumberedCall::is_missing(int rank) {
+    const int slot = assembled_.neighbours_.slot_of(assembled_.comm_, rank);
+    const node::Identity holder =
+        assembled_.board_->slot(slot).holder.load(std::memory_order_relaxed);
+    if (!node::is_alive(holder)) {
+        std::fprintf(stderr,
+                     "sennit: rank %d waits in %s on %s for rank %d, which has "
+                     "ended without MPI_Finalize\n",
+                     assembled_.rank_, name_, assembled_.name_of_comm(), rank);
+        abort_job();
+    }
+    if (stopped_ == kTold || !node::is_stopped(holder))
+        return false;
+    if (stopped_ != rank) {
+        stopped_ = rank;
+        return true;
+    }
+    std::fprintf(stderr,
+                 "sennit: rank %d waits in %s on %s for rank %d (process %d), which "
+                 "is stopped, by a signal or a debugger\n",
+                 assembled_.rank_, name_, assembled_.name_of_comm(), rank,
+                 static_cast<int>(node::pid_of(holder)));
+    stopped_ = kTold;
+    return false;
+}
+
+// ---- one that all leave together ----------------------------------------------------------------
+
+// False: it is not its turn, or somebody has not read the notes of the broadcasts before.
+bool AssembledCall::come() {
+    if (!has_turn()) {
+        is_time_to_look();
+        return false;
+    }
+    if (!assembled_.all_have_counted()) {
+        look_around_for_others();
+        return false;
+    }
+    node::Assembly &assembly = *assembled_.assembly_;
     if (reduction_.bytes > 0)
-        std::memcpy(own.bytes, reduction_.own(), reduction_.bytes);
+        std::memcpy(assembled_.parts_[assembled_.rank_]->bytes, reduction_.own(), reduction_.bytes);
     has_come_ = true;
-    if (assembly.come(own, number_, reduction_.number())) {
-        assembled_.compare_calls(reduction_.number());
+    if (count(reduction_.number())) {
         if (reduction_.result_bytes(assembly.members()) > 0)
             assembled_.put_together(reduction_);
-        assembly.end(number_);
-        assembled_.neighbours_.ring_members(assembled_.comm_);
+        end();
     }
     return true;
 }
 
 bool AssembledCall::test() {
-    if (!has_come_ && !come()) {
-        look_around();
-        return false;
-    }
     const node::Assembly &assembly = *assembled_.assembly_;
+    if (!has_come_ && !come())
+        return false;
     if (!assembly.is_over(number_)) {
-        look_around();
+        look_around(reduction_.number(), number_);
         return false;
     }
     if (const std::size_t bytes = reduction_.result_bytes(assembly.members()); bytes > 0)
         std::memcpy(reduction_.out, assembled_.assembly_->result(), bytes);
-    assembled_.through_.store(number_, std::memory_order_seq_cst); // pairs with come()
-    if (assembled_.next_.load(std::memory_order_seq_cst) != number_)
-        assembled_.neighbours_.ring_own();
+    be_through();
     return true;
 }
 
-// The first looks come before the thread rests (Vigil), and are only for who comes just now.
-void AssembledCall::look_around() {
-    constexpr unsigned brief = 2;
-    constexpr unsigned looks_a_clock = 64;
-    constexpr std::int64_t second = 1'000'000'000;
-    if (++looks_ <= brief)
+// ---- a broadcast --------------------------------------------------------------------------------
+
+BroadcastCall::BroadcastCall(Assembled &assembled, const char *name, const Broadcast &broadcast)
+    : NumberedCall(assembled, name, 0), broadcast_(broadcast) {
+    if (is_root())
+        error_ = outside_task([&] { return broadcast_.pack(packed_, assembled_.comm_); });
+    if (error_ == MPI_SUCCESS)
+        number_ = assembled_.take_numbers(1);
+}
+
+bool BroadcastCall::test() {
+    if (error_ != MPI_SUCCESS)
+        return true;
+    if (!has_turn()) {
+        is_time_to_look();
+        return false;
+    }
+    node::Assembly::Note &note = assembled_.assembly_->note(assembled_.note_);
+    if (is_root() ? !post(note) : !receive(note))
+        return false;
+    if (++assembled_.note_ == node::Assembly::kNotes && count(broadcast_.number()))
+        end();
+    be_through();
+    return true;
+}
+
+// False: somebody has not read all notes, of which this is the first one.
+bool BroadcastCall::post(node::Assembly::Note &note) {
+    if (!assembled_.all_have_counted()) {
+        look_around_for_others();
+        return false;
+    }
+    const std::uint32_t call = broadcast_.number();
+    std::memcpy(note.bytes, packed_, CallNumber(call).bytes());
+    if (const std::uint32_t other = note.post(number_, call))
+        assembled_.tell_of_difference(call, CallNumber(other).root(), other);
+    assembled_.neighbours_.ring_members(assembled_.comm_);
+    return true;
+}
+
+bool BroadcastCall::receive(const node::Assembly::Note &note) {
+    const std::uint32_t call = broadcast_.number();
+    const std::uint32_t posted = note.call_if_posted(number_);
+    if (posted == 0) {
+        look_for_root(note);
+        return false;
+    }
+    const CallNumber sent(posted);
+    if (!sent.goes_with(CallNumber(call)))
+        assembled_.tell_of_difference(call, sent.root(), posted);
+    untold_ = broadcast_.judge(sent.bytes());
+    error_ = untold_ != MPI_SUCCESS ? untold_
+                                    : broadcast_.unpack(note.bytes, sent.bytes(), assembled_.comm_);
+    return true;
+}
+
+void BroadcastCall::look_for_root(const node::Assembly::Note &note) {
+    if (!is_time_to_look())
         return;
-    assembled_.look_for_messages();
-    if (looks_ % looks_a_clock != 0)
-        return;
-    const std::int64_t now = monotonic_ns();
-    if (looked_ns_ != 0 && now - looked_ns_ <= second)
-        return;
-    if (looked_ns_ != 0)
-        look_for_missing();
-    looked_ns_ = now;
+    const auto passed = [&] { return note.call_if_posted(number_) != 0; };
+    assembled_.compare_calls(number_, broadcast_.number(), false, passed);
+    if (!passed())
+        is_missing(broadcast_.root());
 }
 
 } // namespace sennit::mpi

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small collective calls, for ranks that outnumber cores and are all on one node: MPI_Barrier, and
-// MPI_Allreduce of a few bytes. MPI would send messages in several rounds, and each round may have
-// to wake a rank up. Here each rank stores its part on the board (node/assembly.h), and waits for
-// the last rank.
+// MPI_Allreduce and MPI_Bcast of a few bytes. MPI would send messages in several rounds, and each
+// round may have to wake a rank up. Here each rank stores its part on the board (node/assembly.h),
+// and waits for the last rank. In a broadcast it waits for the root.
 //
 // All ranks decide alike which calls are made so. They decide by the communicator, by the kind of
-// call, and by what reduction.h says. The communicator is MPI_COMM_WORLD, or the program has made
-// it (children.h). Before a call without a non-blocking form, which spins, the ranks wait for each
-// other in this way, too (engine/delegate.h). Non-blocking and persistent calls are never made so:
-// no blocking call matches them. Results are the same each time, and the same as bare
-// (put_together).
+// call, and by what reduction.h and broadcast.h say. The communicator is MPI_COMM_WORLD, or the
+// program has made it (children.h). Before a call without a non-blocking form, which spins, the
+// ranks wait for each other in this way, too (engine/delegate.h). Non-blocking and persistent calls
+// are never made so: no blocking call matches them. Results are the same each time, and the same as
+// bare (put_together).
 //
 // A rank numbers its calls in the order in which they are made. The program orders the calls on one
 // communicator, and tasks make them in that order, too. One call of a rank at a time is at the
 // assembly. The others wait until it is over, before which they could not be over either.
 //
-// State: any thread changes `next_`. The thread that ends a call changes `through_`. The rest is
-// written where the communicator is made, for MPI_COMM_WORLD in MPI_Init.
+// State: any thread changes `next_`. The thread that ends a call changes `through_`. Whoever tests
+// the call whose turn it is has `counted_` and `note_`. The rest is written where the communicator
+// is made, for MPI_COMM_WORLD in MPI_Init.
 #pragma once
 
+#include "mpi/crowd/broadcast.h"
 #include "mpi/crowd/neighbours.h"
 #include "mpi/crowd/reduction.h"
 #include "node/assembly.h"
@@ -52,16 +54,23 @@ class Assembled {
     // Are calls made so?
     bool is_on() const { return assembly_ != nullptr; }
     node::Assembly *assembly() const { return assembly_; }
+    bool has_member(int rank) const { return rank < assembly_->members(); }
     // The first of `count` numbers for calls that follow each other.
     std::uint32_t take_numbers(std::uint32_t count) {
         return next_.fetch_add(count, std::memory_order_seq_cst) + 1;
     }
 
   private:
+    friend class NumberedCall;
     friend class AssembledCall;
+    friend class BroadcastCall;
     const char *name_of_comm() const;
     void look_for_messages() const;
-    void compare_calls(std::uint32_t own) const;
+    bool all_have_counted() const { return assembly_->is_over(counted_); }
+    template <class Passed>
+    void compare_calls(std::uint32_t number, std::uint32_t own, bool all_have_come,
+                       Passed passed) const;
+    [[noreturn]] void tell_of_difference(std::uint32_t own, int rank, std::uint32_t other) const;
     void put_together(const Reduction &reduction) const;
 
     Neighbours &neighbours_;
@@ -73,38 +82,86 @@ class Assembled {
     MPI_Comm ours_{};
     std::atomic<std::uint32_t> next_{0};    // the last number given
     std::atomic<std::uint32_t> through_{0}; // the last call that this rank is through with
+    std::uint32_t counted_ = 0;             // the last one for which it has counted itself
+    int note_ = 0;                          // the next broadcast's
 };
 
 // One call of this rank. It begins when the object is made. The calling thread tests it, or a
-// thread that polls for it.
-class AssembledCall {
+// thread that polls for it. The caller is inside MPI, and one thread at a time.
+class NumberedCall {
+  public:
+    NumberedCall(const NumberedCall &) = delete;
+    NumberedCall &operator=(const NumberedCall &) = delete;
+
+  protected:
+    NumberedCall(Assembled &assembled, const char *name, std::uint32_t number)
+        : assembled_(assembled), name_(name), number_(number) {}
+    bool has_turn() const;
+    // Counts itself at the assembly. True: this rank is the last one, and has to end the call.
+    bool count(std::uint32_t call);
+    void end();
+    void be_through();
+    // A test was in vain: all ranks have to come to this call, which has this number.
+    void look_around(std::uint32_t call, std::uint32_t number);
+    // The same for the call for which this rank has counted itself last.
+    void look_around_for_others();
+    // A test was in vain. True: it is time to look what the others do.
+    bool is_time_to_look();
+    bool is_missing(int rank);
+
+    Assembled &assembled_;
+    const char *name_;
+    std::uint32_t number_;
+
+  private:
+    static constexpr int kTold = -2;
+    unsigned looks_ = 0;         // tests in vain
+    std::int64_t looked_ns_ = 0; // when it last looked for members that have not come
+    int stopped_ = -1;           // one of these that is stopped
+};
+
+// One that all ranks leave together.
+class AssembledCall : NumberedCall {
   public:
     AssembledCall(Assembled &assembled, const char *name, const Reduction &reduction)
         : AssembledCall(assembled, name, reduction, assembled.take_numbers(1)) {}
     // With a number that was taken before.
     AssembledCall(Assembled &assembled, const char *name, const Reduction &reduction,
                   std::uint32_t number)
-        : assembled_(assembled), name_(name), reduction_(reduction), number_(number) {}
-    AssembledCall(const AssembledCall &) = delete;
-    AssembledCall &operator=(const AssembledCall &) = delete;
+        : NumberedCall(assembled, name, number), reduction_(reduction) {}
 
-    // Is the call over? The caller is inside MPI. One thread at a time.
+    // Is the call over?
     bool test();
+    static int error() { return MPI_SUCCESS; }
 
   private:
     bool come();
-    void look_around();
-    void look_for_missing();
 
-    static constexpr int kTold = -2;
-    Assembled &assembled_;
-    const char *name_;
     const Reduction &reduction_;
-    std::uint32_t number_;
     bool has_come_ = false;
-    unsigned looks_ = 0;         // tests in vain
-    std::int64_t looked_ns_ = 0; // when it last looked for members that have not come
-    int stopped_ = -1;           // one of these that is stopped
+};
+
+class BroadcastCall : NumberedCall {
+  public:
+    // `broadcast` fits. It is packed here, so that a call which MPI refuses takes no number.
+    BroadcastCall(Assembled &assembled, const char *name, const Broadcast &broadcast);
+
+    // Is the call over? If it has an error, it is.
+    bool test();
+    int error() const { return error_; }
+    // Of which nobody has told the program.
+    int untold() const { return untold_; }
+
+  private:
+    bool is_root() const { return broadcast_.root() == assembled_.rank_; }
+    bool post(node::Assembly::Note &note);
+    bool receive(const node::Assembly::Note &note);
+    void look_for_root(const node::Assembly::Note &note);
+
+    const Broadcast &broadcast_;
+    int error_ = MPI_SUCCESS;
+    int untold_ = MPI_SUCCESS;
+    std::byte packed_[node::Assembly::kMostBytes]; // of the root
 };
 
 } // namespace sennit::mpi

@@ -3,6 +3,7 @@
 
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
+#include "mpi/crowd/call_number.h"
 
 namespace sennit::mpi {
 namespace {
@@ -143,8 +144,8 @@ bool Reduction::fits(std::size_t most) {
 
 std::uint32_t Reduction::number() const {
     if (bytes == 0 && combines)
-        return 0;
-    return (combines ? number_of(op) : kExchange) * kBytes + static_cast<std::uint32_t>(bytes);
+        return CallNumber::kBarrier;
+    return CallNumber::of(combines ? number_of(op) : CallNumber::kExchange, bytes);
 }
 
 bool Reduction::combine(const void *a, void *b) const {

@@ -38,20 +38,12 @@ class Reduction {
             return bytes;
         return concatenates ? bytes * static_cast<std::size_t>(members) : 0;
     }
-    // A number for the call, the same on all ranks. bytes_of() reads it, for a line to the user.
-    std::uint32_t number() const;
-    static std::size_t bytes_of(std::uint32_t number) { return number % kBytes; }
-    static bool is_exchange(std::uint32_t number) { return number / kBytes == kExchange; }
-    static bool is_gathering(std::uint32_t number) { return number == kExchange * kBytes; }
+    std::uint32_t number() const; // CallNumber::of() it
     // Compute b = a op b. The caller is inside MPI. False: MPI refuses.
     bool combine(const void *a, void *b) const;
 
     // Ask MPI for the sizes of its datatypes. Called before the first fits().
     static void learn_types();
-
-  private:
-    static constexpr std::uint32_t kBytes = 1U << 16;
-    static constexpr std::uint32_t kExchange = 255; // in place of an operation's number
 };
 
 } // namespace sennit::mpi

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/engine/assemble.h"
 
+#include "mpi/call/errors.h"
 #include "mpi/engine/engine.h"
 
 #include <cstring>
@@ -8,19 +9,30 @@
 namespace sennit::mpi {
 namespace {
 
-int wait(Operation operation, AssembledCall &call) {
+template <class Call>
+int wait(Operation operation, Call &call) {
     operation.assembled = true;
     return poll_and_wait(operation, [&](int *flag) {
         *flag = call.test() ? 1 : 0;
-        return MPI_SUCCESS;
+        return call.error();
     });
 }
 
 } // namespace
 
-int assemble(Assembled &assembled, Operation operation, const Reduction &reduction) {
+int assemble(Assembled &assembled, const Operation &operation, const Reduction &reduction) {
     AssembledCall call(assembled, operation.name, reduction);
     return wait(operation, call);
+}
+
+int assemble(Assembled &assembled, const Operation &operation, const Broadcast &broadcast) {
+    BroadcastCall call(assembled, operation.name, broadcast);
+    if (call.error() != MPI_SUCCESS)
+        return call.error();
+    const int error = wait(operation, call);
+    if (call.untold() != MPI_SUCCESS)
+        raise(operation.object, call.untold());
+    return error;
 }
 
 void gather(Assembled &assembled, const Operation &operation, std::uint32_t number) {

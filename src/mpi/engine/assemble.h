@@ -10,7 +10,8 @@
 
 namespace sennit::mpi {
 
-int assemble(Assembled &assembled, Operation operation, const Reduction &reduction);
+int assemble(Assembled &assembled, const Operation &operation, const Reduction &reduction);
+int assemble(Assembled &assembled, const Operation &operation, const Broadcast &broadcast);
 
 // The ranks of a communicator wait for each other before they make `operation`. `number` was taken
 // for that.

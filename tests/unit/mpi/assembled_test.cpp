@@ -74,6 +74,26 @@ class AssembledTest : public testing::Test {
         return reduction;
     }
 
+    static Broadcast broadcast_of(int &value, int root) {
+        Broadcast broadcast(&value, 1, MPI_INT, root);
+        EXPECT_TRUE(broadcast.fits(node::Assembly::kMostBytes));
+        return broadcast;
+    }
+    // Another rank is the root of a broadcast of an int.
+    void other_posts(std::uint32_t number, int root, int value, int note = 0) {
+        std::memcpy(assembly_->note(note).bytes, &value, sizeof value);
+        EXPECT_EQ(assembly_->note(note).post(number, broadcast_of(value, root).number()), 0U);
+    }
+    // The other ranks are through with the last note; true: the last one ends the call.
+    bool others_are_through(std::uint32_t number, std::uint32_t call) {
+        bool last = false;
+        for (int rank = 1; rank < kRanks; ++rank)
+            last = assembly_->come(board_.part(rank), number, call, true);
+        if (last)
+            assembly_->end(number);
+        return last;
+    }
+
     KnownRanks ranks_{kRanks};
     node::Board board_;
     std::unique_ptr<node::Assembly> assembly_ = std::make_unique<node::Assembly>();
@@ -122,7 +142,8 @@ class Idle {
 };
 
 // Long enough to look twice for who has not come.
-void wait_in_vain(AssembledCall &call, std::int64_t seconds) {
+template <class Call>
+void wait_in_vain(Call &call, std::int64_t seconds) {
     const timespec nap = {0, 1'000'000};
     for (std::int64_t i = 0; i < seconds * 1000; ++i) {
         ASSERT_FALSE(call.test());
@@ -274,5 +295,290 @@ TEST_F(AssembledTest, ARankThatIsStoppedIsNamedOnce) {
                         "), which is stopped, by a signal or a debugger\n");
     board_.slot(2).holder.store(node::own_identity());
     EXPECT_TRUE(others_come(number, none_));
+    EXPECT_TRUE(call.test());
+}
+
+// ---- broadcasts ---------------------------------------------------------------------------------
+
+TEST_F(AssembledTest, TheRootOfABroadcastWakesAllAndGoesOn) {
+    const std::uint32_t number = next();
+    int value = 7;
+    const Broadcast broadcast = broadcast_of(value, 0);
+    BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
+    EXPECT_TRUE(call.test());
+    EXPECT_TRUE(has_rung_all());
+    EXPECT_EQ(assembly_->note(0).call_if_posted(number), broadcast.number());
+    EXPECT_EQ(std::memcmp(assembly_->note(0).bytes, &value, sizeof value), 0);
+}
+
+TEST_F(AssembledTest, AReceiverWaitsForItsRootAlone) {
+    const std::uint32_t first = next();
+    const std::uint32_t second = next();
+    int value = 0;
+    const Broadcast broadcast = broadcast_of(value, 2);
+    BroadcastCall one(g_crowd.assembled, "MPI_Bcast", broadcast);
+    EXPECT_FALSE(one.test());
+    other_posts(first, 2, 5);
+    other_posts(second, 2, 6, 1); // the root is ahead
+    EXPECT_TRUE(one.test());
+    EXPECT_EQ(value, 5);
+    BroadcastCall two(g_crowd.assembled, "MPI_Bcast", broadcast);
+    EXPECT_TRUE(two.test());
+    EXPECT_EQ(value, 6);
+    EXPECT_EQ(one.error(), MPI_SUCCESS);
+    EXPECT_TRUE(fake::rung_slots().empty());
+}
+
+TEST_F(AssembledTest, TheRootWaitsUntilAllHaveReadTheLastNote) {
+    int value = 0;
+    const Broadcast broadcast = broadcast_of(value, 0);
+    std::uint32_t number = 0;
+    for (int i = 0; i < node::Assembly::kNotes; ++i) {
+        number = next();
+        BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
+        EXPECT_TRUE(call.test());
+    }
+    const std::uint32_t again = next();
+    BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
+    EXPECT_FALSE(call.test());
+    EXPECT_EQ(assembly_->note(0).call_if_posted(again), 0U);
+    EXPECT_TRUE(others_are_through(number, broadcast.number()));
+    EXPECT_TRUE(call.test());
+    EXPECT_NE(assembly_->note(0).call_if_posted(again), 0U);
+}
+
+TEST_F(AssembledTest, TheLastOneToReadTheLastNoteWakesAll) {
+    int value = 0;
+    const Broadcast broadcast = broadcast_of(value, 1);
+    std::uint32_t number = 0;
+    for (int i = 0; i < node::Assembly::kNotes; ++i) {
+        number = next();
+        other_posts(number, 1, i, i);
+    }
+    EXPECT_FALSE(others_are_through(number, broadcast.number()));
+    for (int i = 0; i < node::Assembly::kNotes; ++i) {
+        EXPECT_FALSE(assembly_->is_over(number));
+        EXPECT_TRUE(fake::rung_slots().empty());
+        BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
+        EXPECT_TRUE(call.test());
+        EXPECT_EQ(value, i);
+    }
+    EXPECT_TRUE(assembly_->is_over(number));
+    EXPECT_TRUE(has_rung_all());
+}
+
+TEST_F(AssembledTest, AnyOtherCallWaitsUntilAllHaveReadTheLastNote) {
+    int value = 0;
+    const Broadcast broadcast = broadcast_of(value, 0);
+    std::uint32_t number = 0;
+    for (int i = 0; i < node::Assembly::kNotes; ++i) {
+        number = next();
+        BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
+        EXPECT_TRUE(call.test());
+    }
+    const std::uint32_t barrier = next();
+    AssembledCall call(g_crowd.assembled, "MPI_Barrier", none_);
+    EXPECT_FALSE(call.test());
+    EXPECT_FALSE(board_.part(0).has_come(barrier)) << "it would be counted for two calls";
+    EXPECT_TRUE(others_are_through(number, broadcast.number()));
+    EXPECT_FALSE(call.test());
+    EXPECT_TRUE(board_.part(0).has_come(barrier));
+    EXPECT_TRUE(others_come(barrier, none_));
+    EXPECT_TRUE(call.test());
+    next(); // the first note is the next one again
+    BroadcastCall again(g_crowd.assembled, "MPI_Bcast", broadcast);
+    EXPECT_TRUE(again.test());
+    EXPECT_NE(assembly_->note(0).call_if_posted(barrier + 1), 0U);
+}
+
+TEST_F(AssembledTest, ABroadcastWaitsForTheCallBeforeIt) {
+    const std::uint32_t first = next();
+    const std::uint32_t second = next();
+    int value = 0;
+    const Broadcast broadcast = broadcast_of(value, 0);
+    AssembledCall one(g_crowd.assembled, "MPI_Barrier", none_);
+    BroadcastCall two(g_crowd.assembled, "MPI_Bcast", broadcast);
+    EXPECT_FALSE(two.test());
+    EXPECT_FALSE(one.test());
+    EXPECT_TRUE(others_come(first, none_));
+    EXPECT_FALSE(two.test());
+    EXPECT_EQ(assembly_->note(0).call_if_posted(second), 0U);
+    EXPECT_TRUE(one.test());
+    EXPECT_TRUE(two.test());
+}
+
+TEST_F(AssembledTest, WhatIsNotSideBySideIsPacked) {
+    constexpr MPI_Datatype type = 100; // so many bytes
+    char spread[2][200] = {};
+    for (int i = 0; i < 100; ++i)
+        spread[0][2 * i] = static_cast<char>(i);
+    const std::uint32_t first = next();
+    next();
+    Broadcast sent(spread[0], 1, type, 0);
+    ASSERT_TRUE(sent.fits(node::Assembly::kMostBytes));
+    BroadcastCall one(g_crowd.assembled, "MPI_Bcast", sent);
+    EXPECT_TRUE(one.test());
+    EXPECT_EQ(assembly_->note(0).call_if_posted(first), sent.number());
+    Broadcast received(spread[1], 1, type, 1);
+    ASSERT_TRUE(received.fits(node::Assembly::kMostBytes));
+    std::memcpy(assembly_->note(1).bytes, assembly_->note(0).bytes, 100);
+    assembly_->note(1).post(first + 1, received.number());
+    BroadcastCall two(g_crowd.assembled, "MPI_Bcast", received);
+    EXPECT_TRUE(two.test());
+    EXPECT_EQ(std::memcmp(spread[0], spread[1], sizeof spread[0]), 0);
+}
+
+TEST_F(AssembledTest, ABroadcastThatMpiRefusesTakesNoNumber) {
+    char data[200] = {};
+    Broadcast broadcast(data, 1, 100, 0);
+    ASSERT_TRUE(broadcast.fits(node::Assembly::kMostBytes));
+    fake::refuse_packing(true);
+    BroadcastCall refused(g_crowd.assembled, "MPI_Bcast", broadcast);
+    EXPECT_EQ(refused.error(), MPI_ERR_OTHER);
+    EXPECT_EQ(refused.untold(), MPI_SUCCESS);
+    fake::refuse_packing(false);
+    const std::uint32_t number = next();
+    BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
+    EXPECT_TRUE(call.test());
+    EXPECT_EQ(assembly_->note(0).call_if_posted(number), broadcast.number());
+}
+
+TEST_F(AssembledTest, ABroadcastOfAnotherLengthIsAnErrorOfTheReceiver) {
+    const std::uint32_t first = next();
+    const std::uint32_t second = next();
+    int values[2] = {1, 2};
+    const std::uint32_t call = CallNumber::of(CallNumber::kBroadcast, 2 * sizeof(int), 1);
+    assembly_->note(0).post(first, call);
+    const Broadcast shorter = broadcast_of(values[0], 1);
+    BroadcastCall one(g_crowd.assembled, "MPI_Bcast", shorter);
+    EXPECT_TRUE(one.test());
+    EXPECT_EQ(one.error(), MPI_ERR_TRUNCATE);
+    EXPECT_EQ(one.untold(), MPI_ERR_TRUNCATE);
+    EXPECT_EQ(values[0], 1);
+    other_posts(second, 1, 5, 1);
+    Broadcast longer(values, 2, MPI_INT, 1);
+    ASSERT_TRUE(longer.fits(node::Assembly::kMostBytes));
+    BroadcastCall two(g_crowd.assembled, "MPI_Bcast", longer);
+    EXPECT_TRUE(two.test());
+    EXPECT_EQ(two.error(), MPI_ERR_OTHER) << "so MPICH says";
+}
+
+TEST_F(AssembledTest, BroadcastsThatMpiMakes) {
+    int value = 0;
+    const std::size_t most = node::Assembly::kMostBytes;
+    EXPECT_FALSE(Broadcast(&value, 0, MPI_INT, 0).fits(most));
+    EXPECT_FALSE(Broadcast(&value, -1, MPI_INT, 0).fits(most));
+    EXPECT_FALSE(Broadcast(&value, 1, MPI_DATATYPE_NULL, 0).fits(most));
+    EXPECT_FALSE(Broadcast(&value, 1, MPI_INT, MPI_PROC_NULL).fits(most));
+    EXPECT_FALSE(Broadcast(&value, 1, MPI_INT, MPI_ROOT).fits(most));
+    EXPECT_FALSE(Broadcast(nullptr, 1, MPI_INT, 0).fits(most));
+    EXPECT_FALSE(Broadcast(MPI_IN_PLACE, 1, MPI_INT, 0).fits(most));
+    EXPECT_TRUE(Broadcast(nullptr, 1, 100, 0).fits(most)) << "MPI_BOTTOM";
+    EXPECT_TRUE(Broadcast(&value, 256, MPI_CHAR, 0).fits(most));
+    EXPECT_FALSE(Broadcast(&value, 257, MPI_CHAR, 0).fits(most));
+    EXPECT_FALSE(g_crowd.assembled.has_member(kRanks));
+}
+
+TEST_F(AssembledTest, BroadcastsOfTwoRootsEndTheJob) {
+    const std::uint32_t number = next();
+    int value = 0;
+    const Broadcast broadcast = broadcast_of(value, 0);
+    other_posts(number, 1, 5);
+    EXPECT_EXIT(
+        {
+            BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
+            call.test();
+        },
+        testing::ExitedWithCode(77),
+        "rank 0 calls MPI_Bcast \\(4 bytes\\) where rank 1 calls MPI_Bcast \\(4 bytes\\) with "
+        "another root");
+    EXPECT_EXIT(
+        {
+            const Broadcast third = broadcast_of(value, 2);
+            BroadcastCall call(g_crowd.assembled, "MPI_Bcast", third);
+            call.test();
+        },
+        testing::ExitedWithCode(77), "rank 0 calls MPI_Bcast .* where rank 1 calls MPI_Bcast");
+    const Broadcast right = broadcast_of(value, 1);
+    BroadcastCall call(g_crowd.assembled, "MPI_Bcast", right);
+    EXPECT_TRUE(call.test());
+    EXPECT_EQ(value, 5);
+}
+
+// Nobody is the last one to come. Who has waited for long finds out why.
+TEST_F(AssembledTest, ABroadcastWhereOthersCallSomethingElseEndsTheJob) {
+    const std::uint32_t number = next();
+    int value = 0;
+    const Broadcast broadcast = broadcast_of(value, 1);
+    EXPECT_EXIT(
+        {
+            BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
+            others_come(number, none_);
+            wait_in_vain(call, 4);
+        },
+        testing::ExitedWithCode(77),
+        "rank 0 calls MPI_Bcast \\(4 bytes\\) where rank 1 calls MPI_Barrier \\(0 bytes\\);");
+    for (int rank = 0; rank < kRanks; ++rank)
+        board_.part(rank).came.store(0);
+    EXPECT_EXIT(
+        {
+            AssembledCall call(g_crowd.assembled, "MPI_Barrier", none_);
+            other_posts(number, 1, 5);
+            wait_in_vain(call, 4);
+        },
+        testing::ExitedWithCode(77),
+        "rank 0 calls MPI_Barrier \\(0 bytes\\) where rank 1 calls MPI_Bcast \\(4 bytes\\);");
+    // In this process the call is still to come.
+    assembly_->begin(kRanks);
+    board_.part(0).came.store(0);
+    AssembledCall call(g_crowd.assembled, "MPI_Barrier", none_);
+    others_come(number, none_);
+    EXPECT_TRUE(call.test());
+}
+
+TEST_F(AssembledTest, WhoReadsTheLastNoteWhereOthersCallSomethingElseEndsTheJob) {
+    int value = 0;
+    const Broadcast broadcast = broadcast_of(value, 1);
+    std::uint32_t number = 0;
+    for (int i = 1; i < node::Assembly::kNotes; ++i) {
+        number = next();
+        other_posts(number, 1, i, i - 1);
+        BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
+        EXPECT_TRUE(call.test());
+    }
+    number = next();
+    other_posts(number, 1, 0, node::Assembly::kNotes - 1);
+    EXPECT_EXIT(
+        {
+            assembly_->come(board_.part(1), number, broadcast.number(), true);
+            assembly_->come(board_.part(2), number, none_.number());
+            BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
+            call.test();
+        },
+        testing::ExitedWithCode(77),
+        "rank 0 calls MPI_Bcast \\(4 bytes\\) where rank 2 calls MPI_Barrier \\(0 bytes\\);");
+    for (int rank = 0; rank < kRanks; ++rank)
+        board_.part(rank).came.store(0);
+    EXPECT_FALSE(others_are_through(number, broadcast.number()));
+    BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
+    EXPECT_TRUE(call.test());
+}
+
+TEST_F(AssembledTest, ARootThatHasLeftEndsTheJob) {
+    const std::uint32_t number = next();
+    Idle other;
+    Idle third;
+    board_.slot(1).holder.store(node::identity_of(other.pid()));
+    board_.slot(2).holder.store(node::identity_of(third.pid()));
+    int value = 0;
+    const Broadcast broadcast = broadcast_of(value, 1);
+    BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
+    third.end();
+    wait_in_vain(call, 3); // nobody waits for this one
+    other.end();
+    EXPECT_EXIT(wait_in_vain(call, 4), testing::ExitedWithCode(77),
+                "rank 0 waits in MPI_Bcast on MPI_COMM_WORLD for rank 1, which has ended without "
+                "MPI_Finalize");
+    other_posts(number, 1, 5);
     EXPECT_TRUE(call.test());
 }

@@ -119,6 +119,28 @@ int type_size(MPI_Datatype type, MPI_Count *size) {
     return MPI_SUCCESS;
 }
 
+bool g_refuses_packing = false;
+
+int pack(const void *in, int count, MPI_Datatype type, void *out, int size, int *position,
+         MPI_Comm) {
+    const int bytes = count * type;
+    if (g_refuses_packing || *position + bytes > size)
+        return MPI_ERR_OTHER;
+    for (int i = 0; i < bytes; ++i)
+        static_cast<char *>(out)[(*position)++] = static_cast<const char *>(in)[2 * i];
+    return MPI_SUCCESS;
+}
+
+int unpack(const void *in, int size, int *position, void *out, int count, MPI_Datatype type,
+           MPI_Comm) {
+    const int bytes = count * type;
+    if (g_refuses_packing || *position + bytes > size)
+        return MPI_ERR_OTHER;
+    for (int i = 0; i < bytes; ++i)
+        static_cast<char *>(out)[2 * i] = static_cast<const char *>(in)[(*position)++];
+    return MPI_SUCCESS;
+}
+
 int probe(int, int, MPI_Comm, int *flag, MPI_Status *) {
     ++g_probes;
     *flag = 0;
@@ -180,6 +202,8 @@ void *find_bare(const char *name) {
         {"PMPI_Get_count", reinterpret_cast<void *>(get_count)},
         {"PMPI_Type_size_x", reinterpret_cast<void *>(type_size)},
         {"PMPI_Iprobe", reinterpret_cast<void *>(probe)},
+        {"PMPI_Pack", reinterpret_cast<void *>(pack)},
+        {"PMPI_Unpack", reinterpret_cast<void *>(unpack)},
         {"PMPI_Comm_create_keyval", reinterpret_cast<void *>(create_keyval)},
         {"PMPI_Comm_get_attr", reinterpret_cast<void *>(get_attr)},
         {"PMPI_Comm_set_attr", reinterpret_cast<void *>(set_attr)},
@@ -312,6 +336,10 @@ namespace fake {
 
 void refuse_attributes(bool refuse) {
     g_refuses_attributes = refuse;
+}
+
+void refuse_packing(bool refuse) {
+    g_refuses_packing = refuse;
 }
 
 void free_communicator(MPI_Comm comm) {

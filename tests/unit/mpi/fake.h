@@ -31,6 +31,8 @@ std::vector<MPI_Request> tested();
 int probes();
 // A derived type is as large as its handle. How often somebody has asked for a size.
 int sizes_asked();
+// The bytes of a derived type are two apart in memory. Is packing them an error?
+void refuse_packing(bool refuse);
 
 // Are attributes refused? What belongs to the communicator is freed with it.
 void refuse_attributes(bool refuse);

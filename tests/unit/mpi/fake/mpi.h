@@ -63,6 +63,8 @@ int MPI_Irecv(void *data, int count, MPI_Datatype type, int peer, int tag, MPI_C
               MPI_Request *request);
 int MPI_Isend(const void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
               MPI_Request *request);
+int MPI_Pack(const void *in, int count, MPI_Datatype type, void *out, int size, int *position,
+             MPI_Comm comm);
 int MPI_Query_thread(int *level);
 int MPI_Reduce_scatter_block(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
                              MPI_Comm comm);
@@ -70,6 +72,12 @@ int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype type, int count);
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status);
 int MPI_Testsome(int count, MPI_Request requests[], int *done, int indices[],
                  MPI_Status statuses[]);
+int MPI_Type_commit(MPI_Datatype *type);
+int MPI_Type_create_hindexed(int count, const int lengths[], const MPI_Aint displacements[],
+                             MPI_Datatype type, MPI_Datatype *made);
+int MPI_Type_free(MPI_Datatype *type);
 int MPI_Type_size_x(MPI_Datatype type, MPI_Count *size);
+int MPI_Unpack(const void *in, int size, int *position, void *out, int count, MPI_Datatype type,
+               MPI_Comm comm);
 int MPI_Wait(MPI_Request *request, MPI_Status *status);
 int MPI_Win_call_errhandler(MPI_Win win, int error);
