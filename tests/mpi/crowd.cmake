@@ -108,6 +108,19 @@ foreach(mpi ${SENNIT_MPIS})
         endforeach()
     endif()
 endforeach()
+# One rank cannot keep what it knows of a communicator: it decides like the others, all the same.
+foreach(mpi ${SENNIT_MPIS})
+    string(TOUPPER ${mpi} MPI)
+    sennit_mpi_program(no_attributes-${mpi}.so COMPILE ${SENNIT_${MPI}_CC} ${c_flags} -fPIC -shared SOURCES no_attributes.c)
+    set(library ${output})
+    sennit_mpi_program(broadcasts-no_attributes-${mpi} COMPILE ${SENNIT_${MPI}_CC} ${c_flags} -Wno-stringop-overflow -fopenmp
+                       SOURCES broadcasts.c LIBS -Wl,--no-as-needed ${library} DEPENDS check.h ${library})
+    sennit_run(run ${mpi} 3 1)
+    set(other_node : -n 3 SENNIT_BOARD=${CMAKE_CURRENT_BINARY_DIR}/board-of-other-node-a)
+    add_test(NAME mpi.broadcasts.no_attributes.${mpi} COMMAND ${run} ${output} nodes ${other_node} ${output} nodes)
+    set_tests_properties(mpi.broadcasts.no_attributes.${mpi} PROPERTIES TIMEOUT 120 LABELS mpi PROCESSORS 2
+                         ENVIRONMENT SENNIT_DOORBELLS=on)
+endforeach()
 # Ranks that take turns on few kernel threads.
 if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     add_library(homecomings STATIC programs/homecomings.cpp)

@@ -3,7 +3,6 @@
 
 #include "mpi/call/bare.h"
 
-#include <algorithm>
 #include <bit>
 #include <new>
 
@@ -82,11 +81,7 @@ Child *Children::prepare(MPI_Comm made, Offer &offer) {
 }
 
 bool Children::agree_by_messages(MPI_Comm made) const {
-    const Ranks *const ranks =
-        board_ && several_nodes_ && made != MPI_COMM_NULL ? neighbours_.ranks_of(made) : nullptr;
-    return ranks && ranks->own >= 0 && ranks->size > 1 &&
-           std::all_of(ranks->slots, ranks->slots + ranks->size,
-                       [](std::int16_t slot) { return slot >= 0; });
+    return board_ && several_nodes_ && made != MPI_COMM_NULL && neighbours_.ranks_on_node(made) > 1;
 }
 
 void Children::choose_offers(const Child &child, MPI_Comm parent, const Offer *all,

@@ -98,20 +98,48 @@ const Ranks *Neighbours::make_ranks(MPI_Comm comm) {
     if (!ranks)
         return nullptr;
     ranks->own = peers.own_rank();
-    ranks->of_job = !peers.of_inter() || Members(comm, Members::Side::own).fingerprint() != 0;
-    for (int i = 0; i < peers.size(); ++i) {
-        const int rank = peers.in_world(i);
-        if (rank < 0)
-            ranks->of_job = false;
-        else
+    ranks->of_job = are_of_job(peers, comm);
+    for (int i = 0; i < peers.size(); ++i)
+        if (const int rank = peers.in_world(i); rank >= 0)
             ranks->slots[i] = world_->slots[rank];
-    }
     return set(comm, key_, ranks.get()) == MPI_SUCCESS ? ranks.release() : nullptr;
 }
 
+bool Neighbours::are_of_job(const Members &peers, MPI_Comm comm) {
+    if (peers.of_inter() && Members(comm, Members::Side::own).fingerprint() == 0)
+        return false;
+    for (int i = 0; i < peers.size(); ++i)
+        if (peers.in_world(i) < 0)
+            return false;
+    return true;
+}
+
 bool Neighbours::are_of_job(MPI_Comm comm) {
-    const Ranks *ranks = ranks_of(comm);
-    return ranks && ranks->of_job;
+    if (const Ranks *ranks = ranks_of(comm))
+        return ranks->of_job;
+    if (!world_ || comm == MPI_COMM_NULL)
+        return false;
+    const Inside inside;
+    const Members peers(comm);
+    return peers.known() && are_of_job(peers, comm);
+}
+
+int Neighbours::ranks_on_node(MPI_Comm comm) {
+    if (!world_)
+        return 0;
+    if (const Ranks *const ranks = ranks_of(comm))
+        return ranks->own >= 0 && std::all_of(ranks->slots, ranks->slots + ranks->size,
+                                              [](std::int16_t slot) { return slot >= 0; })
+                   ? ranks->size
+                   : 0;
+    const Inside inside;
+    const Members members(comm);
+    if (members.of_inter() || members.own_rank() < 0)
+        return 0;
+    for (int i = 0; i < members.size(); ++i)
+        if (const int rank = members.in_world(i); rank < 0 || world_->slots[rank] < 0)
+            return 0;
+    return members.size();
 }
 
 const Ranks *Neighbours::find_ranks(MPI_Comm comm) const {

@@ -21,6 +21,8 @@
 
 namespace sennit::mpi {
 
+class Members;
+
 // The slots of a communicator's ranks, to which messages go.
 struct Ranks {
     int size;
@@ -64,8 +66,11 @@ class Neighbours {
     // The slots of its ranks. Null: nothing is known of them. It lives as long as the communicator.
     const Ranks *ranks_of(MPI_Comm comm);
     // Are all of the communicator's processes of this job? (Those of another job may have decided
-    // otherwise.)
+    // otherwise.) For this no memory is needed: the answer is the same on all of its ranks.
     bool are_of_job(MPI_Comm comm);
+    // Is this process one of its ranks, and are all of them on this node? Returns how many they
+    // are, or 0; also without memory.
+    int ranks_on_node(MPI_Comm comm);
     // Ring this rank: a message has been sent to it, or one that it sends is wanted.
     void ring(MPI_Comm comm, int peer);
     // A collective call has been started: ring the ranks that it sends to.
@@ -104,6 +109,7 @@ class Neighbours {
     void ring_each(const Ranks *ranks);
     template <class Visit>
     void each_partner(MPI_Comm comm, int root, Visit visit);
+    static bool are_of_job(const Members &peers, MPI_Comm comm);
     const Ranks *find_ranks(MPI_Comm comm) const;
     const Ranks *make_ranks(MPI_Comm comm);
     void find_slots(node::Board &board, std::uint64_t job);

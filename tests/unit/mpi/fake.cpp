@@ -250,6 +250,9 @@ void Neighbours::note_slot(int, std::int64_t bytes) {
 const Ranks *Neighbours::ranks_of(MPI_Comm) {
     return g_ranks;
 }
+int Neighbours::ranks_on_node(MPI_Comm) {
+    return g_ranks ? g_ranks->size : 0;
+}
 void Neighbours::ring_each(const Ranks *) {
     g_rung_slots.push_back(-1);
 }
