@@ -187,7 +187,9 @@ void Keeper::keep() {
         // Of two stops with no joiner between them nothing is lost: it looks once more.
     }
     watch_members();
-    const bool is_last = members_.empty();
+    // The programs of an owner have ended when it says stop. The slot of one that was killed may
+    // still be there.
+    const bool is_last = members_.empty() || plan_.owner != 0;
     board_.leave(*slot_);
     board_.close();
     // A virtual rank that was killed keeps the file in use until its host has ended, a moment
