@@ -246,7 +246,8 @@ static double now_us(void) {
 static void held_for_a_short_time(void) {
     enum { rounds = 200, hold_us = 30 };
     static int asked, held;
-    static volatile int others, ended; /* tasks of the first thread */
+    /* Tasks of the first thread. In the last round the other one may take some, too. */
+    static int others, ended;
     int calm = 0;
     CHECK_EQ(pthread_mutex_init(&mutex, NULL), 0);
     holder = NULL;
@@ -278,17 +279,17 @@ static void held_for_a_short_time(void) {
                         __atomic_store_n(&asked, round, __ATOMIC_RELEASE);
                         while (__atomic_load_n(&held, __ATOMIC_ACQUIRE) != round) {
                         }
-                        const int before = others;
+                        const int before = __atomic_load_n(&others, __ATOMIC_RELAXED);
                         mutex_acquire();
-                        calm += others == before;
+                        calm += __atomic_load_n(&others, __ATOMIC_RELAXED) == before;
                         mutex_release();
                     } else {
-                        ++others;
+                        __atomic_fetch_add(&others, 1, __ATOMIC_RELAXED);
                     }
-                    ++ended;
+                    __atomic_fetch_add(&ended, 1, __ATOMIC_RELAXED);
                 }
             }
-            while (ended < 3 * round) {
+            while (__atomic_load_n(&ended, __ATOMIC_RELAXED) < 3 * round) {
 #pragma omp taskyield
             }
         }
