@@ -50,7 +50,7 @@ void Processors::calibrate_ticks() {
 
 std::uint64_t Processors::spin_budget() const {
     const int helpers = helpers_.load(std::memory_order_relaxed);
-    if (helpers > 0 && config().spin_us < 0 && wait_policy_ == WaitPolicy::unset &&
+    if (helpers > 0 && config().spin_us < 0 && wait_policy() == WaitPolicy::unset &&
         outnumbered_by(active_.load(std::memory_order_relaxed) + helpers))
         return 0;
     if (yields_in_vain())
@@ -65,7 +65,7 @@ void Processors::note_yield(std::uint64_t before, std::uint64_t now, std::int64_
 }
 
 bool Processors::yields_in_vain() const {
-    return crowded() && wait_policy_ == WaitPolicy::unset && config().spin_us < 0 && wanted();
+    return crowded() && wait_policy() == WaitPolicy::unset && config().spin_us < 0 && wanted();
 }
 
 bool Processors::wanted() const {
@@ -75,7 +75,7 @@ bool Processors::wanted() const {
 std::uint64_t Processors::spin_us(bool crowded) const {
     if (config().spin_us >= 0)
         return static_cast<std::uint64_t>(config().spin_us);
-    switch (wait_policy_) {
+    switch (wait_policy()) {
     case WaitPolicy::active:
         return kActiveSpinUs;
     case WaitPolicy::passive:
@@ -99,7 +99,7 @@ void Processors::set_sharing(bool shares) {
 }
 
 void Processors::set_wait_policy(WaitPolicy policy) {
-    wait_policy_ = policy;
+    renew(wait_policy_, policy);
     set_active(1);
 }
 

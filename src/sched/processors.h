@@ -15,12 +15,12 @@ enum class WaitPolicy { unset, active, passive };
 
 // What the process starts with, written by begin() and before there are workers that wait: given_,
 // how many it may use; usable_, of them those that threads are bound to; sharing_, how many
-// processes share them; ticks_per_us_; wait_policy_.
+// processes share them; ticks_per_us_.
 //
 // Hints, written by any thread, relaxed, and only when they change, for every thread that waits
 // reads them: active_, workers that compute at once; helpers_, threads beside them; shares_cores_,
-// with other processes; and what follows from these, crowded_ and spin_budget_. yields_ belongs to
-// whoever yields.
+// with other processes; wait_policy_, which kmp_set_blocktime() changes at any time; and what
+// follows from these, crowded_ and spin_budget_. yields_ belongs to whoever yields.
 class Processors {
   public:
     constexpr Processors() = default;
@@ -31,7 +31,7 @@ class Processors {
     int given() const { return given_; }
     int usable() const { return usable_; }
     std::uint64_t ticks_per_us() const { return ticks_per_us_; }
-    WaitPolicy wait_policy() const { return wait_policy_; }
+    WaitPolicy wait_policy() const { return wait_policy_.load(std::memory_order_relaxed); }
     bool crowded() const { return crowded_.load(std::memory_order_relaxed); }
     std::uint64_t spin_budget() const;
     bool waits_awake() const { return !crowded() && spin_budget() != 0; }
@@ -65,7 +65,7 @@ class Processors {
     int usable_ = 1;
     long sharing_ = 1;
     std::uint64_t ticks_per_us_ = 1000;
-    WaitPolicy wait_policy_ = WaitPolicy::unset;
+    std::atomic<WaitPolicy> wait_policy_{WaitPolicy::unset};
     std::atomic<std::uint64_t> spin_budget_{0};
     std::atomic<bool> crowded_{false};
     std::atomic<int> active_{1};
