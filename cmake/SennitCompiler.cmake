@@ -12,9 +12,9 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug")
     target_compile_definitions(sennit_options INTERFACE SENNIT_CHECKED=1)
 endif()
 
-if(SENNIT_SANITIZE STREQUAL "asan")
-    set(SENNIT_SANITIZE_FLAGS -fsanitize=address,undefined -fno-sanitize-recover=undefined
-                              -fno-omit-frame-pointer)
+if(SENNIT_SANITIZE STREQUAL "asan") # vptr needs the type information that the build leaves out
+    set(SENNIT_SANITIZE_FLAGS -fsanitize=address,undefined -fno-sanitize=vptr
+                              -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 elseif(SENNIT_SANITIZE STREQUAL "tsan")
     set(SENNIT_SANITIZE_FLAGS -fsanitize=thread -fno-omit-frame-pointer -Wno-error=tsan)
 elseif(SENNIT_SANITIZE)
