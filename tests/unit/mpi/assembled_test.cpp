@@ -84,6 +84,16 @@ class AssembledTest : public testing::Test {
         std::memcpy(assembly_->note(note).bytes, &value, sizeof value);
         EXPECT_EQ(assembly_->note(note).post(number, broadcast_of(value, root).number()), 0U);
     }
+    // This rank is the root of as many broadcasts as there are notes; the last one's number.
+    static std::uint32_t take_all_notes(const Broadcast &broadcast) {
+        std::uint32_t number = 0;
+        for (int i = 0; i < node::Assembly::kNotes; ++i) {
+            number = next();
+            BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
+            EXPECT_TRUE(call.test());
+        }
+        return number;
+    }
     // The other ranks are through with the last note; true: the last one ends the call.
     bool others_are_through(std::uint32_t number, std::uint32_t call) {
         bool last = false;
@@ -332,12 +342,7 @@ TEST_F(AssembledTest, AReceiverWaitsForItsRootAlone) {
 TEST_F(AssembledTest, TheRootWaitsUntilAllHaveReadTheLastNote) {
     int value = 0;
     const Broadcast broadcast = broadcast_of(value, 0);
-    std::uint32_t number = 0;
-    for (int i = 0; i < node::Assembly::kNotes; ++i) {
-        number = next();
-        BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
-        EXPECT_TRUE(call.test());
-    }
+    const std::uint32_t number = take_all_notes(broadcast);
     const std::uint32_t again = next();
     BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
     EXPECT_FALSE(call.test());
@@ -370,12 +375,7 @@ TEST_F(AssembledTest, TheLastOneToReadTheLastNoteWakesAll) {
 TEST_F(AssembledTest, AnyOtherCallWaitsUntilAllHaveReadTheLastNote) {
     int value = 0;
     const Broadcast broadcast = broadcast_of(value, 0);
-    std::uint32_t number = 0;
-    for (int i = 0; i < node::Assembly::kNotes; ++i) {
-        number = next();
-        BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
-        EXPECT_TRUE(call.test());
-    }
+    const std::uint32_t number = take_all_notes(broadcast);
     const std::uint32_t barrier = next();
     AssembledCall call(g_crowd.assembled, "MPI_Barrier", none_);
     EXPECT_FALSE(call.test());
