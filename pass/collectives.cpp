@@ -119,8 +119,10 @@ void note_handles(Module &module, bool wide) {
     if (module.getNamedGlobal(kName))
         return;
     Type *type = Type::getInt32Ty(module.getContext());
-    auto *note = new GlobalVariable(module, type, /*isConstant=*/true, GlobalValue::WeakAnyLinkage,
-                                    ConstantInt::get(type, wide), kName);
+    auto *note = cast<GlobalVariable>(module.getOrInsertGlobal(kName, type));
+    note->setConstant(true);
+    note->setLinkage(GlobalValue::WeakAnyLinkage);
+    note->setInitializer(ConstantInt::get(type, wide));
     note->setVisibility(GlobalValue::HiddenVisibility);
     note->setDSOLocal(true);
 }

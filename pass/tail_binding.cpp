@@ -269,7 +269,7 @@ bool bind_tail_calls(Function &entry, Aliases &aliases, Remarks &remarks) {
                          name + " is bound to its task, which ends without waiting for it");
             continue;
         }
-        remarks.missed("NotBound", *candidate.call, name + " suspends its task: " + reason);
+        remarks.missed("NotBound", *candidate.call, Twine(name) + " suspends its task: " + reason);
     }
     for (const Candidate &candidate : bound)
         bind(candidate);

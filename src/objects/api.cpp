@@ -186,7 +186,8 @@ SENNIT_API int sennit_object_end(sennit_objects *set, int object) {
 SENNIT_API int sennit_object_load(sennit_objects *set, int object, double seconds) {
     if (const char *fault = fault_of(set, object))
         return wrong("sennit_object_load", fault, object);
-    if (!(seconds >= 0 && seconds < 1e9))
+    const bool is_load = seconds >= 0 && seconds < 1e9; // not so with a NaN
+    if (!is_load)
         return wrong("sennit_object_load", "cannot have this load", object);
     set->set.held(object).load.add(static_cast<std::int64_t>(seconds * 1e9));
     return MPI_SUCCESS;
@@ -204,7 +205,8 @@ SENNIT_API int sennit_object_traffic(sennit_objects *set, int object, int other,
 }
 
 SENNIT_API int sennit_objects_speed(sennit_objects *set, double speed) {
-    if (!(speed > 0 && std::isfinite(speed))) {
+    const bool is_speed = speed > 0 && std::isfinite(speed);
+    if (!is_speed) {
         warn("sennit_objects_speed: %g is no speed", speed);
         return MPI_ERR_ARG;
     }

@@ -81,6 +81,7 @@ class Mailbox {
         const Wanted &wanted;
         Message &message;
         bool has_message = false;
+        // NOLINTNEXTLINE(readability-redundant-member-init): gcc warns of its absence
         std::condition_variable woken = {}; // it has its message, or is the receiver now
     };
 

@@ -24,17 +24,13 @@ void Set::record(const sennit_balance_info &info) const {
     const Runtime &runtime = Runtime::get();
     if (!runtime.traces())
         return;
-    const sennit_trace_balancing call = {number_,
-                                         balance::name_of(*strategy_).data(), // a literal
-                                         ranks_,
-                                         static_cast<std::int32_t>(info.moved),
-                                         static_cast<std::int32_t>(info.failed),
-                                         info.declined,
-                                         info.imbalance,
-                                         info.node_imbalance,
-                                         info.promised,
-                                         static_cast<std::uint64_t>(info.bytes),
-                                         static_cast<std::uint64_t>(info.seconds * 1e9)};
+    const sennit_trace_balancing call = {
+        number_,
+        // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage)
+        balance::name_of(*strategy_).data(), // a literal
+        ranks_, static_cast<std::int32_t>(info.moved), static_cast<std::int32_t>(info.failed),
+        info.declined, info.imbalance, info.node_imbalance, info.promised,
+        static_cast<std::uint64_t>(info.bytes), static_cast<std::uint64_t>(info.seconds * 1e9)};
     runtime.trace_balance(&call);
 }
 

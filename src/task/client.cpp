@@ -17,7 +17,8 @@ void observed_switch(sched::Worker &worker, const sched::Fiber &from, const sche
     if (observed::by(observed::kAccounts)) {
         // A task that waits there goes on at the end of its wait.
         const sched::Wait *const wait = to.waits.load(std::memory_order_relaxed);
-        if (worker.task && !(wait && wait->task == worker.task))
+        const bool waits_there = wait && wait->task == worker.task;
+        if (worker.task && !waits_there)
             go_on_working(worker);
         else
             rest_from_work(worker);

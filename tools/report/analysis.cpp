@@ -433,6 +433,7 @@ std::vector<MovedKind> moved_calls(const Job &job) {
             sum.waited += (one.over - one.waits) / one.together;
         }
     std::vector<MovedKind> result;
+    result.reserve(sums.size());
     for (auto &[key, sum] : sums)
         result.push_back(std::move(sum));
     std::stable_sort(result.begin(), result.end(), [](const MovedKind &a, const MovedKind &b) {

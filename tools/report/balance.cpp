@@ -98,6 +98,7 @@ void add_regions(const Process &process, std::map<std::string, RegionKind> &kind
         at->second = std::min(at->second, part.begin);
     }
     std::vector<WorkTime> worked;
+    worked.reserve(process.threads.size());
     for (std::uint32_t thread = 0; thread < process.threads.size(); ++thread)
         worked.emplace_back(process, thread);
     for (const auto &[number, run] : runs) {

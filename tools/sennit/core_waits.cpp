@@ -26,9 +26,10 @@ class Cores {
             if (!user || user == owner || !(rank_of(*user) || (owner && rank_of(*owner))))
                 continue;
             found.text += line(core, owner, *user);
-            if (!owner || !keeps(core, *owner, least_ns))
+            const auto rank = owner ? rank_of(*owner) : std::nullopt;
+            if (!rank || !keeps(core, *owner, least_ns))
                 continue;
-            found.ranks.insert(*rank_of(*owner));
+            found.ranks.insert(*rank);
             remedies += remedy(core, *owner, *user);
         }
         found.text += found.ranks.empty() ? "sennit: no rank waits for a core\n" : remedies;
@@ -51,10 +52,10 @@ class Cores {
                                         : fmt::format(", rank {} of another job", one.rank));
     }
 
-    // Is the core wanted back for so long, by a rank of the job that has too few?
+    // Is the core wanted back for so long, by an owner that has too few?
     bool keeps(const CoreNow &core, const MemberNow &owner, std::uint64_t least_ns) const {
         return core.recalled && core.recalled_ns >= static_cast<std::int64_t>(least_ns) &&
-               owner.wants + owner.without > 0 && rank_of(owner);
+               owner.wants + owner.without > 0;
     }
 
     std::string line(const CoreNow &core, const MemberNow *owner, const MemberNow &user) const {

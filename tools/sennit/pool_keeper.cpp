@@ -209,7 +209,8 @@ void detach_from_caller(int to) {
     const int kept = fcntl(to, F_DUPFD_CLOEXEC, reply);
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        dup2(nothing, standard);
+        if (nothing >= 0)
+            dup2(nothing, standard);
     if (kept != reply)
         dup2(kept, reply);
     fcntl(reply, F_SETFD, FD_CLOEXEC);

@@ -38,16 +38,16 @@ void explain(const Plan &plan, const std::vector<std::string> &command, std::FIL
     fmt::print(to, "{}\n", shell_words(command));
 }
 
-// Another program of a job whose first one has `plan`: they have to have the same MPI.
-Plan plan_other(const Plan &plan, const Request &other) {
+// Another program of a job whose first one has `plan` and `mpi`: they have to have the same MPI.
+Plan plan_other(const Plan &plan, MpiKind mpi, const Request &other) {
     Plan result = make_plan(other, Installation::locate(), read_environment);
     const std::string &path = result.program.path;
     if (!result.mpi)
         fail("'{}' has no MPI in it: it cannot be in a job with '{}'", path, plan.program.path);
-    if (result.mpi != plan.mpi)
+    if (*result.mpi != mpi)
         fail("'{}' uses {} and '{}' {}: programs of one job have the same MPI; --apart makes a job "
              "of each",
-             plan.program.path, traits(*plan.mpi).name, path, traits(*result.mpi).name);
+             plan.program.path, traits(mpi).name, path, traits(*result.mpi).name);
     if (other.as_virtual)
         refuse_virtual(result, read_environment);
     return result;
@@ -338,8 +338,8 @@ std::vector<std::string> launch_command(const Plan &plan, const Request &request
     std::vector<Launch> programs = {
         {request.ranks.value_or(1), exec_command(plan, request, watch_address)}};
     for (const Request &other : request.others)
-        programs.push_back({other.ranks.value_or(1),
-                            exec_command(plan_other(plan, other), other, watch_address, true)});
+        programs.push_back({other.ranks.value_or(1), exec_command(plan_other(plan, *mpi, other),
+                                                                  other, watch_address, true)});
     return compose_launch(launcher.kind, launcher.path, programs);
 }
 

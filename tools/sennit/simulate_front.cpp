@@ -156,6 +156,7 @@ int SimulateFront::run() {
     for (const std::string &text : ways_)
         ways.push_back(read_way(text));
     std::vector<Row> rows;
+    rows.reserve(ways.size());
     for (std::size_t i = 0; i < ways.size(); ++i)
         rows.push_back({ways_[i], sim::simulate_front(machine_, program_, ways[i])});
     if (json_ != "-")

@@ -30,7 +30,7 @@ enum class Phase { not_started, starting, started, none };
 // The process's one tool, if it has one.
 struct Attachment {
     std::atomic<Phase> phase{Phase::not_started};
-    std::atomic<pthread_t> starter{}; // while starting
+    std::atomic<pthread_t> starter; // while starting
     StartToolResult *result = nullptr;
     std::atomic<bool> finalizing{false};
 };

@@ -28,10 +28,13 @@ struct SpareThreadsOfAll {
     }
     // One with threads to begin; the caller has entered it. Null: there is none.
     SpareThreads *enter_any() {
+        const auto is_entered = [](SpareThreads &one) {
+            return one.runs_.load(std::memory_order_acquire) && one.team_.unbegun() != 0 &&
+                   one.enter();
+        };
         lock.lock();
         SpareThreads *found = first;
-        while (found && !(found->runs_.load(std::memory_order_acquire) &&
-                          found->team_.unbegun() != 0 && found->enter()))
+        while (found && !is_entered(*found))
             found = found->next_;
         lock.unlock();
         return found;
