@@ -75,9 +75,17 @@ void make(Context &context, void *low, std::size_t size, Entry entry) {
 #endif
 }
 
-void adopt_thread(Context &context) {
+// A stack that the C library has made ends just below the thread's descriptor. By the size of the
+// descriptor what is said here reaches into the guard page.
+void adopt_thread(Context &context, std::size_t size) {
+#if SENNIT_ASAN
+    size = 0; // it has to know exactly
+#endif
     pthread_attr_t attributes;
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    if (size != 0) {
+        context.stack_low = reinterpret_cast<const void *>(pthread_self() - size);
+        context.stack_size = size;
+    } else if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
         void *low = nullptr;
         size_t size = 0;
         pthread_attr_getstack(&attributes, &low, &size);

@@ -31,8 +31,10 @@ using Entry = void (*)(Context &self);
 // size). `entry` must not return.
 void make(Context &context, void *low, std::size_t size, Entry entry);
 
-// Describe the kernel thread's own stack, on which the caller runs.
-void adopt_thread(Context &context);
+// Describe the kernel thread's own stack, on which the caller runs. `size`: that of the stack, if
+// the caller has made the thread; else 0. To ask the C library takes some system calls of a new
+// thread: it allocates memory.
+void adopt_thread(Context &context, std::size_t size);
 
 // Undo make() or adopt_thread() for a context that will never run again.
 void forget(Context &context);

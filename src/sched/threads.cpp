@@ -174,13 +174,14 @@ struct WorkerThreads {
     static void *thread_main(void *worker);
     static void thread_exit(void *worker);
 
-    // Called on the worker's own thread: all that is per kernel thread.
-    void settle(Worker &worker) const {
+    // Called on the worker's own thread: all that is per kernel thread. `stack_size`: that of a
+    // thread of ours; 0: a thread of the program.
+    void settle(Worker &worker, std::size_t stack_size) const {
         worker.thread_ = pthread_self();
         worker.thread_id_.store(gettid(), std::memory_order_relaxed);
-        worker.flow_.store(gettid() == getpid() ? virt::own_fiber() : nullptr,
+        worker.flow_.store(stack_size == 0 && gettid() == getpid() ? virt::own_fiber() : nullptr,
                            std::memory_order_relaxed);
-        fiber::adopt_thread(worker.root_.context);
+        fiber::adopt_thread(worker.root_.context, stack_size);
         worker.root_.home = &worker;
         worker.root_.state.restart(FiberState::running);
         worker.current_.store(&worker.root_, std::memory_order_relaxed);
@@ -208,7 +209,7 @@ struct WorkerThreads {
     }
 
     void live(Worker &worker) {
-        settle(worker);
+        settle(worker, worker.root_.context.stack_size); // see create_thread
         enter_flow(worker);
         lock_.lock();
         worker.born_ = retirements_;
@@ -274,6 +275,7 @@ struct WorkerThreads {
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
         const size_t size = fiber::stack_size();
         pthread_attr_setstacksize(&attributes, size);
+        worker.root_.context.stack_size = size;
         pthread_t thread;
         const int error = pthread_create(&thread, &attributes, thread_main, &worker);
         pthread_attr_destroy(&attributes);

@@ -62,6 +62,7 @@ foreach(policy sa fa)
     omp_program(sennit_mutexinoutset.c AS ${policy} THREADS 1 2
                 ENV SENNIT_POLICY=${policy} OMP_MAX_TASK_PRIORITY=10)
 endforeach()
+omp_program(sennit_first_region.c)
 omp_program(sennit_nested_threads.c)
 omp_program(sennit_poll.c)
 omp_program(sennit_poll_moves.c THREADS 2)

@@ -32,7 +32,7 @@ void bounce(fiber::Context &self) {
 TEST(Fiber, SwitchesBackAndForthKeepingLocals) {
     PingPong pair;
     g_pair = &pair;
-    fiber::adopt_thread(pair.main);
+    fiber::adopt_thread(pair.main, 0);
     const fiber::Stack stack = fiber::map_stack();
     ASSERT_TRUE(stack);
     fiber::make(pair.other, stack.low, stack.size, bounce);
