@@ -115,13 +115,13 @@ struct WorkerThreads {
             g_table.put(*worker); // a forked child had forgotten it
         else
             worker = Worker::make();
-        settle(*worker);
+        settle(*worker, 0);
         worker->away_.store(worker->slots_ == nullptr, std::memory_order_relaxed);
         pthread_setspecific(exit_key_, worker);
         return *worker;
     }
 
-    Worker *start(void (*main)(void *), void *arg, Worker::Begins begins) {
+    Worker *hire(void (*main)(void *), void *arg, Worker::Begins begins) {
         Worker *worker = take(pooled_);
         if (!worker) {
             worker = take(threadless_);
@@ -132,9 +132,19 @@ struct WorkerThreads {
                 return nullptr;
             }
         }
-        worker->main_begins_ = begins; // before its mail
-        deliver(*worker, main, arg);
+        worker->main_ = main;
+        worker->main_arg_ = arg;
+        worker->main_begins_ = begins;
         return worker;
+    }
+
+    // What hire() has written is there. The kernel is called only for a thread that sleeps.
+    static void begin_main(Worker &worker) {
+        SENNIT_ASSERT(worker.mail_.load(std::memory_order_relaxed) != Worker::kMail);
+        worker.away_.store(false, std::memory_order_relaxed); // it is on its way
+        if (worker.mail_.exchange(Worker::kMail, std::memory_order_release) ==
+            Worker::kWaitsForMail)
+            futex_wake(worker.mail_);
     }
 
     // Called by the worker's own thread. If it does not join the pool, it ends when its main
@@ -156,7 +166,8 @@ struct WorkerThreads {
         lock_.unlock();
         while (idle) {
             Worker *next = std::exchange(idle->pool_next_, nullptr);
-            deliver(*idle, nullptr, nullptr);
+            idle->main_ = nullptr;
+            begin_main(*idle);
             idle = next;
         }
     }
@@ -219,13 +230,13 @@ struct WorkerThreads {
             if (observed::by(observed::kTrace) && worker.pooled_)
                 client().waits(worker, unemployed, true);
             worker.lend_core();
-            while (worker.mail_.load(std::memory_order_acquire) == 0)
-                futex_wait(worker.mail_, 0);
+            wait_for_mail(worker);
             if (worker.main_begins_ == Worker::Begins::with_core)
                 worker.need_core();
             if (observed::by(observed::kTrace) && worker.pooled_)
                 client().waits(worker, unemployed, false);
-            worker.mail_.store(0, std::memory_order_relaxed);
+            worker.mail_.store(Worker::kNoMail, std::memory_order_relaxed);
+            worker.away_.store(worker.slots_ == nullptr, std::memory_order_relaxed);
             worker.pooled_ = false;
             if (worker.main_)
                 worker.main_(worker.main_arg_);
@@ -256,12 +267,12 @@ struct WorkerThreads {
             put(worker, abandoned_);
     }
 
-    static void deliver(Worker &worker, void (*main)(void *), void *arg) {
-        SENNIT_ASSERT(worker.mail_.load(std::memory_order_relaxed) == 0);
-        worker.main_ = main;
-        worker.main_arg_ = arg;
-        worker.mail_.store(1, std::memory_order_release);
-        futex_wake(worker.mail_);
+    static void wait_for_mail(Worker &worker) {
+        std::uint32_t mail = Worker::kNoMail;
+        worker.mail_.compare_exchange_strong(mail, Worker::kWaitsForMail,
+                                             std::memory_order_relaxed);
+        while (worker.mail_.load(std::memory_order_acquire) != Worker::kMail)
+            futex_wait(worker.mail_, Worker::kWaitsForMail);
     }
 
     bool create_thread(Worker &worker) {
@@ -289,7 +300,8 @@ struct WorkerThreads {
     // Under lock_.
     static void push(Worker &worker, Worker *&list) {
         // Without work, and in no list.
-        SENNIT_ASSERT(worker.mail_.load(std::memory_order_relaxed) == 0 && !worker.pool_next_);
+        SENNIT_ASSERT(worker.mail_.load(std::memory_order_relaxed) != Worker::kMail &&
+                      !worker.pool_next_);
         worker.pool_next_ = list;
         list = &worker;
     }
@@ -352,8 +364,19 @@ void Worker::join_pool() {
     g_threads.join_pool(*this);
 }
 
+Worker *Worker::hire(void (*main)(void *), void *arg, Begins begins) {
+    return g_threads.hire(main, arg, begins);
+}
+
+void Worker::begin_main() {
+    WorkerThreads::begin_main(*this);
+}
+
 Worker *Worker::start(void (*main)(void *), void *arg, Begins begins) {
-    return g_threads.start(main, arg, begins);
+    Worker *const worker = hire(main, arg, begins);
+    if (worker)
+        worker->begin_main();
+    return worker;
 }
 
 void Worker::retire_threads() {

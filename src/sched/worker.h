@@ -38,6 +38,7 @@
 #include <cstdint>
 #include <pthread.h>
 #include <sched.h>
+#include <utility>
 
 namespace sennit::sched {
 
@@ -160,6 +161,9 @@ class alignas(kCacheLine) Worker {
     // core, or takes one itself.
     enum class Begins : bool { without_core, with_core };
     static Worker *start(void (*main)(void *arg), void *arg, Begins begins = Begins::with_core);
+    // The same in two steps, see Recruits.
+    static Worker *hire(void (*main)(void *arg), void *arg, Begins begins = Begins::with_core);
+    void begin_main();
     // A main calls this when it is about to return, before it tells anybody. From now on its thread
     // may be started again.
     void join_pool();
@@ -246,6 +250,7 @@ class alignas(kCacheLine) Worker {
     friend struct WorkerThreads;
     friend class WaitCell;
     friend class WakesTogether;
+    friend class Recruits;
     // Asleep: on the state itself, as a rank fiber, or in the dormitory.
     enum : std::uint32_t { kAwake = 0, kAsleep = 1, kAway = 2, kDorm = 3 };
 
@@ -417,7 +422,8 @@ class alignas(kCacheLine) Worker {
     Fiber *fibers_ = nullptr; // all but root_
 
     // Pool of threads without work (WorkerThreads).
-    FutexWord mail_{0};
+    enum : std::uint32_t { kNoMail = 0, kMail = 1, kWaitsForMail = 2 }; // asleep
+    FutexWord mail_{kNoMail};
     void (*main_)(void *) = nullptr;
     void *main_arg_ = nullptr;
     Begins main_begins_ = Begins::with_core;
@@ -549,6 +555,29 @@ class WakesTogether {
 
   private:
     Worker *const self_ = Worker::self();
+};
+
+// Workers that have a thread, but do not begin yet. A thread that would begin at once may find that
+// it has nothing to do so far, and sleep just before there is something. Belongs to one thread.
+class Recruits {
+  public:
+    bool any() const { return first_ != nullptr; }
+    // False: no thread can be made.
+    bool add(void (*main)(void *arg), void *arg) {
+        Worker *const worker = Worker::hire(main, arg);
+        if (worker)
+            worker->pool_next_ = std::exchange(first_, worker);
+        return worker != nullptr;
+    }
+    void begin() {
+        while (Worker *const worker = first_) {
+            first_ = std::exchange(worker->pool_next_, nullptr); // before another one is after it
+            worker->begin_main();
+        }
+    }
+
+  private:
+    Worker *first_ = nullptr; // linked by pool_next_, the last one first
 };
 
 // function(worker) is called when a thread of the program that has used OpenMP ends, before another

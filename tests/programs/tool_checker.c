@@ -105,6 +105,18 @@ static void on_thread_end(ompt_data_t *data) {
     SEEN(thread_end);
 }
 
+/* Threads that do not wait for their region would begin meanwhile. All others have initial tasks, a
+ * moment after they have begun. */
+static int threads_wait_for_regions(void) {
+    for (int tries = 0; tries < 200; ++tries) {
+        usleep(10000);
+        const long threads = thread_begin_count;
+        if (parallel_begin_count > 0 || threads <= initial_begin_count)
+            return 1;
+    }
+    return 0;
+}
+
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *data,
                               unsigned requested, int flags, const void *code) {
     struct region *region = calloc(1, sizeof *region);
@@ -115,6 +127,8 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
     require(code != NULL, "parallel_begin without its code");
     require(((flags & ompt_parallel_team) != 0) != ((flags & ompt_parallel_league) != 0),
             "parallel flags %x", flags);
+    require(parallel_begin_count > 0 || threads_wait_for_regions(),
+            "a thread begins before there is a region for it");
     data->ptr = region;
     SEEN(parallel_begin);
 }

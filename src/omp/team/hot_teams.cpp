@@ -131,15 +131,17 @@ bool disband_unused(Home &home) {
     return any;
 }
 
-// A team on up to `workers` of them, docked and ready to fork. `size`: of so many threads. 0: of as
-// many as it has workers, if that is more than one each.
+// A team on up to `workers` of them, ready to fork: its threads begin with its first region.
+// `size`: of so many threads. 0: of as many as it has workers, if that is more than one each.
 Team *assemble(Home &home, int size, int workers) {
     Team *team = make_team(std::max(size, workers), workers);
     if (workers < size)
         team->threads = VirtualTeam::make(*team);
+    if (workers > 1)
+        team->fork.note_recruits();
     for (int i = 1; i < workers; ++i) {
         Member &member = team->member(VirtualTeam::first_of(i, *team));
-        if (sched::Worker::start(docked_thread, &member))
+        if (team->recruits.add(docked_thread, &member))
             continue;
         if (disband_unused(home)) {
             --i;

@@ -94,6 +94,10 @@ void Gate::open(Team &team) {
     epoch_.fetch_add(1, std::memory_order_seq_cst);
     if (armed_.load(std::memory_order_seq_cst) == 0)
         return;
+    if (team.recruits.any() && this == &team.fork) {
+        armed_.fetch_sub(1, std::memory_order_relaxed);
+        return team.recruits.begin(); // nobody else is there
+    }
     const sched::WakesTogether together;
     for (int i = 0; i < team.size; ++i)
         team.member(i).cell.signal_if_armed();

@@ -60,6 +60,8 @@ class Gate {
     const std::atomic<std::uint32_t> &word() const { return epoch_; }
     // Change the epoch, and let all through that wait for the change.
     void open(Team &team);
+    // They will be let through as if they waited: open() makes them begin.
+    void note_recruits() { armed_.fetch_add(1, std::memory_order_relaxed); }
 
   private:
     friend class GateCondition;
@@ -174,6 +176,7 @@ struct Team final : sched::Group {
     const Icvs *icvs = nullptr; // for the implicit tasks: the encountering task's
     Task *encountering_task = nullptr;
     alignas(kCacheLine) std::atomic<TeamExtension *> workshares{nullptr};
+    sched::Recruits recruits;                 // its threads, before its first region opens `fork`
     void *copyprivate = nullptr;              // published by the `single` thread
     std::atomic<bool> share_cancelled{false}; // a worksharing construct is, until the next barrier
     TaskReductions *reductions = nullptr;     // parallel reduction(task, ...)
