@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <new>
+#include <utility>
 
 namespace sennit::node {
 namespace {
@@ -27,8 +29,15 @@ bool is_allowed(void *members, int core, int claimant) {
     return of.board->slot(of.slots[claimant]).member.cores.has(core);
 }
 
-Members g_members; // of who holds g_looking
+// Of who holds the lock. Made by the first look, for most processes never look: they are spared to
+// write the memory.
 SpinLock g_looking;
+alignas(Members) std::byte g_members[sizeof(Members)];
+bool g_made = false;
+
+Members &members() {
+    return *std::launder(reinterpret_cast<Members *>(g_members));
+}
 
 } // namespace
 
@@ -88,7 +97,9 @@ View Members::view() const {
 
 Look::Look(Board &board) {
     g_looking.lock();
-    g_members.read(board);
+    if (!std::exchange(g_made, true))
+        new (g_members) Members;
+    members().read(board);
 }
 
 Look::~Look() {
@@ -96,7 +107,7 @@ Look::~Look() {
 }
 
 Members *Look::operator->() const {
-    return &g_members;
+    return &members();
 }
 
 void Look::after_fork_in_child() {

@@ -133,13 +133,19 @@ std::uint64_t environment_hash() {
     return hash;
 }
 
-bool stands_for_libomp() {
+static bool is_named_libomp() {
     Dl_info self;
     if (dladdr(reinterpret_cast<void *>(stands_for_libomp), &self) == 0)
         return false;
     const char *slash = std::strrchr(self.dli_fname, '/');
     const char *name = slash ? slash + 1 : self.dli_fname;
     return std::strncmp(name, "libomp", 6) == 0 || std::strncmp(name, "libiomp", 7) == 0;
+}
+
+// Asked a few times when a program starts; dladdr looks through all of the library's symbols.
+bool stands_for_libomp() {
+    static const bool stands = is_named_libomp();
+    return stands;
 }
 
 } // namespace sennit
