@@ -75,8 +75,7 @@ bool SleepRate::wants_full(std::uint32_t sleeps, std::int64_t now_ns, bool full)
     const std::int64_t passed = now_ns - since_ns_;
     if (full && passed < kShortestNs)
         return true;
-    sleeps_ = sleeps;
-    since_ns_ = now_ns;
+    begin(sleeps, now_ns);
     return passed < more * (full ? kSeldomNs : kOftenNs);
 }
 
@@ -89,6 +88,16 @@ void fence_setup() {
     errno = saved;
     g_light_fences_are_full.store(!g_has_membarrier, std::memory_order_relaxed);
     g_light_fence_is_free.store(g_has_membarrier, std::memory_order_relaxed);
+}
+
+void fence_expect_sleeps() {
+    const std::unique_lock changing(g_changing, std::try_to_lock);
+    if (!changing || !g_has_membarrier)
+        return;
+    g_looked_at.store(ticks(), std::memory_order_relaxed);
+    g_rate.begin(g_sleeps.load(std::memory_order_relaxed), monotonic_ns());
+    if (!g_light_fences_are_full.load(std::memory_order_relaxed))
+        become_full();
 }
 
 void fence_heavy() {

@@ -3,6 +3,7 @@
 
 #include "base/compiler.h"
 #include "base/config.h"
+#include "base/fence.h"
 #include "base/spin.h"
 #include "poll/poll.h"
 
@@ -35,6 +36,13 @@ template <class T>
 void renew(std::atomic<T> &word, T value) {
     if (value != word.load(std::memory_order_relaxed))
         word.store(value, std::memory_order_relaxed);
+}
+
+// Of the program's threads, the first time that they outnumber processors.
+SENNIT_COLD void expect_sleeps_once() {
+    static std::atomic<bool> expected{false};
+    if (!expected.exchange(true, std::memory_order_relaxed))
+        fence_expect_sleeps();
 }
 
 } // namespace
@@ -89,7 +97,11 @@ std::uint64_t Processors::spin_us(bool crowded) const {
 void Processors::set_active(int workers) {
     const bool crowd = outnumbered_by(workers);
     renew(active_, workers);
-    renew(crowded_, crowd);
+    if (crowd != crowded()) {
+        crowded_.store(crowd, std::memory_order_relaxed);
+        if (crowd && workers > 1)
+            expect_sleeps_once();
+    }
     renew(spin_budget_, spin_us(crowd) * ticks_per_us_);
 }
 

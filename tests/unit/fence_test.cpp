@@ -180,6 +180,23 @@ TEST(SleepRate, CountsBeyondTheEndOfItsNumber) {
 }
 
 // Two threads, each with a word for each round. None waits for the other.
+TEST(SleepRate, WhatIsExpectedHoldsForAWhile) {
+    SleepRate rate;
+    rate.begin(100, 1'000'000'000);
+    EXPECT_TRUE(rate.wants_full(101, 1'000'000'000 + SleepRate::kShortestNs / 2, true));
+    EXPECT_FALSE(rate.wants_full(101, 1'000'000'000 + SleepRate::kShortestNs, true));
+}
+
+TEST(Fence, BothSidesPayWhereSleepsAreExpectedUntilThereAreNone) {
+    fence_setup();
+    if (!g_light_fence_is_free.load())
+        GTEST_SKIP() << "the kernel has no membarrier";
+    fence_expect_sleeps();
+    EXPECT_FALSE(g_light_fence_is_free.load());
+    while (!g_light_fence_is_free.load())
+        fence_light();
+}
+
 TEST(Fence, StressOneOfTheTwoSeesTheOther) {
     fence_setup();
     constexpr std::size_t kRounds = 100'000;
@@ -194,6 +211,8 @@ TEST(Fence, StressOneOfTheTwoSeesTheOther) {
     });
     for (std::size_t round = 0; round < kRounds; ++round) {
         work[round].store(1, std::memory_order_relaxed);
+        if (round % 8192 == 0)
+            fence_expect_sleeps();
         fence_light();
         saw_sleeper[round] = asleep[round].load(std::memory_order_relaxed) != 0;
     }
