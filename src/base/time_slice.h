@@ -27,26 +27,23 @@ static_assert(sizeof(SchedAttributes) == 56);
 
 } // namespace detail
 
-// Of the calling thread, in nanoseconds. 0: it has none, because of its class or of the system.
-inline std::uint64_t time_slice_ns() {
+// In all of them 0 is the calling thread, and others have the kernel's number.
+
+// In nanoseconds. 0: it has none, because of its class or of the system.
+inline std::uint64_t time_slice_ns(pid_t thread = 0) {
     detail::SchedAttributes now{};
-    const bool told = syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) == 0;
+    const bool told = syscall(SYS_sched_getattr, thread, &now, sizeof now, 0) == 0;
     return told && now.policy == SCHED_OTHER ? now.runtime : 0;
 }
 
-// 0: the system's usual one. Returns whether it is so now.
-inline bool set_time_slice(std::uint64_t ns) {
+// 0 ns: the system's usual one. Returns whether it is so now.
+inline bool set_time_slice(std::uint64_t ns, pid_t thread = 0) {
     detail::SchedAttributes change{};
-    if (syscall(SYS_sched_getattr, 0, &change, sizeof change, 0) != 0 ||
+    if (syscall(SYS_sched_getattr, thread, &change, sizeof change, 0) != 0 ||
         change.policy != SCHED_OTHER)
         return false;
     change.runtime = ns;
-    return syscall(SYS_sched_setattr, 0, &change, 0) == 0;
-}
-
-// Returns whether it was longer, and is `ns` now.
-inline bool shorten_time_slice(std::uint64_t ns) {
-    return time_slice_ns() > ns && set_time_slice(ns);
+    return syscall(SYS_sched_setattr, thread, &change, 0) == 0;
 }
 
 } // namespace sennit

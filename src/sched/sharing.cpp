@@ -3,7 +3,6 @@
 
 #include "base/config.h"
 #include "base/spin.h"
-#include "base/time_slice.h"
 #include "base/virtual_rank.h"
 #include "poll/poll.h"
 #include "sched/cores.h"
@@ -13,7 +12,6 @@
 
 #include <sched.h>
 #include <unistd.h>
-#include <utility>
 
 namespace sennit::sched {
 
@@ -30,6 +28,10 @@ void end_sharing() {
     poll::look_further(false);
     set_sharing(false);
     share().end();
+    // Pairs with that in ShortSlice::shorten().
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (Worker &worker : Worker::all())
+        worker.end_short_slice();
 }
 
 bool could_have_more_cores() {
@@ -37,12 +39,12 @@ bool could_have_more_cores() {
 }
 
 void forget_sharing() {
+    if (Worker *const worker = Worker::self())
+        worker->forget_core();
     if (!shares_cores())
         return;
     share().abandon();
     set_sharing(false);
-    if (Worker *const worker = Worker::self())
-        worker->forget_core();
 }
 
 namespace {
@@ -74,19 +76,21 @@ void trace_core(int core, std::uint64_t begin) {
 
 } // namespace
 
-// So that a core moves soon. Who comes back to a core that another thread still uses, or has been
-// woken behind a thread that computes, runs when that one's slice ends. 0.1 ms is the shortest that
-// Linux grants. Rank fibers change their threads.
+// Rank fibers change their threads.
 void Worker::shorten_slice() {
-    constexpr std::uint64_t slice_ns = 100'000;
-    if (slice_ == Slice::untried)
-        slice_ = !is_rank_fiber() && shorten_time_slice(slice_ns) ? Slice::short_one : Slice::usual;
+    if (is_rank_fiber())
+        short_slice_.leave();
+    else
+        short_slice_.begin(shares_cores);
+}
+
+void Worker::end_short_slice() {
+    short_slice_.end(thread_id_);
 }
 
 void Worker::forget_core() {
     core_use_ = CoreUse::none;
-    if (std::exchange(slice_, Slice::untried) == Slice::short_one)
-        set_time_slice(0);
+    end_short_slice();
 }
 
 void Worker::need_core() {

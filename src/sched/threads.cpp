@@ -221,6 +221,7 @@ struct WorkerThreads {
 
     void live(Worker &worker) {
         settle(worker, worker.root_.context.stack_size); // see create_thread
+        worker.short_slice_.put_right();
         enter_flow(worker);
         lock_.lock();
         worker.born_ = retirements_;
@@ -247,6 +248,7 @@ struct WorkerThreads {
         }
         worker.lend_core();
         leave_flow(worker);
+        worker.short_slice_.forget();
         Worker::t_self_ = nullptr; // the next thread may have the worker at once
         threads_.fetch_sub(1, std::memory_order_relaxed);
         put(worker, threadless_);
@@ -260,6 +262,7 @@ struct WorkerThreads {
             if (const auto function = place.load(std::memory_order_acquire))
                 function(worker);
         worker.lend_core();
+        worker.short_slice_.forget();
         Worker::t_self_ = nullptr;
         const bool reusable = worker.abandon();
         worker.away_.store(true, std::memory_order_relaxed);
@@ -287,6 +290,8 @@ struct WorkerThreads {
         const size_t size = fiber::stack_size();
         pthread_attr_setstacksize(&attributes, size);
         worker.root_.context.stack_size = size;
+        const Worker *const creator = Worker::self();
+        worker.short_slice_.note_creator(creator ? &creator->short_slice_ : nullptr);
         pthread_t thread;
         const int error = pthread_create(&thread, &attributes, thread_main, &worker);
         pthread_attr_destroy(&attributes);
@@ -396,7 +401,6 @@ void Worker::after_fork() {
 void Worker::after_fork_in_child() {
     after_fork();
     forget_others();
-    forget_sharing();
     g_threads.after_fork_in_child();
     for (const Worker &worker : all())
         if (&worker != t_self_)
@@ -410,6 +414,7 @@ void Worker::after_fork_in_child() {
         t_self_->flow_.store(nullptr); // the parent's
         t_self_->each_fiber([](Fiber &fiber) { fiber.thread = gettid(); });
     }
+    forget_sharing();
     poll::after_fork_in_child();
 }
 

@@ -32,6 +32,7 @@
 #include "sched/fiber.h"
 #include "sched/group.h"
 #include "sched/processors.h"
+#include "sched/short_slice.h"
 #include "virt/rank_fiber.h"
 
 #include <atomic>
@@ -239,6 +240,7 @@ class alignas(kCacheLine) Worker {
     // At a chunk of a loop: is the core to be left?
     void pass_chunk();
     void forget_core();                 // in the child of fork()
+    void end_short_slice();             // any thread
     const Wait *begin_wait(Wait &wait); // returns what end_wait wants
     void end_wait(const Wait *outer) { current()->waits.store(outer, std::memory_order_relaxed); }
 
@@ -389,8 +391,7 @@ class alignas(kCacheLine) Worker {
     // among those that rest and are awake. And the core that it had last.
     enum class CoreUse : unsigned char { none, computes, rests };
     CoreUse core_use_ = CoreUse::none;
-    enum class Slice : unsigned char { untried, short_one, usual }; // base/time_slice.h
-    Slice slice_ = Slice::untried;
+    ShortSlice short_slice_;
     void shorten_slice();
     node::Hold hold_;
     std::uint64_t tasks_told_ = 0;

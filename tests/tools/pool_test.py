@@ -2,6 +2,7 @@
 """Pools: made, shared, moved, watched, stopped; and what goes wrong with them.
 
 Usage: pool_test.py SENNIT POOL-MEMBER [PROGRAMS...]"""
+import contextlib
 import ctypes
 import fcntl
 import json
@@ -423,12 +424,32 @@ def test_a_borrower_leaves_between_two_chunks_of_a_loop():
             assert eventually(lambda: nobody_is_left(pools)), pools.top("night")
 
 
+GETATTR, SETATTR = {"x86_64": (315, 314), "aarch64": (275, 274)}[os.uname().machine]
+
+
+def scheduling(thread):
+    """What sched_getattr tells."""
+    attributes = ctypes.create_string_buffer(56)
+    assert ctypes.CDLL(None).syscall(GETATTR, thread, attributes, len(attributes), 0) == 0
+    return attributes
+
+
 def time_slice(thread):
     """In nanoseconds; 0: the system has no slices of threads."""
-    number = {"x86_64": 315, "aarch64": 275}[os.uname().machine]  # sched_getattr
-    attributes = ctypes.create_string_buffer(56)
-    assert ctypes.CDLL(None).syscall(number, thread, attributes, len(attributes), 0) == 0
-    return struct.unpack_from("Q", attributes, 24)[0]
+    return struct.unpack_from("Q", scheduling(thread), 24)[0]
+
+
+@contextlib.contextmanager
+def own_time_slice(ns):
+    """Whatever is started here has this one at first."""
+    attributes = scheduling(0)
+    struct.pack_into("Q", attributes, 24, ns)
+    assert ctypes.CDLL(None).syscall(SETATTR, 0, attributes, 0) == 0
+    try:
+        yield
+    finally:
+        struct.pack_into("Q", attributes, 24, 0)
+        assert ctypes.CDLL(None).syscall(SETATTR, 0, attributes, 0) == 0
 
 
 def test_threads_that_use_cores_have_short_time_slices():
@@ -443,6 +464,22 @@ def test_threads_that_use_cores_have_short_time_slices():
                 time_slice(int(thread.name)) < usual for thread in threads.iterdir()) >= len(CORES))
             one.stop()
             assert one.regions() == 1
+
+
+def test_children_have_the_time_slice_that_the_program_had():
+    own = 2 * time_slice(0)
+    if own == 0:
+        return
+    for program in WORKERS:
+        with Pools() as pools:
+            pools.well("pool", "start", "night")
+            with own_time_slice(own):
+                one = Worker(pools, program, "child", 50)
+            child = int(one.process.stdout.readline())
+            assert time_slice(one.pid) < own, "it uses cores"
+            assert time_slice(child) == own
+            os.kill(child, signal.SIGTERM)
+            assert one.regions() > 0
 
 
 def test_a_hundred_moves_a_second_change_no_result():

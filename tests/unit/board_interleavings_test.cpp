@@ -294,5 +294,61 @@ TEST(Interleavings, WhoWantsItsCoreBackHasIt) {
     }
 }
 
+struct Slices {
+    int pc[2] = {};
+    bool shares = true;
+    bool noted = false; // the former slice
+    bool is_short = false;
+    auto operator<=>(const Slices &) const = default;
+};
+
+// sched/short_slice.cpp: thread 0 shortens its slice, while thread 1 ends sharing. `looks`: thread
+// 0 looks afterwards whether cores are shared still.
+Outcome slice_step(Slices &s, int thread, std::string &broken, bool looks) {
+    int &pc = s.pc[thread];
+    constexpr int kEnd = 10;
+    const auto to = [&](int next) {
+        pc = next;
+        if (s.pc[0] == kEnd && s.pc[1] == kEnd && s.is_short)
+            broken = "the slice stays short";
+        return Outcome::ran;
+    };
+    if (pc == kEnd)
+        return Outcome::ended;
+    if (thread == 1) {
+        switch (pc) {
+        case 0:
+            s.shares = false;
+            return to(1);
+        case 1:
+            return to(std::exchange(s.noted, false) ? 2 : kEnd);
+        default:
+            s.is_short = false;
+            return to(kEnd);
+        }
+    }
+    switch (pc) {
+    case 0:
+        s.noted = true;
+        return to(1);
+    case 1:
+        s.is_short = true;
+        return to(2);
+    case 2:
+        return to(looks && !s.shares ? 3 : kEnd);
+    case 3:
+        s.noted = false;
+        return to(4);
+    default:
+        s.is_short = false;
+        return to(kEnd);
+    }
+}
+
+TEST(Interleavings, NoSliceStaysShort) {
+    EXPECT_EQ(failure_of(Slices{}, 2, slice_step, true), "");
+    EXPECT_NE(failure_of(Slices{}, 2, slice_step, false), "");
+}
+
 } // namespace
 } // namespace sennit::model

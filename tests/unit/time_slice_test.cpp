@@ -17,22 +17,23 @@ void in_thread(Body body) {
     std::thread(body).join();
 }
 
-TEST(TimeSlice, IsShortenedAndNothingElseChanges) {
+TEST(TimeSlice, IsSetAndNothingElseChanges) {
     in_thread([] {
         const int nice = getpriority(PRIO_PROCESS, 0);
         ASSERT_TRUE(set_time_slice(3'000'000));
-        EXPECT_TRUE(shorten_time_slice(200'000));
-        EXPECT_EQ(time_slice_ns(), 200'000U);
+        EXPECT_EQ(time_slice_ns(), 3'000'000U);
         EXPECT_EQ(getpriority(PRIO_PROCESS, 0), nice);
         EXPECT_EQ(sched_getscheduler(0), SCHED_OTHER);
     });
 }
 
-TEST(TimeSlice, AShorterOneStays) {
+TEST(TimeSlice, IsAnotherThreadsToo) {
     in_thread([] {
-        ASSERT_TRUE(set_time_slice(200'000));
-        EXPECT_FALSE(shorten_time_slice(300'000));
-        EXPECT_EQ(time_slice_ns(), 200'000U);
+        const pid_t thread = gettid();
+        const std::uint64_t own = time_slice_ns();
+        std::thread([=] { EXPECT_TRUE(set_time_slice(own / 2, thread)); }).join();
+        EXPECT_EQ(time_slice_ns(), own / 2);
+        std::thread([=] { EXPECT_EQ(time_slice_ns(thread), own / 2); }).join();
     });
 }
 
@@ -51,7 +52,7 @@ TEST(TimeSlice, OtherClassesHaveNone) {
         const sched_param none{};
         ASSERT_EQ(sched_setscheduler(0, SCHED_BATCH, &none), 0);
         EXPECT_EQ(time_slice_ns(), 0U);
-        EXPECT_FALSE(shorten_time_slice(200'000));
+        EXPECT_FALSE(set_time_slice(200'000));
     });
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Cores move between two ranks, and nothing that a program sees of its threads changes: how many
  * there are, which ones, where they may run, and how many processors there are. `apart`: each rank
- * may run on one core only, another one than the other's, so no core can move.
+ * may run on one core only, another one than the other's, so no core can move. When MPI has ended,
+ * the threads have the time slices that they had before it, and so do children.
  * usage: lending [apart] */
 #define _GNU_SOURCE
 #include "check.h"
@@ -12,6 +13,8 @@
 #include <sennit.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { THREADS = 2 };
@@ -87,9 +90,37 @@ static void run_apart(char **argv) {
     CHECK(!"exec");
 }
 
+/* Of the calling thread, in nanoseconds; 0: it has none. */
+static unsigned long long time_slice(void) {
+    struct {
+        unsigned size, policy;
+        unsigned long long flags;
+        int nice;
+        unsigned priority;
+        unsigned long long runtime, deadline, period;
+        unsigned least, most;
+    } now;
+    memset(&now, 0, sizeof now);
+    CHECK(syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) == 0);
+    return now.runtime;
+}
+
+/* MPI has ended: of each thread, and of a child. */
+static int slices_are(unsigned long long before) {
+    int right = 1;
+#pragma omp parallel num_threads(THREADS) reduction(&& : right)
+    right = time_slice() == before;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(time_slice() == before ? 0 : 1);
+    int status = 1;
+    return right && child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
 int main(int argc, char **argv) {
     if (argc > 1)
         run_apart(argv);
+    const unsigned long long slice = time_slice();
     begin(&argc, &argv);
     int (*const get_state)(struct sennit_pool_state *) =
         (int (*)(struct sennit_pool_state *))dlsym(RTLD_DEFAULT, "sennit_pool_get_state");
@@ -112,5 +143,8 @@ int main(int argc, char **argv) {
         look_again();
     }
     MPI_Finalize();
-    return 0;
+    if (slices_are(slice))
+        return 0;
+    fprintf(stderr, "time slices stay as they were while cores were shared\n");
+    return 1;
 }

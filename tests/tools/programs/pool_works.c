@@ -10,6 +10,8 @@
  * pool_works sleep MS   one region, all threads of which sleep for so long; then a few more regions
  * pool_works fork MS    as the first one, and forks in the middle of it: a child that computes in a
  *                       region of its own, and one that runs another program
+ * pool_works child MS   as the first one, and forks a child that says its number and waits for
+ * SIGTERM
  * pool_works exec MS    as the first one; then it becomes a new program, that computes for 0 ms
  *
  * pool_works team MS     as the first one; each region checks its threads, and at its end the
@@ -243,6 +245,13 @@ static int child(void (*body)(void)) {
 static void child_computes(void) {
     _exit(regions(20) > 0 ? 0 : 1);
 }
+static void child_waits(void) {
+    printf("%d\n", getpid());
+    fflush(stdout);
+    while (!is_told)
+        usleep(1000);
+    _exit(0);
+}
 static void child_execs(void) {
     execlp("true", "true", (char *)NULL);
 }
@@ -287,6 +296,8 @@ int main(int count, char **arguments) {
             return 1;
         done += regions(atof(ms));
     }
+    if (strcmp(what, "child") == 0 && child(child_waits) != 0)
+        return 1;
     if (strcmp(what, "exec") == 0) {
         execl("/proc/self/exe", arguments[0], "0", (char *)NULL);
         return 1;
