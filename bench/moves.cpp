@@ -84,8 +84,18 @@ node::Hold take(int core) {
     return hold;
 }
 
-int move_to_and_fro(int own, double seconds) {
+// How long the program has waited for the core before it uses it. It does not always want one: a
+// region may end on one core just now.
+std::int64_t until_used(int core, int program) {
     const node::CoreTable &table = board.core_table();
+    std::int64_t since = monotonic_ns();
+    for (; table.state(core).user != program; nap(kLookNs))
+        if (table.wants(program) == 0)
+            since = monotonic_ns();
+    return monotonic_ns() - since;
+}
+
+int move_to_and_fro(int own, double seconds) {
     const int program = wait_for_program(own);
     nap(500'000'000); // the keeper sees who has joined, and divides the cores
     const int core = own_core(own);
@@ -100,11 +110,8 @@ int move_to_and_fro(int own, double seconds) {
         const std::int64_t wanted = monotonic_ns();
         const node::Hold hold = take(core);
         here.add(monotonic_ns() - wanted);
-        const std::int64_t given = monotonic_ns();
         share.give(hold);
-        while (table.state(core).user != program)
-            nap(kLookNs);
-        back.add(monotonic_ns() - given);
+        back.add(until_used(core, program));
         moves += 2;
     }
     const double took = static_cast<double>(monotonic_ns() - begin) * 1e-9;
