@@ -10,7 +10,7 @@ least and greatest.
 - bcast: MPI_Bcast of one double, by each rank in its turn
 - bcasts: the same, all by rank 0
 
-usage: small_collectives.py BUILD [ROUNDS [ROWS]]
+usage: small_collectives.py BUILD [ROUNDS [ROWS]]; also of virtual ranks, which `./dev bench` leaves out
 """
 
 import pathlib
@@ -22,15 +22,17 @@ import machine
 import report
 
 RANKS = (4, 8, 16)
+FEW_RANKS = (4, 16)
 ROWS = ("allreduce", "bcast", "bcasts")
+FEW_ROWS = ("allreduce", "bcast")
 CALLS, REPETITIONS = 1000, 5
 # mpi, setting (None: not started by Sennit), options of `sennit run`
 WAYS = {"MPICH, messages": ("mpich", "off"), "MPICH, shared memory": ("mpich", "on"), "Open MPI, bare": ("openmpi", None),
         "Open MPI, messages": ("openmpi", "off"), "Open MPI, shared memory": ("openmpi", "on")}
-for virtual in ("--virtual", "--virtual=fibers"):
-    WAYS |= {f"{name}, {how} ({virtual})": (mpi, setting, virtual)
-             for name, mpi in (("MPICH", "mpich"), ("Open MPI", "openmpi"))
-             for how, setting in (("messages", "off"), ("shared memory", "on"))}
+VIRTUAL_WAYS = {f"{name}, {how} ({virtual})": (mpi, setting, virtual)
+                for virtual in ("--virtual", "--virtual=fibers")
+                for name, mpi in (("MPICH", "mpich"), ("Open MPI", "openmpi"))
+                for how, setting in (("messages", "off"), ("shared memory", "on"))}
 
 
 def command(build, row, mpi, setting, options, ranks, calls):
@@ -42,7 +44,7 @@ def command(build, row, mpi, setting, options, ranks, calls):
 
 def run_once(build, row, way, ranks, calls, timeout):
     """(microseconds a call, seconds of processor time), or None."""
-    mpi, setting, *options = WAYS[way]
+    mpi, setting, *options = way
     environment = machine.plain_environment()
     if setting:
         environment["SENNIT_NODE_COLLECTIVES"] = setting
@@ -55,31 +57,36 @@ def run_once(build, row, way, ranks, calls, timeout):
     return (int(done.stdout) / 1000, machine.processor_seconds() - before) if done.returncode == 0 else None
 
 
-def measure(build, rows, rounds, seed, timeout, progress):
+def measure(build, rows, all_ranks, ways, rounds, seed, timeout, progress):
     order = random.Random(seed)
-    cells = {(row, ranks, way): [] for row in rows for ranks in RANKS for way in WAYS}
+    cells = {(row, ranks, way): [] for row in rows for ranks in all_ranks for way in ways}
     for number in range(rounds):
         places = list(cells)
         order.shuffle(places)
+        starts = {}  # whatever the row
         for row, ranks, way in places:
-            start = run_once(build, row, way, ranks, ranks, timeout)
-            run = run_once(build, row, way, ranks, CALLS, timeout)
+            if (ranks, way) not in starts:
+                starts[ranks, way] = run_once(build, row, ways[way], ranks, ranks, timeout)
+            start = starts[ranks, way]
+            run = run_once(build, row, ways[way], ranks, CALLS, timeout)
             if start and run:
                 calls = REPETITIONS * (CALLS - CALLS % ranks - ranks)
                 cells[row, ranks, way].append((run[0], max(0, run[1] - start[1]) * 1e6 / calls))
-        progress(f"round {number + 1} of {rounds}")
+        progress(f"small collectives: round {number + 1} of {rounds}")
     return cells
 
 
-def section(build, rounds, seed, timeout, progress, rows=ROWS):
-    cells = measure(build, rows, rounds, seed, timeout, progress)
-    lines = [[row, way, ranks, *(report.median_text([value[part] for value in values], "{:.1f}") for part in (0, 1))]
-             for (row, ranks, way), values in cells.items()]
+def section(build, rounds, seed, timeout, progress, rows=FEW_ROWS, ranks=FEW_RANKS, ways=WAYS):
+    cells = measure(build, rows, ranks, ways, rounds, seed, timeout, progress)
+    lines = [[row, way, number, *(report.median_text([value[part] for value in values], "{:.1f}") for part in (0, 1))]
+             for (row, number, way), values in cells.items()]
     about, what = __doc__.split("usage:")[0].strip().split("\n\n")
-    return "\n\n".join(["## Small collectives", " ".join(about.split()), what,
+    shown = [line for line in what.splitlines() if line.split(":")[0].removeprefix("- ") in rows]
+    return "\n\n".join(["## Small collectives", " ".join(about.split()), "\n".join(shown),
                         report.markdown(["call", "way", "ranks", "us a call", "us of processor time a call"], lines)])
 
 
 if __name__ == "__main__":
     print(section(pathlib.Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 3, 1, 120,
-                 lambda line: print(line, file=sys.stderr), sys.argv[3].split(",") if len(sys.argv) > 3 else ROWS))
+                 lambda line: print(line, file=sys.stderr), sys.argv[3].split(",") if len(sys.argv) > 3 else ROWS,
+                 RANKS, WAYS | VIRTUAL_WAYS))
