@@ -84,13 +84,14 @@ node::Hold take(int core) {
     return hold;
 }
 
-// How long the program has waited for the core before it uses it. It does not always want one: a
-// region may end on one core just now.
+// How long the program has waited for the core, or done without it, before it uses it. It does not
+// always want one: a region may end on one core just now.
 std::int64_t until_used(int core, int program) {
     const node::CoreTable &table = board.core_table();
+    const node::CoreUse &use = board.slot(program).cores;
     std::int64_t since = monotonic_ns();
     for (; table.state(core).user != program; nap(kLookNs))
-        if (table.wants(program) == 0)
+        if (table.wants(program) == 0 && use.without.load() == 0)
             since = monotonic_ns();
     return monotonic_ns() - since;
 }

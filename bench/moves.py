@@ -2,8 +2,8 @@
 """Moves of a core between two programs of a pool, under the policy `lend`: one computes on all cores and reaches a
 scheduling point every so often; the other one owns half of the cores, and now and then wants one. `back`: until the
 owner has it, with the time that the program takes to its next scheduling point; `lent`: from the owner's giving it
-until the program uses it again, as long as the program waits for a core. The table has the median of the rounds, and
-their least and greatest.
+until the program uses it again, as long as the program waits for a core, or does without one. The table has the
+median of the rounds, and their least and greatest.
 
 usage: taskset -c CORES moves.py BUILD [ROUNDS]; on all of the cores
 """
