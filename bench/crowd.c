@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * More ranks than cores: what a hop between ranks costs, a collective, and a step of a program that
- * computes and exchanges. usage: crowd hop|allreduce|bcast|bcasts|halo COUNT; prints ns per unit,
- * best of five.
+ * computes and exchanges. usage: crowd hop|allreduce|bcast|bcasts|reduce|reduces|halo COUNT; prints
+ * ns per unit, best of five.
  *
  * crowd wait MS: all but the first rank wait so long for a message; prints how many thousandths of
  * a core the one that took most had meanwhile.
@@ -48,6 +48,20 @@ static void bcasts(int count) {
     double value = 1;
     for (int i = 0; i < count; ++i)
         MPI_Bcast(&value, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+
+/* To each rank in its turn: who is not the root may go on. */
+static void reduce(int count) {
+    double mine = rank, all = 0;
+    for (int i = 0; i < count; ++i)
+        MPI_Reduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, i % ranks, MPI_COMM_WORLD);
+}
+
+/* All to rank 0: the others may run ahead. */
+static void reduces(int count) {
+    double mine = rank, all = 0;
+    for (int i = 0; i < count; ++i)
+        MPI_Reduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
 }
 
 /* Some 100 us of work, then both neighbours. */
@@ -109,14 +123,15 @@ int main(int argc, char **argv) {
                              : strcmp(row, "allreduce") == 0 ? allreduce
                              : strcmp(row, "bcast") == 0     ? bcast
                              : strcmp(row, "bcasts") == 0    ? bcasts
+                             : strcmp(row, "reduce") == 0    ? reduce
+                             : strcmp(row, "reduces") == 0   ? reduces
                              : strcmp(row, "halo") == 0      ? halo
                                                              : NULL;
     if (!run || count < ranks) {
         if (rank == 0)
-            fprintf(
-                stderr,
-                "usage: crowd hop|allreduce|bcast|bcasts|halo COUNT, at least as many as ranks; "
-                "crowd wait MS\n");
+            fprintf(stderr, "usage: crowd hop|allreduce|bcast|bcasts|reduce|reduces|halo COUNT, at "
+                            "least as many "
+                            "as ranks; crowd wait MS\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     count -= count % ranks;

@@ -9,6 +9,8 @@ least and greatest.
 - allreduce: MPI_Allreduce of one double
 - bcast: MPI_Bcast of one double, by each rank in its turn
 - bcasts: the same, all by rank 0
+- reduce: MPI_Reduce of one double, to each rank in its turn
+- reduces: the same, all to rank 0
 
 usage: small_collectives.py BUILD [ROUNDS [ROWS]]; also of virtual ranks, which `./dev bench` leaves out
 """
@@ -23,8 +25,8 @@ import report
 
 RANKS = (4, 8, 16)
 FEW_RANKS = (4, 16)
-ROWS = ("allreduce", "bcast", "bcasts")
-FEW_ROWS = ("allreduce", "bcast")
+ROWS = ("allreduce", "bcast", "bcasts", "reduce", "reduces")
+FEW_ROWS = ("allreduce", "bcast", "reduce")
 CALLS, REPETITIONS = 1000, 5
 # mpi, setting (None: not started by Sennit), options of `sennit run`
 WAYS = {"MPICH, messages": ("mpich", "off"), "MPICH, shared memory": ("mpich", "on"), "Open MPI, bare": ("openmpi", None),

@@ -33,6 +33,20 @@
 // So a note is written again only when all ranks have counted themselves since it was written last,
 // which they do after they have read it. In the same way, a rank that comes to any other call first
 // sees that the call for which it has counted itself last is over: it is never counted for two.
+//
+// A reduction whose result one rank alone wants, the root, takes a note, too. The others go on.
+//
+//   the root of reduction n                      another rank
+//   1. as below, and keeps its part              1. the call for which it has counted itself last
+//   2. arms its bell                                is over? Else sleeps
+//   3. all have brought their parts?             2. brings its part: writes it, then its number n
+//      Else sleeps                               3. counts itself in the note; the last one to do
+//   4. takes the parts, clears the count            so rings the root
+//   5. last note: counts itself for n            4. last note: counts itself for n
+//
+// What a rank brings stays in its own memory, one behind the other, from one count of all ranks to
+// the next one. If there is no room, they count themselves before the reduction, not behind it. A
+// rank that leaves for good leaves what it has brought until all have left (uses()).
 #pragma once
 
 #include "base/assert.h"
@@ -48,10 +62,35 @@ class Assembly {
     static constexpr std::size_t kMostBytes = 256;
     static constexpr int kNotes = 8;
 
-    // What one member brings to a call. The member may touch it between two calls, the last one to
-    // come all of them.
+    // That a member has made a call, as a word that others may look for.
+    class Posted {
+      public:
+        // The member calls `call`. Returns 0, or what another member calls that has posted this
+        // call here.
+        std::uint32_t post(std::uint32_t number, std::uint32_t call) {
+            const std::uint64_t before =
+                word_.exchange(std::uint64_t{number} << 32 | call, std::memory_order_acq_rel);
+            return before >> 32 == number ? static_cast<std::uint32_t>(before) : 0;
+        }
+        // What was called, or 0: the call has not been posted yet.
+        std::uint32_t call_if_posted(std::uint32_t number) const {
+            const std::uint64_t now = word_.load(std::memory_order_acquire);
+            return now >> 32 == number ? static_cast<std::uint32_t>(now) : 0;
+        }
+        void clear() { word_.store(0, std::memory_order_relaxed); }
+
+      private:
+        std::atomic<std::uint64_t> word_; // of the call that was posted last
+    };
+
+    // What one member brings to a call. The member may touch `bytes` between two calls, the last
+    // one to come all of them.
     struct alignas(64) Part {
         std::byte bytes[kMostBytes];
+        // To reductions for a root: the member's, until it has posted them. Then they do not change
+        // until all have counted themselves.
+        std::byte brought[kMostBytes];
+        Posted posted[kNotes];           // of the reduction that takes this note
         std::atomic<std::uint32_t> call; // what the member calls, a number
         std::atomic<std::uint32_t> came; // the last call for which the member has counted itself
 
@@ -60,33 +99,35 @@ class Assembly {
         bool has_come(std::uint32_t number) const {
             return came.load(std::memory_order_acquire) == number;
         }
+        // By the member, before others know of it.
+        void clear() {
+            came.store(0, std::memory_order_relaxed);
+            for (Posted &one : posted)
+                one.clear();
+        }
     };
 
-    // What the root of a broadcast tells the others.
-    class alignas(64) Note {
+    // What the root of a broadcast tells the others; or how many have brought their parts to a
+    // reduction.
+    class alignas(64) Note : public Posted {
       public:
-        // The root's, until it has posted them. Then they do not change.
+        // The root's, until it has posted them (two roots: they do not agree who it is). Then they
+        // do not change.
         std::byte bytes[kMostBytes];
 
-        // By the root, which calls `call`. Returns 0, or what another member calls that has posted
-        // this call: then they do not agree who the root is.
-        std::uint32_t post(std::uint32_t number, std::uint32_t call) {
-            const std::uint64_t before =
-                word_.exchange(word(number, call), std::memory_order_acq_rel);
-            return before >> 32 == number ? static_cast<std::uint32_t>(before) : 0;
+        // The member has posted what it brings. Returns how many have: the last one tells the root.
+        int bring() { return brought_.fetch_add(1, std::memory_order_acq_rel) + 1; }
+        // For the root, which then sees what they have posted.
+        int brought() const { return brought_.load(std::memory_order_acquire); }
+        // By the root, which has taken all. The next count of all ranks publishes it.
+        void take() { brought_.store(0, std::memory_order_relaxed); }
+        void clear() {
+            Posted::clear();
+            take();
         }
-        // What the root calls, or 0: it has not posted the call yet.
-        std::uint32_t call_if_posted(std::uint32_t number) const {
-            const std::uint64_t now = word_.load(std::memory_order_acquire);
-            return now >> 32 == number ? static_cast<std::uint32_t>(now) : 0;
-        }
-        void clear() { word_.store(0, std::memory_order_relaxed); }
 
       private:
-        static std::uint64_t word(std::uint32_t number, std::uint32_t call) {
-            return std::uint64_t{number} << 32 | call;
-        }
-        std::atomic<std::uint64_t> word_; // of the call that was posted last
+        std::atomic<std::int32_t> brought_;
     };
 
     // Claim the place for a job. `seen` is what job() returned: 0, or a job without a living
@@ -95,7 +136,13 @@ class Assembly {
     // The job that has claimed the place, or 0.
     std::uint64_t job() const { return job_.load(std::memory_order_acquire); }
     // Give the place back: all members are through with their last call, or will never make one.
-    void release() { job_.store(0, std::memory_order_release); }
+    void release() {
+        uses_.fetch_add(1, std::memory_order_release);
+        job_.store(0, std::memory_order_release);
+    }
+    // How often it was given back. For a member that has left: another number than before tells
+    // that all have.
+    std::uint32_t uses() const { return uses_.load(std::memory_order_acquire); }
     // Called by the process that has claimed the place, before the others know of it.
     void begin(int members);
     // For a place that is used by fewer than all ranks of the job: this member makes no more calls.
@@ -106,6 +153,8 @@ class Assembly {
     }
 
     int members() const { return members_; }
+    // This member has found out that members make different calls. False: another one was first.
+    bool is_first_to_tell() { return told_.exchange(1, std::memory_order_relaxed) == 0; }
     // The member has stored its part, or is through with the last note (`of_notes`). The call that
     // it has come to before is over. `call` is a number for what the member calls. Returns true for
     // the last member, which has to end() the call.
@@ -147,6 +196,8 @@ class Assembly {
     std::atomic<std::uint64_t> job_;
     std::int32_t members_;
     std::atomic<std::int32_t> left_;
+    std::atomic<std::uint32_t> uses_;
+    std::atomic<std::uint32_t> told_;
     // How many have come to the call; and how many of them to their last note, times kOfNotes.
     alignas(64) std::atomic<std::uint32_t> here_;
     alignas(64) std::atomic<std::uint32_t> over_; // the last call that is over

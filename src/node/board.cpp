@@ -202,7 +202,7 @@ Slot *Board::join(std::uint64_t job, const Member &member) {
                           slot.cores.counts.load(std::memory_order_relaxed) == 0);
             slot.image = own_image();
             slot.member = member;
-            part(number_of(slot)).came.store(0, std::memory_order_relaxed);
+            part(number_of(slot)).clear();
             raise_to(layout(segment_).slots_end, number_of(slot) + 1);
             slot.job.store(job, std::memory_order_release); // pairs with each()
             return &slot;

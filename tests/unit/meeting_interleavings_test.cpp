@@ -4,6 +4,8 @@
 #include "interleavings.h"
 
 #include <compare>
+#include <cstddef>
+#include <initializer_list>
 
 namespace sennit::model {
 namespace {
@@ -163,24 +165,32 @@ TEST(Interleavings, RanksThatAgreeReadTheOffersOfAll) {
     }
 }
 
-// ---- broadcasts: notes of Assembly (node/assembly.h), BroadcastCall (mpi/crowd/assembled.cpp)
+// ---- broadcasts and reductions for a root: notes of Assembly (node/assembly.h), BroadcastCall and
+// ---- ReduceCall (mpi/crowd/assembled.cpp)
 
 constexpr int kNotes = 2;     // as many there are
 constexpr int kMeets = -1;    // in place of a root: a call that all leave together
 constexpr int kMostCalls = 5; // call i + 1 is the i-th one
+// More than a root: a reduction for it; the part of a long one takes the room of two.
+constexpr int kShort = 10, kLong = 20, kRoom = 2;
 
-struct Broadcasts {
+struct Notes {
     int pc[kMembers] = {};
     int call[kMembers] = {1, 1, 1};
     int counted[kMembers] = {}; // the last call for which the member has counted itself
     int note[kMembers] = {};    // the next one
     int bytes[kNotes] = {};     // the number of the call that they are of
     int posted[kNotes] = {};
+    int brought[kNotes] = {};         // how many have brought their parts
+    int part[kMembers][kRoom] = {};   // the number of the call that it is of
+    int offset[kMembers] = {};        // of what the member brings
+    int used[kMembers] = {};          // of the room
+    bool counts_first[kMembers] = {}; // to make room
     int here = 0, over = 0;
     bool armed[kMembers] = {};
     bool rung[kMembers] = {};
     int next[kMembers] = {}; // whom the member rings next
-    auto operator<=>(const Broadcasts &) const = default;
+    auto operator<=>(const Notes &) const = default;
 };
 
 enum class NoteSlip {
@@ -190,11 +200,15 @@ enum class NoteSlip {
     counts_before_it_reads,
     root_rings_nobody,
     last_one_rings_nobody,
-    meets_though_others_read
+    meets_though_others_read,
+    brings_though_not_taken,
+    counts_part_before_it_writes,
+    last_one_does_not_ring_root,
+    root_does_not_clear,
+    root_counts_before_it_takes
 };
 
-Outcome broadcast_step(Broadcasts &s, int member, std::string &broken, const int *roots,
-                       NoteSlip slip) {
+Outcome note_step(Notes &s, int member, std::string &broken, const int *roots, NoteSlip slip) {
     int &pc = s.pc[member];
     int &call = s.call[member];
     int &note = s.note[member];
@@ -227,6 +241,16 @@ Outcome broadcast_step(Broadcasts &s, int member, std::string &broken, const int
         sleeps_for_note,
         reads,
         is_past_note,
+        makes_room,
+        brings,
+        writes_part,
+        counts_part,
+        rings_root,
+        awaits_parts,
+        looks_at_parts,
+        sleeps_for_parts,
+        takes,
+        clears_count,
         counts,
         clears,
         ends,
@@ -237,11 +261,16 @@ Outcome broadcast_step(Broadcasts &s, int member, std::string &broken, const int
         sleeps_for_end,
         is_through
     };
-    const int root = call <= kMostCalls ? roots[call - 1] : 0;
+    const int plan = call <= kMostCalls ? roots[call - 1] : 0;
+    const int root = plan < kShort ? plan : plan % kShort;
+    const bool reduces = plan >= kShort;
+    const int room = plan >= kLong ? kRoom : 1;
     switch (pc) {
     case begins:
         if (call > kMostCalls || root < kMeets)
             return Outcome::ended;
+        if (reduces)
+            return to(makes_room);
         if (root != member && root != kMeets)
             return to(awaits_note);
         if (slip == NoteSlip::root_does_not_wait && root == member)
@@ -252,6 +281,8 @@ Outcome broadcast_step(Broadcasts &s, int member, std::string &broken, const int
     case looks_at_others: // is the call over for which it has counted itself last?
         if (s.over != s.counted[member])
             return to(sleeps_for_others);
+        if (reduces)
+            return to(brings);
         return to(root == kMeets                             ? counts
                   : slip == NoteSlip::posts_before_it_writes ? posts
                                                              : writes);
@@ -286,9 +317,65 @@ Outcome broadcast_step(Broadcasts &s, int member, std::string &broken, const int
         return to(is_past_note);
     case is_past_note:
         return to(++note == kNotes ? counts : is_through);
+    case makes_room:
+        s.counts_first[member] = s.used[member] + room > kRoom;
+        if (s.counts_first[member])
+            return to(slip == NoteSlip::brings_though_not_taken ? brings : counts);
+        return arm(looks_at_others);
+    case brings:
+        if (s.counts_first[member])
+            s.used[member] = 0;
+        s.offset[member] = s.used[member];
+        s.used[member] += room;
+        if (slip == NoteSlip::counts_part_before_it_writes)
+            return to(counts_part);
+        [[fallthrough]];
+    case writes_part:
+        for (int i = 0; i < room; ++i)
+            s.part[member][s.offset[member] + i] = call;
+        if (slip == NoteSlip::counts_part_before_it_writes)
+            return to(root == member ? awaits_parts : is_past_note);
+        return to(counts_part);
+    case counts_part:
+        if (++s.brought[note] == kMembers && root != member &&
+            slip != NoteSlip::last_one_does_not_ring_root)
+            return to(rings_root);
+        if (slip == NoteSlip::counts_part_before_it_writes)
+            return to(writes_part);
+        return to(root == member ? awaits_parts : is_past_note);
+    case rings_root:
+        s.rung[root] = s.rung[root] || s.armed[root];
+        return to(is_past_note);
+    case awaits_parts:
+        return arm(looks_at_parts);
+    case looks_at_parts:
+        if (s.brought[note] != kMembers)
+            return to(sleeps_for_parts);
+        s.next[member] = 0;
+        if (slip == NoteSlip::root_counts_before_it_takes && note + 1 == kNotes) {
+            s.brought[note] = 0;
+            return to(is_past_note);
+        }
+        return to(takes);
+    case sleeps_for_parts:
+        return sleep(awaits_parts);
+    case takes: // one part after the other
+        for (int i = 0; i < room; ++i)
+            if (s.part[s.next[member]][s.offset[member] + i] != call)
+                broken = "the part of another call";
+        if (++s.next[member] < kMembers)
+            return Outcome::ran;
+        return to(slip == NoteSlip::root_counts_before_it_takes && s.counted[member] == call
+                      ? is_through
+                      : clears_count);
+    case clears_count:
+        if (slip != NoteSlip::root_does_not_clear)
+            s.brought[note] = 0;
+        return to(is_past_note);
     case counts:
         s.counted[member] = call;
         note = 0;
+        s.used[member] = 0;
         return to(++s.here == kMembers ? clears : is_counted);
     case clears:
         s.here = 0;
@@ -303,6 +390,12 @@ Outcome broadcast_step(Broadcasts &s, int member, std::string &broken, const int
         if (slip == NoteSlip::counts_before_it_reads && root != member && root != kMeets) {
             note = kNotes - 1;
             return to(reads);
+        }
+        if (reduces && s.counts_first[member])
+            return to(makes_room);
+        if (slip == NoteSlip::root_counts_before_it_takes && reduces && root == member) {
+            s.next[member] = 0;
+            return to(takes);
         }
         return to(root == kMeets ? awaits_end : is_through);
     case awaits_end:
@@ -327,22 +420,40 @@ Outcome broadcast_step(Broadcasts &s, int member, std::string &broken, const int
     }
 }
 
-TEST(Interleavings, RanksThatGoAheadReadTheNoteOfTheirBroadcast) {
-    constexpr int end = kMeets - 1;
-    const int plans[][kMostCalls] = {
-        {0, 0, 0, 0, 0}, {0, 1, 2, 0, end}, {0, kMeets, 1, 1, kMeets}, {1, 1, kMeets, 0, end}};
-    for (const NoteSlip slip :
-         {NoteSlip::none, NoteSlip::root_does_not_wait, NoteSlip::posts_before_it_writes,
-          NoteSlip::counts_before_it_reads, NoteSlip::root_rings_nobody,
-          NoteSlip::last_one_rings_nobody, NoteSlip::meets_though_others_read}) {
+constexpr int kEnd = kMeets - 1;
+
+template <std::size_t N>
+void check_plans(const int (&plans)[N][kMostCalls], std::initializer_list<NoteSlip> slips) {
+    for (const NoteSlip slip : slips) {
         std::string failures;
         for (const auto &plan : plans)
-            failures += failure_of(Broadcasts{}, kMembers,
-                                   [&](Broadcasts &s, int member, std::string &broken) {
-                                       return broadcast_step(s, member, broken, plan, slip);
-                                   });
+            failures +=
+                failure_of(Notes{}, kMembers, [&](Notes &s, int member, std::string &broken) {
+                    return note_step(s, member, broken, plan, slip);
+                });
         EXPECT_EQ(failures.empty(), slip == NoteSlip::none) << static_cast<int>(slip) << failures;
     }
+}
+
+TEST(Interleavings, RanksThatGoAheadReadTheNoteOfTheirBroadcast) {
+    const int plans[][kMostCalls] = {
+        {0, 0, 0, 0, 0}, {0, 1, 2, 0, kEnd}, {0, kMeets, 1, 1, kMeets}, {1, 1, kMeets, 0, kEnd}};
+    check_plans(plans,
+                {NoteSlip::none, NoteSlip::root_does_not_wait, NoteSlip::posts_before_it_writes,
+                 NoteSlip::counts_before_it_reads, NoteSlip::root_rings_nobody,
+                 NoteSlip::last_one_rings_nobody, NoteSlip::meets_though_others_read});
+}
+
+TEST(Interleavings, RootsTakeThePartsOfTheirReduction) {
+    constexpr int s = kShort;
+    constexpr int l = kLong;
+    const int plans[][kMostCalls] = {{s, s, s, s, s},        {s + 1, s + 2, s, s, kEnd},
+                                     {l, l, l + 1, s, kEnd}, {s, l, s, s, kEnd},
+                                     {s, 1, 1, l, kEnd},     {s, kMeets, s, 0, kEnd}};
+    check_plans(plans, {NoteSlip::none, NoteSlip::brings_though_not_taken,
+                        NoteSlip::counts_part_before_it_writes,
+                        NoteSlip::last_one_does_not_ring_root, NoteSlip::last_one_rings_nobody,
+                        NoteSlip::root_does_not_clear, NoteSlip::root_counts_before_it_takes});
 }
 
 // Two threads of one rank, whose calls have the numbers 1 and 2: the second comes to its call when

@@ -523,10 +523,12 @@ TEST_F(Node, ASlotsPartHasComeToNoCallOfThisProcess) {
     ASSERT_NE(slot, nullptr);
     const int number = board->number_of(*slot);
     board->part(number).came.store(1);
+    board->part(number).posted[3].post(1, 7);
     board->leave(*slot);
     Slot *const next = board->join(8, member(0));
     ASSERT_EQ(board->number_of(*next), number);
     EXPECT_FALSE(board->part(number).has_come(1));
+    EXPECT_EQ(board->part(number).posted[3].call_if_posted(1), 0U);
     board->close();
 }
 
@@ -574,8 +576,9 @@ void meet_often(int members, std::uint32_t calls) {
         thread.join();
 }
 
-// Broadcasts of a few bytes, each member is the root in its turn; now and then all meet.
-void broadcast_often(int members, std::uint32_t calls) {
+// Broadcasts of a few bytes, and reductions, each member is the root in its turn; now and then all
+// meet.
+void post_often(int members, std::uint32_t calls) {
     const auto assembly = std::make_unique<Assembly>();
     assembly->begin(members);
     const auto count = static_cast<std::size_t>(members);
@@ -593,6 +596,8 @@ void broadcast_often(int members, std::uint32_t calls) {
             for (int i = 0; i < members; ++i)
                 bells[i].ring();
         };
+        const auto all = static_cast<std::uint32_t>(members);
+        const auto offset = [](int of) { return static_cast<std::size_t>(of) * 16; };
         std::uint32_t counted = 0;
         int number = 0;
         const auto count_me = [&](std::uint32_t call, bool of_notes) {
@@ -613,7 +618,24 @@ void broadcast_often(int members, std::uint32_t calls) {
             }
             Assembly::Note &note = assembly->note(number);
             std::uint32_t value = call * 7;
-            if (call / 3 % static_cast<std::uint32_t>(members) == static_cast<std::uint32_t>(me)) {
+            if (call % 5 < 2) {
+                const std::uint32_t root = call % all;
+                Assembly::Part &own = parts[me];
+                until([&] { return assembly->is_over(counted); });
+                std::memcpy(own.brought + offset(number), &value, sizeof value);
+                ASSERT_EQ(own.posted[number].post(call, call + 1), 0U);
+                if (note.bring() == members)
+                    bells[root].ring();
+                if (root == static_cast<std::uint32_t>(me)) {
+                    until([&] { return note.brought() == members; });
+                    for (int i = 0; i < members; ++i) {
+                        std::memcpy(&value, parts[i].brought + offset(number), sizeof value);
+                        ASSERT_EQ(value, call * 7);
+                        ASSERT_EQ(parts[i].posted[number].call_if_posted(call), call + 1);
+                    }
+                    note.take();
+                }
+            } else if (call / 3 % all == static_cast<std::uint32_t>(me)) {
                 until([&] { return assembly->is_over(counted); });
                 std::memcpy(note.bytes, &value, sizeof value);
                 ASSERT_EQ(note.post(call, call + 1), 0U);
@@ -636,12 +658,12 @@ void broadcast_often(int members, std::uint32_t calls) {
         thread.join();
 }
 
-TEST(Assembly, StressEveryBroadcastHasItsOwnNote) {
-    broadcast_often(4, 20'000);
+TEST(Assembly, StressEveryBroadcastAndReductionHasItsOwnNote) {
+    post_often(4, 20'000);
 }
 
-TEST(Assembly, StressOfBroadcastsAmongHundredsOfMembers) {
-    broadcast_often(300, 100);
+TEST(Assembly, StressOfNotesAmongHundredsOfMembers) {
+    post_often(300, 100);
 }
 
 TEST(Assembly, MembersThatCountForDifferentCallsAreFoundOut) {

@@ -265,6 +265,11 @@ class Wrapper:
                          "        crowded && reduction.fits(sennit::node::Assembly::kMostBytes))\n"
                          "        if (Assembled *const assembled = g_crowd.assembled_of(comm))\n"
                          "            return assemble(*assembled, operation, reduction);",
+            "Reduce": "if (Reduction reduction{sendbuf, recvbuf, count, datatype, op, root};\n"
+                      "        crowded && root >= 0 && reduction.fits(sennit::node::Assembly::kMostBytes))\n"
+                      "        if (Assembled *const assembled = g_crowd.assembled_of(comm);\n"
+                      "            assembled && assembled->may_reduce(reduction))\n"
+                      "            return assemble(*assembled, operation, reduction);",
             "Bcast": "if (Broadcast broadcast{buffer, count, datatype, root};\n"
                      "        crowded && broadcast.fits(sennit::node::Assembly::kMostBytes))\n"
                      "        if (Assembled *const assembled = g_crowd.assembled_of(comm);\n"

@@ -7,8 +7,10 @@
 #include "node/identity.h"
 
 #include <bit>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <utility>
 
@@ -39,6 +41,8 @@ void Assembled::begin(node::Assembly &assembly, MPI_Comm ours) {
     ours_ = ours;
     counted_ = 0;
     note_ = 0;
+    brought_ = 0;
+    brought_before_ = false;
     assembly_ = &assembly;
 }
 
@@ -63,8 +67,11 @@ void Assembled::look_for_messages() const {
     probe(MPI_ANY_SOURCE, 0, ours_, &flag, MPI_STATUS_IGNORE);
 }
 
-// MPI, with messages, would hang or worse.
+// MPI, with messages, would hang or worse. One rank tells, and ends the job: if two do that at
+// once, MPICH's launcher may take long to end, or for ever.
 void Assembled::tell_of_difference(std::uint32_t own, int rank, std::uint32_t other) const {
+    if (constexpr timespec patience{5, 0}; !assembly_->is_first_to_tell())
+        nanosleep(&patience, nullptr);
     const CallNumber ours(own);
     const CallNumber theirs(other);
     std::fprintf(stderr,
@@ -90,6 +97,10 @@ void Assembled::compare_calls(std::uint32_t number, std::uint32_t own, bool all_
         if (const std::uint32_t posted = assembly_->note(i).call_if_posted(number))
             tell_of_difference(own, CallNumber(posted).root(), posted);
     for (int rank = 0; rank < assembly_->members(); ++rank) {
+        for (int i = 0; i < node::Assembly::kNotes && !all_have_come; ++i)
+            if (const std::uint32_t posted = parts_[rank]->posted[i].call_if_posted(number);
+                posted && !ours.goes_with(CallNumber(posted)))
+                tell_of_difference(own, rank, posted);
         const bool has_come = parts_[rank]->has_come(number);
         const std::uint32_t other = parts_[rank]->call.load(std::memory_order_acquire);
         if (has_come ? ours.goes_with(CallNumber(other)) : !all_have_come)
@@ -114,20 +125,28 @@ void Assembled::put_together(const Reduction &reduction) const {
     const int parts = static_cast<int>(std::bit_floor(static_cast<unsigned>(members)));
     const int beyond = members - parts;
     const auto member_of = [&](int part) { return part < beyond ? 2 * part + 1 : part + beyond; };
-    const auto combine = [&](int from, int into) {
-        if (reduction.combine(parts_[from]->bytes, parts_[into]->bytes))
-            return;
-        std::fputs("sennit: MPI_Reduce_local refuses what MPI_Allreduce allows; set "
-                   "SENNIT_NODE_COLLECTIVES=off\n",
-                   stderr);
-        abort_job();
-    };
     for (int i = 0; i < beyond; ++i)
-        combine(2 * i, 2 * i + 1);
-    for (int distance = 1; distance < parts; distance *= 2)
-        for (int i = 0; i < parts; i += 2 * distance)
-            combine(member_of(i + distance), member_of(i));
+        combine(reduction, parts_[2 * i]->bytes, parts_[2 * i + 1]->bytes);
+    combine_pairs(reduction, parts, [&](int part) { return parts_[member_of(part)]->bytes; });
     std::memcpy(assembly_->result(), parts_[member_of(0)]->bytes, reduction.bytes);
+}
+
+void Assembled::combine(const Reduction &reduction, const std::byte *a, std::byte *b) const {
+    if (reduction.combine(a, b))
+        return;
+    std::fprintf(stderr,
+                 "sennit: MPI_Reduce_local refuses what %s allows; set "
+                 "SENNIT_NODE_COLLECTIVES=off\n",
+                 CallNumber(reduction.number()).name());
+    abort_job();
+}
+
+// Into the first one: neighbours, then pairs, and so on.
+template <class BytesOf>
+void Assembled::combine_pairs(const Reduction &reduction, int parts, BytesOf bytes_of) const {
+    for (int distance = 1; distance < parts; distance *= 2)
+        for (int i = 0; i + distance < parts; i += 2 * distance)
+            combine(reduction, bytes_of(i + distance), bytes_of(i));
 }
 
 // ---- one call -----------------------------------------------------------------------------------
@@ -146,10 +165,11 @@ void NumberedCall::be_through() {
 }
 
 bool NumberedCall::count(std::uint32_t call) {
-    const bool of_notes = CallNumber(call).is_broadcast();
+    const bool of_notes = CallNumber(call).takes_note();
     node::Assembly &assembly = *assembled_.assembly_;
     assembled_.counted_ = number_;
     assembled_.note_ = 0;
+    assembled_.brought_before_ = std::exchange(assembled_.brought_, 0) != 0;
     if (!assembly.come(*assembled_.parts_[assembled_.rank_], number_, call, of_notes))
         return false;
     if (!of_notes || !assembly.are_alike())
@@ -161,6 +181,12 @@ bool NumberedCall::count(std::uint32_t call) {
 void NumberedCall::end() {
     assembled_.assembly_->end(number_);
     assembled_.neighbours_.ring_members(assembled_.comm_);
+}
+
+void NumberedCall::pass_note(std::uint32_t call) {
+    if (++assembled_.note_ == node::Assembly::kNotes && count(call))
+        end();
+    be_through();
 }
 
 // MPI goes on meanwhile. The first looks come before the thread rests (Vigil), and are only for who
@@ -185,9 +211,13 @@ void NumberedCall::look_around(std::uint32_t call, std::uint32_t number) {
         return;
     const node::Assembly &assembly = *assembled_.assembly_;
     assembled_.compare_calls(number, call, false, [&] { return assembly.is_over(number); });
-    for (int rank = 0; rank < assembly.members(); ++rank)
-        if (rank != assembled_.rank_ && !assembled_.parts_[rank]->has_come(number) &&
-            is_missing(rank))
+    look_for_missing([&](const node::Assembly::Part &part) { return part.has_come(number); });
+}
+
+template <class HasCome>
+void NumberedCall::look_for_missing(HasCome has_come) {
+    for (int rank = 0; rank < assembled_.assembly_->members(); ++rank)
+        if (rank != assembled_.rank_ && !has_come(*assembled_.parts_[rank]) && is_missing(rank))
             return;
 }
 
@@ -238,7 +268,7 @@ bool AssembledCall::come() {
         look_around_for_others();
         return false;
     }
-    node::Assembly &assembly = *assembled_.assembly_;
+    const node::Assembly &assembly = *assembled_.assembly_;
     if (reduction_.bytes > 0)
         std::memcpy(assembled_.parts_[assembled_.rank_]->bytes, reduction_.own(), reduction_.bytes);
     has_come_ = true;
@@ -284,9 +314,7 @@ bool BroadcastCall::test() {
     node::Assembly::Note &note = assembled_.assembly_->note(assembled_.note_);
     if (is_root() ? !post(note) : !receive(note))
         return false;
-    if (++assembled_.note_ == node::Assembly::kNotes && count(broadcast_.number()))
-        end();
-    be_through();
+    pass_note(broadcast_.number());
     return true;
 }
 
@@ -300,6 +328,8 @@ bool BroadcastCall::post(node::Assembly::Note &note) {
     std::memcpy(note.bytes, packed_, CallNumber(call).bytes());
     if (const std::uint32_t other = note.post(number_, call))
         assembled_.tell_of_difference(call, CallNumber(other).root(), other);
+    if (note.brought() != 0)
+        assembled_.compare_calls(number_, call, false, [] { return false; });
     assembled_.neighbours_.ring_members(assembled_.comm_);
     return true;
 }
@@ -327,6 +357,79 @@ void BroadcastCall::look_for_root(const node::Assembly::Note &note) {
     assembled_.compare_calls(number_, broadcast_.number(), false, passed);
     if (!passed())
         is_missing(broadcast_.root());
+}
+
+// ---- a reduction for a root ---------------------------------------------------------------------
+
+bool ReduceCall::test() {
+    if (!has_turn()) {
+        is_time_to_look();
+        return false;
+    }
+    if (!has_brought_ && !bring())
+        return false;
+    if (is_root() && !take())
+        return false;
+    pass_note(call_);
+    return true;
+}
+
+// False: a root has not taken what this rank has brought before, or somebody has not read the notes
+// of the broadcasts.
+bool ReduceCall::bring() {
+    constexpr std::size_t alignment = alignof(std::max_align_t);
+    const std::size_t room = (reduction_.bytes + alignment - 1) / alignment * alignment;
+    if (assembled_.brought_ + room > node::Assembly::kMostBytes && count(call_))
+        end();
+    if (!assembled_.all_have_counted()) {
+        look_around_for_others();
+        return false;
+    }
+    node::Assembly::Part &own = *assembled_.parts_[assembled_.rank_];
+    offset_ = assembled_.brought_;
+    assembled_.brought_ += room;
+    std::memcpy(own.brought + offset_, reduction_.own(), reduction_.bytes);
+    own.posted[assembled_.note_].post(number_, call_);
+    has_brought_ = true;
+    if (const std::uint32_t other = note().call_if_posted(number_))
+        assembled_.tell_of_difference(call_, CallNumber(other).root(), other);
+    if (note().bring() == assembled_.assembly_->members() && !is_root())
+        assembled_.neighbours_.ring_slot(
+            assembled_.neighbours_.slot_of(assembled_.comm_, reduction_.root));
+    return true;
+}
+
+// False: somebody has not brought its part.
+bool ReduceCall::take() {
+    const int members = assembled_.assembly_->members();
+    if (note().brought() != members) {
+        look_for_parts();
+        return false;
+    }
+    for (int rank = 0; rank < members; ++rank)
+        if (const std::uint32_t other = posted(*assembled_.parts_[rank]); other != call_)
+            assembled_.tell_of_difference(call_, rank, other);
+    put_together();
+    note().take();
+    return true;
+}
+
+// In the order of a binomial tree, which MPICH uses for few bytes: so sums come out as there, to
+// the last bit. Open MPI's order is another one for each length and number of ranks.
+void ReduceCall::put_together() {
+    const int members = assembled_.assembly_->members();
+    const auto bytes_of = [&](int part) {
+        return assembled_.parts_[(reduction_.root + part) % members]->brought + offset_;
+    };
+    assembled_.combine_pairs(reduction_, members, bytes_of);
+    std::memcpy(reduction_.out, bytes_of(0), reduction_.bytes);
+}
+
+void ReduceCall::look_for_parts() {
+    if (!is_time_to_look())
+        return;
+    assembled_.compare_calls(number_, call_, false, [] { return false; });
+    look_for_missing([&](const node::Assembly::Part &part) { return posted(part) != 0; });
 }
 
 } // namespace sennit::mpi

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small collective calls, for ranks that outnumber cores and are all on one node: MPI_Barrier, and
-// MPI_Allreduce and MPI_Bcast of a few bytes. MPI would send messages in several rounds, and each
-// round may have to wake a rank up. Here each rank stores its part on the board (node/assembly.h),
-// and waits for the last rank. In a broadcast it waits for the root.
+// MPI_Allreduce, MPI_Reduce and MPI_Bcast of a few bytes. MPI would send messages in several
+// rounds, and each round may have to wake a rank up. Here each rank stores its part on the board
+// (node/assembly.h), and waits for the last rank. In a broadcast it waits for the root, and in a
+// reduction for a root only that one waits.
 //
 // All ranks decide alike which calls are made so. They decide by the communicator, by the kind of
 // call, and by what reduction.h and broadcast.h say. The communicator is MPI_COMM_WORLD, or the
 // program has made it (children.h). Before a call without a non-blocking form, which spins, the
 // ranks wait for each other in this way, too (engine/delegate.h). Non-blocking and persistent calls
 // are never made so: no blocking call matches them. Results are the same each time, and the same as
-// bare (put_together).
+// bare (put_together, ReduceCall::put_together).
 //
 // A rank numbers its calls in the order in which they are made. The program orders the calls on one
 // communicator, and tasks make them in that order, too. One call of a rank at a time is at the
 // assembly. The others wait until it is over, before which they could not be over either.
 //
 // State: any thread changes `next_`. The thread that ends a call changes `through_`. Whoever tests
-// the call whose turn it is has `counted_` and `note_`. The rest is written where the communicator
-// is made, for MPI_COMM_WORLD in MPI_Init.
+// the call whose turn it is has `counted_`, `note_` and `brought_`. The rest is written where the
+// communicator is made, for MPI_COMM_WORLD in MPI_Init.
 #pragma once
 
 #include "mpi/crowd/broadcast.h"
@@ -55,6 +56,12 @@ class Assembled {
     bool is_on() const { return assembly_ != nullptr; }
     node::Assembly *assembly() const { return assembly_; }
     bool has_member(int rank) const { return rank < assembly_->members(); }
+    // One for a root, which fits.
+    bool may_reduce(const Reduction &reduction) const {
+        return has_member(reduction.root) && reduction.may_take_part(reduction.root == rank_);
+    }
+    // Have all ranks taken what this one has brought?
+    bool is_taken() const { return brought_ == 0 && (!brought_before_ || all_have_counted()); }
     // The first of `count` numbers for calls that follow each other.
     std::uint32_t take_numbers(std::uint32_t count) {
         return next_.fetch_add(count, std::memory_order_seq_cst) + 1;
@@ -64,6 +71,7 @@ class Assembled {
     friend class NumberedCall;
     friend class AssembledCall;
     friend class BroadcastCall;
+    friend class ReduceCall;
     const char *name_of_comm() const;
     void look_for_messages() const;
     bool all_have_counted() const { return assembly_->is_over(counted_); }
@@ -72,6 +80,10 @@ class Assembled {
                        Passed passed) const;
     [[noreturn]] void tell_of_difference(std::uint32_t own, int rank, std::uint32_t other) const;
     void put_together(const Reduction &reduction) const;
+    // b = a op b
+    void combine(const Reduction &reduction, const std::byte *a, std::byte *b) const;
+    template <class BytesOf>
+    void combine_pairs(const Reduction &reduction, int parts, BytesOf bytes_of) const;
 
     Neighbours &neighbours_;
     node::Assembly *assembly_ = nullptr; // null: no calls are made so
@@ -83,7 +95,9 @@ class Assembled {
     std::atomic<std::uint32_t> next_{0};    // the last number given
     std::atomic<std::uint32_t> through_{0}; // the last call that this rank is through with
     std::uint32_t counted_ = 0;             // the last one for which it has counted itself
-    int note_ = 0;                          // the next broadcast's
+    int note_ = 0;                          // the next one
+    std::size_t brought_ = 0;     // bytes to reductions for a root, since it has counted itself
+    bool brought_before_ = false; // some between its last two counts
 };
 
 // One call of this rank. It begins when the object is made. The calling thread tests it, or a
@@ -101,6 +115,8 @@ class NumberedCall {
     bool count(std::uint32_t call);
     void end();
     void be_through();
+    // This rank has written or read the note of `call`: with it, the call is over.
+    void pass_note(std::uint32_t call);
     // A test was in vain: all ranks have to come to this call, which has this number.
     void look_around(std::uint32_t call, std::uint32_t number);
     // The same for the call for which this rank has counted itself last.
@@ -108,6 +124,8 @@ class NumberedCall {
     // A test was in vain. True: it is time to look what the others do.
     bool is_time_to_look();
     bool is_missing(int rank);
+    template <class HasCome>
+    void look_for_missing(HasCome has_come);
 
     Assembled &assembled_;
     const char *name_;
@@ -162,6 +180,35 @@ class BroadcastCall : NumberedCall {
     int error_ = MPI_SUCCESS;
     int untold_ = MPI_SUCCESS;
     std::byte packed_[node::Assembly::kMostBytes]; // of the root
+};
+
+// A reduction for a root.
+class ReduceCall : NumberedCall {
+  public:
+    // `reduction` fits, and may be made so.
+    ReduceCall(Assembled &assembled, const char *name, const Reduction &reduction)
+        : NumberedCall(assembled, name, assembled.take_numbers(1)), reduction_(reduction),
+          call_(reduction.number()) {}
+
+    // Is the call over?
+    bool test();
+    static int error() { return MPI_SUCCESS; }
+
+  private:
+    bool is_root() const { return reduction_.root == assembled_.rank_; }
+    node::Assembly::Note &note() { return assembled_.assembly_->note(assembled_.note_); }
+    std::uint32_t posted(const node::Assembly::Part &part) const {
+        return part.posted[assembled_.note_].call_if_posted(number_);
+    }
+    bool bring();
+    bool take();
+    void put_together();
+    void look_for_parts();
+
+    const Reduction &reduction_;
+    std::uint32_t call_;
+    std::size_t offset_ = 0; // of its part in what each rank has brought
+    bool has_brought_ = false;
 };
 
 } // namespace sennit::mpi

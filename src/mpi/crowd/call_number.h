@@ -10,22 +10,27 @@ namespace sennit::mpi {
 
 class CallNumber {
   public:
-    // `kind`: the number of an operation, or one of those below. `root`: of a broadcast.
+    // `kind`: the number of an operation, for a root kReduce more, or one of those below. `root`:
+    // of a call that has one.
     static constexpr std::uint32_t of(std::uint32_t kind, std::size_t bytes, int root = 0) {
         return (static_cast<std::uint32_t>(root) * kKinds + kind) * kBytes +
                static_cast<std::uint32_t>(bytes);
     }
     static constexpr std::uint32_t kBarrier = 0;
+    static constexpr std::uint32_t kReduce = 128;
     static constexpr std::uint32_t kBroadcast = 254;
     static constexpr std::uint32_t kExchange = 255;
 
     explicit constexpr CallNumber(std::uint32_t number) : number_(number) {}
     std::size_t bytes() const { return number_ % kBytes; }
     bool is_broadcast() const { return kind() == kBroadcast; }
+    // Is it one that ranks do not leave together (node/assembly.h)?
+    bool takes_note() const { return kind() >= kReduce && kind() != kExchange; }
     int root() const { return static_cast<int>(number_ / kBytes / kKinds); }
     const char *name() const {
         return number_ == kBarrier   ? "MPI_Barrier"
                : is_broadcast()      ? "MPI_Bcast"
+               : takes_note()        ? "MPI_Reduce"
                : kind() != kExchange ? "MPI_Allreduce"
                : bytes() == 0        ? "MPI_Comm_split or its like"
                                      : "MPI_Comm_dup or its like";

@@ -42,7 +42,25 @@ Assembled *Children::of(MPI_Comm comm) const {
     return assembled.is_on() ? &assembled : nullptr;
 }
 
+// release and acquire of `left_`, then of `lanes_`: whoever holds the lane has `left_in_`.
+void Children::leave_lane(int lane, const Assembled &assembled) {
+    left_in_[lane] = {assembled.assembly(), assembled.assembly()->uses()};
+    left_.fetch_or(1U << lane, std::memory_order_release);
+}
+
+void Children::look_for_left_lanes() {
+    for (std::uint32_t left = left_.exchange(0, std::memory_order_acquire); left != 0;
+         left &= left - 1) {
+        const int lane = std::countr_zero(left);
+        if (left_in_[lane].assembly->uses() != left_in_[lane].uses)
+            give_lane(lane);
+        else
+            left_.fetch_or(1U << lane, std::memory_order_release);
+    }
+}
+
 int Children::take_lane() {
+    look_for_left_lanes();
     std::uint32_t free = lanes_.load(std::memory_order_relaxed);
     while (free != 0)
         if (lanes_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire,
@@ -69,7 +87,7 @@ Child *Children::prepare(MPI_Comm made, Offer &offer) {
     }
     child->lane = lane;
     child->members = members;
-    board_->part(own_slot_, lane).came.store(0, std::memory_order_relaxed);
+    board_->part(own_slot_, lane).clear();
     offer.lane = static_cast<std::int16_t>(lane);
     if (members->own != 0)
         return child;
@@ -110,12 +128,16 @@ void Children::agree(Child &child, const Offer &own, const Offer *offers) {
 }
 
 // The communicator is freed. This rank is through with its last call on it, so nobody reads its
-// part any more.
+// part any more but for what it has brought to reductions.
 int Children::forget(MPI_Comm, int, void *child, void *children) {
     auto *const own = static_cast<Child *>(child);
+    auto *const all = static_cast<Children *>(children);
+    // Before it leaves: when all have, another communicator may have the assembly.
+    if (own->lane >= 0 && own->assembled.is_on() && !own->assembled.is_taken())
+        all->leave_lane(own->lane, own->assembled);
+    else if (own->lane >= 0)
+        all->give_lane(own->lane);
     own->assembled.end();
-    if (own->lane >= 0)
-        static_cast<Children *>(children)->give_lane(own->lane);
     delete own;
     return MPI_SUCCESS;
 }

@@ -14,8 +14,11 @@
 //
 // If the job is on several nodes, they come by a message of MPI's on the new communicator.
 //
-// State: `lanes_`, any thread; the rest is written in MPI_Init. What belongs to a communicator is
-// in an attribute of it.
+// A rank that frees a communicator may have left something in its part that the root of a reduction
+// has not taken. Then its lane is free when all ranks have freed the communicator.
+//
+// State: `lanes_` and `left_`, any thread; `left_in_`, whoever holds the lane; the rest is written
+// in MPI_Init. What belongs to a communicator is in an attribute of it.
 #pragma once
 
 #include "mpi/crowd/assembled.h"
@@ -61,6 +64,8 @@ class Children {
   private:
     static int forget(MPI_Comm, int, void *child, void *children);
     int take_lane();
+    void look_for_left_lanes();
+    void leave_lane(int lane, const Assembled &assembled);
     void give_lane(int lane) { lanes_.fetch_or(1U << lane, std::memory_order_release); }
 
     Neighbours &neighbours_;
@@ -71,6 +76,11 @@ class Children {
     bool several_nodes_ = false;
     int key_ = 0;                         // of the attribute
     std::atomic<std::uint32_t> lanes_{0}; // those that are free
+    std::atomic<std::uint32_t> left_{0};  // those that are when all have left
+    struct {
+        const node::Assembly *assembly;
+        std::uint32_t uses;
+    } left_in_[node::Board::kLanes] = {};
 };
 
 } // namespace sennit::mpi

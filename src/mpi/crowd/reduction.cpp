@@ -129,7 +129,7 @@ void Reduction::learn_types() {
 bool Reduction::fits(std::size_t most) {
     if (count <= 0 || count > static_cast<std::int64_t>(most))
         return false;
-    if (!in || !out || in == out || out == MPI_IN_PLACE) // errors
+    if (!has_root() && !may_take_part(true))
         return false;
     for (std::size_t i = 0; i < kMostTypes; ++i) {
         if (kTypes[i].type != type)
@@ -145,6 +145,8 @@ bool Reduction::fits(std::size_t most) {
 std::uint32_t Reduction::number() const {
     if (bytes == 0 && combines)
         return CallNumber::kBarrier;
+    if (has_root())
+        return CallNumber::of(CallNumber::kReduce + number_of(op), bytes, root);
     return CallNumber::of(combines ? number_of(op) : CallNumber::kExchange, bytes);
 }
 

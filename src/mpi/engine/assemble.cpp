@@ -21,6 +21,10 @@ int wait(Operation operation, Call &call) {
 } // namespace
 
 int assemble(Assembled &assembled, const Operation &operation, const Reduction &reduction) {
+    if (reduction.has_root()) {
+        ReduceCall call(assembled, operation.name, reduction);
+        return wait(operation, call);
+    }
     AssembledCall call(assembled, operation.name, reduction);
     return wait(operation, call);
 }

@@ -57,11 +57,18 @@ static void write_number(char *at, Type of, int value) {
         memcpy(at, &(double){value}, sizeof(double));
 }
 
+static void check_same(Type of, const char *out, const char *expected, int count) {
+    char packed[2][5 * 32];
+    int length[2] = {0, 0};
+    MPI_Pack(out, count, of.type, packed[0], sizeof packed[0], &length[0], MPI_COMM_WORLD);
+    MPI_Pack(expected, count, of.type, packed[1], sizeof packed[1], &length[1], MPI_COMM_WORLD);
+    CHECK(length[0] == length[1] &&
+          memcmp(packed[0], packed[1], is_padded(of.type) ? 10 : (size_t)length[0]) == 0);
+}
+
 /* In shared memory, and the same by messages. */
 static void one_reduction(Type of, MPI_Op op, int count) {
     _Alignas(16) char in[5 * 32] = {0}, out[5 * 32] = {0}, expected[5 * 32] = {0};
-    char packed[2][5 * 32];
-    int length[2] = {0, 0};
     MPI_Aint least, extent;
     MPI_Type_get_extent(of.type, &least, &extent);
     CHECK(extent <= 32);
@@ -76,10 +83,12 @@ static void one_reduction(Type of, MPI_Op op, int count) {
     MPI_Request request; /* of a call that is MPI's own */
     MPI_Iallreduce(in, expected, count, of.type, op, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Pack(out, count, of.type, packed[0], sizeof packed[0], &length[0], MPI_COMM_WORLD);
-    MPI_Pack(expected, count, of.type, packed[1], sizeof packed[1], &length[1], MPI_COMM_WORLD);
-    CHECK(length[0] == length[1] &&
-          memcmp(packed[0], packed[1], is_padded(of.type) ? 10 : (size_t)length[0]) == 0);
+    check_same(of, out, expected, count);
+    const int root = count % ranks; /* who gets the same, and nobody else */
+    memcpy(out, in, sizeof out);
+    MPI_Reduce(count == 3 && rank == root ? MPI_IN_PLACE : in, out, count, of.type, op, root,
+               MPI_COMM_WORLD);
+    check_same(of, out, rank == root ? expected : in, count);
 }
 
 /* What the standard allows with each other (MPI 4.0, section 6.9.2). */

@@ -7,6 +7,7 @@
  *   mixed   wrong: on MPI_COMM_WORLD, a duplicate, or half of it, one rank does not take part */
 #define _DEFAULT_SOURCE
 #include "check.h"
+#include "small_calls.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -131,34 +132,6 @@ static void ahead_on(MPI_Comm comm, int many) {
     }
 }
 
-static void mixture_on(MPI_Comm comm, unsigned seed) {
-    int size, own;
-    MPI_Comm_size(comm, &size);
-    MPI_Comm_rank(comm, &own);
-    for (int i = 0; i < 200; ++i) {
-        seed = seed * 1103515245u + 12345u;
-        const int what = (int)(seed >> 16) % 8, root = (int)(seed >> 20) % size;
-        int value = own == root ? i : -1, sum = -1;
-        static char many[1000];
-        if (what == 0)
-            MPI_Barrier(comm);
-        else if (what == 1) {
-            MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, comm);
-            CHECK(sum == size * (size - 1) / 2);
-        } else if (what == 2) {
-            MPI_Reduce(&own, &sum, 1, MPI_INT, MPI_SUM, root, comm);
-            CHECK(own != root || sum == size * (size - 1) / 2);
-        } else if (what == 3) {
-            many[999] = (char)value;
-            MPI_Bcast(many, 1000, MPI_CHAR, root, comm);
-            CHECK(many[999] == (char)i);
-        } else {
-            MPI_Bcast(&value, 1, MPI_INT, root, comm);
-            CHECK(value == i);
-        }
-    }
-}
-
 /* Freed while others are still to read; what it was made from, and the next one, are in use. */
 static void freed_at_once(void) {
     for (int round = 0; round < 30; ++round) {
@@ -211,28 +184,10 @@ static void among_messages(void) {
     }
 }
 
-static void in_tasks(void) {
-    enum { TASKS = 4, ROUNDS = 40 };
-    MPI_Comm comms[TASKS] = {MPI_COMM_WORLD};
-    for (int i = 1; i < TASKS; ++i)
-        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
-    int right[TASKS] = {0};
-#pragma omp parallel
-#pragma omp single
-    for (int i = 0; i < TASKS; ++i) {
-#pragma omp task firstprivate(i) shared(comms, right)
-        for (int round = 0; round < ROUNDS; ++round) {
-            int value = rank == (round / 3 + i) % ranks ? round : -1;
-            MPI_Bcast(&value, 1, MPI_INT, (round / 3 + i) % ranks, comms[i]);
-            if (round % 7 == i)
-                MPI_Barrier(comms[i]);
-            right[i] += value == round;
-        }
-    }
-    for (int i = 0; i < TASKS; ++i)
-        CHECK(right[i] == ROUNDS);
-    for (int i = 1; i < TASKS; ++i)
-        MPI_Comm_free(&comms[i]);
+static bool is_broadcast(MPI_Comm comm, int root, int round) {
+    int value = rank == root ? round : -1;
+    MPI_Bcast(&value, 1, MPI_INT, root, comm);
+    return value == round;
 }
 
 /* Other broadcasts that are under way. */
@@ -351,27 +306,16 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "mixed") == 0)
         mixed(argc > 2 ? argv[2] : NULL);
     if (argc > 1 && strcmp(argv[1], "nodes") == 0) {
-        MPI_Comm node, across;
-        MPI_Comm_split(MPI_COMM_WORLD, rank < ranks / 2, -rank, &node);
-        MPI_Comm_split(MPI_COMM_WORLD, rank % (ranks / 2), 0, &across);
-        all_on(node);
-        all_on(across);
-        all_on(MPI_COMM_WORLD);
-        MPI_Comm_free(&across);
-        MPI_Comm_free(&node);
+        on_two_nodes(all_on);
         freed_at_once();
         MPI_Finalize();
         return 0;
     }
-    all_on(MPI_COMM_WORLD);
-    MPI_Comm half;
-    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
-    all_on(half);
-    MPI_Comm_free(&half);
+    on_all_and_half(all_on);
     freed_at_once();
     among_messages();
     among_others();
-    in_tasks();
+    in_tasks(is_broadcast);
     errors();
     if (ranks > 1)
         between_groups();

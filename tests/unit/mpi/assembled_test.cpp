@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mpi/crowd/assembled.h: collective calls of a rank in memory that the node's ranks share.
+// mpi/crowd/assembled.h: collective calls of a rank in memory that the node's ranks share; but for
+// reductions for a root (reduce_test.cpp).
 #include "assembled_fixture.h"
 
 using namespace sennit;
@@ -408,19 +409,10 @@ TEST_F(AssembledTest, WhoReadsTheLastNoteWhereOthersCallSomethingElseEndsTheJob)
 
 TEST_F(AssembledTest, ARootThatHasLeftEndsTheJob) {
     const std::uint32_t number = next();
-    Idle other;
-    Idle third;
-    board_.slot(1).holder.store(node::identity_of(other.pid()));
-    board_.slot(2).holder.store(node::identity_of(third.pid()));
     int value = 0;
     const Broadcast broadcast = broadcast_of(value, 1);
     BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
-    third.end();
-    wait_in_vain(call, 3); // nobody waits for this one
-    other.end();
-    EXPECT_EXIT(wait_in_vain(call, 4), testing::ExitedWithCode(77),
-                "rank 0 waits in MPI_Bcast on MPI_COMM_WORLD for rank 1, which has ended without "
-                "MPI_Finalize");
+    expect_to_wait_for_rank_1_alone(call, "MPI_Bcast");
     other_posts(number, 1, 5);
     EXPECT_TRUE(call.test());
 }

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 
@@ -75,6 +76,33 @@ TEST_F(ChildrenTest, OneRankThatOffersNothingIsEnough) {
     ASSERT_NE(children_.prepare(kMade, again), nullptr);
     EXPECT_EQ(again.lane, own.lane);
     EXPECT_EQ(again.place, own.place);
+}
+
+// The root of a reduction may still read what it has brought.
+TEST_F(ChildrenTest, ALaneWhosePartIsReadIsFreeWhenAllHaveLeft) {
+    Offer own;
+    Child *const child = children_.prepare(kMade, own);
+    ASSERT_NE(child, nullptr);
+    const Offer offers[kRanks] = {own, {2, -1}, {1, -1}};
+    children_.agree(*child, own, offers);
+    const int mine = 5;
+    Reduction reduction;
+    reduction.in = &mine;
+    reduction.bytes = sizeof mine;
+    reduction.root = 1;
+    ReduceCall call(*children_.of(kMade), "MPI_Reduce", reduction);
+    ASSERT_TRUE(call.test());
+    fake::free_communicator(kMade);
+    Offer next;
+    ASSERT_NE(children_.prepare(kMade, next), nullptr);
+    EXPECT_NE(next.lane, own.lane);
+    EXPECT_EQ(std::memcmp(board_.part(0, own.lane).brought, &mine, sizeof mine), 0);
+    fake::free_communicator(kMade);
+    for (int rank = 1; rank < kRanks; ++rank)
+        board_.assembly(own.place).leave();
+    Offer last;
+    ASSERT_NE(children_.prepare(kMade, last), nullptr);
+    EXPECT_EQ(last.lane, own.lane);
 }
 
 // No memory, or MPI refuses to keep what is found out.

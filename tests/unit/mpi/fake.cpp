@@ -278,7 +278,7 @@ bool Reduction::fits(std::size_t most) {
     return type == MPI_INT && op == MPI_SUM && bytes <= most;
 }
 std::uint32_t Reduction::number() const {
-    return static_cast<std::uint32_t>(bytes);
+    return CallNumber::of(has_root() ? CallNumber::kReduce : 0, bytes, has_root() ? root : 0);
 }
 bool Reduction::combine(const void *a, void *b) const {
     for (std::int64_t i = 0; i < count; ++i)
