@@ -2,8 +2,9 @@
 // A set of objects over the ranks of a communicator (include/sennit_balance.h).
 //
 // Objects move only in sennit_balance(), which is collective. So each rank hears of each move, and
-// has a table of all objects' ranks that is right at all times. No directory has to be asked, and
-// no message has to be forwarded. The table costs four bytes an object on each rank.
+// has a table of all objects' ranks that is right at all times. No rank has to be asked, and no
+// message has to be forwarded. The tables of ranks and data cost twelve bytes an object on each
+// rank.
 #pragma once
 
 #include "balance/gate.h"
