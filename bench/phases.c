@@ -2,8 +2,8 @@
  * Hybrid ranks that have different amounts of work: in a step, rank r does `weight` regions, whose
  * loop its threads share, and waits for the others.
  *
- * usage: phases HOW GRAIN STEPS [clock]; prints us, or when it began and ended, on the node's
- * clock. A region's loop has GRAIN iterations of some 1 us.
+ * usage: phases HOW GRAIN STEPS [clock | REGIONS]; prints us, or when it began and ended, on the
+ * node's clock. A region's loop has GRAIN iterations of some 1 us. REGIONS are for a weight of one.
  *
  * All three HOWs do the same work in all. `even`: each rank does the mean. `uneven`: 1 to 3, by the
  * rank's number. `turns`: the same, but the ranks change places from step to step.
@@ -37,11 +37,12 @@ int main(int argc, char **argv) {
     const char *row = argc > 1 ? argv[1] : "";
     const int grain = argc > 2 ? atoi(argv[2]) : 0, steps = argc > 3 ? atoi(argv[3]) : 0;
     if (grain <= 0 || steps <= 0) {
-        fprintf(stderr, "usage: phases even|uneven|turns GRAIN STEPS [clock]\n");
+        fprintf(stderr, "usage: phases even|uneven|turns GRAIN STEPS [clock | REGIONS]\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
+    const int has_clock = argc > 4 && strcmp(argv[4], "clock") == 0;
     /* 20 ms of work a rank and step, whatever the grain. */
-    const int unit = 10000 / grain > 0 ? 10000 / grain : 1;
+    const int unit = argc > 4 && !has_clock ? atoi(argv[4]) : 10000 / grain > 0 ? 10000 / grain : 1;
     double sum = region(grain), mine = 0, longest = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
@@ -57,7 +58,7 @@ int main(int argc, char **argv) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     const double end_us = (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
     MPI_Reduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (rank == 0 && sum != 0 && argc > 4)
+    if (rank == 0 && sum != 0 && has_clock)
         printf("%.0f %.0f\n", end_us - mine * 1e6, end_us);
     else if (rank == 0 && sum != 0)
         printf("%.0f\n", longest * 1e6);

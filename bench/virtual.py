@@ -19,6 +19,8 @@ import report
 MPIS = {"mpich": "MPICH", "openmpi": "Open MPI"}
 WAYS = {"bare": None, "processes": (), "--virtual": ("--virtual",), "--virtual=fibers": ("--virtual=fibers",)}
 SENNIT = [way for way in WAYS if way != "bare"]
+# Processes, each on a core of its own choice: rank r on this one of two.
+BOUND = {"in turns on 2 cores": "% 2", "best assignment": "/ 4 % 2"}
 FIBER_RANKS = (2, 16, 64)
 HOP_RANKS = (4, 16, 64)
 LIMIT = 120  # seconds
@@ -69,9 +71,12 @@ class Bench:
 
     def run(self, mpi, way, ranks, program, *words, prepare=cores(2), limit=LIMIT):
         """Its output in words, or None: it took too long."""
+        return self.complete(self.launch(mpi, way, ranks, program, *words), f"{program} {' '.join(words)}, {mpi}, {way}", prepare, limit)
+
+    @staticmethod
+    def complete(command, name, prepare=cores(2), limit=LIMIT):
         environment = machine.plain_environment()
-        with subprocess.Popen(self.launch(mpi, way, ranks, program, *words), stdout=subprocess.PIPE, text=True, env=environment,
-                              preexec_fn=prepare) as job:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, preexec_fn=prepare) as job:
             try:
                 out, _ = job.communicate(timeout=limit)
             except subprocess.TimeoutExpired:
@@ -79,7 +84,7 @@ class Bench:
                 job.communicate()
                 return None
         if job.returncode:
-            raise RuntimeError(f"{program} {' '.join(words)}, {mpi}, {way}: {job.returncode}")
+            raise RuntimeError(f"{name}: {job.returncode}")
         return out.split()
 
     # ---- rank fibers alone ----------------------------------------------------------------------------
@@ -198,6 +203,36 @@ class Bench:
         print(Runs(list(MPIS), WAYS).measure(
             self.rounds, lambda mpi, way: None if (mpi, way) == ("mpich", "bare") else self.kernel(mpi, way, most, "halo", steps="20"))
               .table("", "{:.0f}", MPIS.get))
+
+    # ---- uneven ranks -------------------------------------------------------------------------------------
+
+    def phases(self, mpi, way, ranks, row, weight, steps, bound=None):
+        """Microseconds of steps in which ranks have `row` work, in units of so many microseconds."""
+        command = self.launch(mpi, way, ranks, "phases", row, str(weight), str(steps), "1")
+        if bound:
+            first = command.index(self.build / f"bench/gcc-{mpi}/phases")
+            two = sorted(os.sched_getaffinity(0))[:2]
+            choice = "two=(" + " ".join(map(str, two)) + "); rank=${PMI_RANK:-$OMPI_COMM_WORLD_RANK}; "
+            command[first:first] = ["bash", "-c", choice + f'exec taskset -c "${{two[rank {bound}]}}" "$@"', "bash"]
+        out = self.complete(command, f"phases {row}, {mpi}, {way}")
+        return int(out[0]) if out else None
+
+    def uneven(self, row, way):
+        mpi, work, weight = row
+        steps = 2 if self.small else max(8, 100000 // weight)
+        ideal = self.phases(mpi, "processes", 2, "even", 4 * weight, steps, "% 2")  # as much work, a rank for each core
+        took = self.phases(mpi, "processes" if way in BOUND else way, 8, work, weight, steps, BOUND.get(way))
+        return took / ideal if took and ideal else None
+
+    def print_uneven(self):
+        print("\n## Ranks with different amounts of work\n\n8 ranks on two cores. In each step every other rank has three times as much "
+              "work as the rest, always the same ranks\n(*uneven*) or by turns; then all wait for each other. Times as multiples of the "
+              "ideal: the same work, evenly on two ranks with a core\neach. *In turns on 2 cores*: processes, each bound to a core, by "
+              "its number, so that one core has 3/4 of the work. *Best assignment*:\nprocesses bound so that each core has half of the "
+              "work, which is what a strategy finds that knows all loads.\n")
+        rows = [(mpi, work, weight) for mpi in MPIS for work in ("uneven", "turns") for weight in (100, 1000)]
+        print(Runs(rows, (*BOUND, *SENNIT)).measure(self.rounds, self.uneven)
+              .table("", "{:.2f}", lambda row: f"{MPIS[row[0]]}, {row[1]}, {row[2]} us : {3 * row[2]} us"))
 
     # ---- start and memory -----------------------------------------------------------------------------
 
@@ -354,8 +389,8 @@ def memory_of(root, folder, program):
 
 
 PARTS = {"switches": Bench.print_switches, "hops": Bench.print_hops, "ping-pong": Bench.print_ping_pong,
-         "sizes": Bench.print_sizes, "kernels": Bench.print_kernels, "start": Bench.print_start, "memory": Bench.print_memory,
-         "many": Bench.print_many}
+         "sizes": Bench.print_sizes, "kernels": Bench.print_kernels, "uneven": Bench.print_uneven, "start": Bench.print_start,
+         "memory": Bench.print_memory, "many": Bench.print_many}
 
 
 def main():
