@@ -10,7 +10,6 @@ struct Names {
     bool (*makes_tasks)(const char *symbol); // a compiler's entry point for tasks
     // Who imports it may suspend a task on an event from outside of the task graph.
     bool (*suspends)(const char *symbol);
-    bool (*makes_thread_data)(const char *symbol); // who imports it has threadprivate variables
     // Is a loaded file the program or its library, not one of the system, a compiler or MPI?
     bool (*is_the_programs)(const char *path);
 };

@@ -80,10 +80,6 @@ bool is_the_programs(const char *path) {
     return !begins_with_any(path, {"/lib", "/usr/lib"}) && !is_runtime_library(path);
 }
 
-bool makes_thread_data(const char *symbol) {
-    return std::string_view(symbol).starts_with("__kmpc_threadprivate");
-}
-
 bool is_on_file(const char *call) {
     return std::string_view(call).starts_with("MPI_File_");
 }
@@ -118,7 +114,6 @@ constinit const program::Names kNames = {
     .sends = is_send,
     .makes_tasks = makes_tasks,
     .suspends = suspends,
-    .makes_thread_data = makes_thread_data,
     .is_the_programs = is_the_programs,
 };
 constinit const watch::Names kHangNames = {

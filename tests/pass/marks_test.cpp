@@ -20,7 +20,6 @@ class WrittenMarks : public testing::TestWithParam<const char *> {
         sennit::program::set_names({.sends = no,
                                     .makes_tasks = no,
                                     .suspends = no,
-                                    .makes_thread_data = no,
                                     .is_the_programs = no});
         const std::string path = std::string(MARKED) + GetParam() + ".so";
         void *found = dlopen(path.c_str(), RTLD_LAZY);

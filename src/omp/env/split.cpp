@@ -57,12 +57,18 @@ int wanted(int threads) {
 // Each thread has its own data, which several threads on one worker would share.
 bool allowed() {
     char whose[256];
-    const char *const what = program::thread_local_data(whose, sizeof whose);
-    if (what)
-        warn("SENNIT_SPLIT=%s: %s has %s, which threads that share a worker would mix up: going on "
-             "with 1",
-             config().split, whose, what);
-    return what == nullptr;
+    if (!program::has_thread_local_data(whose, sizeof whose))
+        return true;
+    warn("SENNIT_SPLIT=%s: %s has thread-local data, which threads that share a worker would mix "
+         "up: going on with 1",
+         config().split, whose);
+    return false;
+}
+
+// A program finds what its threads keep only if its regions have as many threads as before.
+void end_size() {
+    if (!__atomic_load_n(&g_split.keeps_size, __ATOMIC_RELAXED))
+        set_threads_of_environment(g_split.workers);
 }
 
 } // namespace
@@ -95,7 +101,7 @@ bool split_ends() {
         if (g_end.has_come.load(std::memory_order_relaxed) || allowed())
             return;
         g_end.has_come.store(true, std::memory_order_relaxed);
-        set_threads_of_environment(g_split.workers);
+        end_size();
     });
     g_end.looking.unlock();
     return g_end.has_come.load(std::memory_order_relaxed);
@@ -107,7 +113,11 @@ void end_split(const char *region) {
     warn("SENNIT_SPLIT=%s: threads of %s wait for each other by spinning, and some of them had not "
          "begun: from now on regions are not split; use a lock or taskyield there",
          config().split, region);
-    set_threads_of_environment(g_split.workers);
+    end_size();
+}
+
+void keep_split_size() {
+    __atomic_store_n(&g_split.keeps_size, true, __ATOMIC_RELAXED);
 }
 
 int refuse_split(const char *why) {

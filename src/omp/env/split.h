@@ -15,6 +15,7 @@ struct Split {
     bool lends_loops = false;
     bool regions_differ = false;
     bool refused = false;
+    bool keeps_size = false;
 };
 // Hidden: tested in memory by each region.
 [[gnu::visibility("hidden")]] extern Split g_split;
@@ -57,6 +58,9 @@ int split_threads(int threads);
 bool split_ends();
 // The threads of `region` spin on each other: no more such regions from now on, and a line says so.
 void end_split(const char *region);
+// Threads keep values from region to region: if splitting ends, regions have as many as before,
+// each on a worker of its own.
+void keep_split_size();
 // icv.cpp: so many threads has from now on who has changed no setting of its own.
 void set_threads_of_environment(int threads);
 // It is not to be: a line says why. Returns how many threads the environment has said, 0 where none

@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // threadprivate variables of compilers that do not use thread-local storage for them (flang, and
-// clang with -fnoopenmp-use-tls): one copy for each thread, found by its number in a table per
-// variable.
+// clang with -fnoopenmp-use-tls): one copy for each thread.
+//
+// A thread is known by the number of its worker. For each variable there is a table of copies by
+// these numbers. Callers keep it, in the cache that the compiler has given them. Where threads are
+// split, a worker may run several. What they have is kept by omp/team/thread_values.h, and caches
+// have a table without copies: so each call looks who the caller is. As threads count on finding
+// their copies, regions have as many threads as before when splitting ends.
 #include "omp/kmp/threadprivate.h"
 
 #include "omp/kmp/kmp.h"
 
 #include "base/message.h"
+#include "omp/env/split.h"
+#include "omp/team/hot_teams.h"
+#include "omp/team/team.h"
 
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 using namespace sennit;
 using kmp::Gtid;
@@ -39,8 +48,13 @@ struct Variable {
     Destroy destroy = nullptr;
     DestroyMany destroy_many = nullptr;
     void *initial = nullptr; // the value at the first use
-    void **copies = nullptr; // by thread number; pages come when touched
+    // Tables by the number of a worker. Before its first entry, a table has its variable.
+    void **copies = nullptr;
+    void **cached = nullptr; // what caches have: `copies`, or where threads are split, an empty one
+    std::size_t number = 0;  // among variables: the key of a virtual thread's copy
     Variable *next = nullptr;
+
+    bool is_split() const { return cached != copies; }
 };
 
 void *checked(void *memory, std::size_t size) {
@@ -62,6 +76,7 @@ class Variables {
                 return *variable;
         auto *made =
             new (checked(std::malloc(sizeof(Variable)), sizeof(Variable))) Variable{original};
+        made->number = first_ ? first_->number + 1 : 0;
         made->next = first_;
         first_ = made;
         return *made;
@@ -98,21 +113,80 @@ void *make_copy(const Variable &variable) {
     return fresh;
 }
 
-// A thread of the program's has ended: the next one with its number gets fresh copies.
+void drop_copy(const Variable &variable, void *copy) {
+    if (!copy || copy == variable.original)
+        return;
+    if (variable.destroy)
+        variable.destroy(copy);
+    else if (variable.destroy_many)
+        variable.destroy_many(copy, variable.elements);
+    std::free(copy);
+}
+
+// A thread of the program's has ended: the next one with its number gets fresh copies. Where
+// threads are split, so do those of its regions.
 void drop_copies(sched::Worker &worker) {
-    g_variables.each([thread = static_cast<std::size_t>(worker.id())](const Variable &variable) {
-        void *copy = variable.copies ? variable.copies[thread] : nullptr;
-        if (!copy)
+    g_variables.each([&worker](const Variable &variable) {
+        if (!variable.copies)
             return;
-        variable.copies[thread] = nullptr;
-        if (copy == variable.original)
-            return;
-        if (variable.destroy)
-            variable.destroy(copy);
-        else if (variable.destroy_many)
-            variable.destroy_many(copy, variable.elements);
-        std::free(copy);
+        drop_copy(variable, std::exchange(variable.copies[worker.id()], nullptr));
+        if (variable.is_split())
+            omp::home_of(worker).values.each([&variable](omp::ThreadValues &thread) {
+                if (void *const copy = thread.get(variable.number)) {
+                    thread.set(variable.number, nullptr);
+                    drop_copy(variable, copy);
+                }
+            });
     });
+}
+
+void **make_table(Variable &variable) {
+    constexpr std::size_t kPlaces = 1 + kMostThreads; // pages come when touched
+    auto **const table = static_cast<void **>(
+        checked(std::calloc(kPlaces, sizeof(void *)), kPlaces * sizeof(void *)));
+    table[0] = &variable;
+    return table + 1;
+}
+
+// The variable is used, for the first time with this cache.
+Variable &first_use(void *data, std::size_t size, void ***cache) {
+    g_variables.lock();
+    Variable &variable = g_variables.find(data);
+    if (!variable.copies) {
+        variable.size = size;
+        variable.initial = checked(std::malloc(size), size);
+        std::memcpy(variable.initial, data, size);
+        sched::at_thread_end(drop_copies);
+        variable.copies = make_table(variable);
+        variable.cached = variable.copies;
+        if (omp::split_workers() != 0) {
+            variable.cached = make_table(variable);
+            omp::keep_split_size();
+        }
+    }
+    std::atomic_ref<void **>(*cache).store(variable.cached, std::memory_order_release);
+    g_variables.unlock();
+    return variable;
+}
+
+SENNIT_NOINLINE void *find_copy(sched::Worker &worker, void *data, std::size_t size,
+                                void ***cache) {
+    void **const cached = std::atomic_ref<void **>(*cache).load(std::memory_order_acquire);
+    const Variable &variable =
+        cached ? *static_cast<Variable *>(cached[-1]) : first_use(data, size, cache);
+    if (omp::ThreadValues *mine = variable.is_split() ? omp::values_here(worker) : nullptr) {
+        void *copy = mine->get(variable.number);
+        if (!copy) {
+            copy = make_copy(variable);
+            mine->set(variable.number, copy);
+        }
+        return copy;
+    }
+    // The initial thread's copy is the variable itself.
+    void *&copy = variable.copies[worker.id()];
+    if (!copy)
+        copy = omp::is_initial_thread() ? data : make_copy(variable);
+    return copy;
 }
 
 } // namespace
@@ -126,27 +200,11 @@ void kmp::threadprivate_after_fork() {
 
 KMP_API void *__kmpc_threadprivate_cached(Ident *, Gtid, void *data, std::size_t size,
                                           void ***cache) {
-    const auto thread = static_cast<std::size_t>(omp::here().id());
-    void **copies = std::atomic_ref<void **>(*cache).load(std::memory_order_acquire);
-    if (copies && copies[thread])
-        return copies[thread];
-    g_variables.lock();
-    Variable &variable = g_variables.find(data);
-    if (!variable.copies) {
-        variable.size = size;
-        variable.initial = checked(std::malloc(size), size);
-        std::memcpy(variable.initial, data, size);
-        sched::at_thread_end(drop_copies);
-        variable.copies = static_cast<void **>(
-            checked(std::calloc(kMostThreads, sizeof(void *)), kMostThreads * sizeof(void *)));
-    }
-    copies = variable.copies;
-    std::atomic_ref<void **>(*cache).store(copies, std::memory_order_release);
-    g_variables.unlock();
-    // The initial thread's copy is the variable itself.
-    if (!copies[thread])
-        copies[thread] = omp::is_initial_thread() ? data : make_copy(variable);
-    return copies[thread];
+    sched::Worker &worker = omp::here();
+    void **const copies = std::atomic_ref<void **>(*cache).load(std::memory_order_acquire);
+    if (copies && copies[worker.id()])
+        return copies[worker.id()];
+    return find_copy(worker, data, size, cache);
 }
 
 KMP_API void *__kmpc_threadprivate(Ident *location, Gtid gtid, void *data, std::size_t size) {

@@ -191,6 +191,7 @@ Team &find_team(sched::Worker &worker, int key, int level) {
     }
     Team *team = key < 0 ? assemble(home, -key, split_workers()) : assemble(home, 0, key);
     team->asked = key;
+    team->kept_values = &home.values;
     team->next_cached = home.cached;
     home.cached = team;
     return *team;

@@ -11,6 +11,7 @@ namespace sennit::omp {
 struct Home {
     Team *initial = nullptr; // for a thread of the program
     Team *cached = nullptr;  // a list, the most recently used first
+    ValueSets values;        // of threads of its regions
 };
 Home &home_of(sched::Worker &worker);
 

@@ -115,6 +115,7 @@ void team_after_fork_in_child() {
     if (worker && worker->room) {
         Home &home = home_of(*worker);
         home.cached = nullptr; // their threads stayed in the parent
+        home.values.after_fork_in_child();
         if (home.initial) {
             home.initial->next_initial = nullptr;
             g_initial_teams.store(home.initial, std::memory_order_relaxed);

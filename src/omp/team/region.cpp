@@ -138,6 +138,8 @@ template <unsigned kExtras>
         end_active(workers - 1);
     if (is_virtual)
         team.threads->end();
+    if (kExtras == kVirtual && SENNIT_UNLIKELY(team.values.load(std::memory_order_relaxed)))
+        team.kept_values->give_back(team.values);
     if (SENNIT_UNLIKELY(team.counted > 0))
         team.contention->threads.fetch_sub(team.counted, std::memory_order_relaxed);
     if (kExtras == kTool)

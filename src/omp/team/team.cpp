@@ -119,6 +119,19 @@ static void *checked_alloc(std::size_t align, std::size_t size) {
     return memory;
 }
 
+// A thread of a team that has the number 0 is the one that encountered the region.
+ThreadValues *values_here(sched::Worker &worker) {
+    const Member *thread = &member_of(worker);
+    while (thread->index == 0 && thread->team->outer)
+        thread = thread->team->encountering;
+    // Above 0: a free agent has no number in the team.
+    Team &team = *thread->team;
+    if (thread->index <= 0 || team.active_level != 1 || !team.is_region())
+        return nullptr;
+    ValueSet *const set = team.values.load(std::memory_order_acquire);
+    return &(set ? *set : team.kept_values->take(team.values, team.size)).threads[thread->index];
+}
+
 Team *make_team(int size, int workers) {
     auto *team = new (checked_alloc(alignof(Team), sizeof(Team))) Team;
     const auto count = static_cast<std::size_t>(size);

@@ -16,6 +16,7 @@
 #include "omp/events/events.h"
 #include "omp/events/site.h"
 #include "omp/team/iterations.h"
+#include "omp/team/thread_values.h"
 #include "sched/worker.h"
 #include "task/observer.h"
 #include "task/task.h"
@@ -182,6 +183,10 @@ struct Team final : sched::Group {
     TaskReductions *reductions = nullptr;     // parallel reduction(task, ...)
     VirtualTeam *threads = nullptr;           // if there are more threads than workers
     TeamPlacement placement;
+    // Where threads are split: the sets that the team's maker keeps, and the one of this region's
+    // threads, if one of them has asked.
+    ValueSets *kept_values = nullptr;
+    std::atomic<ValueSet *> values{nullptr};
     ompt::Region tool;
     std::uint64_t traced = 0; // the region's number in the trace; 0: it has none
 
@@ -218,6 +223,10 @@ inline Member &member_of(sched::Worker &worker) {
 // if(`parallel`). The caller has to fork() a region of this size, because the threads count against
 // the thread limit from now on.
 int region_size(sched::Worker &worker, int wanted, bool parallel);
+
+// Where threads are split: what the calling thread keeps from region to region. Null: its worker's
+// number tells it from all other threads.
+ThreadValues *values_here(sched::Worker &worker);
 
 // Start a region of `size` threads. The caller becomes thread 0; the others begin body(member,
 // data) at once. The caller has to run the same, and then to call join().

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What threads of virtual teams keep from region to region.
+#include "omp/team/thread_values.h"
+
+#include <gtest/gtest.h>
+
+namespace sennit::omp {
+namespace {
+
+TEST(ThreadValues, AKeyThatNobodyHasSetHasNothing) {
+    ThreadValues values;
+    EXPECT_EQ(values.get(0), nullptr);
+    int first = 0;
+    int other = 0;
+    values.set(3, &first);
+    EXPECT_EQ(values.get(2), nullptr);
+    EXPECT_EQ(values.get(3), &first);
+    values.set(100, &other);
+    EXPECT_EQ(values.get(3), &first);
+    EXPECT_EQ(values.get(99), nullptr);
+    EXPECT_EQ(values.get(100), &other);
+    EXPECT_EQ(values.get(101), nullptr);
+}
+
+// Thread i has what thread i of the last region had, also where their numbers of threads differ.
+TEST(ValueSets, TheNextRegionFindsWhatTheLastOneHasLeft) {
+    ValueSets sets;
+    std::atomic<ValueSet *> region{nullptr};
+    int mine = 0;
+    sets.take(region, 4).threads[3].set(1, &mine);
+    sets.give_back(region);
+    EXPECT_EQ(region.load(), nullptr);
+    const ValueSet &larger = sets.take(region, 64);
+    EXPECT_EQ(larger.threads[3].get(1), &mine);
+    EXPECT_EQ(larger.threads[63].get(1), nullptr);
+    sets.give_back(region);
+    EXPECT_EQ(sets.take(region, 2).threads[3].get(1), &mine);
+}
+
+TEST(ValueSets, TheThreadsOfARegionHaveOneSet) {
+    ValueSets sets;
+    std::atomic<ValueSet *> region{nullptr};
+    EXPECT_EQ(&sets.take(region, 4), &sets.take(region, 4));
+    EXPECT_EQ(&sets.take(region, 4), region.load());
+}
+
+TEST(ValueSets, RegionsThatRunAtTheSameTimeShareNothing) {
+    ValueSets sets;
+    std::atomic<ValueSet *> outer{nullptr};
+    std::atomic<ValueSet *> inner{nullptr};
+    int of_outer = 0;
+    int of_inner = 0;
+    sets.take(outer, 4).threads[1].set(0, &of_outer);
+    sets.take(inner, 8).threads[1].set(0, &of_inner);
+    EXPECT_EQ(sets.take(outer, 4).threads[1].get(0), &of_outer);
+    sets.give_back(inner);
+    sets.give_back(outer);
+    // The outer one takes its set first the next time, too.
+    EXPECT_EQ(sets.take(outer, 4).threads[1].get(0), &of_outer);
+    EXPECT_EQ(sets.take(inner, 8).threads[1].get(0), &of_inner);
+    int threads = 0;
+    sets.each([&threads](const ThreadValues &) { ++threads; });
+    EXPECT_EQ(threads, 12);
+}
+
+} // namespace
+} // namespace sennit::omp
