@@ -62,7 +62,8 @@ inline constexpr std::size_t kMostMeetings = 4;
     X(balanced, 8)     /* set, pair(moved, failed), their bytes, pair(lambda of ranks, of nodes),  \
                           pair(the promised one, ranks << 1 | declined), ns, strategy's name */    \
     X(moved, 7)        /* task, call's name, its place in the code, pair(MovedHow, together),      \
-                          ticks from its start to the wait, ticks of the wait, until now */
+                          ticks from its start to the wait, ticks of the wait, until now */        \
+    X(offer, 3)        /* a parallel region's number, pair(offered, taken): of the thread's part */
 
 enum class Kind : std::uint8_t {
 #define SENNIT_TRACE_KIND(name, words) name,

@@ -118,6 +118,11 @@ inline void part_end(std::uint64_t region) {
     if (on())
         record(Kind::part_end, region);
 }
+// In its part, the thread has offered others so many threads of the region, and they took so many.
+inline void offer(std::uint64_t region, int offered, int taken) {
+    if (on())
+        record(Kind::offer, region, pair(offered, taken));
+}
 // By the scheduler, on the thread that switches.
 inline void fiber_switch(const void *from, const void *to) {
     if (on())

@@ -55,6 +55,17 @@ if(printing AND NOT SENNIT_SANITIZE)
                      --lib ${CMAKE_BINARY_DIR}/lib/omp ${printing})
     set_tests_properties(omp.split_oracle PROPERTIES TIMEOUT ${test_timeout} LABELS "programs;quick")
 endif()
+# A balanced loop is cut no more. The trace of the running program says so.
+foreach(compiler ${compilers})
+    build_program(sennit_split_balanced.c ${compiler})
+    if(NOT SENNIT_SANITIZE AND TARGET sennit)
+        add_test(NAME omp.split_balanced.${compiler}
+                 COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/split_balanced.py
+                         --sennit $<TARGET_FILE:sennit> --format ${CMAKE_SOURCE_DIR}/src/trace/format.h
+                         ${programs_dir}/${compiler}/sennit_split_balanced)
+        set_tests_properties(omp.split_balanced.${compiler} PROPERTIES TIMEOUT ${test_timeout} LABELS "programs;quick")
+    endif()
+endforeach()
 # Under a split, what is legal with so many threads passes as ever. Left out are programs that count on
 # the environment's number itself, on places, or on a number of stacks, those with thread-local data, and
 # loop_edges_*, whose threads run ahead of each other by thousands of loops: they pass, but slowly.

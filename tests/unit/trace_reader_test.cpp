@@ -361,6 +361,7 @@ TEST_F(TraceReader, APartInARegionIsTheProgramsOrItsTasks) {
     trace.add(chunk, 2500, Kind::part_end, {7});
     trace.add(chunk, 2600, Kind::fiber_switch, {second, first});
     trace.add(chunk, 2700, Kind::wait_end, {0});
+    trace.add(chunk, 2800, Kind::offer, {7, pair(3, 1)});
     trace.add(chunk, 2900, Kind::part_end, {7});
     trace.add(chunk, 3000, Kind::create, {1, 0, 8192});
     trace.add(chunk, 3000, Kind::start, {1, 8192});
@@ -379,6 +380,10 @@ TEST_F(TraceReader, APartInARegionIsTheProgramsOrItsTasks) {
     EXPECT_EQ(process.parts[3].thread, 1u);
     EXPECT_EQ(process.parts[0].function, 4096u);
     EXPECT_EQ(process.parts[0].workers, 2);
+    ASSERT_EQ(process.offers.size(), 1u);
+    EXPECT_EQ(process.offers[0].region, 7u);
+    EXPECT_EQ(process.offers[0].offered, 3);
+    EXPECT_EQ(process.offers[0].taken, 1);
     EXPECT_EQ(process.tasks[1].running, 400);
     std::vector<std::pair<Ns, State>> seen;
     for (const Interval &interval : process.threads[0].intervals)

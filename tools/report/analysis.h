@@ -134,6 +134,9 @@ struct RegionKind {
     int workers = 0; // the most
     Ns work = 0;     // of all workers
     double most = 0, mean = 0;
+    // Where threads are split, and a part of them is offered: of all runs.
+    bool offers = false;
+    std::uint64_t offered = 0, taken = 0;
     double imbalance() const { return mean > 0 ? 100 * (most / mean - 1) : 0; }
     double lost() const { return most - mean; } // by which they would have ended sooner
 };

@@ -83,6 +83,8 @@ struct Run {
     int workers = 0;
     Ns end = 0;
     std::map<std::uint32_t, Ns> begins; // by thread
+    bool offers = false;
+    int offered = 0, taken = 0;
 };
 
 void add_regions(const Process &process, std::map<std::string, RegionKind> &kinds) {
@@ -96,6 +98,14 @@ void add_regions(const Process &process, std::map<std::string, RegionKind> &kind
         run.end = std::max(run.end, part.end); // its join
         const auto [at, fresh] = run.begins.try_emplace(part.thread, part.begin);
         at->second = std::min(at->second, part.begin);
+    }
+    for (const Offer &offer : process.offers) {
+        const auto at = runs.find(offer.region);
+        if (at == runs.end()) // of a trace that was cut
+            continue;
+        at->second.offers = true;
+        at->second.offered += offer.offered;
+        at->second.taken += offer.taken;
     }
     std::vector<WorkTime> worked;
     worked.reserve(process.threads.size());
@@ -119,6 +129,9 @@ void add_regions(const Process &process, std::map<std::string, RegionKind> &kind
         // Who had no part has had no work.
         const int workers = std::max(run.workers, static_cast<int>(run.begins.size()));
         kind.workers = std::max(kind.workers, workers);
+        kind.offers |= run.offers;
+        kind.offered += static_cast<std::uint64_t>(run.offered);
+        kind.taken += static_cast<std::uint64_t>(run.taken);
         kind.work += all;
         kind.most += static_cast<double>(most);
         kind.mean += static_cast<double>(all) / workers;

@@ -154,12 +154,23 @@ void print_balance(const Balance &balance, std::FILE *to) {
     if (balance.regions.empty())
         return;
     fmt::print(to, "Parallel regions (lost: by so much they would have ended sooner)\n");
-    Table regions({"function", "runs", "threads", "lambda", "work", "lost"});
+    const bool any_offers = std::ranges::any_of(balance.regions, &RegionKind::offers);
+    std::vector<std::string> columns{"function", "runs", "threads", "lambda", "work", "lost"};
+    if (any_offers)
+        columns.insert(columns.end(), {"offered", "taken"});
+    Table regions(columns);
     for (std::size_t i = 0; i < std::min(balance.regions.size(), kMostRows); ++i) {
         const RegionKind &kind = balance.regions[i];
-        regions.add({kind.name, std::to_string(kind.runs), std::to_string(kind.workers),
-                     fmt::format("{:.1f}%", kind.imbalance()), duration(kind.work),
-                     duration(static_cast<Ns>(kind.lost()))});
+        std::vector<std::string> row{kind.name,
+                                     std::to_string(kind.runs),
+                                     std::to_string(kind.workers),
+                                     fmt::format("{:.1f}%", kind.imbalance()),
+                                     duration(kind.work),
+                                     duration(static_cast<Ns>(kind.lost()))};
+        if (any_offers)
+            for (const std::uint64_t threads : {kind.offered, kind.taken})
+                row.push_back(kind.offers ? std::to_string(threads) : "-");
+        regions.add(row);
     }
     regions.print(to);
 }

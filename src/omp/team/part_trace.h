@@ -23,6 +23,11 @@ inline void begin_traced_part(const Team &team) {
         trace::part_begin(team.traced, reinterpret_cast<std::uint64_t>(function_of(team)),
                           team.workers);
 }
+// Of its threads that had not begun, the worker has offered so many, and others took so many.
+inline void trace_offer(const Team &team, int offered, int taken) {
+    if (trace::on() && team.traced != 0)
+        trace::offer(team.traced, offered, taken);
+}
 inline void end_traced_part(const Team &team) {
     if (trace::on() && team.traced != 0)
         trace::part_end(team.traced);

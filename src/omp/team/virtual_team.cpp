@@ -146,17 +146,18 @@ void VirtualTeam::offer(const Team &team, Lane &lane, std::uint64_t first, std::
 }
 
 // Its worker has found the range empty. Idle ones may have taken more than was offered.
-SENNIT_NOINLINE void VirtualTeam::record(Lane &lane) {
+SENNIT_NOINLINE void VirtualTeam::record(Lane &lane) const {
     const auto taken = static_cast<int>(lane.last - lane.range.stopped_at());
     const auto offered =
         static_cast<int>(lane.last - lane.offered_from.load(std::memory_order_relaxed));
     lane.history->record(std::max(offered, taken), taken);
     lane.history = nullptr;
+    trace_offer(team_, offered, taken);
     // From now on what it has is stolen: who asks may have it.
     lane.offered_from.store(0, std::memory_order_relaxed);
 }
 
-[[gnu::always_inline]] inline bool VirtualTeam::take(Lane &lane, std::uint64_t *place) {
+[[gnu::always_inline]] inline bool VirtualTeam::take(Lane &lane, std::uint64_t *place) const {
     if (lane.range.take(place))
         return true;
     if (lane.history)

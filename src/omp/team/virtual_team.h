@@ -110,8 +110,8 @@ class VirtualTeam final : public Unbegun {
     enum class From { offered, all };
 
     void offer(const Team &team, Lane &lane, std::uint64_t first, std::uint64_t last);
-    static void record(Lane &lane);
-    static bool take(Lane &lane, std::uint64_t *place);
+    void record(Lane &lane) const;
+    bool take(Lane &lane, std::uint64_t *place) const;
     bool steal(Team &team, Lane &lane, From from, std::uint64_t most_at_once, std::uint64_t *place);
     bool stays_idle(const Team &team, const Lane &lane);
     bool waits_idle(const Team &team, const Lane &lane) const;

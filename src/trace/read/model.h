@@ -104,6 +104,14 @@ struct Part {
     int workers; // of the region
 };
 
+// Of its part in a region, so many threads were offered to others, and they took so many. They may
+// take more.
+struct Offer {
+    std::uint64_t region;
+    std::uint32_t thread;
+    int offered, taken;
+};
+
 struct Steal {
     Ns at;
     std::uint32_t thread;
@@ -190,7 +198,8 @@ struct Process {
     std::vector<ThreadModel> threads; // by row, those without one last
     std::vector<Call> calls;          // by begin
     std::vector<WaitSpan> waits;
-    std::vector<Part> parts; // by begin, of each thread
+    std::vector<Part> parts;   // by begin, of each thread
+    std::vector<Offer> offers; // in this order, of each thread
     std::vector<Steal> steals;
     std::vector<Polled> polls;
     std::vector<CoreUse> cores; // by begin

@@ -226,6 +226,9 @@ class Replay {
             return begin_part(event, now);
         case Kind::part_end:
             return end_part(event, now);
+        case Kind::offer:
+            process_.offers.push_back({event[0], number_, high(event[1]), low(event[1])});
+            return;
         case Kind::none:
         case Kind::count:
             return;
