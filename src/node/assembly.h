@@ -83,6 +83,13 @@ class Assembly {
         std::atomic<std::uint64_t> word_; // of the call that was posted last
     };
 
+    // Calls that a member has made elsewhere, for they are too long to be made here: how many, and
+    // the number of the last call here before the latest of them.
+    struct Longer {
+        std::uint32_t count = 0;
+        std::uint32_t before = 0;
+    };
+
     // What one member brings to a call. The member may touch `bytes` between two calls, the last
     // one to come all of them.
     struct alignas(64) Part {
@@ -93,6 +100,8 @@ class Assembly {
         Posted posted[kNotes];           // of the reduction that takes this note
         std::atomic<std::uint32_t> call; // what the member calls, a number
         std::atomic<std::uint32_t> came; // the last call for which the member has counted itself
+        std::atomic<Longer> longer;
+        std::atomic<std::uint32_t> longer_call; // the latest of them, a number
 
         // For members that wait long, and look why. `call` is what the member calls, as long as
         // the call is not over.
@@ -104,6 +113,7 @@ class Assembly {
             came.store(0, std::memory_order_relaxed);
             for (Posted &one : posted)
                 one.clear();
+            longer.store({}, std::memory_order_relaxed);
         }
     };
 
@@ -114,6 +124,7 @@ class Assembly {
         // The root's, until it has posted them (two roots: they do not agree who it is). Then they
         // do not change.
         std::byte bytes[kMostBytes];
+        std::uint32_t longer; // how many longer calls the root has made before
 
         // The member has posted what it brings. Returns how many have: the last one tells the root.
         int bring() { return brought_.fetch_add(1, std::memory_order_acq_rel) + 1; }

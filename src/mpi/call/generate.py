@@ -47,6 +47,17 @@ ADOPTIONS = ("Comm_dup", "Comm_dup_with_info", "Comm_create", "Comm_split", "Com
 DIRECTIONS = {"send": "SENNIT_NOTICE_SEND", "receive": "SENNIT_NOTICE_RECEIVE"}
 
 
+def assembled_unless_longer(call, condition):
+    """See crowd/assembled.h."""
+    most = "sennit::node::Assembly::kMostBytes"
+    return (f"    if (crowded && ({call}.fits({most}) || {call}.is_longer({most})))\n"
+            f"        if (Assembled *const assembled = g_crowd.assembled_of(comm); assembled{condition}) {{\n"
+            f"            if (!{call}.is_longer({most}))\n"
+            f"                return assemble(*assembled, operation, {call});\n"
+            f"            longer.begin(*assembled, {call}.longer_number());\n"
+            "        }")
+
+
 class Wrapper:
     """Of a row, or of its form with large counts, where suffix is _c."""
 
@@ -261,21 +272,18 @@ class Wrapper:
         self.fields["assembled"] = {
             "Barrier": "if (Assembled *const assembled = crowded ? g_crowd.assembled_of(comm) : nullptr)\n"
                        "        return assemble(*assembled, operation, {});",
-            "Allreduce": "if (Reduction reduction{sendbuf, recvbuf, count, datatype, op};\n"
-                         "        crowded && reduction.fits(sennit::node::Assembly::kMostBytes))\n"
-                         "        if (Assembled *const assembled = g_crowd.assembled_of(comm))\n"
-                         "            return assemble(*assembled, operation, reduction);",
+            "Allreduce": "Reduction reduction{sendbuf, recvbuf, count, datatype, op};\n"
+                         + assembled_unless_longer("reduction", ""),
             "Reduce": "if (Reduction reduction{sendbuf, recvbuf, count, datatype, op, root};\n"
                       "        crowded && root >= 0 && reduction.fits(sennit::node::Assembly::kMostBytes))\n"
                       "        if (Assembled *const assembled = g_crowd.assembled_of(comm);\n"
                       "            assembled && assembled->may_reduce(reduction))\n"
                       "            return assemble(*assembled, operation, reduction);",
-            "Bcast": "if (Broadcast broadcast{buffer, count, datatype, root};\n"
-                     "        crowded && broadcast.fits(sennit::node::Assembly::kMostBytes))\n"
-                     "        if (Assembled *const assembled = g_crowd.assembled_of(comm);\n"
-                     "            assembled && assembled->has_member(root))\n"
-                     "            return assemble(*assembled, operation, broadcast);"}.get(
-                             self.call["name"], "")
+            "Bcast": "Broadcast broadcast{buffer, count, datatype, root};\n"
+                     + assembled_unless_longer("broadcast", " && assembled->has_member(root)")}.get(self.call["name"], "")
+        has_length = self.call["name"] in ("Allreduce", "Bcast")
+        self.fields["longer"] = "LongerCall longer;" if has_length else ""
+        self.fields["longer_started"] = "longer.started(error);" if has_length else ""
         if self.is_adoption:
             self.fields["gathers"] = "true" if self.kind == "delegate" else "false"
             self.fields["parent"] = self.names[0]

@@ -102,8 +102,10 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     }}
     Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {number}, {object}, {turn},
                         {count}, {requests}, {handles}}};
+    {longer}
     const auto start = [&](MPI_Request *request) {{
         const int error = twin({twin_arguments});
+        {longer_started}
         {rings}
         return error;
     }};

@@ -25,6 +25,18 @@ namespace {
     __builtin_trap(); // it does not return
 }
 
+const char *more_than(CallNumber call) {
+    return call.is_longer() ? "more than " : "";
+}
+std::size_t bytes_of(CallNumber call) {
+    return call.is_longer() ? node::Assembly::kMostBytes : call.bytes();
+}
+
+// Counts that only grow, modulo 2^32.
+bool is_more(std::uint32_t count, std::uint32_t other) {
+    return static_cast<std::int32_t>(count - other) > 0;
+}
+
 } // namespace
 
 bool Assembled::prepare(node::Board &board, MPI_Comm comm, const Ranks &ranks) {
@@ -43,6 +55,7 @@ void Assembled::begin(node::Assembly &assembly, MPI_Comm ours) {
     note_ = 0;
     brought_ = 0;
     brought_before_ = false;
+    longer_.store(0, std::memory_order_relaxed);
     assembly_ = &assembly;
 }
 
@@ -75,10 +88,10 @@ void Assembled::tell_of_difference(std::uint32_t own, int rank, std::uint32_t ot
     const CallNumber ours(own);
     const CallNumber theirs(other);
     std::fprintf(stderr,
-                 "sennit: on %s rank %d calls %s (%zu bytes) where rank %d calls %s "
-                 "(%zu bytes)%s; all its ranks must make the same calls in the same order\n",
-                 name_of_comm(), rank_, ours.name(), ours.bytes(), rank, theirs.name(),
-                 theirs.bytes(),
+                 "sennit: on %s rank %d calls %s (%s%zu bytes) where rank %d calls %s "
+                 "(%s%zu bytes)%s; all its ranks must make the same calls in the same order\n",
+                 name_of_comm(), rank_, ours.name(), more_than(ours), bytes_of(ours), rank,
+                 theirs.name(), more_than(theirs), bytes_of(theirs),
                  ours.bytes() != theirs.bytes() ? ""
                  : ours.root() != theirs.root() ? " with another root"
                  : ours.goes_with(theirs)       ? " another time"
@@ -109,6 +122,49 @@ void Assembled::compare_calls(std::uint32_t number, std::uint32_t own, bool all_
             return;
         tell_of_difference(own, rank, other);
     }
+}
+
+// By a rank that waits long in call `number`, before which it has made `longer` calls that were too
+// long. Who has made one more of these, and has not come to `number` before that, makes another
+// call where this rank makes this one.
+void Assembled::compare_longer(std::uint32_t number, std::uint32_t own,
+                               std::uint32_t longer) const {
+    for (int rank = 0; rank < assembly_->members(); ++rank) {
+        const node::Assembly::Part &part = *parts_[rank];
+        const node::Assembly::Longer theirs = part.longer.load(std::memory_order_acquire);
+        if (is_more(theirs.count, longer) && is_more(number, theirs.before))
+            tell_of_difference(own, rank, part.longer_call.load(std::memory_order_relaxed));
+    }
+}
+
+// The root of a broadcast does not wait for those to whom it posts. Who has posted the call behind
+// the latest longer one of this rank, but has not made that one, makes another call in its place.
+void Assembled::look_beyond() const {
+    const node::Assembly::Part &own = *parts_[rank_];
+    const node::Assembly::Longer latest = own.longer.load(std::memory_order_relaxed);
+    for (int i = 0; i < node::Assembly::kNotes; ++i) {
+        const node::Assembly::Note &note = assembly_->note(i);
+        const std::uint32_t posted = note.call_if_posted(latest.before + 1);
+        if (posted != 0 && is_more(latest.count, note.longer))
+            tell_of_difference(own.longer_call.load(std::memory_order_relaxed),
+                               CallNumber(posted).root(), posted);
+    }
+}
+
+// Before the call, so that nobody who waits meanwhile sees it without what it was.
+void Assembled::note_longer(std::uint32_t count) const {
+    parts_[rank_]->longer.store({count, next_.load(std::memory_order_seq_cst)},
+                                std::memory_order_release);
+}
+
+void LongerCall::begin(Assembled &assembled, std::uint32_t call) {
+    assembled_ = &assembled;
+    assembled.parts_[assembled.rank_]->longer_call.store(call, std::memory_order_relaxed);
+    assembled.note_longer(assembled.longer_.fetch_add(1, std::memory_order_relaxed) + 1);
+}
+
+void LongerCall::take_back(Assembled &assembled) {
+    assembled.note_longer(assembled.longer_.fetch_sub(1, std::memory_order_relaxed) - 1);
 }
 
 // By the last rank to come, in the order in which MPICH and Open MPI put few bytes together, by
@@ -210,6 +266,7 @@ void NumberedCall::look_around(std::uint32_t call, std::uint32_t number) {
     if (!is_time_to_look())
         return;
     const node::Assembly &assembly = *assembled_.assembly_;
+    assembled_.compare_longer(number, call, longer_);
     assembled_.compare_calls(number, call, false, [&] { return assembly.is_over(number); });
     look_for_missing([&](const node::Assembly::Part &part) { return part.has_come(number); });
 }
@@ -326,6 +383,7 @@ bool BroadcastCall::post(node::Assembly::Note &note) {
     }
     const std::uint32_t call = broadcast_.number();
     std::memcpy(note.bytes, packed_, CallNumber(call).bytes());
+    note.longer = longer_;
     if (const std::uint32_t other = note.post(number_, call))
         assembled_.tell_of_difference(call, CallNumber(other).root(), other);
     if (note.brought() != 0)
@@ -342,6 +400,8 @@ bool BroadcastCall::receive(const node::Assembly::Note &note) {
         return false;
     }
     const CallNumber sent(posted);
+    if (note.longer != longer_)
+        tell_of_longer(call, sent.root(), posted, note.longer);
     if (!sent.goes_with(CallNumber(call)))
         assembled_.tell_of_difference(call, sent.root(), posted);
     untold_ = broadcast_.judge(sent.bytes());
@@ -350,10 +410,22 @@ bool BroadcastCall::receive(const node::Assembly::Note &note) {
     return true;
 }
 
+// One of the two has made a longer call, where the other one makes this.
+void BroadcastCall::tell_of_longer(std::uint32_t call, int root, std::uint32_t posted,
+                                   std::uint32_t longer_of_root) const {
+    const auto longer_call_of = [this](int rank) {
+        return assembled_.parts_[rank]->longer_call.load(std::memory_order_relaxed);
+    };
+    if (is_more(longer_of_root, longer_))
+        assembled_.tell_of_difference(call, root, longer_call_of(root));
+    assembled_.tell_of_difference(longer_call_of(assembled_.rank_), root, posted);
+}
+
 void BroadcastCall::look_for_root(const node::Assembly::Note &note) {
     if (!is_time_to_look())
         return;
     const auto passed = [&] { return note.call_if_posted(number_) != 0; };
+    assembled_.compare_longer(number_, broadcast_.number(), longer_);
     assembled_.compare_calls(number_, broadcast_.number(), false, passed);
     if (!passed())
         is_missing(broadcast_.root());

@@ -12,12 +12,17 @@
 // are never made so: no blocking call matches them. Results are the same each time, and the same as
 // bare (put_together, ReduceCall::put_together).
 //
+// A call that is too long for that is made by MPI. Between the same two numbered calls all ranks
+// make equally many of these, so they are counted: who waits for a rank that has made another one
+// finds out why it does not come. MPI would not, for the two do not meet there.
+//
 // A rank numbers its calls in the order in which they are made. The program orders the calls on one
 // communicator, and tasks make them in that order, too. One call of a rank at a time is at the
 // assembly. The others wait until it is over, before which they could not be over either.
 //
-// State: any thread changes `next_`. The thread that ends a call changes `through_`. Whoever tests
-// the call whose turn it is has `counted_`, `note_` and `brought_`. The rest is written where the
+// State: any thread changes `next_` and `longer_`. The thread that ends a call changes `through_`.
+// Whoever tests the call whose turn it is has `counted_`, `note_` and `brought_`. The rest is
+// written where the
 // communicator is made, for MPI_COMM_WORLD in MPI_Init.
 #pragma once
 
@@ -30,6 +35,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mpi.h>
+#include <utility>
 
 namespace sennit::mpi {
 
@@ -66,18 +72,23 @@ class Assembled {
     std::uint32_t take_numbers(std::uint32_t count) {
         return next_.fetch_add(count, std::memory_order_seq_cst) + 1;
     }
+    // This rank waits for MPI: do others make calls here which show that they will not come?
+    void look_beyond() const;
 
   private:
     friend class NumberedCall;
     friend class AssembledCall;
     friend class BroadcastCall;
     friend class ReduceCall;
+    friend class LongerCall;
+    void note_longer(std::uint32_t count) const;
     const char *name_of_comm() const;
     void look_for_messages() const;
     bool all_have_counted() const { return assembly_->is_over(counted_); }
     template <class Passed>
     void compare_calls(std::uint32_t number, std::uint32_t own, bool all_have_come,
                        Passed passed) const;
+    void compare_longer(std::uint32_t number, std::uint32_t own, std::uint32_t longer) const;
     [[noreturn]] void tell_of_difference(std::uint32_t own, int rank, std::uint32_t other) const;
     void put_together(const Reduction &reduction) const;
     // b = a op b
@@ -94,6 +105,7 @@ class Assembled {
     MPI_Comm ours_{};
     std::atomic<std::uint32_t> next_{0};    // the last number given
     std::atomic<std::uint32_t> through_{0}; // the last call that this rank is through with
+    std::atomic<std::uint32_t> longer_{0};  // calls of this rank that are too long
     std::uint32_t counted_ = 0;             // the last one for which it has counted itself
     int note_ = 0;                          // the next one
     std::size_t brought_ = 0;     // bytes to reductions for a root, since it has counted itself
@@ -109,7 +121,8 @@ class NumberedCall {
 
   protected:
     NumberedCall(Assembled &assembled, const char *name, std::uint32_t number)
-        : assembled_(assembled), name_(name), number_(number) {}
+        : assembled_(assembled), name_(name), number_(number),
+          longer_(assembled.longer_.load(std::memory_order_relaxed)) {}
     bool has_turn() const;
     // Counts itself at the assembly. True: this rank is the last one, and has to end the call.
     bool count(std::uint32_t call);
@@ -130,6 +143,7 @@ class NumberedCall {
     Assembled &assembled_;
     const char *name_;
     std::uint32_t number_;
+    const std::uint32_t longer_; // calls of this rank before that were too long
 
   private:
     static constexpr int kTold = -2;
@@ -175,6 +189,8 @@ class BroadcastCall : NumberedCall {
     bool post(node::Assembly::Note &note);
     bool receive(const node::Assembly::Note &note);
     void look_for_root(const node::Assembly::Note &note);
+    [[noreturn]] void tell_of_longer(std::uint32_t call, int root, std::uint32_t posted,
+                                     std::uint32_t longer_of_root) const;
 
     const Broadcast &broadcast_;
     int error_ = MPI_SUCCESS;
@@ -209,6 +225,28 @@ class ReduceCall : NumberedCall {
     std::uint32_t call_;
     std::size_t offset_ = 0; // of its part in what each rank has brought
     bool has_brought_ = false;
+};
+
+// A call that MPI makes because it is too long. It is counted when the program makes it, as numbers
+// are taken; not if MPI refuses it.
+class LongerCall {
+  public:
+    LongerCall() = default;
+    ~LongerCall() { started(MPI_ERR_OTHER); }
+    LongerCall(const LongerCall &) = delete;
+    LongerCall &operator=(const LongerCall &) = delete;
+
+    void begin(Assembled &assembled, std::uint32_t call);
+    // With this error, or success.
+    void started(int error) {
+        if (Assembled *const assembled = std::exchange(assembled_, nullptr);
+            assembled && error != MPI_SUCCESS)
+            take_back(*assembled);
+    }
+
+  private:
+    static void take_back(Assembled &assembled);
+    Assembled *assembled_ = nullptr; // it has not started
 };
 
 } // namespace sennit::mpi

@@ -14,7 +14,8 @@ bool Broadcast::fits(std::size_t most) {
     const std::int64_t bytes = message_length(count_, type_);
     is_plain_ = is_common(type_);
     bytes_ = static_cast<std::size_t>(bytes);
-    return bytes > 0 && bytes_ <= most && (buffer_ || !is_plain_); // others may have addresses
+    is_sound_ = bytes > 0 && (buffer_ || !is_plain_); // others may have addresses
+    return is_sound_ && bytes_ <= most;
 }
 
 int Broadcast::pack(void *into, MPI_Comm comm) const {

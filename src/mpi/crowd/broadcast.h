@@ -21,10 +21,14 @@ class Broadcast {
     Broadcast(void *buffer, std::int64_t count, MPI_Datatype type, int root)
         : buffer_(buffer), count_(count), type_(type), root_(root) {}
 
-    // May it be made so, with at most `most` bytes?
+    // May it be made so, with at most `most` bytes? Or is it only too long for that?
     bool fits(std::size_t most);
+    bool is_longer(std::size_t most) const { return is_sound_ && bytes_ > most; }
     int root() const { return root_; }
     std::uint32_t number() const { return CallNumber::of(CallNumber::kBroadcast, bytes_, root_); }
+    std::uint32_t longer_number() const {
+        return CallNumber::of_longer(CallNumber::kBroadcast, root_);
+    }
 
     // Of a broadcast that fits. The caller is inside MPI, and `comm` is the communicator. Both
     // return MPI's error.
@@ -43,6 +47,7 @@ class Broadcast {
     int root_;
     std::size_t bytes_ = 0;
     bool is_plain_ = false; // the bytes are side by side
+    bool is_sound_ = false; // MPI has nothing to complain of, as far as fits() has looked
 };
 
 } // namespace sennit::mpi

@@ -16,6 +16,10 @@ class CallNumber {
         return (static_cast<std::uint32_t>(root) * kKinds + kind) * kBytes +
                static_cast<std::uint32_t>(bytes);
     }
+    // Of one that is too long to be made without messages.
+    static constexpr std::uint32_t of_longer(std::uint32_t kind, int root = 0) {
+        return of(kind, kLonger, root);
+    }
     static constexpr std::uint32_t kBarrier = 0;
     static constexpr std::uint32_t kReduce = 128;
     static constexpr std::uint32_t kBroadcast = 254;
@@ -23,6 +27,7 @@ class CallNumber {
 
     explicit constexpr CallNumber(std::uint32_t number) : number_(number) {}
     std::size_t bytes() const { return number_ % kBytes; }
+    bool is_longer() const { return bytes() == kLonger; }
     bool is_broadcast() const { return kind() == kBroadcast; }
     // Is it one that ranks do not leave together (node/assembly.h)?
     bool takes_note() const { return kind() >= kReduce && kind() != kExchange; }
@@ -44,6 +49,7 @@ class CallNumber {
 
   private:
     static constexpr std::uint32_t kBytes = 1U << 10;
+    static constexpr std::uint32_t kLonger = kBytes - 1;
     static constexpr std::uint32_t kKinds = 1U << 8;
     std::uint32_t kind() const { return number_ / kBytes % kKinds; }
 

@@ -127,7 +127,12 @@ void Reduction::learn_types() {
 }
 
 bool Reduction::fits(std::size_t most) {
-    if (count <= 0 || count > static_cast<std::int64_t>(most))
+    known = look_up();
+    return known && bytes <= most;
+}
+
+bool Reduction::look_up() {
+    if (count <= 0)
         return false;
     if (!has_root() && !may_take_part(true))
         return false;
@@ -136,8 +141,7 @@ bool Reduction::fits(std::size_t most) {
             continue;
         bytes = static_cast<std::size_t>(count) * g_extents[i];
         const std::uint32_t of_op = number_of(op);
-        return bytes != 0 && bytes <= most && of_op != kNone &&
-               (kOps[of_op].kinds & kTypes[i].kind) != 0;
+        return bytes != 0 && of_op != kNone && (kOps[of_op].kinds & kTypes[i].kind) != 0;
     }
     return false;
 }
@@ -148,6 +152,10 @@ std::uint32_t Reduction::number() const {
     if (has_root())
         return CallNumber::of(CallNumber::kReduce + number_of(op), bytes, root);
     return CallNumber::of(combines ? number_of(op) : CallNumber::kExchange, bytes);
+}
+
+std::uint32_t Reduction::longer_number() const {
+    return CallNumber::of_longer(number_of(op));
 }
 
 bool Reduction::combine(const void *a, void *b) const {

@@ -24,6 +24,7 @@ class Reduction {
     MPI_Op op{};
     int root = -1;         // who gets the result; -1: all
     std::size_t bytes = 0; // 0 for a call that reduces nothing; else see fits()
+    bool known = false;    // set by fits(): the program's call is as MPI wants it
     // False: each rank looks at the others' parts itself (children.h), or there are none: they only
     // wait for each other (engine/delegate.h).
     bool combines = true;
@@ -31,8 +32,9 @@ class Reduction {
     bool concatenates = false;
 
     // May the reduction be made so, with at most `most` bytes? If it may, sets `bytes`. For a root,
-    // may_take_part() has to be asked, too.
+    // may_take_part() has to be asked, too. Or is it only too long for that?
     bool fits(std::size_t most);
+    bool is_longer(std::size_t most) const { return known && bytes > most; }
     bool has_root() const { return root >= 0; }
     // Has this rank the buffers that it must have?
     bool may_take_part(bool gets_result) const {
@@ -47,11 +49,15 @@ class Reduction {
         return concatenates ? bytes * static_cast<std::size_t>(members) : 0;
     }
     std::uint32_t number() const; // CallNumber::of() it
+    std::uint32_t longer_number() const;
     // Compute b = a op b. The caller is inside MPI. False: MPI refuses.
     bool combine(const void *a, void *b) const;
 
     // Ask MPI for the sizes of its datatypes. Called before the first fits().
     static void learn_types();
+
+  private:
+    bool look_up();
 };
 
 } // namespace sennit::mpi

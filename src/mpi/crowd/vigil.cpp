@@ -2,11 +2,13 @@
 #include "mpi/crowd/vigil.h"
 
 #include "base/clock.h"
+#include "interpose/mpi_names.h"
 #include "mpi/crowd/crowd.h"
 #include "mpi/crowd/spins.h"
 
 #include <algorithm>
 #include <sched.h>
+#include <utility>
 
 namespace sennit::mpi {
 namespace {
@@ -102,7 +104,22 @@ void Vigil::arm() {
     }
 }
 
+// Of a call that MPI makes: others may show that they will not come to it.
+void Vigil::look_beyond() {
+    constexpr std::int64_t second = 1'000'000'000;
+    const std::int64_t now = monotonic_ns();
+    if (looked_ns_ != 0 && now - looked_ns_ < second)
+        return;
+    if (std::exchange(looked_ns_, now) == 0 || operation_.turn.kind != Object::Kind::communicator ||
+        operation_.assembled)
+        return;
+    if (const Assembled *const assembled =
+            g_crowd.assembled_of(handle_from<MPI_Comm>(operation_.turn.handle)))
+        assembled->look_beyond();
+}
+
 void Vigil::sleep() {
+    look_beyond();
     rung_ = g_crowd.neighbours.sleep(seen_, nap_ns_);
     armed_ = false;
     if (rung_) {

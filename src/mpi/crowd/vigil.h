@@ -38,6 +38,7 @@ class Vigil {
     void fall_asleep();
     void arm();
     void sleep();
+    void look_beyond();
 
     const Operation &operation_;
     Stage stage_ = Stage::testing;
@@ -50,6 +51,7 @@ class Vigil {
     std::int64_t begin_ns_ = 0;
     std::int64_t tested_ns_ = 0; // when the last test began
     std::int64_t nap_ns_ = 0;
+    std::int64_t looked_ns_ = 0;
 };
 
 } // namespace sennit::mpi

@@ -2,9 +2,11 @@
  * Broadcasts, small ones above all: every root, lengths around 256 bytes, datatypes that differ
  * from rank to rank, roots that run ahead, between other collectives and messages, in tasks, with
  * errors; on MPI_COMM_WORLD, and on communicators that are freed at once. usage: broadcasts [nodes
- * | mixed [child | nodes]]
+ * | mixed [child | nodes] | uneven FIRST OTHERS [child | messages | reduction]]
  *   nodes   the first half of the ranks is on one node, the other half on another one
- *   mixed   wrong: on MPI_COMM_WORLD, a duplicate, or half of it, one rank does not take part */
+ *   mixed   wrong: on MPI_COMM_WORLD, a duplicate, or half of it, one rank does not take part
+ *   uneven  wrong: FIRST bytes on rank 0, OTHERS elsewhere; on a duplicate, or before a message, or
+ *           in MPI_Allreduce */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include "small_calls.h"
@@ -301,8 +303,29 @@ static void mixed(const char *where) {
     CHECK(!"nobody comes here");
 }
 
+static int uneven(int count, const char *where) {
+    static char data[1000], sum[1000];
+    MPI_Comm comm = MPI_COMM_WORLD;
+    MPI_Bcast(data, 1000, MPI_BYTE, 0, comm);
+    MPI_Bcast(data, 8, MPI_BYTE, 1, comm);
+    if (strcmp(where, "child") == 0)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (strcmp(where, "reduction") == 0)
+        MPI_Allreduce(data, sum, count, MPI_BYTE, MPI_BOR, comm);
+    else
+        MPI_Bcast(data, count, MPI_BYTE, 0, comm);
+    if (strcmp(where, "messages") == 0 && rank == 0)
+        MPI_Recv(data, 1, MPI_BYTE, 1, 0, comm, MPI_STATUS_IGNORE);
+    if (strcmp(where, "messages") == 0 && rank == 1)
+        MPI_Send(data, 1, MPI_BYTE, 0, 0, comm);
+    MPI_Finalize();
+    return 0;
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
+    if (argc > 3 && strcmp(argv[1], "uneven") == 0)
+        return uneven(atoi(argv[rank == 0 ? 2 : 3]), argc > 4 ? argv[4] : "");
     if (argc > 1 && strcmp(argv[1], "mixed") == 0)
         mixed(argc > 2 ? argv[2] : NULL);
     if (argc > 1 && strcmp(argv[1], "nodes") == 0) {
