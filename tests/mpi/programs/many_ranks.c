@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Collective calls of many ranks: on MPI_COMM_WORLD, on its thirds in another order, and on their
- * duplicates, which are freed and made again. */
+ * Collective calls of many ranks: on MPI_COMM_WORLD and its duplicate, on its thirds in another
+ * order, and on their duplicates, which are freed and made again. */
 #include "check.h"
 
 enum { ROUNDS = 3 };
@@ -22,7 +22,10 @@ int main(int argc, char **argv) {
     begin(&argc, &argv);
     for (int round = 0; round < ROUNDS; ++round) {
         sums(MPI_COMM_WORLD, ranks, rank, round);
-        MPI_Comm third, again;
+        MPI_Comm copy, third, again;
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+        sums(copy, ranks, rank, round);
+        MPI_Comm_free(&copy);
         MPI_Comm_split(MPI_COMM_WORLD, rank % 3, -rank, &third);
         int size, own;
         MPI_Comm_size(third, &size);
