@@ -55,11 +55,13 @@ function(build_program source compiler)
     set(command ${${compiler}_${language}} ${common_flags} ${${flags}_flags} ${${compiler}_flags})
     set(also_compile ${ARGN}) # of what follows `LIBS`, options that both steps need
     list(FILTER also_compile INCLUDE REGEX "^-f")
+    set(also_link ${ARGN}) # but for those of the compiler alone: under sanitizers another one links
+    list(FILTER also_link EXCLUDE REGEX "^-fno")
     set(libraries ${ARGN})
     list(FILTER libraries INCLUDE REGEX "^/")
     sennit_object_command(compile ${compiler} ${CMAKE_CURRENT_SOURCE_DIR}/${source} ${output}.o
                           COMPILE ${command} ${also_compile})
-    sennit_link_command(link ${compiler} ${output} LINK ${command} ${output}.o LIBS ${ARGN})
+    sennit_link_command(link ${compiler} ${output} LINK ${command} ${output}.o LIBS ${also_link})
     add_custom_command(
         OUTPUT ${output}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${programs_dir}/${compiler}
