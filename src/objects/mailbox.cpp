@@ -50,8 +50,7 @@ int Mailbox::send(int rank, Message &&message) {
     const std::lock_guard guard(lock_);
     forget_sent(false);
     // The elements of a deque stay where they are. So MPI may read one until the request is
-    // complete.
-    // forget_sent() completes it, which the analyzer's MPI checker does not see.
+    // complete. forget_sent() sees to that, which the analyzer's MPI checker does not find.
     Sent &sent = sent_.emplace_back(Sent{MPI_REQUEST_NULL, std::move(message)});
     std::vector<char> &whole = sent.message.whole();
     // NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker)

@@ -22,8 +22,7 @@
 //
 // State: any thread changes `next_` and `longer_`. The thread that ends a call changes `through_`.
 // Whoever tests the call whose turn it is has `counted_`, `note_` and `brought_`. The rest is
-// written where the
-// communicator is made, for MPI_COMM_WORLD in MPI_Init.
+// written where the communicator is made, for MPI_COMM_WORLD in MPI_Init.
 #pragma once
 
 #include "mpi/crowd/broadcast.h"
