@@ -36,6 +36,8 @@ class Page(unittest.TestCase):
     def setUpClass(cls):
         if cls is Cores and not OPTIONS.shares:
             raise unittest.SkipTest("no program that shares cores")
+        if cls is Split and not OPTIONS.split:
+            raise unittest.SkipTest("no program that splits threads")
         cls.folder = tempfile.TemporaryDirectory()
         cls.page = cls.make(cls.folder.name)
         cls.browser = browser.Browser()
@@ -283,10 +285,38 @@ class Cores(Page):
             return probe.getImageData(0, 0, 1, 1).data.every((value, i) => Math.abs(value - pixel[i]) < 3); })"""))
 
 
+class Split(Page):
+    """The page of a program whose workers offer threads to each other."""
+
+    @classmethod
+    def make(cls, folder):
+        sennit = os.path.abspath(OPTIONS.sennit)
+        environment = {**os.environ, "SENNIT_BOARD": os.path.join(folder, "board")}
+
+        def run(*words):
+            return subprocess.run([sennit, *words], cwd=folder, check=True, capture_output=True, text=True, env=environment).stdout
+        run("run", "--threads", "2", "--split", "auto", "--trace=runs", os.path.abspath(OPTIONS.split))
+        run("report", "runs", "--html", "page.html")
+        cls.tables = run("report", "runs")
+        return pathlib.Path(folder, "page.html")
+
+    def test_it_says_how_many_threads_of_a_region_were_offered_and_taken(self):
+        """As the text tables do."""
+        self.open()
+        names, region = self.run_in(
+            "[...$('balance').lastElementChild.rows].map(row => [...row.cells].map(cell => cell.textContent))")
+        said = self.tables.split("Parallel regions", 1)[1].splitlines()
+        self.assertEqual(names[-2:], ["offered", "taken"])
+        self.assertEqual(said[1].split()[-2:], names[-2:])
+        self.assertEqual(said[2].split()[-2:], region[-2:])
+        self.assertGreater(int(region[-2]), 0)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--sennit", required=True)
     parser.add_argument("--shares", help="a program that shares cores")
+    parser.add_argument("--split", help="a program that splits threads, with --split auto")
     OPTIONS, rest = parser.parse_known_args()
     if not browser.find():
         print("no Chromium here")

@@ -324,7 +324,9 @@ json balance_json(const Balance &balance) {
                            {"workers", kind.workers},
                            {"lambda", kind.imbalance()},
                            {"work", kind.work},
-                           {"lost", kind.lost()}});
+                           {"lost", kind.lost()},
+                           {"offered", kind.offers ? json(kind.offered) : json()},
+                           {"taken", kind.offers ? json(kind.taken) : json()}});
     }
     return {{"levels", std::move(levels)}, {"regions", std::move(regions)}};
 }

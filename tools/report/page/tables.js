@@ -53,11 +53,15 @@ function tables() {
       [one.own, one.borrowed, one.lent, one.without, one.waited].map(ns => `<td>${time(NS, ns)}</td>`).join("") +
       [one.borrowings, one.recalls, one.late].map(count => `<td>${count}</td>`).join("") + "</tr>").join("") + "</table>").join("");
   const percent = lambda => lambda.toFixed(1) + "%";
-  $("balance").innerHTML = runs.map(run => (runs.length > 1 ? `<p class="hint" style="margin:.3rem 0">${escapeText(run.title)}</p>` : "") +
-    "<table><tr><th>work of</th><th>number</th><th>&lambda; = most / mean &minus; 1</th><th>mean</th><th>most</th></tr>" +
-    run.balance.levels.map(level => cells([[level.name], [level.parts], [percent(level.lambda)], [time(NS, level.mean)], [time(NS, level.most)]])).join("") + "</table>" +
-    (run.balance.regions.length ? "<table><tr><th>parallel region</th><th>runs</th><th>threads</th><th>&lambda;</th><th>work</th><th>lost</th></tr>" +
-    run.balance.regions.slice(0, 10).map(kind => cells([[kind.name], [kind.runs], [kind.workers], [percent(kind.lambda)], [time(NS, kind.work)], [time(NS, kind.lost)]])).join("") + "</table>" : "")).join("");
+  $("balance").innerHTML = runs.map(run => {
+    const {levels, regions} = run.balance, offers = regions.some(kind => kind.offered !== null);
+    const split = kind => offers ? [kind.offered, kind.taken].map(threads => [threads ?? "–"]) : [];
+    return (runs.length > 1 ? `<p class="hint" style="margin:.3rem 0">${escapeText(run.title)}</p>` : "") +
+      "<table><tr><th>work of</th><th>number</th><th>&lambda; = most / mean &minus; 1</th><th>mean</th><th>most</th></tr>" +
+      levels.map(level => cells([[level.name], [level.parts], [percent(level.lambda)], [time(NS, level.mean)], [time(NS, level.most)]])).join("") + "</table>" +
+      (regions.length ? `<table><tr><th>parallel region</th><th>runs</th><th>threads</th><th>&lambda;</th><th>work</th><th>lost</th>${offers ? "<th>offered</th><th>taken</th>" : ""}</tr>` +
+      regions.slice(0, 10).map(kind => cells([[kind.name], [kind.runs], [kind.workers], [percent(kind.lambda)], [time(NS, kind.work)], [time(NS, kind.lost)], ...split(kind)])).join("") + "</table>" : "");
+  }).join("");
   $("moved").hidden = !runs.some(run => run.objects.list.length);
   $("objects").innerHTML = runs.map(run => {
     const {calls, ranks, list, sets} = run.objects;
