@@ -12,7 +12,6 @@ bool Assembly::claim(std::uint64_t seen, std::uint64_t job) {
 void Assembly::begin(int members) {
     members_ = members;
     left_.store(0, std::memory_order_relaxed);
-    told_.store(0, std::memory_order_relaxed);
     here_.store(0, std::memory_order_relaxed);
     over_.store(0, std::memory_order_relaxed);
     for (Note &note : notes_)

@@ -164,8 +164,6 @@ class Assembly {
     }
 
     int members() const { return members_; }
-    // This member has found out that members make different calls. False: another one was first.
-    bool is_first_to_tell() { return told_.exchange(1, std::memory_order_relaxed) == 0; }
     // The member has stored its part, or is through with the last note (`of_notes`). The call that
     // it has come to before is over. `call` is a number for what the member calls. Returns true for
     // the last member, which has to end() the call.
@@ -208,7 +206,6 @@ class Assembly {
     std::int32_t members_;
     std::atomic<std::int32_t> left_;
     std::atomic<std::uint32_t> uses_;
-    std::atomic<std::uint32_t> told_;
     // How many have come to the call; and how many of them to their last note, times kOfNotes.
     alignas(64) std::atomic<std::uint32_t> here_;
     alignas(64) std::atomic<std::uint32_t> over_; // the last call that is over

@@ -20,6 +20,7 @@
 #include "node/assembly.h"
 #include "node/bell.h"
 #include "node/core_table.h"
+#include "node/ending.h"
 #include "node/identity.h"
 #include "node/segment.h"
 
@@ -55,7 +56,8 @@ struct alignas(64) Slot {
     // identity (identity.h).
     std::uint64_t image;
     Member member;
-    Bell bell; // in a line of its own: others look at it
+    Ending ending; // of the job whose lowest rank on this node has the slot, or had it
+    Bell bell;     // in a line of its own: others look at it
     CoreUse cores;
 };
 

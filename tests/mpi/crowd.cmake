@@ -67,6 +67,17 @@ foreach(mpi ${SENNIT_MPIS})
                              ENVIRONMENT "${environment}" PASS_REGULAR_EXPRESSION
                              "sennit: on ${named} rank . calls MPI_[A-Z][a-z]+ .. bytes. where rank . calls MPI_[A-Z]")
     endforeach()
+    # Several ranks find at once that another one is gone: one of them says so, and ends the job.
+    foreach(where "" apart)
+        set(test mpi.assembled.gone.${mpi})
+        if(where)
+            set(test mpi.assembled.gone_${where}.${mpi})
+        endif()
+        add_test(NAME ${test} COMMAND ${run} ${program} gone ${where})
+        set_tests_properties(${test} PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2 ENVIRONMENT "${environment}"
+                             PASS_REGULAR_EXPRESSION "which has ended without MPI_Finalize"
+                             FAIL_REGULAR_EXPRESSION "which has ended.*which has ended")
+    endforeach()
 endforeach()
 # Broadcasts there, and reductions for one rank; also where the ranks are of one address space.
 foreach(calls broadcasts reductions)

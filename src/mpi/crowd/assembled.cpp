@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <new>
 #include <utility>
 
@@ -80,11 +79,9 @@ void Assembled::look_for_messages() const {
     probe(MPI_ANY_SOURCE, 0, ours_, &flag, MPI_STATUS_IGNORE);
 }
 
-// MPI, with messages, would hang or worse. One rank tells, and ends the job: if two do that at
-// once, MPICH's launcher may take long to end, or for ever.
+// MPI, with messages, would hang or worse.
 void Assembled::tell_of_difference(std::uint32_t own, int rank, std::uint32_t other) const {
-    if (constexpr timespec patience{5, 0}; !assembly_->is_first_to_tell())
-        nanosleep(&patience, nullptr);
+    neighbours_.claim_end();
     const CallNumber ours(own);
     const CallNumber theirs(other);
     std::fprintf(stderr,
@@ -190,6 +187,7 @@ void Assembled::put_together(const Reduction &reduction) const {
 void Assembled::combine(const Reduction &reduction, const std::byte *a, std::byte *b) const {
     if (reduction.combine(a, b))
         return;
+    neighbours_.claim_end();
     std::fprintf(stderr,
                  "sennit: MPI_Reduce_local refuses what %s allows; set "
                  "SENNIT_NODE_COLLECTIVES=off\n",
@@ -292,6 +290,7 @@ bool NumberedCall::is_missing(int rank) {
     const node::Identity holder =
         assembled_.board_->slot(slot).holder.load(std::memory_order_relaxed);
     if (!node::is_alive(holder)) {
+        assembled_.neighbours_.claim_end();
         std::fprintf(stderr,
                      "sennit: rank %d waits in %s on %s for rank %d, which has "
                      "ended without MPI_Finalize\n",

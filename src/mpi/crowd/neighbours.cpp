@@ -226,6 +226,13 @@ void Neighbours::ring_each(const Ranks *ranks) {
         hops_.tell(untold);
 }
 
+// All ranks of the node find the same one.
+void Neighbours::claim_end() {
+    const auto is_here = [](std::int16_t slot) { return slot >= 0; };
+    const std::int16_t *first = std::find_if(world_->slots, world_->slots + world_->size, is_here);
+    board_->slot(*first).ending.claim(own_->job.load(std::memory_order_relaxed));
+}
+
 void Neighbours::ring_own() {
     if (world_)
         ring_slot(world_->slots[world_->own]);

@@ -3,14 +3,17 @@
  * 256 bytes, between messages and other collectives, in tasks, with errors, and right before the
  * end. The order of sums is that of bare MPI, also where they are made in shared memory. The same
  * on communicators made from it, of which there may be more than there is room for. usage:
- * assembled [nodes | mixed [child | nodes]]
+ * assembled [nodes | mixed [child | nodes] | gone [apart]]
  *   nodes   the first half of the ranks is on one node, the other half on another one
- *   mixed   wrong: the ranks make different calls on MPI_COMM_WORLD, a duplicate, or half of it */
+ *   mixed   wrong: the ranks make different calls on MPI_COMM_WORLD, a duplicate, or half of it
+ *   gone    wrong: the last rank becomes another program, and the others wait for it; apart: each
+ * on a communicator of its own with it */
 #include "check.h"
 #include "small_calls.h"
 
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST = 64, LONG = 1 << 20 };
 
@@ -413,6 +416,21 @@ static void errors(void) {
     CHECK(out == ranks);
 }
 
+static void wait_for_one_that_is_gone(int own, int last, bool apart) {
+    MPI_Comm with_it = MPI_COMM_WORLD;
+    for (int rank = 0; apart && rank < last; ++rank) {
+        MPI_Comm comm;
+        MPI_Comm_split(MPI_COMM_WORLD, own == rank || own == last ? 0 : MPI_UNDEFINED, 0, &comm);
+        if (own == rank)
+            with_it = comm;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (own == last)
+        execlp("sleep", "sleep", "1000", NULL);
+    MPI_Barrier(with_it);
+    CHECK(!"nobody comes here");
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     if (argc > 1 && strcmp(argv[1], "nodes") == 0) {
@@ -435,6 +453,8 @@ int main(int argc, char **argv) {
             MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, comm);
         CHECK(!"nobody comes here");
     }
+    if (argc > 1 && strcmp(argv[1], "gone") == 0)
+        wait_for_one_that_is_gone(rank, ranks - 1, argc > 2);
     const char *assembled = getenv("SENNIT_NODE_COLLECTIVES");
     const int in_order = !assembled || strcmp(assembled, "off") != 0;
     if (in_order)
