@@ -281,15 +281,20 @@ void NumberedCall::look_around_for_others() {
     look_around(own.call.load(std::memory_order_relaxed), assembled_.counted_);
 }
 
-// A rank that has ended never comes. MPI's launchers end the job when they see that; not all do,
-// nor in all cases. One that somebody has stopped comes when it is let go on, which may be never:
-// whoever finds it stopped at two looks says so, once. Between them it may be on its way. True: it
-// was found stopped for the first time.
+const node::Slot &NumberedCall::slot_of(int rank) const {
+    return assembled_.board_->slot(assembled_.neighbours_.slot_of(assembled_.comm_, rank));
+}
+
+// A rank that has ended never comes; a process of another job may have its slot by now. MPI's
+// launchers end the job when they see that; not all do, nor in all cases. One that somebody has
+// stopped comes when it is let go on, which may be never: whoever finds it stopped at two looks
+// says so, once. Between them it may be on its way. True: it was found stopped for the first time.
 bool NumberedCall::is_missing(int rank) {
-    const int slot = assembled_.neighbours_.slot_of(assembled_.comm_, rank);
-    const node::Identity holder =
-        assembled_.board_->slot(slot).holder.load(std::memory_order_relaxed);
-    if (!node::is_alive(holder)) {
+    const node::Slot &slot = slot_of(rank);
+    const node::Identity holder = slot.holder.load(std::memory_order_relaxed);
+    if (slot.job.load(std::memory_order_relaxed) !=
+            slot_of(assembled_.rank_).job.load(std::memory_order_relaxed) ||
+        !node::is_alive(holder)) {
         assembled_.neighbours_.claim_end();
         std::fprintf(stderr,
                      "sennit: rank %d waits in %s on %s for rank %d, which has "

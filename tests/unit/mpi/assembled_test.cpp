@@ -134,6 +134,18 @@ TEST_F(AssembledTest, ARankThatHasLeftEndsTheJob) {
     EXPECT_TRUE(call.test());
 }
 
+TEST_F(AssembledTest, ARankWhoseSlotAnotherJobHasHasLeft) {
+    const std::uint32_t number = next();
+    AssembledCall call(g_crowd.assembled, "MPI_Barrier", none_);
+    EXPECT_FALSE(call.test());
+    board_.slot(1).job.store(8);
+    EXPECT_EXIT(wait_in_vain(call, 4), testing::ExitedWithCode(77),
+                "rank 0 waits in MPI_Barrier on MPI_COMM_WORLD for rank 1, which has ended");
+    board_.slot(1).job.store(7);
+    EXPECT_TRUE(others_come(number, none_));
+    EXPECT_TRUE(call.test());
+}
+
 TEST_F(AssembledTest, ARankThatIsStoppedIsNamedOnce) {
     const std::uint32_t number = next();
     const Idle other;
