@@ -41,10 +41,9 @@ void deliver(Batch &batch) {
 // As the test of any batch. But the caller has given up the requests, so it cannot go on with the
 // rest when one has failed. So all are waited for.
 bool poll(Ticket &ticket) {
-    static constexpr auto testall = SENNIT_BARE(Testall);
     auto &self = static_cast<Batch &>(ticket);
     int flag = 0;
-    const int error = testall(self.count, self.requests, &flag, self.statuses);
+    const int error = self.test_all(self.count, self.requests, &flag, self.statuses);
     QuietTests::kept_back();
     if (error != MPI_SUCCESS)
         self.error = error;

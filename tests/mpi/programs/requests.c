@@ -3,6 +3,8 @@
  * partitioned. The program begins with MPI_Init: tasks may call MPI all the same. */
 #include "cases.h"
 
+#include <time.h>
+
 static void sends(MPI_Comm comm) {
     int out[4] = {rank, rank + 1, rank + 2, rank + 3}, in[4] = {-1, -1, -1, -1};
     MPI_Request requests[8];
@@ -71,6 +73,8 @@ static void partitioned(MPI_Comm comm) {
     MPI_Precv_init(in, parts, 1, MPI_INT, previous(), 1, comm, MPI_INFO_NULL, &requests[1]);
     for (int round = 0; round < 2; ++round) {
         MPI_Startall(2, requests);
+        if (rank % 2 == 0) /* the others wait long for theirs */
+            nanosleep(&(struct timespec){0, 10000000}, NULL);
         for (int i = 0; i < parts; ++i) {
             out[i] = 10 * rank + i + round;
             MPI_Pready(i, requests[0]);
@@ -146,6 +150,7 @@ int main(int argc, char **argv) {
     static const struct test_case newer[] = {CASE(partitioned), CASE(persistent_collectives),
                                              CASE(exchanges), CASE(large_counts)};
     run_cases(newer, COUNT_OF(newer), 4);
+    partitioned(MPI_COMM_WORLD); /* outside of tasks, too */
 #endif
     /* Waits for the messages in the buffer; in a task too. */
 #pragma omp parallel
