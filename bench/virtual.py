@@ -256,7 +256,7 @@ class Bench:
 
     def memory(self, mpi, way, ranks):
         """MiB a rank, and KiB of page tables a rank: the greatest of some looks while the ranks wait in MPI."""
-        command = self.launch(mpi, way, ranks, "crowd", "wait", "4000")
+        command = self.launch(mpi, way, ranks, "crowd", "wait", str(4000 + 100 * ranks))
         most = (0, 0)
         with tempfile.TemporaryDirectory() as folder, \
                 subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=cores(2),
@@ -271,12 +271,13 @@ class Bench:
         return most[0] / 1024 / ranks, most[1] / ranks
 
     def print_memory(self):
-        print("\n## Memory\n\n8 small MPI ranks that wait in MPI: MiB a rank (PSS: what several processes share counts in part for "
+        print("\n## Memory\n\nSmall MPI ranks that wait in MPI: MiB a rank (PSS: what several processes share counts in part for "
               "each; stubs are\ncounted, too), and KiB of page tables a rank.\n")
-        runs = Runs(list(MPIS), WAYS).measure(self.rounds, lambda mpi, way: self.memory(mpi, way, 8))
+        rows = [(mpi, ranks) for mpi in MPIS for ranks in ((8,) if self.small else (8, 64))]
+        runs = Runs(rows, WAYS).measure(self.rounds, lambda row, way: self.memory(row[0], way, row[1]))
         for part, unit, form in ((0, "MiB", "{:.2f}"), (1, "KiB of page tables", "{:.0f}")):
-            lines = [[MPIS[mpi], *(report.median_text([one[part] for one in values], form) for values in ways.values())]
-                     for mpi, ways in runs.cells.items()]
+            lines = [[f"{MPIS[mpi]}, {ranks} ranks", *(report.median_text([one[part] for one in values], form) for values in ways.values())]
+                     for (mpi, ranks), ways in runs.cells.items()]
             print(report.markdown([unit, *WAYS], lines) + "\n")
 
     def many(self, count, way):
