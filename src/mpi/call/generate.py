@@ -105,6 +105,7 @@ class Wrapper:
         self.describe_request()
         self.describe_test()
         self.describe_twin()
+        self.describe_parts()
         self.describe_rings()
         self.describe_assembled()
         template = self.template()
@@ -266,6 +267,19 @@ class Wrapper:
         if self.kind == "poll" and self.of_requests:
             fields["all"] = "true" if self.name == "Waitall" else "false"
             fields["statuses"] = next(n for n in self.names if "status" in n)
+
+    def describe_parts(self):
+        """See quirks/parts_with_data.h."""
+        arguments = self.fields.get("twin_arguments", "")
+        self.fields |= {"parts": "", "form_arguments": arguments}
+        if self.call["name"] not in ("Alltoallv", "Alltoallw") or not self.header.is_openmpi:
+            return
+        types = "types" if "recvtypes" in self.names else "type"
+        self.fields["parts"] = (
+            f"const PartsWithData sent(sendbuf != MPI_IN_PLACE, sendcounts, send{types}, comm);\n"
+            f"    const PartsWithData received(true, recvcounts, recv{types}, comm);")
+        self.fields["form_arguments"] = arguments.replace("sendcounts", "sent.counts()").replace(
+            "recvcounts", "received.counts()")
 
     def describe_assembled(self):
         """See crowd/assembled.h."""

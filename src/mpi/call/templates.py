@@ -15,6 +15,7 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/engine/engine.h"
 #include "mpi/extensions/batch.h"
 #include "mpi/extensions/attendance.h"
+#include "mpi/quirks/parts_with_data.h"
 #include "mpi/quirks/test_all.h"
 #include "mpi/quirks/unfit_twins.h"
 #include "mpi/record/traced.h"
@@ -103,8 +104,9 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     Operation operation{{"MPI_{name}", Notice::{notice}, {peer}, {number}, {object}, {turn},
                         {count}, {requests}, {handles}}};
     {longer}
+    {parts}
     const auto start = [&](MPI_Request *request) {{
-        const int error = twin({twin_arguments});
+        const int error = twin({form_arguments});
         {longer_started}
         {rings}
         return error;

@@ -5,9 +5,9 @@
 
 #include "check.h"
 
-enum { most = 8, collectives = 17 };
-static int ones[most], offsets[most], bytes[most];
-static MPI_Datatype types[most];
+enum { most = 8, collectives = 18 };
+static int ones[most], zeros[most], offsets[most], bytes[most];
+static MPI_Datatype types[most], no_data;
 
 static void run(int which, MPI_Comm comm) {
     int mine = rank + 1, all[most], twice[most], sum = ranks * (ranks + 1) / 2, got = -1;
@@ -89,6 +89,12 @@ static void run(int which, MPI_Comm comm) {
         MPI_Scan(&mine, &got, 1, MPI_INT, MPI_SUM, comm);
         CHECK(got == mine * (mine + 1) / 2);
         break;
+    case 16: /* no data on both sides: a count of zero, and a type without any */
+        MPI_Alltoallv(twice, zeros, offsets, MPI_INT, all, ones, offsets, no_data, comm);
+        MPI_Alltoallv(twice, ones, offsets, no_data, all, zeros, offsets, MPI_INT, comm);
+        for (int i = 0; i < ranks; ++i)
+            CHECK(all[i] == -1);
+        break;
     default:
         MPI_Exscan(&mine, &got, 1, MPI_INT, MPI_SUM, comm);
         CHECK(rank == 0 || got == rank * (rank + 1) / 2);
@@ -104,6 +110,8 @@ static void prepare(void) {
         bytes[i] = i * (int)sizeof(int);
         types[i] = MPI_INT;
     }
+    MPI_Type_contiguous(0, MPI_INT, &no_data);
+    MPI_Type_commit(&no_data);
 }
 
 #endif
