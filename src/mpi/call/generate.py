@@ -255,6 +255,7 @@ class Wrapper:
                  else "is_between_groups(comm)" if self.call["name"] == "Bcast" and not self.header.is_openmpi
                  else "")
         fields["has_twin"] = f"!{unfit}" if unfit else "true"
+        fields["start_and_wait"] = "start_and_wait_alone" if self.header.is_alone(self.twin) else "start_and_wait"
         outside = f"if (!in_task({never_blocks}))\n        return "
         fields["bound_outside"] = ("" if self.is_together
                                    else f'{outside}sennit_MPI_{self.name}({fields["arguments"]});')

@@ -51,3 +51,8 @@ class Header:
         """Open MPI's mix up the blocks of the two neighbors along a periodic dimension of one or two ranks, as
         the blocking forms do not (its issue 14430)."""
         return self.is_openmpi and name.startswith("Ineighbor_alltoall")
+
+    def is_alone(self, name):
+        """Open MPI's starts collectives of its own on the communicator while it is tested. Of another collective
+        that is under way there, ranks would have these before it or behind it, by chance."""
+        return self.is_openmpi and name.startswith("Comm_idup")

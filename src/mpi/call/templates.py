@@ -117,7 +117,7 @@ COLLECTIVE = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
         return error;
     {assembled}
     return form == CollectiveForm::delegated ? delegate(operation, blocking)
-                                             : start_and_wait(operation, {status}, start);
+                                             : {start_and_wait}(operation, {status}, start);
 }}
 """ + ENTRY
 

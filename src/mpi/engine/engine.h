@@ -150,6 +150,16 @@ int start_and_wait(const Operation &operation, MPI_Status *status, Start start) 
     return error;
 }
 
+// The same for a collective that has to be over before tasks start others on its communicator.
+template <class Start>
+int start_and_wait_alone(const Operation &operation, MPI_Status *status, Start start) {
+    const Turn turn(g_engine.turns, in_task() ? operation.turn : Object{});
+    Ticket ticket;
+    ticket.status = status;
+    const int error = outside_task([&] { return start(&ticket.request); });
+    return error == MPI_SUCCESS ? g_engine.wait_for(operation, ticket) : error;
+}
+
 // For a call outside of tasks: a collective that is non-blocking on all ranks.
 template <class Start>
 int start_and_stay(const Operation &operation, Start start) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of tasks on one communicator, window or file must keep their order, even while a helper is
-// still busy with the first. So each takes its turn. While there are such delegated calls, a
-// collective that is started takes its turn, too.
+// still busy with the first. So each takes its turn, and so do calls that have to be over before
+// the next one starts. While there are such, any collective that is started takes its turn, too.
 //
 // State: the turn that holds each object, in a list. Turns that wait hang behind the holder, in
 // order. All of it is under a mutex. Capacity: any number; a turn lives in the frame of its call.

@@ -140,16 +140,20 @@ static void from_groups(MPI_Comm comm) {
 #endif
 
 /* Tasks that the program does not order make their calls on one communicator in the order in which
- * they run: with one thread all ranks in the same, also where started and delegated calls mix. */
+ * they run: with one thread all ranks in the same, also where started and delegated calls mix. So
+ * does MPI_Comm_dup, beside itself and others. (Two of Open MPI's MPI_Comm_idup on one communicator
+ * may hang.) */
 static void in_order(void) {
     enum { rounds = 8 };
-    MPI_Comm made[rounds];
+    MPI_Comm made[rounds], twins[rounds];
     int sums[rounds];
     for (int i = 0; i < rounds; ++i) {
 #pragma omp task firstprivate(i) shared(made)
         MPI_Comm_split(MPI_COMM_WORLD, i % 3 == 0 ? rank : 0, 0, &made[i]);
 #pragma omp task firstprivate(i) shared(sums)
         MPI_Allreduce(&i, &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+#pragma omp task firstprivate(i) shared(twins)
+        MPI_Comm_dup(MPI_COMM_WORLD, &twins[i]);
     }
 #pragma omp taskwait
     for (int i = 0; i < rounds; ++i) {
@@ -157,6 +161,8 @@ static void in_order(void) {
         MPI_Comm_size(made[i], &size);
         CHECK(size == (i % 3 == 0 ? 1 : ranks) && sums[i] == i * ranks);
         MPI_Comm_free(&made[i]);
+        check_world(twins[i]);
+        release(twins[i]);
     }
 }
 
