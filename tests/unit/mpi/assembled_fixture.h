@@ -73,27 +73,51 @@ void wait_in_vain(Call &call, std::int64_t seconds) {
     }
 }
 
-class AssembledTest : public testing::Test {
+// A board of its own, which kRanks ranks have joined.
+class BoardTest : public testing::Test {
   protected:
+    static constexpr std::uint64_t kJob = 7;
+
     void SetUp() override {
         fake::reset();
         fake::rung_slots();
-        folder_ = std::filesystem::temp_directory_path() / "sennit-assembled-XXXXXX";
+        folder_ = std::filesystem::temp_directory_path() / "sennit-board-XXXXXX";
         ASSERT_NE(mkdtemp(folder_.data()), nullptr);
         node::Reason reason;
         ASSERT_TRUE(board_.open((folder_ + "/board").c_str(), reason)) << reason.text;
         for (int rank = 0; rank < kRanks; ++rank)
-            ASSERT_NE(board_.join(7, {}), nullptr);
+            ASSERT_NE(board_.join(kJob, {}), nullptr);
+    }
+    void TearDown() override {
+        board_.close();
+        std::filesystem::remove_all(folder_);
+    }
+
+    KnownRanks ranks_{kRanks};
+    node::Board board_;
+
+  private:
+    std::string folder_;
+};
+
+class AssembledTest : public BoardTest {
+  protected:
+    void SetUp() override {
+        BoardTest::SetUp();
         assembly_->begin(kRanks);
         ASSERT_TRUE(g_crowd.assembled.prepare(board_, MPI_COMM_WORLD, ranks_.get()));
         g_crowd.assembled.begin(*assembly_, MPI_COMM_SELF);
     }
     void TearDown() override {
         g_crowd.assembled.end();
-        board_.close();
-        std::filesystem::remove_all(folder_);
+        BoardTest::TearDown();
     }
 
+    // What a process did that has exited is still to come here. Only the board is memory of both.
+    void clear_parts() {
+        for (int rank = 0; rank < kRanks; ++rank)
+            board_.part(rank).clear();
+    }
     // The calls of this process have numbers of their own; each test begins behind the last one.
     static std::uint32_t next() { return ++g_number; }
     // The other ranks come to a call, with parts of their own; true: the last one ends it.
@@ -173,11 +197,8 @@ class AssembledTest : public testing::Test {
         return last;
     }
 
-    KnownRanks ranks_{kRanks};
-    node::Board board_;
     std::unique_ptr<node::Assembly> assembly_ = std::make_unique<node::Assembly>();
     const Reduction none_;
-    std::string folder_;
 
   private:
     static inline std::uint32_t g_number = 0;

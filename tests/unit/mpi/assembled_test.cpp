@@ -111,9 +111,7 @@ TEST_F(AssembledTest, CallsThatDifferEndTheJob) {
         },
         testing::ExitedWithCode(77),
         "rank 0 calls MPI_Allreduce \\(.* bytes\\) where rank 1 calls MPI_Barrier \\(0 bytes\\)");
-    // In this process the call is still to come. The board is memory of both.
-    for (int rank = 0; rank < kRanks; ++rank)
-        board_.part(rank).came.store(0);
+    clear_parts();
     AssembledCall call(g_crowd.assembled, "MPI_Barrier", none_);
     others_come(number, none_);
     EXPECT_TRUE(call.test());
@@ -138,10 +136,10 @@ TEST_F(AssembledTest, ARankWhoseSlotAnotherJobHasHasLeft) {
     const std::uint32_t number = next();
     AssembledCall call(g_crowd.assembled, "MPI_Barrier", none_);
     EXPECT_FALSE(call.test());
-    board_.slot(1).job.store(8);
+    board_.slot(1).job.store(kJob + 1);
     EXPECT_EXIT(wait_in_vain(call, 4), testing::ExitedWithCode(77),
                 "rank 0 waits in MPI_Barrier on MPI_COMM_WORLD for rank 1, which has ended");
-    board_.slot(1).job.store(7);
+    board_.slot(1).job.store(kJob);
     EXPECT_TRUE(others_come(number, none_));
     EXPECT_TRUE(call.test());
 }
@@ -373,8 +371,7 @@ TEST_F(AssembledTest, ABroadcastWhereOthersCallSomethingElseEndsTheJob) {
         },
         testing::ExitedWithCode(77),
         "rank 0 calls MPI_Bcast \\(4 bytes\\) where rank 1 calls MPI_Barrier \\(0 bytes\\);");
-    for (int rank = 0; rank < kRanks; ++rank)
-        board_.part(rank).came.store(0);
+    clear_parts();
     EXPECT_EXIT(
         {
             AssembledCall call(g_crowd.assembled, "MPI_Barrier", none_);
@@ -412,8 +409,7 @@ TEST_F(AssembledTest, WhoReadsTheLastNoteWhereOthersCallSomethingElseEndsTheJob)
         },
         testing::ExitedWithCode(77),
         "rank 0 calls MPI_Bcast \\(4 bytes\\) where rank 2 calls MPI_Barrier \\(0 bytes\\);");
-    for (int rank = 0; rank < kRanks; ++rank)
-        board_.part(rank).came.store(0);
+    clear_parts();
     EXPECT_FALSE(others_are_through(number, broadcast.number()));
     BroadcastCall call(g_crowd.assembled, "MPI_Bcast", broadcast);
     EXPECT_TRUE(call.test());

@@ -3,50 +3,29 @@
 // they agree on. This process is rank 0; what the others offer, the tests do.
 #include "mpi/crowd/children.h"
 
-#include "fake.h"
-#include "known_ranks.h"
-#include "mpi/crowd/crowd.h"
-
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <string>
+#include "assembled_fixture.h"
 
 using namespace sennit;
 using namespace sennit::mpi;
 
 namespace {
 
-constexpr int kRanks = 3;
-constexpr std::uint64_t kJob = 7;
 constexpr MPI_Comm kMade = 5;
 
-class ChildrenTest : public testing::Test {
+class ChildrenTest : public BoardTest {
   protected:
     void SetUp() override {
-        fake::reset();
-        folder_ = std::filesystem::temp_directory_path() / "sennit-children-XXXXXX";
-        ASSERT_NE(mkdtemp(folder_.data()), nullptr);
-        node::Reason reason;
-        ASSERT_TRUE(board_.open((folder_ + "/board").c_str(), reason)) << reason.text;
-        for (int rank = 0; rank < kRanks; ++rank)
-            ASSERT_NE(board_.join(kJob, {}), nullptr);
+        BoardTest::SetUp();
         children_.begin(board_, 0, kJob, MPI_COMM_SELF, false);
         fake::know_ranks(&ranks_.get());
     }
     void TearDown() override {
         fake::free_communicator(kMade);
         fake::reset();
-        board_.close();
-        std::filesystem::remove_all(folder_);
+        BoardTest::TearDown();
     }
 
-    KnownRanks ranks_{kRanks};
     Children children_{g_crowd.neighbours};
-    node::Board board_;
-    std::string folder_;
 };
 
 TEST_F(ChildrenTest, RanksThatAllOfferSomethingAgree) {

@@ -192,8 +192,7 @@ TEST_F(ReduceTest, ReductionsForTwoRootsEndTheJob) {
         testing::ExitedWithCode(77),
         "rank 0 calls MPI_Reduce \\(4 bytes\\) where rank 1 calls MPI_Reduce \\(4 bytes\\) with "
         "another root");
-    board_.part(1).clear(); // in this process the call is still to come
-    assembly_->begin(kRanks);
+    clear_parts();
     bring(other);
 }
 
@@ -209,9 +208,7 @@ TEST_F(ReduceTest, AReductionWhereOthersCallSomethingElseEndsTheJob) {
         },
         testing::ExitedWithCode(77),
         "rank 0 calls MPI_Reduce \\(4 bytes\\) where rank 1 calls MPI_Barrier \\(0 bytes\\);");
-    for (int rank = 0; rank < kRanks; ++rank)
-        board_.part(rank).clear();
-    assembly_->begin(kRanks);
+    clear_parts();
     EXPECT_EXIT(
         {
             AssembledCall call(g_crowd.assembled, "MPI_Barrier", none_);
@@ -220,9 +217,7 @@ TEST_F(ReduceTest, AReductionWhereOthersCallSomethingElseEndsTheJob) {
         },
         testing::ExitedWithCode(77),
         "rank 0 calls MPI_Barrier \\(0 bytes\\) where rank 2 calls MPI_Reduce \\(4 bytes\\);");
-    board_.part(2).clear();
-    assembly_->begin(kRanks);
-    board_.part(0).clear();
+    clear_parts();
     int value = 3;
     const Broadcast broadcast = broadcast_of(value, 0);
     EXPECT_EXIT(
@@ -232,8 +227,7 @@ TEST_F(ReduceTest, AReductionWhereOthersCallSomethingElseEndsTheJob) {
             call.test();
         },
         testing::ExitedWithCode(77), "rank 0 calls MPI_Bcast .* where rank 1 calls MPI_Reduce");
-    board_.part(1).clear();
-    assembly_->begin(kRanks);
+    clear_parts();
     EXPECT_EXIT(
         {
             other_posts(number, 1, 5);
@@ -241,8 +235,7 @@ TEST_F(ReduceTest, AReductionWhereOthersCallSomethingElseEndsTheJob) {
             call.test();
         },
         testing::ExitedWithCode(77), "rank 0 calls MPI_Reduce .* where rank 1 calls MPI_Bcast");
-    board_.part(0).clear();
-    assembly_->begin(kRanks);
+    clear_parts();
     bring(sum_of(mine_, sum_, 1));
 }
 
