@@ -8,6 +8,7 @@
 // from [7] on three words an item: address of the original, offset in the chunk, ours.
 #include "omp/gomp/gomp.h"
 #include "omp/sync/reduction.h"
+#include "omp/sync/wait_until.h"
 
 #include "base/message.h"
 #include "task/task.h"
@@ -175,8 +176,10 @@ void workshare_reductions_begin(sched::Worker &worker, std::uintptr_t *reduction
         first.store(reinterpret_cast<std::uintptr_t>(reductions), std::memory_order_release);
         return;
     }
-    while ((expected = first.load(std::memory_order_acquire)) == kBusy)
-        cpu_relax();
+    omp::wait_until(worker, [&] {
+        expected = first.load(std::memory_order_acquire);
+        return expected != kBusy;
+    });
     register_in(worker, reductions, reinterpret_cast<std::uintptr_t *>(expected));
 }
 

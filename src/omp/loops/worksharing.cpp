@@ -60,8 +60,8 @@ class OrderedTurn final : public MemberCondition {
 
 void wait_for_turn(sched::Worker &worker, Member &member, LoopState &state) {
     OrderedTurn turn(member, state);
-    for (int left = spins_for_turn(worker) ? kTurnSpins : 0; left > 0 && !turn.done(); --left)
-        cpu_relax();
+    if (spin_until(worker, [&] { return turn.done(); }))
+        return;
     while (!turn.done()) { // a wake-up may have been meant for a gate
         worker.wait(turn);
         turn.finish();

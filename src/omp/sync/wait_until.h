@@ -12,21 +12,24 @@
 
 namespace sennit::omp {
 
-inline constexpr int kTurnSpins = 1000; // before the worker looks around
-
-// Not where the processor, or this worker, has others to run that may be waited for.
-inline bool spins_for_turn(sched::Worker &worker) {
-    return !sched::crowded() && !member_of(worker).team->threads;
+// Spin for a moment; not where the processor, or this worker, has others to run that may be waited
+// for. True: it holds.
+template <class Predicate>
+bool spin_until(sched::Worker &worker, Predicate holds) {
+    constexpr int most = 1000; // before the worker looks around
+    for (int left = sched::crowded() || member_of(worker).team->threads ? 0 : most; left > 0;
+         --left) {
+        if (holds())
+            return true;
+        cpu_relax();
+    }
+    return false;
 }
 
 template <class Predicate>
 void wait_until(sched::Worker &worker, Predicate holds) {
-    if (spins_for_turn(worker))
-        for (int round = 0; round < kTurnSpins; ++round) {
-            if (holds())
-                return;
-            cpu_relax();
-        }
+    if (spin_until(worker, holds))
+        return;
     sched::Wait wait{sched::WaitFor::turn, nullptr};
     const sched::Wait *const outer = worker.begin_wait(wait);
     if (observed::by(observed::kAccounts))
