@@ -97,6 +97,27 @@ TEST(Patience, ThreadsThatSpinAreFoundInTheSecondRegionThatStandsStill) {
     EXPECT_TRUE(patience.judge(430 * kMs, 5 * kMs));
 }
 
+// On a crowded machine they end late, or soon at one time and late at the next.
+TEST(Patience, ThreadsThatSpinAreFoundHoweverLateTheyEnd) {
+    for (int late = 0; late < 10; ++late) {
+        Patience patience;
+        for (int run = 0; run < late; ++run)
+            EXPECT_FALSE(patience.judge(patience.ns(), patience.ns()));
+        EXPECT_FALSE(patience.judge(patience.ns(), 5 * kMs)) << late;
+        EXPECT_TRUE(patience.judge(patience.ns(), 5 * kMs)) << late;
+    }
+}
+
+TEST(Patience, OneRegionThatEndsSoonMakesNobodyWaitLongerFromThenOn) {
+    Patience patience;
+    for (int run = 0; run < 10; ++run)
+        patience.judge(patience.ns(), patience.ns());
+    const std::uint64_t longest = patience.ns();
+    patience.judge(longest, 5 * kMs);
+    patience.judge(patience.ns(), patience.ns());
+    EXPECT_EQ(patience.ns(), longest);
+}
+
 // However long they take, and whenever the ticker looks.
 TEST(Patience, ThreadsThatComputeAreNotTakenForOnesThatSpin) {
     for (std::uint64_t takes = 100; takes < 8000; takes += 10)

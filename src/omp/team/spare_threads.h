@@ -51,11 +51,12 @@ class Unbegun {
 //
 // A region may end soon after that moment by chance. So it is judged twice in a row, and the second
 // time it must have stood still for twice as long. Threads that always compute for the same time
-// cannot end soon after both moments.
+// cannot end soon after both moments. Where many programs compute, it may take seconds until
+// threads that spin have all had a processor. So after a region that ended soon there is no limit.
 class Patience {
   public:
-    static constexpr std::uint64_t kShortest = 200'000'000; // ns
-    static constexpr std::uint64_t kLongest = 32 * kShortest;
+    static constexpr std::uint64_t kShortest = 200'000'000;   // ns
+    static constexpr std::uint64_t kLongest = 32 * kShortest; // unless the last one ended soon
 
     std::uint64_t ns() const { return ns_; }
     // A region had stood still for `stood_ns` when its other threads began, and it ended `later_ns`
@@ -64,7 +65,7 @@ class Patience {
         const bool soon = later_ns < stood_ns / 2;
         const bool certain = soon && soon_after_ns_ != 0 && stood_ns >= 2 * soon_after_ns_;
         soon_after_ns_ = soon ? stood_ns : 0;
-        ns_ = std::clamp(2 * stood_ns, ns_, kLongest);
+        ns_ = soon ? 2 * stood_ns : std::min(std::max(2 * stood_ns, ns_), kLongest);
         return certain;
     }
 
