@@ -47,6 +47,12 @@ class WorkerTable {
 constinit WorkerTable g_table{};
 
 std::atomic<void (*)(Worker &)> g_at_thread_end[kMostAtThreadEnd];
+std::atomic<void (*)(Worker &)> g_at_retirement{nullptr};
+
+void say_retired(Worker &worker) {
+    if (const auto function = g_at_retirement.load(std::memory_order_acquire))
+        function(worker);
+}
 
 // How many threads of ours there are at most. Regions in many suspended tasks may ask for as many
 // as there are tasks. Then nothing would be left for the program's own memory. The stacks of these
@@ -85,6 +91,10 @@ void at_thread_end(void (*function)(Worker &worker)) {
             return;
     }
     fatal("too many functions for the end of a thread (at most %d)", kMostAtThreadEnd);
+}
+
+void at_retirement(void (*function)(Worker &worker)) {
+    g_at_retirement.store(function, std::memory_order_release);
 }
 
 // The kernel threads behind workers, and the workers that have none at the moment. One for the
@@ -166,10 +176,13 @@ struct WorkerThreads {
         lock_.unlock();
         while (idle) {
             Worker *next = std::exchange(idle->pool_next_, nullptr);
+            say_retired(*idle);
             idle->main_ = nullptr;
             begin_main(*idle);
             idle = next;
         }
+        if (Worker *const self = Worker::self())
+            say_retired(*self);
     }
 
     void before_fork() { lock_.lock(); }
@@ -250,6 +263,7 @@ struct WorkerThreads {
         leave_flow(worker);
         worker.short_slice_.forget();
         Worker::t_self_ = nullptr; // the next thread may have the worker at once
+        say_retired(worker);
         threads_.fetch_sub(1, std::memory_order_relaxed);
         put(worker, threadless_);
     }

@@ -587,6 +587,11 @@ class Recruits {
 // given twice is called once.
 void at_thread_end(void (*function)(Worker &worker));
 
+// function(worker) is called when retire_threads() ends threads of ours, for each of them: when its
+// work is done, and before another thread may take over its worker. It is also called for the
+// thread that retires them. There is one such function.
+void at_retirement(void (*function)(Worker &worker));
+
 void setup(); // once, when the library is loaded
 
 } // namespace sennit::sched

@@ -31,7 +31,7 @@ endforeach()
 # They are not lost when splitting ends.
 omp_program(sennit_split_spins_kept.c ONLY clang AS 4 THREADS 2 ENV SENNIT_SPLIT=4 LIBS -fnoopenmp-use-tls)
 # Threadprivate variables that the runtime keeps are the threads' own under a split, too.
-set(kept threadprivate_regions threadprivate_objects fortran_threadprivate_regions)
+set(kept threadprivate_regions threadprivate_objects threadprivate_paused_objects fortran_threadprivate_regions)
 set(printing)
 foreach(program ${kept})
     if(TEST omp.${program}.clang.t2)

@@ -59,8 +59,12 @@ TEST(ValueSets, RegionsThatRunAtTheSameTimeShareNothing) {
     EXPECT_EQ(sets.take(outer, 4).threads[1].get(0), &of_outer);
     EXPECT_EQ(sets.take(inner, 8).threads[1].get(0), &of_inner);
     int threads = 0;
-    sets.each([&threads](const ThreadValues &) { ++threads; });
-    EXPECT_EQ(threads, 12);
+    const auto count = [&threads](const ThreadValues &) { ++threads; };
+    sets.each_unused(count);
+    EXPECT_EQ(threads, 0) << "regions have them";
+    sets.give_back(inner);
+    sets.each_unused(count);
+    EXPECT_EQ(threads, 8);
 }
 
 } // namespace

@@ -123,21 +123,35 @@ void drop_copy(const Variable &variable, void *copy) {
     std::free(copy);
 }
 
-// A thread of the program's has ended: the next one with its number gets fresh copies. Where
-// threads are split, so do those of its regions.
+// Where threads are split: what the threads of the worker's regions have.
+void drop_values(sched::Worker &worker) {
+    g_variables.each([&worker](const Variable &variable) {
+        if (!variable.is_split())
+            return;
+        omp::home_of(worker).values.each_unused([&variable](omp::ThreadValues &thread) {
+            if (void *const copy = thread.get(variable.number)) {
+                thread.set(variable.number, nullptr);
+                drop_copy(variable, copy);
+            }
+        });
+    });
+}
+
+// A thread has ended: the next one with its number gets fresh copies.
 void drop_copies(sched::Worker &worker) {
     g_variables.each([&worker](const Variable &variable) {
-        if (!variable.copies)
-            return;
-        drop_copy(variable, std::exchange(variable.copies[worker.id()], nullptr));
-        if (variable.is_split())
-            omp::home_of(worker).values.each([&variable](omp::ThreadValues &thread) {
-                if (void *const copy = thread.get(variable.number)) {
-                    thread.set(variable.number, nullptr);
-                    drop_copy(variable, copy);
-                }
-            });
+        if (variable.copies)
+            drop_copy(variable, std::exchange(variable.copies[worker.id()], nullptr));
     });
+    drop_values(worker);
+}
+
+// The thread that has ended the others keeps its own (OpenMP 5.2, 18.6.1).
+void drop_retired(sched::Worker &worker) {
+    if (&worker == sched::Worker::self())
+        drop_values(worker);
+    else
+        drop_copies(worker);
 }
 
 void **make_table(Variable &variable) {
@@ -157,6 +171,7 @@ Variable &first_use(void *data, std::size_t size, void ***cache) {
         variable.initial = checked(std::malloc(size), size);
         std::memcpy(variable.initial, data, size);
         sched::at_thread_end(drop_copies);
+        sched::at_retirement(drop_retired);
         variable.copies = make_table(variable);
         variable.cached = variable.copies;
         if (omp::split_workers() != 0) {
@@ -212,8 +227,8 @@ KMP_API void *__kmpc_threadprivate(Ident *location, Gtid gtid, void *data, std::
     return __kmpc_threadprivate_cached(location, gtid, data, size, &none);
 }
 
-// Copies of threads of ours and of the initial thread live as long as the program: nobody destroys
-// them.
+// Copies of the initial thread live as long as the program, and those of threads of ours until they
+// are paused: nobody else destroys them.
 KMP_API void __kmpc_threadprivate_register(Ident *, void *data, Construct construct, Copy copy,
                                            Destroy destroy) {
     g_variables.lock();

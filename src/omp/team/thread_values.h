@@ -49,11 +49,11 @@ class ValueSets {
     ValueSet &take(std::atomic<ValueSet *> &of_region, int threads);
     void give_back(std::atomic<ValueSet *> &of_region);
 
-    // visit(values) for each thread. No region runs.
+    // visit(values) for each thread that no region has now. The maker calls it.
     template <class Visitor>
-    void each(Visitor visit) {
+    void each_unused(Visitor visit) {
         for (ValueSet *set = first_; set; set = set->next)
-            for (int thread = 0; thread < set->size; ++thread)
+            for (int thread = 0; !set->in_use && thread < set->size; ++thread)
                 visit(set->threads[thread]);
     }
 
