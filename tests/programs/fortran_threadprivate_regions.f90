@@ -59,6 +59,7 @@ program fortran_threadprivate_regions
     do thread = 0, threads - 1
         print '(a, i0, a, i0, a, i0)', 'thread ', thread, ' has ', expected(thread), ' and ', levels(thread)
     end do
+    deallocate (expected, levels) ! a main program does not do so at its end
 contains
     subroutine keep(round)
         integer, intent(in) :: round
