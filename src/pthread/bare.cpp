@@ -13,16 +13,20 @@ bool is_ours(void *symbol) {
     return dladdr(symbol, &at) && dladdr(&bare, &own) && at.dli_fbase == own.dli_fbase;
 }
 
+void *first(const char *name) {
+    void *const program = dlopen(nullptr, RTLD_LAZY); // RTLD_DEFAULT: ours, by -Bsymbolic
+    return program ? dlsym(program, name) : nullptr;
+}
+
 // libc comes before this library where only a library of the program needs OpenMP. Then the first
 // in the loader's order is libc's, or that of a tool in front of libc.
 void *find(const char *name) {
     if (void *const next = dlsym(RTLD_NEXT, name))
         return next;
-    void *const program = dlopen(nullptr, RTLD_LAZY); // RTLD_DEFAULT: ours, by -Bsymbolic
-    void *const first = program ? dlsym(program, name) : nullptr;
-    if (!first || is_ours(first))
+    void *const found = first(name);
+    if (!found || is_ours(found))
         fatal("the C library has no %s", name);
-    return first;
+    return found;
 }
 
 // Several threads may do this at once: all write the same.
@@ -40,6 +44,11 @@ SENNIT_BARE_FUNCTIONS(SENNIT_BARE)
 #undef SENNIT_BARE
 
 } // namespace
+
+bool is_first(const char *name) {
+    void *const found = first(name);
+    return found && is_ours(found);
+}
 
 void find_bare() {
 #define SENNIT_BARE(result, name, parameters, arguments) find_next(bare.name, #name);

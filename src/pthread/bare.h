@@ -54,5 +54,7 @@ struct Bare {
 };
 extern Bare bare;
 void find_bare(); // now
+// Do libraries find our function of this name, not that of a tool in front of us?
+bool is_first(const char *name);
 
 } // namespace sennit::pthread

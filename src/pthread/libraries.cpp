@@ -10,10 +10,12 @@
 namespace sennit::pthread {
 namespace {
 
+// Null where libraries call a tool that is in front of us, such as ThreadSanitizer's: it is to hear
+// of their calls.
 const void *bare_function(const char *symbol) {
 #define SENNIT_BARE(result, name, parameters, arguments)                                           \
     if (std::strcmp(symbol, #name) == 0)                                                           \
-        return reinterpret_cast<const void *>(bare.name);
+        return is_first(#name) ? reinterpret_cast<const void *>(bare.name) : nullptr;
     SENNIT_BARE_FUNCTIONS(SENNIT_BARE)
 #undef SENNIT_BARE
     return nullptr;

@@ -5,8 +5,8 @@
 
 namespace sennit::pthread {
 
-// Those that are loaded, and of which `library` is true, call libc's functions again, not ours. Any
-// time, any thread.
+// Those that are loaded, and of which `library` is true, call libc's functions again where they
+// called ours. Any time, any thread.
 void leave_alone(bool (*library)(const char *path));
 
 } // namespace sennit::pthread
