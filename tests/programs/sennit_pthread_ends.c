@@ -9,7 +9,7 @@
 enum { users = 4, rounds = 3, tasks = 5 };
 
 static sennit_task *sleeper[users][tasks];
-static int asleep, done, order;
+static int asleep, done, order[users];
 static __thread int mine;
 
 static void *ends_early(void *number) {
@@ -29,8 +29,8 @@ static void *ends_early(void *number) {
             __atomic_add_fetch(&done, 1, __ATOMIC_RELEASE);
         }
     }
-#pragma omp task depend(out : order)
-    order = 0; /* dependences outside of regions: what waits for a suspended task, too */
+#pragma omp task depend(out : order[user])
+    order[user] = 0; /* dependences outside of regions: what waits for a suspended task, too */
     return NULL;
 }
 
