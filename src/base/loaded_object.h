@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <span>
@@ -53,6 +54,14 @@ int each_object(Visit visit) {
             return (*static_cast<Visit *>(given))(LoadedObject(*info));
         },
         &visit);
+}
+
+// The object that contains the address; null: made at run time. Lock-free in glibc: the caller may
+// hold anything.
+inline const link_map *object_of(const void *address) {
+    dl_find_object found{};
+    return _dl_find_object(const_cast<void *>(address), &found) == 0 ? found.dlfo_link_map
+                                                                     : nullptr;
 }
 
 class DynamicSection {

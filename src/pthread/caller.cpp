@@ -2,30 +2,15 @@
 #include "pthread/caller.h"
 
 #include "base/loaded_object.h"
+#include "base/openmp_library.h"
 
 #include <cstring>
-#include <dlfcn.h>
-#include <initializer_list>
 #include <unwind.h>
 
 namespace sennit::pthread {
 namespace {
 
 enum class Code { program, others, cxx_library, ours, unknown };
-
-bool is_openmp(const char *name) {
-    for (const char *prefix : {"libgomp.", "libomp.", "libiomp5.", "libsennit-omp."})
-        if (std::strncmp(name, prefix, std::strlen(prefix)) == 0)
-            return true;
-    return false;
-}
-
-// Lock-free in glibc: the caller may hold anything.
-const link_map *object_of(const void *address) {
-    dl_find_object found{};
-    return _dl_find_object(const_cast<void *>(address), &found) == 0 ? found.dlfo_link_map
-                                                                     : nullptr;
-}
 
 Code code_at(const void *address) {
     const link_map *const object = object_of(address);
@@ -41,7 +26,7 @@ Code code_at(const void *address) {
         return Code::cxx_library;
     if (std::strncmp(name, "libsennit-balance-", 18) == 0) // made to be called in tasks
         return Code::program;
-    return DynamicSection(*object).needs(is_openmp) ? Code::program : Code::others;
+    return DynamicSection(*object).needs(is_openmp_library) ? Code::program : Code::others;
 }
 
 // The first frame above the C++ library's, and above ours, who look.

@@ -154,6 +154,25 @@ if(NOT SENNIT_SANITIZE) # sanitizers have a memory, threads and a view of fork()
                      ${threads} ARGUMENTS ${programs_dir}/${compiler}/late_load_part)
         endforeach()
     endforeach()
+    # Sennit's library under its own name, in front of programs that it is not loaded for.
+    set(preload LD_PRELOAD=${CMAKE_BINARY_DIR}/lib/libsennit-omp.so)
+    set(sees.gcc "2 threads, 2 in a region, schedule 2")
+    set(sees.clang "5 threads, 5 in a region, schedule 1")
+    foreach(compiler ${compilers})
+        set(part ${programs_dir}/${compiler}/late_environment_part)
+        build_program(late_environment_part.c ${compiler} -shared)
+        build_program(late_environment_main.c ${compiler} -ldl)
+        build_program(preloaded_main.c ${compiler} ${part})
+        omp_test(omp.late_environment.${compiler} ${programs_dir}/${compiler}/late_environment_main 2
+                 ARGUMENTS ${part})
+        omp_test(omp.late_environment.preloaded.${compiler} ${programs_dir}/${compiler}/late_environment_main 2
+                 ARGUMENTS ${part} ENV ${preload})
+        omp_test(omp.preloaded.${compiler} ${programs_dir}/${compiler}/preloaded_main 2
+                 ENV ${preload} "WANTED=${sees.${compiler}}")
+        # The stock runtime is loaded, too.
+        omp_test(omp.preloaded.stock.${compiler} ${programs_dir}/${compiler}/preloaded_main 2
+                 ENV LD_LIBRARY_PATH= ${preload} "WANTED=${sees.${compiler}}")
+    endforeach()
     # Threads that are split, until a library with thread-local data is opened.
     build_program(thread_local_part.c gcc -shared)
     build_program(plain_part.c gcc -shared)

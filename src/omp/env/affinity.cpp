@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "omp/env/affinity.h"
 
-#include "base/loaded_object.h"
 #include "base/message.h"
 #include "omp/env/affinity_format.h"
 #include "omp/env/environment.h"
@@ -14,7 +13,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <link.h>
 #include <new>
 #include <sched.h>
 
@@ -267,22 +265,6 @@ void make_queues_near_threads() {
         return;
     sched::set_machine(machine);
     g_affinity.domains = domains;
-}
-
-// Does anything in the process need an OpenMP runtime when it starts? Where this library was only
-// preloaded, into a shell say, programs that it starts would inherit the place of a thread that
-// never computes. Such a thread is bound in its first region.
-bool is_needed() {
-    const auto names_runtime = [](const char *name) {
-        for (const char *start : {"libgomp", "libomp.so", "libiomp5", "libsennit-omp"})
-            if (std::strncmp(name, start, std::strlen(start)) == 0)
-                return true;
-        return false;
-    };
-    for (const link_map *object = _r_debug.r_map; object; object = object->l_next)
-        if (DynamicSection(*object).needs(names_runtime))
-            return true;
-    return false;
 }
 
 } // namespace

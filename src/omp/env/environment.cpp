@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "omp/env/environment.h"
 
+#include "base/loaded_object.h"
 #include "base/message.h"
+#include "base/openmp_library.h"
 
 #include <cctype>
 #include <cerrno>
@@ -10,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <link.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -133,18 +136,49 @@ std::uint64_t environment_hash() {
     return hash;
 }
 
-static bool is_named_libomp() {
+namespace {
+
+// Which runtimes does what was loaded together with us name as needed?
+struct Needed {
+    bool libgomp = false, libomp = false, ours = false;
+};
+
+const Needed &needed() {
+    static const Needed found = [] {
+        Needed result;
+        for (const link_map *object = _r_debug.r_map; object; object = object->l_next)
+            DynamicSection(*object).needs([&](const char *name) {
+                const OpenMpLibrary library = openmp_library(name);
+                result.libgomp |= library == OpenMpLibrary::libgomp;
+                result.libomp |= library == OpenMpLibrary::libomp;
+                result.ours |= library == OpenMpLibrary::ours;
+                return false;
+            });
+        return result;
+    }();
+    return found;
+}
+
+// By our own name: we are preloaded, as a rule.
+bool loaded_for_libomp() {
     Dl_info self;
     if (dladdr(reinterpret_cast<void *>(stands_for_libomp), &self) == 0)
         return false;
     const char *slash = std::strrchr(self.dli_fname, '/');
-    const char *name = slash ? slash + 1 : self.dli_fname;
-    return std::strncmp(name, "libomp", 6) == 0 || std::strncmp(name, "libiomp", 7) == 0;
+    const OpenMpLibrary name = openmp_library(slash ? slash + 1 : self.dli_fname);
+    return name == OpenMpLibrary::libomp ||
+           (name == OpenMpLibrary::ours && needed().libomp && !needed().libgomp);
+}
+
+} // namespace
+
+bool is_needed() {
+    return needed().libgomp || needed().libomp || needed().ours;
 }
 
 // Asked a few times when a program starts; dladdr looks through all of the library's symbols.
 bool stands_for_libomp() {
-    static const bool stands = is_named_libomp();
+    static const bool stands = loaded_for_libomp();
     return stands;
 }
 

@@ -42,6 +42,10 @@ class GivenVariable {
 
 // Of the variables that we may read: has one changed?
 std::uint64_t environment_hash();
+// Does anything that was loaded together with us need an OpenMP runtime? Else this library was only
+// preloaded: into a shell say, which starts the program, or into an interpreter that loads what
+// needs one later.
+bool is_needed();
 // Were we loaded in the place of LLVM's runtime?
 bool stands_for_libomp();
 

@@ -405,7 +405,7 @@ void read_all();
 
 void icv_first_use() {
     static std::atomic<bool> used{false};
-    if (!used.exchange(true, std::memory_order_relaxed) && stands_for_libomp() &&
+    if (!used.exchange(true, std::memory_order_relaxed) && (stands_for_libomp() || !is_needed()) &&
         environment_hash() != g_environment_read)
         read_all();
 }

@@ -81,7 +81,9 @@ inline int clamp_priority(long value) {
 }
 void icv_setup(); // reads the environment; once, before any team exists
 // Before the first team: LLVM's runtime reads the environment only then, and programs change it in
-// main(). Where we stand in its place, what has changed since icv_setup() counts.
+// main(). GCC's reads it when it is loaded, which may be long after us where we are preloaded: a
+// Python script sets os.environ and then imports what brings a runtime. So where we stand in the
+// place of LLVM's, or of one that is loaded later, what has changed since icv_setup() counts.
 void icv_first_use();
 // As if the environment had said so, where that is not too late; initial tasks that have changed
 // their ICVs keep theirs. False: no such variable, or it is read when the library is loaded.
