@@ -3,6 +3,8 @@
 #include "base/compiler.h"
 #include "base/config.h"
 #include "base/fence.h"
+#include "base/loaded_object.h"
+#include "base/openmp_library.h"
 #include "fiber/executable.h"
 #include "fiber/stack.h"
 #include "omp/env/affinity_format.h"
@@ -79,8 +81,16 @@ void see_loaded_objects() {
         sched::Worker::make_stacks_executable();
 }
 
+[[maybe_unused]] bool needs_openmp(const void *code) {
+    const link_map *const object = object_of(code);
+    return object && DynamicSection(*object).needs(is_openmp_library);
+}
+
 // Before the constructors of the program and of libraries that use OpenMP in theirs.
 [[gnu::constructor(101)]] void load() {
+    if (runtime::g_process.loading)
+        return;
+    runtime::g_process.loading = true;
     config_setup();
     program::set_names(runtime::kNames);
     if (config().policy == Policy::automatic && program::process_has_sending_tasks())
@@ -114,8 +124,16 @@ void see_loaded_objects() {
 // when the object is loaded, by the program's start or by dlopen, before its constructors and
 // before anybody else can call what is in it. It is there for profilers: programs linked with -pg
 // have their own, which comes first. Then libraries that are opened later are not seen.
-// What is loaded together with us calls before load(), and before a sanitizer is ready.
+// What is loaded together with us calls before load(), and before a sanitizer is ready. As a rule
+// it then knows nothing of OpenMP. But the loader starts a preloaded library after all those that
+// do not name it as needed: one that names a stock runtime, whose place we take, may have
+// constructors with OpenMP.
 extern "C" SENNIT_EXPORT __attribute__((no_sanitize("address", "thread"))) void __gmon_start__() {
     if (sennit::runtime::g_process.loaded)
         sennit::see_loaded_objects();
+#if !SENNIT_ASAN && !SENNIT_TSAN
+    else if (!sennit::runtime::g_process.loading &&
+             sennit::needs_openmp(__builtin_return_address(0)))
+        sennit::load();
+#endif
 }

@@ -15,7 +15,8 @@ struct Process {
     // The board on which the process shares cores: the MPI library's, or its own, with a slot.
     node::Board board;
     node::Slot *slot = nullptr;
-    bool loaded = false; // load() has returned
+    bool loading = false; // load() has been called
+    bool loaded = false;  // load() has returned
 };
 // The ticker's thread looks at it until the process is gone.
 inline constinit Everlasting<Process> g_everlasting_process;

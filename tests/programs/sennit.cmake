@@ -169,9 +169,11 @@ if(NOT SENNIT_SANITIZE) # sanitizers have a memory, threads and a view of fork()
                  ARGUMENTS ${part} ENV ${preload})
         omp_test(omp.preloaded.${compiler} ${programs_dir}/${compiler}/preloaded_main 2
                  ENV ${preload} "WANTED=${sees.${compiler}}")
-        # The stock runtime is loaded, too.
+        # The stock runtime is loaded, too. The loader starts Sennit's library after those that need it.
         omp_test(omp.preloaded.stock.${compiler} ${programs_dir}/${compiler}/preloaded_main 2
                  ENV LD_LIBRARY_PATH= ${preload} "WANTED=${sees.${compiler}}")
+        omp_test(omp.preloaded.constructor.${compiler} ${programs_dir}/${compiler}/linked_library_main 2
+                 ENV LD_LIBRARY_PATH= ${preload})
     endforeach()
     # Threads that are split, until a library with thread-local data is opened.
     build_program(thread_local_part.c gcc -shared)
