@@ -45,6 +45,7 @@ def test_the_uneven_region_is_found():
         # One of two works: 100%, but for what starting and ending takes, on a busy machine a lot.
         assert 20 < found[20][1] <= 100, text
         assert re.search(r"^  threads +2 +[\d.]+% ", text, re.MULTILINE), text
+        assert re.search(r"^[\d.]+ m?s traced, without tasks$", text, re.MULTILINE), text
         assert '"lambda"' in page and '"regions":[{' in page, program
 
 

@@ -327,10 +327,13 @@ void print_tables(const Titled &run, bool by_thread, std::FILE *to) {
     const Header &header = job.processes.front().file.header;
     fmt::print(to, "{}: {}, {} rank{}, policy {}\n", run.title, header.program,
                job.processes.size(), job.processes.size() == 1 ? "" : "s", header.policy);
-    fmt::print(to,
-               "{} from the first task to the last; {} tasks, {} dependences; at most {} "
-               "suspended at once ({})\n\n",
-               duration(found.window.length()), tasks, edges, peak, where);
+    if (tasks == 0)
+        fmt::print(to, "{} traced, without tasks\n\n", duration(found.window.length()));
+    else
+        fmt::print(to,
+                   "{} from the first task to the last; {} tasks, {} dependences; at most {} "
+                   "suspended at once ({})\n\n",
+                   duration(found.window.length()), tasks, edges, peak, where);
     print_shares(job, found, by_thread, to);
     print_balance(found.balance, to);
     print_balance_calls(job, found.objects, to);
