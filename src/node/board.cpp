@@ -31,6 +31,7 @@ struct Layout {
     PoolSettings pool;
     Memory memory;
     CoreTable cores;
+    CoreWork work;
     Assembly assemblies[kMostAssemblies];
     Assembly::Part parts[kMostSlots][Board::kLanes];
     std::atomic<std::int32_t> slots_end;
@@ -116,6 +117,10 @@ int Board::slots_end() {
 
 CoreTable &Board::core_table() {
     return layout(segment_).cores;
+}
+
+CoreWork &Board::core_work() {
+    return layout(segment_).work;
 }
 
 PoolSettings &Board::pool() {

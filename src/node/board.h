@@ -20,6 +20,7 @@
 #include "node/assembly.h"
 #include "node/bell.h"
 #include "node/core_table.h"
+#include "node/core_work.h"
 #include "node/ending.h"
 #include "node/identity.h"
 #include "node/segment.h"
@@ -110,6 +111,7 @@ class Board {
     int number_of(const Slot &slot);
     int slots_end(); // all slots that were ever taken are below it
     CoreTable &core_table();
+    CoreWork &core_work();
     PoolSettings &pool();
     Memory &policy_memory();
 

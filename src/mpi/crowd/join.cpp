@@ -184,6 +184,7 @@ void begin_crowd() {
                      reason.text);
     g_crowd.neighbours.begin(g_crowd.board, g_crowd.own, job);
     if (g_crowd.own) {
+        g_crowd.yields.begin(g_crowd.board.core_work());
         g_crowd.hops.begin(g_crowd.board, job);
         sleep_on(g_crowd.own->bell.words());
         pthread_atfork(nullptr, nullptr, [] {

@@ -52,6 +52,7 @@ void Vigil::rest() {
             return;
         }
         begin_ns_ = monotonic_ns();
+        g_crowd.yields.stops_work(begin_ns_);
         [[fallthrough]];
     case Stage::yielding:
         yield();
@@ -72,6 +73,7 @@ void Vigil::yield() {
     if (g_crowd.neighbours.yields_reach_them() && now - begin_ns_ < kYieldNs &&
         g_crowd.yields.pay(now)) {
         tested_ns_ = now;
+        g_crowd.yields.look();
         if (by_test)
             return;
         sched_yield();
@@ -116,6 +118,10 @@ void Vigil::look_beyond() {
     if (const Assembled *const assembled =
             g_crowd.assembled_of(handle_from<MPI_Comm>(operation_.turn.handle)))
         assembled->look_beyond();
+}
+
+void Vigil::go_on() {
+    g_crowd.yields.begins_work(monotonic_ns());
 }
 
 void Vigil::sleep() {

@@ -24,6 +24,8 @@ class Vigil {
     ~Vigil() {
         if (lent_)
             reclaim_core();
+        if (begin_ns_ != 0)
+            go_on();
     }
     Vigil(const Vigil &) = delete;
     Vigil &operator=(const Vigil &) = delete;
@@ -39,6 +41,7 @@ class Vigil {
     void arm();
     void sleep();
     void look_beyond();
+    static void go_on(); // with its work: the wait is over
 
     const Operation &operation_;
     Stage stage_ = Stage::testing;

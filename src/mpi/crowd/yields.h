@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Do the yields of threads that wait in MPI pay (base/yield_watch.h)? Here times are in
 // nanoseconds, not in ticks.
+//
+// A yield to a rank of the same node is no loss, for however long it computes: others wait for it.
+// Ranks write down what they have computed when they begin to wait (node/core_work.h). Only what a
+// yield took beyond that counts.
 #pragma once
 
 #include "base/yield_watch.h"
+#include "node/core_work.h"
 
 #include <cstdint>
 
@@ -15,15 +20,20 @@ class Yields {
     Yields(const Yields &) = delete;
     Yields &operator=(const Yields &) = delete;
 
+    // Where the ranks of the node write down their work.
+    void begin(node::CoreWork &work) { work_ = &work; }
     bool pay(std::int64_t now) const { return !watch_.wanted(static_cast<std::uint64_t>(now)); }
-    void note(std::int64_t before, std::int64_t now) {
-        constexpr std::uint64_t ns_per_us = 1000;
-        watch_.note(static_cast<std::uint64_t>(now - before), static_cast<std::uint64_t>(now),
-                    ns_per_us);
-    }
+    // The calling thread begins to wait, and leaves its core to others.
+    void stops_work(std::int64_t now);
+    void begins_work(std::int64_t now); // what it waited for is over
+    // It is about to yield.
+    void look();
+    // It has yielded since `before`.
+    void note(std::int64_t before, std::int64_t now);
 
   private:
     YieldWatch watch_;
+    node::CoreWork *work_ = nullptr;
 };
 
 } // namespace sennit::mpi
