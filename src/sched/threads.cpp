@@ -20,6 +20,7 @@
 #include <dlfcn.h>
 #include <new>
 #include <sched.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace sennit::sched {
@@ -66,12 +67,21 @@ int most_threads() {
     return most;
 }
 
-void say_no_thread(const char *why) {
+void say_no_thread(const char *why, const char *raise) {
     static std::atomic<bool> said{false};
     if (!said.exchange(true, std::memory_order_relaxed))
         warn("cannot make another thread (%s): parallel regions get fewer threads than they ask "
-             "for; raise 'ulimit -u' or lower OMP_NUM_THREADS or OMP_STACKSIZE",
-             why);
+             "for; raise %s or lower OMP_NUM_THREADS or OMP_STACKSIZE",
+             why, raise);
+}
+
+// libc has the same error for too many threads and for no memory for a stack.
+bool has_memory(std::size_t size) {
+    void *const memory = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    munmap(memory, size);
+    return true;
 }
 
 } // namespace
@@ -295,7 +305,7 @@ struct WorkerThreads {
     bool create_thread(Worker &worker) {
         if (threads_.fetch_add(1, std::memory_order_relaxed) >= most_threads()) {
             threads_.fetch_sub(1, std::memory_order_relaxed);
-            say_no_thread("there are too many for the mappings of vm.max_map_count");
+            say_no_thread("there are too many for their mappings", "vm.max_map_count");
             return false;
         }
         pthread_attr_t attributes;
@@ -311,7 +321,10 @@ struct WorkerThreads {
         pthread_attr_destroy(&attributes);
         if (error != 0) {
             threads_.fetch_sub(1, std::memory_order_relaxed);
-            say_no_thread(std::strerror(error));
+            if (has_memory(size))
+                say_no_thread(std::strerror(error), "'ulimit -u'");
+            else
+                say_no_thread("no memory for its stack", "'ulimit -v'");
         }
         return error == 0;
     }

@@ -119,6 +119,14 @@ class BadInput(unittest.TestCase):
                     if result.returncode != 127:  # the loader's own words
                         self.assertRegex(line, r"^(OMP: Warning #\d+: )?sennit: ")
 
+    def test_no_memory_for_threads(self):
+        result = run("bad_input_victim", address_space=256 << 20, OMP_NUM_THREADS="8",
+                     OMP_STACKSIZE="64M")
+        lines = [line for line in result.stderr.splitlines() if "another thread" in line]
+        self.assertEqual(len(lines), 1, result.stderr)
+        self.assertIn("ulimit -v", lines[0])
+        self.assertNotIn("ulimit -u", lines[0])
+
     def test_a_device_that_is_mandatory_and_missing(self):
         result = run("device_victim", OMP_TARGET_OFFLOAD="default")
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "host\nhost\n", ""))

@@ -93,6 +93,74 @@ TEST(Program, AScriptMayStartTheRanksItself) {
     EXPECT_TRUE(inspect_program({folder.write("script", text)}, {}).starts_ranks);
 }
 
+// With a command in PATH that leads to a program of MPI.
+class ProgramInPath : public ::testing::Test {
+  protected:
+    ProgramInPath() : before_(std::getenv("PATH")) {
+        folder_.write("chance", "exec " + program("through-middle") + "\n");
+        setenv("PATH", (folder_.path() + ":" + before_).c_str(), 1);
+    }
+    ~ProgramInPath() override { setenv("PATH", before_.c_str(), 1); }
+
+    Program inspect_text(const std::string &text) const {
+        return inspect_program({folder_.write("script", "#!/bin/sh\n" + text)}, {});
+    }
+
+    const TemporaryFolder folder_;
+
+  private:
+    const std::string before_;
+};
+
+TEST_F(ProgramInPath, IsFollowedWhereACommandStands) {
+    for (const char *text : {"chance",
+                             "A=1 chance -x\n",
+                             "true && ! chance",
+                             "if chance; then :; fi",
+                             "(chance)",
+                             "x=`chance`",
+                             "x=$(chance a)",
+                             "echo \"$(chance a)\"",
+                             "exec nice -n 1 chance",
+                             "mpirun -n 2 \\\n chance",
+                             "env A=1 chance",
+                             "$LAUNCHER chance",
+                             "sh -c 'chance a'",
+                             "eval \"chance $x\"",
+                             "app=chance\n$app",
+                             "app=\"time chance\"\n${app} a",
+                             "run() { \"$@\"; }\nrun chance",
+                             "case $1 in\n a) chance;;\nesac",
+                             "cat <<END >x\nnothing\nEND\nchance",
+                             "cat < x | chance 2>&1 > y"})
+        EXPECT_EQ(inspect_text(text).file, program("through-middle")) << text;
+}
+
+TEST_F(ProgramInPath, IsNotFollowedWhereItIsAWordByChance) {
+    for (const char *text :
+         {"echo chance", "echo a chance", "opt=\" chance -x \"\necho $opt",
+          "cat -r chance > chance", "true # chance", "for chance in a; do :; done", "chance=1",
+          "echo 'a\nchance\n'", "cat <<END\nchance\nEND", "case $1 in\n chance) ;;\nesac",
+          "chance() { :; }", "[ -x chance ]", "[[ a || chance ]]"})
+        EXPECT_FALSE(inspect_text(text).uses_mpi_or_openmp()) << text;
+}
+
+TEST_F(ProgramInPath, IsFoundBehindASetUidOne) {
+    const std::string copy = folder_.path("copy");
+    std::filesystem::copy(program("two-mpis"), copy);
+    ASSERT_EQ(chmod(copy.c_str(), 04755), 0);
+    const Program found = inspect_text(copy + "\nchance\n");
+    EXPECT_TRUE(contains(found.warning, copy + "', which is set-uid")) << found.warning;
+    EXPECT_EQ(found.file, program("through-middle"));
+    EXPECT_EQ(inspect_text("chance").warning, "");
+}
+
+TEST_F(ProgramInPath, StartsRanksIfALauncherIsACommand) {
+    EXPECT_EQ(inspect_text("set -e\n  exec mpirun `echo $N` chance\n").starts_ranks_by,
+              "exec mpirun `echo $N` chance");
+    EXPECT_FALSE(inspect_text("echo mpirun; chance").starts_ranks);
+}
+
 TEST(Program, AProgramThatStartsOthersIsFollowed) {
     const TemporaryFolder folder;
     const std::string app = program("through-middle");

@@ -3,7 +3,7 @@
 
 #include "failure.h"
 #include "policy.h"
-#include "script.h"
+#include "shell_text.h"
 
 #include "node/pool.h"
 

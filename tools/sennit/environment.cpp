@@ -195,6 +195,8 @@ Plan make_plan(const Request &request, const Installation &installation,
     Plan plan;
     plan.program = inspect_program(request.command, library_path);
     plan.mpi = mpi_of_plan(plan, request, environment);
+    if (!plan.program.warning.empty())
+        plan.warning = plan.program.warning;
     if (!plan.mpi && plan.program.openmp_libraries.empty() && !plan.program.brings_more)
         fail("'{}' uses neither MPI nor OpenMP and loads nothing while it runs, there is nothing "
              "for Sennit to do: was it built with -fopenmp?",

@@ -3,6 +3,7 @@
 
 #include "failure.h"
 #include "script.h"
+#include "shell_text.h"
 
 #include <elf.h>
 #include <sys/stat.h>
@@ -36,19 +37,19 @@ std::string search_path(const std::string &command) {
     return "";
 }
 
-// The loader ignores LD_PRELOAD and LD_LIBRARY_PATH for a program that gains rights.
-void refuse_privileged(const std::string &path, const struct stat &status) {
-    const char *how = nullptr;
+// The loader ignores LD_PRELOAD and LD_LIBRARY_PATH for a program that gains rights. How does this
+// one? Empty: it does not.
+std::string privilege_of(const std::string &path) {
+    struct stat status = {};
+    if (stat(path.c_str(), &status) != 0)
+        return "";
     if (status.st_mode & S_ISUID)
-        how = "set-uid";
-    else if (status.st_mode & S_ISGID)
-        how = "set-gid";
-    else if (getxattr(path.c_str(), "security.capability", nullptr, 0) > 0)
-        how = "given capabilities";
-    if (how)
-        fail("'{}' is {}, so the loader ignores Sennit's libraries: run a copy without that "
-             "(cp makes one)",
-             path, how);
+        return "set-uid";
+    if (status.st_mode & S_ISGID)
+        return "set-gid";
+    if (getxattr(path.c_str(), "security.capability", nullptr, 0) > 0)
+        return "given capabilities";
+    return "";
 }
 
 void refuse_unusable_file(const std::string &path) {
@@ -61,7 +62,10 @@ void refuse_unusable_file(const std::string &path) {
         fail("'{}' is not a file", path);
     if (access(path.c_str(), X_OK) != 0)
         fail("'{}' is not executable: chmod +x, or is it a program at all?", path);
-    refuse_privileged(path, status);
+    if (const std::string how = privilege_of(path); !how.empty())
+        fail("'{}' is {}, so the loader ignores Sennit's libraries: run a copy without that "
+             "(cp makes one)",
+             path, how);
 }
 
 void refuse_unusable_image(const std::string &path, const ElfImage &image) {
@@ -150,20 +154,23 @@ class Inspection {
             read_libraries(program_, program_.path, image, library_path_);
         }
         if (program_.brings_more && !program_.uses_mpi_or_openmp())
-            follow_arguments(command);
+            follow_arguments(program_.path, command, fmt::format("{}", fmt::join(command, " ")));
         return std::move(program_);
     }
 
   private:
     static constexpr std::size_t most_seen = 500; // of words that may be programs
 
-    void follow_arguments(const std::vector<std::string> &command) {
-        const bool shell = is_shell(program_.path);
-        for (std::size_t at = 1; at < command.size() && program_.mpi_libraries.empty(); ++at) {
-            if (shell && command[at - 1] == "-c")
-                follow_text(program_.path, command[at]);
+    // What a command line names behind its first word.
+    void follow_arguments(const std::string &by, const std::vector<std::string> &words,
+                          const std::string &line) {
+        const bool shell = is_shell(words[0]);
+        for (std::size_t at = 1; at < words.size() && program_.mpi_libraries.empty(); ++at) {
+            note_launcher(words[at], line);
+            if (words[at - 1] == "-c" && (shell || (at > 1 && is_shell(words[at - 2]))))
+                follow_text(by, words[at]);
             else
-                consider(program_.path, command[at], shell);
+                consider(by, words[at], shell);
         }
     }
 
@@ -176,13 +183,41 @@ class Inspection {
             consider(path, script.interpreter, false);
     }
 
-    void follow_text(const std::string &path, const std::string &text) {
-        for (const std::string &word : words_of_shell_text(text)) {
-            program_.starts_ranks |= is_launcher(word);
-            consider(path, word, false);
+    void follow_text(const std::string &by, const std::string &text) {
+        ++texts_;
+        for (const ShellCommand &command : read_shell_text(text)) {
+            follow_command(by, command);
             if (!program_.mpi_libraries.empty())
-                return;
+                break;
         }
+        --texts_;
+    }
+
+    // What a command is told may have the name of a program by chance: `-out R`. Only a path is
+    // always taken for one.
+    void follow_command(const std::string &by, const ShellCommand &command) {
+        const std::string &name = command.words[0];
+        if (name.find_first_of(" \t\n") != std::string::npos) { // eval "..."
+            follow_text(by, name);
+            return;
+        }
+        note_launcher(name, command.line);
+        consider(by, name, false);
+        if (command.function || name.starts_with('$') || is_launcher(name) ||
+            starters_.contains(find_program(name, false))) {
+            follow_arguments(by, command.words, command.line);
+            return;
+        }
+        for (const std::string &word : command.words)
+            if (word.find('/') != std::string::npos)
+                consider(by, word, false);
+    }
+
+    void note_launcher(const std::string &word, const std::string &line) {
+        if (!is_launcher(word) || program_.starts_ranks)
+            return;
+        program_.starts_ranks = true;
+        program_.starts_ranks_by = line;
     }
 
     // Is `word`, which `by` names, a program that uses MPI or OpenMP, or a script that leads to
@@ -201,12 +236,21 @@ class Inspection {
         }
         if (image.kind != ElfImage::Kind::native || image.interpreter.empty())
             return;
+        if (image.brings_more)
+            starters_.insert(path);
         Program found;
         read_libraries(found, path, image, library_path_);
         // What needs only OpenMP gives way to the first that needs MPI.
         if (found.mpi_libraries.empty() &&
             (found.openmp_libraries.empty() || program_.uses_mpi_or_openmp()))
             return;
+        if (const std::string how = privilege_of(path); texts_ > 0 && !how.empty()) {
+            program_.warning = fmt::format("'{}' starts '{}', which is {}: the loader ignores "
+                                           "Sennit's libraries there, a copy without that would "
+                                           "run on them (cp makes one)",
+                                           by, path, how);
+            return;
+        }
         refuse_unusable_file(path);
         program_.way.push_back(fmt::format("'{}' starts '{}'", by, path));
         program_.file = found.file;
@@ -226,7 +270,9 @@ class Inspection {
 
     const std::vector<std::string> library_path_;
     Program program_;
+    int texts_ = 0; // that are being followed
     std::set<std::string> seen_;
+    std::set<std::string> starters_; // programs that may start what their arguments name
 };
 
 } // namespace

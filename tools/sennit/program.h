@@ -32,8 +32,10 @@ struct Program {
     std::string file;             // the one whose libraries these are: `path`, or what it starts
     std::vector<std::string> way; // how `path` leads there, for people, a sentence each
     bool script = false;
-    bool brings_more = false;  // it may load libraries or start programs that nobody sees here
-    bool starts_ranks = false; // a script with an mpiexec in it
+    bool brings_more = false;    // it may load libraries or start programs that nobody sees here
+    bool starts_ranks = false;   // there is an mpiexec in it
+    std::string starts_ranks_by; // the line where
+    std::string warning;         // what it starts and Sennit does not get into; empty: nothing
     std::vector<LoadedLibrary> libraries;
     std::vector<MpiUse> mpi_libraries;
     std::vector<OpenMpUse> openmp_libraries;

@@ -258,7 +258,9 @@ std::optional<MpiKind> launcher_of(const Plan &plan) {
 void refuse_ranks(const Plan &plan, int ranks) {
     const std::string &path = plan.program.path;
     if (plan.program.starts_ranks)
-        fail("'{}' is a script that starts the ranks itself: leave -n away", path);
+        fail("'{}' starts the ranks itself ({}): leave -n away, and give it the number in its own "
+             "way",
+             path, plan.program.starts_ranks_by);
     if (plan.program.brings_more)
         fail("which MPI '{}' is going to load cannot be seen: name it for {} ranks, --mpi mpich or "
              "--mpi openmpi",

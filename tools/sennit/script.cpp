@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "script.h"
 
+#include "shell_text.h"
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -60,36 +62,6 @@ bool is_launcher(std::string_view path) {
     const std::string_view name = name_of(path);
     return std::find(std::begin(launchers), std::end(launchers), name.substr(0, name.find('.'))) !=
            std::end(launchers);
-}
-
-std::vector<std::string> words_of_shell_text(std::string_view text) {
-    constexpr std::string_view between = " \t\r\n;|&()<>\"'`{}";
-    std::vector<std::string> words;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-        if (line.starts_with('#'))
-            continue;
-        for (std::size_t at; (at = line.find_first_not_of(between)) != std::string_view::npos;) {
-            line.remove_prefix(at);
-            const std::size_t size = std::min(line.find_first_of(between), line.size());
-            words.emplace_back(line.substr(0, size));
-            line.remove_prefix(size);
-        }
-    }
-    return words;
-}
-
-bool is_assignment(std::string_view word) {
-    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    constexpr std::string_view others = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-                                        "0123456789";
-    const std::size_t equals = word.find('=');
-    return equals != std::string_view::npos && equals > 0 &&
-           letters.find(word[0]) != std::string_view::npos &&
-           word.substr(0, equals).find_first_not_of(others) == std::string_view::npos;
 }
 
 } // namespace sennit::tool

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts: which interpreter runs them, and which words in them may name programs that they start.
+// Scripts: which interpreter runs them, and which of their words are known to start programs.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace sennit::tool {
 
@@ -21,11 +20,5 @@ bool is_shell(std::string_view path);
 
 // Does this command start the ranks of a job: mpiexec, srun and the like?
 bool is_launcher(std::string_view path);
-
-// What may be the name of a program in a shell's text: comments, quotes and operators are left out.
-std::vector<std::string> words_of_shell_text(std::string_view text);
-
-// "NAME=value", as shells and `env` take it in front of a command.
-bool is_assignment(std::string_view word);
 
 } // namespace sennit::tool

@@ -28,7 +28,7 @@ bool start_thread(void *(*run)(void *), void *helpers) {
     if (error != 0)
         std::fprintf(stderr,
                      "sennit: no thread for a blocking MPI call in a task (%s): the call blocks "
-                     "its worker; allow more threads (ulimit -u)\n",
+                     "its worker; allow more threads (ulimit -u) or memory (ulimit -v)\n",
                      std::strerror(error));
     return error == 0;
 }
