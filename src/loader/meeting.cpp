@@ -18,11 +18,15 @@ namespace {
 
 // Nobody else may enter it, and nobody else may have made it.
 std::string make_private_folder(const std::string &path) {
-    if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-        return "cannot make the folder '" + path + "': " + std::strerror(errno);
     struct stat status{};
-    if (lstat(path.c_str(), &status) != 0)
-        return "cannot look at the folder '" + path + "': " + std::strerror(errno);
+    for (;;) {
+        if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
+            return "cannot make the folder '" + path + "': " + std::strerror(errno);
+        if (lstat(path.c_str(), &status) == 0)
+            break;
+        if (errno != ENOENT) // the last host may have removed it in between
+            return "cannot look at the folder '" + path + "': " + std::strerror(errno);
+    }
     if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077) != 0)
         return "'" + path + "' is not a folder of yours alone: remove it, or set TMPDIR";
     return "";

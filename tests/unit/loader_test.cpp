@@ -19,6 +19,7 @@
 #include <map>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <thread>
 
 namespace {
 
@@ -246,6 +247,24 @@ TEST(LoaderMeeting, IsForOneUserAndGoesWithTheLastHost) {
     mkdir(place.c_str(), 0755);
     chmod(place.c_str(), 0755);
     EXPECT_NE(meeting.enter().find("yours alone"), std::string::npos);
+    std::filesystem::remove_all(folder);
+}
+
+TEST(LoaderMeeting, IsEnteredWhileAnotherHostEnds) {
+    char folder[] = "/tmp/sennit-test-XXXXXX";
+    ASSERT_NE(mkdtemp(folder), nullptr);
+    const std::string place = std::string(folder) + "/job";
+    const auto come_and_go = [&] {
+        Meeting meeting(place);
+        for (int i = 0; i < 2000; ++i) {
+            ASSERT_EQ(meeting.enter(), "");
+            meeting.close(0);
+            meeting.leave();
+        }
+    };
+    std::thread other(come_and_go);
+    come_and_go();
+    other.join();
     std::filesystem::remove_all(folder);
 }
 
