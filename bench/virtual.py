@@ -18,12 +18,14 @@ import report
 
 MPIS = {"mpich": "MPICH", "openmpi": "Open MPI"}
 WAYS = {"bare": None, "processes": (), "--virtual": ("--virtual",), "--virtual=fibers": ("--virtual=fibers",)}
+FIBER = ("--fiber",)  # of the stub
 SENNIT = [way for way in WAYS if way != "bare"]
 # Processes, each on a core of its own choice: rank r on this one of two.
 BOUND = {"in turns on 2 cores": "% 2", "best assignment": "/ 4 % 2"}
 FIBER_RANKS = (2, 16, 64)
 HOP_RANKS = (4, 16, 64)
 LIMIT = 120  # seconds
+VIRTUAL = ("sennit-loader", "sennit-stub")
 SMALL = "/usr/bin/sleep"  # a small program, position-independent as all of the distribution's
 
 
@@ -94,9 +96,9 @@ class Bench:
                               preexec_fn=cores(1))
         return [float(word) for word in done.stdout.split()]
 
-    def stub(self, folder, way, mappings, *program):
+    def stub(self, folder, options, mappings, *program):
         """Each rank is started as a launcher would start its stub."""
-        return [self.build / "lib/sennit-loader", way, os.path.join(folder, "user", "job"), str(mappings), *program]
+        return [self.build / "lib/sennit-stub", *options, os.path.join(folder, "user", "job"), str(mappings), *program]
 
     def fiber_hop(self, way, ranks):
         with tempfile.TemporaryDirectory() as folder:
@@ -104,7 +106,7 @@ class Bench:
             with open(table, "wb") as file:
                 file.truncate(1 << 20)
             os.mkdir(os.path.join(folder, "user"), 0o700)
-            stub = self.stub(folder, "--fiber-stub", 40, self.build / "bench/rank-hop", "rank-hop", way)
+            stub = self.stub(folder, FIBER, 40, self.build / "bench/rank-hop", "rank-hop", way)
             started = [subprocess.Popen([*stub, str(index), str(ranks), table], stdout=subprocess.PIPE, text=True,
                                         preexec_fn=cores(1)) for index in range(ranks)]
             texts = [one.communicate(timeout=LIMIT)[0] for one in started]
@@ -241,7 +243,7 @@ class Bench:
         with tempfile.TemporaryDirectory() as folder:
             os.mkdir(os.path.join(folder, "user"), 0o700)
             program = ["/usr/bin/true"] if way == "fork, exec" else \
-                self.stub(folder, "--stub" if way == "--virtual" else "--fiber-stub", 40, "/usr/bin/true", "true")
+                self.stub(folder, () if way == "--virtual" else FIBER, 40, "/usr/bin/true", "true")
             words = " ".join(map(str, program))
             begin = time.monotonic()
             subprocess.run(["bash", "-c", f"for ((i = 0; i < {count}; ++i)); do {words} & done; wait"], check=True, timeout=LIMIT,
@@ -263,7 +265,7 @@ class Bench:
                                  env={**machine.plain_environment(), "TMPDIR": folder}) as job:
             deadline = time.monotonic() + LIMIT
             while job.poll() is None and time.monotonic() < deadline:
-                most = max(most, memory_of(job.pid, folder, "sennit-loader" if way.startswith("--") else "crowd"))
+                most = max(most, memory_of(job.pid, folder, VIRTUAL if way.startswith("--") else ["crowd"]))
                 time.sleep(0.3)
             if job.poll() is None:
                 job.terminate()
@@ -285,7 +287,7 @@ class Bench:
         with tempfile.TemporaryDirectory() as folder:
             os.mkdir(os.path.join(folder, "user"), 0o700)
             virtual = way.startswith("--")
-            program = self.stub(folder, "--stub", 30, SMALL, "sleep", "600") if virtual else [SMALL, "600"]
+            program = self.stub(folder, (), 30, SMALL, "sleep", "600") if virtual else [SMALL, "600"]
             words = " ".join(map(str, program))
             begin = time.monotonic()
             with subprocess.Popen(["bash", "-c", f"for ((i = 0; i < {count}; ++i)); do {words} & done; wait"]) as shell:
@@ -295,7 +297,7 @@ class Bench:
                             return None
                         time.sleep(0.2)
                     took = time.monotonic() - begin
-                    pss, tables = memory_of(shell.pid, folder, "sennit-loader" if virtual else "sleep")
+                    pss, tables = memory_of(shell.pid, folder, VIRTUAL if virtual else ["sleep"])
                 finally:
                     for process in children_of().get(shell.pid, []):
                         os.kill(process, 15)
@@ -373,11 +375,11 @@ def sleepers(root, folder):
             yield from (one for one in some if name_of(one) == "sleep")
 
 
-def memory_of(root, folder, program):
-    """KiB of PSS and of page tables of all processes of that program."""
+def memory_of(root, folder, programs):
+    """KiB of PSS and of page tables of all processes of these programs."""
     pss = tables = 0
     for process in ours(root, folder):
-        if name_of(process) != program:
+        if name_of(process) not in programs:
             continue
         try:
             with open(f"/proc/{process}/smaps_rollup", encoding="utf-8") as file:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/channel.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
@@ -9,40 +8,20 @@
 namespace sennit::loader {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 20; // of a request
-constexpr std::size_t kMostAtOnce = 250;                  // descriptors; the kernel's limit is 253
-
 struct Ancillary {
     alignas(cmsghdr) char bytes[CMSG_SPACE(kMostAtOnce * sizeof(int))] = {};
 };
 
-bool send_some(int socket, const int *descriptors, std::size_t count) {
-    char mark = 'd';
-    iovec data{&mark, sizeof mark};
-    Ancillary ancillary;
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = ancillary.bytes;
-    message.msg_controllen = CMSG_SPACE(count * sizeof(int));
-    cmsghdr *header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(count * sizeof(int));
-    std::memcpy(CMSG_DATA(header), descriptors, count * sizeof(int));
-    return sendmsg(socket, &message, MSG_NOSIGNAL) == 1;
-}
-
-bool receive_some(int socket, std::vector<Descriptor> &descriptors) {
-    char mark = 0;
-    iovec data{&mark, sizeof mark};
+// As many bytes as there are, and the descriptors that come with them.
+bool receive_with(int socket, void *bytes, std::size_t size, std::vector<Descriptor> &descriptors) {
+    iovec data{bytes, size};
     Ancillary ancillary;
     msghdr message{};
     message.msg_iov = &data;
     message.msg_iovlen = 1;
     message.msg_control = ancillary.bytes;
     message.msg_controllen = sizeof ancillary.bytes;
-    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1)
+    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL) != static_cast<ssize_t>(size))
         return false;
     for (cmsghdr *header = CMSG_FIRSTHDR(&message); header;
          header = CMSG_NXTHDR(&message, header)) {
@@ -92,28 +71,23 @@ bool receive_all(int socket, void *bytes, std::size_t size) {
     return true;
 }
 
-bool send_request(int socket, const RankRequest &request, const std::vector<int> &descriptors) {
-    const std::string bytes = encode(request);
-    const std::uint64_t size = bytes.size();
-    if (!send_message(socket, size) || !send_all(socket, bytes.data(), bytes.size()))
-        return false;
-    for (std::size_t at = 0; at < descriptors.size(); at += kMostAtOnce)
-        if (!send_some(socket, &descriptors[at], std::min(kMostAtOnce, descriptors.size() - at)))
-            return false;
-    return true;
-}
-
 std::optional<RankRequest> receive_request(int socket, std::vector<Descriptor> &descriptors) {
-    std::uint64_t size = 0;
-    if (!receive_message(socket, size) || size > kMostBytes)
+    RequestHead head;
+    if (!receive_with(socket, &head, sizeof head, descriptors))
         return std::nullopt;
-    std::string bytes(size, '\0');
-    if (!receive_all(socket, bytes.data(), size))
+    const std::optional<std::size_t> size = size_behind(head);
+    if (!size)
         return std::nullopt;
-    std::optional<RankRequest> request = decode(bytes);
-    while (request && descriptors.size() < request->descriptors.size())
-        if (!receive_some(socket, descriptors))
+    std::string bytes(*size, '\0');
+    if (!receive_all(socket, bytes.data(), bytes.size()))
+        return std::nullopt;
+    std::optional<RankRequest> request = decode(head, bytes);
+    while (request && descriptors.size() < request->descriptors.size()) {
+        const std::size_t before = descriptors.size();
+        char mark = 0;
+        if (!receive_with(socket, &mark, sizeof mark, descriptors) || descriptors.size() == before)
             return std::nullopt;
+    }
     return request;
 }
 

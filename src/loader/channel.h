@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages on the socket between a stub and its host. All calls return false or nothing if the
-// other side is gone, is silent for too long, or belongs to another user.
+// The host's end of the socket between a stub and its host. All calls return false or nothing if
+// the other side is gone, is silent for too long, or belongs to another user.
 #pragma once
 
 #include "loader/descriptor.h"
@@ -14,9 +14,8 @@ namespace sennit::loader {
 
 bool is_same_user(int socket);
 
-bool send_request(int socket, const RankRequest &request, const std::vector<int> &descriptors);
-// The descriptors that come back belong to this process. They have the order of
-// request.descriptors.
+// What a stub sends (stub/outgoing.h). The descriptors that come back belong to this process. They
+// have the order of request.descriptors.
 std::optional<RankRequest> receive_request(int socket, std::vector<Descriptor> &descriptors);
 
 bool send_all(int socket, const void *bytes, std::size_t size);

@@ -2,7 +2,7 @@
 #include "loader/entrance.h"
 
 #include "base/kernel_action.h"
-#include "base/system_call.h"
+#include "loader/bare_call.h"
 
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -11,17 +11,6 @@
 
 namespace sennit::loader {
 namespace {
-
-template <typename... Arguments>
-long call(long number, Arguments... arguments) {
-    const long values[6] = {static_cast<long>(arguments)...};
-    return system_call(number, values[0], values[1], values[2], values[3], values[4], values[5]);
-}
-
-template <typename T>
-long address(T *pointer) {
-    return reinterpret_cast<long>(pointer);
-}
 
 [[noreturn]] void give_up(Entrance &self, const char *step, long result) {
     *self.failure = {step, static_cast<int>(-result)};

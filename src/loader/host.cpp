@@ -92,7 +92,7 @@ class Host {
             admit();
     }
 
-    // No rank, and no stub on its way to here: who comes later finds the folder empty.
+    // No rank, and no stub that waits: who comes later is told so by the kernel, and looks again.
     bool may_end() {
         if (!members_.empty())
             return false;
@@ -128,7 +128,7 @@ class Host {
         if (!impediment_.empty())
             return refuse(connection, impediment_);
         virt::RankFiber *fiber = nullptr;
-        if (request->fiber != 0) {
+        if (request->fiber) {
             std::string why;
             fiber = make_fiber(*request, why);
             if (!fiber)

@@ -2,8 +2,9 @@
 // Where the stubs of a job find their host on this node: a folder that only this user can enter,
 // with a lock file, and a socket for each address space.
 //
-// A process that looks for a host or ends one holds the lock. So there is one host for each socket,
-// and no host ends while a stub is on its way to it.
+// A process that starts a host or ends one holds the lock. So there is one host for each socket. A
+// stub that finds a host needs no lock: if the host ends without having read the stub's request,
+// the stub looks again (stub/stub.cpp).
 #pragma once
 
 #include "loader/descriptor.h"

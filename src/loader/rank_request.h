@@ -1,52 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // All that makes one rank: what a stub has got from its launcher, and hands to its host. Encoded,
-// it is a string of bytes whose lengths are checked. Descriptors travel beside it.
+// it is bytes whose lengths are checked (messages.h). Descriptors travel beside them.
 #pragma once
+
+#include "loader/messages.h"
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <sys/resource.h>
+#include <string_view>
 #include <vector>
 
 namespace sennit::loader {
-
-// Stands in place of a descriptor's number for the working directory.
-inline constexpr std::int32_t kWorkingDirectory = -1;
 
 struct RankRequest {
     std::string program; // absolute
     std::vector<std::string> arguments;
     std::vector<std::string> environment;
     std::vector<std::int32_t> descriptors; // their numbers in the rank
-    std::uint32_t mappings = 0;            // how many it will probably need (address_space.h)
+    std::uint32_t mappings = 0;
     std::uint32_t file_mask = 0;
-    std::uint32_t fiber = 0;           // 1: it is to be a rank fiber (src/virt)
-    std::uint64_t blocked_signals = 0; // bit s - 1: signal s
+    bool fiber = false;
+    std::uint64_t blocked_signals = 0;
     std::uint64_t ignored_signals = 0;
     std::string affinity; // the kernel's mask of CPUs
     std::array<rlimit, RLIM_NLIMITS> limits{};
 };
 
-std::string encode(const RankRequest &request);
-std::optional<RankRequest> decode(const std::string &bytes); // nothing: it is damaged
-
-// News: what the host tells of the rank. Order: what the stub asks for.
-struct News {
-    enum Kind : std::int32_t {
-        started, // value: its process
-        full,    // no room in this address space: ask the next
-        refused, // text says why
-        stopped, // value: by which signal
-        ended    // value: as wait(2) has it
-    };
-    std::int32_t kind = refused;
-    std::int32_t value = 0;
-    char text[504] = {};
-};
-struct Order {
-    std::int32_t signal = 0;
-};
+// How many bytes come behind it. Nothing: it is damaged, or of another version.
+std::optional<std::size_t> size_behind(const RequestHead &head);
+// `bytes`: all that comes behind the head. Nothing: they are damaged.
+std::optional<RankRequest> decode(const RequestHead &head, std::string_view bytes);
 
 } // namespace sennit::loader

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Virtual ranks without MPI: what each inherits, that none disturbs another, how each ends.
 
-Usage: loader_test.py LOADER FOLDER-OF-PROGRAMS"""
+Usage: loader_test.py STUB FOLDER-OF-PROGRAMS"""
 import contextlib
 import ctypes
 import errno
@@ -13,19 +13,20 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 import harness  # pylint: disable=wrong-import-position
 from harness import Running, eventually  # pylint: disable=wrong-import-position
 
-LOADER, PROGRAMS = map(os.path.abspath, sys.argv[1:3])
+STUB, PROGRAMS = map(os.path.abspath, sys.argv[1:3])
 MEETING = tempfile.mkdtemp(prefix="sennit-test-")
 MAPPINGS = 40
 
 
-def command(job, *words, program="rank.gcc", name="rank", mappings=MAPPINGS, way="--stub"):
+def command(job, *words, program="rank.gcc", name="rank", mappings=MAPPINGS, options=()):
     path = os.path.join(PROGRAMS, program)
-    return [LOADER, way, os.path.join(MEETING, job), str(mappings), path, name, *words]
+    return [STUB, *options, os.path.join(MEETING, job), str(mappings), path, name, *words]
 
 
 def rank(job, *words, **how):
@@ -148,6 +149,23 @@ def test_64_ranks_share_an_address_space_and_nothing_else():
             one.__exit__()
         raise
     check_folder_is_gone("many")
+
+
+def test_ranks_that_come_as_the_last_one_ends_are_ranks():
+    """Each finds the host as it ends, or none."""
+    line = command("turns", "exit", "7")
+    ends = []
+
+    def come_and_go():
+        for _ in range(60):
+            ends.append(subprocess.run(line, stdin=subprocess.DEVNULL, timeout=harness.LIMIT, check=False).returncode)
+    threads = [threading.Thread(target=come_and_go) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ends == [7] * 240, ends
+    assert eventually(lambda: not os.path.exists(os.path.join(MEETING, "turns"))), "the folder is left"
 
 
 def test_the_stub_ends_as_the_rank_and_the_others_go_on():
@@ -326,7 +344,7 @@ def refuse_dispatch():
 def test_where_there_can_be_no_rank_fibers_they_are_refused_in_one_line():
     if platform.machine() != "x86_64":
         return
-    with Running(command("fibers", "memory", way="--fiber-stub"), prepare=refuse_dispatch) as one:
+    with Running(command("fibers", "memory", options=["--fiber"]), prepare=refuse_dispatch) as one:
         errors = check_end(one, 2)
         check_folder_is_gone("fibers")
     assert len(errors) == 1 and "Linux 5.11" in errors[0] and "--virtual alone" in errors[0], errors

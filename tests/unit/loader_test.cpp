@@ -7,6 +7,7 @@
 #include "loader/image.h"
 #include "loader/meeting.h"
 #include "loader/rank_request.h"
+#include "loader/stub/outgoing.h"
 #include "virt/support.h"
 
 #include <gtest/gtest.h>
@@ -78,71 +79,107 @@ TEST(LoaderStack, LeavesTheProgramThreeQuarters) {
     EXPECT_EQ(lay_out(contents, memory.data(), memory.data() + memory.size()), nullptr);
 }
 
-RankRequest some_request() {
-    RankRequest request;
-    request.program = "/bin/program";
-    request.arguments = {"program", "", "a b"};
-    request.environment = {"A=1", "B="};
-    request.descriptors = {0, 1, 2, 7, kWorkingDirectory};
-    request.mappings = 123;
-    request.file_mask = 027;
-    request.blocked_signals = 5;
-    request.ignored_signals = 1;
-    request.affinity = std::string("\x03\0\0\0\0\0\0\0", 8);
-    request.limits[RLIMIT_STACK] = {1, 2};
-    return request;
+// As a stub makes it.
+struct SomeRequest {
+    std::string texts = std::string("/bin/program\0program\0\0a b\0A=1\0B=\0", 33);
+    std::string affinity = std::string("\x03\0\0\0\0\0\0\0", 8);
+    std::vector<std::int32_t> numbers = {0, 1, 2, 7, kWorkingDirectory};
+
+    RequestHead head() const {
+        RequestHead head;
+        head.text_size = texts.size();
+        head.descriptors = static_cast<std::uint32_t>(numbers.size());
+        head.affinity_size = static_cast<std::uint32_t>(affinity.size());
+        head.arguments = 3;
+        head.environment = 2;
+        head.mappings = 123;
+        head.file_mask = 027;
+        head.blocked_signals = 5;
+        head.ignored_signals = 1;
+        head.limits[RLIMIT_STACK] = {1, 2};
+        return head;
+    }
+    std::string behind() const {
+        return std::string(reinterpret_cast<const char *>(numbers.data()),
+                           numbers.size() * sizeof numbers[0]) +
+               affinity + texts;
+    }
+};
+
+void expect_all(const std::optional<RankRequest> &seen, const SomeRequest &sent) {
+    if (!seen) {
+        ADD_FAILURE() << "damaged";
+        return;
+    }
+    const RankRequest &request = *seen;
+    EXPECT_EQ(request.program, "/bin/program");
+    EXPECT_EQ(request.arguments, (std::vector<std::string>{"program", "", "a b"}));
+    EXPECT_EQ(request.environment, (std::vector<std::string>{"A=1", "B="}));
+    EXPECT_EQ(request.descriptors, sent.numbers);
+    EXPECT_EQ(request.affinity, sent.affinity);
+    EXPECT_EQ(request.mappings, 123u);
+    EXPECT_EQ(request.file_mask, 027u);
+    EXPECT_EQ(request.blocked_signals, 5u);
+    EXPECT_EQ(request.ignored_signals, 1u);
+    EXPECT_EQ(request.limits[RLIMIT_STACK].rlim_max, 2u);
+    EXPECT_FALSE(request.fiber);
 }
 
 TEST(LoaderRequest, ComesOutAsItWentIn) {
-    const std::string bytes = encode(some_request());
-    const auto request = decode(bytes);
-    ASSERT_TRUE(request);
-    EXPECT_EQ(encode(*request), bytes);
-    EXPECT_EQ(request->arguments, some_request().arguments);
-    EXPECT_EQ(request->descriptors, some_request().descriptors);
-    EXPECT_EQ(request->limits[RLIMIT_STACK].rlim_max, 2u);
+    const SomeRequest sent;
+    expect_all(decode(sent.head(), sent.behind()), sent);
 }
 
 TEST(LoaderRequest, DamagedIsRefused) {
-    const std::string bytes = encode(some_request());
+    const SomeRequest sent;
+    const std::string bytes = sent.behind();
     for (std::size_t size = 0; size < bytes.size(); ++size)
-        EXPECT_FALSE(decode(bytes.substr(0, size))) << size;
-    EXPECT_FALSE(decode(bytes + "x"));
-    // Lengths that lie.
-    for (std::size_t at = 0; at + 8 <= bytes.size(); ++at) {
-        std::string damaged = bytes;
-        damaged.replace(at, 8, 8, '\xff');
-        (void)decode(damaged); // whatever it is: no crash
+        EXPECT_FALSE(decode(sent.head(), bytes.substr(0, size))) << size;
+    EXPECT_FALSE(decode(sent.head(), bytes + "x"));
+    EXPECT_FALSE(decode(sent.head(), bytes.substr(0, bytes.size() - 1) + "x"));
+    // Lengths and counts that lie.
+    for (std::size_t at = 0; at + 8 <= sizeof(RequestHead); at += 4) {
+        RequestHead damaged = sent.head();
+        std::memset(reinterpret_cast<char *>(&damaged) + at, 0xff, 8);
+        if (at < offsetof(RequestHead, mappings)) {
+            EXPECT_FALSE(decode(damaged, bytes)) << at;
+        }
     }
 }
 
 TEST(LoaderChannel, DescriptorsTravelInTheirOrder) {
     int ends[2];
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    const Descriptor stub(ends[0]);
+    Descriptor stub(ends[0]);
     const Descriptor host(ends[1]);
     EXPECT_TRUE(is_same_user(host.number()));
-    RankRequest request = some_request();
-    request.descriptors.clear();
+    SomeRequest request;
+    request.numbers.clear();
     std::vector<int> sent;
     for (int i = 0; i < 600; ++i) { // more than one message takes
         const char *path = i == 599 ? "/" : "/dev/null";
         sent.push_back(open(path, O_RDONLY | O_CLOEXEC));
-        request.descriptors.push_back(i);
+        request.numbers.push_back(i);
     }
-    ASSERT_TRUE(send_request(stub.number(), request, sent));
+    stub::Outgoing outgoing;
+    outgoing.head = request.head();
+    outgoing.numbers = request.numbers.data();
+    outgoing.descriptors = sent.data();
+    outgoing.affinity = request.affinity.data();
+    outgoing.text = request.texts.data();
+    ASSERT_TRUE(stub::send(stub.number(), outgoing));
     for (const int number : sent)
         close(number);
     std::vector<Descriptor> received;
-    const auto seen = receive_request(host.number(), received);
-    ASSERT_TRUE(seen);
-    EXPECT_EQ(encode(*seen), encode(request));
+    expect_all(receive_request(host.number(), received), request);
     ASSERT_EQ(received.size(), 600u);
     struct stat status{};
     EXPECT_EQ(fstat(received[599].number(), &status), 0);
     EXPECT_TRUE(S_ISDIR(status.st_mode));
     EXPECT_EQ(fstat(received[0].number(), &status), 0);
     EXPECT_TRUE(S_ISCHR(status.st_mode));
+    stub.reset();
+    EXPECT_FALSE(receive_request(host.number(), received));
 }
 
 TEST(LoaderSpace, TakesRanksUpToTheLimit) {

@@ -18,7 +18,7 @@
 namespace sennit::tool {
 namespace {
 
-// A stub of any program may have started it (src/loader/stub.cpp), and it serves those of others.
+// A stub of any program may have started it (src/loader/stub), and it serves those of others.
 bool is_host(const std::filesystem::path &process) {
     std::ifstream file(process / "cmdline");
     std::string name;

@@ -169,9 +169,9 @@ std::string new_virtual_job() {
 std::vector<std::string> virtual_command(const Plan &plan, const Request &request,
                                          const Installation &installation,
                                          const EnvironmentReader &environment) {
-    const std::string loader = installation.loader();
-    if (access(loader.c_str(), X_OK) != 0)
-        fail("'{}' is missing: build or install Sennit again", loader);
+    const std::string stub = installation.stub();
+    if (access(stub.c_str(), X_OK) != 0)
+        fail("'{}' is missing: build or install Sennit again", stub);
     char host[16] = {};
     gethostname(host, sizeof host - 1);
     const std::string tmp = text_of(environment("TMPDIR"));
@@ -187,11 +187,13 @@ std::vector<std::string> virtual_command(const Plan &plan, const Request &reques
     if (const std::uint64_t limit = mapping_limit(); mappings > limit)
         fail("'{}' needs about {} mappings, the kernel allows {}: raise vm.max_map_count",
              plan.program.path, mappings, limit);
-    std::vector<std::string> command = {
-        loader, request.as_fibers ? "--fiber-stub" : "--stub", folder, std::to_string(mappings),
-        needs_python_launcher(plan.program.path)
-            ? installation.python()
-            : std::filesystem::absolute(plan.program.path).string()};
+    std::vector<std::string> command = {stub};
+    if (request.as_fibers)
+        command.emplace_back("--fiber");
+    command.insert(command.end(), {folder, std::to_string(mappings),
+                                   needs_python_launcher(plan.program.path)
+                                       ? installation.python()
+                                       : std::filesystem::absolute(plan.program.path).string()});
     command.insert(command.end(), request.command.begin(), request.command.end());
     return command;
 }

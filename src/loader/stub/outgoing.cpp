@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/stub/outgoing.h"
+
+#include "loader/bare_call.h"
+
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+namespace sennit::loader::stub {
+namespace {
+
+struct Ancillary {
+    alignas(cmsghdr) char bytes[CMSG_SPACE(kMostAtOnce * sizeof(int))];
+};
+
+std::uint32_t fill(msghdr &message, Ancillary &ancillary, const int *descriptors,
+                   std::uint32_t count) {
+    if (count > kMostAtOnce)
+        count = kMostAtOnce;
+    if (count == 0)
+        return 0;
+    message.msg_control = ancillary.bytes;
+    message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+    auto &header = *reinterpret_cast<cmsghdr *>(ancillary.bytes);
+    header.cmsg_level = SOL_SOCKET;
+    header.cmsg_type = SCM_RIGHTS;
+    header.cmsg_len = CMSG_LEN(count * sizeof(int));
+    auto *at = reinterpret_cast<int *>(CMSG_DATA(&header));
+    for (std::uint32_t i = 0; i < count; ++i)
+        at[i] = descriptors[i];
+    return count;
+}
+
+// All of it. The kernel takes the descriptors with the first bytes.
+bool send_parts(int socket, msghdr &message) {
+    while (message.msg_iovlen > 0) {
+        long sent = call(SYS_sendmsg, socket, address(&message), MSG_NOSIGNAL);
+        if (sent < 0)
+            return false;
+        message.msg_control = nullptr;
+        message.msg_controllen = 0;
+        for (; message.msg_iovlen > 0; ++message.msg_iov, --message.msg_iovlen) {
+            iovec &part = *message.msg_iov;
+            if (static_cast<unsigned long>(sent) < part.iov_len) {
+                part.iov_base = static_cast<char *>(part.iov_base) + sent;
+                part.iov_len -= static_cast<unsigned long>(sent);
+                break;
+            }
+            sent -= static_cast<long>(part.iov_len);
+        }
+    }
+    return true;
+}
+
+iovec part(const void *bytes, std::size_t size) {
+    return {const_cast<void *>(bytes), size};
+}
+
+} // namespace
+
+bool send(int socket, const Outgoing &request) {
+    const RequestHead &head = request.head;
+    iovec parts[] = {
+        part(&head, sizeof head), part(request.numbers, head.descriptors * sizeof *request.numbers),
+        part(request.affinity, head.affinity_size), part(request.text, head.text_size)};
+    Ancillary ancillary;
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = sizeof parts / sizeof *parts;
+    std::uint32_t sent = fill(message, ancillary, request.descriptors, head.descriptors);
+    if (!send_parts(socket, message))
+        return false;
+    while (sent < head.descriptors) {
+        iovec mark = part("d", 1);
+        message = {};
+        message.msg_iov = &mark;
+        message.msg_iovlen = 1;
+        sent += fill(message, ancillary, request.descriptors + sent, head.descriptors - sent);
+        if (!send_parts(socket, message))
+            return false;
+    }
+    return true;
+}
+
+} // namespace sennit::loader::stub
