@@ -11,8 +11,13 @@
 
 namespace sennit::mpi {
 
-// More than MPI libraries send at once, be it only beside a header.
-constexpr std::int64_t kMaybeLong = 2048; // bytes
+// Bytes that may be more than MPI sends at once. Open MPI ends a send of more than 256 bytes to a
+// rank of the same node when that one has taken it out of shared memory.
+#ifdef MPICH_NUMVERSION
+constexpr std::int64_t kMaybeLong = 2048;
+#else
+constexpr std::int64_t kMaybeLong = 257;
+#endif
 
 // What is long: kMaybeLong at first, and then what is longer than all that MPI was seen to send at
 // once. For two ranks that take a short message for a long one ring in vain, and wake each other.
