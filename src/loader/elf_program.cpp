@@ -18,10 +18,21 @@ constexpr Elf64_Half kMachine = EM_X86_64;
 constexpr Elf64_Half kMachine = EM_AARCH64;
 #endif
 
-constexpr std::size_t kMostRead = 64 * 1024; // of a file: headers and the interpreter's name
+constexpr std::uint64_t kLongestName = 4096; // PATH_MAX
+constexpr unsigned kMostSegments = 4096;
 
 bool is_power_of_two(std::uint64_t value) {
     return (value & (value - 1)) == 0;
+}
+
+// Empty: it cannot be read.
+std::string read_interpreter(const Elf64_Phdr &segment, const FileReader &read) {
+    if (segment.p_filesz == 0 || segment.p_filesz > kLongestName)
+        return "";
+    std::string name(segment.p_filesz, '\0');
+    if (!read(name.data(), name.size(), segment.p_offset) || name.back() != '\0')
+        return "";
+    return name.c_str();
 }
 
 // May it be mapped as it says? The sums must not wrap around.
@@ -38,16 +49,15 @@ void refuse(ElfProgram &program, const std::string &path, const char *why) {
 
 } // namespace
 
-ElfProgram read_program(const std::string &path, const char *bytes, std::size_t size) {
+ElfProgram read_program(const std::string &path, const FileReader &read) {
     ElfProgram program;
-    if (size < sizeof program.header || std::memcmp(bytes, ELFMAG, SELFMAG) != 0) {
+    Elf64_Ehdr &header = program.header;
+    if (!read(&header, sizeof header, 0) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
         refuse(program, path,
                "is no ELF program: a script starts its program by itself, with "
                "`sennit exec --virtual` in front of it");
         return program;
     }
-    Elf64_Ehdr &header = program.header;
-    std::memcpy(&header, bytes, sizeof header);
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kMachine) {
         refuse(program, path, "is a program of another machine: build it for this one");
         return program;
@@ -58,14 +68,13 @@ ElfProgram read_program(const std::string &path, const char *bytes, std::size_t 
                "address space: link it with -pie, or leave --virtual away");
         return program;
     }
+    program.segments.resize(std::min<unsigned>(header.e_phnum, kMostSegments));
     if (header.e_type != ET_DYN || header.e_phentsize != sizeof(Elf64_Phdr) ||
-        header.e_phoff > size || (size - header.e_phoff) / sizeof(Elf64_Phdr) < header.e_phnum) {
+        header.e_phnum > kMostSegments ||
+        !read(program.segments.data(), header.e_phnum * sizeof(Elf64_Phdr), header.e_phoff)) {
         refuse(program, path, "is damaged or no program: build it again");
         return program;
     }
-    program.segments.resize(header.e_phnum);
-    std::memcpy(program.segments.data(), bytes + header.e_phoff,
-                header.e_phnum * sizeof(Elf64_Phdr));
     bool loads = false;
     for (const Elf64_Phdr &segment : program.segments) {
         if (segment.p_type == PT_GNU_STACK)
@@ -76,12 +85,9 @@ ElfProgram read_program(const std::string &path, const char *bytes, std::size_t 
                 refuse(program, path, "is damaged: build it again");
         }
         if (segment.p_type == PT_INTERP) {
-            const char *name = bytes + segment.p_offset;
-            if (segment.p_offset >= size || segment.p_filesz > size - segment.p_offset ||
-                !std::memchr(name, '\0', segment.p_filesz))
+            program.interpreter = read_interpreter(segment, read);
+            if (program.interpreter.empty())
                 refuse(program, path, "is damaged: build it again");
-            else
-                program.interpreter = name;
         }
     }
     if (!loads)
@@ -90,15 +96,17 @@ ElfProgram read_program(const std::string &path, const char *bytes, std::size_t 
 }
 
 ElfProgram read_program(const std::string &path) {
-    ElfProgram program;
-    std::string bytes(kMostRead, '\0'); // before open: it may set errno
     const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    const ssize_t got = file ? pread(file.number(), bytes.data(), bytes.size(), 0) : -1;
-    if (got < 0) {
-        program.refusal = "'" + path + "' cannot be read: " + std::strerror(errno);
-        return program;
-    }
-    return read_program(path, bytes.data(), static_cast<std::size_t>(got));
+    int error = file ? 0 : errno;
+    ElfProgram program = read_program(path, [&](void *to, std::size_t size, std::uint64_t offset) {
+        const ssize_t got = file ? pread(file.number(), to, size, static_cast<off_t>(offset)) : -1;
+        if (got < 0 && error == 0)
+            error = errno;
+        return got == static_cast<ssize_t>(size);
+    });
+    if (error != 0)
+        program.refusal = "'" + path + "' cannot be read: " + std::strerror(error);
+    return program;
 }
 
 } // namespace sennit::loader

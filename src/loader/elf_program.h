@@ -4,6 +4,7 @@
 #pragma once
 
 #include <elf.h>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,9 @@ struct ElfProgram {
 // `path` is that of a program or of a dynamic linker.
 ElfProgram read_program(const std::string &path);
 
-// The same for a file of which the first `size` bytes are given. The header, the table of segments
-// and the name of the interpreter have to lie in them.
-ElfProgram read_program(const std::string &path, const char *bytes, std::size_t size);
+// The same for a file of which read(to, size, offset) reads `size` bytes, or returns false. Tools
+// that change a program (patchelf) may put the name of its interpreter at its end.
+using FileReader = std::function<bool(void *to, std::size_t size, std::uint64_t offset)>;
+ElfProgram read_program(const std::string &path, const FileReader &read);
 
 } // namespace sennit::loader

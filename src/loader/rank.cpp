@@ -25,13 +25,15 @@ constexpr std::size_t kEntranceStack = 4096; // for enter_rank
 
 // What the kernel has told this process of itself, the processor, the vDSO.
 std::vector<Elf64_auxv_t> own_auxiliary_vector() {
-    std::vector<Elf64_auxv_t> vector;
+    std::vector<Elf64_auxv_t> entries(64);
     const Descriptor file(open("/proc/self/auxv", O_RDONLY | O_CLOEXEC));
-    Elf64_auxv_t entry{};
-    while (file && read(file.number(), &entry, sizeof entry) == sizeof entry &&
-           entry.a_type != AT_NULL)
-        vector.push_back(entry);
-    return vector;
+    const ssize_t size =
+        file ? read(file.number(), entries.data(), entries.size() * sizeof entries[0]) : 0;
+    entries.resize(size > 0 ? static_cast<std::size_t>(size) / sizeof entries[0] : 0);
+    entries.erase(std::find_if(entries.begin(), entries.end(),
+                               [](const Elf64_auxv_t &entry) { return entry.a_type == AT_NULL; }),
+                  entries.end());
+    return entries;
 }
 
 // Has this dynamic linker the option (glibc 2.33 and later)?

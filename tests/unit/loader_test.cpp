@@ -224,13 +224,47 @@ TEST(LoaderElf, RefusesWhatIsCutOff) {
     unlink(path);
 }
 
+ElfProgram read_bytes(const std::string &bytes) {
+    return read_program("it", [&](void *to, std::size_t size, std::uint64_t offset) {
+        if (offset > bytes.size() || size > bytes.size() - offset)
+            return false;
+        std::memcpy(to, bytes.data() + offset, size);
+        return true;
+    });
+}
+
+TEST(LoaderElf, FindsAnInterpreterWhereverItsNameIs) {
+    std::string bytes(4096, '\0');
+    const Descriptor file(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+    ASSERT_EQ(pread(file.number(), bytes.data(), bytes.size(), 0), 4096);
+    const std::string name = "/far/away/ld.so";
+    const std::size_t place = std::size_t{1} << 20;
+    auto *header = reinterpret_cast<Elf64_Ehdr *>(bytes.data());
+    auto *segments = reinterpret_cast<Elf64_Phdr *>(bytes.data() + header->e_phoff);
+    for (int i = 0; i < header->e_phnum; ++i)
+        if (segments[i].p_type == PT_INTERP) {
+            segments[i].p_offset = place;
+            segments[i].p_filesz = segments[i].p_memsz = name.size() + 1;
+            segments[i].p_vaddr = place;
+        }
+    EXPECT_NE(read_bytes(bytes).refusal, "") << "there is no name yet";
+    bytes.resize(place);
+    bytes.append(name.c_str(), name.size() + 1);
+    EXPECT_EQ(read_bytes(bytes).refusal, "");
+    EXPECT_EQ(read_bytes(bytes).interpreter, name);
+    char path[] = "/tmp/sennit-test-XXXXXX";
+    const Descriptor copy(mkstemp(path));
+    ASSERT_EQ(write(copy.number(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    EXPECT_EQ(read_program(path).refusal, "");
+    EXPECT_EQ(read_program(path).interpreter, name);
+    unlink(path);
+}
+
 TEST(LoaderElf, RefusesWithCauseAndRemedy) {
     std::string bytes(4096, '\0');
     const Descriptor file(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
     ASSERT_EQ(pread(file.number(), bytes.data(), bytes.size(), 0), 4096);
-    const auto refusal = [&](const std::string &damaged) {
-        return read_program("it", damaged.data(), damaged.size()).refusal;
-    };
+    const auto refusal = [&](const std::string &damaged) { return read_bytes(damaged).refusal; };
     EXPECT_EQ(refusal(bytes), "");
     EXPECT_NE(refusal("#!/bin/sh\n").find("script"), std::string::npos);
     auto *header = reinterpret_cast<Elf64_Ehdr *>(bytes.data());
