@@ -5,6 +5,8 @@ docs/results/virtual.md. Each way of a row runs in each round, in an order of it
 measured within the same seconds."""
 
 import argparse
+import contextlib
+import ctypes
 import os
 import pathlib
 import random
@@ -239,22 +241,30 @@ class Bench:
     # ---- start and memory -----------------------------------------------------------------------------
 
     def start(self, count, way):
-        """Milliseconds until `count` programs that do nothing have ended, all started at once by one shell."""
+        """Milliseconds until `count` programs that do nothing have ended, all started at once by one shell, and the processor's
+        milliseconds for all of that: the shell, the programs, stubs and their host."""
         with tempfile.TemporaryDirectory() as folder:
             os.mkdir(os.path.join(folder, "user"), 0o700)
             program = ["/usr/bin/true"] if way == "fork, exec" else \
                 self.stub(folder, () if way == "--virtual" else FIBER, 40, "/usr/bin/true", "true")
             words = " ".join(map(str, program))
-            begin = time.monotonic()
+            before, begin = machine.processor_seconds(), time.monotonic()
             subprocess.run(["bash", "-c", f"for ((i = 0; i < {count}; ++i)); do {words} & done; wait"], check=True, timeout=LIMIT,
                            preexec_fn=cores(2))
-            return (time.monotonic() - begin) * 1000
+            took = time.monotonic() - begin
+            wait_for_hosts()
+            return took * 1000, (machine.processor_seconds() - before) * 1000
 
     def print_start(self):
-        print("\n## Start\n\nMilliseconds until N programs that do nothing have been started by one shell and have ended. A virtual rank "
-              "is a process of its\nstub's, which is started as well, and the first one starts the host.\n")
-        print(Runs((1, 16, 64), ("fork, exec", "--virtual", "--virtual=fibers")).measure(self.rounds, self.start)
-              .table("N", "{:.0f}"))
+        print("\n## Start\n\nN programs that do nothing, started by one shell. A virtual rank is a process of its stub's, which is started "
+              "as well, and the\nfirst one starts the host. Milliseconds until all have ended, and of processor time, which tells more on a "
+              "machine with other work.\n")
+        adopt_hosts()
+        cells = Runs((1, 16, 64), ("fork, exec", "--virtual", "--virtual=fibers")).measure(self.rounds, self.start).cells
+        for part, head in enumerate(("until the end, ms", "processor time, ms")):
+            lines = [[count, *(report.median_text([one[part] for one in values], "{:.0f}") for values in ways.values())]
+                     for count, ways in cells.items()]
+            print(report.markdown([f"{head}; N", *cells[1]], lines) + "\n")
 
     def memory(self, mpi, way, ranks):
         """MiB a rank, and KiB of page tables a rank: the greatest of some looks while the ranks wait in MPI."""
@@ -314,6 +324,18 @@ class Bench:
                               [[way, *(report.median_text([one[i] for one in some], form)
                                        for i, form in enumerate(("{:.1f}", "{:.2f}", "{:.0f}")))]
                                for way, some in values.items()]))
+
+
+def adopt_hosts():
+    """Hosts leave their parents; from here on they are children of this process."""
+    set_child_subreaper = 36
+    ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0)
+
+
+def wait_for_hosts():
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
 
 
 # ---- processes --------------------------------------------------------------------------------------------
