@@ -42,6 +42,10 @@ namespace sennit::pthread {
     X(int, pthread_spin_trylock, (pthread_spinlock_t * a), (a))                                    \
     X(int, pthread_join, (pthread_t a, void **b), (a, b))                                          \
     X(int, pthread_tryjoin_np, (pthread_t a, void **b), (a, b))                                    \
+    X(int, pthread_clockjoin_np, (pthread_t a, void **b, clockid_t c, const timespec *d),          \
+      (a, b, c, d))                                                                                \
+    X(int, pthread_barrier_wait, (pthread_barrier_t * a), (a))                                     \
+    X(int, pthread_barrier_destroy, (pthread_barrier_t * a), (a))                                  \
     X(int, pthread_once, (pthread_once_t * a, void (*b)()), (a, b))                                \
     X(long, syscall, (long a, long b, long c, long d, long e, long f, long g),                     \
       (a, b, c, d, e, f, g))

@@ -8,16 +8,20 @@
 
 namespace sennit::pthread {
 
-int join(pthread_t thread, void **result, const void *caller) {
+int join(pthread_t thread, void **result, const Deadline &until, const void *caller) {
     sched::Worker *const worker = worker_with_others();
     if (SENNIT_LIKELY(!worker) || !may_suspend(*worker, caller))
-        return bare.pthread_join(thread, result);
+        return until.for_ever()
+                   ? bare.pthread_join(thread, result)
+                   : bare.pthread_clockjoin_np(thread, result, until.clock(), until.time());
     for (;;) {
         if (const int error = bare.pthread_tryjoin_np(thread, result); error != EBUSY)
             return error;
+        if (!until.valid() || until.over())
+            return until.valid() ? ETIMEDOUT : EINVAL;
         Parking parking("end of a thread", &thread);
         parking.enter();
-        parking.wait(*worker, Deadline(), kLookAgainNs);
+        parking.wait(*worker, until, kLookAgainNs);
     }
 }
 

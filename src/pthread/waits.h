@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits in tasks for condition variables, semaphores, futexes, threads and one-time
+// Waits in tasks for condition variables, semaphores, barriers, futexes, threads and one-time
 // initialization. Anybody may end such a wait. If other tasks of the thread are suspended, and the
 // program's own code waits (caller.h), the task is suspended. Else its thread blocks.
 #pragma once
@@ -26,7 +26,10 @@ int semaphore_clockwait(sem_t *semaphore, clockid_t clock, const timespec *time,
 int semaphore_trywait(sem_t *semaphore, const void *caller);
 int semaphore_post(sem_t *semaphore);
 
-int join(pthread_t thread, void **result, const void *caller);
+int barrier_wait(pthread_barrier_t *barrier, const void *caller);
+int barrier_destroy(pthread_barrier_t *barrier, const void *caller);
+
+int join(pthread_t thread, void **result, const Deadline &until, const void *caller);
 
 int once(pthread_once_t *control, void (*initialize)(), const void *caller);
 

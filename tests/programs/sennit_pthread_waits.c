@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * docs/user/openmp.md, "Locks of the operating system": tasks of one thread, one of them suspended,
- * wait for each other by condition variables, semaphores and pthread_once, and for a thread that
- * runs no tasks. Wake-ups by a signal handler count, and time limits hold.
+ * wait for each other by condition variables, semaphores, barriers and pthread_once, and for a
+ * thread that runs no tasks. Wake-ups by a signal handler count, and time limits hold.
  */
 #define _GNU_SOURCE
 #include "sennit_door.h"
@@ -225,6 +225,87 @@ static void with_a_thread(void *(*body)(void *), int last) {
     CHECK_EQ(pthread_join(thread, NULL), 0);
 }
 
+enum { meetings = 5 };
+static pthread_barrier_t barrier;
+
+/* The last one of a round of the last meeting destroys it at once. */
+static void meet(int others) {
+    for (int round = 0; round < meetings; ++round) {
+        const int result = pthread_barrier_wait(&barrier);
+        CHECK(result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD);
+        __atomic_add_fetch(&items, 1, __ATOMIC_RELAXED);
+        if (round == meetings - 1 && result == PTHREAD_BARRIER_SERIAL_THREAD)
+            CHECK_EQ(pthread_barrier_destroy(&barrier), 0);
+        else
+            CHECK(__atomic_load_n(&items, __ATOMIC_RELAXED) >= round * others);
+    }
+}
+
+static void meet_three(void) {
+    meet(3);
+}
+
+static void *meet_in_thread(void *argument) {
+    (void)argument;
+    meet(3);
+    return NULL;
+}
+
+/* Two or three tasks of one thread, the third one may be a thread that runs no tasks. */
+static void barriers(int in_thread) {
+    pthread_t thread;
+    items = 0;
+    CHECK_EQ(pthread_barrier_init(&barrier, NULL, 3), 0);
+    suspended_first(meet_three);
+    if (in_thread)
+        CHECK_EQ(pthread_create(&thread, NULL, meet_in_thread, NULL), 0);
+    for (int i = in_thread; i < 2; ++i) {
+#pragma omp task
+        meet(3);
+    }
+#pragma omp task
+    resume_it();
+#pragma omp taskwait
+    if (in_thread)
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK_EQ(items, 3 * meetings);
+}
+
+static void *resume_and_end(void *argument) {
+    while (!waiting)
+        usleep(100);
+    resume_it();
+    while (!done)
+        usleep(100);
+    return argument;
+}
+
+static void nothing_more(void) {
+    done = 1;
+}
+
+/* Who joins a thread with a time limit lets the task go on for which the thread waits. */
+static void joins_in_time(void) {
+    pthread_t thread;
+    waiting = done = 0;
+    suspended_first(nothing_more);
+    CHECK_EQ(pthread_create(&thread, NULL, resume_and_end, &mutex), 0);
+#pragma omp task
+    {
+        void *result = NULL;
+        struct timespec time = soon(CLOCK_REALTIME);
+        CHECK_EQ(pthread_timedjoin_np(thread, &result, &time), ETIMEDOUT);
+        time.tv_nsec = -1;
+        CHECK_EQ(pthread_timedjoin_np(thread, &result, &time), EINVAL);
+        waiting = 1;
+        time = soon(CLOCK_MONOTONIC);
+        time.tv_sec += 1000;
+        CHECK_EQ(pthread_clockjoin_np(thread, &result, CLOCK_MONOTONIC, &time), 0);
+        CHECK(result == &mutex);
+    }
+#pragma omp taskwait
+}
+
 static pthread_once_t control = PTHREAD_ONCE_INIT;
 static once_flag flag = ONCE_FLAG_INIT;
 static int initialized;
@@ -301,6 +382,9 @@ int main(void) {
         semaphore_of_handler();
         with_a_thread(help, 1);
         with_a_thread(wait_in_thread, 2);
+        barriers(0);
+        barriers(1);
+        joins_in_time();
         once(0);
         once(1);
         forks();

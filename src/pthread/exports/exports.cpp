@@ -70,7 +70,17 @@ INTERPOSE(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const timespe
 INTERPOSE(int, sem_trywait, (sem_t * semaphore), semaphore_trywait(semaphore, CALLER))
 INTERPOSE(int, sem_post, (sem_t * semaphore), semaphore_post(semaphore))
 
-INTERPOSE(int, pthread_join, (pthread_t thread, void **result), join(thread, result, CALLER))
+INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t * barrier), barrier_wait(barrier, CALLER))
+INTERPOSE(int, pthread_barrier_destroy, (pthread_barrier_t * barrier),
+          barrier_destroy(barrier, CALLER))
+
+INTERPOSE(int, pthread_join, (pthread_t thread, void **result),
+          join(thread, result, Deadline(), CALLER))
+INTERPOSE(int, pthread_timedjoin_np, (pthread_t thread, void **result, const timespec *time),
+          join(thread, result, Deadline(CLOCK_REALTIME, time), CALLER))
+INTERPOSE(int, pthread_clockjoin_np,
+          (pthread_t thread, void **result, clockid_t clock, const timespec *time),
+          join(thread, result, Deadline(clock, time), CALLER))
 
 INTERPOSE(int, pthread_once, (pthread_once_t * control, void (*initialize)()),
           once(control, initialize, CALLER))
@@ -101,7 +111,7 @@ int c11(int error) {
 
 int c11_join(thrd_t thread, int *result, const void *caller) {
     void *returned = nullptr;
-    const int error = join(thread, &returned, caller);
+    const int error = join(thread, &returned, Deadline(), caller);
     if (result)
         *result = static_cast<int>(reinterpret_cast<std::intptr_t>(returned));
     return c11(error);
