@@ -22,6 +22,7 @@
 // program's request is a generalized one. That a receive has been called is told past MPI
 // (receives.h), for MPI would have to be asked all the time.
 #include "interpose/define.h"
+#include "interpose/statuses.h"
 #include "network/bare.h"
 #include "network/receives.h"
 #include "network/wire.h"
@@ -206,21 +207,11 @@ DEFINE(Waitall, int count, MPI_Request requests[], MPI_Status statuses[]) {
     if (!g_wire.on() || count < 0)
         return bare(count, requests, statuses);
     const bool ignored = statuses == MPI_STATUSES_IGNORE;
-    bool failed = false;
-    for (int i = 0; i < count; ++i) {
-        const int error =
-            network_MPI_Wait(&requests[i], ignored ? MPI_STATUS_IGNORE : &statuses[i]);
-        if (ignored) {
-            failed = failed || error != MPI_SUCCESS;
-            continue;
-        }
-        for (int before = 0; before < i && error != MPI_SUCCESS && !failed; ++before)
-            statuses[before].MPI_ERROR = MPI_SUCCESS;
-        failed = failed || error != MPI_SUCCESS;
-        if (failed)
-            statuses[i].MPI_ERROR = error;
-    }
-    return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+    sennit::interpose::ErrorsInStatuses errors;
+    for (int i = 0; i < count; ++i)
+        errors.note(ignored ? nullptr : statuses, i,
+                    network_MPI_Wait(&requests[i], ignored ? MPI_STATUS_IGNORE : &statuses[i]));
+    return errors.result();
 }
 
 DEFINE(Irecv, void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,

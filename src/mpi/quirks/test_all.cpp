@@ -26,15 +26,10 @@ int TestAll::operator()(int count, MPI_Request requests[], int *flag, MPI_Status
         error_class(error, &kind);
         if (kind == MPI_ERR_REQUEST || kind == MPI_ERR_ARG)
             return give_back(error); // it is none
-        if (error != MPI_SUCCESS && !failed_)
-            for (int i = 0; i < over_ && !ignored; ++i)
-                statuses[i].MPI_ERROR = MPI_SUCCESS;
-        failed_ = failed_ || error != MPI_SUCCESS;
-        if (failed_ && !ignored)
-            statuses[over_].MPI_ERROR = error;
+        errors_.note(ignored ? nullptr : statuses, over_, error);
     }
     *flag = 1;
-    return give_back(failed_ ? MPI_ERR_IN_STATUS : MPI_SUCCESS);
+    return give_back(errors_.result());
 }
 
 // An error that was kept from a handler in an earlier call was that call's business.

@@ -5,6 +5,8 @@
 // in order.
 #pragma once
 
+#include "interpose/statuses.h"
+
 #include <mpi.h>
 
 namespace sennit::mpi {
@@ -18,7 +20,7 @@ class TestAll {
     int give_back(int error);
 
     [[maybe_unused]] int over_ = 0; // of the requests
-    [[maybe_unused]] bool failed_ = false;
+    [[maybe_unused]] interpose::ErrorsInStatuses errors_;
     [[maybe_unused]] bool unraised_ = false; // a handler was not called
 };
 
