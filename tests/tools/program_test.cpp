@@ -159,6 +159,10 @@ TEST_F(ProgramInPath, StartsRanksIfALauncherIsACommand) {
     EXPECT_EQ(inspect_text("set -e\n  exec mpirun `echo $N` chance\n").starts_ranks_by,
               "exec mpirun `echo $N` chance");
     EXPECT_FALSE(inspect_text("echo mpirun; chance").starts_ranks);
+    folder_.write("srun", "exec \"$@\"\n");
+    const Program typed = inspect_program({"srun", "-n", "2", "chance"}, {});
+    EXPECT_EQ(typed.starts_ranks_by, "srun -n 2 chance");
+    EXPECT_EQ(typed.file, program("through-middle"));
 }
 
 TEST(Program, AProgramThatStartsOthersIsFollowed) {

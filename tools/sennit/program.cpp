@@ -153,8 +153,10 @@ class Inspection {
             refuse_unusable_image(program_.path, image);
             read_libraries(program_, program_.path, image, library_path_);
         }
+        const std::string line = fmt::format("{}", fmt::join(command, " "));
+        note_launcher(command[0], line);
         if (program_.brings_more && !program_.uses_mpi_or_openmp())
-            follow_arguments(program_.path, command, fmt::format("{}", fmt::join(command, " ")));
+            follow_arguments(program_.path, command, line);
         return std::move(program_);
     }
 
