@@ -144,8 +144,12 @@ struct alignas(kCacheLine) Slot {
     std::atomic<Worker *> worker{nullptr}; // null while nobody is the member
     Slot *next_of_worker = nullptr;        // list of the worker's slots
     // Where tasks run that do not run on top of this slot's implicit task: a slot that the worker
-    // keeps when that has ended. Another one where a worker has several threads of the group.
-    Slot *home = this;
+    // keeps when that has ended. Another one where a worker has several threads of the group: the
+    // worker writes it, and others who count workers look at it.
+    std::atomic<Slot *> home_{this};
+    Slot *home() const { return home_.load(std::memory_order_relaxed); }
+    void move_in_with(Slot &other) { home_.store(&other, std::memory_order_relaxed); }
+    bool is_at_home() const { return home() == this; } // one for each worker; a hint for others
     std::uint32_t random = 1;
     bool full = false;  // the owner's: the queue was found long enough, see crowded()
     bool alone = false; // the only member of its group

@@ -29,10 +29,9 @@ void push_last(Group &group, Node *node) {
 int count_awake(const Group &group, int most) {
     int awake = 0;
     for (int i = 0; i < group.size && awake < most; ++i) {
-        Slot *const slot = group.slots[i];
+        const Slot *const slot = group.slots[i];
         const Worker *const worker = slot->worker.load(std::memory_order_acquire);
-        const Slot *const home = std::atomic_ref(slot->home).load(std::memory_order_relaxed);
-        if (worker && home == slot && !worker->asleep())
+        if (worker && slot->is_at_home() && !worker->asleep())
             ++awake;
     }
     return awake;

@@ -157,7 +157,7 @@ Node *Worker::find(Slot *&where) {
     }
     where = slot;
     if (Node *node = find_in(*where)) {
-        where = where->home;
+        where = where->home();
         return node;
     }
     for (Slot *other = slots_; other; other = other->next_of_worker) {

@@ -87,7 +87,7 @@ bool Worker::run_on_own_fiber(Slot &where, Node *node, std::uint32_t down_to) {
     if (SENNIT_UNLIKELY(!fresh))
         return false;
     // As if the task was called.
-    hand_off(*where.home, node, fiber::fp_control());
+    hand_off(*where.home(), node, fiber::fp_control());
     handoff_creator_ = current();
     handoff_down_to_ = down_to;
     // In front of the others. The creator goes on as soon as the task ends or suspends.

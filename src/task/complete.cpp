@@ -127,7 +127,7 @@ void complete(sched::Worker *worker, Task &task, Then then) {
     tell_group(group);
     // This comes last. As soon as it is counted, a barrier may end, and the team may be gone.
     if (sched::Slot *slot = slot_in(worker, team)) {
-        SENNIT_ASSERT(slot->home->worker.load(std::memory_order_relaxed) == worker);
+        SENNIT_ASSERT(slot->home()->worker.load(std::memory_order_relaxed) == worker);
         slot->count_finished();
     } else {
         team->visit();

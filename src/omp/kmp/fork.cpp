@@ -89,7 +89,7 @@ void region_body(omp::Member &member, void *data) {
     const auto &region = *static_cast<const Region *>(data);
     Gtid gtid = sched::Worker::self()->id();
     Gtid thread = member.index;
-    if (member.index != 0 && member.home == &member) // VirtualTeam does it for its others
+    if (member.index != 0 && member.is_at_home()) // VirtualTeam does it for its others
         inherit_control(region);
     const ompt::UserCode code(member.record, __builtin_frame_address(0));
     call_with(region.microtask, &gtid, &thread, region.arguments, std::make_index_sequence<N>{});

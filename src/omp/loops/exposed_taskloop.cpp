@@ -20,10 +20,9 @@ constexpr std::uint64_t kMostTasksPerThread = 4; // where others take them
 int idle_workers(const Team &team) {
     int idle = 0;
     for (int i = 0; i < team.size; ++i) {
-        sched::Slot *const slot = team.slots[i];
+        const sched::Slot *const slot = team.slots[i];
         const sched::Worker *const worker = slot->worker.load(std::memory_order_acquire);
-        const sched::Slot *const home = std::atomic_ref(slot->home).load(std::memory_order_relaxed);
-        if (worker && home == slot && worker->idle_since() != 0)
+        if (worker && slot->is_at_home() && worker->idle_since() != 0)
             ++idle;
     }
     return std::min(std::max(idle, team.threads->idle_workers(team)), team.workers - 1);

@@ -59,8 +59,8 @@ void place_team_slow(Team &team, Member &encountering) {
 
 void enter_place_slow(Member &member) {
     const Team &team = *member.team;
-    if (member.home != &member) { // one of several on its worker, which has its place
-        member.placement = static_cast<Member *>(member.home)->placement;
+    if (!member.is_at_home()) { // one of several on its worker, which has its place
+        member.placement = static_cast<Member *>(member.home())->placement;
         return;
     }
     if (!team.outer) {

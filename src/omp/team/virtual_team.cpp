@@ -246,8 +246,7 @@ bool VirtualTeam::waits_idle(const Team &team, const Lane &lane) const {
 // As a thread of the system would: with the floating-point control of the team's maker.
 [[gnu::always_inline]] inline void VirtualTeam::start(sched::Worker &worker, Team &team,
                                                       Member &mine, Member &member) {
-    // Relaxed: who counts the workers of a team reads it meanwhile, for a hint.
-    std::atomic_ref<sched::Slot *>(member.home).store(&mine, std::memory_order_relaxed);
+    member.move_in_with(mine);
     member.node = mine.node;
     fiber::set_fp_control(team.control);
     start_implicit(worker, member);
