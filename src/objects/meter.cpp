@@ -3,9 +3,27 @@
 
 #include "base/thread_clock.h"
 #include "objects/runtime.h"
+#include "virt/own_fiber.h"
 
 namespace sennit::objects {
 namespace {
+
+// As a rank fiber, a rank works on several kernel threads. Null: the caller is a kernel thread.
+virt::RankFiber *flow() {
+    static thread_local virt::RankFiber *const t_flow =
+        gettid() == getpid() ? virt::main_flow() : nullptr;
+    return t_flow;
+}
+
+std::int64_t work_ns() {
+    virt::RankFiber *const own = flow();
+    return own ? own->calls->work_ns(*own, virt::ClockUse::object) : thread_work_ns();
+}
+
+void end_clock() {
+    if (virt::RankFiber *const own = flow())
+        own->clock.stop(virt::ClockUse::object);
+}
 
 // The calling task. If nobody knows tasks, the thread.
 const void *caller() {
@@ -34,7 +52,7 @@ void Meter::begin(int object, std::uint32_t account) {
     }
     open.is_paid = account != 0 && turn_to(account, &open.before);
     if (!open.is_paid)
-        open.begun_ns = thread_work_ns();
+        open.begun_ns = work_ns();
     const std::lock_guard guard(lock_);
     open_[who].back() = open;
 }
@@ -52,11 +70,13 @@ std::optional<std::int64_t> Meter::end(int object) {
     if (last.is_paid)
         turn_to(last.before, nullptr);
     else
-        whole = thread_work_ns() - last.begun_ns;
-    if (open.empty())
+        whole = work_ns() - last.begun_ns;
+    if (open.empty()) {
         open_.erase(found);
-    else
+        end_clock();
+    } else {
         open.back().inner_ns += whole;
+    }
     return whole - last.inner_ns;
 }
 

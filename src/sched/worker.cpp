@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "base/message.h"
 #include "base/observed.h"
-#include "base/thread_clock.h"
 #include "sched/processors.h"
 #include "trace/trace.h"
 
@@ -523,7 +522,7 @@ void Worker::switch_to(Fiber *to) {
 
 // `left` works no more. Another fiber works from now on.
 void Worker::count_work(Fiber &left) {
-    const auto now = static_cast<std::uint64_t>(thread_work_ns());
+    const auto now = static_cast<std::uint64_t>(clock_ns(ClockUse::task_time));
     left.worked_ns += now - work_counted_ns_;
     work_counted_ns_ = now;
 }

@@ -25,6 +25,7 @@
 #include "base/observed.h"
 #include "base/slab.h"
 #include "base/spin.h"
+#include "base/thread_clock.h"
 #include "poll/poll.h"
 #include "sched/client.h"
 #include "sched/condition.h"
@@ -42,6 +43,8 @@
 #include <utility>
 
 namespace sennit::sched {
+
+using virt::ClockUse;
 
 // The tasks of a worker that wait for an outside event. Only the worker writes: plain numbers, but
 // others read them.
@@ -247,6 +250,16 @@ class alignas(kCacheLine) Worker {
     // Processor time that the thread has spent on the stack on which the caller runs, since some
     // time in the past (nanoseconds): for differences. The first call in a process turns it on.
     std::uint64_t work_time_ns();
+    // Processor time of the worker's thread; as a rank fiber, on all kernel threads that run it.
+    // The difference of two is right if no end_clock() for the same use is between them.
+    std::int64_t clock_ns(ClockUse use) {
+        virt::RankFiber *const own = own_flow();
+        return SENNIT_UNLIKELY(own != nullptr) ? own->calls->work_ns(*own, use) : thread_work_ns();
+    }
+    void end_clock(ClockUse use) {
+        if (virt::RankFiber *const own = own_flow(); SENNIT_UNLIKELY(own != nullptr))
+            own->clock.stop(use);
+    }
 
   private:
     friend struct WorkerThreads;

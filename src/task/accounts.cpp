@@ -5,7 +5,6 @@
 #include "task/accounts.h"
 
 #include "base/spin.h"
-#include "base/thread_clock.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -70,8 +69,14 @@ void pay(Account account, std::int64_t ns) {
         place->paid_ns.fetch_add(static_cast<std::uint64_t>(ns), std::memory_order_relaxed);
 }
 
+std::int64_t now_ns(sched::Worker &worker) {
+    return worker.clock_ns(sched::ClockUse::account);
+}
+
 void turn_to(sched::Worker &worker, Account account) {
-    worker.attribution.turn_to(account, thread_work_ns, pay);
+    worker.attribution.turn_to(account, [&worker] { return now_ns(worker); }, pay);
+    if (account == kNobody)
+        worker.end_clock(sched::ClockUse::account);
 }
 
 void set_account(Task &task, Account account) {
@@ -130,7 +135,7 @@ Account work_for(sched::Worker &worker, Account account) {
 }
 
 void settle_account(sched::Worker &worker) {
-    worker.attribution.settle(thread_work_ns, pay);
+    worker.attribution.settle([&worker] { return now_ns(worker); }, pay);
 }
 
 void inherit_account(Task &task, const Task &creator) {

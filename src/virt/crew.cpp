@@ -57,6 +57,7 @@ void run(Worker &worker, RankFiber &fiber) {
     worker.runs.store(worker.runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     fiber.worker.store(&worker, std::memory_order_relaxed);
     worker.fiber.store(&fiber, std::memory_order_relaxed);
+    come_to_thread(fiber);
     if (void *const frame = fiber.frame) {
         fiber.frame = nullptr;
         fit_frame(frame, worker);
@@ -64,6 +65,7 @@ void run(Worker &worker, RankFiber &fiber) {
     } else {
         sennit_virt_switch(&worker.stack_pointer, fiber.stack_pointer, fiber.thread_pointer);
     }
+    leave_thread(fiber);
     worker.fiber.store(nullptr, std::memory_order_relaxed);
     fiber.worker.store(nullptr, std::memory_order_relaxed);
 }
@@ -441,9 +443,21 @@ void Crew::tick() {
     }
 }
 
+// More exact each time, for it counts from the start.
+void Crew::measure_ticks() {
+    static const std::int64_t since_ns = monotonic_ns();
+    static const std::uint64_t since = ticks();
+    const auto passed_ns = static_cast<double>(monotonic_ns() - since_ns);
+    const auto passed = static_cast<double>(ticks() - since);
+    if (passed_ns >= kTickNs)
+        tick_rate_.store(static_cast<std::uint64_t>(passed_ns * WorkerClock::kOfRate / passed),
+                         std::memory_order_relaxed);
+}
+
 void *Crew::watch(void *crew) {
     prctl(PR_SET_NAME, "sennit-watcher");
     for (;;) {
+        static_cast<Crew *>(crew)->measure_ticks();
         constexpr timespec nap = {0, kTickNs};
         clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
         static_cast<Crew *>(crew)->tick();

@@ -54,6 +54,7 @@ class Crew : public Turns {
     std::int64_t wake_late(std::int64_t now);
     void find_homeless();
     void tick();
+    void measure_ticks();
     Worker *hire();
     bool begin_watch();
     bool end_one(RankFiber &fiber);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "virt/home.h"
 
+#include "base/spin.h"
 #include "virt/call.h"
 #include "virt/trap.h"
 #include "virt/turns.h"
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <utility>
 
 namespace sennit::virt {
@@ -26,6 +28,20 @@ long address(const void *pointer) {
     return reinterpret_cast<long>(pointer);
 }
 
+// Of the calling kernel thread, whatever it runs.
+std::int64_t thread_ns() {
+    timespec now{};
+    call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, address(&now), 0, 0, 0, 0);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// Of the fiber that the calling kernel thread has, for differences on this thread.
+std::int64_t clock_of(const RankFiber &fiber) {
+    if (Worker *const worker = fiber.worker.load(std::memory_order_relaxed))
+        return worker->clock.now_ns(ticks(), fiber.turns->tick_rate(), thread_ns);
+    return thread_ns();
+}
+
 bool is_nudge(const RankFiber &self, const siginfo_t &info) {
     return info.si_signo == kNudge && info.si_code == SI_QUEUE && info.si_value.sival_ptr == &self;
 }
@@ -39,6 +55,7 @@ void *parked(void *argument) {
     // there. All others are for threads that wait for them, or for later.
     const bool is_main = self.main.load(std::memory_order_relaxed) == &self;
     const std::uint64_t of_rank = is_main ? ~self.signal_mask : 0;
+    leave_thread(self);
     self.go(Place::waiting); // seq_cst, see turns.h
     if (self.has_changed())
         self.turns->ring(self, nullptr);
@@ -70,6 +87,7 @@ void *parked(void *argument) {
     self.homecomings.store(self.homecomings.load(std::memory_order_relaxed) + 1,
                            std::memory_order_relaxed);
     self.go(Place::home, std::memory_order_relaxed);
+    come_to_thread(self);
     if (void *const frame = self.frame) {
         self.frame = nullptr;
         fit_frame(frame, self);
@@ -183,14 +201,29 @@ void leave(RankFiber &self) {
         leave_worker(self, *worker, Reason::home);
         arrive(self);
     }
+    self.clock = {};
     self.main.store(nullptr); // who ends the rank must not find the next rank's
     self.in_use.store(0, std::memory_order_release);
+}
+
+std::int64_t work_ns(RankFiber &self, ClockUse use) {
+    return self.clock.start(use, clock_of(self));
 }
 
 } // namespace
 
 const RankFiberCalls g_rank_fiber_calls = {kRankFiberVersion, wait, yield, keeps_others, ring,
-                                           ring_abroad,       find, enter, leave};
+                                           ring_abroad,       find, enter, leave,        work_ns};
+
+void come_to_thread(RankFiber &fiber) {
+    if (fiber.clock.runs())
+        fiber.clock.come(clock_of(fiber));
+}
+
+void leave_thread(RankFiber &fiber) {
+    if (fiber.clock.runs())
+        fiber.clock.leave(clock_of(fiber));
+}
 
 void return_home(RankFiber &fiber) {
     if (fiber.has_lost_home())

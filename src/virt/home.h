@@ -17,4 +17,8 @@ extern const RankFiberCalls g_rank_fiber_calls;
 // the fiber.
 void return_home(RankFiber &fiber);
 
+// The calling kernel thread is about to run the fiber, or runs it no more (work_clock.h).
+void come_to_thread(RankFiber &fiber);
+void leave_thread(RankFiber &fiber);
+
 } // namespace sennit::virt

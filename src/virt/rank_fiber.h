@@ -34,6 +34,7 @@
 #pragma once
 
 #include "base/states.h"
+#include "virt/work_clock.h"
 
 #include <atomic>
 #include <cstddef>
@@ -100,8 +101,11 @@ struct RankFiberCalls {
     // are too many fibers.
     RankFiber *(*enter)(RankFiber &main, pid_t thread);
     void (*leave)(RankFiber &self);
+    // The processor time of the flow. From the first call on, until the clock is told that it is no
+    // longer used for this, differences are right.
+    std::int64_t (*work_ns)(RankFiber &self, ClockUse use);
 };
-inline constexpr std::uint64_t kRankFiberVersion = 9;
+inline constexpr std::uint64_t kRankFiberVersion = 10;
 
 struct RankFiber {
     // ---- written by the host before the rank starts
@@ -121,6 +125,7 @@ struct RankFiber {
     void *stack_pointer = nullptr;
     void *frame = nullptr; // not null: it was interrupted, and goes on by sigreturn from this frame
     std::uintptr_t thread_pointer = 0;
+    WorkClock clock;
     std::atomic<Worker *> worker{nullptr}; // null: at home
     Watched watched[2] = {};               // what it waits on
     std::int64_t limit_ns = 0;

@@ -59,6 +59,9 @@ class Turns {
                workers_end_.load(std::memory_order_relaxed);
     }
 
+    // The nanoseconds of WorkerClock::kOfRate ticks of the processor; 0: not known yet.
+    std::uint64_t tick_rate() const { return tick_rate_.load(std::memory_order_relaxed); }
+
   protected:
     ~Turns() = default;
 
@@ -69,6 +72,8 @@ class Turns {
     alignas(64) std::atomic<std::int32_t> searching_{0}; // workers that look at the set often
     std::atomic<std::int32_t> sleeping_{0};
     FutexWord wakes_{0};
+
+    std::atomic<std::uint64_t> tick_rate_{0}; // the watcher writes it
 
     alignas(64) FiberTable fibers_;
 

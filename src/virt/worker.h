@@ -4,6 +4,7 @@
 
 #include "node/core_table.h"
 #include "virt/rank_fiber.h"
+#include "virt/worker_clock.h"
 
 #include <atomic>
 #include <cstddef>
@@ -37,6 +38,7 @@ struct Worker {
     std::atomic<Party *> party{nullptr};
     std::atomic<node::Hold> hold;
     std::uint32_t runs_told = 0; // to the party's policy
+    WorkerClock clock;           // for fibers whose time is counted
 };
 
 constexpr std::size_t kSignalStack = std::size_t{64} << 10; // and its alignment

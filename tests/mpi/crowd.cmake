@@ -166,6 +166,16 @@ if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
         sennit_mpi_program(rank_fibers_waits-${mpi} COMPILE ${compile_c} SOURCES rank_fibers_waits.c ${counting} ${counted})
         sennit_mpi_program(rank_fibers_teams-${mpi} COMPILE ${compile_c} SOURCES rank_fibers_teams.c ${counting} -lm
                            ${counted})
+        set(balance $<TARGET_FILE:sennit-balance-${mpi}>)
+        foreach(program objects openmp_objects)
+            set(with)
+            if(program STREQUAL openmp_objects)
+                set(with -DWITH_OPENMP)
+            endif()
+            sennit_mpi_program(rank_fibers_${program}-${mpi} COMPILE ${compile_c} ${with} -I${CMAKE_SOURCE_DIR}/include
+                               SOURCES rank_fibers_objects.c ${counting} ${balance} -lm
+                               -Wl,-rpath,$<TARGET_FILE_DIR:sennit-${mpi}> ${counted} ${balance})
+        endforeach()
         set(virt ${CMAKE_SOURCE_DIR}/src/virt)
         sennit_mpi_program(rank_fibers_uneven-${mpi} COMPILE ${compile_cxx} -std=c++20 -I${CMAKE_SOURCE_DIR}/src
                            SOURCES rank_fibers_uneven.cpp LIBS -lstdc++
@@ -177,7 +187,7 @@ if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
                  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/rank_fibers.py
                          --sennit $<TARGET_FILE:sennit> --program ${output} --waits ${others}_waits-${mpi}
                          --teams ${others}_teams-${mpi} --uneven ${others}_uneven-${mpi}
-                         --openmp ${others}_openmp --exec ${others}_exec --mpi ${mpi})
+                         --objects ${others}_objects-${mpi} ${others}_openmp_objects-${mpi} --openmp ${others}_openmp --exec ${others}_exec --mpi ${mpi})
         set_tests_properties(mpi.rank_fibers.${mpi} PROPERTIES TIMEOUT 600 LABELS "mpi;virtual" PROCESSORS 2)
         sennit_mpi_program(prompt_sends-${mpi} COMPILE ${compile_c} SOURCES prompt_sends.c DEPENDS check.h)
         add_test(NAME mpi.prompt_sends.${mpi}

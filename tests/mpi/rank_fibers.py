@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rank fibers (sennit run --virtual=fibers): what has to stay a rank's own while it hops between kernel
 threads, how a rank ends, that nothing is left behind, that waits outside of MPI leave the core to other
-ranks, and that uneven ranks share the workers evenly.
+ranks, that uneven ranks share the workers evenly, and that the work on objects is counted wherever it is done.
 
 usage: rank_fibers.py --sennit COMMAND --program PROGRAM --waits PROGRAM --teams PROGRAM --uneven PROGRAM
-           --openmp PROGRAM --exec PROGRAM --mpi mpich|openmpi
+           --objects PROGRAM PROGRAM --openmp PROGRAM --exec PROGRAM --mpi mpich|openmpi
 """
 
 import argparse
@@ -93,6 +93,7 @@ def main():
     parser.add_argument("--waits", required=True)
     parser.add_argument("--teams", required=True)
     parser.add_argument("--uneven", required=True)
+    parser.add_argument("--objects", required=True, nargs=2)
     parser.add_argument("--openmp", required=True)
     parser.add_argument("--exec", required=True)
     parser.add_argument("--mpi", required=True)
@@ -117,6 +118,10 @@ def main():
         if len(os.sched_getaffinity(0)) > 1:
             job = run(options, folder, 8, program=options.uneven, prepare=two_processors)
             check(job.returncode == 0 and job.stdout == "even\n", "uneven ranks on two workers", job)
+        for program in options.objects:
+            for ranks, prepare in ((2, one_processor), (4, two_processors)):
+                job = run(options, folder, ranks, program=program, prepare=prepare)
+                check(job.returncode == 0 and job.stdout == "objects\n", f"{ranks} ranks that work on objects", job)
         for prepare in (one_processor, two_processors):
             job = run_without_mpi(options, folder, options.openmp, prepare=prepare)
             check(job.returncode == 0 and job.stdout == "openmp\n", "a rank without MPI", job)

@@ -36,7 +36,7 @@ class VirtualTeamOfThree : public testing::Test {
         return team_->member(VirtualTeam::first_of(worker, *team_));
     }
     std::uint64_t offers(int worker) {
-        threads().begin_part(*team_, first_of(worker));
+        threads().begin_part(here(), *team_, first_of(worker));
         return threads().offered(first_of(worker));
     }
     // So many threads have come to the join.

@@ -64,7 +64,7 @@ void docked_thread(void *argument) {
         if (team.disband)
             break;
         if (SENNIT_UNLIKELY(team.threads != nullptr))
-            team.threads->begin_part(team, member);
+            team.threads->begin_part(worker, team, member);
         start_implicit(worker, member);
         if (observed::by(observed::kTrace | observed::kAccounts))
             begin_observed_part(worker, member);

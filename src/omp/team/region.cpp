@@ -99,7 +99,7 @@ template <unsigned kExtras>
     Member &first = team.member(0);
     worker.enter(first);
     if (is_virtual)
-        team.threads->begin_part(team, first);
+        team.threads->begin_part(worker, team, first);
     start_implicit(worker, first);
     if (kExtras != kNone && observed::by(observed::kAccounts))
         task::begin_implicit_work(worker, first.implicit, *team.encountering_task);

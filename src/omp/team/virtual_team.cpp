@@ -2,7 +2,6 @@
 #include "omp/team/virtual_team.h"
 
 #include "base/message.h"
-#include "base/thread_clock.h"
 #include "fiber/fp_control.h"
 #include "omp/team/helpers.h"
 #include "omp/team/idle_patience.h"
@@ -26,8 +25,8 @@ std::uint64_t help_after() {
     return kHelpAfterUs * sched::ticks_per_us();
 }
 
-std::uint64_t worked_ns() {
-    return static_cast<std::uint64_t>(thread_work_ns());
+std::uint64_t worked_ns(sched::Worker &worker) {
+    return static_cast<std::uint64_t>(worker.clock_ns(sched::ClockUse::part));
 }
 
 } // namespace
@@ -103,7 +102,7 @@ void VirtualTeam::end() {
 
 // Under the range's lock: a thief of the last region may still be looking. What it finds by then
 // is this region's, which is complete: we have seen it begin.
-void VirtualTeam::begin_part(Team &team, const Member &mine) {
+void VirtualTeam::begin_part(sched::Worker &worker, Team &team, const Member &mine) {
     Lane &lane = lanes_[mine.lane];
     const std::uint64_t first = parts_->first(mine.lane);
     const std::uint64_t last = parts_->last(mine.lane);
@@ -112,7 +111,9 @@ void VirtualTeam::begin_part(Team &team, const Member &mine) {
         lane.began = ticks();
     }
     if (SENNIT_UNLIKELY(parts_->measures()))
-        lane.worked_ns = worked_ns();
+        lane.worked_ns = worked_ns(worker);
+    else
+        worker.end_clock(sched::ClockUse::part); // of the last region
     lane.range.refill(first, last);
     note_unbegun(team);
     if (SENNIT_UNLIKELY(sched::shares_cores()) && last_took_ > 2 * help_after())
@@ -263,7 +264,7 @@ bool VirtualTeam::waits_idle(const Team &team, const Lane &lane) const {
 SENNIT_NOINLINE void VirtualTeam::run_watched(sched::Worker &worker, Team &team, Member &mine,
                                               int number) {
     const bool measures = parts_->measures();
-    const std::uint64_t before_ns = measures ? worked_ns() : 0;
+    const std::uint64_t before_ns = measures ? worked_ns(worker) : 0;
     Member &member = team.member(number);
     start(worker, team, mine, member);
     if (observed::by(observed::kAccounts))
@@ -273,7 +274,7 @@ SENNIT_NOINLINE void VirtualTeam::run_watched(sched::Worker &worker, Team &team,
     if (observed::by(observed::kAccounts))
         task::end_implicit_work(worker, member.implicit);
     if (measures)
-        parts_->note_load(number, worked_ns() - before_ns);
+        parts_->note_load(number, worked_ns(worker) - before_ns);
 }
 
 // What the worker's own thread has worked, before it looks for others.
@@ -281,7 +282,7 @@ SENNIT_NOINLINE void VirtualTeam::end_first_watched(sched::Worker &worker, Membe
     if (observed::by(observed::kAccounts))
         task::rest_from_work(worker);
     if (parts_->measures())
-        parts_->note_load(mine.index, worked_ns() - lanes_[mine.lane].worked_ns);
+        parts_->note_load(mine.index, worked_ns(worker) - lanes_[mine.lane].worked_ns);
 }
 
 // Without a trace in the worker's own thread. One atomic operation counts all of them: before it

@@ -69,7 +69,7 @@ class VirtualTeam final : public Unbegun {
     void end();
 
     // The worker's part in a region begins. By then all that the region's threads need is there.
-    void begin_part(Team &team, const Member &mine);
+    void begin_part(sched::Worker &worker, Team &team, const Member &mine);
     // The worker's first thread has ended: run its other threads, and those that it can steal.
     // Returns how many have ended. The caller lets them arrive at the join.
     int run_others(sched::Worker &worker, Team &team, Member &mine);
