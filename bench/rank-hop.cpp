@@ -3,11 +3,12 @@
 // of some samples.
 //
 //   rank-hop bare                         a switch of Boost.Context, a switch of ours
-//   rank-hop ring|yield INDEX RANKS FILE  one of the ranks, each a virtual rank; a hop, by the
+//   rank-hop WAY INDEX RANKS FILE         one of the ranks, each a virtual rank; a hop, by the
 //   first
 //
-// A hop of `ring`: change a word, ring for who waits on it, wait oneself. `yield`: the next that
-// can go on does.
+// A hop of the way `ring`: change a word, ring for who waits on it, wait oneself. `yield`: the next
+// that can go on does. `ring-counted` and `yield-counted`: while the ranks' processor time is
+// counted.
 #include "virt/call.h"
 #include "virt/own_fiber.h"
 
@@ -194,7 +195,9 @@ int main(int count, char **words) {
     if (ranks < 2 || ranks > kMostRanks || memory == MAP_FAILED)
         return 2;
     Member member(*static_cast<Table *>(memory), index, ranks);
-    const double hop = std::strcmp(words[1], "ring") == 0 ? member.ring() : member.yield();
+    if (std::strstr(words[1], "-counted"))
+        own_fiber()->calls->work_ns(*own_fiber(), ClockUse::account);
+    const double hop = std::strncmp(words[1], "ring", 4) == 0 ? member.ring() : member.yield();
     if (index == 0)
         std::printf("%.1f\n", hop);
     return 0;

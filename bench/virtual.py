@@ -119,11 +119,12 @@ class Bench:
     def print_switches(self):
         switches = [self.switches() for _ in range(self.rounds)]
         hops = {way: {ranks: [self.fiber_hop(way, ranks) for _ in range(self.rounds)] for ranks in FIBER_RANKS}
-                for way in ("yield", "ring")}
+                for way in ("yield", "ring", "yield-counted", "ring-counted")}
         print("\n## From one rank to the next\n\nNanoseconds, on one processor, without MPI. *A switch*: registers, the control of "
               "floating point and, ours, the thread\npointer. *yield*: a rank gives way to the next one that can go on. *ring*: "
               "it changes a word that another one waits on,\nrings for that one, and waits itself. Both are a switch to the worker "
-              "and one to the next fiber, and its choice.\n")
+              "and one to the next fiber, and its choice.\n"
+              "*counted*: between sennit_object_begin and sennit_object_end, where a rank's processor time is counted.\n")
         lines = [["a switch, Boost.Context", report.median_text([one[0] for one in switches], "{:.1f}")],
                  ["a switch, ours", report.median_text([one[1] for one in switches], "{:.1f}")]]
         lines += [[f"{way}, {ranks} ranks", report.median_text(values, "{:.0f}")]
