@@ -17,6 +17,7 @@
 // the next sweep frees.
 #pragma once
 
+#include "node/asking.h"
 #include "node/assembly.h"
 #include "node/bell.h"
 #include "node/core_table.h"
@@ -59,6 +60,7 @@ struct alignas(64) Slot {
     Member member;
     Ending ending; // of the job whose lowest rank on this node has the slot, or had it
     Bell bell;     // in a line of its own: others look at it
+    Asking asking;
     CoreUse cores;
 };
 

@@ -16,7 +16,7 @@ namespace sennit::node {
 constexpr char kMagic[16] = "sennit's board";
 
 // The version of what lies in the memory (board.h).
-constexpr unsigned kBoardVersion = 17;
+constexpr unsigned kBoardVersion = 18;
 
 // Why something failed, for a line to the user. Empty: it has not.
 struct Reason {

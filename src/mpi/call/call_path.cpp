@@ -25,6 +25,11 @@ const sennit_call g_unknown{nullptr, 0, 0};
 constinit thread_local Mark t_mark __attribute__((tls_model("initial-exec"))) = {
     {&g_unknown, nullptr, 0, -1, -1, -1, -1}, false, {nullptr, 0, 0}};
 
+void tell_senders() {
+    if (void (*const tell)() = g_calls.tell_senders.load(std::memory_order_relaxed))
+        tell();
+}
+
 void attend_to(Attention what) {
     const std::lock_guard guard(g_calls.lock);
     attend_to(static_cast<unsigned char>(g_calls.attention.load(std::memory_order_relaxed) | what));

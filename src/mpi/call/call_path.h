@@ -52,6 +52,14 @@ inline bool has_continuations() {
     return (g_calls.attention.load(std::memory_order_relaxed) & kContinuations) != 0;
 }
 
+// The calling thread has called MPI, which may have taken a message. If ranks outnumber cores, its
+// sender may sleep until then.
+void tell_senders();
+inline void has_called_mpi() {
+    if (crowded()) [[unlikely]]
+        tell_senders();
+}
+
 // Which way a call goes.
 enum class CallPath {
     bare,

@@ -8,6 +8,8 @@
 //                          task (engine/attempt.h)
 //   test_rest              what a thread without a task does after     crowd/
 //                          some tests in vain (runtime.h)
+//   tell_senders           the same of one that has called MPI, where  crowd/
+//                          ranks outnumber cores (call_path.h)
 //   runtime                the task runtime's functions                the first who asks
 //   serve, describer       what it calls of ours                       wrap/library.cpp, first
 //   allowed, aware         may tasks call from any thread: by MPI, by  MPI_Init, TAMPI_Init
@@ -38,7 +40,8 @@ struct Calls {
     std::atomic<bool> aware{true};
     bool always_suspends = false;
     std::atomic<int> obstacles{0};
-    std::atomic<void (*)()> test_rest{nullptr}; // null: nothing
+    std::atomic<void (*)()> test_rest{nullptr};    // null: nothing
+    std::atomic<void (*)()> tell_senders{nullptr}; // null: nothing
 
     SpinLock lock;
     const std::int32_t *teams = &kShut;

@@ -235,6 +235,7 @@ TEST = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};
     {own_status}
     const int error = outside_task([&] {{ return bare({arguments}); }});
+    has_called_mpi();
     if (error == MPI_SUCCESS && *flag == 0)
         note_test_in_vain();
     {found}

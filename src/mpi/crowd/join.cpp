@@ -203,6 +203,8 @@ void begin_crowd() {
     if (by_workers)
         g_crowd.hops.leave_cores_to_workers(job);
     g_calls.test_rest.store(rest_between_tests, std::memory_order_relaxed);
+    if (g_crowd.own)
+        g_calls.tell_senders.store([] { g_crowd.neighbours.answer(); }, std::memory_order_relaxed);
     attend_to(kCrowd);
 }
 
@@ -223,6 +225,7 @@ void end_crowd() {
         [&] { vigil.rest(); });
     attend_no_more_to(kCrowd);
     g_calls.test_rest.store(nullptr, std::memory_order_relaxed);
+    g_calls.tell_senders.store(nullptr, std::memory_order_relaxed);
 }
 
 // A rank that is not as far may still ring: the next holder of the slot looks once in vain.

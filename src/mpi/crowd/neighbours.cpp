@@ -62,6 +62,7 @@ void Neighbours::begin(node::Board &board, node::Slot *own, std::uint64_t job) {
     make_key(MPI_COMM_NULL_COPY_FN, free_ranks, &key_, nullptr);
     board_ = &board;
     own_ = own;
+    ask_nobody(); // the last one that had the slot may have
     if (own)
         find_slots(board, job);
 }
@@ -274,6 +275,33 @@ void Neighbours::ring_for(const Operation &operation) {
         entry.store(value < 2 * kOnce ? 0 : value - kOnce, std::memory_order_relaxed);
         ring_other(static_cast<int>(value % kOnce) - 1);
     }
+}
+
+void Neighbours::ask_for(const Operation &operation) {
+    if (!own_ || operation.notice != Notice::send ||
+        operation.object.kind != Object::Kind::communicator)
+        return;
+    const int slot = slot_of(handle_from<MPI_Comm>(operation.object.handle), operation.peer);
+    if (slot < 0)
+        return;
+    own_->asking.ask(slot);
+    board_->slot(slot).asking.mark();
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with answer()
+}
+
+void Neighbours::ask_nobody() {
+    if (own_)
+        own_->asking.ask_nobody();
+}
+
+void Neighbours::answer() {
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with ask_for()
+    if (!own_ || !own_->asking.take_mark())
+        return;
+    const int own = own_slot();
+    for (int rank = 0; rank < world_->size; ++rank)
+        if (const int slot = world_->slots[rank]; slot >= 0 && board_->slot(slot).asking.asks(own))
+            ring_slot(slot);
 }
 
 int Neighbours::answers(const Operation &operation) {

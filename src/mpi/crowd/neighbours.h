@@ -102,6 +102,12 @@ class Neighbours {
         return operation.turn.kind != Object::Kind::communicator ||
                lengths_.may_be_long(operation.bytes);
     }
+    // This rank has armed its bell, to sleep until a send is over: the receiver is to ring when it
+    // has called MPI (node/asking.h).
+    void ask_for(const Operation &operation);
+    void ask_nobody();
+    // This rank has called MPI: ring those that ask it.
+    void answer();
     // How often one wait for the operation may call ring_for().
     int answers(const Operation &operation);
 

@@ -16,6 +16,7 @@ namespace {
 constexpr int kTests = 4; // before it yields, and after a ring: one is often not enough
 constexpr std::int64_t kYieldNs = 1'000'000;
 constexpr int kAnswersANap = 32; // some 0.2 ms, if they are in vain
+constexpr int kAsksANap = 4;     // who is asked may call MPI often, for others
 // While every rank that may answer is on this node, and where some are not.
 struct Naps {
     std::int64_t first_ns;
@@ -91,11 +92,18 @@ void Vigil::fall_asleep() {
 
 // The next test decides whether it sleeps.
 void Vigil::arm() {
+    g_crowd.neighbours.answer();
     // First the bell: if both ends of a long message ring for each other at once, at least one of
     // them is heard. The one that is heard tests, and rings back. If nobody is heard, both sleep
     // until their timers end, in the midst of the message.
     seen_ = g_crowd.neighbours.arm();
     armed_ = true;
+    if (asks_ < kAsksANap) {
+        ++asks_;
+        g_crowd.neighbours.ask_for(operation_);
+    } else {
+        ask_nobody();
+    }
     // Who rang may wait for what this thread's tests have done since, unless they only tell each
     // other so: then somebody else is late, and rings. Who waits for the next piece of something
     // long may do so even if it did not ring: it rings in vain while this thread tests.
@@ -120,6 +128,10 @@ void Vigil::look_beyond() {
         assembled->look_beyond();
 }
 
+void Vigil::ask_nobody() {
+    g_crowd.neighbours.ask_nobody();
+}
+
 void Vigil::go_on() {
     g_crowd.yields.begins_work(monotonic_ns());
 }
@@ -134,6 +146,7 @@ void Vigil::sleep() {
     }
     nap_ns_ = std::min(2 * nap_ns_, naps().longest_ns);
     tests_ = kTests; // one
+    asks_ = 0;
     // If all answers were given while somebody was late, the pieces that come now have none left.
     if (g_crowd.neighbours.may_go_in_pieces(operation_))
         answers_ =

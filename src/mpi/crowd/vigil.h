@@ -26,6 +26,8 @@ class Vigil {
             reclaim_core();
         if (begin_ns_ != 0)
             go_on();
+        if (stage_ == Stage::sleeping)
+            ask_nobody();
     }
     Vigil(const Vigil &) = delete;
     Vigil &operator=(const Vigil &) = delete;
@@ -42,6 +44,7 @@ class Vigil {
     void sleep();
     void look_beyond();
     static void go_on(); // with its work: the wait is over
+    static void ask_nobody();
 
     const Operation &operation_;
     Stage stage_ = Stage::testing;
@@ -50,6 +53,7 @@ class Vigil {
     bool rung_ = true;
     int tests_ = 0;
     int answers_ = 0; // how often it has rung back
+    int asks_ = 0;    // how often it has asked others to ring, since its last nap
     std::uint32_t seen_ = 0;
     std::int64_t begin_ns_ = 0;
     std::int64_t tested_ns_ = 0; // when the last test began

@@ -35,6 +35,8 @@ struct Attempt {
         const QuietTests quiet;
         int flag = 0;
         error = quick_test(&request, &flag, status);
+        if (notice == Notice::receive)
+            has_called_mpi();
         if (error == MPI_SUCCESS) [[likely]]
             return flag != 0;
         unraised = QuietTests::kept_back();

@@ -96,6 +96,7 @@ int Engine::wait_for(Ticket &ticket, bool tested) {
     const auto lasts = [&] { return tickets.pending() == 0 && patience.lasts(); };
     for (bool tests = !tested || lasts(); tests; tests = lasts())
         if (test_quickly(ticket)) {
+            has_called_mpi();
             tickets.leave_order(ticket);
             if (!g_chaos.on() || !g_chaos.delays() || ticket.error != MPI_SUCCESS)
                 return settle(ticket);
@@ -105,6 +106,7 @@ int Engine::wait_for(Ticket &ticket, bool tested) {
     const Operation &operation = ticket.operation;
     if ((InCallback::polls() || crowded()) && !in_task()) {
         poll_until(operation, [&] { return test_once(ticket); });
+        has_called_mpi();
         return settle(ticket);
     }
     if (ticket.handle)
@@ -172,6 +174,8 @@ int Engine::test_tickets(Ticket *&to_fulfil) {
         done += tickets.finish_late();
     to_fulfil = tickets.take_to_fulfil();
     tickets.release_token();
+    if (done > 0)
+        has_called_mpi();
     return done;
 }
 

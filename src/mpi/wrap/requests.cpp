@@ -50,6 +50,7 @@ int test_attending(const char *name, int count, const MPI_Request *requests, con
     const Completions completions(g_record.requests, name ? count : 0, requests);
     const bool all = name && !which;
     const int error = try_attending(count, requests, all, found, statuses, test);
+    has_called_mpi();
     if (error == MPI_SUCCESS && *found == 0)
         note_test_in_vain();
     else if (error == MPI_SUCCESS)

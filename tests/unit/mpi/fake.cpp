@@ -40,6 +40,9 @@ std::atomic<int> g_sends_noted{0};
 std::atomic<bool> g_wanted{true};
 std::atomic<int> g_rings{0};
 std::atomic<int> g_deaf_rings{0};
+bool g_somebody_rings = false;
+bool g_asking = false;
+int g_asks = 0;
 thread_local bool t_armed = false;
 std::vector<std::int64_t> g_long_messages; // of the test's own thread
 std::vector<int> g_rung_slots;
@@ -264,9 +267,17 @@ std::uint32_t Neighbours::arm() {
     t_armed = true;
     return 0;
 }
-bool Neighbours::sleep(std::uint32_t, std::int64_t) { // nobody has rung
+bool Neighbours::sleep(std::uint32_t, std::int64_t) {
     t_armed = false;
-    return false;
+    return g_somebody_rings;
+}
+void Neighbours::ask_for(const Operation &) {
+    ++g_asks;
+    g_asking = true;
+}
+void Neighbours::answer() {}
+void Neighbours::ask_nobody() {
+    g_asking = false;
 }
 int Neighbours::answers(const Operation &) {
     return 64;
@@ -377,6 +388,15 @@ int rings() {
 }
 int deaf_rings() {
     return g_deaf_rings;
+}
+void somebody_rings(bool rings) {
+    g_somebody_rings = rings;
+}
+int asks() {
+    return g_asks;
+}
+bool is_asking() {
+    return g_asking;
 }
 int probes() {
     return g_probes;

@@ -50,6 +50,11 @@ std::vector<int> resumed();
 int rings();
 // Those by a thread whose own bell was not armed.
 int deaf_rings();
+// From now on each sleep ends by a ring, or by its timer.
+void somebody_rings(bool rings);
+// How often others were asked to ring, and whether they still are.
+int asks();
+bool is_asking();
 // Whose bells were rung since the last time; a rank's slot is its number, -1 all of them.
 std::vector<int> rung_slots();
 // How often a thread of this rank was woken by another one, since the last time.

@@ -81,6 +81,29 @@ TEST_F(VigilTest, WhoWaitsForACollectiveRingsOnceUnlessSomebodyRings) {
     EXPECT_EQ(wait_for(barrier), 1);
 }
 
+// Who is asked may call MPI often, for others.
+TEST_F(VigilTest, WhoIsRungInVainStopsAsking) {
+    const Operation send = {.name = "MPI_Ssend",
+                            .notice = Notice::send,
+                            .peer = 1,
+                            .object = communicator(MPI_COMM_WORLD)};
+    const int before = fake::asks();
+    {
+        Vigil vigil(send);
+        while (!fake::is_asking())
+            vigil.rest();
+        fake::somebody_rings(true);
+        for (int i = 0; i < 100; ++i)
+            vigil.rest();
+        EXPECT_EQ(fake::asks() - before, 4);
+        EXPECT_FALSE(fake::is_asking());
+        fake::somebody_rings(false);
+        while (!fake::is_asking()) // after a nap
+            vigil.rest();
+    }
+    EXPECT_FALSE(fake::is_asking());
+}
+
 // A dozen answers, each of which is found after a nap.
 TEST(Spins, NapsOfAFiberMakeALongWaitLittleLonger) {
     for (const std::int64_t begin : {100'000, 1'000'000, 10'000'000}) {
