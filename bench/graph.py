@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """An irregular code under several runtimes and schedules: a page of Markdown (docs/results/graph.md).
 
-usage: graph.py [--build build/release] [--scale 16] [--rounds 9] [--threads 2] [--real-time]
+usage: graph.py [--build build/release] [--scale 16] [--rounds 9] [--threads 2] [--real-time] [--lb4omp FOLDER]
 
-All cells take turns: each round runs every one of them once, in another order. bench/graph.c is the program."""
+FOLDER has LB4OMP's runtime as libomp.so.5. All cells take turns: each round runs every one of them once, in another order. bench/graph.c is the program."""
 
 import argparse
 import dataclasses
@@ -51,6 +51,15 @@ WAYS = (
 )
 LENT = Way("Sennit, static --split loops, clang and the plug-in", "plug-in", "static", (("SENNIT_SPLIT", "loops"),), True)
 
+LB4OMP = ("fac2", "awf_b", "mfsc", "static_steal")
+
+
+def lb4omp_ways(folder):
+    """It wants to know how fast the processor is, in MHz."""
+    mhz = re.search(r"^cpu MHz\s*: (\d+)", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)[1]
+    return tuple(Way(f"LB4OMP, {name}", "clang", "runtime",
+                     (("OMP_SCHEDULE", name), ("KMP_CPU_SPEED", mhz), ("LD_LIBRARY_PATH", folder))) for name in LB4OMP)
+
 
 def compile_lent(build):
     """Where the plug-in is."""
@@ -84,9 +93,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--real-time", action="store_true", help="SCHED_RR: for a machine that is busy")
+    parser.add_argument("--lb4omp", help="the folder of its libomp.so.5")
     options = parser.parse_args()
     build = options.build.resolve()
-    ways = WAYS
+    ways = WAYS + (lb4omp_ways(options.lb4omp) if options.lb4omp else ())
     if (build / "lib/libsennit-pass.so").exists():
         compile_lent(build)
         ways += (LENT,)
