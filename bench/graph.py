@@ -4,7 +4,8 @@
 
 usage: graph.py [--build build/release] [--scale 16] [--rounds 9] [--threads 2] [--real-time] [--lb4omp FOLDER]
 
-FOLDER has LB4OMP's runtime as libomp.so.5. All cells take turns: each round runs every one of them once, in another order. bench/graph.c is the program."""
+FOLDER has LB4OMP's runtime as libomp.so.5. All cells take turns: each round runs every one of them once, in another
+order. bench/graph.c is the program."""
 
 import argparse
 import dataclasses
