@@ -190,10 +190,13 @@ if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
                          --objects ${others}_objects-${mpi} ${others}_openmp_objects-${mpi} --openmp ${others}_openmp --exec ${others}_exec --mpi ${mpi})
         set_tests_properties(mpi.rank_fibers.${mpi} PROPERTIES TIMEOUT 600 LABELS "mpi;virtual" PROCESSORS 2)
         sennit_mpi_program(prompt_sends-${mpi} COMPILE ${compile_c} SOURCES prompt_sends.c DEPENDS check.h)
-        add_test(NAME mpi.prompt_sends.${mpi}
-                 COMMAND $<TARGET_FILE:sennit> run --virtual=fibers --mpi ${mpi} -n 2 --threads 1 ${output})
-        set_tests_properties(mpi.prompt_sends.${mpi} PROPERTIES TIMEOUT 600 LABELS "mpi;virtual" PROCESSORS 2
-                             PASS_REGULAR_EXPRESSION "^prompt\n$")
+        foreach(ranks 2 4)
+            set(test mpi.prompt_sends.${mpi}.n${ranks})
+            add_test(NAME ${test}
+                     COMMAND $<TARGET_FILE:sennit> run --virtual=fibers --mpi ${mpi} -n ${ranks} --threads 1 ${output})
+            set_tests_properties(${test} PROPERTIES TIMEOUT 600 LABELS "mpi;virtual" PROCESSORS 2
+                                 PASS_REGULAR_EXPRESSION "^prompt\n$")
+        endforeach()
     endforeach()
 endif()
 # Many ranks.

@@ -278,14 +278,29 @@ void Neighbours::ring_for(const Operation &operation) {
 }
 
 void Neighbours::ask_for(const Operation &operation) {
-    if (!own_ || operation.notice != Notice::send ||
-        operation.object.kind != Object::Kind::communicator)
+    if (!own_)
         return;
-    const int slot = slot_of(handle_from<MPI_Comm>(operation.object.handle), operation.peer);
-    if (slot < 0)
+    const auto mark = [this](int slot) {
+        if (slot >= 0)
+            board_->slot(slot).asking.mark();
+    };
+    if (operation.turn.kind == Object::Kind::communicator) {
+        if (operation.assembled || !may_go_in_pieces(operation))
+            return;
+        own_->asking.ask_anybody();
+        each_partner(handle_from<MPI_Comm>(operation.object.handle), operation.peer, mark);
+    } else if (operation.notice == Notice::send &&
+               operation.object.kind == Object::Kind::communicator) {
+        const int slot = slot_of(handle_from<MPI_Comm>(operation.object.handle), operation.peer);
+        own_->asking.ask(slot);
+        mark(slot);
+    } else if (operation.requests > 0) {
+        own_->asking.ask_anybody();
+        for (const std::atomic<std::uint32_t> &entry : recent_)
+            mark(static_cast<int>(entry.load(std::memory_order_relaxed) % kOnce) - 1);
+    } else {
         return;
-    own_->asking.ask(slot);
-    board_->slot(slot).asking.mark();
+    }
     std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with answer()
 }
 

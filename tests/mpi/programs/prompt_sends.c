@@ -2,7 +2,8 @@
  * One rank sends messages one after the other to a rank that waits for each. Many a send is over
  * only when the receiver has taken the message: long ones, synchronous ones, and more, by the MPI
  * library. Then the sender sleeps meanwhile, and has to be rung, however the receiver takes the
- * message. If nobody rings, each message takes the nap of a timer.
+ * message. If nobody rings, each message takes the nap of a timer. The same holds for the ranks of
+ * a collective call, which sends by itself.
  *
  * A busy machine may disturb some batches of messages, but not all of them: the best batch counts,
  * and as soon as one is fast no more are sent.
@@ -12,11 +13,11 @@
 #include <mpi.h>
 #include <stdio.h>
 
-enum { longest = 100000, messages = 20, batches = 1000 };
+enum { most_ranks = 4, longest = 100000, messages = 20, batches = 1000 };
 static const double nap = 1e-3;   /* seconds: the shortest */
 static const double limit = 30.0; /* seconds, for one length */
 
-static char buffer[longest];
+static char buffer[longest], gathered[most_ranks * longest];
 
 static void receive(int length) {
     MPI_Recv(buffer, length, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -40,19 +41,34 @@ static void receive_by_tests(int length) {
         MPI_Test(&request, &over, MPI_STATUS_IGNORE);
 }
 
+static void send(int length) {
+    MPI_Send(buffer, length, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+}
+static void send_synchronously(int length) {
+    MPI_Ssend(buffer, length, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+}
+static void do_nothing(int length) {
+    (void)length;
+}
+static void gather(int length) {
+    MPI_Gather(buffer, length, MPI_CHAR, gathered, length, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
 static const struct {
     const char *name;
-    int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
-    void (*receive)(int length);
+    void (*first)(int length); /* what rank 0 does, rank 1, and all others */
+    void (*second)(int length);
+    void (*others)(int length);
 } kinds[] = {
-    {"MPI_Recv", MPI_Send, receive},
-    {"any source", MPI_Send, receive_any},
-    {"MPI_Probe", MPI_Send, receive_probed},
-    {"MPI_Mprobe", MPI_Send, receive_matched},
-    {"MPI_Test", MPI_Send, receive_by_tests},
-    {"MPI_Ssend", MPI_Ssend, receive},
-    {"MPI_Ssend and MPI_Probe", MPI_Ssend, receive_probed},
-    {"MPI_Ssend and MPI_Test", MPI_Ssend, receive_by_tests},
+    {"MPI_Recv", send, receive, do_nothing},
+    {"any source", send, receive_any, do_nothing},
+    {"MPI_Probe", send, receive_probed, do_nothing},
+    {"MPI_Mprobe", send, receive_matched, do_nothing},
+    {"MPI_Test", send, receive_by_tests, do_nothing},
+    {"MPI_Ssend", send_synchronously, receive, do_nothing},
+    {"MPI_Ssend and MPI_Probe", send_synchronously, receive_probed, do_nothing},
+    {"MPI_Ssend and MPI_Test", send_synchronously, receive_by_tests, do_nothing},
+    {"MPI_Gather", gather, gather, gather},
 };
 
 /* Seconds a message. */
@@ -61,12 +77,14 @@ static double batch(int rank, size_t kind, int length) {
     const double begin = MPI_Wtime();
     for (int i = 0; i < messages; ++i) {
         if (rank == 0)
-            kinds[kind].send(buffer, length, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+            kinds[kind].first(length);
+        else if (rank == 1)
+            kinds[kind].second(length);
         else
-            kinds[kind].receive(length);
+            kinds[kind].others(length);
     }
     double took = MPI_Wtime() - begin;
-    MPI_Bcast(&took, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return took / messages;
 }
 
@@ -83,10 +101,12 @@ static void check(int rank, size_t kind, int length) {
 }
 
 int main(int argc, char **argv) {
-    static const int lengths[] = {0, 8, 257, 1000, 2048, 4000, 8000, 20000, longest};
-    int rank = 0;
+    static const int lengths[] = {0, 8, 257, 1000, 2048, 4000, 8000, 17500, 75000, longest};
+    int rank = 0, ranks = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    CHECK(ranks <= most_ranks);
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; ++kind)
         for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i)
             check(rank, kind, lengths[i]);
