@@ -15,13 +15,48 @@ namespace {
 
 using namespace sennit::node;
 
+// An assembly, and a thread for each of its members, with a bell.
+struct Meeting {
+    explicit Meeting(int count)
+        : members(count), assembly(std::make_unique<Assembly>()),
+          parts(std::make_unique<Assembly::Part[]>(static_cast<std::size_t>(count))),
+          bells(std::make_unique<Bell[]>(static_cast<std::size_t>(count))) {
+        assembly->begin(count);
+    }
+    void ring_all() const {
+        for (int i = 0; i < members; ++i)
+            bells[i].ring();
+    }
+    template <class There>
+    void sleep_until(int me, There there) const {
+        while (!there()) {
+            const std::uint32_t seen = bells[me].arm();
+            if (!there())
+                bells[me].sleep(seen, 60'000'000'000);
+        }
+    }
+    // take_part(number) by each of them.
+    template <class TakePart>
+    void run(TakePart take_part) const {
+        std::vector<std::thread> threads;
+        threads.reserve(static_cast<std::size_t>(members));
+        for (int me = 0; me < members; ++me)
+            threads.emplace_back(take_part, me);
+        for (std::thread &thread : threads)
+            thread.join();
+    }
+
+    int members;
+    std::unique_ptr<Assembly> assembly;
+    std::unique_ptr<Assembly::Part[]> parts;
+    std::unique_ptr<Bell[]> bells;
+};
+
 // Each member's part is one of a few bytes; the last one adds them up.
 void meet_often(int members, std::uint32_t calls) {
-    const auto assembly = std::make_unique<Assembly>();
-    assembly->begin(members);
-    const auto count = static_cast<std::size_t>(members);
-    const auto parts = std::make_unique<Assembly::Part[]>(count);
-    const auto bells = std::make_unique<Bell[]>(count);
+    const Meeting meeting(members);
+    const auto &assembly = meeting.assembly;
+    const auto &parts = meeting.parts;
     const auto take_part = [&](int me) {
         for (std::uint32_t call = 1; call <= calls; ++call) {
             const std::uint32_t mine = call * 7 + static_cast<std::uint32_t>(me);
@@ -37,48 +72,26 @@ void meet_often(int members, std::uint32_t calls) {
                 }
                 std::memcpy(assembly->result(), &sum, sizeof sum);
                 assembly->end(call);
-                for (int i = 0; i < members; ++i)
-                    bells[i].ring();
+                meeting.ring_all();
             }
-            while (!assembly->is_over(call)) {
-                const std::uint32_t seen = bells[me].arm();
-                if (!assembly->is_over(call))
-                    bells[me].sleep(seen, 60'000'000'000);
-            }
+            meeting.sleep_until(me, [&] { return assembly->is_over(call); });
             std::uint32_t sum = 0;
             std::memcpy(&sum, assembly->result(), sizeof sum);
             const auto all = static_cast<std::uint32_t>(members);
             ASSERT_EQ(sum, all * call * 7 + all * (all - 1) / 2);
         }
     };
-    std::vector<std::thread> threads;
-    threads.reserve(count);
-    for (int me = 0; me < members; ++me)
-        threads.emplace_back(take_part, me);
-    for (std::thread &thread : threads)
-        thread.join();
+    meeting.run(take_part);
 }
 
 // Broadcasts of a few bytes, and reductions, each member is the root in its turn; now and then all
 // meet.
 void post_often(int members, std::uint32_t calls) {
-    const auto assembly = std::make_unique<Assembly>();
-    assembly->begin(members);
-    const auto count = static_cast<std::size_t>(members);
-    const auto parts = std::make_unique<Assembly::Part[]>(count);
-    const auto bells = std::make_unique<Bell[]>(count);
+    const Meeting meeting(members);
+    const auto &assembly = meeting.assembly;
+    const auto &parts = meeting.parts;
     const auto take_part = [&](int me) {
-        const auto until = [&](auto there) {
-            while (!there()) {
-                const std::uint32_t seen = bells[me].arm();
-                if (!there())
-                    bells[me].sleep(seen, 60'000'000'000);
-            }
-        };
-        const auto ring_all = [&] {
-            for (int i = 0; i < members; ++i)
-                bells[i].ring();
-        };
+        const auto until = [&](auto there) { meeting.sleep_until(me, there); };
         const auto all = static_cast<std::uint32_t>(members);
         const auto offset = [](int of) { return static_cast<std::size_t>(of) * 16; };
         std::uint32_t counted = 0;
@@ -90,7 +103,7 @@ void post_often(int members, std::uint32_t calls) {
                 return;
             ASSERT_TRUE(assembly->are_alike());
             assembly->end(call);
-            ring_all();
+            meeting.ring_all();
         };
         for (std::uint32_t call = 1; call <= calls; ++call) {
             if (call % 29 == 0) {
@@ -108,7 +121,7 @@ void post_often(int members, std::uint32_t calls) {
                 std::memcpy(own.brought + offset(number), &value, sizeof value);
                 ASSERT_EQ(own.posted[number].post(call, call + 1), 0U);
                 if (note.bring() == members)
-                    bells[root].ring();
+                    meeting.bells[root].ring();
                 if (root == static_cast<std::uint32_t>(me)) {
                     until([&] { return note.brought() == members; });
                     for (int i = 0; i < members; ++i) {
@@ -122,7 +135,7 @@ void post_often(int members, std::uint32_t calls) {
                 until([&] { return assembly->is_over(counted); });
                 std::memcpy(note.bytes, &value, sizeof value);
                 ASSERT_EQ(note.post(call, call + 1), 0U);
-                ring_all();
+                meeting.ring_all();
             } else {
                 until([&] { return note.call_if_posted(call) != 0; });
                 ASSERT_EQ(note.call_if_posted(call), call + 1);
@@ -133,12 +146,7 @@ void post_often(int members, std::uint32_t calls) {
                 count_me(call, true);
         }
     };
-    std::vector<std::thread> threads;
-    threads.reserve(count);
-    for (int me = 0; me < members; ++me)
-        threads.emplace_back(take_part, me);
-    for (std::thread &thread : threads)
-        thread.join();
+    meeting.run(take_part);
 }
 
 TEST(Assembly, StressEveryBroadcastAndReductionHasItsOwnNote) {
