@@ -203,8 +203,7 @@ void begin_crowd() {
     if (by_workers)
         g_crowd.hops.leave_cores_to_workers(job);
     g_calls.test_rest.store(rest_between_tests, std::memory_order_relaxed);
-    if (g_crowd.own)
-        g_calls.tell_senders.store([] { g_crowd.neighbours.answer(); }, std::memory_order_relaxed);
+    g_calls.tell_senders.store([] { g_crowd.neighbours.answer(); }, std::memory_order_relaxed);
     attend_to(kCrowd);
 }
 

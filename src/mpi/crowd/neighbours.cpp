@@ -273,7 +273,7 @@ void Neighbours::ring_for(const Operation &operation) {
         if (value == 0)
             continue;
         entry.store(value < 2 * kOnce ? 0 : value - kOnce, std::memory_order_relaxed);
-        ring_other(static_cast<int>(value % kOnce) - 1);
+        ring_other(slot_in(value));
     }
 }
 
@@ -297,7 +297,7 @@ void Neighbours::ask_for(const Operation &operation) {
     } else if (operation.requests > 0) {
         own_->asking.ask_anybody();
         for (const std::atomic<std::uint32_t> &entry : recent_)
-            mark(static_cast<int>(entry.load(std::memory_order_relaxed) % kOnce) - 1);
+            mark(slot_in(entry.load(std::memory_order_relaxed)));
     } else {
         return;
     }
@@ -310,8 +310,10 @@ void Neighbours::ask_nobody() {
 }
 
 void Neighbours::answer() {
+    if (!own_)
+        return;
     std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with ask_for()
-    if (!own_ || !own_->asking.take_mark())
+    if (!own_->asking.take_mark())
         return;
     const int own = own_slot();
     for (int rank = 0; rank < world_->size; ++rank)

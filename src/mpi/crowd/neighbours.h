@@ -102,8 +102,8 @@ class Neighbours {
         return operation.turn.kind != Object::Kind::communicator ||
                lengths_.may_be_long(operation.bytes);
     }
-    // This rank has armed its bell, to sleep until a send is over: the receiver is to ring when it
-    // has called MPI (node/asking.h).
+    // This rank has armed its bell, to sleep until the operation is over. Those that it may need,
+    // the receiver of a send above all, are to ring when they have called MPI (node/asking.h).
     void ask_for(const Operation &operation);
     void ask_nobody();
     // This rank has called MPI: ring those that ask it.
@@ -115,6 +115,7 @@ class Neighbours {
     static constexpr int kRecent = 16;
     static constexpr std::uint32_t kOnce = 1U << 16;
     static constexpr std::int64_t kMostTimes = kOnce - 1;
+    static int slot_in(std::uint32_t recent) { return static_cast<int>(recent % kOnce) - 1; }
 
     void ring_each(const Ranks *ranks);
     template <class Visit>
