@@ -40,9 +40,13 @@ static void wait_all(int base) {
     MPI_Request requests[count];
     MPI_Status statuses[count];
     post(base, values, requests);
-    CHECK(MPI_Waitall(count, requests, statuses) == MPI_SUCCESS);
     for (int i = 0; i < count; ++i)
+        statuses[i].MPI_ERROR = 4711;
+    CHECK(MPI_Waitall(count, requests, statuses) == MPI_SUCCESS);
+    for (int i = 0; i < count; ++i) {
         CHECK(requests[i] == MPI_REQUEST_NULL && statuses[i].MPI_TAG == base + i);
+        CHECK(statuses[i].MPI_ERROR == MPI_SUCCESS); /* with both MPIs */
+    }
     check_values(base, values);
     CHECK(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
     CHECK(MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
