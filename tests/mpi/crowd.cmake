@@ -199,6 +199,15 @@ if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
         endforeach()
     endforeach()
 endif()
+# Threads that make communicators at once. Open MPI 4.1 may deadlock there, bare too.
+if(mpich IN_LIST SENNIT_MPIS)
+    sennit_mpi_program(dup_alone-mpich COMPILE ${SENNIT_MPICH_CC} ${c_flags} -D_DEFAULT_SOURCE -pthread
+                       SOURCES dup_alone.c DEPENDS check.h)
+    sennit_run(run mpich 4 1)
+    add_test(NAME mpi.dup_alone.mpich COMMAND ${run} ${output})
+    set_tests_properties(mpi.dup_alone.mpich PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2
+                         ENVIRONMENT SENNIT_DOORBELLS=on PASS_REGULAR_EXPRESSION "^made\n$")
+endif()
 # Many ranks.
 foreach(mpi ${SENNIT_MPIS})
     string(TOUPPER ${mpi} MPI)

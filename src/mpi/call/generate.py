@@ -253,6 +253,7 @@ class Wrapper:
         # See quirks/unfit_twins.h.
         unfit = ("is_user_defined(op)" if "op" in self.names
                  else "is_between_groups(comm)" if self.call["name"] == "Bcast" and not self.header.is_openmpi
+                 else "is_of_one_rank(comm)" if self.twin.startswith("Comm_idup") and not self.header.is_openmpi
                  else "")
         fields["has_twin"] = f"!{unfit}" if unfit else "true"
         fields["start_and_wait"] = "start_and_wait_alone" if self.header.is_alone(self.twin) else "start_and_wait"
@@ -300,7 +301,9 @@ class Wrapper:
         self.fields["longer"] = "LongerCall longer;" if has_length else ""
         self.fields["longer_started"] = "longer.started(error);" if has_length else ""
         if self.is_adoption:
-            self.fields["gathers"] = "true" if self.kind == "delegate" else "false"
+            # describe_twin() has said when its twin is none
+            has_twin = "false" if self.kind == "delegate" else self.fields["has_twin"]
+            self.fields["gathers"] = {"true": "false", "false": "true"}.get(has_twin, has_twin.removeprefix("!"))
             self.fields["parent"] = self.names[0]
             self.fields["child"] = self.names[-1]
 

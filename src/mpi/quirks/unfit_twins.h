@@ -28,4 +28,13 @@ inline bool is_between_groups(MPI_Comm comm) {
     return outside_task([&] { return test_inter(comm, &inter); }) == MPI_SUCCESS && inter;
 }
 
+// While another thread makes a communicator, MPICH 4.0's Comm_idup of one with a single rank tries
+// again and again, and takes memory each time. It never lets the other thread go on.
+inline bool is_of_one_rank(MPI_Comm comm) {
+    static constexpr auto get_size = SENNIT_BARE(Comm_size);
+    int size = 0;
+    return comm != MPI_COMM_NULL &&
+           outside_task([&] { return get_size(comm, &size); }) == MPI_SUCCESS && size == 1;
+}
+
 } // namespace sennit::mpi
