@@ -25,9 +25,9 @@ const sennit_call g_unknown{nullptr, 0, 0};
 constinit thread_local Mark t_mark __attribute__((tls_model("initial-exec"))) = {
     {&g_unknown, nullptr, 0, -1, -1, -1, -1}, false, {nullptr, 0, 0}};
 
-void tell_senders() {
-    if (void (*const tell)() = g_calls.tell_senders.load(std::memory_order_relaxed))
-        tell();
+void tell_senders(const Operation *over) {
+    if (const auto tell = g_calls.tell_senders.load(std::memory_order_relaxed))
+        tell(over);
 }
 
 void attend_to(Attention what) {

@@ -53,11 +53,12 @@ inline bool has_continuations() {
 }
 
 // The calling thread has called MPI, which may have taken a message. If ranks outnumber cores, its
-// sender may sleep until then.
-void tell_senders();
-inline void has_called_mpi() {
+// sender may sleep until then. `over`: what the thread has waited for; MPI may have sent the rest
+// of it at last.
+void tell_senders(const Operation *over);
+inline void has_called_mpi(const Operation *over = nullptr) {
     if (crowded()) [[unlikely]]
-        tell_senders();
+        tell_senders(over);
 }
 
 // Which way a call goes.

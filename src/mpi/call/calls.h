@@ -26,6 +26,8 @@
 
 namespace sennit::mpi {
 
+struct Operation;
+
 struct Calls {
     static constexpr std::int32_t kShut = 1; // what a gate points to that never opens
 
@@ -40,8 +42,8 @@ struct Calls {
     std::atomic<bool> aware{true};
     bool always_suspends = false;
     std::atomic<int> obstacles{0};
-    std::atomic<void (*)()> test_rest{nullptr};    // null: nothing
-    std::atomic<void (*)()> tell_senders{nullptr}; // null: nothing
+    std::atomic<void (*)()> test_rest{nullptr};                         // null: nothing
+    std::atomic<void (*)(const Operation *over)> tell_senders{nullptr}; // likewise
 
     SpinLock lock;
     const std::int32_t *teams = &kShut;

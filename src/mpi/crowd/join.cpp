@@ -8,6 +8,7 @@
 #include "mpi/call/private_comm.h"
 #include "mpi/call/runtime.h"
 #include "mpi/crowd/crowd.h"
+#include "mpi/crowd/spins.h"
 #include "mpi/crowd/tests.h"
 #include "mpi/crowd/vigil.h"
 #include "mpi/options.h"
@@ -203,7 +204,17 @@ void begin_crowd() {
     if (by_workers)
         g_crowd.hops.leave_cores_to_workers(job);
     g_calls.test_rest.store(rest_between_tests, std::memory_order_relaxed);
-    g_calls.tell_senders.store([] { g_crowd.neighbours.answer(); }, std::memory_order_relaxed);
+    g_calls.tell_senders.store(
+        [](const Operation *over) {
+            g_crowd.neighbours.answer();
+            if (!t_spins.take_found())
+                return;
+            if (over)
+                g_crowd.neighbours.ring_for(*over, true);
+            else
+                g_crowd.neighbours.ring_recent();
+        },
+        std::memory_order_relaxed);
     attend_to(kCrowd);
 }
 

@@ -247,27 +247,30 @@ void Neighbours::note_slot(int slot, std::int64_t bytes) {
     if (slot < 0)
         return;
     constexpr std::int64_t fewest = 8;
-    const auto times = static_cast<std::uint32_t>(std::min(fewest + pieces(bytes), kMostTimes));
-    const auto entry = static_cast<std::uint32_t>(slot);
-    recent_[entry % kRecent].store(times * kOnce + entry + 1, std::memory_order_relaxed);
+    const auto number = static_cast<std::uint32_t>(slot);
+    std::atomic<std::uint32_t> &entry = recent_[number % kRecent];
+    const std::uint32_t before = entry.load(std::memory_order_relaxed);
+    const std::int64_t more = slot_in(before) == slot ? before / kOnce : 0; // messages before
+    const auto times =
+        static_cast<std::uint32_t>(std::min(more + fewest + pieces(bytes), kMostTimes));
+    entry.store(times * kOnce + number + 1, std::memory_order_relaxed);
 }
 
-void Neighbours::ring_for(const Operation &operation) {
+void Neighbours::ring_for(const Operation &operation, bool found) {
     if (!world_)
         return;
     const bool collective = operation.turn.kind == Object::Kind::communicator;
     const bool message = operation.object.kind == Object::Kind::communicator;
-    // The caller has armed its own bell.
-    const auto ring_other = [&, own = own_slot()](int slot) {
-        if (slot != own)
-            ring_slot(slot);
-    };
+    const bool is_long = lengths_.may_be_long(operation.bytes);
     if (collective && !operation.assembled)
         ring_partners(handle_from<MPI_Comm>(operation.object.handle), operation.peer);
-    else if (message && lengths_.may_be_long(operation.bytes))
+    else if (message && is_long)
         ring_other(slot_of(handle_from<MPI_Comm>(operation.object.handle), operation.peer));
-    if (message && !operation.assembled && !lengths_.may_be_long(operation.bytes))
-        return;
+    if (found || !message || operation.assembled || is_long)
+        ring_recent();
+}
+
+void Neighbours::ring_recent() {
     for (std::atomic<std::uint32_t> &entry : recent_) {
         const std::uint32_t value = entry.load(std::memory_order_relaxed);
         if (value == 0)
@@ -275,6 +278,12 @@ void Neighbours::ring_for(const Operation &operation) {
         entry.store(value < 2 * kOnce ? 0 : value - kOnce, std::memory_order_relaxed);
         ring_other(slot_in(value));
     }
+}
+
+// The caller has armed its own bell.
+void Neighbours::ring_other(int slot) {
+    if (slot != own_slot())
+        ring_slot(slot);
 }
 
 void Neighbours::ask_for(const Operation &operation) {

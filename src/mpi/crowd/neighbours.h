@@ -95,8 +95,11 @@ class Neighbours {
     void claim_end();
     void ring_slot(int slot);
     void note_slot(int slot, std::int64_t bytes);
-    // Ring the other ranks on which the operation may depend.
-    void ring_for(const Operation &operation);
+    // Ring the other ranks on which the operation may depend. `found`: MPI has found messages, and
+    // may have answered them; then also those to or from which other long messages are under way.
+    void ring_for(const Operation &operation, bool found);
+    // MPI has found messages outside of any wait: ring the latter.
+    void ring_recent();
     // May it take several answers of another rank? Anything but a short collective may.
     bool may_go_in_pieces(const Operation &operation) const {
         return operation.turn.kind != Object::Kind::communicator ||
@@ -118,6 +121,7 @@ class Neighbours {
     static int slot_in(std::uint32_t recent) { return static_cast<int>(recent % kOnce) - 1; }
 
     void ring_each(const Ranks *ranks);
+    void ring_other(int slot);
     template <class Visit>
     void each_partner(MPI_Comm comm, int root, Visit visit);
     static bool are_of_job(const Members &peers, MPI_Comm comm);

@@ -2,13 +2,9 @@
 #include "mpi/crowd/spins.h"
 
 #include "base/clock.h"
-#include "base/compiler.h"
-#include "interpose/bare.h"
 #include "mpi/crowd/crowd.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <sched.h>
 
 namespace sennit::mpi {
@@ -63,36 +59,5 @@ void Spins::rest() {
         }
     }
 }
-
-namespace {
-
-void *find_progress(const char *name) {
-    if (void *const found = interpose::find_next(name))
-        return found;
-    if (void *const found = interpose::find_in_any_library(name))
-        return found;
-    std::fprintf(stderr, "sennit: %s was called, and is nowhere\n", name);
-    std::abort();
-}
-
-} // namespace
-
-#ifdef OPEN_MPI
-extern "C" SENNIT_EXPORT void opal_progress() {
-    static constexpr interpose::Bare<find_progress, "opal_progress", void()> bare;
-    bare();
-    if (crowded()) [[unlikely]]
-        t_spins.looked(false); // it does not say
-}
-#else
-extern "C" SENNIT_EXPORT unsigned ucp_worker_progress(void *worker) {
-    static constexpr interpose::Bare<find_progress, "ucp_worker_progress", unsigned(void *)> bare;
-    if (!crowded()) [[likely]]
-        return bare(worker);
-    const unsigned found = bare(worker);
-    t_spins.looked(found != 0);
-    return found;
-}
-#endif
 
 } // namespace sennit::mpi

@@ -2,8 +2,8 @@
 // Calls without a non-blocking form - on windows and files, on communicators, reductions with an
 // operation of the program's own - spin inside of MPI. If ranks outnumber cores, such a call leaves
 // the core from within. It can, because Sennit stands in front of a function that MPI calls
-// whenever it looks for messages. In Open MPI that is its own function for this, which also yields
-// by itself (quirks/own_yields.h). In MPICH it is one of its network, UCX.
+// whenever it looks for messages (looks.cpp). Open MPI's also yields by itself
+// (quirks/own_yields.h).
 //
 // A thread that has looked in vain for some time yields, and later naps on the bell of the rank.
 // Nobody knows for which rank such a call waits. So a thread that begins to spin rings all ranks of
@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace sennit::mpi {
 
@@ -24,11 +25,17 @@ class Spins {
     void begins() { looks_ = rings_ = 0; }
     // MPI has looked for messages. `found`: there was something.
     void looked(bool found) {
-        if (found)
+        if (found) {
             looks_ = rings_ = 0;
-        else if (++looks_ >= kLooks)
+            note_found();
+        } else if (++looks_ >= kLooks) {
             rest();
+        }
     }
+    void note_found() { found_ = true; }
+    // Has it found something since this was asked last? Then it may have answered, and nobody has
+    // rung for that.
+    bool take_found() { return std::exchange(found_, false); }
     // This thread looks by itself, and rests between two looks (vigil.h).
     void rests() { looks_ = 0; }
 
@@ -56,6 +63,7 @@ class Spins {
     int rings_ = 0;
     int looks_left_ = 0; // after a nap
     bool armed_ = false;
+    bool found_ = false;
 };
 
 #pragma GCC visibility push(hidden)

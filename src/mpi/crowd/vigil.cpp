@@ -39,6 +39,13 @@ void Vigil::rest() {
         return;
     }
     t_spins.rests();
+    // MPI goes on with what it has found in its next looks, and may send only then.
+    if (stage_ != Stage::yielding && t_spins.take_found()) {
+        found_ = true;
+        armed_ = false;
+        tests_ = 0;
+        return;
+    }
     switch (stage_) {
     case Stage::testing:
         if (++tests_ < kTests)
@@ -104,14 +111,18 @@ void Vigil::arm() {
     } else {
         ask_nobody();
     }
+    // What MPI has found it may have answered: this ends with the messages.
+    const bool found = t_spins.take_found() || found_;
+    found_ = false;
     // Who rang may wait for what this thread's tests have done since, unless they only tell each
     // other so: then somebody else is late, and rings. Who waits for the next piece of something
     // long may do so even if it did not ring: it rings in vain while this thread tests.
-    if ((rung_ || g_crowd.neighbours.may_go_in_pieces(operation_)) &&
-        answers_ < g_crowd.neighbours.answers(operation_)) {
+    const bool answers = (rung_ || g_crowd.neighbours.may_go_in_pieces(operation_)) &&
+                         answers_ < g_crowd.neighbours.answers(operation_);
+    if (answers && !found)
         ++answers_;
-        g_crowd.neighbours.ring_for(operation_);
-    }
+    if (answers || found)
+        g_crowd.neighbours.ring_for(operation_, found);
 }
 
 // Of a call that MPI makes: others may show that they will not come to it.
@@ -130,6 +141,11 @@ void Vigil::look_beyond() {
 
 void Vigil::ask_nobody() {
     g_crowd.neighbours.ask_nobody();
+}
+
+// Who waited rings for what it has found since it rang last (has_called_mpi()).
+void Vigil::found_before() {
+    t_spins.note_found();
 }
 
 void Vigil::go_on() {

@@ -28,6 +28,8 @@ class Vigil {
             go_on();
         if (stage_ == Stage::sleeping)
             ask_nobody();
+        if (found_)
+            found_before();
     }
     Vigil(const Vigil &) = delete;
     Vigil &operator=(const Vigil &) = delete;
@@ -45,12 +47,14 @@ class Vigil {
     void look_beyond();
     static void go_on(); // with its work: the wait is over
     static void ask_nobody();
+    static void found_before();
 
     const Operation &operation_;
     Stage stage_ = Stage::testing;
     bool lent_ = false; // it has lent its core
     bool armed_ = false;
     bool rung_ = true;
+    bool found_ = false; // MPI has found something since it rang last
     int tests_ = 0;
     int answers_ = 0; // how often it has rung back
     int asks_ = 0;    // how often it has asked others to ring, since its last nap

@@ -96,7 +96,7 @@ int Engine::wait_for(Ticket &ticket, bool tested) {
     const auto lasts = [&] { return tickets.pending() == 0 && patience.lasts(); };
     for (bool tests = !tested || lasts(); tests; tests = lasts())
         if (test_quickly(ticket)) {
-            has_called_mpi();
+            has_called_mpi(&ticket.operation);
             tickets.leave_order(ticket);
             if (!g_chaos.on() || !g_chaos.delays() || ticket.error != MPI_SUCCESS)
                 return settle(ticket);
@@ -106,7 +106,7 @@ int Engine::wait_for(Ticket &ticket, bool tested) {
     const Operation &operation = ticket.operation;
     if ((InCallback::polls() || crowded()) && !in_task()) {
         poll_until(operation, [&] { return test_once(ticket); });
-        has_called_mpi();
+        has_called_mpi(&operation);
         return settle(ticket);
     }
     if (ticket.handle)

@@ -3,7 +3,8 @@
  * only when the receiver has taken the message: long ones, synchronous ones, and more, by the MPI
  * library. Then the sender sleeps meanwhile, and has to be rung, however the receiver takes the
  * message. If nobody rings, each message takes the nap of a timer. The same holds for the ranks of
- * a collective call, which sends by itself.
+ * a collective call, which sends by itself, and for one that waits for the rest of a buffered
+ * message: its sender is somewhere else by then.
  *
  * A busy machine may disturb some batches of messages, but not all of them: the best batch counts,
  * and as soon as one is fast no more are sent.
@@ -18,6 +19,7 @@ static const double nap = 1e-3;   /* seconds: the shortest */
 static const double limit = 30.0; /* seconds, for one length */
 
 static char buffer[longest], gathered[most_ranks * longest];
+static char copies[2 * messages * (longest + MPI_BSEND_OVERHEAD)]; /* of two batches */
 
 static void receive(int length) {
     MPI_Recv(buffer, length, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -47,11 +49,24 @@ static void send(int length) {
 static void send_synchronously(int length) {
     MPI_Ssend(buffer, length, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
 }
+static void send_buffered(int length) {
+    MPI_Bsend(buffer, length, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+}
 static void do_nothing(int length) {
     (void)length;
 }
 static void gather(int length) {
     MPI_Gather(buffer, length, MPI_CHAR, gathered, length, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+static void reduce(int length) {
+    MPI_Reduce(buffer, gathered, length, MPI_CHAR, MPI_BOR, 0, MPI_COMM_WORLD);
+}
+static void
+duplicate(int length) { /* several rounds of messages, and nobody waits after the last */
+    MPI_Comm made = MPI_COMM_NULL;
+    (void)length;
+    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    MPI_Comm_free(&made);
 }
 
 static const struct {
@@ -68,7 +83,10 @@ static const struct {
     {"MPI_Ssend", send_synchronously, receive, do_nothing},
     {"MPI_Ssend and MPI_Probe", send_synchronously, receive_probed, do_nothing},
     {"MPI_Ssend and MPI_Test", send_synchronously, receive_by_tests, do_nothing},
+    {"MPI_Bsend", send_buffered, receive, do_nothing},
     {"MPI_Gather", gather, gather, gather},
+    {"MPI_Reduce", reduce, reduce, reduce},
+    {"MPI_Comm_dup", duplicate, duplicate, duplicate},
 };
 
 /* Seconds a message. */
@@ -107,9 +125,13 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     CHECK(ranks <= most_ranks);
+    MPI_Buffer_attach(copies, sizeof copies);
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; ++kind)
         for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i)
             check(rank, kind, lengths[i]);
+    int size = 0;
+    void *attached = NULL;
+    MPI_Buffer_detach(&attached, &size);
     if (rank == 0)
         printf("prompt\n");
     MPI_Finalize();

@@ -232,7 +232,7 @@ void Neighbours::ring(MPI_Comm, int) {}
 void Neighbours::note(MPI_Comm, int, std::int64_t bytes) {
     g_long_messages.push_back(bytes);
 }
-void Neighbours::ring_for(const Operation &) {
+void Neighbours::ring_for(const Operation &, bool) {
     ++g_rings;
     if (!t_armed)
         ++g_deaf_rings;

@@ -81,6 +81,27 @@ TEST_F(VigilTest, WhoWaitsForACollectiveRingsOnceUnlessSomebodyRings) {
     EXPECT_EQ(wait_for(barrier), 1);
 }
 
+// It may have answered what it has found, and nobody else rings for that.
+TEST_F(VigilTest, WhoHasFoundMessagesRingsAsOften) {
+    const Operation barrier = {.name = "MPI_Barrier",
+                               .object = communicator(MPI_COMM_WORLD),
+                               .turn = communicator(MPI_COMM_WORLD),
+                               .assembled = true};
+    const int before = fake::rings();
+    Vigil vigil(barrier);
+    while (fake::rings() == before)
+        vigil.rest();
+    const int first = fake::rings();
+    const int naps = 2 * g_crowd.neighbours.answers(barrier);
+    for (int nap = 0; nap < naps; ++nap) {
+        vigil.rest();
+        t_spins.looked(true);
+        for (int test = 0; test < 5; ++test) // MPI may send in a later one
+            vigil.rest();
+    }
+    EXPECT_EQ(fake::rings() - first, naps);
+}
+
 // Who is asked may call MPI often, for others.
 TEST_F(VigilTest, WhoIsRungInVainStopsAsking) {
     const Operation send = {.name = "MPI_Ssend",
