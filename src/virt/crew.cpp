@@ -102,13 +102,13 @@ bool Crew::end_one(RankFiber &fiber) {
             const std::lock_guard locked(lock_);
             take_rung();
             const Place place = fiber.place.load();
-            if (place == Place::ready) {
-                // Its party may have come after it was ready.
-                if (!list_of(fiber).remove(fiber))
-                    partyless_.remove(fiber);
-                ready_count_.fetch_sub(1, std::memory_order_relaxed);
-            }
-            if (place != Place::running) {
+            if (place != Place::running && fiber.senders.load(std::memory_order_acquire) == 0) {
+                if (place == Place::ready) {
+                    // Its party may have come after it was ready.
+                    if (!list_of(fiber).remove(fiber))
+                        partyless_.remove(fiber);
+                    ready_count_.fetch_sub(1, std::memory_order_relaxed);
+                }
                 fiber.go(Place::gone);
                 fiber.process.store(0);
                 fiber.main.store(nullptr);
@@ -224,6 +224,17 @@ std::int64_t Crew::wake_late(std::int64_t now) {
 // Those without a party first: they will soon have one. `others`: another worker could run one,
 // too.
 RankFiber *Crew::take(Worker &worker, bool &others) {
+    for (;;) {
+        RankFiber *goes_home = nullptr;
+        if (RankFiber *const fiber = take_or_return(worker, others, goes_home))
+            return fiber;
+        if (!goes_home)
+            return nullptr;
+        send_home(*goes_home);
+    }
+}
+
+RankFiber *Crew::take_or_return(Worker &worker, bool &others, RankFiber *&goes_home) {
     const std::lock_guard locked(lock_);
     take_rung();
     Party *const party = worker.party.load(std::memory_order_relaxed);
@@ -239,7 +250,9 @@ RankFiber *Crew::take(Worker &worker, bool &others) {
         if (fiber->doomed.load() != 0) {
             fiber->go(Place::gone);
         } else if (fiber->wanted_home.load() != 0) {
-            send_home(*fiber);
+            begin_return(*fiber);
+            goes_home = fiber;
+            return nullptr;
         } else {
             fiber->go(Place::running, std::memory_order_relaxed);
             others = partyless_.first || parties_.any_unserved();
@@ -248,24 +261,39 @@ RankFiber *Crew::take(Worker &worker, bool &others) {
     }
 }
 
-void Crew::send_home(RankFiber &fiber) {
+void Crew::begin_return(RankFiber &fiber) {
     fiber.go(Place::returning);
     fiber.deadline_ns = 0;
+    fiber.senders.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Without the lock: the thread that wakes up may take the processor from the caller at once.
+void Crew::send_home(RankFiber &fiber) {
     return_home(fiber);
+    fiber.senders.fetch_sub(1, std::memory_order_release); // pairs with end_one()
 }
 
 // The fiber has left the worker: nobody but us knows where it is.
 void Crew::settle(Worker &worker, RankFiber &fiber) {
+    if (settle_or_return(worker, fiber))
+        send_home(fiber);
+}
+
+bool Crew::settle_or_return(Worker &worker, RankFiber &fiber) {
     const std::lock_guard locked(lock_);
-    if (fiber.doomed.load() != 0)
-        return fiber.go(Place::gone);
-    if (worker.reason == Reason::home || fiber.wanted_home.load() != 0)
-        return send_home(fiber);
-    if (worker.reason == Reason::yields)
-        return make_ready(fiber);
-    fiber.go(Place::waiting); // seq_cst, then the look at the words: turns.h
-    if (fiber.has_changed() || fiber.wanted_home.load() != 0)
+    if (fiber.doomed.load() != 0) {
+        fiber.go(Place::gone);
+    } else if (worker.reason == Reason::home || fiber.wanted_home.load() != 0) {
+        begin_return(fiber);
+        return true;
+    } else if (worker.reason == Reason::yields) {
         make_ready(fiber);
+    } else {
+        fiber.go(Place::waiting); // seq_cst, then the look at the words: turns.h
+        if (fiber.has_changed() || fiber.wanted_home.load() != 0)
+            make_ready(fiber);
+    }
+    return false;
 }
 
 bool Crew::anything_for(const Worker &worker) const {

@@ -40,6 +40,7 @@ class Crew : public Turns {
     static void *watch(void *crew);
     RankFiber *next(Worker &worker);
     RankFiber *take(Worker &worker, bool &others);
+    RankFiber *take_or_return(Worker &worker, bool &others, RankFiber *&goes_home);
     bool anything_for(const Worker &worker) const;
     bool is_to_leave(const Worker &worker) const;
     bool ask_for_core(Worker &worker);
@@ -47,6 +48,8 @@ class Crew : public Turns {
     void look_at_clock(Worker &worker);
     void idle(Worker &worker);
     void settle(Worker &worker, RankFiber &fiber);
+    bool settle_or_return(Worker &worker, RankFiber &fiber); // true: it goes home
+    void begin_return(RankFiber &fiber);
     void send_home(RankFiber &fiber);
     void take_rung();
     void make_ready(RankFiber &fiber);

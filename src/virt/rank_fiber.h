@@ -105,7 +105,7 @@ struct RankFiberCalls {
     // longer used for this, differences are right.
     std::int64_t (*work_ns)(RankFiber &self, ClockUse use);
 };
-inline constexpr std::uint64_t kRankFiberVersion = 10;
+inline constexpr std::uint64_t kRankFiberVersion = 11;
 
 struct RankFiber {
     // ---- written by the host before the rank starts
@@ -158,6 +158,9 @@ struct RankFiber {
     // ---- used by the crew, under its lock
     RankFiber *next_ready = nullptr;
     Party *party = nullptr; // null: not known yet, or of none
+    // Workers that tell the home thread, without the lock, that it has the fiber again. Meanwhile
+    // the rank does not end.
+    std::atomic<std::uint32_t> senders{0};
 
     // Its process has ended, or has become another program by another thread's exec. Only for a
     // fiber that is away from home, under the crew's lock.

@@ -40,6 +40,8 @@ class Hops {
     // Wait on the bell of this rank, as Bell::sleep does. The bell was armed as Bell::kFiber.
     bool sleep(node::Bell &bell, std::uint32_t seen, std::int64_t limit_ns) const;
     void yield() const { own_->calls->yield(*own_); }
+    // Could another fiber go on where this one runs?
+    bool keeps_others() const { return own_->calls->keeps_others(*own_); }
     void ring(node::Slot &slot, int number) const {
         if (const pid_t host = ring_first(slot, number))
             tell(host);

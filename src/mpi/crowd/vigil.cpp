@@ -13,7 +13,8 @@
 namespace sennit::mpi {
 namespace {
 
-constexpr int kTests = 4; // before it yields, and after a ring: one is often not enough
+constexpr int kTests = 4;          // before it yields, and after a ring: one is often not enough
+constexpr int kTestsOfFibers = 16; // before it sleeps; some answers come within a microsecond
 constexpr std::int64_t kYieldNs = 1'000'000;
 constexpr int kAnswersANap = 32; // some 0.2 ms, if they are in vain
 constexpr int kAsksANap = 4;     // who is asked may call MPI often, for others
@@ -48,7 +49,7 @@ void Vigil::rest() {
     }
     switch (stage_) {
     case Stage::testing:
-        if (++tests_ < kTests)
+        if (goes_on_testing())
             return;
         stage_ = Stage::yielding;
         if (g_crowd.neighbours.share_cores()) {
@@ -71,6 +72,12 @@ void Vigil::rest() {
         else if (++tests_ >= kTests)
             arm();
     }
+}
+
+// For a fiber to sleep costs little. It tests on only while no other one could go on.
+bool Vigil::goes_on_testing() {
+    const Hops &hops = g_crowd.hops;
+    return hops.here() ? ++tests_ < kTestsOfFibers && !hops.keeps_others() : ++tests_ < kTests;
 }
 
 void Vigil::yield() {

@@ -2,11 +2,11 @@
 // One wait of a thread that has nothing else to do, for ranks that outnumber cores. Between two
 // tests the thread leaves its core to others.
 //
-// First it tests a few times. Then it yields. Among ranks that all wait, a yield takes a
-// microsecond or two, less than a wake-up. After a millisecond, or when a yield has taken a time
-// slice, it sleeps on this rank's bell (node/bell.h). A rank that sends to this one rings the bell.
-// Nobody rings for other nodes, one-sided calls, and ranks without a bell. A timer finds those; its
-// naps double.
+// First it tests a few times. A rank fiber then sleeps. Others yield. Among ranks that all wait, a
+// yield takes a microsecond or two, less than a wake-up. After a millisecond, or when a yield has
+// taken a time slice, it sleeps on this rank's bell (node/bell.h). A rank that sends to this one
+// rings the bell. Nobody rings for other nodes, one-sided calls, and ranks without a bell. A timer
+// finds those; its naps double.
 #pragma once
 
 #include "mpi/call/call_path.h"
@@ -40,6 +40,7 @@ class Vigil {
 
   private:
     enum class Stage : unsigned char { testing, yielding, sleeping };
+    bool goes_on_testing();
     void yield();
     void fall_asleep();
     void arm();

@@ -21,9 +21,12 @@ namespace {
 class Patience {
   public:
     bool lasts() {
+        const bool others_want_core = crowded();
+        if (others_want_core && !in_task())
+            return false; // the vigil tests, and knows how often
         if (++tests_ < kBriefTests)
             return true;
-        if (crowded()) // somebody else wants the core
+        if (others_want_core)
             return false;
         // The senders do not know yet that somebody waits.
         if (g_engine.urgency.on() || worker_wanted())
