@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/engine/engine.h"
+#include "mpi/crowd/crowd.h"
 
 #include "base/clock.h"
 #include "mpi/call/callback_state.h"
@@ -21,12 +22,11 @@ namespace {
 class Patience {
   public:
     bool lasts() {
-        const bool others_want_core = crowded();
-        if (others_want_core && !in_task())
+        if (g_crowd.hops.here() && !in_task())
             return false; // the vigil tests, and knows how often
         if (++tests_ < kBriefTests)
             return true;
-        if (others_want_core)
+        if (crowded()) // somebody else wants the core
             return false;
         // The senders do not know yet that somebody waits.
         if (g_engine.urgency.on() || worker_wanted())
