@@ -23,6 +23,8 @@ WAIT = 2  # seconds that ranks wait for a message
 # program on the machine does not add to it. A rank that spins asks for all of a core, and takes what
 # it gets.
 IDLE, SPINS = 0.10, 0.50
+TRIPS = 5000
+FEW_TESTS = 60  # 16, and where a yield does not reach the other one some more
 
 failures = []
 
@@ -105,6 +107,17 @@ def waits(options, board):
     rounds = [int(count) for count in re.findall(r"(\d+) rounds", job.output)]
     check(job.code == 0 and job.errors == "" and len(rounds) == 3 and min(rounds) >= 10,
           "ranks that wait for each other go on beside one that computes", job)
+
+
+# Of two ranks that send each other a message one can always go on: it has the core or stands in line for it. It
+# never sleeps on what MPI has found already. A program that tests by itself soon leaves the core to the other.
+def trips(options, board):
+    for case in ("trips", "spins"):
+        job = Job(options, 2, case, str(TRIPS), board=board, cores=first_core()).end()
+        check(job.code == 0 and len(requests(job)) == 2 and sum(requests(job)) > 0.9,
+              f"{case}: one of two ranks can always go on", job)
+        tests = [float(mean) for mean in re.findall(r"([\d.]+) tests in vain", job.output)]
+        check(len(tests) == 2 and max(tests) < FEW_TESTS, f"{case}: a few tests in vain for each message", job)
 
 
 # Two nodes: each rank knows the half of them, and no bell of the others.
@@ -233,7 +246,7 @@ def main():
     options = parser.parse_args()
 
     with tempfile.TemporaryDirectory() as folder:
-        for case in (every_call, waits, two_nodes, one_pool_on_two_nodes, in_shared_memory, without_bells, stopped,
+        for case in (every_call, waits, trips, two_nodes, one_pool_on_two_nodes, in_shared_memory, without_bells, stopped,
                      jobs_of_ranks, killed):
             case(options, pathlib.Path(folder) / "board")
     return 1 if failures else 0

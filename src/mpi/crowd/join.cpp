@@ -206,6 +206,9 @@ void begin_crowd() {
     g_calls.test_rest.store(rest_between_tests, std::memory_order_relaxed);
     g_calls.tell_senders.store(
         [](const Operation *over) {
+            // Or looks of many calls would count as a spin, and the caller would sleep although one
+            // of them has found its message.
+            t_spins.rests();
             g_crowd.neighbours.answer();
             if (!t_spins.take_found())
                 return;

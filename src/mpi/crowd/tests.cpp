@@ -11,7 +11,7 @@ namespace sennit::mpi {
 namespace {
 
 constexpr std::int64_t kNapNs = 50'000;
-constexpr std::int64_t kToNobodyNs = 3'000; // so short is a yield if nobody else wants the core
+constexpr std::int64_t kToNobodyNs = 1'000; // so short is a yield if nobody else wants the core
 constexpr std::int64_t kPauses = 8;         // of that length between two of those
 constexpr int kRings = 8;                   // or ranks that test would wake all others for ever
 
@@ -33,7 +33,9 @@ void rest_between_tests() {
         g_crowd.neighbours.ring_all();
     }
     const bool reaches = g_crowd.neighbours.yields_reach_them();
-    if (g_crowd.hops.here())
+    const bool as_fiber = g_crowd.hops.here();
+    const bool reaches_fiber = as_fiber && g_crowd.hops.keeps_others();
+    if (as_fiber)
         g_crowd.hops.yield();
     else if (!reaches)
         g_crowd.neighbours.sleep(g_crowd.neighbours.arm(), kNapNs);
@@ -41,7 +43,7 @@ void rest_between_tests() {
         sched_yield();
     const std::int64_t end = monotonic_ns();
     const std::int64_t took = end - begin;
-    const std::int64_t in_vain = took < kToNobodyNs ? kPauses * took : 0;
+    const std::int64_t in_vain = took < kToNobodyNs && !reaches_fiber ? kPauses * took : 0;
     t_rests.until_ns = end + (reaches ? in_vain : took); // naps: half of the time at most
 }
 

@@ -22,7 +22,7 @@ namespace {
 class Patience {
   public:
     bool lasts() {
-        if (g_crowd.hops.here() && !in_task())
+        if (crowded() && !in_task())
             return false; // the vigil tests, and knows how often
         if (++tests_ < kBriefTests)
             return true;

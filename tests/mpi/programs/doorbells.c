@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * More ranks than cores: every kind of call that waits, outside of tasks. And how much processor
  * time a rank takes that waits.
- * usage: doorbells all|threads|wait SECONDS|long SECONDS|fence SECONDS|meet
+ * usage: doorbells all|threads|wait SECONDS|long SECONDS|trips TRIPS|spins TRIPS|fence SECONDS|meet
  * SECONDS|kill|leave|stop| start COMMAND */
 #include "check.h"
 
@@ -352,6 +352,29 @@ static void compute_long(double seconds) {
     CHECK(done == (rank != 0));
 }
 
+/* Two ranks send each other a message: there is always one of them that could go on. Does MPI wait
+ * for it, or a loop of the program's own? */
+static void send_to_and_fro(int trips, int spins) {
+    long in_vain = 0;
+    begin_wait();
+    for (int i = 0; i < 2 * trips; ++i) {
+        int got = i, flag = !spins;
+        MPI_Request request;
+        if (i % 2 == rank) {
+            MPI_Send(&got, 1, MPI_INT, !rank, 3, MPI_COMM_WORLD);
+        } else if (spins) {
+            for (MPI_Irecv(&got, 1, MPI_INT, !rank, 3, MPI_COMM_WORLD, &request); !flag;
+                 in_vain += !flag)
+                MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(&got, 1, MPI_INT, !rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        CHECK(got == i);
+    }
+    end_wait();
+    printf("%.1f tests in vain for each message\n", (double)in_vain / trips);
+}
+
 /* The same, for it to come to a barrier. */
 static void meet_late(double seconds) {
     begin_wait();
@@ -407,6 +430,8 @@ int main(int argc, char **argv) {
         receive_late(atof(argv[2]));
     } else if (argc > 2 && strcmp(argv[1], "long") == 0) {
         compute_long(atof(argv[2]));
+    } else if (argc > 2 && (strcmp(argv[1], "trips") == 0 || strcmp(argv[1], "spins") == 0)) {
+        send_to_and_fro(atoi(argv[2]), strcmp(argv[1], "spins") == 0);
     } else if (argc > 2 && strcmp(argv[1], "fence") == 0) {
         fence_late(atof(argv[2]));
     } else if (argc > 2 && strcmp(argv[1], "meet") == 0) {
