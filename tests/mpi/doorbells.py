@@ -23,7 +23,8 @@ WAIT = 2  # seconds that ranks wait for a message
 # program on the machine does not add to it. A rank that spins asks for all of a core, and takes what
 # it gets.
 IDLE, SPINS = 0.10, 0.50
-TRIPS = 5000
+TRIPS, FEW_TRIPS = 5000, 1000
+BESIDE = 0.03  # of a core; with a time slice for each message it is 0.01
 FEW_TESTS = 60  # 16, and where a yield does not reach the other one some more
 
 failures = []
@@ -118,6 +119,16 @@ def trips(options, board):
               f"{case}: one of two ranks can always go on", job)
         tests = [float(mean) for mean in re.findall(r"([\d.]+) tests in vain", job.output)]
         check(len(tests) == 2 and max(tests) < FEW_TESTS, f"{case}: a few tests in vain for each message", job)
+
+    # Beside a program that computes each yield takes a time slice. They find that out, and sleep instead.
+    busy = subprocess.Popen(["taskset", "-c", first_core(), sys.executable, "-c", "while True: pass"])
+    try:
+        job = Job(options, 2, "trips", str(FEW_TRIPS), board=board, cores=first_core()).end()
+    finally:
+        busy.kill()
+        busy.wait()
+    check(job.code == 0 and len(shares(job)) == 2 and sum(shares(job)) > BESIDE,
+          f"two ranks beside a program that computes get more than {BESIDE} of the core", job)
 
 
 # Two nodes: each rank knows the half of them, and no bell of the others.

@@ -82,20 +82,14 @@ bool Vigil::goes_on_testing() {
 
 void Vigil::yield() {
     const std::int64_t now = monotonic_ns();
-    const bool by_test = g_crowd.neighbours.tests_yield();
-    if (by_test && tested_ns_ != 0)
-        g_crowd.yields.note(tested_ns_, now);
-    if (g_crowd.neighbours.yields_reach_them() && now - begin_ns_ < kYieldNs &&
-        g_crowd.yields.pay(now)) {
-        tested_ns_ = now;
-        g_crowd.yields.look();
-        if (by_test)
-            return;
-        sched_yield();
-        g_crowd.yields.note(now, monotonic_ns());
+    if (!g_crowd.neighbours.yields_reach_them() || now - begin_ns_ >= kYieldNs ||
+        !g_crowd.yields.pay(now)) {
+        fall_asleep();
         return;
     }
-    fall_asleep();
+    g_crowd.yields.look();
+    sched_yield();
+    g_crowd.yields.note(now, monotonic_ns());
 }
 
 void Vigil::fall_asleep() {

@@ -61,7 +61,6 @@ class Vigil {
     int asks_ = 0;    // how often it has asked others to ring, since its last nap
     std::uint32_t seen_ = 0;
     std::int64_t begin_ns_ = 0;
-    std::int64_t tested_ns_ = 0; // when the last test began
     std::int64_t nap_ns_ = 0;
     std::int64_t looked_ns_ = 0;
 };

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/engine/attempt.h"
 
+#include "mpi/crowd/quick_tests.h"
+
 namespace sennit::mpi {
+
+int test_in_crowd(Notice notice, MPI_Request *request, int *flag, MPI_Status *status) {
+    const auto test = [&] {
+        const QuickTests quick;
+        return quick_test(request, flag, status);
+    };
+    const int error = test();
+    if (notice == Notice::receive)
+        has_called_mpi();
+    return error;
+}
 
 int go_on(const Attempt &attempt, const Operation &operation, MPI_Status *status) {
     Ticket ticket;

@@ -12,6 +12,9 @@
 
 namespace sennit::mpi {
 
+// The test of a first try where ranks outnumber cores.
+int test_in_crowd(Notice notice, MPI_Request *request, int *flag, MPI_Status *status);
+
 struct Attempt {
     MPI_Request request = MPI_REQUEST_NULL;
     int error = MPI_SUCCESS;
@@ -34,9 +37,8 @@ struct Attempt {
             return true;
         const QuietTests quiet;
         int flag = 0;
-        error = quick_test(&request, &flag, status);
-        if (notice == Notice::receive)
-            has_called_mpi();
+        error = crowded() ? test_in_crowd(notice, &request, &flag, status)
+                          : quick_test(&request, &flag, status);
         if (error == MPI_SUCCESS) [[likely]]
             return flag != 0;
         unraised = QuietTests::kept_back();

@@ -108,7 +108,7 @@ int Engine::wait_for(Ticket &ticket, bool tested) {
         }
     const Operation &operation = ticket.operation;
     if ((InCallback::polls() || crowded()) && !in_task()) {
-        poll_until(operation, [&] { return test_once(ticket); });
+        poll_until(operation, [&] { return test_quickly(ticket); });
         has_called_mpi(&operation);
         return settle(ticket);
     }
