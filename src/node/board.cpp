@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/small_file.h"
 #include "base/spin.h"
 #include "node/pool.h"
@@ -103,7 +104,7 @@ bool Board::open(const char *path, Reason &reason) {
     return false;
 }
 
-Slot &Board::slot(int number) {
+SENNIT_HOT Slot &Board::slot(int number) {
     return layout(segment_).slots[number];
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/call/blocked_mark.h"
 
+#include "base/compiler.h"
 #include "mpi/call/bare.h"
 
 namespace sennit::mpi {
 
-bool Blocking::may_mark() {
+SENNIT_HOT bool Blocking::may_mark() {
     if (marked_call() == &g_unknown) {
         static const auto tell = reinterpret_cast<decltype(&::sennit_thread_blocks)>(
             find_in_runtime("sennit_thread_blocks"));
@@ -16,7 +17,7 @@ bool Blocking::may_mark() {
     return !is_marked();
 }
 
-Blocking::Blocking(const Operation &operation) {
+SENNIT_HOT Blocking::Blocking(const Operation &operation) {
     if (!may_mark())
         return;
     const bool of_requests = operation.requests > 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/call/call_path.h"
 
+#include "base/compiler.h"
+
 #include <mutex>
 
 namespace sennit::mpi {
@@ -25,7 +27,7 @@ const sennit_call g_unknown{nullptr, 0, 0};
 constinit thread_local Mark t_mark __attribute__((tls_model("initial-exec"))) = {
     {&g_unknown, nullptr, 0, -1, -1, -1, -1}, false, {nullptr, 0, 0}};
 
-void tell_senders(const Operation *over) {
+SENNIT_HOT void tell_senders(const Operation *over) {
     if (const auto tell = g_calls.tell_senders.load(std::memory_order_relaxed))
         tell(over);
 }

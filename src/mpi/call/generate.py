@@ -115,7 +115,10 @@ class Wrapper:
             template = template.replace("attended_{name}(", "made_{name}([[maybe_unused]] Adoption &adoption, ", 1).replace(
                 "delegate(operation", "delegate(adoption.gathering(operation)").replace(
                     "{entry}(", templates.ADOPTION + "{entry}(", 1)
-        return (template + templates.EXPORT + self.bound()).format(**self.fields)
+        template += templates.EXPORT
+        if self.name in templates.FREQUENT:
+            template = templates.hot(template)
+        return (template + self.bound()).format(**self.fields)
 
     def volume(self):
         """Of a collective: what it moves at this rank, by the arguments that are significant there (crowd/volume.h)."""

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/call/runtime.h"
 
+#include "base/compiler.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/callback_state.h"
 #include "mpi/call/calls.h"
@@ -80,11 +81,11 @@ void begin_tasks() {
     attend_to_tasks(runtime().sennit_teams_with_tasks());
 }
 
-bool in_task() {
+SENNIT_HOT bool in_task() {
     return !inside_mpi() && multiple() && t_taskaware && runtime().sennit_should_suspend();
 }
 
-bool must_not_block(Notice notice) {
+SENNIT_HOT bool must_not_block(Notice notice) {
     InCallback::note_call();
     if (inside_mpi())
         return false;

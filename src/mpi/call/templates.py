@@ -28,6 +28,16 @@ using namespace sennit::mpi;
 
 """
 
+# What most messages take: their code is placed side by side (SENNIT_HOT).
+FREQUENT = {"Send", "Recv", "Isend", "Irecv", "Sendrecv", "Wait", "Waitall", "Test", "Barrier", "Bcast", "Reduce",
+            "Allreduce"}
+
+
+def hot(template):
+    return template.replace("[[gnu::noinline]] static int", "[[gnu::noinline]] SENNIT_HOT static int").replace(
+        'extern "C" ', 'extern "C" SENNIT_HOT ')
+
+
 EXPORT = """extern "C" SENNIT_EXPORT int MPI_{name}({parameters})
     __attribute__((alias("sennit_MPI_{name}")));
 extern "C" SENNIT_EXPORT int PMPI_{name}({parameters})

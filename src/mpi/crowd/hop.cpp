@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/crowd/hop.h"
 
+#include "base/compiler.h"
 #include "base/system_call.h"
 #include "virt/own_fiber.h"
 #include "virt/processor_number.h"
@@ -39,7 +40,7 @@ void Hops::begin(node::Board &board, std::uint64_t job) {
     own->hops.store(1, std::memory_order_relaxed); // its own flow asks
 }
 
-bool Hops::sleep(node::Bell &bell, std::uint32_t seen, std::int64_t limit_ns) const {
+SENNIT_HOT bool Hops::sleep(node::Bell &bell, std::uint32_t seen, std::int64_t limit_ns) const {
     if (!own_->calls->wait(*own_, {&bell.word(), seen}, {}, limit_ns)) {
         bell.arm(); // the kernel's way, for whoever rings now
         return bell.sleep(seen, limit_ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/crowd/length.h"
 
+#include "base/compiler.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
 
@@ -9,15 +10,16 @@ namespace {
 
 // Of the types that most messages consist of; 0: MPI has to be asked.
 int size_of_common(MPI_Datatype type) {
-    const struct {
-        MPI_Datatype type;
-        int size;
-    } common[] = {
-        {MPI_DOUBLE, sizeof(double)}, {MPI_INT, sizeof(int)},   {MPI_BYTE, 1},  {MPI_CHAR, 1},
-        {MPI_FLOAT, sizeof(float)},   {MPI_LONG, sizeof(long)}, {MPI_PACKED, 1}};
-    for (const auto &one : common)
-        if (one.type == type)
-            return one.size;
+    if (type == MPI_DOUBLE)
+        return sizeof(double);
+    if (type == MPI_INT)
+        return sizeof(int);
+    if (type == MPI_BYTE || type == MPI_CHAR || type == MPI_PACKED)
+        return 1;
+    if (type == MPI_FLOAT)
+        return sizeof(float);
+    if (type == MPI_LONG)
+        return sizeof(long);
     return 0;
 }
 
@@ -27,7 +29,7 @@ bool is_common(MPI_Datatype type) {
     return size_of_common(type) != 0;
 }
 
-std::int64_t message_length(std::int64_t count, MPI_Datatype type) {
+SENNIT_HOT std::int64_t message_length(std::int64_t count, MPI_Datatype type) {
     static constexpr auto type_size = SENNIT_BARE(Type_size_x); // the other knows no 2 GiB
     if (count <= 0)
         return count;

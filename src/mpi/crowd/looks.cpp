@@ -91,7 +91,7 @@ SENNIT_EXPORT int opal_progress_unregister(Part part) {
             one.store(nullptr, std::memory_order_release);
     return error;
 }
-SENNIT_EXPORT void opal_progress() {
+SENNIT_EXPORT SENNIT_HOT void opal_progress() {
     static constexpr interpose::Bare<find_behind, "opal_progress", void()> bare;
     bare();
     if (!crowded()) [[likely]]
@@ -104,7 +104,7 @@ SENNIT_EXPORT void opal_progress() {
 
 #else
 
-extern "C" SENNIT_EXPORT unsigned ucp_worker_progress(void *worker) {
+extern "C" SENNIT_EXPORT SENNIT_HOT unsigned ucp_worker_progress(void *worker) {
     static constexpr interpose::Bare<find_behind, "ucp_worker_progress", unsigned(void *)> bare;
     if (!crowded()) [[likely]]
         return bare(worker);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/crowd/neighbours.h"
 
+#include "base/compiler.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/guard.h"
 #include "mpi/call/members.h"
@@ -162,24 +163,24 @@ const Ranks *Neighbours::ranks_of(MPI_Comm comm) {
     return ranks ? ranks : make_ranks(comm);
 }
 
-std::uint32_t Neighbours::arm() {
+SENNIT_HOT std::uint32_t Neighbours::arm() {
     return bell().arm(hops_.here() ? node::Bell::kFiber : node::Bell::kThread);
 }
 
-bool Neighbours::sleep(std::uint32_t seen, std::int64_t limit_ns) {
+SENNIT_HOT bool Neighbours::sleep(std::uint32_t seen, std::int64_t limit_ns) {
     return hops_.here() ? hops_.sleep(bell(), seen, limit_ns) : bell().sleep(seen, limit_ns);
 }
 
-void Neighbours::ring_slot(int slot) {
+SENNIT_HOT void Neighbours::ring_slot(int slot) {
     if (slot >= 0)
         hops_.ring(board_->slot(slot), slot);
 }
 
-void Neighbours::ring(MPI_Comm comm, int peer) {
+SENNIT_HOT void Neighbours::ring(MPI_Comm comm, int peer) {
     ring_slot(slot_of(comm, peer));
 }
 
-int Neighbours::slot_of(MPI_Comm comm, int peer) {
+SENNIT_HOT int Neighbours::slot_of(MPI_Comm comm, int peer) {
     const Ranks *ranks = ranks_of(comm);
     return ranks && peer >= 0 && peer < ranks->size ? ranks->slots[peer] : -1;
 }
@@ -286,7 +287,7 @@ void Neighbours::ring_other(int slot) {
         ring_slot(slot);
 }
 
-void Neighbours::ask_for(const Operation &operation) {
+SENNIT_HOT void Neighbours::ask_for(const Operation &operation) {
     if (!own_)
         return;
     const auto mark = [this](int slot) {
@@ -313,12 +314,12 @@ void Neighbours::ask_for(const Operation &operation) {
     std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with answer()
 }
 
-void Neighbours::ask_nobody() {
+SENNIT_HOT void Neighbours::ask_nobody() {
     if (own_)
         own_->asking.ask_nobody();
 }
 
-void Neighbours::answer() {
+SENNIT_HOT void Neighbours::answer() {
     if (!own_)
         return;
     std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with ask_for()

@@ -2,6 +2,7 @@
 #include "mpi/crowd/vigil.h"
 
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "interpose/mpi_names.h"
 #include "mpi/crowd/crowd.h"
 #include "mpi/crowd/spins.h"
@@ -34,7 +35,7 @@ const Naps &naps() {
 
 } // namespace
 
-void Vigil::rest() {
+SENNIT_HOT void Vigil::rest() {
     if (!crowded()) {
         sched_yield();
         return;
@@ -75,12 +76,12 @@ void Vigil::rest() {
 }
 
 // For a fiber to sleep costs little. It tests on only while no other one could go on.
-bool Vigil::goes_on_testing() {
+SENNIT_HOT bool Vigil::goes_on_testing() {
     const Hops &hops = g_crowd.hops;
     return hops.here() ? ++tests_ < kTestsOfFibers && !hops.keeps_others() : ++tests_ < kTests;
 }
 
-void Vigil::yield() {
+SENNIT_HOT void Vigil::yield() {
     const std::int64_t now = monotonic_ns();
     if (!g_crowd.neighbours.yields_reach_them() || now - begin_ns_ >= kYieldNs ||
         !g_crowd.yields.pay(now)) {
@@ -92,14 +93,14 @@ void Vigil::yield() {
     g_crowd.yields.note(now, monotonic_ns());
 }
 
-void Vigil::fall_asleep() {
+SENNIT_HOT void Vigil::fall_asleep() {
     stage_ = Stage::sleeping;
     nap_ns_ = naps().first_ns;
     arm();
 }
 
 // The next test decides whether it sleeps.
-void Vigil::arm() {
+SENNIT_HOT void Vigil::arm() {
     g_crowd.neighbours.answer();
     // First the bell: if both ends of a long message ring for each other at once, at least one of
     // them is heard. The one that is heard tests, and rings back. If nobody is heard, both sleep
@@ -140,7 +141,7 @@ void Vigil::look_beyond() {
         assembled->look_beyond();
 }
 
-void Vigil::ask_nobody() {
+SENNIT_HOT void Vigil::ask_nobody() {
     g_crowd.neighbours.ask_nobody();
 }
 
@@ -149,11 +150,11 @@ void Vigil::found_before() {
     t_spins.note_found();
 }
 
-void Vigil::go_on() {
+SENNIT_HOT void Vigil::go_on() {
     g_crowd.yields.begins_work(monotonic_ns());
 }
 
-void Vigil::sleep() {
+SENNIT_HOT void Vigil::sleep() {
     look_beyond();
     rung_ = g_crowd.neighbours.sleep(seen_, nap_ns_);
     armed_ = false;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/engine/attempt.h"
 
+#include "base/compiler.h"
 #include "mpi/crowd/quick_tests.h"
 
 namespace sennit::mpi {
 
-int test_in_crowd(Notice notice, MPI_Request *request, int *flag, MPI_Status *status) {
+SENNIT_HOT int test_in_crowd(Notice notice, MPI_Request *request, int *flag, MPI_Status *status) {
     const auto test = [&] {
         const QuickTests quick;
         return quick_test(request, flag, status);
@@ -16,7 +17,7 @@ int test_in_crowd(Notice notice, MPI_Request *request, int *flag, MPI_Status *st
     return error;
 }
 
-int go_on(const Attempt &attempt, const Operation &operation, MPI_Status *status) {
+SENNIT_HOT int go_on(const Attempt &attempt, const Operation &operation, MPI_Status *status) {
     Ticket ticket;
     ticket.operation = operation;
     ticket.request = attempt.request;

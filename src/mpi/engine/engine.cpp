@@ -3,6 +3,7 @@
 #include "mpi/crowd/crowd.h"
 
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "mpi/call/callback_state.h"
 #include "mpi/call/errors.h"
 #include "mpi/chaos/chaos.h"
@@ -52,7 +53,7 @@ constexpr std::int64_t kFewPending = Rotation::kYoung;
 
 } // namespace
 
-Tested test_request(MPI_Request *request, MPI_Status *status) {
+SENNIT_HOT Tested test_request(MPI_Request *request, MPI_Status *status) {
     static constexpr auto test = SENNIT_BARE(Test);
     if (status == MPI_STATUS_IGNORE && is_over_untested(request))
         return {true, false, MPI_SUCCESS};
@@ -63,7 +64,7 @@ Tested test_request(MPI_Request *request, MPI_Status *status) {
     return {flag != 0 || error != MPI_SUCCESS, QuietTests::kept_back(), error};
 }
 
-bool test_once(Ticket &ticket) {
+SENNIT_HOT bool test_once(Ticket &ticket) {
     if (!ticket.test) {
         const Tested tested =
             test_request(ticket.handle ? ticket.handle : &ticket.request, ticket.status);
@@ -93,7 +94,7 @@ int settle(const Operation &operation, const Tested &tested, MPI_Status *status)
 
 // ---- waiting ------------------------------------------------------------------------------------
 
-int Engine::wait_for(Ticket &ticket, bool tested) {
+SENNIT_HOT int Engine::wait_for(Ticket &ticket, bool tested) {
     // If other operations are pending, the time is better spent on tasks that can go on.
     Patience patience;
     const auto lasts = [&] { return tickets.pending() == 0 && patience.lasts(); };
@@ -134,7 +135,7 @@ int Engine::wait_in_queue(const Operation &operation, Ticket &ticket) {
     return settle(ticket);
 }
 
-void Engine::poll(Vigil &vigil) {
+SENNIT_HOT void Engine::poll(Vigil &vigil) {
     InCallback::while_blocked([this] { progress(); });
     vigil.rest();
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/quirks/own_yields.h"
 
+#include "base/compiler.h"
+
 #include <dlfcn.h>
 #include <mpi.h>
 
 namespace sennit::mpi {
 
-bool make_tests_yield([[maybe_unused]] bool yields) {
+SENNIT_HOT bool make_tests_yield([[maybe_unused]] bool yields) {
 #ifdef OPEN_MPI
     // Open MPI 4.1, 5.0: opal/runtime/opal_progress.h.
     static const auto set =
