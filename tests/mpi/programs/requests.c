@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Waits in tasks on every kind of request: of all modes of sending, of collectives, generalized,
  * partitioned. The program begins with MPI_Init: tasks may call MPI all the same. */
+#define _POSIX_C_SOURCE 200809L
 #include "cases.h"
 
 #include <time.h>
