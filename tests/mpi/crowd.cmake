@@ -187,7 +187,8 @@ if(TARGET sennit-loader AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
                  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/rank_fibers.py
                          --sennit $<TARGET_FILE:sennit> --program ${output} --waits ${others}_waits-${mpi}
                          --teams ${others}_teams-${mpi} --uneven ${others}_uneven-${mpi}
-                         --objects ${others}_objects-${mpi} ${others}_openmp_objects-${mpi} --openmp ${others}_openmp --exec ${others}_exec --mpi ${mpi})
+                         --objects ${others}_objects-${mpi} ${others}_openmp_objects-${mpi} --openmp ${others}_openmp --exec ${others}_exec
+                         --doorbells ${CMAKE_CURRENT_BINARY_DIR}/doorbells-${mpi} --mpi ${mpi})
         set_tests_properties(mpi.rank_fibers.${mpi} PROPERTIES TIMEOUT 600 LABELS "mpi;virtual" PROCESSORS 2)
         sennit_mpi_program(prompt_sends-${mpi} COMPILE ${compile_c} SOURCES prompt_sends.c DEPENDS check.h)
         foreach(ranks 2 4)

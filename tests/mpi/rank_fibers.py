@@ -5,11 +5,12 @@ threads, how a rank ends, that nothing is left behind, that waits outside of MPI
 ranks, that uneven ranks share the workers evenly, and that the work on objects is counted wherever it is done.
 
 usage: rank_fibers.py --sennit COMMAND --program PROGRAM --waits PROGRAM --teams PROGRAM --uneven PROGRAM
-           --objects PROGRAM PROGRAM --openmp PROGRAM --exec PROGRAM --mpi mpich|openmpi
+           --objects PROGRAM PROGRAM --openmp PROGRAM --exec PROGRAM --doorbells PROGRAM --mpi mpich|openmpi
 """
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ LIMIT = 120  # seconds until a test counts as failed
 # How rank 1 ends, and the job's exit code. MPICH's launcher mixes that of all ranks, which it kills.
 TEAM_ENDS = {"exit": 5, "segfault": 139, "abort": 134}
 ENDS = {"exit": 5, "atexit": 6, "segfault": 139, "abort": 134, "kill": 137}
+FEW_TESTS = 60  # in vain for each message; it yields after 16
 EXECS_WITH = 8  # how the program ends that a rank becomes
 
 failures = []
@@ -96,6 +98,7 @@ def main():
     parser.add_argument("--objects", required=True, nargs=2)
     parser.add_argument("--openmp", required=True)
     parser.add_argument("--exec", required=True)
+    parser.add_argument("--doorbells", required=True)
     parser.add_argument("--mpi", required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -128,6 +131,10 @@ def main():
             job = run_without_mpi(options, folder, "--apart", "-n", "1", options.openmp, ":", "-n", "1", options.openmp,
                                   prepare=prepare)
             check(job.returncode == 0 and job.stdout == "openmp\n" * 2, "two programs without MPI in a pool", job)
+        job = run(options, folder, 2, "spins", "2000", program=options.doorbells, prepare=one_processor)
+        tests = [float(mean) for mean in re.findall(r"([\d.]+) tests in vain", job.stdout)]
+        check(job.returncode == 0 and len(tests) == 2 and max(tests) < FEW_TESTS,
+              "a rank that tests by itself soon leaves the worker to the other one", job)
         for way in ("spins", "calls"):
             job = run_without_mpi(options, folder, options.exec, os.path.join(folder, way), way, prepare=two_processors)
             check(job.returncode == EXECS_WITH, f"exec by another thread, the main flow {way}", job)
