@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import harness
 from harness import Running, eventually, own_lines
@@ -169,6 +170,22 @@ def test_a_signal_to_the_whole_process_group_ends_the_job():
             job.rank_pids(2)
             os.killpg(job.process.pid, number)
             check(job.finish(), 128 + number, job)
+
+
+def test_an_mpiexec_that_locks_itself_up_is_given_up():
+    if MPI != "openmpi":  # MPICH's waits for ranks that take their time
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        stuck = os.path.join(folder, "mpiexec.openmpi")
+        with open(stuck, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\ntrap '' INT TERM\n{MPIEXEC} \"$@\" &\nwait\n")
+        os.chmod(stuck, 0o755)
+        with run("wait", environment={"PATH": f"{folder}:{os.environ['PATH']}"}) as job:
+            job.rank_pids(2)
+            begin = time.monotonic()
+            job.process.send_signal(signal.SIGTERM)
+            check(job.finish(), 128 + signal.SIGTERM, job)
+            assert time.monotonic() - begin < 50, "the ranks ended by themselves, after a minute"
 
 
 def test_a_background_job_of_nohup_survives_hangup():

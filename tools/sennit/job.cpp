@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job.h"
 
+#include "base/clock.h"
 #include "descendants.h"
 #include "failure.h"
 #include "rank_report.h"
@@ -12,7 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -70,9 +73,7 @@ class Job {
             fail("cannot wait for signals: {}", std::strerror(errno));
         pollfd sources[] = {{signals, POLLIN, 0}, {listener.descriptor(), POLLIN, 0}};
         while (!ended_) {
-            // Open MPI's mpiexec (4.1) at times locks itself up when ranks die in MPI_Finalize.
-            const int ready =
-                poll(sources, std::size(sources), listener.has_ended_ranks() ? 10'000 : -1);
+            const int ready = poll(sources, std::size(sources), patience_ms(listener));
             if (ready == 0)
                 given_up_ = kill(launcher_, SIGKILL) == 0;
             if (ready <= 0)
@@ -94,6 +95,27 @@ class Job {
     }
 
   private:
+    // How long mpiexec may still take, -1: as long as it likes. Open MPI's (4.1) at times locks
+    // itself up when ranks die in MPI_Finalize, and when it is told twice to end, as one of a
+    // process group is: it calls exit() in the handler.
+    int patience_ms(const JobListener &listener) {
+        const bool ends =
+            listener.has_ended_ranks() || (traits_.is_open_mpi && end_.interrupted != 0);
+        if (!ends || given_up_)
+            return -1;
+        constexpr std::int64_t ns_per_ms = 1'000'000;
+        const std::int64_t now = monotonic_ns() / ns_per_ms;
+        if (end_ms_ == 0)
+            end_ms_ = now + 10'000 + 1000 * patience_of_launcher_s();
+        return static_cast<int>(std::max<std::int64_t>(end_ms_ - now, 0));
+    }
+    // Its own, with ranks that it has told to end. If nobody says so, it is a second.
+    static int patience_of_launcher_s() {
+        constexpr int most = 3600;
+        const char *const set = std::getenv("OMPI_MCA_odls_base_sigkill_timeout");
+        return set ? std::clamp(std::atoi(set), 0, most) : 0;
+    }
+
     void reap_launcher() {
         int status = 0;
         for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -118,7 +140,7 @@ class Job {
             signal_descendants(SIGCONT);
             return;
         case SIGUSR2:
-            if (!traits_.launcher_knows_usr2) {
+            if (!traits_.is_open_mpi) {
                 fmt::print(stderr, "sennit: SIGUSR2 not handed on, MPICH's mpiexec would die of "
                                    "it: send SIGUSR1, or signal the ranks themselves\n");
                 return;
@@ -138,7 +160,8 @@ class Job {
     const JobTraits traits_;
     pid_t launcher_ = -1;
     bool ended_ = false;
-    bool given_up_ = false; // we have ended mpiexec ourselves
+    bool given_up_ = false;   // we have ended mpiexec ourselves
+    std::int64_t end_ms_ = 0; // when we do that; 0: it does not end yet
     JobEnd end_ = {};
 };
 

@@ -35,8 +35,9 @@ class JobListener {
 };
 
 struct JobTraits {
-    // SIGUSR2 is handed on only to a launcher that passes it to the ranks: MPICH's dies of it.
-    bool launcher_knows_usr2 = false;
+    // Open MPI's launcher hands SIGUSR2 on to the ranks, MPICH's dies of it. Told to end, it ends
+    // the ranks within a second, while MPICH's waits for them.
+    bool is_open_mpi = false;
     // Of several programs that one command runs (apart.h): which stops and continues the processes
     // of all of them. The hosts of virtual ranks are for all, too, and none is ended with this job.
     bool is_one_of_several = false;
