@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the tests of the engine, in tasks and by idle workers, quick: such a test does not wait.
+// Makes the tests of the engine quick: such a test does not wait. Who waits outside of tasks yields
+// between two of them, and notes how long that takes (vigil.h).
 //
 // Some MPI libraries yield by themselves in a test that is in vain (quirks/own_yields.h). While
 // this object lives, they do not. Beside a program that computes each yield takes a time slice, and
@@ -7,8 +8,8 @@
 //
 // These tests do not count as spinning of the program (spins.h), which would end in a nap.
 //
-// The setting is one for the process. A thread that waits outside of tasks may miss a yield by it,
-// and tests again.
+// The setting is one for the process. A thread in a call that spins may miss a yield by it, and
+// looks again.
 #pragma once
 
 #include "mpi/crowd/crowd.h"
