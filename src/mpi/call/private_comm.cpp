@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/last_words.h"
+#include "base/seen_time.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/meet.h"
@@ -18,11 +19,11 @@ bool make_private_comm(MPI_Comm *copy, const char *setting, int patience_s) {
     static constexpr auto abort = SENNIT_BARE(Abort);
     constexpr std::int64_t second = 1'000'000'000;
     const Inside inside;
-    const std::int64_t deadline = monotonic_ns() + patience_s * second;
+    SeenTime seen(monotonic_ns());
     return meet([&](MPI_Request *request) { return duplicate(MPI_COMM_WORLD, copy, request); },
                 [&] {
                     sched_yield();
-                    if (monotonic_ns() <= deadline)
+                    if (seen.look(monotonic_ns()) <= patience_s * second)
                         return;
                     int rank = -1;
                     get_rank(MPI_COMM_WORLD, &rank);

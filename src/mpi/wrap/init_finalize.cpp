@@ -2,6 +2,7 @@
 // Initialization, which asks for MPI_THREAD_MULTIPLE, and the end.
 #include "base/clock.h"
 #include "base/rank.h"
+#include "base/seen_time.h"
 #include "mpi/call/blocked_mark.h"
 #include "mpi/call/runtime.h"
 #include "mpi/crowd/join.h"
@@ -124,10 +125,6 @@ int init(int *argc, char ***argv, int required, int *provided) {
     return MPI_SUCCESS;
 }
 
-std::int64_t seconds() {
-    return sennit::monotonic_ns() / 1'000'000'000;
-}
-
 void say_what_is_missing(const char *call) {
     std::fprintf(stderr, "sennit: %s waits for operations that were left pending:\n", call);
     g_engine.visit_pending(
@@ -151,12 +148,12 @@ void say_what_is_missing(const char *call) {
 // that were created outside of parallel regions: other runtimes run those at once. This is done
 // before the last user leaves.
 void close(const sennit_call &call) {
-    constexpr std::int64_t patience = 10;
+    constexpr std::int64_t patience_ns = 10'000'000'000;
     constexpr std::int64_t turn_ns = 100'000;
     if (!g_wrap.users.leave())
         return;
     const Blocking mark(call, -1, -1, 0);
-    std::int64_t deadline = seconds() + patience;
+    sennit::SeenTime idle(sennit::monotonic_ns());
     bool told = false;
     for (;;) {
         const bool tasks = leaves_tasks();
@@ -169,8 +166,8 @@ void close(const sennit_call &call) {
             run_tasks(turn_ns);
         }
         if (g_engine.progress() > 0) {
-            deadline = seconds() + patience;
-        } else if (!told && seconds() > deadline) {
+            idle = sennit::SeenTime(sennit::monotonic_ns());
+        } else if (!told && idle.look(sennit::monotonic_ns()) > patience_ns) {
             say_what_is_missing(call.name);
             told = true;
         }
