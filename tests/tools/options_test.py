@@ -25,6 +25,7 @@ READ = re.compile(r'(?:getenv|is_given)\("(\w+)"\)')
 NOT_OURS = {
     "CCACHE_EXTRAFILES": "ccache's: the compiler plug-in is one more file that an object depends on",
     "LD_PRELOAD": "the dynamic linker's: what is there already stays",
+    "OMPI_MCA_odls_base_sigkill_timeout": "Open MPI's: how long its mpiexec waits for ranks that are to end",
     "OMP_TOOL": "of the standard, 21.3 of OpenMP 5.2; the others are in omp/env",
     "OMP_TOOL_LIBRARIES": "likewise",
     "OMP_TOOL_VERBOSE_INIT": "likewise",
