@@ -7,11 +7,8 @@
 namespace sennit::mpi {
 
 SENNIT_HOT int test_in_crowd(Notice notice, MPI_Request *request, int *flag, MPI_Status *status) {
-    const auto test = [&] {
-        const QuickTests quick;
-        return quick_test(request, flag, status);
-    };
-    const int error = test();
+    const QuickTests quick;
+    const int error = quick_test(request, flag, status);
     if (notice == Notice::receive)
         has_called_mpi();
     return error;
