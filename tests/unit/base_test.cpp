@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/: slabs, spin locks.
+// base/: slabs, spin locks, text from outside.
+#include "base/printable.h"
 #include "base/slab.h"
 #include "base/spin.h"
 
@@ -95,4 +96,31 @@ TEST(Spin, LockExcludes) {
     for (auto &thread : threads)
         thread.join();
     EXPECT_EQ(counter, 200000);
+}
+
+// What another user wrote into a name must not act on a terminal.
+TEST(Printable, ControlCharactersAreShownAndTextIsKept) {
+    EXPECT_EQ(printable("gemm(double *, int) gr\u00fc\u00df \u20ac \U0001f600 a\\b"),
+              "gemm(double *, int) gr\u00fc\u00df \u20ac \U0001f600 a\\b");
+    EXPECT_EQ(printable("a\x1b[31mb\x7f"), "a\\x1b[31mb\\x7f");
+    EXPECT_EQ(printable("\x1b]0;title\a"), "\\x1b]0;title\\x07");
+    EXPECT_EQ(printable("\xc2\x9b"
+                        "31m"),
+              "\\xc2\\x9b31m")
+        << "the controls of ISO 6429";
+    EXPECT_EQ(printable("\u202e\u2066\u2028"), "\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xe2\\x80\\xa8");
+    EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
+}
+
+TEST(Printable, BytesThatAreNoUtf8AreShown) {
+    for (const char *bytes : {"\x9b", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xe2\x82",
+                              "\xf5", "\xf4\x90\x80\x80", "\xff"})
+        for (const char c : printable(bytes))
+            EXPECT_TRUE(c >= ' ' && c < 0x7f) << printable(bytes);
+    EXPECT_EQ(printable("\xe2\x82z"), "\\xe2\\x82z") << "what follows is kept";
+}
+
+TEST(Printable, OnlyATextOfSeveralLinesKeepsThem) {
+    EXPECT_EQ(printable("a\nsennit: b\tc\rd"), "a\\x0asennit: b\\x09c\\x0dd");
+    EXPECT_EQ(printable("a\nb\tc\rd", Lines::many), "a\nb\tc\\x0dd");
 }
