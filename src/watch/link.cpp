@@ -2,36 +2,18 @@
 #include "watch/link.h"
 
 #include "base/config.h"
+#include "base/launcher_link.h"
 
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 namespace sennit::watch {
 
 void Link::connect(const char *address) {
-    if (!address || !*address)
-        return;
-    sockaddr_un name{};
-    name.sun_family = AF_UNIX;
-    const std::size_t length = std::strlen(address);
-    if (length >= sizeof name.sun_path)
-        return;
-    std::memcpy(name.sun_path + 1, address, length);
-    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    // On another machine than the launcher's nobody has this name.
-    if (::connect(fd, reinterpret_cast<const sockaddr *>(&name),
-                  static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length)) != 0) {
-        close(fd);
-        return;
-    }
-    socket_ = fd;
+    if (address && *address)
+        socket_ = connect_to_launcher(address, 1);
 }
 
 void Link::disconnect() {

@@ -10,7 +10,7 @@ namespace sennit::watch {
 
 class Link {
   public:
-    // `address`: SENNIT_HANG_LINK, the name of an abstract Unix socket; null: no launcher.
+    // `address`: SENNIT_HANG_LINK, the launcher's socket; null: no launcher.
     void connect(const char *address);
     void disconnect();
     bool connected() const { return socket_ >= 0; }

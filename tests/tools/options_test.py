@@ -26,11 +26,14 @@ NOT_OURS = {
     "CCACHE_EXTRAFILES": "ccache's: the compiler plug-in is one more file that an object depends on",
     "LD_PRELOAD": "the dynamic linker's: what is there already stays",
     "OMPI_MCA_odls_base_sigkill_timeout": "Open MPI's: how long its mpiexec waits for ranks that are to end",
+    "OMPI_MCA_orte_abort_on_non_zero_status": "Open MPI's: whether its mpiexec ends a job with a rank that fails",
+    "OMPI_MCA_orte_enable_recovery": "likewise",
     "OMP_TOOL": "of the standard, 21.3 of OpenMP 5.2; the others are in omp/env",
     "OMP_TOOL_LIBRARIES": "likewise",
     "OMP_TOOL_VERBOSE_INIT": "likewise",
     "PATH": "POSIX: where programs are",
-    "TMPDIR": "POSIX: where the board of a node is, if there is no other place",
+    "TMPDIR": "POSIX: where the board of a node is, if there is no other place, and the socket of a job's ranks",
+    "XDG_RUNTIME_DIR": "freedesktop.org's: a folder of the user's alone, for the socket of a job's ranks",
 }
 
 

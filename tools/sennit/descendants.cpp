@@ -18,16 +18,6 @@
 namespace sennit::tool {
 namespace {
 
-// A stub of any program may have started it (src/loader/stub), and it serves those of others.
-bool is_host(const std::filesystem::path &process) {
-    std::ifstream file(process / "cmdline");
-    std::string name;
-    std::string word;
-    std::getline(file, name, '\0');
-    std::getline(file, word, '\0');
-    return name == "sennit-loader" && word == "--host";
-}
-
 // pid -> parent of every process of the machine.
 std::map<pid_t, pid_t> read_process_table(bool but_hosts) {
     std::map<pid_t, pid_t> parents;
@@ -42,7 +32,7 @@ std::map<pid_t, pid_t> read_process_table(bool but_hosts) {
         if (!std::getline(file, line))
             continue;
         const auto stat = parse_process_stat(line);
-        if (stat && stat->state != 'Z' && !(but_hosts && is_host(at->path())))
+        if (stat && stat->state != 'Z' && !(but_hosts && is_host(std::atoi(name.c_str()))))
             parents[std::atoi(name.c_str())] = stat->parent;
     }
     return parents;
@@ -71,6 +61,15 @@ void send(const std::vector<pid_t> &processes, int signal) {
 }
 
 } // namespace
+
+bool is_host(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/cmdline");
+    std::string name;
+    std::string word;
+    std::getline(file, name, '\0');
+    std::getline(file, word, '\0');
+    return name == "sennit-loader" && word == "--host";
+}
 
 std::vector<pid_t> find_descendants(bool but_hosts) {
     const std::map<pid_t, pid_t> parents = read_process_table(but_hosts);

@@ -9,6 +9,10 @@
 
 namespace sennit::tool {
 
+// Does it hold virtual ranks? A stub of any program may have started it (src/loader/stub), and it
+// serves those of others.
+bool is_host(pid_t process);
+
 // Not zombies. `but_hosts`: without the hosts of virtual ranks and what is below them.
 std::vector<pid_t> find_descendants(bool but_hosts = false);
 void signal_descendants(int signal);

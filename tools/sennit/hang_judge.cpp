@@ -1,33 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hang_judge.h"
 
+#include "message_words.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 namespace sennit::tool {
 namespace {
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
-    for (;;) {
-        const std::size_t end = text.find(separator);
-        parts.push_back(text.substr(0, end));
-        if (end == std::string_view::npos)
-            return parts;
-        text.remove_prefix(end + 1);
-    }
-}
-
-template <class Number>
-bool read(std::string_view text, Number &number, int base = 10) {
-    const char *const begin = text.begin();
-    const char *const end = text.end();
-    const auto [at, error] = std::from_chars(begin, end, number, base);
-    return error == std::errc{} && at == end;
-}
 
 // The value of a fact, "" when there is none.
 std::string_view fact(const std::vector<std::string_view> &words, std::string_view name) {
@@ -114,7 +96,7 @@ std::optional<std::pair<int, HangJudge::Rank>> HangJudge::parse(std::string_view
     const auto head = split(message.substr(0, line_end), '\t');
     int number = -1;
     Rank rank;
-    if (head.size() == 3 && head[0] == "end" && read(head[1], number) &&
+    if (head.size() >= 3 && head[0] == "end" && read(head[1], number) &&
         read(head[2], rank.since)) {
         rank.state.ended = true;
         return std::pair(number, rank);
@@ -138,7 +120,8 @@ std::optional<std::pair<int, HangJudge::Rank>> HangJudge::parse(std::string_view
     return std::pair(number, rank);
 }
 
-void HangJudge::hear(std::string_view message) {
+void HangJudge::hear(std::string_view message, int sender) {
+    const auto is_rank = [this](int number) { return number >= 0 && number < size_; };
     constexpr std::string_view move = "move\t";
     if (int number = -1; message.starts_with(move) && read(message.substr(move.size()), number)) {
         ranks_.erase(number);
@@ -148,12 +131,16 @@ void HangJudge::hear(std::string_view message) {
         int number = -1;
         int process = 0;
         constexpr std::size_t most = 16; // the program comes before what it starts
-        if (read(words[1], number) && read(words[2], process) && processes_[number].size() < most)
-            processes_[number].insert(process);
+        if (read(words[1], number) && read(words[2], process) && is_rank(number) &&
+            processes_[number].size() < most)
+            processes_[number].insert(sender != 0 ? sender : process);
         return;
     }
-    if (auto heard = parse(message); heard && heard->first >= 0)
+    if (auto heard = parse(message); heard && is_rank(heard->first)) {
+        if (sender != 0)
+            heard->second.process = sender;
         ranks_[heard->first] = std::move(heard->second);
+    }
 }
 
 HangJudge::Stillness HangJudge::stillness() const {

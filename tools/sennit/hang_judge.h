@@ -20,7 +20,7 @@
 //   lines for people
 // or
 //   move <rank>      one that stood still
-//   end <rank> <now>
+//   end <rank> <now> [...]      rank_ends.h
 //   here <rank> <process>      one of its processes, said at its begin
 // with tabs between the words. The role is
 //   call        that it is in
@@ -63,7 +63,9 @@ class HangJudge {
         : size_(ranks), is_stopped_(std::move(is_stopped)),
           look_at_cores_(std::move(look_at_cores)) {}
 
-    void hear(std::string_view message);
+    // `sender`: the process that says so, as the kernel tells, whatever the message says; 0: it is
+    // not known.
+    void hear(std::string_view message, int sender = 0);
 
     struct Verdict {
         std::string text;

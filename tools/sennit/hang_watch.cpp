@@ -4,22 +4,29 @@
 #include "failure.h"
 #include "pool_board.h"
 #include "process_stat.h"
-#include "rank_report.h"
+
+#include "base/launcher_link.h"
+#include "base/printable.h"
 
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <string>
-#include <vector>
 
 namespace sennit::tool {
 
 namespace {
+
+constexpr int most_at_once = 64; // messages, before signals are served again
+constexpr std::size_t longest_message = std::size_t{64} * 1024;
 
 bool is_stopped(int process) {
     std::string line;
@@ -28,10 +35,39 @@ bool is_stopped(int process) {
     return stat && (stat->state == 'T' || stat->state == 't');
 }
 
+// The kernel says of each message from whom it is: asked for before anybody can send one.
+int bind_datagrams(const std::string &path) {
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int yes = 1;
+    sockaddr_un address;
+    const mode_t mask = umask(0177);
+    const bool bound = fd >= 0 && make_socket_address(path.c_str(), address) &&
+                       setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) == 0 &&
+                       bind(fd, reinterpret_cast<const sockaddr *>(&address), sizeof address) == 0;
+    const int error = errno;
+    umask(mask);
+    if (!bound)
+        fail("cannot make the socket '{}' to watch the ranks: {}", path, std::strerror(error));
+    return fd;
+}
+
+// Who has sent it, of this user; 0: nobody that counts.
+pid_t sender_of(msghdr &message) {
+    for (cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS)
+            continue;
+        ucred sender{};
+        std::memcpy(&sender, CMSG_DATA(part), sizeof sender);
+        return sender.uid == geteuid() ? sender.pid : 0;
+    }
+    return 0;
+}
+
 } // namespace
 
-HangWatch::HangWatch(const std::string &name, int ranks, std::string board)
-    : socket_(bind_datagrams(name)), board_file_(std::move(board)),
+HangWatch::HangWatch(const std::string &socket, int ranks, std::string board)
+    : socket_(bind_datagrams(socket)), board_file_(std::move(board)), buffer_(longest_message),
+      ends_(ranks),
       judge_(ranks, is_stopped, [this](const RankProcesses &processes, std::uint64_t least_ns) {
           return look_at_cores(processes, least_ns);
       }) {}
@@ -52,19 +88,57 @@ HangWatch::~HangWatch() {
     close(socket_);
 }
 
+bool HangWatch::has_failed_early() const {
+    const auto &failure = ends_.failure();
+    return failure && (failure->signal != 0 || !ends_.has_begun(failure->rank));
+}
+
+void HangWatch::tell(const std::string &text, const std::vector<int> &processes, int signal) {
+    std::fflush(stdout);
+    const std::string shown = printable(text, Lines::many); // labels and names of the program
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, shown.data(), shown.size());
+    for (const int process : processes)
+        has_ended_ranks_ |= members_.send(process, signal);
+}
+
+void HangWatch::hear(std::string_view message, int sender) {
+    if (ends_.hear(message, sender))
+        if (const auto verdict = ends_.verdict())
+            tell(verdict->text, verdict->processes, SIGKILL);
+    judge_.hear(message, sender);
+    if (const auto verdict = judge_.verdict())
+        tell(verdict->text, verdict->processes, SIGABRT);
+}
+
+// False: there is none.
+bool HangWatch::take_message() {
+    alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(ucred))] = {};
+    iovec data = {buffer_.data(), buffer_.size()};
+    msghdr message = {};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = ancillary;
+    message.msg_controllen = sizeof ancillary;
+    const ssize_t size = recvmsg(socket_, &message, MSG_CMSG_CLOEXEC);
+    if (size < 0)
+        return false;
+    const pid_t sender = sender_of(message);
+    if (sender != 0 && members_.admit(sender))
+        hear({buffer_.data(), static_cast<std::size_t>(size)}, sender);
+    return true;
+}
+
 void HangWatch::ready() {
-    std::vector<char> buffer(64 * 1024);
-    for (ssize_t size; (size = recv(socket_, buffer.data(), buffer.size(), 0)) >= 0;) {
-        judge_.hear({buffer.data(), static_cast<std::size_t>(size)});
-        const auto verdict = judge_.verdict();
-        if (!verdict)
-            continue;
-        std::fflush(stdout);
-        [[maybe_unused]] const ssize_t written =
-            write(STDERR_FILENO, verdict->text.data(), verdict->text.size());
-        for (const int process : verdict->processes)
-            has_ended_ranks_ |= kill(process, SIGABRT) == 0;
+    for (int taken = 0; taken < most_at_once && take_message(); ++taken) {
     }
+}
+
+// What has come since the last look, but not what somebody keeps on sending.
+const RankEnds &HangWatch::ends() {
+    constexpr int rounds = 64;
+    for (int round = 0; round < rounds; ++round)
+        ready();
+    return ends_;
 }
 
 } // namespace sennit::tool

@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launcher's end of the ranks' reports that they stand still. Ranks on other machines do not
-// reach it; then the job is never judged, for a rank that is not heard of may be at work.
+// The launcher's end of what ranks and their watchers say: that a rank stands still (hang_judge.h),
+// how it begins and ends (rank_ends.h). Ranks on other machines do not reach it; then the job is
+// never judged, for a rank that is not heard of may be at work.
+//
+// Invariant: nobody is heard but processes of this user that belong to this job, as the kernel says
+// who has sent a message; and no signal goes to a number that a message tells (rank_members.h).
 #pragma once
 
 #include "hang_judge.h"
 #include "job.h"
+#include "rank_ends.h"
+#include "rank_members.h"
 
 #include "node/board.h"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace sennit::tool {
 
 class HangWatch : public JobListener {
   public:
-    // `name`: of the abstract Unix socket, SENNIT_HANG_LINK of the ranks. `board`: the file in
-    // which they share cores, if they do.
-    HangWatch(const std::string &name, int ranks, std::string board);
+    // `socket`: where it is made; SENNIT_HANG_LINK of the ranks. `board`: the file in which they
+    // share cores, if they do.
+    HangWatch(const std::string &socket, int ranks, std::string board);
     ~HangWatch();
     HangWatch(const HangWatch &) = delete;
     HangWatch &operator=(const HangWatch &) = delete;
@@ -25,13 +32,23 @@ class HangWatch : public JobListener {
     int descriptor() const override { return socket_; }
     void ready() override;
     bool has_ended_ranks() const override { return has_ended_ranks_; }
+    bool has_failed_early() const override;
+
+    // Of the whole job, when it has ended.
+    const RankEnds &ends();
 
   private:
     CoreWaits look_at_cores(const RankProcesses &processes, std::uint64_t least_ns);
+    bool take_message();
+    void hear(std::string_view message, int sender);
+    void tell(const std::string &text, const std::vector<int> &processes, int signal);
 
     int socket_;
     std::string board_file_;
     std::unique_ptr<node::Board> board_; // open from the first look on
+    std::vector<char> buffer_;
+    RankMembers members_;
+    RankEnds ends_;
     HangJudge judge_;
     bool has_ended_ranks_ = false;
 };

@@ -23,24 +23,25 @@
 namespace sennit::tool {
 namespace {
 
-constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-constexpr int other_signals[] = {SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
+constexpr int always_taken[] = {SIGCHLD};
+constexpr int taken_unless_ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                        SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+
+bool is_ignored(int signal) {
+    struct sigaction action = {};
+    return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
 
 } // namespace
 
 sigset_t handled_signals() {
     sigset_t set;
     sigemptyset(&set);
-    const auto add = [&](int signal) {
-        struct sigaction action = {};
-        sigaction(signal, nullptr, &action);
-        if (action.sa_handler != SIG_IGN || signal == SIGCHLD)
+    for (const int signal : always_taken)
+        sigaddset(&set, signal);
+    for (const int signal : taken_unless_ignored)
+        if (!is_ignored(signal))
             sigaddset(&set, signal);
-    };
-    for (const int signal : ending_signals)
-        add(signal);
-    for (const int signal : other_signals)
-        add(signal);
     return set;
 }
 
@@ -68,25 +69,20 @@ class Job {
     }
 
     JobEnd wait(JobListener &listener) {
-        const int signals = signalfd(-1, &signals_, SFD_CLOEXEC);
+        const int signals = signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK);
         if (signals < 0)
             fail("cannot wait for signals: {}", std::strerror(errno));
         pollfd sources[] = {{signals, POLLIN, 0}, {listener.descriptor(), POLLIN, 0}};
         while (!ended_) {
-            const int ready = poll(sources, std::size(sources), patience_ms(listener));
-            if (ready == 0)
+            const int patience = patience_ms(listener);
+            if (patience == 0)
                 given_up_ = kill(launcher_, SIGKILL) == 0;
-            if (ready <= 0)
+            if (poll(sources, std::size(sources), given_up_ ? -1 : patience) <= 0)
                 continue;
-            if (sources[1].revents)
+            if (sources[0].revents)
+                take_signals(signals);
+            if (sources[1].revents && !ended_)
                 listener.ready();
-            signalfd_siginfo info = {};
-            if (!sources[0].revents || read(signals, &info, sizeof info) != sizeof info)
-                continue;
-            if (info.ssi_signo == SIGCHLD)
-                reap_launcher();
-            else
-                handle(static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL);
         }
         close(signals);
         if (end_.code != 0 || end_.interrupted != 0)
@@ -95,12 +91,23 @@ class Job {
     }
 
   private:
+    // All there are: messages come after them.
+    void take_signals(int signals) {
+        signalfd_siginfo info = {};
+        while (read(signals, &info, sizeof info) == sizeof info) {
+            if (info.ssi_signo == SIGCHLD)
+                reap_launcher();
+            else
+                handle(static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL);
+        }
+    }
+
     // How long mpiexec may still take, -1: as long as it likes. Open MPI's (4.1) at times locks
-    // itself up when ranks die in MPI_Finalize, and when it is told twice to end, as one of a
-    // process group is: it calls exit() in the handler.
+    // itself up when ranks die in MPI_Finalize or before MPI_Init, and when it is told twice to
+    // end, as one of a process group is: it calls exit() in the handler.
     int patience_ms(const JobListener &listener) {
-        const bool ends =
-            listener.has_ended_ranks() || (traits_.is_open_mpi && end_.interrupted != 0);
+        const bool ends = listener.has_ended_ranks() ||
+                          (traits_.is_open_mpi && (end_.interrupted != 0 || fails(listener)));
         if (!ends || given_up_)
             return -1;
         constexpr std::int64_t ns_per_ms = 1'000'000;
@@ -108,6 +115,12 @@ class Job {
         if (end_ms_ == 0)
             end_ms_ = now + 10'000 + 1000 * patience_of_launcher_s();
         return static_cast<int>(std::max<std::int64_t>(end_ms_ - now, 0));
+    }
+    // Then it ends the job, unless it was told to go on.
+    static bool fails(const JobListener &listener) {
+        const char *const recovers = std::getenv("OMPI_MCA_orte_enable_recovery");
+        const char *const ends = std::getenv("OMPI_MCA_orte_abort_on_non_zero_status");
+        return listener.has_failed_early() && !recovers && !ends;
     }
     // Its own, with ranks that it has told to end. If nobody says so, it is a second.
     static int patience_of_launcher_s() {

@@ -22,13 +22,15 @@ struct JobEnd {
 };
 
 // Something else to be looked after while the job runs: ready() is called when there is something
-// to read from the descriptor.
+// to read from the descriptor. It takes a bounded number of messages, for signals come first.
 class JobListener {
   public:
     virtual int descriptor() const = 0;
     virtual void ready() = 0;
     // It has ended the ranks: mpiexec, which may hang of it, has to end soon.
     virtual bool has_ended_ranks() const = 0;
+    // A signal has ended a rank, or it has ended without success before MPI_Init.
+    virtual bool has_failed_early() const = 0;
 
   protected:
     ~JobListener() = default;

@@ -4,45 +4,54 @@
 #include "argument_pointers.h"
 #include "failure.h"
 
+#include "base/clock.h"
+#include "base/launcher_link.h"
+
 #include <fmt/format.h>
 
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 
 namespace sennit::tool {
 namespace {
 
-// An abstract address begins with a zero byte and ends with its length.
-socklen_t make_address(const std::string &name, sockaddr_un &address) {
-    address = {};
-    address.sun_family = AF_UNIX;
-    const std::size_t size = std::min(name.size(), sizeof address.sun_path - 1);
-    std::memcpy(address.sun_path + 1, name.data(), size);
-    return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + size);
+constexpr int patience_s = 5; // with a launcher that is stopped
+
+bool send_text(const std::string &socket, const std::string &text) {
+    const int link = connect_to_launcher(socket.c_str(), patience_s);
+    if (link < 0)
+        return false;
+    const ssize_t sent = send(link, text.data(), text.size(), MSG_NOSIGNAL);
+    close(link);
+    return sent == static_cast<ssize_t>(text.size());
 }
 
-bool send_datagram(const std::string &name, const void *data, std::size_t length) {
-    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return false;
-    sockaddr_un address;
-    const socklen_t size = make_address(name, address);
-    const ssize_t sent =
-        sendto(fd, data, length, MSG_DONTWAIT, reinterpret_cast<const sockaddr *>(&address), size);
-    close(fd);
-    return sent == static_cast<ssize_t>(length);
+std::string name_of(const RankReport &report) {
+    const std::string who =
+        report.rank >= 0 ? fmt::format("rank {}", report.rank) : std::string("a rank");
+    return fmt::format("{} (process {})", who, report.pid);
+}
+
+// As if there were only the program: mpiexec sees to a rank that a signal has ended at once. The
+// core file is the program's.
+[[noreturn]] void end_by(int signal) {
+    const rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    ::signal(signal, SIG_DFL);
+    sigset_t alone;
+    sigemptyset(&alone);
+    sigaddset(&alone, signal);
+    raise(signal);
+    sigprocmask(SIG_UNBLOCK, &alone, nullptr);
+    _exit(128 + signal);
 }
 
 } // namespace
@@ -53,51 +62,28 @@ std::string signal_text(int signal) {
 }
 
 std::string describe(const RankReport &report) {
-    const std::string who =
-        report.rank >= 0 ? fmt::format("rank {}", report.rank) : std::string("a rank");
     return fmt::format(
-        "{} (process {}) was ended by {}{}", who, report.pid, signal_text(report.signal),
+        "{} was ended by {}{}", name_of(report), signal_text(report.signal),
         report.signal == SIGKILL ? ": somebody killed it, or the kernel for want of memory" : "");
 }
 
-std::string hang_link(const std::string &watch_address) {
-    return watch_address + "-hang";
+std::string describe_early_end(const RankReport &report) {
+    return fmt::format("{} has ended with code {} before MPI_Init", name_of(report), report.code);
 }
 
-int bind_datagrams(const std::string &name) {
-    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    sockaddr_un address;
-    const socklen_t size = make_address(name, address);
-    if (fd < 0 || bind(fd, reinterpret_cast<const sockaddr *>(&address), size) != 0)
-        fail("cannot make a socket to watch the ranks: {}", std::strerror(errno));
-    return fd;
-}
-
-ReportBox::ReportBox() {
-    std::uint64_t random = 0;
-    if (getrandom(&random, sizeof random, 0) != sizeof random)
-        fail("cannot make a name for a socket to watch the ranks: {}", std::strerror(errno));
-    address_ = fmt::format("sennit-{}-{:016x}", getpid(), random);
-    socket_ = bind_datagrams(address_);
-}
-
-ReportBox::~ReportBox() {
-    close(socket_);
-}
-
-std::optional<RankReport> ReportBox::next() {
-    RankReport report;
-    if (recv(socket_, &report, sizeof report, 0) != static_cast<ssize_t>(sizeof report))
-        return std::nullopt;
-    return report;
+bool send_report(const std::string &socket, const RankReport &report) {
+    return send_text(socket,
+                     fmt::format("end\t{}\t{}\t{}\t{}\t{}\t{:d}", report.rank, monotonic_ns(),
+                                 report.pid, report.signal, report.code, report.is_explained));
 }
 
 int run_watched(const std::string &path, const std::vector<std::string> &command, int rank,
-                const std::string &address) {
+                const std::string &socket) {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
+    send_text(socket, fmt::format("watch\t{}", rank));
     const pid_t parent = getpid();
     const pid_t child = fork();
     if (child < 0)
@@ -112,18 +98,16 @@ int run_watched(const std::string &path, const std::vector<std::string> &command
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    RankReport report = {rank, child, 0, WEXITSTATUS(status)};
+    RankReport report = {rank, child, 0, WEXITSTATUS(status), false};
     if (WIFSIGNALED(status)) {
         report.signal = WTERMSIG(status);
         report.code = 128 + report.signal;
     }
-    timespec now = {};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const std::string end =
-        fmt::format("end\t{}\t{}", rank, now.tv_sec * 1'000'000'000LL + now.tv_nsec);
-    send_datagram(hang_link(address), end.data(), end.size());
-    if (report.code != 0 && !send_datagram(address, &report, sizeof report) && report.signal != 0)
+    if (!send_report(socket, report) && report.signal != 0)
         fmt::print(stderr, "sennit: {}\n", describe(report));
+    std::fflush(nullptr);
+    if (report.signal != 0)
+        end_by(report.signal);
     return report.code;
 }
 

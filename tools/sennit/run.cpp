@@ -5,6 +5,7 @@
 #include "failure.h"
 #include "hang_watch.h"
 #include "job.h"
+#include "job_folder.h"
 #include "mpiexec.h"
 #include "pool_board.h"
 #include "processors.h"
@@ -200,17 +201,24 @@ void remove_board() {
     node::remove_unused(path);
 }
 
-// `address`: where they are watched.
-JobEnd run_ranks(const std::vector<std::string> &command, const JobTraits &traits,
-                 const std::string &address, const Request &request) {
-    HangWatch watch(hang_link(address), ranks_of_all(request), board_file(request));
-    return run_job(command, traits, watch);
+// The rank whose end has ended the job, in a line for people, if mpiexec has not said it.
+void explain_end(const JobEnd &end, const RankEnds &ranks, const Plan &plan) {
+    const std::optional<RankReport> &failure = ranks.failure();
+    const bool is_early = failure && failure->code != 0 && !ranks.has_begun(failure->rank) &&
+                          (ranks.uses_mpi() || !plan.program.mpi_libraries.empty());
+    if (failure && failure->signal != 0)
+        fmt::print(stderr, "sennit: {}; the job has ended\n", describe(*failure));
+    else if (is_early && !ranks.has_told() && !failure->is_explained)
+        fmt::print(stderr, "sennit: {}; the job has ended\n", describe_early_end(*failure));
+    else if (end.ended_by != 0)
+        fmt::print(stderr, "sennit: mpiexec was ended by {}; its ranks were ended\n",
+                   signal_text(end.ended_by));
 }
 
 int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
-    ReportBox box;
+    const JobFolder folder;
     const MpiKind launcher = find_mpiexec(mpi, &plan).kind;
-    const std::vector<std::string> command = launch_command(plan, request, box.address());
+    const std::vector<std::string> command = launch_command(plan, request, folder.socket());
     if (request.verbose)
         explain(plan, command, stderr);
     make_trace_folder(request);
@@ -220,20 +228,16 @@ int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
     if (launcher == MpiKind::mpich && outnumber_processors(plan, request))
         keep_one_session();
     keep_board(request);
-    const JobEnd end = run_ranks(command, {launcher == MpiKind::openmpi, request.is_one_of_several},
-                                 box.address(), request);
+    HangWatch watch(folder.socket(), ranks_of_all(request), board_file(request));
+    const JobEnd end =
+        run_job(command, {launcher == MpiKind::openmpi, request.is_one_of_several}, watch);
     remove_board();
 
-    // The first report is the cause, the others are ranks that the launcher ended after it.
-    const std::optional<RankReport> first = box.next();
-    const int code = first ? first->code : end.code;
+    const RankEnds &ranks = watch.ends();
+    const int code = ranks.failure() ? ranks.failure()->code : end.code;
     if (end.interrupted != 0)
         return code != 0 ? 128 + end.interrupted : 0;
-    if (first && first->signal != 0)
-        fmt::print(stderr, "sennit: {}; the job has ended\n", describe(*first));
-    else if (end.ended_by != 0)
-        fmt::print(stderr, "sennit: mpiexec was ended by {}; its ranks were ended\n",
-                   signal_text(end.ended_by));
+    explain_end(end, ranks, plan);
     return code;
 }
 
@@ -278,6 +282,13 @@ void let_first_rank_say_why() {
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
 }
 
+// The others may wait in MPI_Init for this rank.
+void tell_that_it_is_refused(const std::string &watch_address) {
+    const std::optional<JobContext> job = find_job_context(read_environment);
+    if (!watch_address.empty() && job)
+        send_report(watch_address, {job->rank.value_or(-1), getpid(), 0, refused, true});
+}
+
 int become_rank(const Request &request, const Installation &installation,
                 const std::string &watch_address) {
     Plan plan = make_plan(request, installation, read_environment);
@@ -304,7 +315,7 @@ int become_rank(const Request &request, const Installation &installation,
     stay_in_pool(cores);
     if (watch_address.empty())
         become(plan, request, installation);
-    setenv("SENNIT_HANG_LINK", hang_link(watch_address).c_str(), 1);
+    setenv("SENNIT_HANG_LINK", watch_address.c_str(), 1);
     const std::vector<std::string> command = rank_command(plan, request, installation);
     return run_watched(request.as_virtual ? command[0] : plan.program.path, command,
                        job ? job->rank.value_or(-1) : -1, watch_address);
@@ -381,6 +392,7 @@ int exec_program(const Request &request, const Installation &installation,
         return become_rank(request, installation, watch_address);
     } catch (const Failure &) {
         let_first_rank_say_why();
+        tell_that_it_is_refused(watch_address);
         throw;
     }
 }

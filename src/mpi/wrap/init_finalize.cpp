@@ -11,6 +11,7 @@
 #include "mpi/extensions/extensions.h"
 #include "mpi/quirks/born_complete.h"
 #include "mpi/record/record.h"
+#include "mpi/wrap/launcher.h"
 #include "mpi/wrap/wrap.h"
 
 #include "TAMPI.h"
@@ -100,7 +101,10 @@ int init(int *argc, char ***argv, int required, int *provided) {
     const int asked =
         tasks || task_multiple || ProgressThread::wanted() ? MPI_THREAD_MULTIPLE : required;
     int got = MPI_THREAD_SINGLE;
-    const int error = outside_task([&] { return bare(argc, argv, asked, &got); });
+    const int error = outside_task([&] {
+        const InInitialization told;
+        return bare(argc, argv, asked, &got);
+    });
     if (error != MPI_SUCCESS)
         return error;
     say_if_alone();
@@ -231,6 +235,7 @@ SENNIT_DEFINE(Session_init, MPI_Info info, MPI_Errhandler handler, MPI_Session *
     static constexpr auto info_get = SENNIT_BARE(Info_get_string);
     static constexpr auto info_free = SENNIT_BARE(Info_free);
     static constexpr auto session_info = SENNIT_BARE(Session_get_info);
+    tell_launcher_of_session();
     return outside_task([&] {
         if (!runtime_present())
             return bare(info, handler, session);

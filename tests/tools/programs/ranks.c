@@ -2,6 +2,8 @@
  * A rank that ends, waits or tells what it sees, as the first argument asks:
  *   exit R C     rank R ends with code C after MPI_Finalize, the others with 0
  *   raise R S    rank R raises signal S, the others wait
+ *   early R W T  rank R ends T microseconds after its start, before MPI_Init: W is kill, segv or a
+ *                code of exit(); the others wait
  *   abort R C    rank R calls MPI_Abort with code C, the others wait
  *   print V...   prints the environment variables V of every rank
  *   cat          rank 0 copies its input to its output
@@ -57,8 +59,28 @@ static void print_of_all(const char line[line_size], int rank, int size) {
     free(lines);
 }
 
+/* Before MPI_Init, only the launcher says which rank this is. */
+static int rank_of_environment(void) {
+    const char *text = getenv("PMI_RANK");
+    if (!text)
+        text = getenv("OMPI_COMM_WORLD_RANK");
+    return text ? atoi(text) : -1;
+}
+
+static void end_early(const char *way) {
+    if (strcmp(way, "kill") == 0)
+        raise(SIGKILL);
+    if (strcmp(way, "segv") == 0)
+        raise(SIGSEGV);
+    _exit(atoi(way));
+}
+
 int main(int argc, char **argv) {
     signal(SIGUSR1, count_signal);
+    if (argc > 4 && strcmp(argv[1], "early") == 0 && atoi(argv[2]) == rank_of_environment()) {
+        usleep((useconds_t)atoi(argv[4]));
+        end_early(argv[3]);
+    }
     MPI_Init(&argc, &argv);
     int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -96,7 +118,7 @@ int main(int argc, char **argv) {
             putchar(c);
     if (strcmp(what, "leave") == 0)
         signal(SIGTERM, leave);
-    if (strcmp(what, "wait") == 0 || strcmp(what, "leave") == 0)
+    if (strcmp(what, "wait") == 0 || strcmp(what, "leave") == 0 || strcmp(what, "early") == 0)
         code = wait_for_signal();
     if (strcmp(what, "compute") == 0)
         compute_until_signal();

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way from a rank to the `sennit run` that has started its job: a socket for datagrams that
+// has a name in a folder. Invariant: nothing is told to a socket that another user may have made.
+// So the folder has to be this user's, and nobody else may enter it. On another machine than the
+// launcher's there is no such folder, and the rank has no launcher.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace sennit {
+
+// A folder, and no link to one, of this user, which nobody else may enter.
+inline bool is_private_folder(const char *path) {
+    struct stat facts{};
+    return lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == geteuid() &&
+           (facts.st_mode & 077) == 0;
+}
+
+// False: the path is too long for a socket's address.
+inline bool make_socket_address(const char *path, sockaddr_un &address) {
+    address = {};
+    address.sun_family = AF_UNIX;
+    const std::size_t length = std::strlen(path);
+    if (length >= sizeof address.sun_path)
+        return false;
+    std::memcpy(address.sun_path, path, length);
+    return true;
+}
+
+// A socket whose datagrams reach the launcher, or -1. A send waits for a launcher that is busy, but
+// `patience_s` seconds at most.
+inline int connect_to_launcher(const char *path, int patience_s) {
+    const char *const name = path ? std::strrchr(path, '/') : nullptr;
+    sockaddr_un address;
+    if (!name || !make_socket_address(path, address))
+        return -1;
+    char folder[sizeof address.sun_path] = "";
+    std::memcpy(folder, path, static_cast<std::size_t>(name - path));
+    if (!is_private_folder(folder))
+        return -1;
+    const int link = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (link < 0)
+        return -1;
+    const timeval patience{patience_s, 0};
+    setsockopt(link, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    if (connect(link, reinterpret_cast<const sockaddr *>(&address), sizeof address) == 0)
+        return link;
+    close(link);
+    return -1;
+}
+
+} // namespace sennit
