@@ -198,6 +198,19 @@ def test_what_a_killed_launcher_leaves_is_removed_by_the_next():
         assert not os.listdir(place), os.listdir(place)
 
 
+def test_a_background_job_of_a_script_takes_sigint():
+    """A shell lets it ignore SIGINT; both MPIs' mpiexec take it all the same."""
+    def ignore():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGQUIT, signal.SIG_IGN)
+    with Running([SENNIT, "run", "-n", "2", RANKS, "wait"], prepare=ignore) as job:
+        job.rank_pids(2)
+        job.process.send_signal(signal.SIGINT)
+        code, _, errors = job.finish()
+        assert code == 128 + signal.SIGINT, f"exit code {code}: {errors}"
+        assert not job.left_behind(), "processes were left behind"
+
+
 if __name__ == "__main__":
     if os.geteuid() != 0:
         print("only root can be another user, too: tested without an attacker")

@@ -23,9 +23,8 @@
 namespace sennit::tool {
 namespace {
 
-constexpr int always_taken[] = {SIGCHLD};
-constexpr int taken_unless_ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-                                        SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+constexpr int always_taken[] = {SIGINT, SIGTERM, SIGQUIT, SIGCHLD};
+constexpr int taken_unless_ignored[] = {SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 
 bool is_ignored(int signal) {
     struct sigaction action = {};
@@ -161,6 +160,10 @@ class Job {
             break;
         case SIGUSR1:
             break;
+        case SIGQUIT:
+            if (traits_.is_open_mpi && is_ignored(SIGQUIT)) // by its mpiexec, too
+                return;
+            [[fallthrough]];
         default:
             if (end_.interrupted == 0)
                 end_.interrupted = signal;

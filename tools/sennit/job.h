@@ -49,7 +49,9 @@ JobEnd run_job(const std::vector<std::string> &command, const JobTraits &traits,
                JobListener &listener);
 
 // The signals that this command takes in hand while it waits for programs. One that it was told to
-// ignore (nohup, a shell's background job) stays ignored, also by the programs.
+// ignore (nohup) stays ignored, also by the programs. But SIGINT, SIGQUIT and SIGTERM are taken all
+// the same, as both MPIs' mpiexec take SIGINT and SIGTERM: a shell lets all commands that a script
+// puts in the background ignore SIGINT and SIGQUIT, and a script has to be able to end its job.
 sigset_t handled_signals();
 
 } // namespace sennit::tool
