@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 
+from harness import GDB
+
 LIMIT = 300
 SKIPPED = 77
 failures = []
@@ -118,12 +120,12 @@ def main():
         try:
             expect(attach(options, victim.pid))
             core = f"{folder}/core"
-            subprocess.run(["gdb", "-nx", "-batch", "-p", str(victim.pid), "-ex",
+            subprocess.run([*GDB, "-p", str(victim.pid), "-ex",
                             f"generate-core-file {core}"], capture_output=True, timeout=LIMIT,
                            check=True)
         finally:
             victim.kill()
-        expect(subprocess.run(["gdb", "-nx", "-batch", program, core, "-x", script, "-ex",
+        expect(subprocess.run([*GDB, program, core, "-x", script, "-ex",
                                "sennit tasks"], capture_output=True, text=True, timeout=LIMIT,
                               check=False).stdout)
     if os.path.exists(f"{os.path.dirname(options.sennit)}/../lib/sennit-loader"):
@@ -131,7 +133,7 @@ def main():
     none = subprocess.run([options.sennit, "doctor", "--pid", "999999999"], capture_output=True,
                           text=True, timeout=LIMIT, check=False)
     check(none.stderr, "sennit: there is no process 999999999\n")
-    other = subprocess.run(["gdb", "-nx", "-batch", "/bin/true", "-x", script, "-ex",
+    other = subprocess.run([*GDB, "/bin/true", "-x", script, "-ex",
                             "sennit tasks"], capture_output=True, text=True, timeout=LIMIT,
                            check=False)
     check(other.stderr, r"sennit: .* is Sennit's runtime in this process")

@@ -44,6 +44,10 @@ def eventually(condition, limit=LIMIT):
     return True
 
 
+# gdb as tests start it: what it reads of a program runs nothing.
+GDB = ["gdb", "-nx", "-batch", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off"]
+
+
 # Of the packages libjemalloc2 and libtcmalloc-minimal4, with a function that no other library has.
 ALLOCATORS = {"jemalloc": "mallctl", "tcmalloc_minimal": "tc_malloc"}
 

@@ -405,7 +405,7 @@ def test_gdb_finds_the_symbols_of_virtual_ranks():
         with open(symbols, "w", encoding="utf-8") as file:
             file.write(commands[0])
         for pid in pids if shutil.which("gdb") else []:
-            seen = subprocess.run(["gdb", "-nx", "-batch", "-p", str(pid), "-x", symbols, "-ex", "bt"],
+            seen = subprocess.run([*harness.GDB, "-p", str(pid), "-x", symbols, "-ex", "bt"],
                                   text=True, capture_output=True, timeout=harness.LIMIT, check=False)
             if "ptrace" in seen.stderr.lower():
                 continue  # this machine does not let gdb attach to processes

@@ -16,6 +16,7 @@ threads. Attached to a rank, the command is about that one; attached to their ho
 import collections
 import functools
 import os
+import re
 import struct
 
 import gdb
@@ -35,6 +36,12 @@ TASK_IMPLICIT, TASK_INITIAL, TASK_SPAWNED = 1 << 0, 1 << 1, 1 << 7  # Task::Flag
 
 class NoRuntime(gdb.GdbError):
     """There is nothing of Sennit here, or no debug information of it."""
+
+
+def show(line):
+    """Names, labels and paths are the process's: no control character of theirs reaches the terminal."""
+    print("".join(c if c.isprintable() else "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))
+                  for c in line))
 
 
 def lookup(name):
@@ -197,7 +204,8 @@ class Symbols:
     def load(self, image):
         if image.low not in self.loaded:
             self.loaded.add(image.low)
-            gdb.execute(f'add-symbol-file "{image.path}" -o {image.bias:#x}', to_string=True)
+            path = re.sub(r'(["\\])', r"\\\1", image.path)
+            gdb.execute(f'add-symbol-file "{path}" -o {image.bias:#x}', to_string=True)
 
     def table_of(self, runtime):
         """One name, and as many variables as there are runtimes: so by where it is in the first."""
@@ -307,7 +315,7 @@ def print_backtrace(frame, limit=16):
         except gdb.error:
             break
     for line in lines:
-        print(line)
+        show(line)
 
 
 class Wait:
@@ -333,7 +341,7 @@ class Wait:
             return f"the implicit task of thread {slot['index']} of {size}"
         if flags & TASK_SPAWNED:
             payload = pointed_to(self.task + 1, "sennit::task::SpawnPayload")
-            label = payload["label"].string()
+            label = payload["label"].string(errors="replace")
             if label:
                 return f"task '{label}'"
         return f"task '{symbol(task['entry'])}'"
@@ -375,7 +383,7 @@ class Wait:
         if int(self.object) == 0:
             return "suspended by a library, waits for an event from outside"
         wait = pointed_to(self.object, "sennit_wait")
-        text = wait["call"].string()
+        text = wait["call"].string(errors="replace")
         if int(wait["direction"]) != 0:
             way = "to" if int(wait["direction"]) == 1 else "from"
             peer = int(wait["peer"])
@@ -427,7 +435,7 @@ class Tasks(gdb.Command):
         else:
             gdb.execute("detach", to_string=True)
             for rank in ranks_of(process):
-                print(f"process {rank}, a virtual rank")
+                show(f"process {rank}, a virtual rank")
                 gdb.execute(f"attach {rank}", to_string=True)
                 self.tell_rank(rank, "no-backtrace" not in argument)
                 gdb.execute("detach", to_string=True)
@@ -436,7 +444,7 @@ class Tasks(gdb.Command):
         global ENTERED  # pylint: disable=global-statement
         rank = VirtualRank(process)
         if not rank.images:
-            print("sennit: no OpenMP runtime at work in it")
+            show("sennit: no OpenMP runtime at work in it")
             return
         ENTERED = rank
         try:
@@ -452,7 +460,7 @@ class Tasks(gdb.Command):
             self.present(None)
             if chosen is not None:
                 chosen.switch()
-        print(f"sennit: {plural(number, 'task')} waiting" if number else
+        show(f"sennit: {plural(number, 'task')} waiting" if number else
               "sennit: no task waits")
 
     def list_tasks(self, backtraces):
@@ -461,13 +469,13 @@ class Tasks(gdb.Command):
         for index, worker in workers(ENTERED.table() if ENTERED else lookup(NAMESPACE + "g_table")):
             thread = threads.get(int(atomic(worker["thread_id_"])))
             state = "idle" if int(atomic(worker["idle_since_"])) else "at work"
-            print(f"worker {index}, {'thread %d' % thread.num if thread else 'no thread'}: {state}")
+            show(f"worker {index}, {'thread %d' % thread.num if thread else 'no thread'}: {state}")
             current = int(atomic(worker["current_"]))
             for fiber in fibers_of(worker):
                 innermost = True
                 for wait in waits_of(fiber):
                     number += 1
-                    print(f"  #{number} {wait.who()}: {wait.what()}"
+                    show(f"  #{number} {wait.who()}: {wait.what()}"
                           + ("" if innermost else " (under the one above, on its stack)"))
                     if backtraces and innermost and thread is not None:
                         self.show(thread, fiber, int(fiber.address) == current)
@@ -476,7 +484,7 @@ class Tasks(gdb.Command):
             while int(task) != 0:
                 number += 1
                 left = int(atomic(task.dereference()["events"]))
-                print(f"  #{number} task '{symbol(task.dereference()['entry'])}': has ended, waits "
+                show(f"  #{number} task '{symbol(task.dereference()['entry'])}': has ended, waits "
                       f"for an event from outside ({left} not fulfilled)")
                 task = task.dereference()["listed_next"]
         return number
@@ -485,7 +493,7 @@ class Tasks(gdb.Command):
         thread.switch()
         if not running:
             if gdb.newest_frame().architecture().name() not in SAVED_REGISTERS:
-                print("      (no backtraces of suspended tasks on this architecture)")
+                show("      (no backtraces of suspended tasks on this architecture)")
                 return
             self.present(int(fiber["context"]["pointer"]))
         frame = gdb.newest_frame()

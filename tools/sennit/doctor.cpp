@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor.h"
 
+#include "base/printable.h"
 #include "failure.h"
 #include "mpiexec.h"
+#include "process_owner.h"
 #include "processors.h"
 #include "rank_report.h"
 #include "run.h"
 
 #include <fmt/ranges.h>
 
-#include <signal.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -26,7 +26,8 @@ const char *read_environment(const char *name) {
 }
 
 void say(std::string_view subject, const std::string &text) {
-    fmt::print("  {:<11} {}\n", subject, text);
+    // Names in ELF files and of folders, what an mpiexec says of itself: others have made them.
+    fmt::print("  {:<11} {}\n", subject, printable(text));
 }
 
 std::string describe_processors() {
@@ -126,23 +127,40 @@ int run_doctor(const Request &request) {
     return well ? 0 : refused;
 }
 
-void examine_process(int process, const Installation &installation) {
+namespace {
+
+// What gdb reads must run nothing: no script that stands in or beside a program or library of the
+// process, no libthread_db beside its libc, no start files, no downloads. The files of another
+// user's process are those of this command's file system, not of one that the process has made.
+std::vector<std::string> gdb_command(int process, bool is_other_user) {
+    std::vector<std::string> command = {"gdb", "-nx", "-q", "-batch"};
+    for (const char *setting :
+         {"set auto-load off", "set debuginfod enabled off", "set libthread-db-search-path $sdir",
+          "set print thread-events off"})
+        command.insert(command.end(), {"-iex", setting});
+    if (is_other_user)
+        command.insert(command.end(), {"-iex", "set sysroot /"});
+    command.insert(command.end(), {"-p", std::to_string(process)});
+    return command;
+}
+
+} // namespace
+
+void examine_process(int process, OtherUser other_user, const Installation &installation) {
     const std::string script = installation.home() + "/share/sennit/gdb/sennit.py";
     if (access(script.c_str(), R_OK) != 0)
         fail("'{}' is missing: build or install Sennit again", script);
-    if (process <= 0 || (kill(process, 0) != 0 && errno == ESRCH))
-        fail("there is no process {}", process);
+    const bool is_other_user = require_own_process(process, other_user);
     std::string gdb;
     try {
         gdb = resolve_command("gdb");
     } catch (const Failure &) {
         fail("gdb is not in PATH: install it (the package gdb)");
     }
+    std::vector<std::string> command = gdb_command(process, is_other_user);
+    command.insert(command.end(), {"-x", script, "-ex", "sennit tasks"});
     std::fflush(stdout);
-    // Threads come and go: -nx and quiet settings keep all but our lines out.
-    execute(gdb, {"gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-iex",
-                  "set print thread-events off", "-iex", "set auto-load safe-path /", "-p",
-                  std::to_string(process), "-x", script, "-ex", "sennit tasks"});
+    execute(gdb, command);
 }
 
 } // namespace sennit::tool

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "environment.h"
+#include "process_owner.h"
 
 namespace sennit::tool {
 
@@ -11,6 +12,7 @@ namespace sennit::tool {
 int run_doctor(const Request &request);
 
 // `sennit doctor --pid`: become a gdb that lists the suspended tasks of a running process.
-[[noreturn]] void examine_process(int process, const Installation &installation);
+[[noreturn]] void examine_process(int process, OtherUser other_user,
+                                  const Installation &installation);
 
 } // namespace sennit::tool

@@ -2,6 +2,7 @@
 // sennit: the command. Its subcommands and their options; command_line.cpp reads what several of
 // them share, the work is done in run.cpp, doctor.cpp and the like.
 #include "apart.h"
+#include "base/printable.h"
 #include "bench.h"
 #include "command_line.h"
 #include "compile.h"
@@ -69,6 +70,7 @@ class Command {
     std::string options_form_;
     int process_ = 0;
     int host_ = 0; // of virtual ranks, or one of them
+    OtherUser other_user_ = OtherUser::refused;
     CLI::App *pool_start_ = nullptr;
     CLI::App *pool_list_ = nullptr;
     CLI::App *pool_move_ = nullptr;
@@ -154,6 +156,9 @@ void Command::add_doctor() {
     doctor_->add_option(
         "--gdb", host_,
         "print gdb's commands for the symbols of a virtual rank and those beside it");
+    doctor_->add_flag_callback(
+        "--other-user", [this] { other_user_ = OtherUser::allowed; },
+        "with --pid or --gdb, for root: also a process of another user");
     doctor_
         ->add_option("--options", options_form_,
                      "the environment variables; as text, markdown or man (--options=man)")
@@ -243,9 +248,9 @@ int Command::start_doctor() {
     if (doctor_->count("--options") > 0)
         return print_options(options_form_.empty() ? "text" : options_form_);
     if (doctor_->count("--gdb") > 0)
-        return print_symbol_commands(host_);
+        return print_symbol_commands(host_, other_user_);
     if (doctor_->count("--pid") > 0)
-        examine_process(process_, Installation::locate());
+        examine_process(process_, other_user_, Installation::locate());
     Request request;
     set_command(request, program_);
     request.mpi = parse_mpi(doctor_mpi_);
@@ -259,7 +264,8 @@ int main(int count, char **arguments) {
         return after_output(Command().run(count, arguments));
     } catch (const std::exception &error) {
         std::fflush(stdout);
-        std::fprintf(stderr, "sennit: %s\n", error.what());
+        std::fprintf(stderr, "sennit: %s\n",
+                     sennit::printable(error.what(), sennit::Lines::many).c_str());
         return sennit::tool::refused;
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbol_commands.h"
 
+#include "base/printable.h"
 #include "elf_image.h"
 #include "failure.h"
 #include "run.h"
@@ -43,11 +44,10 @@ std::optional<LoadedImage> parse_mapping(const std::string &line) {
     return LoadedImage{path, low};
 }
 
-int print_symbol_commands(int process) {
+int print_symbol_commands(int process, OtherUser other_user) {
     const std::string folder = fmt::format("/proc/{}", process);
     std::error_code error;
-    if (process <= 0 || !std::filesystem::exists(folder, error))
-        fail("there is no process {}", process);
+    require_own_process(process, other_user);
     const std::filesystem::path program = std::filesystem::read_symlink(folder + "/exe", error);
     if (error)
         fail("process {} cannot be looked at: {}", process, error.message());
@@ -68,8 +68,13 @@ int print_symbol_commands(int process) {
              process, process);
     fmt::print("# gdb -p {} -x this-file: the programs and libraries of all its ranks\n", process);
     fmt::print("set confirm off\nset debuginfod enabled off\n");
-    for (const LoadedImage &image : images)
-        fmt::print("add-symbol-file {} -o {:#x}\n", shell_words({image.path}), image.bias);
+    for (const LoadedImage &image : images) {
+        const std::string shown = printable(image.path);
+        if (shown == image.path)
+            fmt::print("add-symbol-file {} -o {:#x}\n", shell_words({image.path}), image.bias);
+        else
+            fmt::print("# left out for the control characters in its name: {}\n", shown);
+    }
     return 0;
 }
 

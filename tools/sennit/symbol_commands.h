@@ -3,6 +3,8 @@
 // one program in a process, and here are many, each with libraries of its own (src/loader).
 #pragma once
 
+#include "process_owner.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +23,6 @@ std::optional<LoadedImage> parse_mapping(const std::string &line);
 
 // Prints commands for gdb. `process`: a virtual rank, or the host of some. Throws Failure where it
 // is neither.
-int print_symbol_commands(int process);
+int print_symbol_commands(int process, OtherUser other_user);
 
 } // namespace sennit::tool
