@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_writer.h"
 
+#include "base/own_file.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <system_error>
 
 namespace sennit::sim {
 namespace {
@@ -91,7 +92,8 @@ void TraceWriter::finish(Time end) {
 
 void TraceWriter::put(const Rank &rank, std::uint64_t at, const void *bytes, std::size_t count,
                       bool fresh) const {
-    std::FILE *file = std::fopen(rank.path.c_str(), fresh ? "wb" : "r+b");
+    const int number = fresh ? open_own_file(rank.path.c_str()) : reopen_file(rank.path.c_str());
+    std::FILE *file = number < 0 ? nullptr : fdopen(number, "r+b");
     bool good = file && std::fseek(file, static_cast<long>(at), SEEK_SET) == 0 &&
                 std::fwrite(bytes, 1, count, file) == count;
     int reason = errno;
@@ -100,8 +102,8 @@ void TraceWriter::put(const Rank &rank, std::uint64_t at, const void *bytes, std
         reason = errno;
     }
     if (!good)
-        throw std::runtime_error(fmt::format("{} cannot be written: {}", rank.path.string(),
-                                             std::generic_category().message(reason)));
+        throw std::runtime_error(
+            fmt::format("{} cannot be written: {}", rank.path.string(), own_file_error(reason)));
 }
 
 void TraceWriter::write_header(int number, bool finished, Time end) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/json_file.h"
 
+#include "base/own_file.h"
+
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <unistd.h>
 
 namespace sennit::trace {
@@ -35,15 +37,11 @@ char *absolute_path(const char *path) {
 
 JsonFile::JsonFile(const char *path)
     : path_(path), buffer_(static_cast<char *>(std::malloc(kBuffer))) {
-    if (asprintf(&part_path_, "%s.part.%d", path, static_cast<int>(getpid())) < 0)
-        part_path_ = nullptr;
-    if (!buffer_ || !part_path_) {
-        error_ = ENOMEM;
-        return;
-    }
-    file_ = open(part_path_, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file_ < 0)
+    char part[PATH_MAX];
+    if (buffer_ && (file_ = create_part(path, part)) < 0)
         error_ = errno;
+    else if (!buffer_ || !(part_path_ = strdup(part)))
+        error_ = ENOMEM;
 }
 
 JsonFile::~JsonFile() {

@@ -3,6 +3,7 @@
 
 #include "base/config.h"
 #include "base/message.h"
+#include "base/own_file.h"
 #include "base/rank.h"
 #include "base/small_file.h"
 #include "base/spin.h"
@@ -59,7 +60,7 @@ void read_line(const char *path, char *text, std::size_t size) {
 // Lock and size of a file that nobody else writes to; -1 and errno.
 int make_file(const char *path) {
     for (int attempt = 0; attempt < 8; ++attempt) {
-        const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        const int file = create_file(path);
         if (file >= 0) {
             flock(file, LOCK_EX | LOCK_NB); // as long as we live
             return file;
@@ -67,13 +68,18 @@ int make_file(const char *path) {
         if (errno != EEXIST)
             return -1;
         // Of an earlier run, or of a process that is still at work: one that started us.
-        const int old = open(path, O_RDWR | O_CLOEXEC);
-        if (old < 0)
+        // What is none of this user's files was put there by somebody else, and nobody is at work
+        // in it.
+        const int old = reopen_file(path);
+        const bool busy = old >= 0 && flock(old, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        const bool stuck = !busy && unlink(path) != 0 && errno != ENOENT;
+        const int error = errno;
+        if (old >= 0)
+            close(old);
+        if (stuck) {
+            errno = error;
             return -1;
-        const bool busy = flock(old, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-        if (!busy)
-            unlink(path);
-        close(old);
+        }
         if (busy) {
             errno = EBUSY;
             return -1;

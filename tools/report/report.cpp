@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report.h"
 
+#include "base/own_file.h"
+#include "base/printable.h"
 #include "trace/read/job.h"
 
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 #include <fmt/format.h>
 #include <stdexcept>
-#include <system_error>
+#include <sys/stat.h>
 
 namespace sennit::report {
 
@@ -49,31 +52,48 @@ std::string bytes_text(std::uint64_t bytes) {
 
 namespace {
 std::runtime_error cannot_write(const std::string &path, int error) {
-    return std::runtime_error("cannot write '" + path +
-                              "': " + std::generic_category().message(error));
+    return std::runtime_error("cannot write '" + path + "': " + own_file_error(error));
 }
 } // namespace
 
-Output::Output(std::string path)
-    : path_(std::move(path)), part_(path_ + ".part"), file_(std::fopen(part_.c_str(), "w")) {
+Output::Output(const std::string &path) : path_(path) {
+    char place[PATH_MAX];
+    const std::size_t length = path.copy(place, sizeof place - 1);
+    place[length] = '\0';
+    if (length < path.size())
+        throw cannot_write(path_, ENAMETOOLONG);
+    if (!resolve_own_links(place))
+        throw cannot_write(path_, errno);
+    struct stat facts{};
+    char part[PATH_MAX] = "";
+    const bool special =
+        lstat(place, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
+    const int file = special ? open_special_file(place) : create_part(place, part);
+    file_ = file < 0 ? nullptr : fdopen(file, "w");
     if (!file_)
         throw cannot_write(path_, errno);
+    place_ = place;
+    part_ = part;
 }
 
 Output::~Output() {
     if (!file_)
         return;
     std::fclose(file_);
-    std::remove(part_.c_str());
+    if (!part_.empty())
+        std::remove(part_.c_str());
 }
 
 void Output::finish() {
-    const bool failed = std::ferror(file_) != 0;
+    errno = 0;
+    const bool failed = std::ferror(file_) != 0 || std::fflush(file_) != 0;
+    const int reason = errno;
     const bool closed = std::fclose(file_) == 0;
     file_ = nullptr;
-    if (failed || !closed || std::rename(part_.c_str(), path_.c_str()) != 0) {
-        const int error = errno;
-        std::remove(part_.c_str());
+    if (failed || !closed || (!part_.empty() && std::rename(part_.c_str(), place_.c_str()) != 0)) {
+        const int error = failed && reason != 0 ? reason : errno;
+        if (!part_.empty())
+            std::remove(part_.c_str());
         throw cannot_write(path_, error);
     }
 }
@@ -84,7 +104,7 @@ int run_report(const Request &request) {
         std::string title = std::filesystem::path(folder).lexically_normal().string();
         while (title.size() > 1 && title.back() == '/')
             title.pop_back();
-        runs.push_back({title, trace::read_job(folder), {}});
+        runs.push_back({printable(title), trace::read_job(folder), {}});
         name_by_source(runs.back().job);
     }
     for (const Titled &run : runs)

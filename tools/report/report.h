@@ -41,10 +41,11 @@ std::string how_moved(const MovedKind &kind);
 std::string duration(Ns ns);
 std::string bytes_text(std::uint64_t bytes);
 
-// A file that is whole or not there.
+// A file that is whole or not there; or what is no file, such as /dev/stdout. What another user has
+// put there is not written to (base/own_file.h).
 class Output {
   public:
-    explicit Output(std::string path);
+    explicit Output(const std::string &path);
     ~Output();
     Output(const Output &) = delete;
     Output &operator=(const Output &) = delete;
@@ -53,8 +54,8 @@ class Output {
     void finish();
 
   private:
-    std::string path_, part_;
-    std::FILE *file_;
+    std::string path_, place_, part_; // as given; without links; what takes the name at the end
+    std::FILE *file_ = nullptr;
 };
 
 } // namespace sennit::report

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "result_file.h"
 
+#include "base/own_file.h"
 #include "failure.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <cstdio>
 
 namespace sennit::tool {
 
@@ -19,10 +22,13 @@ void write_result(const std::string &path, const std::string &text) {
         fmt::print("{}", text);
         return;
     }
-    std::ofstream file(path);
-    file << text;
-    if (!file.flush())
-        fail("{} cannot be written", path);
+    errno = 0;
+    const int number = open_own_file(path.c_str());
+    std::FILE *const file = number < 0 ? nullptr : fdopen(number, "w");
+    const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    if (file && std::fclose(file) == 0 && written)
+        return;
+    fail("{} cannot be written: {}", path, own_file_error(errno));
 }
 
 } // namespace sennit::tool
