@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/config.h"
 
+#include "base/environment.h"
 #include "base/message.h"
 #include "base/read_choice.h"
+#include "base/system_files.h"
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 namespace sennit {
 namespace {
@@ -13,7 +16,7 @@ namespace {
 Config g_config;
 
 long read_number(const char *variable, long fallback, long least, long most) {
-    const char *value = std::getenv(variable);
+    const char *value = trusted_environment(variable);
     if (!value)
         return fallback;
     char *end = nullptr;
@@ -27,7 +30,7 @@ long read_number(const char *variable, long fallback, long least, long most) {
 }
 
 const char *read_text(const char *variable, const char *fallback) {
-    const char *value = std::getenv(variable);
+    const char *value = trusted_environment(variable);
     return value ? value : fallback;
 }
 
@@ -46,7 +49,7 @@ std::string_view policy_word() {
 }
 
 bool is_given(const char *variable) {
-    return std::getenv(variable) != nullptr;
+    return trusted_environment(variable) != nullptr;
 }
 
 void choose_policy(Policy policy) {
@@ -65,6 +68,13 @@ void config_setup() {
 #undef SENNIT_CHOICE
 #undef SENNIT_NUMBER
 #undef SENNIT_TEXT
+    if (given_system_files())
+        return;
+    if (*g_config.system_files && std::strcmp(g_config.system_files, kSystemFiles) != 0)
+        warn("SENNIT_SYSTEM_FILES='%s' describes no machine: there is no folder cpu, node or "
+             "cgroup in it; going on with %s",
+             g_config.system_files, kSystemFiles);
+    g_config.system_files = kSystemFiles;
 }
 
 } // namespace sennit

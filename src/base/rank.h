@@ -2,6 +2,8 @@
 // Which process of a job this is, before MPI says so.
 #pragma once
 
+#include "base/environment.h"
+
 #include <cstdlib>
 #include <initializer_list>
 
@@ -10,7 +12,7 @@ namespace sennit {
 // The first of the variables that holds a number of 0 or more; -1 if none does.
 inline int first_number(std::initializer_list<const char *> variables) {
     for (const char *variable : variables) {
-        const char *text = std::getenv(variable);
+        const char *text = trusted_environment(variable);
         if (!text || !*text)
             continue;
         char *end = nullptr;

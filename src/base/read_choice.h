@@ -2,18 +2,18 @@
 // Which word of a choice (base/option_rows.h) the environment asks for.
 #pragma once
 
+#include "base/environment.h"
 #include "base/option_rows.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 
 namespace sennit {
 
 // The word's place in `words`. If it is unknown, say(line) is told, and the fallback's is returned.
 template <class Say>
 int read_choice(const char *variable, const char *fallback, const char *words, Say say) {
-    const char *const value = std::getenv(variable);
+    const char *const value = trusted_environment(variable);
     const int otherwise = std::max(find_word(words, fallback), 0); // it is one of them
     if (!value || !*value)
         return otherwise;

@@ -11,9 +11,10 @@
 namespace sennit {
 
 // The beginning of the file, as much as fits, as a string; its length, 0 where nothing can be read.
+// A pipe by that name is not waited for.
 inline std::size_t read_small_file(const char *path, char *text, std::size_t size) {
     ssize_t got = -1;
-    if (const int file = open(path, O_RDONLY | O_CLOEXEC); file >= 0) {
+    if (const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); file >= 0) {
         do
             got = read(file, text, size - 1);
         while (got < 0 && errno == EINTR);

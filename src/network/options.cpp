@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network/options.h"
 
+#include "base/environment.h"
 #include "base/option_rows.h"
 #include "base/words.h"
 
@@ -17,7 +18,7 @@ constexpr OptionRow kRow =
 
 Options read_options() {
     Options options;
-    const char *given = std::getenv(kRow.variable);
+    const char *given = trusted_environment(kRow.variable);
     if (!given || !*given)
         return {};
     constexpr std::uint64_t most = 60'000'000;

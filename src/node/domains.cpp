@@ -3,23 +3,18 @@
 
 #include "base/number_list.h"
 #include "base/small_file.h"
+#include "base/system_files.h"
 
 #include <cstdio>
-#include <cstdlib>
 
 namespace sennit::node {
 namespace {
 
 constexpr int kMostNodes = 1024;
 
-// A copy of another machine's, for tests and experiments (base/options.def).
-const char *system_files() {
-    const char *const given = std::getenv("SENNIT_SYSTEM_FILES");
-    return given && *given ? given : "/sys/devices/system";
-}
-
 void note_domains(CoreTable &table) {
-    const char *const system = system_files();
+    const char *const given = given_system_files();
+    const char *const system = given ? given : kSystemFiles;
     char path[512];
     char nodes[4096]; // the system's lists are a page at most
     char cores[4096];

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/pool.h"
 
+#include "base/environment.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 namespace sennit::node {
@@ -91,7 +92,7 @@ bool read_priority(std::string_view text, Precedence &precedence) {
 
 Membership read_membership(Reason &bad) {
     Membership result;
-    const char *const name = given(std::getenv("SENNIT_POOL"));
+    const char *const name = given(trusted_environment("SENNIT_POOL"));
     result.in_pool = *name != '\0' && is_pool_name(name);
     if (result.in_pool)
         pool_path(name, result.path, sizeof result.path);
@@ -99,10 +100,10 @@ Membership read_membership(Reason &bad) {
         board_path(result.path, sizeof result.path);
     if (*name != '\0' && !result.in_pool)
         bad.say("SENNIT_POOL='%s' is no name of a pool: this process is in none", name);
-    if (const char *const text = given(std::getenv("SENNIT_SHARE"));
+    if (const char *const text = given(trusted_environment("SENNIT_SHARE"));
         *text != '\0' && !read_share(text, result.share))
         bad.say("SENNIT_SHARE='%s' is no share, such as 3/4, 0.75 or 2: going on with 1", text);
-    if (const char *const text = given(std::getenv("SENNIT_PRIORITY"));
+    if (const char *const text = given(trusted_environment("SENNIT_PRIORITY"));
         *text != '\0' && !read_priority(text, result.precedence))
         bad.say("SENNIT_PRIORITY='%s' is neither a whole number nor 'leftover': going on with 0",
                 text);

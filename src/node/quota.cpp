@@ -2,6 +2,7 @@
 #include "node/quota.h"
 
 #include "base/small_file.h"
+#include "base/system_files.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,8 +21,8 @@ struct Files {
     char root[512] = "/sys/fs/cgroup";
     char own[512] = "/proc/self/cgroup";
     Files() {
-        const char *const given = std::getenv("SENNIT_SYSTEM_FILES");
-        if (!given || !*given)
+        const char *const given = given_system_files();
+        if (!given)
             return;
         std::snprintf(root, sizeof root, "%s/cgroup", given);
         std::snprintf(own, sizeof own, "%s/cgroup/self", given);
@@ -30,7 +31,7 @@ struct Files {
 
 // `time` in each `period`, in processors; nothing if one of them is none.
 long long processors(long long time, long long period) {
-    return time > 0 && period > 0 ? (time + period - 1) / period : kNone;
+    return time > 0 && period > 0 ? (time - 1) / period + 1 : kNone;
 }
 
 long long read_number(const char *folder, const char *name) {

@@ -2,12 +2,12 @@
 #include "node/segment.h"
 
 #include "base/clock.h"
+#include "base/environment.h"
 
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sched.h>
@@ -207,14 +207,14 @@ bool provide_board(char *path, std::size_t size) {
 }
 
 void board_path(char *path, std::size_t size) {
-    const char *const given = std::getenv("SENNIT_BOARD");
+    const char *const given = trusted_environment("SENNIT_BOARD");
     if (given && *given && (!is_memfd(given) || is_memory(given))) {
         std::snprintf(path, size, "%s", given);
         return;
     }
     const char *folder = kFolder;
     if (access(folder, W_OK | X_OK) != 0) {
-        const char *temporary = std::getenv("TMPDIR");
+        const char *temporary = trusted_environment("TMPDIR");
         folder = temporary && *temporary ? temporary : "/tmp";
     }
     std::snprintf(path, size, "%s/sennit-%u-%lx-%u", folder, geteuid(),

@@ -2,6 +2,7 @@
 // A set is made, filled, committed and freed. What sennit_balance() does is in balance.cpp.
 #include "objects/set.h"
 
+#include "base/environment.h"
 #include "base/message.h"
 #include "base/option_rows.h"
 #include "objects/runtime.h"
@@ -45,7 +46,7 @@ int said_ranks_of_node() {
 #include "objects/options.def"
 #undef SENNIT_TEXT
 #undef SENNIT_NUMBER
-    const char *const text = std::getenv(name);
+    const char *const text = trusted_environment(name);
     if (!text || !*text)
         return kFallback;
     char *end = nullptr;

@@ -7,6 +7,7 @@
 // the cores for it (virt/party.h).
 #include "node/pool.h"
 #include "base/compiler.h"
+#include "base/environment.h"
 #include "base/message.h"
 #include "omp/env/icv.h"
 #include "runtime/pool.h"
@@ -51,7 +52,7 @@ void let_flows_leave_home() {
 }
 
 void join_pool() {
-    const char *const name = std::getenv("SENNIT_POOL");
+    const char *const name = trusted_environment("SENNIT_POOL");
     if (!name || !*name || has_mpi())
         return;
     node::Reason reason;

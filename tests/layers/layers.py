@@ -3,8 +3,8 @@
 """Are the arrows of docs/architecture.md true? rooms.txt is the drawing as data.
 
 Checked: which rooms' headers the files of a room include; which rooms define the symbols that the objects
-of a room leave undefined; whether modules (a header and its source file) include each other in a circle; and
-which variables a room has, if rooms.txt says so. What is not drawn is an error, and so is an exception in
+of a room leave undefined; whether modules (a header and its source file) include each other in a circle;
+which variables a room has, if rooms.txt says so; and who calls what only one file may call. What is not drawn is an error, and so is an exception in
 rooms.txt that is no longer needed.
 """
 
@@ -21,8 +21,9 @@ VARIABLE = re.compile(r"\d(g_[a-z0-9_]+)E$") # the end of a mangled name
 
 
 def read_drawing(path):
-    """(room -> rooms that it may use, room -> its variables, exceptions as (kind, from, to) or ("circle", modules))"""
-    rooms, state, exceptions = {}, {}, set()
+    """(room -> rooms that it may use, room -> its variables, function -> the file that may call it, exceptions as
+    (kind, from, to) or ("circle", modules))"""
+    rooms, state, callers, exceptions = {}, {}, {}, set()
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             line = line.split("#")[0].strip()
@@ -34,13 +35,15 @@ def read_drawing(path):
                 exceptions.add(("circle", " ".join(sorted(match[1].split()))))
             elif match := re.fullmatch(r"state (\S+):(.*)", line):
                 state[match[1]] = set(match[2].split())
+            elif match := re.fullmatch(r"only (\S+):(.*)", line):
+                callers.update(dict.fromkeys(match[2].split(), match[1]))
             elif match := re.fullmatch(r"(\S+):(.*)", line):
                 rooms[match[1]] = set(match[2].split())
                 if unknown := rooms[match[1]] - rooms.keys():
                     sys.exit(f"{path}:{number}: {', '.join(unknown)}: not drawn above this line")
             else:
                 sys.exit(f"{path}:{number}: cannot read '{line}'")
-    return rooms, state, exceptions
+    return rooms, state, callers, exceptions
 
 
 def room_of(path):
@@ -129,9 +132,21 @@ def circles(graph):
     return found
 
 
-def check(root, beside, objects, rooms, state):
-    """{(kind, from, to) or ("circle", modules): an example}"""
+def strange_calls(root, callers):
+    """{("call", file, function): an example}: by the text, since an inline function is in no file's objects."""
     found = {}
+    for path in files_of(root):
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                for name in re.findall(r"\w+(?=\s*\()", line.partition("//")[0]):
+                    if callers.get(name, path) != path:
+                        found[("call", path, name)] = f"line {number}: only {callers[name]} may call it"
+    return found
+
+
+def check(root, beside, objects, rooms, state, callers):
+    """{(kind, from, to) or ("circle", modules): an example}"""
+    found = strange_calls(root, callers)
     includes = includes_of(root, beside)
     for path in includes:
         if room_of(path) not in rooms:
@@ -172,12 +187,12 @@ def main():
                         help="object files of one library; PREFIX: where its sources are in src/")
     options = parser.parse_args()
     sys.setrecursionlimit(10000)
-    rooms, state, exceptions = read_drawing(options.rooms)
+    rooms, state, callers, exceptions = read_drawing(options.rooms)
     objects = [(folder, prefix) for folder, _, prefix in (text.partition("=") for text in options.objects)]
     for folder, _ in objects: # CMake says where they are; a part of them may not be built
         if not os.path.isdir(folder):
             print(f"not built, so not looked at: {folder}")
-    found = check(options.source, options.beside, objects, rooms, state)
+    found = check(options.source, options.beside, objects, rooms, state, callers)
     if not objects:
         exceptions = {key for key in exceptions if key[0] != "symbol"}
     for key in sorted(found.keys() - exceptions):

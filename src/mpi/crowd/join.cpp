@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/crowd/join.h"
 
+#include "base/environment.h"
 #include "base/rank.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/calls.h"
@@ -62,7 +63,7 @@ int threads_of_program() {
 
 bool is_first_of_node() {
     for (const char *variable : kLocalRankVariables)
-        if (const char *text = std::getenv(variable))
+        if (const char *text = trusted_environment(variable))
             return std::atoi(text) == 0;
     return rank_of_environment() <= 0;
 }
@@ -91,7 +92,7 @@ bool outnumber(std::uint64_t job) {
             threads += slot.member.threads;
             cores.add(slot.member.cores);
         });
-    else if (const char *ranks = std::getenv("SENNIT_LOCAL_RANKS"))
+    else if (const char *ranks = trusted_environment("SENNIT_LOCAL_RANKS"))
         threads = std::atoi(ranks) * threads_of_program();
     return threads > node::within_quota(cores.count());
 }

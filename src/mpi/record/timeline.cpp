@@ -2,6 +2,7 @@
 #include "mpi/record/timeline.h"
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "mpi/call/bare.h"
 #include "mpi/call/call_path.h"
 #include "mpi/call/guard.h"
@@ -75,7 +76,7 @@ int free_group(MPI_Comm, int, void *group, void *) {
 bool all_here(int ranks) {
     for (const char *variable :
          {"SENNIT_LOCAL_RANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
-        if (const char *text = std::getenv(variable))
+        if (const char *text = trusted_environment(variable))
             return std::atoi(text) >= ranks;
     return false;
 }

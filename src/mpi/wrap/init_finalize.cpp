@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initialization, which asks for MPI_THREAD_MULTIPLE, and the end.
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/rank.h"
 #include "base/seen_time.h"
 #include "mpi/call/blocked_mark.h"
@@ -17,7 +18,6 @@
 #include "TAMPI.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <sched.h>
@@ -47,7 +47,8 @@ void opened(bool multiple) {
     }
     begin_tasks();
     libraries_loaded();
-    if (const char *hang = std::getenv("SENNIT_HANG"); hang && std::strcmp(hang, "off") != 0)
+    if (const char *hang = trusted_environment("SENNIT_HANG");
+        hang && std::strcmp(hang, "off") != 0)
         RequestTable::follow();
     if (!multiple)
         std::fputs(kNoMultiple, stderr);

@@ -3,6 +3,7 @@
 // call comes. The state of each room is one object of it (g_calls, g_crowd, g_chaos,
 // g_engine, g_record, g_extensions, g_wrap), of which a process with several ranks would have
 // several.
+#include "base/environment.h"
 #include "mpi/call/callback_state.h"
 #include "mpi/call/runtime.h"
 #include "mpi/chaos/chaos.h"
@@ -11,8 +12,6 @@
 #include "mpi/options.h"
 #include "mpi/record/record.h"
 #include "mpi/wrap/describer.h"
-
-#include <cstdlib>
 
 namespace sennit::mpi {
 namespace {
@@ -29,7 +28,7 @@ int serve(void *) {
 [[gnu::constructor(101)]] void plug() { // before those without a number
     g_engine.plug([](bool application) { return g_extensions.continuations.run(application); });
     answer_runtime(serve, kDescriber);
-    g_chaos.configure(std::getenv(options::chaos.variable));
+    g_chaos.configure(trusted_environment(options::chaos.variable));
 }
 
 } // namespace

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/wrap/spawn.h"
 
+#include "base/environment.h"
 #include "mpi/engine/engine.h"
 
 #include <climits>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <unistd.h>
@@ -33,7 +33,7 @@ bool is_named(const char *setting, const char *name) {
 // Was this process started under Sennit by preloading? If a process links our libraries, its
 // children do so, too.
 bool under_sennit() {
-    const char *preload = std::getenv("LD_PRELOAD");
+    const char *preload = trusted_environment("LD_PRELOAD");
     return preload && std::strstr(preload, "libsennit-") && access(kEnv, X_OK) == 0;
 }
 
@@ -112,7 +112,7 @@ class Command {
         }
         if (info_value(info, "path", folders) && search(folders, command_, program_))
             return true;
-        const char *path = std::getenv("PATH");
+        const char *path = trusted_environment("PATH");
         return path && search(path, command_, program_);
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "omp/env/affinity.h"
 
+#include "base/environment.h"
 #include "base/message.h"
 #include "omp/env/affinity_format.h"
 #include "omp/env/environment.h"
@@ -65,7 +66,7 @@ void bind_caller(const CpuSet &processors, int place) {
 
 // Null when it is unset or empty.
 const char *variable(const char *name) {
-    const char *text = std::getenv(name);
+    const char *text = trusted_environment(name);
     return text && *text ? text : nullptr;
 }
 

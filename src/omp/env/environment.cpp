@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "omp/env/environment.h"
 
+#include "base/environment.h"
 #include "base/loaded_object.h"
 #include "base/message.h"
 #include "base/openmp_library.h"
@@ -49,7 +50,7 @@ const char *read_variable(const char *name) {
     static char text[512];
     const char *value = g_given ? g_given->value_of(name) : nullptr;
     if (!value)
-        value = std::getenv(name);
+        value = trusted_environment(name);
     if (!value)
         return nullptr;
     std::snprintf(text, sizeof text, "%s", skip_blanks(value));

@@ -3,7 +3,9 @@
 // of 21.3.
 #include "omp/ompt/tool.h"
 
+#include "base/environment.h"
 #include "base/message.h"
+#include "base/own_file.h"
 #include "omp/env/icv.h"
 #include "omp/team/commons.h"
 #include "omp/team/entry.h"
@@ -41,14 +43,16 @@ constinit Attachment g_attachment;
 class Log {
   public:
     Log() {
-        const char *where = std::getenv("OMP_TOOL_VERBOSE_INIT");
+        const char *where = trusted_environment("OMP_TOOL_VERBOSE_INIT");
         if (!where || !*where || std::strcmp(where, "disabled") == 0)
             return;
         if (std::strcmp(where, "stdout") == 0)
             file_ = stdout;
         else if (std::strcmp(where, "stderr") == 0)
             file_ = stderr;
-        else if (!(file_ = std::fopen(where, "w")))
+        else if (const int file = open_own_file(where); file >= 0)
+            file_ = fdopen(file, "w");
+        else
             warn(
                 "OMP_TOOL_VERBOSE_INIT='%s' cannot be written: use disabled, stdout, stderr or the "
                 "name of a file; going on without",
@@ -105,7 +109,7 @@ StartToolResult *try_library(const char *name, Log &log) {
 
 // tool-libraries-var: names or paths with colons between them.
 StartToolResult *try_libraries(Log &log) {
-    const char *list = std::getenv("OMP_TOOL_LIBRARIES");
+    const char *list = trusted_environment("OMP_TOOL_LIBRARIES");
     StartToolResult *result = nullptr;
     if (list) {
         log.say("Searching tool libraries...\nOMP_TOOL_LIBRARIES = %s\n", list);
@@ -176,13 +180,13 @@ void start() {
 } // namespace
 
 void setup() {
-    const char *value = std::getenv("OMP_TOOL");
+    const char *value = trusted_environment("OMP_TOOL");
     if (value && std::strcmp(value, "disabled") == 0)
         return;
     if (value && *value && std::strcmp(value, "enabled") != 0)
         warn("OMP_TOOL='%s' is unknown: use enabled or disabled; going on with enabled", value);
-    if (dlsym(RTLD_DEFAULT, kStartTool) || std::getenv("OMP_TOOL_LIBRARIES") ||
-        std::getenv("OMP_TOOL_VERBOSE_INIT")) {
+    if (dlsym(RTLD_DEFAULT, kStartTool) || trusted_environment("OMP_TOOL_LIBRARIES") ||
+        trusted_environment("OMP_TOOL_VERBOSE_INIT")) {
         g_before_first_use = start;
         observed::set(observed::kTool);
     }
