@@ -5,7 +5,11 @@
 #include <cinttypes>
 #include <cstddef>
 #include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -17,42 +21,90 @@ struct Address {
     socklen_t size;
 
     // In the abstract name space (a first byte of 0). So nothing stays behind in a folder.
-    Address(std::uint64_t job, int rank) {
+    explicit Address(std::uint64_t number) {
         name.sun_family = AF_UNIX;
         const int length = std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1,
-                                         "sennit-network-%" PRIx64 "-%d", job, rank);
+                                         "sennit-network-%016" PRIx64, number);
         size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1) +
                static_cast<socklen_t>(length);
     }
     const sockaddr *get() const { return reinterpret_cast<const sockaddr *>(&name); }
 };
 
-} // namespace
-
-bool Notices::open(std::uint64_t job, int rank) {
-    job_ = job;
-    socket_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (socket_ < 0)
-        return false;
-    const Address own(job, rank);
-    return bind(socket_, own.get(), own.size) == 0;
+// Nobody can guess it and take the name before.
+std::uint64_t random_number() {
+    std::uint64_t number = 0;
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) {
+        timespec now{};
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        number = static_cast<std::uint64_t>(now.tv_nsec) ^ static_cast<std::uint64_t>(getpid())
+                                                               << 32;
+    }
+    return number;
 }
 
-void Notices::tell(int rank, const Notice &notice) const {
-    const Address to(job_, rank);
+// Of a message that the kernel has signed: by its sender's user.
+bool is_of_this_user(msghdr &message) {
+    for (cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS)
+            continue;
+        ucred sender{};
+        std::memcpy(&sender, CMSG_DATA(part), sizeof sender);
+        return sender.uid == getuid();
+    }
+    return false;
+}
+
+} // namespace
+
+bool Notices::open(std::uint64_t &address) {
+    socket_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const int on = 1;
+    if (socket_ < 0 || setsockopt(socket_, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0)
+        return false;
+    constexpr int kAttempts = 64;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        address = random_number();
+        const Address own(address);
+        if (bind(socket_, own.get(), own.size) == 0)
+            return true;
+        if (errno != EADDRINUSE)
+            return false;
+    }
+    return false;
+}
+
+void Notices::tell(std::uint64_t address, const Notice &notice) const {
+    const Address to(address);
     while (sendto(socket_, &notice, sizeof notice, MSG_NOSIGNAL, to.get(), to.size) < 0 &&
            errno == EINTR)
         ;
 }
 
-bool Notices::next(Notice &notice) const {
-    for (;;) {
-        const ssize_t size = recv(socket_, &notice, sizeof notice, 0);
-        if (size == static_cast<ssize_t>(sizeof notice))
-            return notice.rank >= 0;
+bool Notices::next(Notice &notice, int ranks) const {
+    while (!stopping_.load(std::memory_order_acquire)) {
+        iovec bytes{&notice, sizeof notice};
+        alignas(cmsghdr) char room[CMSG_SPACE(sizeof(ucred))];
+        msghdr message{};
+        message.msg_iov = &bytes;
+        message.msg_iovlen = 1;
+        message.msg_control = room;
+        message.msg_controllen = sizeof room;
+        // Descriptors that a stranger sends do not fit, and are closed by the kernel.
+        const ssize_t size = recvmsg(socket_, &message, MSG_CMSG_CLOEXEC);
         if (size < 0 && errno != EINTR)
             return false;
+        if (size == static_cast<ssize_t>(sizeof notice) && (message.msg_flags & MSG_TRUNC) == 0 &&
+            is_of_this_user(message) && notice.rank >= 0 && notice.rank < ranks)
+            return true;
     }
+    return false;
+}
+
+// A datagram could be anybody's, the end of the socket is ours alone: recvmsg() returns.
+void Notices::stop() {
+    stopping_.store(true, std::memory_order_release);
+    shutdown(socket_, SHUT_RD);
 }
 
 void Notices::close() {

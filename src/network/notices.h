@@ -1,30 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a process of a job on this machine tells another that it has called a receive: a datagram.
+//
+// Everybody on the machine sees the sockets and may send to them. Invariant: next() returns only
+// notices of this user's processes, from ranks that there are, and nothing that is sent ends it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace sennit::network {
 
 struct Notice {
-    std::int32_t rank; // who tells; -1: stop waiting for notices
+    std::int32_t rank; // who tells
     std::int32_t tag;
     std::uint64_t called; // monotonic ns
 };
 
 class Notices {
   public:
-    // `job`: the same number in all processes of the job. False: errno says why not.
-    bool open(std::uint64_t job, int rank);
-    // To one that may have ended.
-    void tell(int rank, const Notice &notice) const;
-    // Waits for one. False: no more will come.
-    bool next(Notice &notice) const;
+    // Opens this process's end. `address`: what the others need to reach it. False: errno says why
+    // not.
+    bool open(std::uint64_t &address);
+    // To one that may have ended, or may be on another machine.
+    void tell(std::uint64_t address, const Notice &notice) const;
+    // Waits for one from a rank of a job of `ranks`. False: no more will come.
+    bool next(Notice &notice, int ranks) const;
+    // From now on next() returns false.
+    void stop();
     void close();
 
   private:
     int socket_ = -1;
-    std::uint64_t job_ = 0;
+    std::atomic<bool> stopping_{false};
 };
 
 } // namespace sennit::network

@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <unistd.h>
 
 namespace sennit::network {
 
@@ -31,20 +30,24 @@ namespace {
 void Receives::listen() const {
     pthread_setname_np(pthread_self(), "sennit-notices");
     Notice notice;
-    while (notices_.next(notice))
+    while (notices_.next(notice, ranks_))
         g_wire.receive_called(notice.rank, notice.tag, notice.called);
 }
 
 void Receives::begin() {
     static constexpr auto rank_of = BARE(Comm_rank);
-    static constexpr auto broadcast = BARE(Bcast);
-    static constexpr auto barrier = BARE(Barrier);
+    static constexpr auto size_of = BARE(Comm_size);
+    static constexpr auto gather = BARE(Allgather);
     rank_of(MPI_COMM_WORLD, &rank_);
-    std::uint64_t job = now_ns() ^ static_cast<std::uint64_t>(getpid()) << 44;
-    broadcast(&job, sizeof job, MPI_BYTE, 0, MPI_COMM_WORLD);
-    if (!notices_.open(job, rank_))
+    size_of(MPI_COMM_WORLD, &ranks_);
+    std::uint64_t own = 0;
+    if (!notices_.open(own))
         give_up(std::strerror(errno));
-    barrier(MPI_COMM_WORLD);
+    addresses_ = static_cast<std::uint64_t *>(
+        std::malloc(static_cast<std::size_t>(ranks_) * sizeof *addresses_));
+    if (!addresses_)
+        give_up("no memory for it");
+    gather(&own, sizeof own, MPI_BYTE, addresses_, sizeof own, MPI_BYTE, MPI_COMM_WORLD);
     const auto body = [](void *receives) -> void * {
         static_cast<const Receives *>(receives)->listen();
         return nullptr;
@@ -58,9 +61,10 @@ void Receives::begin() {
 void Receives::end() {
     if (!listening_)
         return;
-    notices_.tell(rank_, {-1, 0, 0});
+    notices_.stop();
     pthread_join(thread_, nullptr);
     notices_.close();
+    std::free(addresses_);
     listening_ = false;
 }
 
@@ -69,7 +73,8 @@ void Receives::called(int peer, int tag, MPI_Comm comm) const {
         return;
     if (peer == MPI_ANY_SOURCE || tag == MPI_ANY_TAG)
         give_up("a receive has to name its sender and tag");
-    notices_.tell(peer, {rank_, tag, now_ns()});
+    if (peer >= 0 && peer < ranks_) // else MPI complains
+        notices_.tell(addresses_[peer], {rank_, tag, now_ns()});
 }
 
 } // namespace sennit::network

@@ -7,6 +7,7 @@
 
 #include "network/notices.h"
 
+#include <cstdint>
 #include <mpi.h>
 #include <pthread.h>
 
@@ -18,7 +19,7 @@ class Receives {
     Receives(const Receives &) = delete;
     Receives &operator=(const Receives &) = delete;
 
-    // MPI is there: all ranks agree on a number, open their ends, and go on when all are open.
+    // MPI is there: all ranks open their ends, and tell each other where these are.
     void begin();
     void end();
     void called(int peer, int tag, MPI_Comm comm) const;
@@ -27,7 +28,9 @@ class Receives {
     void listen() const;
 
     Notices notices_;
+    std::uint64_t *addresses_ = nullptr; // of the ranks' ends
     int rank_ = 0;
+    int ranks_ = 0;
     pthread_t thread_{};
     bool listening_ = false;
 };
