@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay.h"
 
+#include "base/printable.h"
 #include "trace/read/job.h"
 
 #include <fmt/ranges.h>
@@ -81,7 +82,7 @@ bool may_have_waited(const trace::Job &job, const trace::Process &process,
                          const char *why) {
     const bool known = task < process.tasks.size();
     throw trace::TraceError(fmt::format(
-        "{}: task {}{} depends on task {}, {}", process.file.path.string(), task,
+        "{}: task {}{} depends on task {}, {}", printable(process.file.path.string()), task,
         known ? fmt::format(" ({})", process.name(static_cast<std::uint32_t>(task))) : "", before,
         why));
 }

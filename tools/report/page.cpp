@@ -414,9 +414,10 @@ void write_page(const std::vector<Titled> &runs, const std::string &path) {
     for (std::size_t i = 1; i < runs.size(); ++i)
         data["changes"].push_back(changes(runs[0], runs[i]));
     std::string text = data.dump(-1, ' ', false, json::error_handler_t::replace);
-    // Nothing in it may end the script.
-    for (std::size_t at = 0; (at = text.find("</", at)) != std::string::npos; at += 3)
-        text.replace(at, 2, "<\\/");
+    // Nothing in it may end the script, nor begin a comment or another script in it. Only texts
+    // have a '<'.
+    for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos; at += 6)
+        text.replace(at, 1, "\\u003c");
     const std::string page(kPageTemplate);
     const std::string mark = "/*DATA*/null";
     const std::size_t at = page.find(mark);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis.h"
 
+#include "base/printable.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <set>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sennit::report {
@@ -27,12 +30,20 @@ std::string quoted(const std::string &text) {
     return result + "'";
 }
 
+// Whose files addr2line reads. Of a trace that another user has made it reads only this user's and
+// the system's: the name may be that of a file made to mislead it. A pipe by that name would never
+// end.
+bool may_be_read(const std::string &module, bool own_trace) {
+    struct stat facts{};
+    return stat(module.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+           (own_trace || facts.st_uid == geteuid() || facts.st_uid == 0) &&
+           access(module.c_str(), R_OK) == 0;
+}
+
 // "file:line" for each offset; "" where there is none.
 std::vector<std::string> lines_of(const std::string &module,
                                   const std::vector<std::uint64_t> &offsets) {
     std::vector<std::string> lines(offsets.size());
-    if (access(module.c_str(), R_OK) != 0)
-        return lines;
     std::string command = "addr2line -e " + quoted(module);
     for (const std::uint64_t offset : offsets) {
         char text[32];
@@ -51,7 +62,7 @@ std::vector<std::string> lines_of(const std::string &module,
         found = found.substr(0, found.rfind(" (discriminator "));
         if (found.starts_with("??") || found.ends_with(":0") || found.ends_with(":?"))
             continue;
-        line = std::filesystem::path(found).filename().string();
+        line = printable(std::filesystem::path(found).filename().string());
     }
     pclose(output);
     return lines;
@@ -86,7 +97,7 @@ void name_by_source(Job &job) {
     for (std::size_t p = 0; p < job.processes.size(); ++p)
         for (const auto &[entry, place] : job.processes[p].file.places)
             if ((made_up(job.processes[p].file.name_of(entry)) || calls[p].contains(entry)) &&
-                modules.size() < 64)
+                modules.size() < 64 && may_be_read(place.module, job.processes[p].file.is_own))
                 modules[place.module][place.offset];
     for (auto &[module, offsets] : modules) {
         std::vector<std::uint64_t> list;

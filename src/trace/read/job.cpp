@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/read/job.h"
 
+#include "base/printable.h"
 #include "trace/read/messages.h"
 #include "trace/read/replay.h"
 
@@ -21,7 +22,7 @@ Job build_job(TraceFolder folder) {
         if (process.rank < 0)
             process.rank = static_cast<int>(job.processes.size()) - 1;
         if (process.strange > 0)
-            job.notes.push_back(process.file.path.filename().string() + ": " +
+            job.notes.push_back(printable(process.file.path.filename().string()) + ": " +
                                 std::to_string(process.strange) +
                                 " events fit no story and were ignored");
         job.begin = std::min(job.begin, process.begin);

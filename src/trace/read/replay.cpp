@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/read/replay.h"
 
+#include "base/printable.h"
 #include "trace/read/assemble.h"
 
 #include <algorithm>
@@ -55,8 +56,8 @@ class Replay {
         // Every number that was given out has left events, but for those of chunks that are
         // missing.
         if (most > 4 * file_.words() + 65'536)
-            throw TraceError(file_.path.string() + ": a task has the impossible number " +
-                             std::to_string(most));
+            throw TraceError(printable(file_.path.string()) +
+                             ": a task has the impossible number " + std::to_string(most));
         process_.tasks.resize(most + 1);
     }
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/read/trace_file.h"
 
+#include "base/printable.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace sennit::trace {
 namespace {
@@ -14,9 +19,42 @@ struct CloseFile {
     void operator()(std::FILE *file) const { std::fclose(file); }
 };
 
-// `count` bytes that may lack a terminating zero.
+// In a line for people: one of a folder of somebody else's may have any name.
+std::string shown(const std::filesystem::path &path) {
+    return printable(path.string());
+}
+
+using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
+
+// `count` bytes that may lack a terminating zero. What all readers of traces show: somebody else
+// may have written it.
 std::string text_of(const char *bytes, std::size_t count) {
-    return {bytes, strnlen(bytes, count)};
+    return printable({bytes, strnlen(bytes, count)});
+}
+
+template <std::size_t size>
+void make_printable(char (&text)[size]) {
+    std::snprintf(text, size, "%s", text_of(text, size).c_str());
+}
+
+std::uintmax_t memory_of_machine() {
+    return static_cast<std::uintmax_t>(sysconf(_SC_PHYS_PAGES)) *
+           static_cast<std::uintmax_t>(sysconf(_SC_PAGESIZE));
+}
+
+// A file whose bytes there is room for; a pipe by that name is not waited for.
+OpenFile open_trace(const std::filesystem::path &path, struct stat &facts) {
+    const int number = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    OpenFile file(number < 0 ? nullptr : fdopen(number, "rb"));
+    if (!file || fstat(number, &facts) != 0)
+        throw TraceError(shown(path) +
+                         ": cannot be opened: " + std::generic_category().message(errno));
+    if (!S_ISREG(facts.st_mode))
+        throw TraceError(shown(path) + ": not a trace of Sennit: it is no regular file");
+    if (static_cast<std::uintmax_t>(facts.st_size) > memory_of_machine())
+        throw TraceError(shown(path) + ": its " + std::to_string(facts.st_size) +
+                         " bytes are more than the memory of this machine");
+    return file;
 }
 
 const char *kind_name(std::size_t kind) {
@@ -31,24 +69,26 @@ const char *kind_name(std::size_t kind) {
 } // namespace
 
 void TraceFile::refuse(std::uint64_t at, const std::string &reason) const {
-    throw TraceError(path.string() + ": byte " + std::to_string(at) + ": " + reason);
+    throw TraceError(shown(path) + ": byte " + std::to_string(at) + ": " + reason);
 }
 
 TraceFile TraceFile::read(const std::filesystem::path &path) {
     TraceFile file;
     file.path = path;
-    const std::unique_ptr<std::FILE, CloseFile> source(std::fopen(path.c_str(), "rb"));
-    if (!source)
-        throw TraceError(path.string() +
-                         ": cannot be opened: " + std::generic_category().message(errno));
-    std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(path, error);
-    if (error)
-        throw TraceError(path.string() + ": cannot be read: " + error.message());
-    auto words = std::make_shared<std::vector<Word>>((size + sizeof(Word) - 1) / sizeof(Word));
-    const std::size_t got = std::fread(words->data(), 1, size, source.get());
+    struct stat facts{};
+    const OpenFile source = open_trace(path, facts);
+    file.is_own = facts.st_uid == geteuid() || facts.st_uid == 0;
+    const auto size = static_cast<std::size_t>(facts.st_size);
+    // The header first: what is no trace need not be read, however long it is.
+    auto words = std::make_shared<std::vector<Word>>(kHeaderBytes / sizeof(Word));
     file.words_ = words;
+    std::size_t got = std::fread(words->data(), 1, kHeaderBytes, source.get());
     file.read_header(got);
+    if (got == kHeaderBytes && size > kHeaderBytes) {
+        words->resize((size + sizeof(Word) - 1) / sizeof(Word));
+        got += std::fread(words->data() + kHeaderBytes / sizeof(Word), 1, size - kHeaderBytes,
+                          source.get());
+    }
     for (std::size_t at = kHeaderBytes; at < got; at += kChunkBytes)
         file.read_chunk(at, std::min(got - at, kChunkBytes));
     const std::uint64_t there = (got - kHeaderBytes + kChunkBytes - 1) / kChunkBytes;
@@ -107,14 +147,11 @@ void TraceFile::read_header(std::size_t size) {
     if (header.ranks >= 0 && header.rank >= header.ranks)
         refuse(offsetof(Header, rank), "rank " + std::to_string(header.rank) + " of a job of " +
                                            std::to_string(header.ranks));
-    for (char *text :
-         {header.boot_id, header.host, header.program, header.policy, header.generator})
-        text[(text == header.boot_id   ? sizeof header.boot_id
-              : text == header.host    ? sizeof header.host
-              : text == header.program ? sizeof header.program
-              : text == header.policy  ? sizeof header.policy
-                                       : sizeof header.generator) -
-             1] = '\0';
+    make_printable(header.boot_id);
+    make_printable(header.host);
+    make_printable(header.program);
+    make_printable(header.policy);
+    make_printable(header.generator);
     note_clock(header.end);
 }
 
@@ -283,9 +320,9 @@ TraceFolder read_folder(const std::filesystem::path &folder) {
         if (entry.path().extension() == ".sennit")
             paths.push_back(entry.path());
     if (error)
-        throw TraceError(folder.string() + ": cannot be read: " + error.message());
+        throw TraceError(shown(folder) + ": cannot be read: " + error.message());
     if (paths.empty())
-        throw TraceError(folder.string() +
+        throw TraceError(shown(folder) +
                          ": no traces (rank-*.sennit) here: record them with sennit run --trace");
     std::sort(paths.begin(), paths.end());
     TraceFolder result;
@@ -307,15 +344,15 @@ TraceFolder read_folder(const std::filesystem::path &folder) {
             return ranks < 0 || file.header.rank < ranks;
         });
     for (auto file = gone; file != result.files.end(); ++file)
-        result.notes.push_back(file->path.filename().string() +
+        result.notes.push_back(shown(file->path.filename()) +
                                ": of another run than the rest, left out");
     result.files.erase(gone, result.files.end());
     const TraceFile &first = result.files.front();
     for (const TraceFile &file : result.files) {
         for (const std::string &note : file.notes)
-            result.notes.push_back(file.path.filename().string() + ": " + note);
+            result.notes.push_back(shown(file.path.filename()) + ": " + note);
         if (file.header.meetings == 0 && !file.shares_clock(first))
-            result.notes.push_back(file.path.filename().string() +
+            result.notes.push_back(shown(file.path.filename()) +
                                    ": its clock was never compared with rank 0's");
     }
     return result;

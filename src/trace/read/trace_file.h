@@ -74,6 +74,7 @@ class TraceFile {
     std::unordered_map<std::uint64_t, Place> places;
     std::unordered_map<std::uint64_t, Group> groups;
     std::vector<std::string> notes; // what a person should know: the file ends early
+    bool is_own = false;            // this user's, or the system's
     bool finished() const { return (header.flags & kFinished) != 0; }
 
     // Nanoseconds on this process's clock, then on rank 0's.

@@ -251,7 +251,7 @@ function hit(px, py) {
   return null;
 }
 function many(count, what) { return `${count} ${what}${count === 1 ? "" : "s"}`; }
-function escapeText(text) { return text.replace(/[&<>]/g, c => ({"&": "&amp;", "<": "&lt;", ">": "&gt;"})[c]); }
+function escapeText(text) { return text.replace(/[&<>"']/g, c => `&#${c.charCodeAt(0)};`); }
 function select(what, show) {
   selected = what;
   if (!what) { $("detail").textContent = "Click a task to see when it was created, ready and run, and its place in the graph."; redraw(); return; }
