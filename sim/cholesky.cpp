@@ -3,8 +3,11 @@
 
 #include "sched/policy/rules.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace sennit::sim {
 namespace {
@@ -23,6 +26,21 @@ void begin(TaskSpec &task, Function function) {
     task.function = function;
     task.count = 0;
     task.clause = 0;
+}
+
+// Of a task of so many operations, at a share of the core's speed. `name`: the option of the share.
+Time task_time(const char *name, double operations, double gflops, double share) {
+    constexpr double kLongest = 1e15; // ns, 11 days
+    for (const auto &[option, value] : {std::pair("--gflops", gflops), std::pair(name, share)})
+        if (!(value > 0) || value > 1e9) // not a number is not above 0
+            throw std::invalid_argument(fmt::format(
+                "{} {:g} is no speed: it must be above 0, and at most 1e9", option, value));
+    const double time = operations / (gflops * share);
+    if (time > kLongest)
+        throw std::invalid_argument(
+            fmt::format("a task of this --block takes {:.0g} s at this speed: the most is {:.0g}",
+                        time * 1e-9, kLongest * 1e-9));
+    return static_cast<Time>(time);
 }
 
 } // namespace
@@ -49,13 +67,10 @@ Cholesky::Cholesky(const CholeskyOptions &options, int ranks)
         throw std::invalid_argument("--grid-rows does not divide the number of ranks");
     columns_ = ranks / rows_;
     const double cube = static_cast<double>(options.block) * options.block * options.block;
-    const auto time = [&](double flops, double share) {
-        return static_cast<Time>(flops / (options.gflops * share));
-    };
-    potrf_ = time(cube / 3, options.potrf);
-    trsm_ = time(cube, options.trsm);
-    syrk_ = time(cube, options.syrk);
-    gemm_ = time(2 * cube, 1);
+    potrf_ = task_time("--potrf", cube / 3, options.gflops, options.potrf);
+    trsm_ = task_time("--trsm", cube, options.gflops, options.trsm);
+    syrk_ = task_time("--syrk", cube, options.gflops, options.syrk);
+    gemm_ = task_time("--gflops", 2 * cube, options.gflops, 1);
 }
 
 std::vector<std::string> Cholesky::functions() const {

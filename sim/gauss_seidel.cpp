@@ -3,6 +3,8 @@
 
 #include "sched/policy/rules.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -20,6 +22,15 @@ GaussSeidel::GaussSeidel(const GaussSeidelOptions &options, int ranks)
         throw std::invalid_argument("fewer rows of blocks than ranks");
     if (options.iterations < 1)
         throw std::invalid_argument("--iterations must be 1 or more");
+    if (blocks_ > 30000)
+        throw std::invalid_argument("more than 30,000 blocks in a row: choose a larger --block");
+    constexpr double kLongest = 1e15; // ns of a block, 11 days
+    const double time = options.cell_ns * options.block * options.block;
+    if (!(options.cell_ns >= 0) || !(time <= kLongest)) // nor if it is not a number
+        throw std::invalid_argument(
+            fmt::format("--cell-ns {:g} is no time for a cell: it must be 0 or more, and a block "
+                        "may take at most {:g} s",
+                        options.cell_ns, kLongest * 1e-9));
 }
 
 int GaussSeidel::rows_of(int rank) const {

@@ -81,6 +81,38 @@ refused("'x' is not a number", "cholesky", "--sweep", "ranks=1,x")
 refused("no whole tile", "cholesky", "--n", "100")
 refused("does not divide", "cholesky", "--ranks", "4", "--grid-rows", "3")
 refused("fewer rows of blocks", "gauss-seidel", "--cells", "1024", "--ranks", "4")
+refused("--trsm nan is no speed", "cholesky", "--quiet", "--trsm", "nan")
+refused("--gflops 0 is no speed", "cholesky", "--quiet", "--sweep", "gflops=1,0")
+refused("'nan' is not a number", "front", "--speed", "nan")
+refused("'nan' is not a number", "pool", "--move", "nan")
+
+# Each number of each workload, with a senseless value: a result, or one line; never a crash.
+numbers = {"cholesky": ["--n", "1024", "--ranks", "2", "--threads", "2"], "gauss-seidel": ["--cells", "2048", "--ranks", "2"],
+           "front": ["--nodes", "2", "--pes", "2", "--side", "4", "--steps", "2"], "pool": ["--program", "a:work=1"]}
+for workload, small in numbers.items():
+    options = set(re.findall(r"^ +--([a-z-]+)[ ,].*(?:FLOAT|INT)", run(workload, "--help").stdout, re.MULTILINE))
+    assert len(options) >= 5, (workload, options)
+    for option in sorted(options):
+        for value in ("nan", "inf", "-1", "0", "1e300", "1e-300"):
+            given = [word for pair in zip(small[::2], small[1::2]) if pair[0] != f"--{option}" for word in pair]
+            quiet = [] if workload in ("front", "pool") else ["--quiet", "--policy", "fifo"]
+            done = run(workload, *given, *quiet, f"--{option}={value}")
+            good = done.returncode == 0 and done.stderr == "" and "nan" not in done.stdout
+            assert good or done.returncode == 2 and re.fullmatch("sennit: [^\n]+\n", done.stderr), (workload, option, value, done)
+
+# What is no trace is refused at once, however long it is and whatever would be waited for.
+with tempfile.TemporaryDirectory() as folder:
+    os.mkfifo(f"{folder}/rank-0.sennit")
+    refused("it is no regular file", "trace", folder)
+    os.remove(f"{folder}/rank-0.sennit")
+    os.mkdir(f"{folder}/rank-0.sennit")
+    refused("it is no regular file", "trace", folder)
+    os.rmdir(f"{folder}/rank-0.sennit")
+    pathlib.Path(f"{folder}/rank-0.sennit").touch()
+    for size, reason in ((1 << 30, "not a trace of Sennit"), (5 << 40, "are more than the memory of this machine")):
+        os.truncate(f"{folder}/rank-0.sennit", size)
+        refused(reason, "trace", folder)
+
 refused("cannot be written", "cholesky", "--n", "2048", "--quiet", "--json", "/nowhere/x.json")
 
 # SimGrid's network.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulate.h"
 
+#include "base/printable.h"
 #include "failure.h"
 #include "installation.h"
 #include "progress_bar.h"
@@ -548,7 +549,7 @@ int Simulate::run(char **arguments) {
         if (!state.trace->count("--threads"))
             state.machine.threads = state.replay->threads();
         for (const std::string &note : state.replay->notes())
-            fmt::print(stderr, "sennit: note: {}\n", note);
+            fmt::print(stderr, "sennit: note: {}\n", printable(note));
         if (talks)
             fmt::print("{}: {} ranks, {} threads, {} tasks, {} messages between them, {:.4f} s "
                        "from the first "
@@ -587,7 +588,7 @@ int simulator_main(int count, char **arguments, sim::MakeFabric *fabric) {
         return after_output(simulate.run(arguments));
     } catch (const std::exception &error) {
         std::fflush(stdout);
-        std::fprintf(stderr, "sennit: %s\n", error.what());
+        std::fprintf(stderr, "sennit: %s\n", printable(error.what(), Lines::many).c_str());
         return refused;
     }
 }

@@ -33,7 +33,10 @@ SimulateFront::SimulateFront(CLI::App &simulate)
         ->capture_default_str();
     const auto add = [this](const char *name, auto &value, auto least, auto most,
                             const char *what) {
-        app_->add_option(name, value, what)->capture_default_str()->check(CLI::Range(least, most));
+        app_->add_option(name, value, what)
+            ->capture_default_str()
+            ->check(CLI::Range(least, most))
+            ->check(refuse_no_number);
     };
     add("--nodes", machine_.nodes, 1, 65536, "of the machine");
     add("--pes", machine_.pes_of_node, 1, 1024, "cores of a node");

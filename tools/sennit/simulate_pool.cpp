@@ -60,10 +60,12 @@ SimulatePool::SimulatePool(CLI::App &simulate)
         ->check(CLI::Range(1, 64));
     app_->add_option("--point", point_us_, "between two scheduling points of a thread (us)")
         ->capture_default_str()
-        ->check(CLI::Range(1., 1e9));
+        ->check(CLI::Range(1., 1e9))
+        ->check(refuse_no_number);
     app_->add_option("--move", move_us_, "cost of a core's move to another rank (us)")
         ->capture_default_str()
-        ->check(CLI::Range(0., 1e9));
+        ->check(CLI::Range(0., 1e9))
+        ->check(refuse_no_number);
     app_->add_option("--json", json_, "write the results to this file; - is stdout");
 }
 

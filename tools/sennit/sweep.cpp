@@ -4,6 +4,7 @@
 #include "failure.h"
 
 #include <cmath>
+#include <cstdlib>
 
 namespace sennit::tool {
 
@@ -17,6 +18,14 @@ std::vector<std::string> split(const std::string &text, char separator) {
             return parts;
         at = next + 1;
     }
+}
+
+std::string refuse_no_number(const std::string &text) {
+    char *end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    return end != text.c_str() && *end == '\0' && std::isfinite(value)
+               ? ""
+               : fmt::format("'{}' is not a number", text);
 }
 
 double parse_number(const std::string &what, const std::string &text) {

@@ -17,6 +17,8 @@ Sweep parse_sweep(const std::string &text);
 
 std::vector<std::string> split(const std::string &text, char separator);
 // `what` is said of a text that is none.
+// For CLI11: it takes "nan" for a number in every range. Nothing: it is a finite one.
+std::string refuse_no_number(const std::string &text);
 double parse_number(const std::string &what, const std::string &text);
 int parse_whole(const std::string &what, const std::string &text, int least, int most);
 
