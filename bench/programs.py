@@ -90,34 +90,59 @@ class Outcome:
 # -- The list --------------------------------------------------------------------------------------
 
 
+def tables(value, what):
+    """The tables of an array of tables."""
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise ListError(f"{what} must be tables: [[...]]")
+    return value
+
+
+def is_text(value):
+    return isinstance(value, str) and "\0" not in value  # no argument or path has one
+
+
+# What a value of a key's type must be, and how that is said. A number of TOML may be nan, and true is an int to Python.
+SOUND = {
+    str: (is_text, "a text"),
+    list: (lambda value: isinstance(value, list) and all(map(is_text, value)), "a list of texts"),
+    dict: (lambda value: isinstance(value, dict) and all(is_text(one) for pair in value.items() for one in pair)
+           and not any("=" in name or not name for name in value), "a table of texts"),
+    int: (lambda value: type(value) is int and 0 <= value < 256, "a whole number from 0 to 255"),
+    float: (lambda value: type(value) in (int, float) and 0 <= value < 1e9, "a number from 0 to 1e9"),
+}
+
+
+def check_entry(label, keys, known):
+    for key, value in keys.items():
+        if key not in known:
+            raise ListError(f"{label}: no such key: {key}; there are {', '.join(sorted(known))}")
+        is_sound, what = SOUND[known[key].type]
+        if not is_sound(value):
+            raise ListError(f"{label}: {key} must be {what}")
+    if not keys.get("name") or not keys.get("command"):
+        raise ListError(f"{label}: name and command are needed")
+    if unknown := set(keys.get("compilers", ())) - set(RUNTIME_LIBRARIES):
+        raise ListError(f"{label}: no such compiler: {', '.join(sorted(unknown))}")
+    for key in ("expect", "result", "seconds"):
+        try:
+            re.compile(keys.get(key, ""))
+        except (re.error, OverflowError, RecursionError) as error:
+            raise ListError(f"{label}: {key}: {error}") from error
+
+
 def read_list(path, only=None):
     """The programs of a list, with the keys of their groups as defaults."""
     try:
-        document = tomllib.loads(path.read_text())
-    except (OSError, tomllib.TOMLDecodeError) as error:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:  # ValueError: also of what is no UTF-8
         raise ListError(f"{path}: {error}") from error
     known = {field.name: field for field in dataclasses.fields(Program)}
     programs = []
-    for group in document.get("group", []):
+    for group in tables(document.get("group", []), f"{path}: group"):
         defaults = {key: value for key, value in group.items() if key not in ("name", "program")}
-        for entry in group.get("program", []):
+        for entry in tables(group.get("program", []), f"{path}: program"):
             keys = {"group": group.get("name", ""), **defaults, **entry}
-            label = f"{path}: program {keys.get('name', '?')}"
-            for key, value in keys.items():
-                if key not in known:
-                    raise ListError(f"{label}: no such key: {key}; there are {', '.join(sorted(known))}")
-                wanted = known[key].type
-                if not isinstance(value, (int, float) if wanted is float else wanted):
-                    raise ListError(f"{label}: {key} must be of type {wanted.__name__}")
-            if not keys.get("name") or not keys.get("command"):
-                raise ListError(f"{label}: name and command are needed")
-            if unknown := set(keys.get("compilers", ())) - set(RUNTIME_LIBRARIES):
-                raise ListError(f"{label}: no such compiler: {', '.join(sorted(unknown))}")
-            for key in ("expect", "result", "seconds"):
-                try:
-                    re.compile(keys.get(key, ""))
-                except re.error as error:
-                    raise ListError(f"{label}: {key}: {error}") from error
+            check_entry(f"{path}: program {keys.get('name', '?')!s}", keys, known)
             if not only or keys["name"] in only:
                 programs.append(Program(**keys))
     if only and (missing := set(only) - {program.name for program in programs}):

@@ -39,7 +39,7 @@ class Lists(unittest.TestCase):
 
     def test_mistakes_are_named(self):
         for text, complaint in ((GROUP + "colour = 3\n", "no such key: colour"),
-                                (GROUP + 'check = "-c"\n', "check must be of type list"),
+                                (GROUP + 'check = "-c"\n', "check must be a list of texts"),
                                 (GROUP + 'compilers = ["icc"]\n', "no such compiler: icc"),
                                 (GROUP + 'result = "("\n', "result: "),
                                 ('[[group]]\n[[group.program]]\nname = "p"\n', "name and command are needed"),
@@ -49,6 +49,29 @@ class Lists(unittest.TestCase):
                 self.read(text)
         with self.assertRaisesRegex(programs.ListError, "no such program: r"):
             self.read(GROUP, ["p", "r"])
+
+    def test_what_is_no_list_is_refused(self):
+        for text in ("group = 3", 'group = "x"', "group = [1, 2]", "[group]\nname = 'G'", "[[group]]\nprogram = 3",
+                     "[[group]]\nprogram = [[]]", "[[group]]\n[group.program]\nname = 'p'", "x = " + 5000 * "[",
+                     GROUP + "timeout = nan", GROUP + "timeout = -inf", GROUP + "tolerance = -1.0", GROUP + "timeout = true",
+                     GROUP + "status = true", GROUP + "status = -1", GROUP + "status = 1979-05-27", GROUP + "check = [1]",
+                     GROUP + 'check = ["a\\u0000b"]', GROUP + "launcher = [[]]", GROUP + "environment = {A = 1}",
+                     GROUP + 'environment = {"A=B" = "1"}', GROUP + 'environment = {"" = "1"}',
+                     GROUP + 'environment = {A = "\\u0000"}', GROUP + f'expect = "a{{{2**40}}}"',
+                     GROUP + f'expect = "{2000 * "("}"',
+                     GROUP.replace('"p"', "3"), GROUP.replace('"p"', "[]"), GROUP.replace('"G"', "{}"),
+                     GROUP.replace('["p.{compiler}", "{here}/x"]', "[]"), GROUP + 'compilers = "gcc"',
+                     GROUP + "compilers = [[]]", GROUP + "name = 'again'", "\x00", "[[group]]\r"):
+            with self.subTest(text[:80]), self.assertRaises(programs.ListError):
+                self.read(text)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "list.toml"
+            for wrong in (b"\xff\xfe", b"name = '\xe9'"):
+                path.write_bytes(wrong)
+                with self.assertRaises(programs.ListError):
+                    programs.read_list(path)
+            with self.assertRaises(programs.ListError):
+                programs.read_list(pathlib.Path(folder))
 
 
 class Results(unittest.TestCase):
