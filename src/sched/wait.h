@@ -22,7 +22,8 @@ enum class WaitFor : std::uint8_t {
     dependences, // DependNode *            the last predecessor
     barrier,     // Group *, the team       the last thread, or the team's last task
     resumption,  // sennit_wait * or null   sennit_task_resume
-    events,      // -                       the last event; a task that has ended, no fiber
+    events,      // Task *, an undeferred   the last event that its body has bound; null: a task
+                 // one of the waiter's     that has ended, no fiber
     lock,        // omp::Mutex *            its holder
     time,        // -                       a timer
     turn,        // -                       the iteration before, in an ordered or doacross loop

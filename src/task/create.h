@@ -33,13 +33,15 @@ inline bool is_undeferred(const sched::Worker &worker, bool deferred) {
 }
 
 // Does its creator call it at once, as an Included task? Not if the task is more than a body: if it
-// has dependences or an event. Otherwise it does where it waits for the body anyhow, and where
-// enough tasks are queued, unless tasks of this process suspend on outside events: then the creator
-// could not go on. Doors do not ask while a tool looks on, for the tool is to see a task of its
-// own.
-inline bool runs_in_place(sched::Worker &worker, const Request &request) {
-    return request.count == 0 && !request.detach &&
-           (is_undeferred(worker, request.deferred) || (throttled(worker) && !may_suspend()));
+// has dependences or an event. Otherwise it does where it waits for the task anyhow, and (ahead)
+// where enough tasks are queued, unless tasks of this process suspend on outside events: then the
+// creator could not go on. Doors do not ask while a tool looks on, for the tool is to see a task of
+// its own.
+inline bool is_more_than_body(const Request &request) {
+    return request.count != 0 || request.detach;
+}
+inline bool runs_ahead(sched::Worker &worker) {
+    return throttled(worker) && !may_suspend();
 }
 
 // Would the task be discarded? Then it need not be made, unless it has an event, which somebody
@@ -51,7 +53,7 @@ inline bool is_pointless(const sched::Worker &worker, const Request &request) {
 // With detach: the task is not complete before its event is fulfilled.
 inline void attach_event(Task &task) {
     note_may_suspend();
-    bind_events(task, 1);
+    bind_detach_event(task);
 }
 
 // The task, whose payload is still to be filled; then start() it.
@@ -88,22 +90,30 @@ inline void stand_in_order(sched::Worker &worker, const Request &request) {
     submit(worker, make(worker, {}, [](Task &) {}), request.depends, request.count);
 }
 
+template <class Body>
+[[gnu::always_inline]] inline void call_included(sched::Worker &worker, const Body &body,
+                                                 std::uint32_t how) {
+    const Included task(worker, body.entry(), (body.flags() & Task::kFinal) | how);
+    body.call();
+}
+
 // All of the above, where no tool looks on. `body` is a door's view of what the compiler hands
 // over. A task that is called at once needs entry(), flags() and call() alone, so its path is
 // short. Any other is made of what spec() says, and fill(Task &) writes its payload, for `invoke`.
 template <class Body>
 [[gnu::always_inline]] inline void create(sched::Worker &worker, const Request &request,
                                           void (*invoke)(Task &), const Body &body) {
-    if (runs_in_place(worker, request)) {
-        const Included task(worker, body.entry(), body.flags() & Task::kFinal);
-        body.call();
-        return;
+    if (!is_more_than_body(request)) {
+        if (is_undeferred(worker, request.deferred))
+            return call_included(worker, body, 0);
+        if (runs_ahead(worker))
+            return call_included(worker, body, Task::kAhead);
     }
     Task &task = make(worker, body.spec(), invoke);
     if (request.detach)
         attach_event(task);
     body.fill(task);
-    const bool plain = request.count == 0 && !request.detach;
+    const bool plain = !is_more_than_body(request);
     if (__builtin_constant_p(plain) && plain) // is_undeferred() was asked
         submit(worker, task, nullptr, 0);
     else

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // External events (detach, sennit.h): a task is complete when its body has returned and all of its
 // events are fulfilled, whichever comes last.
+//
+// The creator of an undeferred task goes on when the task's structured block is complete (OpenMP
+// 5.2, 1.2.5), and what its body has bound to it belongs to the block: a message is received when
+// the task is over. The event of `detach` does not: the creator may fulfil it.
 #include "base/assert.h"
 #include "poll/poll.h"
 #include "task/lifecycle.h"
@@ -8,24 +12,33 @@
 
 namespace sennit::task {
 
-void bind_events(Task &task, std::int64_t count) {
+static void bind(Task &task, std::int64_t more) {
     if (!task.is(Task::kEvents)) { // nobody can have fulfilled one
         task.flags |= Task::kEvents;
-        task.events.store(1 + count, std::memory_order_relaxed);
+        task.events.store(1 + more, std::memory_order_relaxed);
     } else {
-        task.events.fetch_add(count, std::memory_order_relaxed);
+        task.events.fetch_add(more, std::memory_order_relaxed);
     }
 }
+void bind_events(Task &task, std::int64_t count) {
+    bind(task, count * Task::kBoundEvent);
+}
+void bind_detach_event(Task &task) {
+    bind(task, 1);
+}
 
-// Subtract `count`. True: nothing remains. A thread that finds only its own rest is the last one,
-// and nobody will look again, so it need not write. Acquire pairs with the release of the threads
-// before.
-static bool are_last(Task &task, std::int64_t count) {
-    if (task.events.load(std::memory_order_acquire) == count)
-        return true;
-    const std::int64_t before = task.events.fetch_sub(count, std::memory_order_acq_rel);
-    SENNIT_ASSERT(before >= count); // none is fulfilled twice
-    return before == count;
+// Subtract `fulfilled`. Returns what remains. A thread that finds only its own rest is the last
+// one, and nobody will look again, so it need not write. Acquire pairs with the release of the
+// threads before.
+static std::int64_t take(Task &task, std::int64_t fulfilled) {
+    if (task.events.load(std::memory_order_acquire) == fulfilled)
+        return 0;
+    const std::int64_t before = task.events.fetch_sub(fulfilled, std::memory_order_acq_rel);
+    SENNIT_ASSERT(before >= fulfilled); // none is fulfilled twice
+    return before - fulfilled;
+}
+static bool is_last(Task &task, std::int64_t fulfilled) {
+    return take(task, fulfilled) == 0;
 }
 
 // ---- the body has returned ------------------------------------------------------------------
@@ -78,7 +91,7 @@ bool all_events(sched::Worker &worker, Task &task) {
         if (task.events.load(std::memory_order_acquire) == 1)
             return true;
         list_waiting(worker, task); // before others can complete it
-        if (!are_last(task, 1))
+        if (!is_last(task, 1))
             return false;
         unlist_waiting(task);
         return true;
@@ -86,9 +99,28 @@ bool all_events(sched::Worker &worker, Task &task) {
     // The event of a discarded task may never come, so nobody waits for it. Until it comes, it
     // counts as a child, and so keeps the memory.
     task.pending.fetch_add(Task::kChild, std::memory_order_relaxed);
-    if (are_last(task, 1))
+    if (is_last(task, 1))
         task.pending.fetch_sub(Task::kChild, std::memory_order_relaxed);
     return true;
+}
+
+// Who brings the bound ones to zero while kHoldsCreator is set signals: as they are in one word,
+// one of the two sides sees the other. It touches the task no more after the signal.
+SENNIT_COLD void await_bound_events(sched::Worker &worker, Task &task) {
+    if (task.events.load(std::memory_order_acquire) < Task::kBoundEvent)
+        return;
+    task.children_cell.reset(); // nobody else waits for the children of a task that has ended
+    if (task.events.fetch_add(Task::kHoldsCreator, std::memory_order_acq_rel) >=
+        Task::kBoundEvent) {
+        sched::CellCondition condition(task.children_cell, sched::WaitFor::events, &task);
+        worker.wait(condition);
+    }
+    task.events.fetch_sub(Task::kHoldsCreator, std::memory_order_relaxed);
+}
+
+static bool lets_creator_go(std::int64_t left, std::int64_t fulfilled) {
+    return (left & Task::kHoldsCreator) != 0 && fulfilled >= Task::kBoundEvent &&
+           (left & ~Task::kHoldsCreator) < Task::kBoundEvent;
 }
 
 // ---- an event is fulfilled ------------------------------------------------------------------
@@ -101,20 +133,23 @@ SENNIT_COLD void observed_late_completion(Task &task) {
         observer->fulfilled(task, true);
 }
 
-// Called before `count` events are fulfilled. True: they are the last, and the body is still at
-// work.
-static SENNIT_COLD void observed_fulfilment(Task &task, std::int64_t count) {
+// Called before events are fulfilled. If they are the last, and the body is still at work, a tool
+// is told here.
+static SENNIT_COLD void observed_fulfilment(Task &task, std::int64_t fulfilled) {
     if (Observer *observer = task::observer();
-        observer && task.events.load(std::memory_order_acquire) == count + 1 &&
+        observer && task.events.load(std::memory_order_acquire) == fulfilled + 1 &&
         task.tool->decide(ToolRecord::Detached::early))
         observer->fulfilled(task, false);
 }
 
-void fulfil_events(Task &task, std::int64_t count, Then then) {
+static void fulfil(Task &task, std::int64_t fulfilled, Then then) {
     if (observed::by_anybody())
-        observed_fulfilment(task, count);
-    if (!are_last(task, count))
+        observed_fulfilment(task, fulfilled);
+    if (const std::int64_t left = take(task, fulfilled)) {
+        if (SENNIT_UNLIKELY(lets_creator_go(left, fulfilled)))
+            task.children_cell.signal();
         return;
+    }
     if (task.is(Task::kRequeued)) {
         task.flags &= ~Task::kRequeued;
         task.events.store(1, std::memory_order_relaxed);
@@ -128,6 +163,13 @@ void fulfil_events(Task &task, std::int64_t count, Then then) {
             observed_late_completion(task);
         complete(sched::Worker::self(), task, then);
     }
+}
+
+void fulfil_events(Task &task, std::int64_t count, Then then) {
+    fulfil(task, count * Task::kBoundEvent, then);
+}
+void fulfil_detach_event(Task &task) {
+    fulfil(task, 1, Then::queue);
 }
 
 void fulfil_last(Task &task) {

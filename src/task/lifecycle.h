@@ -46,6 +46,8 @@ void observed_end(sched::Worker &worker, Task &task); // the body has returned; 
 // The body of a task with events has returned, or was discarded: is the task complete? If not,
 // whoever fulfils the last event completes it, maybe on another thread, and it may be gone by now.
 bool all_events(sched::Worker &worker, Task &task);
+// The creator of an undeferred task whose body has returned waits for what the body has bound.
+void await_bound_events(sched::Worker &worker, Task &task);
 // A task leaves all queues and stacks, until something outside makes it go on: see may_block().
 void note_elsewhere();
 

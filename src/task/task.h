@@ -107,6 +107,7 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
         kWorksFor = 1u << 17,   // for `account`
         kOffered = 1u << 18,    // whoever has run another one for the team may take it from a queue
         kTests = 1u << 19,      // has tested in vain for some time
+        kAhead = 1u << 20, // kUndeferred; deferred for the program: nobody waits for its events
     };
 
     // The parent of many children has three lines that threads share. It writes the first one when
@@ -131,7 +132,7 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
     DependNode *depend = nullptr; // `node` once it is made: this task among its siblings
     DependTable *children_depend = nullptr;
     void *entry = nullptr;               // the compiler's function: names, profiles
-    std::atomic<std::int64_t> events{1}; // 1 for the body itself
+    std::atomic<std::int64_t> events{1}; // what is left, see kBoundEvent
 
     // Unfinished children * 4 + kWaiting + kEnded, as far as folded.
     alignas(kCacheLine) std::atomic<std::int64_t> pending{0};
@@ -152,6 +153,17 @@ struct alignas(kCacheLine) Task : sched::Node, sennit_task {
 
     // A DependNode when the task has dependences; not touched otherwise.
     alignas(kCacheLine) std::byte node[sizeof(DependNode)];
+
+    // In `events`: 1 for the body, 1 for each event that the compiler has made (detach), and this
+    // for each that the body has bound to its own task.
+    static constexpr std::int64_t kBoundEvent = 4;
+    // The creator waits in children_cell until none of those is left; the body's 1 stays till then.
+    static constexpr std::int64_t kHoldsCreator = std::int64_t{1} << 62;
+    // How many events are not fulfilled, of a task whose body has ended.
+    static constexpr std::int64_t events_in(std::int64_t left) {
+        const std::int64_t body = (left & kHoldsCreator) ? 1 : 0;
+        return (left & ~kHoldsCreator) / kBoundEvent + left % kBoundEvent - body;
+    }
 
     static constexpr std::int64_t kWaiting = 1;
     static constexpr std::int64_t kEnded = 2;
@@ -287,13 +299,17 @@ void end_taskgroup(sched::Worker &worker);
 enum class Again : std::uint8_t { at_once, after_others, after_time, after_events };
 void requeue(Task &task, Again when = Again::at_once, std::uint64_t ns = 0);
 
-// External events; see sennit.h. fulfil may be called on any thread.
+// External events. fulfil may be called on any thread. Those that the task's own body binds, see
+// sennit.h:
 void bind_events(Task &task, std::int64_t count);
 // `then`: where the first goes that this makes ready.
 enum class Then { queue, next };
 void fulfil_events(Task &task, std::int64_t count, Then then = Then::queue);
 // One, in a polling service that only returns afterwards.
 void fulfil_last(Task &task);
+// One that belongs to the task from the start, and to the program (detach).
+void bind_detach_event(Task &task);
+void fulfil_detach_event(Task &task);
 
 // Suspend the current task until resume; one token is kept. `why` is for reports and may be null.
 void suspend(sched::Worker &worker, const sennit_wait *why = nullptr);

@@ -225,8 +225,9 @@ class GroupCondition final : public sched::Condition {
 
 } // namespace
 
-// The structured block is over, so the creator goes on. Events are left, so the task is not
-// complete. From now on others wait for it as for a deferred task.
+// The structured block is over, so the creator goes on. The event of `detach` is left (or the
+// creator has only run a deferred task ahead of its time), so the task is not complete. From now on
+// others wait for it as for a deferred task.
 static bool outlives_its_block(sched::Worker &worker, Task &task) {
     if (SENNIT_LIKELY(!task.is(Task::kEvents)) || task.events.load(std::memory_order_acquire) == 1)
         return false;
@@ -245,6 +246,8 @@ static bool outlives_its_block(sched::Worker &worker, Task &task) {
 void detail::end_undeferred_slow(sched::Worker &worker, Task &task) {
     observed_end(worker, task);
     worker.task = task.parent;
+    if (task.is(Task::kEvents) && !task.is(Task::kAhead))
+        await_bound_events(worker, task);
     if (outlives_its_block(worker, task))
         return;
     if (task.is(Task::kEvents) && observed::by_anybody())

@@ -127,6 +127,9 @@ class Writer {
         case WaitFor::resumption:
             if (waiter.in_call())
                 wait(waiter);
+            else if (waiter.kind == WaitFor::events && waiter.object)
+                std::fprintf(out_, "waits for an undeferred task that it has made (%lld event%s)",
+                             left, s);
             else if (waiter.kind == WaitFor::events)
                 std::fprintf(out_,
                              "has ended, waits for an event from outside (%lld not fulfilled: "

@@ -88,7 +88,8 @@ void Survey::fill(Waiter &waiter, const sched::Slot *slot) {
             2;
         break;
     case WaitFor::events:
-        waiter.left = task->events.load(std::memory_order_relaxed);
+        waiter.left = Task::events_in(memory_.get_or<std::int64_t>(
+            &static_cast<const Task *>(waiter.object ? waiter.object : waiter.task)->events, 0));
         waiter.outside = true; // unless a library says that it is bound to one of its operations
         break;
     case WaitFor::dependences:

@@ -183,6 +183,11 @@ void Survey::each_blocker(std::size_t at, Visit visit) const {
         if (const int owner = holder(at); owner >= 0)
             visit(owner, "which holds the lock");
         break;
+    case sched::WaitFor::events: // the creator of an undeferred task waits for those of that one
+        for (std::size_t i = 0; self.object && i < waiters_.size(); ++i)
+            if (i != at && waiters_[i].task == self.object)
+                visit(static_cast<int>(i), "which it has made");
+        break;
     case sched::WaitFor::dependences:
         for (const Edge &edge : edges_)
             if (edge.from == static_cast<int>(at))

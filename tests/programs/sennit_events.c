@@ -77,7 +77,7 @@ static void expect_fulfilled(int expected) {
     CHECK_EQ(__atomic_load_n(&fulfilled, __ATOMIC_ACQUIRE), expected);
 }
 
-/* Its creator goes on when its body is over, and those behind it when its event is fulfilled. */
+/* Each holds those behind it and its creator until the events that it has bound are fulfilled. */
 static void undeferred_tasks_hold_their_dependences(void) {
     int x = 0, y = 0;
     pthread_t threads[3];
@@ -112,26 +112,157 @@ static void undeferred_tasks_hold_their_dependences(void) {
 /* A task that waits for nothing is none of those that the taskwait before it stands among. */
 static void a_taskwait_is_not_the_next_task(void) {
     int x = 0;
-    sennit_task *task = NULL;
+    omp_event_handle_t event = (omp_event_handle_t)0;
 #pragma omp task depend(out : x) shared(x)
     x = 1;
 #pragma omp taskwait depend(in : x)
     CHECK_EQ(x, 1);
-#pragma omp task if (0) shared(task)
-    {
-        task = door_self();
-        CHECK_EQ(DOOR(sennit_task_events_increase)(task, 1), SENNIT_SUCCESS);
-    }
-#pragma omp task depend(out : x) shared(x, task)
+#pragma omp task if (0) detach(event) shared(x)
+    CHECK_EQ(x, 1);
+#pragma omp task depend(out : x) shared(x) firstprivate(event)
     {
         x = 2;
-        CHECK_EQ(DOOR(sennit_task_events_decrease)(task, 1), SENNIT_SUCCESS);
+        omp_fulfill_event(event);
     }
 #pragma omp taskwait
     CHECK_EQ(x, 2);
 }
 
+static pthread_t waited[8];
+static int bound;
+
+/* Another thread fulfils the event of the running task a moment later. */
+static void bind_next(void) {
+    bind_event(&waited[bound++]);
+}
+
+/* All that was bound is fulfilled where the creator goes on. */
+static void expect_all(int expected) {
+    CHECK_EQ(bound, expected);
+    expect_fulfilled(expected);
+    while (bound > 0)
+        CHECK_EQ(pthread_join(waited[--bound], NULL), 0);
+    fulfilled = 0;
+}
+
+static void tasks_with_if(void) {
+    int x = 0;
+#pragma omp task if (0)
+    bind_next();
+    expect_all(1);
+#pragma omp task if (0) mergeable untied
+    bind_next();
+    expect_all(1);
+#pragma omp task depend(out : x) shared(x)
+    x = 1;
+#pragma omp task if (0) depend(inout : x) shared(x)
+    {
+        CHECK_EQ(x, 1);
+        bind_next();
+    }
+    expect_all(1);
+#pragma omp taskloop if (0) grainsize(1)
+    for (int i = 0; i < 3; ++i) {
+        expect_fulfilled(i);
+        bind_next();
+    }
+    expect_all(3);
+#pragma omp taskloop if (0) nogroup num_tasks(2)
+    for (int i = 0; i < 2; ++i)
+        bind_next();
+    expect_all(2);
+}
+
+/* Of a final task all descendants are included tasks. */
+static void included(void) {
+    int x = 0;
+#pragma omp task final(1) shared(x)
+    {
+#pragma omp task
+        bind_next();
+        expect_all(1);
+#pragma omp task mergeable
+        bind_next();
+        expect_all(1);
+#pragma omp task depend(out : x) untied priority(1) shared(x)
+        {
+#pragma omp task
+            bind_next();
+            expect_fulfilled(1);
+            bind_next();
+            x = 1;
+        }
+        CHECK_EQ(x, 1);
+        expect_all(2);
+#pragma omp taskloop grainsize(1)
+        for (int i = 0; i < 3; ++i) {
+            expect_fulfilled(i);
+            bind_next();
+        }
+        expect_all(3);
+#pragma omp taskgroup
+        {
+#pragma omp task
+            bind_next();
+            expect_all(1);
+        }
+    }
+#pragma omp taskwait
+}
+
+/* Children that are no included tasks may outlive it. */
+static void children_of_an_undeferred_task(void) {
+    int children = 0;
+#pragma omp task if (0) shared(children)
+    {
+        for (int i = 0; i < 3; ++i) {
+#pragma omp task shared(children) depend(out : children)
+            children += 1;
+        }
+        bind_next();
+    }
+    expect_all(1);
+#pragma omp taskgroup
+    {
+#pragma omp task shared(children) depend(out : children)
+        children += 1;
+    }
+#pragma omp taskwait
+}
+
+/* The event of detach is the program's: its creator goes on, and may fulfil it. */
+static void with_detach(void) {
+    for (int early = 0; early < 2; ++early) {
+        omp_event_handle_t event = (omp_event_handle_t)0;
+        int x = 0;
+#pragma omp task if (0) detach(event) depend(out : x) shared(x) firstprivate(early)
+        {
+            bind_next();
+            if (early)
+                omp_fulfill_event(event);
+            x = 1;
+        }
+        expect_all(1);
+#pragma omp task depend(in : x) shared(x) firstprivate(early)
+        CHECK_EQ(x, early ? 1 : 2);
+        if (!early) {
+            x = 2;
+            omp_fulfill_event(event);
+        }
+#pragma omp taskwait
+    }
+}
+
+static void creators_are_held(void) {
+    fulfilled = 0;
+    tasks_with_if();
+    included();
+    children_of_an_undeferred_task();
+    with_detach();
+}
+
 static void undeferred(void) {
+    creators_are_held();
     undeferred_tasks_hold_their_dependences();
     a_taskwait_is_not_the_next_task();
     undeferred_tasks_hold_their_dependences();

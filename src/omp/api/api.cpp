@@ -114,7 +114,7 @@ void set_league(std::atomic<int> &icv, int value) {
 
 void fulfil(std::uintptr_t event) {
     // A handle of either door is the task's address.
-    task::fulfil_events(*reinterpret_cast<Task *>(event), 1);
+    task::fulfil_detach_event(*reinterpret_cast<Task *>(event));
 }
 
 } // namespace

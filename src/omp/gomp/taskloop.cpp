@@ -137,7 +137,8 @@ void run_range(Task &self) {
     std::uint64_t begin = range.pieces.from(number);
     auto more = [&] { return number < range.last && !task::is_cancelled(self); };
     while (more()) {
-        task::Included task(worker, reinterpret_cast<void *>(range.function), range.flags);
+        task::Included task(worker, reinterpret_cast<void *>(range.function),
+                            range.flags | Task::kAhead);
         do {
             const std::uint64_t left = range.last - number;
             if (left > 1 && task::may_suspend())

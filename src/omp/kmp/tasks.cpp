@@ -204,10 +204,10 @@ KMP_API void *__kmpc_task_allow_completion_event(Ident *, Gtid, KmpTask *kmp_tas
 
 // Of a proxy task: what it stands for has ended. The second on any thread.
 KMP_API void __kmpc_proxy_task_completed(Gtid, KmpTask *kmp_task) {
-    task::fulfil_events(*Task::of_payload(kmp_task), 1);
+    task::fulfil_detach_event(*Task::of_payload(kmp_task));
 }
 KMP_API void __kmpc_proxy_task_completed_ooo(KmpTask *kmp_task) {
-    task::fulfil_events(*Task::of_payload(kmp_task), 1);
+    task::fulfil_detach_event(*Task::of_payload(kmp_task));
 }
 
 // Numbers of tasks that exist.

@@ -183,9 +183,51 @@ static void properties(void) {
     CHECK(TAMPI_Property_set(TAMPI_PROPERTY_THREAD_TASKAWARE, 1) == MPI_SUCCESS);
 }
 
-/* An undeferred task holds its creator for its body alone, and its dependences until it has what
- * it asked for. */
+/* Receives by the task's end, not by its calls. */
+static void bind_receive(int *into, int tag) {
+    MPI_Request request;
+    *into = -1;
+    MPI_Irecv(into, 1, MPI_INT, previous(), tag, MPI_COMM_WORLD, &request);
+    CHECK(TAMPI_Iwait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+}
+
+/* An undeferred task holds its creator until it is complete: it has what it asked for (OpenMP 5.2,
+ * 12.5). The messages come from other tasks, for a rank may be its own neighbour. */
 static void undeferred(void) {
+    enum { kinds = 6 };
+    int values[kinds];
+    for (int i = 0; i < kinds; ++i) {
+#pragma omp task firstprivate(i)
+        {
+            usleep(200);
+            MPI_Send(&i, 1, MPI_INT, next(), i, MPI_COMM_WORLD);
+        }
+    }
+#pragma omp task if (0) shared(values)
+    bind_receive(&values[0], 0);
+    CHECK(values[0] == 0);
+#pragma omp taskloop if (0) grainsize(1) shared(values)
+    for (int i = 1; i < 3; ++i)
+        bind_receive(&values[i], i);
+    CHECK(values[1] == 1 && values[2] == 2);
+#pragma omp task final(1) shared(values)
+    {
+#pragma omp task shared(values)
+        bind_receive(&values[3], 3);
+        CHECK(values[3] == 3);
+#pragma omp task mergeable shared(values) depend(out : values[4])
+        bind_receive(&values[4], 4);
+        CHECK(values[4] == 4);
+#pragma omp taskloop num_tasks(1) shared(values)
+        for (int i = 5; i < kinds; ++i)
+            bind_receive(&values[i], i);
+        CHECK(values[5] == 5);
+    }
+#pragma omp taskwait
+}
+
+/* And so do those that depend on it. */
+static void undeferred_in_order(void) {
     for (int round = 0; round < 10; ++round) {
         int mine = rank + round, theirs = -1;
 #pragma omp task if (0) depend(out : theirs) shared(mine, theirs)
@@ -197,6 +239,7 @@ static void undeferred(void) {
             MPI_Isend(&mine, 1, MPI_INT, next(), 1, MPI_COMM_WORLD, &requests[1]);
             CHECK(TAMPI_Iwaitall(2, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
         }
+        CHECK(theirs == previous() + round);
 #pragma omp task depend(in : theirs) shared(theirs)
         CHECK(theirs == previous() + round);
 #pragma omp taskwait
@@ -222,7 +265,12 @@ int main(int argc, char **argv) {
     point_to_point();
 #pragma omp parallel
 #pragma omp single
-    undeferred();
+    for (int round = 0; round < 10; ++round)
+        undeferred();
+#pragma omp parallel
+#pragma omp single
+    undeferred_in_order();
+    undeferred(); /* outside of parallel regions */
     collectives();
     MPI_Buffer_detach(&buffer, &size);
     free(buffer);
