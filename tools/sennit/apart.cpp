@@ -9,6 +9,7 @@
 #include "pool_keeper.h"
 #include "run.h"
 
+#include "base/printable.h"
 #include "node/board.h"
 #include "node/identity.h"
 
@@ -56,7 +57,7 @@ std::vector<OneProgram> separate(const Request &request) {
         if (one.trace) // ranks of two worlds have the same numbers
             one.trace = fmt::format("{}/{}-{}", *one.trace, number, file);
         programs.push_back(
-            {one, fmt::format("program {} of {} ({})", number, requests.size(), file)});
+            {one, fmt::format("program {} of {} ({})", number, requests.size(), printable(file))});
     }
     return programs;
 }
@@ -102,7 +103,7 @@ int run_one(const Request &request, const Installation &installation) {
         code = run_program(request, installation);
     } catch (const std::exception &error) {
         std::fflush(stdout);
-        std::fprintf(stderr, "sennit: %s\n", error.what());
+        std::fprintf(stderr, "sennit: %s\n", printable(error.what()).c_str());
     }
     std::fflush(nullptr);
     return code;

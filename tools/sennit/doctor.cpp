@@ -9,6 +9,8 @@
 #include "rank_report.h"
 #include "run.h"
 
+#include "base/printable.h"
+
 #include <fmt/ranges.h>
 
 #include <unistd.h>
@@ -57,7 +59,7 @@ bool report_installation(const Installation &installation) {
     for (const MpiKind kind : {MpiKind::mpich, MpiKind::openmpi}) {
         std::string found;
         try {
-            const Mpiexec launcher = find_mpiexec(kind, nullptr);
+            const Mpiexec launcher = find_mpiexec(kind, nullptr, Asking::only_safe_ones);
             found = fmt::format("{}, {}", launcher.path, launcher.version);
         } catch (const Failure &failure) {
             found = failure.what(); // an MPI that nobody uses is nothing wrong

@@ -18,6 +18,8 @@
 #include "symbol_commands.h"
 #include "top.h"
 
+#include "base/printable.h"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>

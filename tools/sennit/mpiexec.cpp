@@ -2,29 +2,84 @@
 #include "mpiexec.h"
 
 #include "failure.h"
+#include "safe_place.h"
+
+#include "base/clock.h"
 
 #include <fmt/ranges.h>
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
+#include <utility>
 
 namespace sennit::tool {
 namespace {
 
 namespace fs = std::filesystem;
 
-// What `path --version` prints; empty when it cannot be started.
-std::string read_version(const std::string &path) {
+// What `path --version` prints, or why it prints nothing.
+struct Answer {
+    std::string text;
+    std::string problem; // empty: none
+};
+
+constexpr int patience_ms = 10'000;
+
+std::string problem_of(const std::string &path, int status, const std::string &text) {
+    const std::string first_line = text.substr(0, text.find('\n'));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return "";
+    const std::string how = WIFSIGNALED(status)
+                                ? fmt::format("was ended by signal {}", WTERMSIG(status))
+                                : fmt::format("ended with code {}", WEXITSTATUS(status));
+    return fmt::format("'{} --version' {}{}{}", path, how, first_line.empty() ? "" : ": ",
+                       first_line);
+}
+
+// All that comes until the end, but not for ever.
+std::string read_all(int descriptor) {
+    constexpr std::size_t most = 64 * 1024;
+    const std::int64_t end = monotonic_ns() + patience_ms * std::int64_t{1'000'000};
+    std::string text;
+    pollfd source = {descriptor, POLLIN, 0};
+    for (char buffer[1024]; text.size() < most && monotonic_ns() < end;) {
+        if (poll(&source, 1, patience_ms) <= 0)
+            break;
+        const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
+        if (got <= 0)
+            break;
+        text.append(buffer, static_cast<std::size_t>(got));
+    }
+    return text;
+}
+
+int wait_for(pid_t child) {
+    int status = 0;
+    for (int waited_ms = 0; waitpid(child, &status, WNOHANG) == 0; ++waited_ms) {
+        if (waited_ms > patience_ms)
+            kill(child, SIGKILL);
+        usleep(1000);
+    }
+    return status;
+}
+
+Answer ask_version(const std::string &path) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return "";
+        return {"", fmt::format("no pipe to '{}': {}", path, std::strerror(errno))};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -37,15 +92,49 @@ std::string read_version(const std::string &path) {
     const int error = posix_spawn(&child, path.c_str(), &actions, nullptr, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
-    std::string text;
+    Answer answer;
     if (error == 0) {
-        char buffer[1024];
-        for (ssize_t got; (got = ::read(ends[0], buffer, sizeof buffer)) > 0;)
-            text.append(buffer, static_cast<std::size_t>(got));
-        waitpid(child, nullptr, 0);
+        answer.text = read_all(ends[0]);
+        answer.problem = problem_of(path, wait_for(child), answer.text);
+    } else {
+        answer.problem = fmt::format("'{}' cannot be started: {}", path, std::strerror(error));
     }
     close(ends[0]);
-    return text;
+    return answer;
+}
+
+// What stands in its file instead: Hydra has its answer in it, Open MPI's the libraries that it
+// needs. A script may have anything.
+std::string read_marks(const std::string &path) {
+    constexpr std::size_t most = std::size_t{16} * 1024 * 1024;
+    std::ifstream file(path, std::ios::binary);
+    std::string bytes(most, '\0');
+    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<std::size_t>(file.gcount()));
+    std::string marks = fs::weakly_canonical(path).filename().string() + "\n";
+    for (const auto &[mark, word] : {std::pair("libopen-rte", "OpenRTE"),
+                                     {"libprrte", "PRRTE"},
+                                     {"prterun", "PRRTE"},
+                                     {"mpiexec.hydra", "HYDRA"}})
+        if (bytes.find(mark) != std::string::npos || marks.starts_with(mark))
+            marks += fmt::format("{}\n", word);
+    for (const std::string_view word :
+         {"HYDRA build details:", "Intel(R) MPI", "MVAPICH", "OpenRTE", "Open MPI", "PRRTE"})
+        if (bytes.find(word) != std::string::npos)
+            marks += fmt::format("{}\n", word);
+    return marks;
+}
+
+// Of a text that may speak of both.
+std::optional<MpiKind> only_kind_in(const std::string &marks) {
+    std::optional<MpiKind> found;
+    for (std::size_t at = 0; at < marks.size(); at = marks.find('\n', at) + 1)
+        if (const auto kind = mpi_kind_from_version(marks.substr(at, marks.find('\n', at) - at))) {
+            if (found && found != kind)
+                return std::nullopt;
+            found = kind;
+        }
+    return found;
 }
 
 // Hydra writes "HYDRA build details:\n    Version:   4.0.2", Open MPI "mpiexec (OpenRTE) 4.1.4".
@@ -71,7 +160,8 @@ bool lies_in_path(const std::string &mpiexec) {
     return std::find(folders.begin(), folders.end(), folder) != folders.end();
 }
 
-std::vector<std::string> launcher_folders(MpiKind kind, const Plan *plan) {
+// Beside the MPI libraries that the program gets.
+std::vector<std::string> folders_of_program(MpiKind kind, const Plan *plan) {
     std::vector<std::string> folders;
     if (plan) {
         for (const MpiUse &use : plan->program.mpi_libraries) {
@@ -81,33 +171,68 @@ std::vector<std::string> launcher_folders(MpiKind kind, const Plan *plan) {
                 folders.push_back((library.parent_path().parent_path() / "bin").string());
         }
     }
-    for (const std::string &folder : path_folders())
-        folders.push_back(folder);
     return folders;
+}
+
+// May it be started only to learn whose it is? What a program brings along is the program's: then
+// looking at the program would run it. What lies in PATH is what this user starts by its name.
+bool may_be_asked(const std::string &path, Asking asking) {
+    return asking == Asking::all || (lies_in_path(path) && only_we_may_change(path) &&
+                                     only_we_may_change(fs::path(path).parent_path().string()));
+}
+
+// `beside`: whose library lies beside it; nullopt: that of nobody. Null: `problem` says why.
+std::optional<Mpiexec> look_at(const std::string &path, std::optional<MpiKind> beside,
+                               Asking asking, std::string &problem) {
+    if (may_be_asked(path, asking)) {
+        const Answer answer = ask_version(path);
+        const std::optional<MpiKind> whose = mpi_kind_from_version(answer.text);
+        if (whose)
+            return Mpiexec{*whose, path, version_line(*whose, answer.text)};
+        problem = answer.problem.empty() ? fmt::format("{} belongs to another MPI", path)
+                                         : answer.problem;
+        return std::nullopt;
+    }
+    std::optional<MpiKind> whose = only_kind_in(read_marks(path));
+    if (!whose)
+        whose = beside;
+    if (whose)
+        return Mpiexec{
+            *whose, path,
+            fmt::format("{}, not asked for its version: looking runs nothing that others "
+                        "or the program may have brought",
+                        traits(*whose).name)};
+    problem = fmt::format("{} is not asked whose it is, for others may change it", path);
+    return std::nullopt;
 }
 
 } // namespace
 
-Mpiexec find_mpiexec(MpiKind kind, const Plan *plan) {
-    std::vector<std::string> others;
+Mpiexec find_mpiexec(MpiKind kind, const Plan *plan, Asking asking) {
+    std::vector<std::string> problems;
     std::vector<std::string> seen;
-    for (const std::string &folder : launcher_folders(kind, plan)) {
+    const std::vector<std::string> of_program = folders_of_program(kind, plan);
+    std::vector<std::string> folders = of_program;
+    for (const std::string &folder : path_folders())
+        folders.push_back(folder);
+    for (std::size_t i = 0; i < folders.size(); ++i) {
         for (const std::string &name :
              {fmt::format("mpiexec.{}", traits(kind).word), std::string("mpiexec")}) {
-            const std::string path = fmt::format("{}/{}", folder, name);
+            const std::string path = fmt::format("{}/{}", folders[i], name);
             if (access(path.c_str(), X_OK) != 0 ||
                 std::find(seen.begin(), seen.end(), path) != seen.end())
                 continue;
             seen.push_back(path);
-            const std::string version = read_version(path);
-            const std::optional<MpiKind> whose = mpi_kind_from_version(version);
-            if (whose && launches(*whose, kind))
-                return {*whose, path, version_line(*whose, version)};
-            others.push_back(path);
+            std::string problem;
+            const auto found = look_at(
+                path, i < of_program.size() ? std::optional(kind) : std::nullopt, asking, problem);
+            if (found && launches(found->kind, kind))
+                return *found;
+            problems.push_back(found ? fmt::format("{} belongs to another MPI", path) : problem);
         }
     }
     const std::string remark =
-        others.empty() ? "" : fmt::format(" ({} belongs to another MPI)", fmt::join(others, ", "));
+        problems.empty() ? "" : fmt::format(" ({})", fmt::join(problems, "; "));
     fail(
         "the mpiexec of {} is missing: no mpiexec.{} and no mpiexec of it in PATH{}; install it or "
         "add its folder to PATH",

@@ -15,10 +15,15 @@ struct Mpiexec {
     std::string version; // one line, for people
 };
 
+// To learn whose an mpiexec is, it may be asked for its version, and that runs it. Who only looks
+// (`sennit doctor`, --dry-run) runs no more than what lies in PATH, where nobody but root and this
+// user may write; of the others the file is read.
+enum class Asking { all, only_safe_ones };
+
 // The launcher of this MPI: beside the MPI library that the program gets, else in PATH;
 // mpiexec.<mpi>, else an mpiexec whose --version shows that it belongs to this MPI. `plan` may be
 // null (no program). Throws Failure when there is none.
-Mpiexec find_mpiexec(MpiKind kind, const Plan *plan);
+Mpiexec find_mpiexec(MpiKind kind, const Plan *plan, Asking asking);
 
 // What so many ranks run.
 struct Launch {

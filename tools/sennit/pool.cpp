@@ -7,6 +7,8 @@
 #include "pool_keeper.h"
 #include "pool_targets.h"
 
+#include "base/printable.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -113,7 +115,7 @@ int list_pools() {
     for (const std::string &name : Pool::names()) {
         try {
             const Pool pool = Pool::find(name, false);
-            fmt::print("{}: {}\n", name, describe(pool));
+            fmt::print("{}: {}\n", printable(name), describe(pool));
         } catch (const Failure &) {
             continue; // it has ended meanwhile
         }
@@ -134,8 +136,8 @@ int move_cores(const PoolRequest &request) {
     const Snapshot after = look_at(pool.board());
     for (const int one : jobs)
         if (const MemberNow *const first = after.find(one))
-            fmt::print("{}:{} owns {} (before: {})\n", first->program, one, after.owned_by(one),
-                       before.owned_by(one));
+            fmt::print("{}:{} owns {} (before: {})\n", printable(first->program), one,
+                       after.owned_by(one), before.owned_by(one));
     return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "rank_report.h"
 #include "virtual_rank.h"
 
+#include "base/printable.h"
 #include "node/quota.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ const char *read_environment(const char *name) {
 
 void explain(const Plan &plan, const std::vector<std::string> &command, std::FILE *to) {
     for (const std::string &note : plan.notes)
-        fmt::print(to, "# {}\n", note);
+        fmt::print(to, "# {}\n", printable(note));
     for (const Setting &setting : plan.settings)
         fmt::print(to, "{}\n", shell_words({setting.name + "=" + setting.value}));
     fmt::print(to, "{}\n", shell_words(command));
@@ -106,7 +107,7 @@ void make_trace_folder(const Request &request) {
 
 void apply(const Plan &plan) {
     if (plan.warning)
-        fmt::print(stderr, "sennit: {}\n", *plan.warning);
+        fmt::print(stderr, "sennit: {}\n", printable(*plan.warning));
     for (const Setting &setting : plan.settings)
         setenv(setting.name.c_str(), setting.value.c_str(), 1);
 }
@@ -217,7 +218,7 @@ void explain_end(const JobEnd &end, const RankEnds &ranks, const Plan &plan) {
 
 int start_job(const Plan &plan, MpiKind mpi, const Request &request) {
     const JobFolder folder;
-    const MpiKind launcher = find_mpiexec(mpi, &plan).kind;
+    const MpiKind launcher = find_mpiexec(mpi, &plan, Asking::all).kind;
     const std::vector<std::string> command = launch_command(plan, request, folder.socket());
     if (request.verbose)
         explain(plan, command, stderr);
@@ -321,6 +322,19 @@ int become_rank(const Request &request, const Installation &installation,
                        job ? job->rank.value_or(-1) : -1, watch_address);
 }
 
+// As bash and zsh write what a terminal cannot show.
+std::string in_escapes(const std::string &word) {
+    std::string text = "$'";
+    for (const char c : word) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte >= 0x7f)
+            text += fmt::format("\\x{:02x}", byte);
+        else
+            text += c == '\'' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+    }
+    return text + "'";
+}
+
 } // namespace
 
 std::string shell_words(const std::vector<std::string> &words) {
@@ -332,6 +346,10 @@ std::string shell_words(const std::vector<std::string> &words) {
             line += ' ';
         if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
             line += word;
+            continue;
+        }
+        if (printable(word) != word) {
+            line += in_escapes(word);
             continue;
         }
         line += '\'';
@@ -347,7 +365,8 @@ std::vector<std::string> launch_command(const Plan &plan, const Request &request
     const std::optional<MpiKind> mpi = launcher_of(plan);
     if (!mpi)
         return request.command;
-    const Mpiexec launcher = find_mpiexec(*mpi, &plan);
+    const Mpiexec launcher =
+        find_mpiexec(*mpi, &plan, watch_address.empty() ? Asking::only_safe_ones : Asking::all);
     std::vector<Launch> programs = {
         {request.ranks.value_or(1), exec_command(plan, request, watch_address)}};
     for (const Request &other : request.others)

@@ -18,6 +18,7 @@ int exec_program(const Request &request, const Installation &installation,
                  const std::string &watch_address);
 
 // The command line that `run` would start for this plan; for a program without MPI its own.
+// `watch_address`: empty where it is only shown; then no program is run to find it.
 std::vector<std::string> launch_command(const Plan &plan, const Request &request,
                                         const std::string &watch_address);
 

@@ -17,6 +17,8 @@
 #include "simulate_pool.h"
 #include "standard_output.h"
 #include "sweep.h"
+
+#include "base/printable.h"
 #include "trace/read/job.h"
 
 #include <fmt/ranges.h>

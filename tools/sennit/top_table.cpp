@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "top_table.h"
 
+#include "base/printable.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -125,6 +127,8 @@ std::vector<std::string> top_lines(const BoardFacts &facts, const Period &period
             one.uses, one.wants, one.without, rates.cores, percent(rates.borrowed),
             percent(rates.lent), number(rates.moves), number(rates.speed), number(one.speed_up)));
     }
+    for (std::string &line : lines) // a program's name may be anything
+        line = printable(line);
     if (width > 0)
         for (std::string &line : lines)
             line.resize(std::min(line.size(), static_cast<std::size_t>(width)));
