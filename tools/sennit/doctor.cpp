@@ -9,8 +9,6 @@
 #include "rank_report.h"
 #include "run.h"
 
-#include "base/printable.h"
-
 #include <fmt/ranges.h>
 
 #include <unistd.h>
