@@ -97,7 +97,7 @@ SENNIT_API int sennit_objects_create(MPI_Comm comm, int count, const sennit_obje
     *set = nullptr;
     return collective("sennit_objects_create", [&] {
         auto made = std::unique_ptr<sennit_objects>(new sennit_objects{{comm, count, type}});
-        if (const char *name = trusted_environment("SENNIT_BALANCE"); name && *name)
+        if (const char *name = sennit::trusted_environment("SENNIT_BALANCE"); name && *name)
             set_strategy(made->set, name, "SENNIT_BALANCE"); // if it is unknown: greedy
         *set = made.release();
         return MPI_SUCCESS;

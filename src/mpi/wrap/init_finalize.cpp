@@ -47,7 +47,7 @@ void opened(bool multiple) {
     }
     begin_tasks();
     libraries_loaded();
-    if (const char *hang = trusted_environment("SENNIT_HANG");
+    if (const char *hang = sennit::trusted_environment("SENNIT_HANG");
         hang && std::strcmp(hang, "off") != 0)
         RequestTable::follow();
     if (!multiple)
