@@ -278,9 +278,10 @@ class Stub {
                 continue;
             if (sources[0].revents) {
                 News news;
-                if (receive(news) != sizeof news)
-                    return refuse("the host of process ", rank,
-                                  " was killed, and its ranks with it");
+                if (receive(news) != sizeof news) {
+                    refuse("the host of process ", rank, " was killed, and its ranks with it");
+                    return end_as(SIGKILL);
+                }
                 if (news.kind == News::refused)
                     return refuse(static_cast<const char *>(news.text));
                 if (news.kind == News::ended)
