@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/rank.h"
 
+#include "base/small_file.h"
 #include "base/virtual_rank.h"
 #include "loader/elf_program.h"
 #include "loader/first_stack.h"
@@ -19,7 +20,11 @@
 namespace sennit::loader {
 namespace {
 
-constexpr std::size_t kUnlimitedStack = std::size_t{64} << 20; // what "unlimited" is taken for
+// What "unlimited" is taken for: more than a node's memory lets anybody use, little of the 128 TiB
+// that all ranks share. Where the kernel counts memory that nobody has touched, it is to be a size
+// of which there may be many.
+constexpr std::size_t kUnlimitedStack = std::size_t{16} << 30;
+constexpr std::size_t kUnlimitedWhereCounted = std::size_t{64} << 20;
 constexpr std::size_t kLeastStack = std::size_t{256} << 10;
 constexpr std::size_t kEntranceStack = 4096; // for enter_rank
 
@@ -58,8 +63,16 @@ std::vector<std::string> linker_command(const RankRequest &request, const Image 
     return words;
 }
 
+// Does the kernel refuse memory beyond what there is, whatever a mapping says (MAP_NORESERVE)?
+bool counts_all_memory() {
+    char text[8];
+    return read_small_file("/proc/sys/vm/overcommit_memory", text, sizeof text) > 0 && *text == '2';
+}
+
 std::size_t stack_size(const rlimit &limit) {
-    const std::size_t size = limit.rlim_cur == RLIM_INFINITY ? kUnlimitedStack : limit.rlim_cur;
+    std::size_t size = limit.rlim_cur;
+    if (limit.rlim_cur == RLIM_INFINITY)
+        size = counts_all_memory() ? kUnlimitedWhereCounted : kUnlimitedStack;
     return page_up(std::max(std::min(size, std::size_t{1} << 40), kLeastStack));
 }
 

@@ -129,6 +129,25 @@ def test_addresses_need_not_be_random():
     all_end_well([subprocess.Popen(command("addresses", "memory"), preexec_fn=do_not_randomize) for _ in range(4)])
 
 
+def limit_stack_to(size):
+    return lambda: resource.setrlimit(resource.RLIMIT_STACK, (size, resource.RLIM_INFINITY))
+
+
+def test_a_rank_has_the_stack_that_a_process_would_have():
+    if resource.getrlimit(resource.RLIMIT_STACK)[1] != resource.RLIM_INFINITY:
+        print("the stack's hard limit is not unlimited: nothing is tested")
+        return
+    with open("/proc/sys/vm/overcommit_memory", encoding="utf-8") as file:
+        counted = file.read().strip() == "2"
+    for limit, mib in ((resource.RLIM_INFINITY, "20" if counted else "200"), (64 << 20, "60"), (1 << 30, "200")):
+        end = subprocess.run(command("stacks", "deep", mib), preexec_fn=limit_stack_to(limit), timeout=harness.LIMIT,
+                             check=False)
+        assert end.returncode == 0, (limit, end)
+    many = [subprocess.Popen(command("stacks", "memory"), preexec_fn=limit_stack_to(resource.RLIM_INFINITY))
+            for _ in range(32)]
+    all_end_well(many)
+
+
 def test_ranks_may_have_huge_pages():
     all_end_well([subprocess.Popen(command("huge", "huge-pages")) for _ in range(4)])
 

@@ -313,6 +313,8 @@ int main(int count, char **words) {
         *(volatile int *)8 = 1;
     if (strcmp(what, "overflow") == 0)
         return deep(1 << 30);
+    if (strcmp(what, "deep") == 0) /* so many MiB of its stack */
+        return deep((int)(atol(words[2]) * 1024 * 1024 / 4192));
     if (strcmp(what, "abort") == 0)
         abort();
     if (strcmp(what, "raise") == 0)
