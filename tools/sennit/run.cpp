@@ -295,7 +295,7 @@ int become_rank(const Request &request, const Installation &installation,
     Plan plan = make_plan(request, installation, read_environment);
     if (request.as_virtual) {
         refuse_virtual(plan, read_environment);
-        set_python(plan);
+        set_for_virtual(plan, read_environment);
     }
     const std::optional<node::Cores> cores = join_pool(plan, request);
     const std::optional<JobContext> job = find_job_context(read_environment);
@@ -381,7 +381,7 @@ int run_program(const Request &request, const Installation &installation) {
     Plan plan = make_plan(request, installation, read_environment);
     if (request.as_virtual) {
         refuse_virtual(plan, read_environment);
-        set_python(plan);
+        set_for_virtual(plan, read_environment);
     }
     const std::optional<node::Cores> cores = join_pool(plan, request);
     const int ranks = ranks_of_all(request);

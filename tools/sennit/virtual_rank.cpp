@@ -115,9 +115,25 @@ void refuse_virtual(const Plan &plan, const EnvironmentReader &environment) {
     refuse_limit(RLIMIT_DATA, "-d");
 }
 
-void set_python(Plan &plan) {
-    if (needs_python_launcher(plan.program.path))
+void set_for_virtual(Plan &plan, const EnvironmentReader &environment) {
+    if (needs_python_launcher(plan.program.path)) {
         plan.settings.push_back({"SENNIT_PYTHON", python_library(plan.program.path)});
+        // For what the rank asks of itself (src/loader/inside).
+        plan.settings.push_back(
+            {"SENNIT_PYTHON_PROGRAM", std::filesystem::absolute(plan.program.path).string()});
+    }
+    const auto set_default = [&](const char *name, const char *value) {
+        if (!environment(name) &&
+            std::none_of(plan.settings.begin(), plan.settings.end(),
+                         [&](const Setting &setting) { return setting.name == name; }))
+            plan.settings.push_back({name, value});
+    };
+    // A window at one address on all ranks: in one address space each try is in vain.
+    if (plan.mpi == MpiKind::mpich || plan.mpi == MpiKind::mpiabi)
+        set_default("MPIR_CVAR_SHM_SYMHEAP_RETRY", "0");
+    // PMIx's memory that lies at one address in all processes, where its server has that.
+    if (text_of(environment("PMIX_GDS_MODULE")).find("shmem") != std::string::npos)
+        set_default("PMIX_MCA_gds", "hash");
 }
 
 std::uint32_t expected_mappings(const Plan &plan, int threads, int ranks) {

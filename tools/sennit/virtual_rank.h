@@ -15,8 +15,10 @@ namespace sennit::tool {
 // do not allow it.
 void refuse_virtual(const Plan &plan, const EnvironmentReader &environment);
 
-// A Python of fixed addresses is run from its shared library: names it in the plan's settings.
-void set_python(Plan &plan);
+// What goes into the plan's settings: the shared library of a Python of fixed addresses, which is
+// run from it, and what keeps the MPI from asking for one address on all ranks. What the user has
+// set stays.
+void set_for_virtual(Plan &plan, const EnvironmentReader &environment);
 
 // How many mappings of the kernel's a rank of this program will need, with some to spare, if its
 // job has that many ranks on this node.
