@@ -17,12 +17,11 @@ class Downwards {
         return address();
     }
     std::uint64_t put(const std::string &text) { return put(text.c_str(), text.size() + 1); }
+    // The first one lowest: programs that write their title over their arguments expect that.
     std::vector<std::uint64_t> put(const std::vector<std::string> &texts) {
-        std::vector<std::uint64_t> addresses;
-        addresses.reserve(texts.size() + 1);
-        for (const std::string &text : texts)
-            addresses.push_back(put(text));
-        addresses.push_back(0);
+        std::vector<std::uint64_t> addresses(texts.size() + 1, 0);
+        for (std::size_t i = texts.size(); i-- > 0;)
+            addresses[i] = put(texts[i]);
         return addresses;
     }
     void align() { at_ -= address() % 16; }
@@ -58,14 +57,16 @@ char *lay_out(const FirstStack &contents, char *low, char *high) {
     constexpr std::size_t slack = 256; // alignment, counts, ends of lists
     const std::size_t needed = size_of(contents.arguments) + size_of(contents.environment) +
                                contents.program.size() +
-                               (contents.auxiliary.size() + 3) * sizeof(Elf64_auxv_t) + slack;
+                               (contents.auxiliary.size() + 5) * sizeof(Elf64_auxv_t) + slack;
     if (needed > static_cast<std::size_t>(high - low) / 4)
         return nullptr;
     Downwards stack(high - sizeof(std::uint64_t));
     std::memset(stack.at(), 0, sizeof(std::uint64_t));
     std::vector<Elf64_auxv_t> auxiliary = contents.auxiliary;
     set_auxiliary(auxiliary, AT_EXECFN, stack.put(contents.program));
+    set_auxiliary(auxiliary, kEnvironmentEnd, stack.address());
     const std::vector<std::uint64_t> environment = stack.put(contents.environment);
+    set_auxiliary(auxiliary, kEnvironmentTexts, stack.address());
     const std::vector<std::uint64_t> arguments = stack.put(contents.arguments);
     stack.align();
     set_auxiliary(auxiliary, AT_RANDOM, stack.put(contents.random, sizeof contents.random));

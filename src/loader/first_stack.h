@@ -4,11 +4,16 @@
 // pure, except for the memory that they fill.
 #pragma once
 
+#include <cstdint>
 #include <elf.h>
 #include <string>
 #include <vector>
 
 namespace sennit::loader {
+
+// Entries of the auxiliary vector: where the texts of the environment begin and end.
+inline constexpr std::uint64_t kEnvironmentTexts = 0x53656e65;
+inline constexpr std::uint64_t kEnvironmentEnd = 0x53656e64;
 
 struct FirstStack {
     std::vector<std::string> arguments;

@@ -63,6 +63,30 @@ std::vector<std::string> linker_command(const RankRequest &request, const Image 
     return words;
 }
 
+// What the rank has in front of libc (src/loader/inside), beside this program.
+const std::string &inner_library() {
+    static const std::string path = [] {
+        char own[4096];
+        const ssize_t size = readlink("/proc/self/exe", own, sizeof own);
+        const std::string loader(own, size > 0 ? static_cast<std::size_t>(size) : 0);
+        return loader.substr(0, loader.rfind('/') + 1) + "libsennit-rank.so";
+    }();
+    return path;
+}
+
+// In front of all others, whose calls it is to see, too. The library takes itself out again.
+std::vector<std::string> with_inner_library(std::vector<std::string> environment) {
+    const std::string variable = "LD_PRELOAD=";
+    for (std::string &text : environment)
+        if (text.compare(0, variable.size(), variable) == 0) {
+            const std::string others = text.substr(variable.size());
+            text = variable + inner_library() + (others.empty() ? "" : ":" + others);
+            return environment;
+        }
+    environment.push_back(variable + inner_library());
+    return environment;
+}
+
 // Does the kernel refuse memory beyond what there is, whatever a mapping says (MAP_NORESERVE)?
 bool counts_all_memory() {
     char text[8];
@@ -115,7 +139,7 @@ char *Rank::lay_out_stack(const RankRequest &request, const Image &image, const 
     FirstStack contents;
     contents.program = request.program;
     contents.arguments = linker ? linker_command(request, image, *linker) : request.arguments;
-    contents.environment = request.environment;
+    contents.environment = linker ? with_inner_library(request.environment) : request.environment;
     contents.auxiliary = own_auxiliary_vector();
     set_auxiliary(contents.auxiliary, AT_PHDR, image.segments);
     set_auxiliary(contents.auxiliary, AT_PHNUM, image.segment_count);
@@ -194,6 +218,10 @@ bool Rank::start(const RankRequest &request, const std::vector<Descriptor> &desc
     Image image = map_image(file, first);
     if (!image.error.empty()) {
         error_ = image.error;
+        return false;
+    }
+    if (dynamic && access(inner_library().c_str(), R_OK) != 0) {
+        error_ = "'" + inner_library() + "' is missing: build or install Sennit again";
         return false;
     }
     if (!make_stack(request, program.executable_stack))

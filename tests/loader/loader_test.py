@@ -334,6 +334,39 @@ def test_128_ranks_have_all_mappings_that_they_need():
         check_folder_is_gone("many")
 
 
+def ways():
+    """How a rank can be one: options of the stub."""
+    return ((), ("--fiber",)) if platform.machine() == "x86_64" else ((),)
+
+
+def test_a_rank_finds_itself_and_starts_itself_again():
+    for options in ways():
+        for program in ("oneself.gcc", "oneself.clang"):
+            path = os.path.join(PROGRAMS, program)
+            if os.path.exists(path):
+                # By its path, and by another name; with and without libraries in front of it.
+                for name, preload in ((path, None), ("oneself", ""), (path, "libm.so.6")):
+                    environment = {**os.environ, "ONESELF": path, "EMPTY": ""}
+                    environment.pop("LD_PRELOAD", None)
+                    if preload is not None:
+                        environment["LD_PRELOAD"] = preload
+                    environment["PATH"] = PROGRAMS + ":" + environment["PATH"]
+                    os.makedirs(os.path.join(MEETING, "names"), exist_ok=True)
+                    link = os.path.join(MEETING, "names", "oneself")
+                    if not os.path.lexists(link):
+                        os.symlink(path, link)
+                    environment["PATH"] = os.path.dirname(link) + ":" + environment["PATH"]
+                    end = subprocess.run(command("oneself", "all", program=program, name=name, options=options),
+                                         env=environment, stdin=subprocess.DEVNULL, timeout=harness.LIMIT, check=False)
+                    assert end.returncode == 0, (options, name, preload, end)
+    if os.path.exists(os.path.join(PROGRAMS, "fortran_oneself.gcc")):
+        for options in ways():
+            path = os.path.join(PROGRAMS, "fortran_oneself.gcc")
+            end = subprocess.run(command("oneself", path, program="fortran_oneself.gcc", name=path, options=options),
+                                 stdin=subprocess.DEVNULL, timeout=harness.LIMIT, check=False)
+            assert end.returncode == 0, (options, end)
+
+
 def test_what_cannot_be_a_rank_is_refused_in_one_line():
     for program, word in (("rank-fixed.gcc", "-pie"), ("no-such-file", "No such file")):
         with Running(command("refused", program=program)) as one:

@@ -72,6 +72,21 @@ TEST(LoaderStack, IsAsTheKernelLaysItOut) {
     }
 }
 
+TEST(LoaderStack, TextsFollowEachOther) {
+    std::vector<char> memory(64 * 1024);
+    FirstStack contents;
+    contents.program = "/folder/program";
+    contents.arguments = {"first", "", "third"};
+    contents.environment = {"A=1", "B="};
+    const auto *word = reinterpret_cast<const std::uint64_t *>(
+        lay_out(contents, memory.data(), memory.data() + memory.size()));
+    const Seen seen = look(reinterpret_cast<const char *>(word));
+    const std::string texts("first\0\0third\0A=1\0B=\0/folder/program", 38);
+    EXPECT_EQ(std::string(reinterpret_cast<const char *>(word[1]), texts.size()), texts);
+    EXPECT_EQ(seen.auxiliary.at(kEnvironmentTexts), word[5]);
+    EXPECT_EQ(seen.auxiliary.at(kEnvironmentEnd), seen.auxiliary.at(AT_EXECFN));
+}
+
 TEST(LoaderStack, LeavesTheProgramThreeQuarters) {
     std::vector<char> memory(16 * 1024);
     FirstStack contents;
