@@ -367,6 +367,24 @@ def test_a_rank_finds_itself_and_starts_itself_again():
             assert end.returncode == 0, (options, end)
 
 
+def test_a_rank_replaces_its_own_memory_and_no_others():
+    at = "0x123400000000"
+    for options in ways():
+        for library in (None, *harness.allocators()):
+            environment = {**os.environ, **({"LD_PRELOAD": library} if library else {})}
+            all_end_well([subprocess.Popen(command("fixed", "own", program="fixed_addresses.gcc", options=options),
+                                           env=environment) for _ in range(3)])
+        with Running(command("fixed", "hold", at, program="fixed_addresses.gcc", options=options),
+                     stdin=subprocess.PIPE) as holder:
+            holder.rank_pids(1)
+            for _ in range(2):
+                with Running(command("fixed", "meet", at, program="fixed_addresses.gcc", options=options)) as other:
+                    errors = check_end(other, 0)
+                    assert len(errors) == 1 and at in errors[0] and "mmap with MAP_FIXED" in errors[0], errors
+            check_end(holder, 0, "go\n")
+            check_folder_is_gone("fixed")
+
+
 def test_what_cannot_be_a_rank_is_refused_in_one_line():
     for program, word in (("rank-fixed.gcc", "-pie"), ("no-such-file", "No such file")):
         with Running(command("refused", program=program)) as one:

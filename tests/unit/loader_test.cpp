@@ -5,6 +5,7 @@
 #include "loader/elf_program.h"
 #include "loader/first_stack.h"
 #include "loader/image.h"
+#include "loader/inside/address_set.h"
 #include "loader/meeting.h"
 #include "loader/rank_request.h"
 #include "loader/stub/outgoing.h"
@@ -85,6 +86,56 @@ TEST(LoaderStack, TextsFollowEachOther) {
     EXPECT_EQ(std::string(reinterpret_cast<const char *>(word[1]), texts.size()), texts);
     EXPECT_EQ(seen.auxiliary.at(kEnvironmentTexts), word[5]);
     EXPECT_EQ(seen.auxiliary.at(kEnvironmentEnd), seen.auxiliary.at(AT_EXECFN));
+}
+
+TEST(LoaderAddressSet, IsTheSetOfWhatWasAddedAndNotRemoved) {
+    using namespace sennit::loader::inside;
+    constexpr std::size_t pages = 97;
+    std::srand(5);
+    for (int round = 0; round < 40; ++round) {
+        AddressSet set;
+        std::vector<bool> model(pages);
+        for (int step = 0; step < 300; ++step) {
+            const auto low = static_cast<std::size_t>(std::rand()) % pages;
+            const auto high = low + 1 + static_cast<std::size_t>(std::rand()) % 9;
+            const Range range = {low, std::min(high, pages)};
+            const bool adds = std::rand() % 2 != 0;
+            adds ? set.add(range) : set.remove(range);
+            for (std::size_t at = range.low; at < range.high; ++at)
+                model[at] = adds;
+            for (std::size_t from = 0; from < pages; from += 7) {
+                std::size_t gap = from;
+                while (gap < pages && model[gap])
+                    ++gap;
+                std::size_t end = gap;
+                while (end < pages && !model[end])
+                    ++end;
+                const Range found = set.first_gap({from, pages});
+                ASSERT_EQ(found.empty(), gap == pages);
+                if (gap < pages) {
+                    ASSERT_EQ(found.low, gap);
+                    ASSERT_EQ(found.high, end);
+                }
+                ASSERT_EQ(set.contains({from, pages}), gap == pages);
+            }
+        }
+        for (const Range *each = set.begin(); each + 1 < set.end(); ++each)
+            ASSERT_LT(each[0].high, each[1].low); // neighbours are one
+        set.clear();
+        EXPECT_EQ(set.first_gap({0, pages}).size(), pages);
+    }
+}
+
+TEST(LoaderAddressSet, HasRoomForMany) {
+    using namespace sennit::loader::inside;
+    AddressSet set;
+    for (std::uintptr_t i = 0; i < 5000; ++i)
+        set.add({10 * i, 10 * i + 5});
+    for (std::uintptr_t i = 0; i < 5000; ++i)
+        ASSERT_TRUE(set.contains({10 * i, 10 * i + 5}) && !set.contains({10 * i, 10 * i + 6}));
+    set.remove({1, 49998});
+    EXPECT_EQ(set.end() - set.begin(), 1);
+    set.clear();
 }
 
 TEST(LoaderStack, LeavesTheProgramThreeQuarters) {
