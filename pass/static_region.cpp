@@ -9,6 +9,7 @@
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/IntrinsicInst.h"
 
+#include <cstdint>
 #include <iterator>
 
 namespace sennit::pass {

@@ -7,9 +7,26 @@
 
 #pragma weak MPI_F_STATUS_IGNORE
 #pragma weak MPI_F_STATUSES_IGNORE
+#ifdef MPICH_NUMVERSION
+// Fortran's handles are C's. MPICH has macros that say so, and since 4.2 functions. A library that
+// called these would need an MPICH that has them.
+#undef MPI_Comm_f2c
+#undef MPI_Op_f2c
+#undef MPI_Request_c2f
+#undef MPI_Request_f2c
+#undef MPI_Type_f2c
+#define MPI_Comm_f2c(handle) (static_cast<MPI_Comm>(handle))
+#define MPI_Op_f2c(handle) (static_cast<MPI_Op>(handle))
+#define MPI_Request_c2f(handle) (static_cast<MPI_Fint>(handle))
+#define MPI_Request_f2c(handle) (static_cast<MPI_Request>(handle))
+#define MPI_Type_f2c(handle) (static_cast<MPI_Datatype>(handle))
+#endif
 #ifdef OPEN_MPI
+#pragma weak MPI_Comm_f2c
+#pragma weak MPI_Op_f2c
 #pragma weak MPI_Request_c2f
 #pragma weak MPI_Request_f2c
+#pragma weak MPI_Type_f2c
 #pragma weak OMPI_C_MPI_COMM_NULL_COPY_FN
 #pragma weak OMPI_C_MPI_COMM_NULL_DELETE_FN
 #pragma weak ompi_mpi_2dblprec
@@ -33,6 +50,7 @@
 #pragma weak ompi_mpi_dblprec
 #pragma weak ompi_mpi_double
 #pragma weak ompi_mpi_double_int
+#pragma weak ompi_mpi_errors_return
 #pragma weak ompi_mpi_file_null
 #pragma weak ompi_mpi_float
 #pragma weak ompi_mpi_float_int

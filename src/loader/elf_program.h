@@ -3,6 +3,7 @@
 // something in it does not fit, `refusal` says so in a sentence.
 #pragma once
 
+#include <cstdint>
 #include <elf.h>
 #include <functional>
 #include <string>

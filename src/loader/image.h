@@ -6,6 +6,7 @@
 #include "loader/elf_program.h"
 #include "loader/mapping.h"
 
+#include <cstdint>
 #include <string>
 
 namespace sennit::loader {

@@ -4,18 +4,23 @@
 
 Checked: which rooms' headers the files of a room include; which rooms define the symbols that the objects
 of a room leave undefined; whether modules (a header and its source file) include each other in a circle;
-which variables a room has, if rooms.txt says so; and who calls what only one file may call. What is not drawn is an error, and so is an exception in
+which variables a room has, if rooms.txt says so; which files call what only one file may call; and whether a file
+that names integers of a fixed width includes <cstdint>, itself or by a header of ours (since GCC 13, <string> and
+its like do not). What is not drawn is an error, and so is an exception in
 rooms.txt that is no longer needed.
 """
 
 import argparse
 import collections
 import os
+import pathlib
 import re
 import subprocess
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include "([^"]+)"', re.MULTILINE)
+FIXED_WIDTH = re.compile(r"\b(?:u?int(?:8|16|32|64|max)_t|u?intptr_t)\b")
+HAS_FIXED_WIDTH = re.compile(r"^\s*#\s*include <(?:cstdint|stdint\.h|inttypes\.h)>", re.MULTILINE)
 SOURCES = (".h", ".cpp")
 VARIABLE = re.compile(r"\d(g_[a-z0-9_]+)E$") # the end of a mangled name
 
@@ -77,7 +82,17 @@ def includes_of(root, beside=()):
         starts = (room_of(path), tops[path], "") if tops[path] else ("",)
         found = ([name for name in (os.path.join(start, name) for start in starts) if name in places] for name in named)
         includes[path] = [names[0] for names in found if names]
-    return includes
+    return includes, places
+
+
+def without_integers(includes, places):
+    """The files that name an integer of a fixed width, and do not include what declares it."""
+    texts = {path: pathlib.Path(place).read_text(encoding="utf-8") for path, place in places.items()}
+    known = {path for path, text in texts.items() if HAS_FIXED_WIDTH.search(text)}
+    while more := {path for path, targets in includes.items() if path not in known and known.intersection(targets)}:
+        known |= more
+    return sorted(path for path, text in texts.items()
+                  if path not in known and FIXED_WIDTH.search(re.sub("//.*", "", text)))
 
 
 def symbols_of(objects, prefix, known):
@@ -147,7 +162,9 @@ def strange_calls(root, callers):
 def check(root, beside, objects, rooms, state, callers):
     """{(kind, from, to) or ("circle", modules): an example}"""
     found = strange_calls(root, callers)
-    includes = includes_of(root, beside)
+    includes, places = includes_of(root, beside)
+    for path in without_integers(includes, places):
+        found[("fixed width", path)] = "#include <cstdint>"
     for path in includes:
         if room_of(path) not in rooms:
             sys.exit(f"{path}: the room '{room_of(path)}' is not drawn in rooms.txt")

@@ -5,6 +5,7 @@
 
 #include <elf.h>
 
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 

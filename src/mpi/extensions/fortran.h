@@ -5,12 +5,6 @@
 
 #include "mpi/call/bare.h"
 
-#ifdef OPEN_MPI
-#pragma weak MPI_Comm_f2c
-#pragma weak MPI_Op_f2c
-#pragma weak MPI_Type_f2c
-#endif
-
 namespace sennit::mpi {
 
 // A buffer: MPI_BOTTOM and MPI_IN_PLACE are variables in Fortran.
