@@ -209,6 +209,22 @@ if(mpich IN_LIST SENNIT_MPIS)
     set_tests_properties(mpi.dup_alone.mpich PROPERTIES TIMEOUT 600 LABELS mpi PROCESSORS 2
                          ENVIRONMENT SENNIT_DOORBELLS=on PASS_REGULAR_EXPRESSION "^made\n$")
 endif()
+# Graphs, whose messages must not meet those of collectives.
+foreach(mpi ${SENNIT_MPIS})
+    string(TOUPPER ${mpi} MPI)
+    sennit_mpi_program(graphs-${mpi} COMPILE ${SENNIT_${MPI}_CC} ${c_flags} -Wno-stringop-overflow -Wno-stringop-overread
+                       SOURCES graphs.c DEPENDS check.h)
+    sennit_run(run ${mpi} 6 1)
+    foreach(doorbells on off)
+        if(mpi STREQUAL mpich AND doorbells STREQUAL off) # six ranks that do not yield, on two cores
+            continue()
+        endif()
+        set(test mpi.graphs.${doorbells}.${mpi})
+        add_test(NAME ${test} COMMAND ${run} ${output})
+        set_tests_properties(${test} PROPERTIES TIMEOUT 120 LABELS mpi PROCESSORS 2
+                             ENVIRONMENT SENNIT_DOORBELLS=${doorbells} PASS_REGULAR_EXPRESSION "^graphs\n$")
+    endforeach()
+endforeach()
 # Many ranks.
 foreach(mpi ${SENNIT_MPIS})
     string(TOUPPER ${mpi} MPI)

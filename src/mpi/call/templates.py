@@ -15,6 +15,7 @@ PREAMBLE = """// Generated from calls.txt by generate.py: do not edit.
 #include "mpi/engine/engine.h"
 #include "mpi/extensions/batch.h"
 #include "mpi/extensions/attendance.h"
+#include "mpi/quirks/dist_graph.h"
 #include "mpi/quirks/parts_with_data.h"
 #include "mpi/quirks/test_all.h"
 #include "mpi/quirks/unfit_twins.h"
