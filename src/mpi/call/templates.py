@@ -258,7 +258,7 @@ extern "C" int sennit_MPI_{name}({parameters}) {{
 }}
 """
 
-# What MPI_Start will not say.
+# What MPI_Start will not say, and who detaches a request has to know.
 PERSISTENT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
     static constexpr auto bare = {bare};
     const int error = outside_task([&] {{ return bare({arguments}); }});
@@ -269,7 +269,7 @@ PERSISTENT = """[[gnu::noinline]] static int attended_{name}({parameters}) {{
 }}
 extern "C" int sennit_MPI_{name}({parameters}) {{
     static constexpr auto bare = {bare};
-    return call_path() == CallPath::bare ? bare({arguments}) : attended_{name}({arguments});
+    return inside_mpi() ? bare({arguments}) : attended_{name}({arguments});
 }}
 """
 

@@ -28,7 +28,7 @@ struct Batch : Ticket {
 };
 
 enum class Requests {
-    taken_over, // the user's handles become null
+    taken_over, // the user's handles become null, of persistent requests, too
     waited_for, // as MPI_Wait does: those of persistent requests are kept
     kept,       // all persistent: the user goes on to use them
 };

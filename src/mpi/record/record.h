@@ -35,7 +35,7 @@ struct Record {
     }
     // One of which no more need be known: a collective or partitioned one.
     void remember(int error, const MPI_Request *request) {
-        if (error == MPI_SUCCESS && call_path() != CallPath::bare && !inside_mpi())
+        if (error == MPI_SUCCESS && !inside_mpi())
             persistent.put(*request, {});
     }
     void forget(MPI_Request request) {

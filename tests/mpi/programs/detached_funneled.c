@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * MPI detach paper, section 6.1: where the main thread communicates and polls, MPI_THREAD_FUNNELED
- * is enough; section 4.1: null and inactive requests are complete at once. The program has no
- * OpenMP and runs also without Sennit's runtime. */
+ * is enough; section 4.1: null and inactive requests are complete at once; section 4.2: the handles
+ * of persistent requests stay; section 4.3: MPIX_Progress lets MPI go on with messages of which
+ * nobody has detached any. The program has no OpenMP and runs also without Sennit's runtime. */
 #include "check.h"
 
 #include <mpix_detach.h>
@@ -20,6 +21,20 @@ static void count_status(void *data, MPI_Status *status) {
 static void count_all(void *data, int count, MPI_Status *statuses) {
     (void)statuses;
     *(int *)data += count;
+}
+
+/* The receiver calls nothing else until the message is there. */
+static void progress(void) {
+    static volatile int arrived = -1;
+    MPI_Request receive, send;
+    MPI_Irecv((void *)&arrived, 1, MPI_INT, previous(), 3, MPI_COMM_WORLD, &receive);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Issend(&rank, 1, MPI_INT, next(), 3, MPI_COMM_WORLD, &send);
+    for (const double start = MPI_Wtime(); arrived == -1; MPIX_Progress(NULL))
+        CHECK(MPI_Wtime() - start < 100);
+    CHECK(arrived == previous());
+    MPI_Wait(&receive, MPI_STATUS_IGNORE);
+    MPI_Wait(&send, MPI_STATUS_IGNORE);
 }
 
 int main(int argc, char **argv) {
@@ -43,8 +58,21 @@ int main(int argc, char **argv) {
     MPI_Recv_init(&buffer, 1, MPI_INT, previous(), 1, MPI_COMM_WORLD, &inactive);
     MPI_Request copy = inactive;
     CHECK(MPIX_Detach_status(&copy, count_status, &called) == MPI_SUCCESS && called == 11);
-    CHECK(statuses_right == 2);
+    CHECK(statuses_right == 2 && copy == inactive);
+    MPI_Request mixed[2] = {MPI_REQUEST_NULL, inactive};
+    CHECK(MPIX_Detach_all(2, mixed, count_one, &called) == MPI_SUCCESS && called == 12);
+    CHECK(mixed[0] == MPI_REQUEST_NULL && mixed[1] == inactive);
+    CHECK(MPIX_Detach_each(2, mixed, count_one, data) == MPI_SUCCESS && called == 14);
+    CHECK(mixed[1] == inactive);
+    MPI_Start(&mixed[1]);
+    MPI_Send(&rank, 1, MPI_INT, next(), 1, MPI_COMM_WORLD);
+    CHECK(MPIX_Detach(&mixed[1], count_one, &received) == MPI_SUCCESS && mixed[1] == inactive);
+    while (!received)
+        MPIX_Progress(NULL);
+    CHECK(buffer == previous());
+    received = 0;
     MPI_Request_free(&inactive);
+    progress();
 
     MPI_Request receive, send;
     MPI_Irecv(&buffer, 1, MPI_INT, previous(), 2, MPI_COMM_WORLD, &receive);
